@@ -1,0 +1,164 @@
+"""From LLVM text to object code, and from object code to addresses."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from runmat_jit.backends.llvm.target import Target, host_target
+
+if TYPE_CHECKING:
+    import llvmlite.binding as llvm
+
+
+@dataclass(frozen=True, slots=True)
+class JitStatistics:
+    """What one ``Jit`` has done so far; times in milliseconds, sizes in bytes."""
+
+    compiled: int = 0
+    compile_ms: float = 0.0
+    loaded: int = 0
+    loaded_bytes: int = 0
+
+
+class Jit:
+    """Compiles LLVM text and loads object code into this process; owned by a session.
+
+    Safe to call from several threads. Loaded code stays until the process ends: a worker of the
+    thread pool may be executing it at any time, and so may an array's deallocator. LLVM is
+    imported by the first call that needs it, never by making an instance.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._target: Target | None = None
+        self._linker: Any = None
+        self._library_numbers = itertools.count()
+        self._statistics = JitStatistics()
+
+    @property
+    def target(self) -> Target:
+        """The machine of this process."""
+        if self._target is None:
+            self._target = host_target()
+        return self._target
+
+    @property
+    def statistics(self) -> JitStatistics:
+        """Counts since this instance was made."""
+        return self._statistics
+
+    def compile_object(
+        self, text: str, target: Target | None = None, codegen_level: int = 2
+    ) -> bytes:
+        """Relocatable object code of a module given as LLVM text.
+
+        Args:
+            text: A module whose vectors, loops and hoisting are already as wanted; only
+                instruction combining and control-flow simplification run over it.
+            target: The machine to generate for, by default this one.
+            codegen_level: 0 to 3; 0 and 1 compile faster and run up to 4 % slower.
+
+        Raises:
+            AssertionError: The text is no valid module, which is a mistake of the generator.
+
+        """
+        start = time.perf_counter()
+        machine = _target_machine(target or self.target, codegen_level)
+        module = _parse(text, machine)
+        _simplify(module, machine)
+        code: bytes = machine.emit_object(module)
+        self._count(compiled=1, compile_ms=1e3 * (time.perf_counter() - start))
+        return code
+
+    def load(self, object_code: bytes, names: Sequence[str]) -> dict[str, int]:
+        """Link object code of this machine into the process; addresses of its functions by name.
+
+        Symbols that the code does not define are looked up among those of the process.
+
+        Raises:
+            RuntimeError: A name or an external symbol cannot be found.
+
+        """
+        import llvmlite.binding as llvm  # noqa: PLC0415 - on first use, it takes 30 ms
+
+        builder = llvm.JITLibraryBuilder().add_object_img(object_code).add_current_process()
+        for name in names:
+            builder.export_symbol(name)
+        with self._lock:
+            if self._linker is None:
+                self._linker = _create_linker(self.target)
+            library = builder.link(self._linker, f"library{next(self._library_numbers)}")
+        addresses = {name: int(library[name]) for name in names}
+        library.detach()  # never unloaded: see the class
+        self._count(loaded=1, loaded_bytes=len(object_code))
+        return addresses
+
+    def _count(
+        self,
+        *,
+        compiled: int = 0,
+        compile_ms: float = 0.0,
+        loaded: int = 0,
+        loaded_bytes: int = 0,
+    ) -> None:
+        with self._lock:
+            old = self._statistics
+            self._statistics = JitStatistics(
+                compiled=old.compiled + compiled,
+                compile_ms=old.compile_ms + compile_ms,
+                loaded=old.loaded + loaded,
+                loaded_bytes=old.loaded_bytes + loaded_bytes,
+            )
+
+
+def _target_machine(target: Target, codegen_level: int) -> llvm.TargetMachine:
+    import llvmlite.binding as llvm  # noqa: PLC0415 - on first use, it takes 30 ms
+
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    return llvm.Target.from_triple(target.triple).create_target_machine(
+        cpu=target.cpu,
+        features=target.features,
+        opt=codegen_level,
+        reloc="pic",
+        codemodel="small",
+    )
+
+
+def _create_linker(target: Target) -> llvm.orcjit.LLJIT:
+    import llvmlite.binding as llvm  # noqa: PLC0415 - on first use, it takes 30 ms
+
+    linker = llvm.create_lljit_compiler(_target_machine(target, 2))
+    # Disposing the linker would free the code of everything it has loaded: see the class.
+    linker._owned = True
+    return linker
+
+
+def _parse(text: str, machine: llvm.TargetMachine) -> llvm.ModuleRef:
+    import llvmlite.binding as llvm  # noqa: PLC0415 - on first use, it takes 30 ms
+
+    try:
+        # A context of its own: types and constants of LLVM's global one are never given back.
+        module = llvm.parse_assembly(text, context=llvm.create_context())
+        module.triple = machine.triple
+        module.data_layout = str(machine.target_data)
+        module.verify()
+    except RuntimeError as error:
+        raise AssertionError(f"generated LLVM text is not valid: {error}") from error
+    return module
+
+
+def _simplify(module: llvm.ModuleRef, machine: llvm.TargetMachine) -> None:
+    """Run two passes; on vector code the standard pipeline takes 8 times longer, for nothing."""
+    import llvmlite.binding as llvm  # noqa: PLC0415 - on first use, it takes 30 ms
+
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_instruction_combine_pass()
+    passes.add_simplify_cfg_pass()
+    options = llvm.create_pipeline_tuning_options(speed_level=1)
+    passes.run(module, llvm.create_pass_builder(machine, options))

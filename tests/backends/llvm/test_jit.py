@@ -1,0 +1,122 @@
+"""Oracle: what the LLVM text says, evaluated by hand; process state read from the outside."""
+
+import ctypes
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from runmat_jit.backends.llvm.jit import Jit
+from runmat_jit.backends.llvm.target import CROSS_TARGETS
+
+
+def adder(constant: int, name: str = "add") -> str:
+    return f"""
+define i64 @{name}(i64 %x) {{
+  %y = add i64 %x, {constant}
+  ret i64 %y
+}}
+"""
+
+
+def callable_at(address: int):
+    return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(address)
+
+
+@pytest.fixture(scope="module")
+def jit():
+    return Jit()
+
+
+@pytest.mark.parametrize("codegen_level", [0, 1, 2, 3])
+def test_text_becomes_a_function(jit, codegen_level):
+    code = jit.compile_object(adder(41), codegen_level=codegen_level)
+    assert callable_at(jit.load(code, ["add"])["add"])(1) == 42
+
+
+def test_two_libraries_may_define_the_same_name(jit):
+    first, second = (jit.load(jit.compile_object(adder(k)), ["add"])["add"] for k in (1, 2))
+    assert (callable_at(first)(0), callable_at(second)(0)) == (1, 2)
+
+
+def test_symbols_of_the_process_are_found(jit):
+    text = """
+declare i64 @labs(i64)
+define i64 @f(i64 %x) {
+  %y = call i64 @labs(i64 %x)
+  ret i64 %y
+}
+"""
+    assert callable_at(jit.load(jit.compile_object(text), ["f"])["f"])(-7) == 7
+
+
+def test_a_name_that_is_not_defined_is_an_error(jit):
+    code = jit.compile_object(adder(1))
+    with pytest.raises(RuntimeError, match="subtract"):
+        jit.load(code, ["subtract"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "define i64 @f() {\n  ret i32 0\n}",
+        "define i64 @f(i64 %x) {\na:\n  br label %b\nb:\n  %y = phi i64 [%x, %b]\n  ret i64 %y\n}",
+    ],
+    ids=["does not parse", "does not verify"],
+)
+def test_text_that_is_no_module_is_refused(jit, text):
+    with pytest.raises(AssertionError, match="generated LLVM text"):
+        jit.compile_object(text)
+
+
+def test_code_outlives_the_instance_that_loaded_it():
+    jit = Jit()
+    function = callable_at(jit.load(jit.compile_object(adder(3)), ["add"])["add"])
+    del jit
+    assert function(4) == 7
+
+
+@pytest.mark.parametrize("target", CROSS_TARGETS, ids=lambda t: f"{t.triple} {t.cpu}")
+def test_object_code_is_generated_for_every_platform(jit, target):
+    code = jit.compile_object(adder(1), target)
+    magic = {"darwin": b"\xcf\xfa\xed\xfe", "windows": b"\x64\x86"}.get(target.system, b"\x7fELF")
+    assert code.startswith(magic)
+
+
+def test_the_same_text_gives_the_same_object_code(jit):
+    assert jit.compile_object(adder(5)) == Jit().compile_object(adder(5))
+
+
+def test_statistics_count_compiles_and_loads():
+    jit = Jit()
+    assert (jit.statistics.compiled, jit.statistics.loaded) == (0, 0)
+    code = jit.compile_object(adder(1))
+    jit.load(code, ["add"])
+    jit.load(code, ["add"])
+    seen = jit.statistics
+    assert (seen.compiled, seen.loaded, seen.loaded_bytes) == (1, 2, 2 * len(code))
+    assert seen.compile_ms > 0
+
+
+def test_threads_may_compile_and_load_at_once(jit):
+    results = {}
+
+    def work(constant: int) -> None:
+        code = jit.compile_object(adder(constant))
+        results[constant] = callable_at(jit.load(code, ["add"])["add"])(100)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == {k: 100 + k for k in range(8)}
+
+
+def test_llvm_is_not_imported_by_making_an_instance():
+    program = (
+        "import sys; from runmat_jit.backends.llvm.jit import Jit; Jit(); "
+        "assert not any(name.startswith('llvmlite') for name in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
