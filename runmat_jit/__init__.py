@@ -1,0 +1,1 @@
+"""A tracing JIT compiler for plain NumPy code and for MATLAB files."""

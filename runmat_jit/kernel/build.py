@@ -1,0 +1,291 @@
+"""Builds kernels: straight-line code by operators and ``prim``, blocks by ``with``."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self, TypeVar
+
+from runmat_jit.kernel.ir import (
+    Block,
+    Buffer,
+    Function,
+    Instruction,
+    Kernel,
+    Literal,
+    Parameter,
+    Scalar,
+    Table,
+    Value,
+)
+from runmat_jit.kernel.primitives import PRIMITIVES, accepts
+
+Number = Value | Literal
+P = TypeVar("P", Buffer, Scalar, Table)
+_VALUE_OF_ELEMENT = {"bool": "i1"}
+
+
+@dataclass(slots=True)
+class OpenBlock:
+    """A structured block under construction; its results are in ``out`` after the ``with``."""
+
+    builder: Builder
+    op: str
+    args: tuple[Value, ...]
+    inits: tuple[Value, ...]
+    combines: tuple[str, ...] = ()
+    carry: tuple[Value, ...] = ()
+    out: tuple[Value, ...] = ()
+    _index: Value | None = None
+    _yields: tuple[Value, ...] = ()
+
+    @property
+    def i(self) -> Value:
+        """The block's index, a uniform value of type ``index`` (the first of a vector of lanes)."""
+        assert self._index is not None, f"{self.op} has no index"
+        return self._index
+
+    def __enter__(self) -> Self:
+        self.builder.enter(self)
+        return self
+
+    def yield_(self, *values: Number) -> None:
+        """Give the values carried to the next iteration, combined, or chosen."""
+        kinds = self.combine_types if self.combines else tuple(v.type for v in self.carry)
+        assert len(values) == len(kinds), f"{self.op} carries {len(kinds)} values"
+        self._yields = tuple(self.builder.const(v, t) for v, t in zip(values, kinds, strict=True))
+
+    combine_types: tuple[str, ...] = ()
+
+    def __exit__(
+        self, error: type[BaseException] | None, value: object, trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            self.builder.leave(self, self._yields)
+
+
+@dataclass(slots=True)
+class Builder:
+    """Collects parameters and instructions of one kernel."""
+
+    parameters: list[Parameter] = field(default_factory=list)
+    arguments: dict[str, Value] = field(default_factory=dict)
+    functions: dict[str, Function] = field(default_factory=dict)
+    _count: int = 0
+    _stack: list[list[Instruction]] = field(default_factory=lambda: [[]])
+    _constants: dict[tuple[str, bytes], Value] = field(default_factory=dict)
+
+    # -- parameters ------------------------------------------------------------------------------
+    def buffer(self, name: str, element: str, *, written: bool = False) -> Buffer:
+        """Declare a buffer parameter; ``element`` is f32, f64, i32, i64 or bool."""
+        return self._declare(Buffer(name, element, written))
+
+    def scalar(self, name: str, kind: str, multiple_of: int = 1) -> Value:
+        """Declare a uniform scalar parameter and give its value."""
+        self._declare(Scalar(name, kind, multiple_of))
+        self.arguments[name] = self._value(kind, lane=False)
+        return self.arguments[name]
+
+    def table(self, name: str, element: str) -> Table:
+        """Declare (once) a constant table of a mathematical expansion."""
+        table = Table(name, element)
+        return table if table in self.parameters else self._declare(table)
+
+    def _declare(self, parameter: P) -> P:
+        self.parameters.append(parameter)
+        return parameter
+
+    # -- straight-line code ----------------------------------------------------------------------
+    def const(self, number: Number, kind: str) -> Value:
+        """The number as a constant of the given type (a value passes through)."""
+        if isinstance(number, Value):
+            assert number.type == kind, f"a {number.type} value stands where {kind} is wanted"
+            return number
+        key = (kind, _bits(number, kind))
+        if key not in self._constants:
+            self._count += 1
+            self._constants[key] = Value(
+                self._count, kind, lane=False, builder=self, literal=number
+            )
+        return self._constants[key]
+
+    def prim(self, op: str, *args: Number, to: str | None = None) -> Value:
+        """Emit a primitive; plain numbers take the type of the first operand that is a value."""
+        primitive = PRIMITIVES[op]
+        assert len(args) == primitive.arity, f"{op} takes {primitive.arity} operands"
+        kind = next(a.type for a in args if isinstance(a, Value))
+        assert accepts(primitive.domain, kind), f"{op} does not take {kind}"
+        operands = tuple(self.const(a, kind) for a in args)
+        result = {"same": kind, "i1": "i1"}.get(primitive.result) or to
+        assert result is not None, f"{op} needs the type to convert to"
+        return self.emit(op, operands, result)
+
+    def binary(self, op: str, lhs: Number, rhs: Number) -> Value:
+        """Emit a two-operand primitive."""
+        return self.prim(op, lhs, rhs)
+
+    def fma(self, a: Number, b: Number, c: Number) -> Value:
+        """``a * b + c`` with one rounding."""
+        return self.prim("fma", a, b, c)
+
+    def eq(self, a: Number, b: Number) -> Value:
+        """Whether two values are equal."""
+        return self.prim("eq", a, b)
+
+    def ne(self, a: Number, b: Number) -> Value:
+        """Whether two values differ."""
+        return self.prim("ne", a, b)
+
+    def select(self, condition: Value, chosen: Number, other: Number) -> Value:
+        """``chosen`` where the i1 condition holds, else ``other``."""
+        kind = next(v.type for v in (chosen, other) if isinstance(v, Value))
+        return self.emit(
+            "select", (condition, self.const(chosen, kind), self.const(other, kind)), kind
+        )
+
+    def convert(self, op: str, value: Value, to: str) -> Value:
+        """Emit a conversion (``sitofp fptosi fpext fptrunc trunc zext sext bitcast uitofp``)."""
+        return self.prim(op, value, to=to)
+
+    def emit(
+        self,
+        op: str,
+        args: tuple[Value, ...],
+        kind: str,
+        *,
+        lane: bool | None = None,
+        **attrs: object,
+    ) -> Value:
+        """Append an instruction with one result, per lane if any operand is (unless told)."""
+        result = self._value(kind, lane=any(a.lane for a in args) if lane is None else lane)
+        self._stack[-1].append(Instruction(op, args, (result,), attrs))
+        return result
+
+    # -- memory ----------------------------------------------------------------------------------
+    def load(self, buffer: Buffer, index: Number, stride: Number = 1) -> Value:
+        """Elements at ``index + stride * lane``: stride 0 is one uniform element."""
+        kind = _VALUE_OF_ELEMENT.get(buffer.element, buffer.element)
+        args, code = self._address(index, stride)
+        return self.emit("load", args, kind, lane=code != 0, buffer=buffer, stride=code)
+
+    def store(self, buffer: Buffer, index: Number, value: Number, stride: Number = 1) -> None:
+        """Store at ``index + stride * lane``; stride 0 stores one uniform value."""
+        assert buffer.written, f"{buffer.name} was declared read-only"
+        kind = _VALUE_OF_ELEMENT.get(buffer.element, buffer.element)
+        args, code = self._address(index, stride)
+        args = (args[0], self.const(value, kind), *args[1:])
+        self._stack[-1].append(Instruction("store", args, attrs={"buffer": buffer, "stride": code}))
+
+    def gather(self, buffer: Buffer | Table, index: Value) -> Value:
+        """Elements at a per-lane index."""
+        kind = _VALUE_OF_ELEMENT.get(buffer.element, buffer.element)
+        return self.emit("gather", (index,), kind, buffer=buffer)
+
+    def _address(self, index: Number, stride: Number) -> tuple[tuple[Value, ...], int | str]:
+        at = self.const(index, "index")
+        assert not at.lane, "a load or store has a uniform index and a lane stride"
+        if isinstance(stride, Value):
+            return (at, stride), "value"
+        if stride in (-1, 0, 1):
+            return (at,), int(stride)
+        return (at, self.const(stride, "index")), "value"
+
+    def note(self, value: Value) -> None:
+        """Raise the kernel's event word where a float is not finite or an i1 is set."""
+        self._stack[-1].append(Instruction("note", (value,)))
+
+    def lane_id(self, kind: str = "i32") -> Value:
+        """The number of the logical lane, counted from the block's index."""
+        return self.emit("lane_id", (), kind, lane=True)
+
+    # -- blocks ----------------------------------------------------------------------------------
+    def grid(self, n: Number) -> OpenBlock:
+        """Independent cells ``0 .. n``; top level only."""
+        return OpenBlock(self, "grid", (self.const(n, "index"),), ())
+
+    def lanes(self, lo: Number, hi: Number) -> OpenBlock:
+        """Independent iterations, one a lane."""
+        return OpenBlock(self, "lanes", (self.const(lo, "index"), self.const(hi, "index")), ())
+
+    def total(self, lo: Number, hi: Number, combines: Sequence[tuple[str, str]]) -> OpenBlock:
+        """A reduction of the fixed shape; ``combines`` lists (operation, value type)."""
+        args = (self.const(lo, "index"), self.const(hi, "index"))
+        names, kinds = tuple(c for c, _ in combines), tuple(t for _, t in combines)
+        return OpenBlock(self, "total", args, (), names, combine_types=kinds)
+
+    def loop(self, lo: Number, hi: Number, inits: Sequence[Value] = (), step: int = 1) -> OpenBlock:
+        """A sequential loop whose values are carried in registers."""
+        args = tuple(self.const(v, "index") for v in (lo, hi, step))
+        return OpenBlock(self, "loop", args, tuple(inits))
+
+    def if_(self, condition: Value, inits: Sequence[Value] = ()) -> OpenBlock:
+        """A uniform branch; its results are the inits where it is not taken."""
+        return OpenBlock(self, "if", (condition,), tuple(inits))
+
+    def if_any(self, mask: Value, inits: Sequence[Value]) -> OpenBlock:
+        """A rare path, entered when any lane's mask is set."""
+        return OpenBlock(self, "if_any", (mask,), tuple(inits))
+
+    def enter(self, block: OpenBlock) -> None:
+        """Begin a block's body (called by its ``with``)."""
+        self._stack.append([])
+        if block.op in ("grid", "lanes", "total", "loop"):
+            block._index = self._value("index", lane=False)
+        block.carry = tuple(
+            self._value(v.type, lane=v.lane or block.op == "if_any") for v in block.inits
+        )
+
+    def leave(self, block: OpenBlock, yields: tuple[Value, ...]) -> None:
+        """Close a block's body and bind its results (called by its ``with``)."""
+        body = tuple(self._stack.pop())
+        if block.combines:
+            block.out = tuple(self._value(t, lane=False) for t in block.combine_types)
+        else:
+            block.out = tuple(self._value(c.type, lane=c.lane) for c in block.carry)
+        attrs = {"combines": block.combines} if block.combines else {}
+        inner = Block(block._index, block.carry, body, yields)
+        args = block.args + block.inits
+        self._stack[-1].append(Instruction(block.op, args, block.out, attrs, inner))
+
+    # -- cold functions ---------------------------------------------------------------------------
+    def call(
+        self,
+        name: str,
+        args: Sequence[Value],
+        results: Sequence[str],
+        body: Callable[[Builder, tuple[Value, ...]], tuple[Value, ...]],
+        tables: Sequence[Table] = (),
+    ) -> tuple[Value, ...]:
+        """Run a cold function of per-lane values, built at its first call."""
+        if name not in self.functions:
+            parameters = tuple(self._value(a.type, lane=True) for a in args)
+            self._stack.append([])
+            outs = body(self, parameters)
+            self.functions[name] = Function(
+                name, parameters, tuple(tables), tuple(self._stack.pop()), outs
+            )
+        outs = tuple(self._value(t, lane=True) for t in results)
+        self._stack[-1].append(Instruction("call", tuple(args), outs, {"function": name}))
+        return outs
+
+    def finish(self) -> Kernel:
+        """The kernel built so far."""
+        assert len(self._stack) == 1, "a block is still open"
+        return Kernel(
+            tuple(self.parameters),
+            dict(self.arguments),
+            tuple(self.functions.values()),
+            tuple(self._stack[0]),
+        )
+
+    def _value(self, kind: str, *, lane: bool) -> Value:
+        self._count += 1
+        return Value(self._count, kind, lane=lane, builder=self)
+
+
+def _bits(number: Literal, kind: str) -> bytes:
+    if kind in ("f32", "f64"):
+        return struct.pack("<d", number)
+    return struct.pack("<q", int(number))

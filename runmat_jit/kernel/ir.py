@@ -1,0 +1,184 @@
+"""The kernel IR: nested blocks of SSA values, each uniform or per lane.
+
+A kernel says what is independent, never how wide a vector is or how many threads run: a CPU
+backend runs ``lanes`` in vectors and ``grid`` cells in chunks of a thread pool, a GPU backend
+spreads both over threads. One top-level ``grid`` or ``lanes`` block is a kernel's parallel axis.
+
+Structured instructions (``Instruction.blocks``):
+
+==========  ========================  ==============================================================
+op          args                      meaning
+==========  ========================  ==============================================================
+grid        n                         independent cells, ``block.index`` counts them; top level only
+lanes       lo, hi                    independent iterations, one a lane
+total       lo, hi                    a reduction of one fixed shape; ``combines`` names an op a
+                                      carried value; results are uniform; at most ``16 * 16 *
+                                      logical_lanes`` iterations
+loop        lo, hi, step, *inits      sequential, values carried in registers
+if          condition, *inits         uniform branch; not taken: the inits
+if_any      mask, *inits              taken when any lane's mask is set; lanes keep their own values
+                                      by selects in the body
+==========  ========================  ==============================================================
+
+``total``: iteration ``i - lo`` belongs to lane ``(i - lo) % L`` and to block ``(i - lo) // 16L``.
+Each lane of a block adds at most 16 steps in order, starting from the identity (``-0.0`` for
+``add``); the lanes of at most 16 blocks are added in order; then lanes are halved
+(``j`` with ``j + L/2``). The shape depends on extents only, so the bits do too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from runmat_jit.kernel.build import Builder
+
+Literal = float | int | bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Value:
+    """One SSA value: a constant where ``literal`` is set, else a result, parameter or block index.
+
+    Values of one builder support ``+ - * / < <= > >= & | ^ << >>`` and negation.
+    """
+
+    number: int
+    type: str
+    lane: bool
+    builder: Builder = field(repr=False)
+    literal: Literal | None = None
+
+    def __add__(self, other: Value | Literal) -> Value:
+        return self.builder.binary("add", self, other)
+
+    def __radd__(self, other: Literal) -> Value:
+        return self.builder.binary("add", other, self)
+
+    def __sub__(self, other: Value | Literal) -> Value:
+        return self.builder.binary("sub", self, other)
+
+    def __rsub__(self, other: Literal) -> Value:
+        return self.builder.binary("sub", other, self)
+
+    def __mul__(self, other: Value | Literal) -> Value:
+        return self.builder.binary("mul", self, other)
+
+    def __rmul__(self, other: Literal) -> Value:
+        return self.builder.binary("mul", other, self)
+
+    def __truediv__(self, other: Value | Literal) -> Value:
+        return self.builder.binary("div", self, other)
+
+    def __rtruediv__(self, other: Literal) -> Value:
+        return self.builder.binary("div", other, self)
+
+    def __and__(self, other: Value | Literal) -> Value:
+        return self.builder.binary("and", self, other)
+
+    def __or__(self, other: Value | Literal) -> Value:
+        return self.builder.binary("or", self, other)
+
+    def __xor__(self, other: Value | Literal) -> Value:
+        return self.builder.binary("xor", self, other)
+
+    def __lshift__(self, other: Value | Literal) -> Value:
+        return self.builder.binary("shl", self, other)
+
+    def __rshift__(self, other: Value | Literal) -> Value:
+        return self.builder.binary("ashr", self, other)
+
+    def __lt__(self, other: Value | Literal) -> Value:
+        return self.builder.binary("lt", self, other)
+
+    def __le__(self, other: Value | Literal) -> Value:
+        return self.builder.binary("le", self, other)
+
+    def __gt__(self, other: Value | Literal) -> Value:
+        return self.builder.binary("gt", self, other)
+
+    def __ge__(self, other: Value | Literal) -> Value:
+        return self.builder.binary("ge", self, other)
+
+    def __neg__(self) -> Value:
+        return self.builder.prim("neg", self)
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """A parameter that points at elements; ``element`` is f32, f64, i32, i64 or bool."""
+
+    name: str
+    element: str
+    written: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A uniform parameter; ``multiple_of`` is a fact some backends use (an extent or stride)."""
+
+    name: str
+    type: str
+    multiple_of: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A read-only constant array of a mathematical expansion, passed by pointer."""
+
+    name: str
+    element: str
+
+
+Parameter = Buffer | Scalar | Table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """The body of a structured instruction."""
+
+    index: Value | None
+    carried: tuple[Value, ...]
+    body: tuple[Instruction, ...]
+    yields: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Instruction:
+    """One step: ``op`` is a primitive's name, a memory or a structured operation.
+
+    Memory: ``load`` (attrs ``buffer``, ``stride``; args: index, and the stride where it is a run
+    time value), ``store`` (likewise; args: index, value, stride?), ``gather`` (attr ``buffer``;
+    args: lane index). ``stride`` is 0 (one uniform element), 1, -1 or "value". ``note`` (arg: a
+    float or an i1) raises the kernel's event word where the float is not finite or the i1 is set.
+    ``lane_id`` counts the logical lanes; ``call`` (attr ``function``) runs a cold function.
+    """
+
+    op: str
+    args: tuple[Value, ...]
+    results: tuple[Value, ...] = ()
+    attrs: Mapping[str, object] = field(default_factory=dict)
+    block: Block | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Function:
+    """A rare path kept out of line: per-lane parameters in, per-lane results out."""
+
+    name: str
+    parameters: tuple[Value, ...]
+    tables: tuple[Table, ...]
+    body: tuple[Instruction, ...]
+    results: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kernel:
+    """Parameters in the order of the argument block, then a body with one parallel block."""
+
+    parameters: tuple[Parameter, ...]
+    arguments: Mapping[str, Value]
+    functions: tuple[Function, ...]
+    body: tuple[Instruction, ...]

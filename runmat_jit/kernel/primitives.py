@@ -1,0 +1,102 @@
+"""The primitive instructions of the kernel IR, as data.
+
+Every backend prints these and nothing else; mathematical functions are expansions into them
+(:mod:`runmat_jit.kernel.math`). Contracts that no backend checks:
+
+- shift amounts are below the number of bits;
+- ``fptosi`` gets values in range; ``sdiv`` and ``srem`` never see a zero divisor or ``MIN / -1``;
+- ``lt le gt ge eq`` are false and ``ne`` is true where an operand is NaN;
+- ``scale2(x, n)`` is ``x * 2**n`` for a whole float ``n``, which it clamps itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+FLOATS = ("f32", "f64")
+INTEGERS = ("i32", "i64", "index")
+VALUE_TYPES = (*FLOATS, *INTEGERS, "i1")
+SIZES = {"f32": 4, "f64": 8, "i32": 4, "i64": 8, "bool": 1}
+"""Bytes of an element in memory; a ``bool`` buffer holds bytes and loads as ``i1``."""
+
+Domain = Literal["float", "integer", "numeric", "bits", "any"]
+Result = Literal["same", "i1", "given"]
+
+
+@dataclass(frozen=True, slots=True)
+class Primitive:
+    """Arity, allowed operand types and result type of one instruction."""
+
+    name: str
+    arity: int
+    domain: Domain
+    result: Result = "same"
+
+
+_TABLE = (
+    # arithmetic: IEEE for floats (round to nearest, never contracted), wrapping for integers
+    Primitive("add", 2, "numeric"),
+    Primitive("sub", 2, "numeric"),
+    Primitive("mul", 2, "numeric"),
+    Primitive("div", 2, "float"),
+    Primitive("sdiv", 2, "integer"),
+    Primitive("srem", 2, "integer"),
+    Primitive("neg", 1, "numeric"),
+    Primitive("abs", 1, "numeric"),
+    Primitive("fma", 3, "float"),
+    Primitive("sqrt", 1, "float"),
+    Primitive("rint", 1, "float"),
+    Primitive("floor", 1, "float"),
+    Primitive("ceil", 1, "float"),
+    Primitive("trunc_float", 1, "float"),
+    Primitive("copysign", 2, "float"),
+    Primitive("scale2", 2, "float"),
+    Primitive("mulhi", 2, "integer"),  # high half of the unsigned product, i32 only
+    # bits; on i1 these are the logical operations
+    Primitive("and", 2, "bits"),
+    Primitive("or", 2, "bits"),
+    Primitive("xor", 2, "bits"),
+    Primitive("shl", 2, "integer"),
+    Primitive("lshr", 2, "integer"),
+    Primitive("ashr", 2, "integer"),
+    # comparisons
+    Primitive("lt", 2, "numeric", "i1"),
+    Primitive("le", 2, "numeric", "i1"),
+    Primitive("gt", 2, "numeric", "i1"),
+    Primitive("ge", 2, "numeric", "i1"),
+    Primitive("eq", 2, "any", "i1"),
+    Primitive("ne", 2, "any", "i1"),
+    Primitive("ult", 2, "integer", "i1"),
+    Primitive("isnan", 1, "float", "i1"),  # by the bits where a language has no NaN
+    # conversions, to a given type
+    Primitive("sitofp", 1, "integer", "given"),
+    Primitive("uitofp", 1, "bits", "given"),  # i1 gives 0.0 or 1.0
+    Primitive("fptosi", 1, "float", "given"),
+    Primitive("fpext", 1, "float", "given"),
+    Primitive("fptrunc", 1, "float", "given"),
+    Primitive("trunc", 1, "integer", "given"),
+    Primitive("zext", 1, "bits", "given"),
+    Primitive("sext", 1, "bits", "given"),
+    Primitive("bitcast", 1, "any", "given"),
+)
+PRIMITIVES: dict[str, Primitive] = {p.name: p for p in _TABLE}
+
+COMBINES = ("add", "mul", "min", "max", "and", "or")
+"""How a ``total`` may combine; ``min`` and ``max`` pass NaN on."""
+
+
+def accepts(domain: Domain, kind: str) -> bool:
+    """Whether operands of value type ``kind`` are in ``domain``."""
+    return {
+        "float": kind in FLOATS,
+        "integer": kind in INTEGERS,
+        "numeric": kind in FLOATS or kind in INTEGERS,
+        "bits": kind in INTEGERS or kind == "i1",
+        "any": kind in VALUE_TYPES,
+    }[domain]
+
+
+def logical_lanes(kind: str) -> int:
+    """Lanes of a ``total`` over values of this type: the same on every machine."""
+    return 32 if kind in ("f64", "i64") else 64
