@@ -1,0 +1,53 @@
+"""What an array is, apart from its values."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+COMPILED_DTYPES = tuple(np.dtype(name) for name in ("float32", "float64", "int32", "int64", "bool"))
+"""The dtypes that kernels compute with; everything else stays with NumPy."""
+
+KERNEL_ELEMENTS = {
+    np.dtype("float32"): "f32",
+    np.dtype("float64"): "f64",
+    np.dtype("int32"): "i32",
+    np.dtype("int64"): "i64",
+    np.dtype("bool"): "bool",
+}
+"""The kernel IR's name of an element in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class TensorType:
+    """Dtype and shape of a value in a graph."""
+
+    dtype: np.dtype
+    shape: tuple[int, ...]
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+    def __str__(self) -> str:
+        return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
+
+
+def c_strides(shape: tuple[int, ...], order: tuple[int, ...] | None = None) -> tuple[int, ...]:
+    """Strides in elements of contiguous memory whose axes lie in ``order``, outermost first."""
+    strides = [0] * len(shape)
+    step = 1
+    for axis in reversed(range(len(shape)) if order is None else order):
+        strides[axis] = step
+        step *= shape[axis]
+    return tuple(strides)

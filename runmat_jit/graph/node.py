@@ -1,0 +1,120 @@
+"""The graph: immutable, hash-consed values of whole arrays.
+
+A node's operands have exactly the dtypes that its operation computes with (casts are nodes of
+their own); shapes of elementwise operands broadcast as NumPy broadcasts. Identity is operation,
+operands, parameters and type; the user's line is carried along and is no part of it. Nothing here
+recurses: a graph may be as deep as it is long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from runmat_jit.core.source import SourceLine
+from runmat_jit.core.types import TensorType
+from runmat_jit.ops.spec import Op
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """One value: the result of ``op`` on ``args``. Equality is identity within one builder."""
+
+    op: Op
+    args: tuple[Node, ...]
+    params: Mapping[str, Hashable]
+    type: TensorType
+    line: SourceLine | None = None
+
+    def __repr__(self) -> str:
+        return f"<{self.op.name} {self.type}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """A result in new contiguous memory whose axes lie in ``order``, outermost first."""
+
+    order: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Into:
+    """A write into the memory of input number ``input``: offset and strides in elements.
+
+    Committed after every value of the graph has been computed, in the order of the outputs.
+    """
+
+    input: int
+    offset: int
+    strides: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A value that leaves the graph, and where it goes."""
+
+    node: Node
+    target: Fresh | Into
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Inputs by number, nodes in an order that computes operands first, outputs."""
+
+    inputs: tuple[Node, ...]
+    nodes: tuple[Node, ...]
+    outputs: tuple[Output, ...]
+
+
+@dataclass(slots=True)
+class GraphBuilder:
+    """Makes nodes, one for each distinct computation."""
+
+    _interned: dict[Hashable, Node] = field(default_factory=dict)
+    _inputs: list[Node] = field(default_factory=list)
+
+    def input(
+        self, op: Op, kind: TensorType, strides: tuple[int, ...] | None, line: SourceLine | None
+    ) -> Node:
+        """A new input; ``strides`` in elements, or None for a scalar given by value."""
+        params: dict[str, Hashable] = {"index": len(self._inputs), "strides": strides}
+        node = self.make(op, (), params, kind, line)
+        self._inputs.append(node)
+        return node
+
+    def make(
+        self,
+        op: Op,
+        args: Iterable[Node],
+        params: Mapping[str, Hashable],
+        kind: TensorType,
+        line: SourceLine | None = None,
+    ) -> Node:
+        """The node of this computation; the first one keeps its line."""
+        args = tuple(args)
+        key = (op.name, tuple(map(id, args)), tuple(sorted(params.items())), kind)
+        node = self._interned.get(key)
+        if node is None:
+            node = self._interned[key] = Node(op, args, dict(params), kind, line)
+        return node
+
+    def finish(self, outputs: Iterable[Output]) -> Graph:
+        """The graph of everything the outputs need; unused inputs stay."""
+        outputs = tuple(outputs)
+        return Graph(tuple(self._inputs), topological(o.node for o in outputs), outputs)
+
+
+def topological(roots: Iterable[Node]) -> tuple[Node, ...]:
+    """Every node the roots need, operands before users, in a deterministic order."""
+    done: dict[Node, None] = {}
+    stack: list[tuple[Node, bool]] = [(r, False) for r in reversed(list(roots))]
+    while stack:
+        node, ready = stack.pop()
+        if node in done:
+            continue
+        if ready:
+            done[node] = None
+            continue
+        stack.append((node, True))
+        stack.extend((a, False) for a in reversed(node.args) if a not in done)
+    return tuple(done)

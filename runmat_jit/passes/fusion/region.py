@@ -1,0 +1,24 @@
+"""A region: nodes of a graph that run as one unit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from runmat_jit.graph.node import Node
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Nodes that become one kernel, or one short sequence of kernels over one iteration space.
+
+    ``inputs`` are nodes computed elsewhere (or graph inputs) that members read; ``outputs`` are
+    members that are read elsewhere and must be stored. ``kind`` is the fusion kind's name, or
+    ``host`` for a call that stays with NumPy.
+    """
+
+    kind: str
+    nodes: tuple[Node, ...]
+    inputs: tuple[Node, ...]
+    outputs: tuple[Node, ...]
+    reasons: tuple[str, ...] = ()
+    """Why it did not grow further, a sentence each, for ``explain()``."""
