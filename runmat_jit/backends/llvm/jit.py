@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -75,10 +75,19 @@ class Jit:
         self._count(compiled=1, compile_ms=1e3 * (time.perf_counter() - start))
         return code
 
-    def load(self, object_code: bytes, names: Sequence[str]) -> dict[str, int]:
+    def load(
+        self,
+        object_code: bytes,
+        names: Sequence[str],
+        symbols: Mapping[str, int] | None = None,
+    ) -> dict[str, int]:
         """Link object code of this machine into the process; addresses of its functions by name.
 
-        Symbols that the code does not define are looked up among those of the process.
+        Args:
+            object_code: Relocatable code, from ``compile_object`` or from a cache of it.
+            names: Functions whose addresses are wanted.
+            symbols: Addresses for functions that the code declares; others are looked up among
+                the symbols of the process.
 
         Raises:
             RuntimeError: A name or an external symbol cannot be found.
@@ -87,6 +96,8 @@ class Jit:
         import llvmlite.binding as llvm  # noqa: PLC0415 - on first use, it takes 30 ms
 
         builder = llvm.JITLibraryBuilder().add_object_img(object_code).add_current_process()
+        for name, address in (symbols or {}).items():
+            builder.import_symbol(name, address)
         for name in names:
             builder.export_symbol(name)
         with self._lock:

@@ -93,6 +93,8 @@ def unsupported_reason(target: Target) -> str | None:
     Fused multiply-add is the floor: without it ``llvm.fma`` is a library call, 30 to 50 times
     slower than NumPy.
     """
+    if target.system == "other":
+        return f"no kernels are generated for {target.triple} (Linux, macOS and Windows only)"
     if target.architecture == "aarch64":
         return None  # NEON with fused multiply-add is part of the architecture
     if target.architecture != "x86_64":

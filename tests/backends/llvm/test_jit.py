@@ -51,6 +51,19 @@ define i64 @f(i64 %x) {
     assert callable_at(jit.load(jit.compile_object(text), ["f"])["f"])(-7) == 7
 
 
+def test_declared_functions_may_be_given_by_address(jit):
+    triple = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(lambda x: 3 * x)
+    text = """
+declare i64 @triple(i64)
+define i64 @f(i64 %x) {
+  %y = call i64 @triple(i64 %x)
+  ret i64 %y
+}
+"""
+    symbols = {"triple": ctypes.cast(triple, ctypes.c_void_p).value}
+    assert callable_at(jit.load(jit.compile_object(text), ["f"], symbols)["f"])(14) == 42
+
+
 def test_a_name_that_is_not_defined_is_an_error(jit):
     code = jit.compile_object(adder(1))
     with pytest.raises(RuntimeError, match="subtract"):

@@ -63,6 +63,7 @@ def test_listed_platforms_are_supported(target):
         (Target("x86_64-unknown-linux-gnu", "nehalem", "+sse4.2"), "avx2 and fma"),
         (Target("x86_64-unknown-linux-gnu", "sandybridge", "+avx2,-fma"), "lacks fma"),
         (Target("riscv64-unknown-linux-gnu", "generic", "+v"), "riscv64"),
+        (Target("x86_64-unknown-freebsd", "haswell", "+avx2,+fma"), "freebsd"),
     ],
 )
 def test_a_refused_machine_gets_a_reason(target, reason):
