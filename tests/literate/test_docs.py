@@ -1,0 +1,51 @@
+"""Every Python block of the documentation runs; oracles: its assertions and `>>>` outputs.
+
+The blocks of a page run in order in one namespace, as a reader would type them. A block that holds
+`>>>` is checked as a doctest, any other is executed.
+"""
+
+import doctest
+import linecache
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def blocks(page):
+    text = page.read_text(encoding="utf-8")
+    return [(text.count("\n", 0, m.start(1)) + 1, m[1]) for m in BLOCK.finditer(text)]
+
+
+def execute(name, line, source, namespace):
+    filename = f"<{name} line {line}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    exec(compile(source, filename, "exec"), namespace)
+
+
+def check(name, line, source, namespace):
+    test = doctest.DocTestParser().get_doctest(source, namespace, name, name, line)
+    test.globs = namespace  # the parser copies it; names defined here are used further down
+    report = []
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    runner.run(test, out=report.append, clear_globs=False)
+    assert runner.failures == 0, "".join(report)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_block_of_the_page_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name, namespace = page.name, {"__name__": "documentation"}
+    for line, source in blocks(page):
+        run = check if ">>>" in source else execute
+        run(name, line, source, namespace)
+
+
+def test_a_wrong_output_is_noticed():
+    with pytest.raises(AssertionError, match="Expected"):
+        check("page", 1, ">>> 1 + 1\n3\n", {})
