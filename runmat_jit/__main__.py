@@ -1,0 +1,38 @@
+"""The command line: ``python -m runmat_jit demo | info``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+PICTURE = Path("demo_output", "before_and_after.png")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one subcommand; the exit status is 0 unless results differ from NumPy's."""
+    chosen = _parser().parse_args(arguments)
+    if chosen.command == "demo":
+        from runmat_jit.demo import run_demo  # noqa: PLC0415 - `info` has no use for it
+
+        return 0 if run_demo(chosen.output, quick=chosen.quick) else 1
+    from runmat_jit.info import describe  # noqa: PLC0415 - `demo` has no use for it
+
+    sys.stdout.write(describe() + "\n")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m runmat_jit", description="A tracing JIT compiler for plain NumPy code."
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    demo = commands.add_parser("demo", help="two NumPy programs, timed with and without the JIT")
+    demo.add_argument("--output", type=Path, default=PICTURE, help="the picture (%(default)s)")
+    demo.add_argument("--quick", action="store_true", help="small arrays, a few seconds")
+    commands.add_parser("info", help="versions, machine, options and counters, for bug reports")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

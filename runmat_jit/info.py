@@ -1,0 +1,76 @@
+"""What a report of a problem has to say about the machine and the installation."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import runmat_jit as runmat
+from runmat_jit.backends.llvm.target import host_target, unsupported_reason
+from runmat_jit.core.config import OPTIONS, read_config
+
+PACKAGES = ("runmat-jit", "numpy", "llvmlite", "scipy", "wgpu", "matplotlib")
+Section = tuple[str, list[tuple[str, str]]]
+
+
+def describe() -> str:
+    """All sections as aligned text."""
+    lines: list[str] = []
+    for title, rows in (_versions(), _machine(), _options(), _telemetry()):
+        width = max((len(name) for name, _ in rows), default=0)
+        lines += [title, *(f"  {name:{width}}  {value}".rstrip() for name, value in rows), ""]
+    return "\n".join(lines).rstrip()
+
+
+def _versions() -> Section:
+    rows = [("python", f"{sys.version.split()[0]} ({platform.python_implementation()})")]
+    return "Versions", rows + [(name, _version(name)) for name in PACKAGES]
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _machine() -> Section:
+    target = host_target()
+    rows = [
+        ("system", platform.platform()),
+        ("CPU", _cpu_name() or target.cpu),
+        ("code for", f"{target.cpu} ({target.triple})"),
+        ("vector width", f"{8 * target.vector_bytes} bits"),
+        ("kernels", unsupported_reason(target) or "compiled"),
+    ]
+    return "Machine", rows
+
+
+def _cpu_name() -> str:
+    path = Path("/proc/cpuinfo")
+    if not path.exists():
+        return platform.processor()
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return _first(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+
+
+def _first(names: Iterable[str]) -> str:
+    return next(iter(names), "")
+
+
+def _options() -> Section:
+    config = read_config()
+    rows = []
+    for option in OPTIONS:
+        value = getattr(config, option.name)
+        shown = ",".join(sorted(value)) if isinstance(value, frozenset) else str(value)
+        rows.append((option.name, f"{shown or '-'}  ({config.sources[option.name]})"))
+    return "Options", rows
+
+
+def _telemetry() -> Section:
+    counters = runmat.telemetry.snapshot()
+    return "Telemetry", [(name, str(value)) for name, value in sorted(counters.items())]

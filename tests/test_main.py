@@ -1,0 +1,33 @@
+"""The command line; oracles: exit statuses, and the values that the report must repeat."""
+
+import platform
+
+import numpy as np
+import pytest
+
+from runmat_jit import __main__ as cli
+from runmat_jit.core.config import OPTIONS
+
+
+def test_info_names_versions_options_and_where_they_come_from(capsys, monkeypatch):
+    monkeypatch.setenv("RUNMAT_NUM_THREADS", "3")
+    assert cli.main(["info"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.split()[:2] == ["numpy", np.__version__] for line in lines)
+    assert any(line.split()[:2] == ["python", platform.python_version()] for line in lines)
+    assert any("num_threads" in line and "3  (RUNMAT_NUM_THREADS)" in line for line in lines)
+    shown = {line.split()[0] for line in lines if line}
+    assert {option.name for option in OPTIONS} <= shown
+
+
+@pytest.mark.parametrize("arguments", [[], ["nothing"], ["info", "extra"]])
+def test_an_unknown_command_is_refused_with_the_known_ones(arguments, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(arguments)
+    assert stopped.value.code == 2
+    assert "usage: python -m runmat_jit" in capsys.readouterr().err
+
+
+def test_a_result_that_differs_makes_the_demo_fail(monkeypatch, tmp_path):
+    monkeypatch.setattr("runmat_jit.demo.run_demo", lambda *_, **__: False)
+    assert cli.main(["demo", "--output", str(tmp_path / "x.png")]) == 1
