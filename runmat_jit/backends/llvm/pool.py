@@ -27,10 +27,10 @@ _FAILED_THREAD = ctypes.c_ulong(-1).value
 class ThreadPool:
     """Runs kernels over a range in chunks, on the calling thread and native workers.
 
-    Workers are created by the first run. They are started and parked through CPython's own
-    thread functions, which need no GIL and exist on every platform. The caller takes part and
-    waits for no worker that has not begun a chunk, so busy cores, workers lost in a fork and a
-    second Python thread that calls meanwhile cost speed only.
+    The first run compiles the pool's code and creates the workers. They are started and parked
+    through CPython's own thread functions, which need no GIL and exist on every platform. The
+    caller takes part and waits for no worker that has not begun a chunk, so busy cores, workers
+    lost in a fork and a second Python thread that calls meanwhile cost speed only.
 
     Args:
         jit: Compiles and loads the pool's code.
@@ -44,21 +44,16 @@ class ThreadPool:
     def __init__(self, jit: Jit, threads: int, spin: int = 4000, slice_ms: int = 40) -> None:
         if threads < 1:
             raise ValueError(f"a pool needs at least 1 thread, not {threads}")
-        code = jit.compile_object(pool_text(jit.target))
-        addresses = jit.load(code, POOL_FUNCTIONS, process_symbols(pool_symbols(jit.target)))
         self.threads = threads
-        self.parallel_for_address = addresses["parallel_for"]
-        self._worker_address = addresses["worker"]
-        self._parallel_for = _PARALLEL_FOR(addresses["parallel_for"])
+        self._jit = jit
         self._starting = threading.Lock()
         # Never freed: workers read it for as long as they live.
         self.address = _zeroed_memory(WORKERS_OFFSET + WORKER_BYTES * (threads - 1))
         self._word("spin").value = spin
         self._word("slice_ms").value = slice_ms
         self.forget_workers()
-        self.close: Callable[[], object] = weakref.finalize(
-            self, _STOP(addresses["stop"]), self.address
-        )
+        # Also called when the pool is collected and when the interpreter exits.
+        self.close: Callable[[], object] = weakref.finalize(self, _close, self.address)
 
     @property
     def workers(self) -> int:
@@ -84,24 +79,22 @@ class ThreadPool:
         """
         if self._word("missing").value:
             self.start()
-        position = self._parallel_for(self.address, kernel, args, 0, total, grain)
+        parallel_for = _PARALLEL_FOR(self._word("parallel_for").value)
+        position = parallel_for(self.address, kernel, args, 0, total, grain)
         while position < total:
-            position = self._parallel_for(self.address, kernel, args, position, total, grain)
+            position = parallel_for(self.address, kernel, args, position, total, grain)
 
     def start(self) -> None:
-        """Create the workers, unless they exist; as many as the system allows."""
-        with self._starting, _signals_blocked():
+        """Load the pool's code and create the workers, unless both have been done."""
+        with self._starting:
             if not self._word("missing").value:
                 return
+            if not self._word("worker").value:
+                self._load()
             self._word("missing").value = 0
-            for index in range(self.threads - 1):
-                worker = self.address + WORKERS_OFFSET + WORKER_BYTES * index
-                _word_at(worker + WORKER_FIELDS["parked"]).value = 0
-                _word_at(worker + WORKER_FIELDS["lock"]).value = _taken_lock()
-                _word_at(worker + WORKER_FIELDS["pool"]).value = self.address
-                if _start_new_thread(self._worker_address, worker) == _FAILED_THREAD:
-                    break
-                self._word("workers").value = index + 1
+            if not self._word("closing").value:
+                with _signals_blocked():
+                    self._create_workers()
 
     def forget_workers(self) -> None:
         """Take the pool back to its first state: in a forked child, whose workers do not exist.
@@ -113,7 +106,26 @@ class ThreadPool:
             self._word(name).value = 0
         self._word("caller_lock").value = _taken_lock()
         self._word("ticket").value = CLOSED_TICKET
-        self._word("missing").value = int(self.threads > 1)
+        self._word("missing").value = 1
+
+    def _load(self) -> None:
+        target = self._jit.target
+        code = self._jit.compile_object(pool_text(target))
+        addresses = self._jit.load(code, POOL_FUNCTIONS, process_symbols(pool_symbols(target)))
+        for name, address in addresses.items():
+            self._word(name).value = address
+
+    def _create_workers(self) -> None:
+        """As many as the system allows; with fewer, or none, a run is only slower."""
+        function = self._word("worker").value
+        for index in range(self.threads - 1):
+            worker = self.address + WORKERS_OFFSET + WORKER_BYTES * index
+            _word_at(worker + WORKER_FIELDS["parked"]).value = 0
+            _word_at(worker + WORKER_FIELDS["lock"]).value = _taken_lock()
+            _word_at(worker + WORKER_FIELDS["pool"]).value = self.address
+            if _start_new_thread(function, worker) == _FAILED_THREAD:
+                return
+            self._word("workers").value = index + 1
 
     def _word(self, name: str) -> ctypes.c_int64:
         return _word_at(self.address + POOL_FIELDS[name])
@@ -123,6 +135,13 @@ _PARALLEL_FOR = ctypes.CFUNCTYPE(
     ctypes.c_int64, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 3
 )  # releases the GIL
 _STOP = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+def _close(pool: int) -> None:
+    stop = _word_at(pool + POOL_FIELDS["stop"]).value
+    _word_at(pool + POOL_FIELDS["closing"]).value = 1
+    if stop:
+        _STOP(stop)(pool)
 
 
 def _word_at(address: int) -> ctypes.c_int64:

@@ -24,6 +24,9 @@ POOL_FIELDS: Mapping[str, int] = MappingProxyType(
         "closing": 336,
         "slice_ms": 344,
         "missing": 352,
+        "worker": 360,
+        "parallel_for": 368,
+        "stop": 376,
     }
 )
 WORKERS_OFFSET = 384

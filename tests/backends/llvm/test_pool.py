@@ -15,7 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from runmat_jit.backends.llvm.jit import Jit
 from runmat_jit.backends.llvm.pool import ThreadPool
+from runmat_jit.backends.llvm.pool_layout import POOL_FIELDS
 from runmat_jit.backends.llvm.pool_text import pool_text
 from runmat_jit.backends.llvm.target import CROSS_TARGETS
 
@@ -53,6 +55,11 @@ define void @mxcsr(ptr %args, i64 %lo, i64 %hi) {
   ret void
 }
 """
+
+
+def parallel_for_of(pool: ThreadPool) -> int:
+    pool.start()
+    return ctypes.c_int64.from_address(pool.address + POOL_FIELDS["parallel_for"]).value
 
 
 class Counts:
@@ -104,8 +111,7 @@ def test_chunks_begin_at_multiples_of_the_grain(jit, kernels, total, grain, slic
 @pytest.mark.parametrize("threads_and_spin", itertools.product([2, 4, 8], [0, 50, 4000]))
 def test_no_launch_of_many_is_lost_or_done_twice(jit, kernels, hammer, threads_and_spin, slice_ms):
     pool = ThreadPool(jit, *threads_and_spin, slice_ms)
-    pool.start()
-    launch = (pool.parallel_for_address, pool.address, kernels["count"])
+    launch = (parallel_for_of(pool), pool.address, kernels["count"])
     for total, times in ((2, 10_000), (3, 10_000), (17, 2000)):
         counts = Counts(total)
         hammer(*launch, counts.args, total, 1, times)
@@ -148,7 +154,7 @@ define void @nested(ptr %args, i64 %lo, i64 %hi) {  ; args: counts, parallel_for
 """
     kernel = jit.load(jit.compile_object(nested), ["nested"])["nested"]
     counts = Counts(1000)
-    inner = [pool.parallel_for_address, pool.address, kernels["count"]]
+    inner = [parallel_for_of(pool), pool.address, kernels["count"]]
     block = np.array([counts.args, *inner], np.int64)
     block[0] = counts.array.ctypes.data
     pool.run(kernel, block.ctypes.data, 1000, 100)
@@ -172,6 +178,25 @@ def test_workers_come_with_the_first_run_and_leave_with_close(jit, kernels):
     pool.close()
     pool.run(kernels["count"], counts.args, 1000, 64)
     assert counts.all_equal(2)
+
+
+def test_a_pool_closed_before_its_first_run_works_alone(jit, kernels):
+    pool = ThreadPool(jit, 3)
+    pool.close()
+    counts = Counts(1000)
+    pool.run(kernels["count"], counts.args, 1000, 64)
+    assert counts.all_equal(1)
+    assert pool.workers == 0
+
+
+def test_nothing_is_compiled_before_the_first_run(kernels):
+    jit = Jit()
+    pool = ThreadPool(jit, 3)
+    assert jit.statistics.compiled == 0
+    pool.run(kernels["empty"], 0, 1000, 64)
+    pool.run(kernels["empty"], 0, 1000, 64)
+    assert jit.statistics.compiled == 1
+    pool.close()
 
 
 @pytest.mark.skipif(not THREADS.is_dir(), reason="counts threads through /proc")
@@ -256,9 +281,8 @@ def test_more_chunks_than_a_ticket_can_count_are_still_all_done(jit):
     text = "define void @nothing(ptr %args, i64 %lo, i64 %hi) {\n  ret void\n}"
     kernel = jit.load(jit.compile_object(text), ["nothing"])["nothing"]
     parallel_for = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 3)(
-        pool.parallel_for_address
+        parallel_for_of(pool)
     )
-    pool.start()
     total = 1 << 40
     position = parallel_for(pool.address, kernel, None, 0, total, 1)
     assert 0 < position <= 1 << 31
