@@ -1,0 +1,85 @@
+"""Containers among arguments and results: taken apart, rebuilt, written back."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Hashable
+from typing import Any
+
+Leaf = Callable[[Any], Any]
+
+
+def is_namedtuple(value: Any) -> bool:
+    """Whether ``value`` is an instance of a named tuple."""
+    return isinstance(value, tuple) and hasattr(type(value), "_fields")
+
+
+def is_plain_dataclass(value: Any) -> bool:
+    """Whether ``value`` is a dataclass instance whose attributes are stored as they are."""
+    kind = type(value)
+    return (
+        dataclasses.is_dataclass(kind)
+        and hasattr(value, "__dict__")
+        and kind.__setattr__ is object.__setattr__
+        and kind.__getattribute__ is object.__getattribute__
+    )
+
+
+class Structure:
+    """How to rebuild one container from its children; equal structures build alike."""
+
+    __slots__ = ("key", "kind", "names")
+
+    def __init__(self, kind: type, names: tuple[Hashable, ...] = ()) -> None:
+        self.kind, self.names = kind, names
+        self.key = (kind, names)
+
+    def __call__(self, items: list[Any]) -> Any:
+        kind = self.kind
+        if kind is tuple or kind is list or kind is set:
+            return kind(items)
+        if kind is dict:
+            return dict(zip(self.names, items, strict=True))
+        if kind is slice:
+            return slice(*items)
+        if issubclass(kind, tuple):
+            return kind(*items)
+        instance = object.__new__(kind)
+        instance.__dict__.update(zip(self.names, items, strict=True))  # type: ignore[arg-type]  # attribute names are strings
+        return instance
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Structure) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __repr__(self) -> str:
+        return self.kind.__name__
+
+
+def take_apart(value: Any) -> tuple[Structure, list[Any]] | None:
+    """Structure and children of a container; None where ``value`` is a leaf."""
+    kind = type(value)
+    if kind is tuple or kind is list:
+        return Structure(kind), list(value)
+    if kind is dict:
+        return Structure(kind, tuple(value)), list(value.values())
+    if is_namedtuple(value):
+        return Structure(kind), list(value)
+    if is_plain_dataclass(value):
+        return Structure(kind, tuple(value.__dict__)), list(value.__dict__.values())
+    return None
+
+
+def write_back(target: Any, source: Any) -> None:
+    """Make the container ``target`` hold what ``source``, of the same kind, holds."""
+    kind = type(target)
+    if kind is list:
+        target[:] = source
+    elif kind is dict:
+        target.clear()
+        target.update(source)
+    else:
+        target.__dict__.clear()
+        target.__dict__.update(source.__dict__)

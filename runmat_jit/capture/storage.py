@@ -1,0 +1,90 @@
+"""Memory as a trace sees it: storages, and the geometry of arrays on them.
+
+NumPy itself says what is a view: its own call is applied to the real array, or, where nothing has
+been computed yet, to an unfilled stand-in of the same geometry. What shares memory with the
+operand is a view; its offset, shape and strides are read off the array that NumPy made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(slots=True, eq=False)
+class Storage:
+    """A block of memory that arrays of a trace show.
+
+    ``memory`` is the array that the storage was made as, None while its value is pending. ``slot``
+    is where a replay finds that array. Dtype, shape and strides (bytes) are that array's.
+    """
+
+    slot: int
+    dtype: np.dtype
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    memory: np.ndarray | None = None
+    written: bool = False
+    """Whether a write to it is pending."""
+    _standin: np.ndarray | None = None
+
+    @staticmethod
+    def of(slot: int, array: np.ndarray) -> Storage:
+        """The storage of an array whose values exist."""
+        return Storage(slot, array.dtype, array.shape, array.strides, array)
+
+    def geometry(self) -> Geometry:
+        """The geometry of the whole storage."""
+        return Geometry(self, 0, self.dtype, self.shape, self.strides)
+
+    def array(self) -> np.ndarray:
+        """The memory, or an unfilled stand-in of the same geometry."""
+        if self.memory is not None:
+            return self.memory
+        if self._standin is None:
+            self._standin = empty_strided(self.shape, self.dtype, self.strides)
+        return self._standin
+
+    def locate(self, view: np.ndarray) -> Geometry | None:
+        """The geometry of a view of :meth:`array`; None where it shows other memory."""
+        base = self.array()
+        if not np.may_share_memory(base, view):
+            return None
+        offset = view.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+        return Geometry(self, offset, view.dtype, view.shape, view.strides)
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """Which bytes of a storage an array shows; offset and strides in bytes from its base array."""
+
+    storage: Storage
+    offset: int
+    dtype: np.dtype
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    def whole(self) -> bool:
+        """Whether this is the storage's base array itself."""
+        base = self.storage
+        return (
+            self.offset == 0
+            and self.shape == base.shape
+            and self.strides == base.strides
+            and self.dtype == base.dtype
+        )
+
+
+def memory_order(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...]:
+    """The axes from the outermost to the innermost in memory."""
+    return tuple(sorted(range(len(shape)), key=lambda axis: (-abs(strides[axis]), axis)))
+
+
+def empty_strided(shape: tuple[int, ...], dtype: np.dtype, strides: tuple[int, ...]) -> np.ndarray:
+    """New unfilled memory whose axes lie in the order that the strides say."""
+    order = memory_order(shape, strides)
+    if order == tuple(range(len(shape))):
+        return np.empty(shape, dtype)
+    inverse = tuple(sorted(range(len(order)), key=order.__getitem__))
+    return np.empty(tuple(shape[axis] for axis in order), dtype).transpose(inverse)

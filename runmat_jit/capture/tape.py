@@ -1,0 +1,151 @@
+"""The tape: what a call did, in program order.
+
+Values live in numbered slots. Entries are imperative: an in-place operation is an in-place
+operation, a view is a view. :mod:`runmat_jit.capture.interpret` runs a tape with NumPy on the
+caller's memory; :mod:`runmat_jit.capture.functionalize` turns stretches of it into graphs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from runmat_jit.core.source import SourceLine
+from runmat_jit.ops.spec import Op as Row
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """Stands for the value in a slot."""
+
+    slot: int
+
+    def __repr__(self) -> str:
+        return f"%{self.slot}"
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """A container of refs and constants; ``build`` makes it from its items."""
+
+    build: Callable[[list[Any]], Any]
+    items: tuple[Any, ...]
+
+    def __repr__(self) -> str:
+        name = getattr(self.build, "__name__", type(self.build).__name__)
+        return f"{name}({', '.join(map(repr, self.items))})"
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """A row computes the result: operand templates (refs or constants) and parameters."""
+
+    row: Row
+    operands: tuple[Any, ...]
+    operand_dtypes: tuple[np.dtype, ...]
+    params: Mapping[str, Hashable]
+    dtype: np.dtype
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """A call of ``fn``: the result goes to ``out`` (a ref, a nest of refs, or None).
+
+    ``meaning`` is set where a row covers the call or where the result is a view (None and
+    ``view`` true); else NumPy or Python runs it (a host call).
+    """
+
+    fn: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    out: Any
+    line: SourceLine | None
+    meaning: Compute | None = None
+    view: bool = False
+    writes: tuple[int, ...] = ()
+    """Slots of arrays that a host call may write."""
+
+    def __str__(self) -> str:
+        args = ", ".join([*map(repr, self.args), *(f"{k}={v!r}" for k, v in self.kwargs.items())])
+        name = getattr(self.fn, "__name__", repr(self.fn))
+        note = " (view)" if self.view else "" if self.meaning else " (host)"
+        return f"{self.out!r} = {name}({args}){note}"
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Outside state: ``get(slots)`` gives it; the trace holds while it is what it was."""
+
+    slot: int
+    get: Callable[[list[Any]], Any]
+    holds: Callable[[Any], bool]
+    source: str
+
+    def __str__(self) -> str:
+        return f"%{self.slot} = read {self.source}"
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A value that Python looked at: the trace holds for this value only."""
+
+    slot: int
+    holds: Callable[[Any], bool]
+    seen: str
+
+    def __str__(self) -> str:
+        return f"guard %{self.slot} is {self.seen}"
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """Something that the tape cannot repeat: the trace is not published."""
+
+    reason: str
+    detail: str
+    line: SourceLine | None
+
+    def __str__(self) -> str:
+        return f"effect {self.reason}: {self.detail}"
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """The result, and the containers among the arguments that changed."""
+
+    tree: Any
+    write_backs: tuple[tuple[int, Any], ...] = ()
+
+    def __str__(self) -> str:
+        return f"return {self.tree!r}"
+
+
+Entry = Op | Read | Guard | Effect | Return
+
+
+def build(template: Any, slots: list[Any]) -> Any:
+    """The value of a template: refs replaced by what their slots hold."""
+    kind = type(template)
+    if kind is Ref:
+        return slots[template.slot]
+    if kind is Nest:
+        return template.build([build(item, slots) for item in template.items])
+    return template
+
+
+def refs(template: Any) -> tuple[int, ...]:
+    """The slots that a template mentions, in order."""
+    if type(template) is Ref:
+        return (template.slot,)
+    if type(template) is Nest:
+        return tuple(slot for item in template.items for slot in refs(item))
+    return ()
+
+
+def to_text(entries: list[Entry]) -> str:
+    """One entry a line."""
+    return "".join(f"{entry}\n" for entry in entries)

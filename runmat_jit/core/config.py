@@ -1,0 +1,123 @@
+"""Every option, declared once: its environment variable, how it is read, what it means."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Final
+
+from runmat_jit.core.errors import ConfigError
+
+FUSION_KINDS: Final = ("elementwise", "reduction", "map_reduce_broadcast", "image_normalize")
+"""The fusion kinds, from the most general to the most special."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option: field of :class:`Config`, environment variable, reader, meaning."""
+
+    name: str
+    variable: str
+    read: Callable[[str], Any]
+    doc: str
+
+
+def _flag(text: str) -> bool:
+    return text.strip().lower() not in ("", "0", "false", "no", "off")
+
+
+def _count(text: str) -> int:
+    count = int(text)
+    if count < 0:
+        raise ValueError("it must not be negative")
+    return count
+
+
+def _level(text: str) -> int:
+    level = int(text or 0)
+    if level not in (0, 1, 2):
+        raise ValueError("it must be 0, 1 or 2")
+    return level
+
+
+def _kinds(text: str) -> frozenset[str]:
+    names = frozenset(part.strip() for part in text.split(",") if part.strip())
+    if "all" in names:
+        return frozenset(FUSION_KINDS)
+    unknown = names - set(FUSION_KINDS)
+    if unknown:
+        raise ValueError(f"unknown kinds {sorted(unknown)}; there are {', '.join(FUSION_KINDS)}")
+    return names
+
+
+def _device(text: str) -> str:
+    if text not in ("cpu", "auto"):
+        raise ValueError("it must be cpu or auto")
+    return text
+
+
+OPTIONS: Final = (
+    Option(
+        "device", "RUNMAT_DEVICE", _device, "Where regions run: `cpu`, or `auto` (the cost model)."
+    ),
+    Option(
+        "num_threads", "RUNMAT_NUM_THREADS", _count, "Threads of the CPU backend; 0: one a core."
+    ),
+    Option(
+        "disable_jit", "RUNMAT_DISABLE_JIT", _flag, "Run every decorated function as plain Python."
+    ),
+    Option(
+        "disable_fusion",
+        "RUNMAT_DISABLE_FUSION",
+        _kinds,
+        "Fusion kinds to switch off, with commas, or `all`.",
+    ),
+    Option(
+        "verify",
+        "RUNMAT_VERIFY",
+        _level,
+        "1: run each compiled segment op by op as well and compare; "
+        "2: run the undecorated function as well and compare.",
+    ),
+    Option(
+        "log", "RUNMAT_LOG", str, "Level of the `runmat_jit` logger, such as `info` or `debug`."
+    ),
+    Option("cache_dir", "RUNMAT_CACHE_DIR", str, "Directory of what is kept between processes."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Values of the options; ``sources`` says where each came from."""
+
+    device: str = "cpu"
+    num_threads: int = 0
+    disable_jit: bool = False
+    disable_fusion: frozenset[str] = frozenset()
+    verify: int = 0
+    log: str = ""
+    cache_dir: str = ""
+    sources: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_config(environment: Mapping[str, str] | None = None) -> Config:
+    """The configuration that the environment asks for.
+
+    Raises:
+        ConfigError: a variable has a value that it cannot have.
+
+    """
+    environment = os.environ if environment is None else environment
+    values: dict[str, Any] = {}
+    for option in OPTIONS:
+        text = environment.get(option.variable)
+        if text is None:
+            continue
+        try:
+            values[option.name] = option.read(text)
+        except ValueError as error:
+            raise ConfigError(f"{option.variable}={text!r}: {error}") from None
+    sources = {f.name: "default" for f in fields(Config) if f.name != "sources"}
+    sources |= {o.name: o.variable for o in OPTIONS if o.name in values}
+    return Config(**values, sources=sources)
