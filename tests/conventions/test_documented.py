@@ -3,6 +3,10 @@
 import re
 from pathlib import Path
 
+import pytest
+
+from docs import generate
+
 ROOT = Path(__file__).parents[2]
 VARIABLE = re.compile(r"\bRUNMAT_[A-Z][A-Z_]*[A-Z]\b")
 INTERNAL = {"RUNMAT_TEST_PROFILE"}  # of the tests, documented in CONTRIBUTING.md
@@ -14,8 +18,14 @@ def names_in(*paths):
 
 def test_every_environment_variable_is_documented_and_every_documented_one_exists():
     sources = [path for folder in ("runmat_jit",) for path in (ROOT / folder).rglob("*.py")]
-    documented = names_in(ROOT / "docs" / "configuration.md")
+    documented = names_in(ROOT / "docs" / "reference" / "configuration.md")
     assert names_in(*sources) - INTERNAL == documented
+
+
+@pytest.mark.parametrize("name", generate.PAGES)
+def test_a_generated_page_says_what_the_code_says(name):
+    committed = (generate.REFERENCE / name).read_text(encoding="utf-8")
+    assert committed == generate.NOTICE + generate.PAGES[name](), "run python docs/generate.py"
 
 
 def test_the_test_profile_is_explained_to_contributors():

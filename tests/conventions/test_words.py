@@ -62,7 +62,7 @@ def test_a_silenced_finding_carries_its_reason():
         above = ""
         for number, line in enumerate(text.splitlines(), 1):
             found = re.search(r"# (noqa: [A-Z0-9, ]+|type: ignore\[[\w, -]+\])(.*)$", line)
-            explained = found and (len(found[2].strip(" -#")) >= 8 or above.startswith("#"))
+            explained = found and (len(found[2].strip(" -#")) >= 4 or above.startswith("#"))
             if found and not explained:
                 unexplained.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()}")
             above = line.strip()
