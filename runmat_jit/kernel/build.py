@@ -179,7 +179,7 @@ class Builder:
         self._stack[-1].append(Instruction("store", args, attrs={"buffer": buffer, "stride": code}))
 
     def gather(self, buffer: Buffer | Table, index: Value) -> Value:
-        """Elements at a per-lane index."""
+        """Elements at an index of each lane; one element where the index is uniform."""
         kind = _VALUE_OF_ELEMENT.get(buffer.element, buffer.element)
         return self.emit("gather", (index,), kind, buffer=buffer)
 
@@ -191,6 +191,10 @@ class Builder:
         if stride in (-1, 0, 1):
             return (at,), int(stride)
         return (at, self.const(stride, "index")), "value"
+
+    def splat(self, number: Number, kind: str) -> Value:
+        """The number in every lane: what a ``loop`` carries per lane may start as a constant."""
+        return self.emit("splat", (self.const(number, kind),), kind, lane=True)
 
     def note(self, value: Value) -> None:
         """Raise the kernel's event word where a float is not finite or an i1 is set."""
@@ -225,8 +229,11 @@ class Builder:
         return OpenBlock(self, "if", (condition,), tuple(inits))
 
     def if_any(self, mask: Value, inits: Sequence[Value]) -> OpenBlock:
-        """A rare path, entered when any lane's mask is set."""
-        return OpenBlock(self, "if_any", (mask,), tuple(inits))
+        """A rare path for the lanes whose mask is set; the others keep the inits.
+
+        Where the mask is uniform this is ``if``: the same mathematics serves uniform values.
+        """
+        return OpenBlock(self, "if_any" if mask.lane else "if", (mask,), tuple(inits))
 
     def enter(self, block: OpenBlock) -> None:
         """Begin a block's body (called by its ``with``)."""
@@ -258,7 +265,10 @@ class Builder:
         body: Callable[[Builder, tuple[Value, ...]], tuple[Value, ...]],
         tables: Sequence[Table] = (),
     ) -> tuple[Value, ...]:
-        """Run a cold function of per-lane values, built at its first call."""
+        """Run a cold function of per-lane values, built at its first call.
+
+        Where all operands are uniform, so are the results.
+        """
         if name not in self.functions:
             parameters = tuple(self._value(a.type, lane=True) for a in args)
             self._stack.append([])
@@ -266,7 +276,8 @@ class Builder:
             self.functions[name] = Function(
                 name, parameters, tuple(tables), tuple(self._stack.pop()), outs
             )
-        outs = tuple(self._value(t, lane=True) for t in results)
+        lane = any(a.lane for a in args)
+        outs = tuple(self._value(t, lane=lane) for t in results)
         self._stack[-1].append(Instruction("call", tuple(args), outs, {"function": name}))
         return outs
 

@@ -13,17 +13,29 @@ grid        n                         independent cells, ``block.index`` counts 
 lanes       lo, hi                    independent iterations, one a lane
 total       lo, hi                    a reduction of one fixed shape; ``combines`` names an op a
                                       carried value; results are uniform; at most ``16 * 16 *
-                                      logical_lanes`` iterations
+                                      total_lanes`` iterations
 loop        lo, hi, step, *inits      sequential, values carried in registers
 if          condition, *inits         uniform branch; not taken: the inits
-if_any      mask, *inits              taken when any lane's mask is set; lanes keep their own values
-                                      by selects in the body
+if_any      mask, *inits              a rare path: skipped where no lane's mask is set; lanes whose
+                                      mask is not set keep the inits
 ==========  ========================  ==============================================================
 
-``total``: iteration ``i - lo`` belongs to lane ``(i - lo) % L`` and to block ``(i - lo) // 16L``.
-Each lane of a block adds at most 16 steps in order, starting from the identity (``-0.0`` for
-``add``); the lanes of at most 16 blocks are added in order; then lanes are halved
-(``j`` with ``j + L/2``). The shape depends on extents only, so the bits do too.
+The caller of a kernel runs parts of its parallel axis: cells ``[a, b)`` of the ``grid``, or
+iterations ``[a, b)`` within the bounds of the top-level ``lanes``.
+
+A block's index in ``lanes`` and ``total`` belongs to the first of the lanes that run together, and
+how many do is the backend's choice. So it may only enter addresses (the index of a ``load`` or
+``store``, where it is multiplied by the access's own stride) and sums with ``lane_id``, never
+bounds, conditions or a uniform load. A lane is **live** while its iteration is within bounds and
+the masks of all ``if_any`` around are set; only live lanes read, write and note. Others compute
+what nobody sees, from zeros where they would have loaded.
+
+``total``: let L be 64, or 32 where one of the combined types has 8 bytes. Iteration ``i - lo``
+belongs to lane ``(i - lo) % L`` and to block ``(i - lo) // 16L``. Each lane of a block adds at
+most 16 steps in order, starting from the identity (``-0.0`` for ``add``); the lanes of at most 16
+blocks are added in order, again from the identity; then lanes are halved (``j`` with ``j + L/2``).
+The shape depends on extents only, so the bits do too. ``min`` and ``max`` take their second operand
+where both are equal, and the first NaN otherwise.
 """
 
 from __future__ import annotations
@@ -151,9 +163,13 @@ class Instruction:
 
     Memory: ``load`` (attrs ``buffer``, ``stride``; args: index, and the stride where it is a run
     time value), ``store`` (likewise; args: index, value, stride?), ``gather`` (attr ``buffer``;
-    args: lane index). ``stride`` is 0 (one uniform element), 1, -1 or "value". ``note`` (arg: a
-    float or an i1) raises the kernel's event word where the float is not finite or the i1 is set.
-    ``lane_id`` counts the logical lanes; ``call`` (attr ``function``) runs a cold function.
+    args: an index per lane, or a uniform one for one element). ``stride`` is 0 (one uniform
+    element), 1, -1 or "value".
+
+    Others: ``select``; ``note`` (arg: a float or an i1) raises the kernel's event word where the
+    float is not finite or the i1 is set; ``lane_id`` counts the lanes from the block's index;
+    ``splat`` gives every lane one value; ``call`` (attr ``function``) runs a cold function, on
+    uniform operands with uniform results.
     """
 
     op: str

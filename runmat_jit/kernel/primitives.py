@@ -6,11 +6,17 @@ Every backend prints these and nothing else; mathematical functions are expansio
 - shift amounts are below the number of bits;
 - ``fptosi`` gets values in range; ``sdiv`` and ``srem`` never see a zero divisor or ``MIN / -1``;
 - ``lt le gt ge eq`` are false and ``ne`` is true where an operand is NaN;
-- ``scale2(x, n)`` is ``x * 2**n`` for a whole float ``n``, which it clamps itself.
+- ``scale2(x, n)`` is ``x * 2**n`` for a whole float ``n``, with one rounding where the result is
+  subnormal. Where ``abs(n)`` is above 252 (f32; f64: 2044), ``x`` must be 0, infinite, NaN or of a
+  magnitude in [2**-124, 2**102) (f64: [2**-1020, 2**970)), and ``n`` may be infinite for the
+  latter; where ``n`` is NaN, ``x`` must be NaN;
+- which of two NaN operands an instruction passes on, and the sign of a NaN it makes, are open.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -97,6 +103,32 @@ def accepts(domain: Domain, kind: str) -> bool:
     }[domain]
 
 
+TOTAL_STEPS = 16
+"""Steps that a lane of a ``total`` takes in one block."""
+
+TOTAL_BLOCKS = 16
+"""Blocks of one ``total`` at most."""
+
+
 def logical_lanes(kind: str) -> int:
     """Lanes of a ``total`` over values of this type: the same on every machine."""
     return 32 if kind in ("f64", "i64") else 64
+
+
+def total_lanes(kinds: Sequence[str]) -> int:
+    """Lanes of a ``total`` that combines values of these types: those of the widest type."""
+    return min(logical_lanes(kind) for kind in kinds)
+
+
+def identity(combine: str, kind: str) -> float | int | bool:
+    """What a lane of a ``total`` starts from: it changes no value, bits included."""
+    if kind == "i1":
+        return combine == "and"
+    if combine in ("min", "max"):
+        if kind in FLOATS:
+            return math.inf if combine == "min" else -math.inf
+        bits = 31 if kind == "i32" else 63
+        return (1 << bits) - 1 if combine == "min" else -(1 << bits)
+    if combine == "add" and kind in FLOATS:
+        return -0.0  # x + 0.0 would lose the sign of a zero
+    return {"add": 0, "mul": 1, "and": -1, "or": 0}[combine]

@@ -1,0 +1,248 @@
+"""Lowering of ``load``, ``store`` and ``gather``: no access outside the live lanes, any alignment.
+
+A bool buffer holds bytes; whatever is not zero loads as set, and what is stored is 0 or 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from runmat_jit.backends.llvm.emitter import LLVM_TYPES, Emitter, Operands
+from runmat_jit.kernel.ir import Buffer, Instruction, Table, Value
+from runmat_jit.kernel.primitives import SIZES
+
+
+@dataclass(frozen=True, slots=True)
+class _Access:
+    """What a load or store touches: elements ``base + step * lane``."""
+
+    element: str
+    base: str
+    stride: int | str
+    step: Value | None
+
+    @property
+    def scalar(self) -> str:
+        return LLVM_TYPES[self.element]
+
+    @property
+    def nbytes(self) -> int:
+        return SIZES[self.element]
+
+
+def _access(emitter: Emitter, instruction: Instruction) -> _Access:
+    buffer, stride = instruction.attrs["buffer"], instruction.attrs["stride"]
+    assert isinstance(buffer, Buffer), f"{instruction.op} needs a buffer"
+    assert isinstance(stride, int | str), f"{instruction.op} needs a stride"
+    index = emitter.uniform(instruction.args[0])
+    base = _moved(emitter, buffer.element, emitter.pointer(buffer), index)
+    step = instruction.args[-1] if stride == "value" else None
+    return _Access(buffer.element, base, stride, step)
+
+
+def _load(emitter: Emitter, instruction: Instruction) -> None:
+    access, (result,) = _access(emitter, instruction), instruction.results
+    if access.stride == 0:
+        emitter.bind(result, [_load_one(emitter, access.element, access.base)])
+        return
+    if access.step is None:
+        raws = [_load_row(emitter, access, at, mask) for at, mask in _rows(emitter, access)]
+    elif access.step.literal == 2 and emitter.live is None:
+        raws = [_load_every_second(emitter, access, u) for u in range(emitter.unroll)]
+    else:
+        raws = _gather(emitter, access.element, _strided(emitter, access))
+    emitter.bind(result, _from_memory(emitter, raws, access.element))
+
+
+def _store(emitter: Emitter, instruction: Instruction) -> None:
+    access, value = _access(emitter, instruction), instruction.args[1]
+    if access.stride == 0:
+        one = emitter.uniform(value)
+        if access.element == "bool":
+            one = emitter.put(f"zext i1 {one} to i8")
+        emitter.line(f"store {access.scalar} {one}, ptr {access.base}, align {access.nbytes}")
+        return
+    raws = _to_memory(emitter, emitter.lanes(value), access.element)
+    if access.step is not None:
+        _scatter(emitter, access, raws)
+        return
+    for raw, (at, mask) in zip(raws, _rows(emitter, access), strict=True):
+        _store_row(emitter, access, raw, at, mask)
+
+
+def _load_gather(emitter: Emitter, instruction: Instruction) -> None:
+    buffer, (index,), (result,) = instruction.attrs["buffer"], instruction.args, instruction.results
+    assert isinstance(buffer, Buffer | Table), "gather reads a buffer or a table"
+    base = emitter.pointer(buffer)
+    offsets = _as_i64(emitter, index)
+    if not result.lane:
+        at = _moved(emitter, buffer.element, base, offsets[0])
+        emitter.bind(result, [_load_one(emitter, buffer.element, at)])
+        return
+    pointers = [_many(emitter, buffer.element, base, o) for o in offsets]
+    raws = _gather(emitter, buffer.element, pointers)
+    emitter.bind(result, _from_memory(emitter, raws, buffer.element))
+
+
+# -- contiguous elements, upwards or downwards ---------------------------------------------------
+def _rows(emitter: Emitter, access: _Access) -> list[tuple[str, str | None]]:
+    """Lowest address of each vector in flight, and its live lanes in the order of memory."""
+    rows: list[tuple[str, str | None]] = []
+    for u in range(emitter.unroll):
+        mask = emitter.live[u] if emitter.live else None
+        if access.stride == 1:
+            distance = u * emitter.width
+        else:
+            distance = -(u * emitter.width + emitter.width - 1)
+            mask = mask and _reversed(emitter, "i1", mask)
+        rows.append((_moved(emitter, access.element, access.base, str(distance)), mask))
+    return rows
+
+
+def _load_row(emitter: Emitter, access: _Access, at: str, mask: str | None) -> str:
+    vector = emitter.vector(access.element)
+    if mask is None:
+        row = emitter.put(f"load {vector}, ptr {at}, align {access.nbytes}")
+    else:
+        name = f"llvm.masked.load.{emitter.suffix(access.element, lane=True)}.p0"
+        args = [
+            ("ptr", f"align {access.nbytes} {at}"),
+            (emitter.vector("i1"), mask),
+            (vector, "zeroinitializer"),
+        ]
+        row = emitter.put(emitter.call(name, vector, args))
+    return row if access.stride == 1 else _reversed(emitter, access.element, row)
+
+
+def _store_row(emitter: Emitter, access: _Access, raw: str, at: str, mask: str | None) -> None:
+    vector = emitter.vector(access.element)
+    if access.stride != 1:
+        raw = _reversed(emitter, access.element, raw)
+    if mask is None:
+        emitter.line(f"store {vector} {raw}, ptr {at}, align {access.nbytes}")
+        return
+    name = f"llvm.masked.store.{emitter.suffix(access.element, lane=True)}.p0"
+    args = [
+        (vector, raw),
+        ("ptr", f"align {access.nbytes} {at}"),
+        (emitter.vector("i1"), mask),
+    ]
+    emitter.line(emitter.call(name, "void", args))
+
+
+def _load_every_second(emitter: Emitter, access: _Access, u: int) -> str:
+    """Elements 0, 2, 4, ... by two loads that overlap by one element, to end at the last one."""
+    vector, width = emitter.vector(access.element), emitter.width
+    halves = []
+    for distance in (2 * u * width, 2 * u * width + width - 1):
+        at = _moved(emitter, access.element, access.base, str(distance))
+        halves.append(emitter.put(f"load {vector}, ptr {at}, align {access.nbytes}"))
+    chosen = [2 * j if 2 * j < width else 2 * j + 1 for j in range(width)]
+    return _shuffled(emitter, vector, (halves[0], halves[1]), chosen)
+
+
+# -- any addresses -------------------------------------------------------------------------------
+def _strided(emitter: Emitter, access: _Access) -> Operands:
+    """Addresses ``base + step * lane`` of each vector in flight."""
+    assert access.step is not None, "a strided access has its step as a value"
+    vector, step = emitter.vector("i64"), emitter.uniform(access.step)
+    numbers = emitter.lane_numbers("i64")
+    offsets = emitter.put(f"mul {vector} {emitter.lanes(access.step)[0]}, {numbers}")
+    pointers = []
+    for u in range(emitter.unroll):
+        distance = emitter.put(f"mul i64 {step}, {u * emitter.width}")
+        at = _moved(emitter, access.element, access.base, distance)
+        pointers.append(_many(emitter, access.element, at, offsets))
+    return pointers
+
+
+def _gather(emitter: Emitter, element: str, pointers: Operands) -> Operands:
+    vector = emitter.vector(element)
+    name = f"llvm.masked.gather.{emitter.suffix(element, lane=True)}.v{emitter.width}p0"
+    return [
+        emitter.put(
+            emitter.call(
+                name,
+                vector,
+                [
+                    (f"<{emitter.width} x ptr>", f"align {SIZES[element]} {many}"),
+                    (emitter.vector("i1"), mask),
+                    (vector, "zeroinitializer"),
+                ],
+            )
+        )
+        for many, mask in zip(pointers, emitter.live_masks(), strict=True)
+    ]
+
+
+def _scatter(emitter: Emitter, access: _Access, raws: Operands) -> None:
+    name = f"llvm.masked.scatter.{emitter.suffix(access.element, lane=True)}.v{emitter.width}p0"
+    rows = zip(raws, _strided(emitter, access), emitter.live_masks(), strict=True)
+    for raw, many, mask in rows:
+        args = [
+            (emitter.vector(access.element), raw),
+            (f"<{emitter.width} x ptr>", f"align {access.nbytes} {many}"),
+            (emitter.vector("i1"), mask),
+        ]
+        emitter.line(emitter.call(name, "void", args))
+
+
+# -- addresses and elements ----------------------------------------------------------------------
+def _moved(emitter: Emitter, element: str, base: str, distance: str) -> str:
+    if distance == "0":
+        return base
+    return emitter.put(f"getelementptr {LLVM_TYPES[element]}, ptr {base}, i64 {distance}")
+
+
+def _many(emitter: Emitter, element: str, base: str, offsets: str) -> str:
+    vector = emitter.vector("i64")
+    return emitter.put(f"getelementptr {LLVM_TYPES[element]}, ptr {base}, {vector} {offsets}")
+
+
+def _as_i64(emitter: Emitter, index: Value) -> Operands:
+    operands = emitter.operands(index, lane=index.lane)
+    if LLVM_TYPES[index.type] == "i64":
+        return operands
+    before = emitter.type_of(index)
+    after = emitter.vector("i64") if index.lane else "i64"
+    return [emitter.put(f"sext {before} {x} to {after}") for x in operands]
+
+
+def _load_one(emitter: Emitter, element: str, at: str) -> str:
+    raw = emitter.put(f"load {LLVM_TYPES[element]}, ptr {at}, align {SIZES[element]}")
+    return emitter.put(f"icmp ne i8 {raw}, 0") if element == "bool" else raw
+
+
+def _from_memory(emitter: Emitter, raws: Operands, element: str) -> Operands:
+    if element != "bool":
+        return raws
+    vector = emitter.vector("bool")
+    return [emitter.put(f"icmp ne {vector} {raw}, zeroinitializer") for raw in raws]
+
+
+def _to_memory(emitter: Emitter, values: Operands, element: str) -> Operands:
+    if element != "bool":
+        return values
+    before, after = emitter.vector("i1"), emitter.vector("bool")
+    return [emitter.put(f"zext {before} {value} to {after}") for value in values]
+
+
+def _reversed(emitter: Emitter, kind: str, operand: str) -> str:
+    vector, backwards = emitter.vector(kind), range(emitter.width - 1, -1, -1)
+    return _shuffled(emitter, vector, (operand, "poison"), list(backwards))
+
+
+def _shuffled(emitter: Emitter, vector: str, operands: tuple[str, str], chosen: list[int]) -> str:
+    indices = ", ".join(f"i32 {j}" for j in chosen)
+    return emitter.put(
+        f"shufflevector {vector} {operands[0]}, {vector} {operands[1]}, "
+        f"<{len(chosen)} x i32> <{indices}>"
+    )
+
+
+MEMORY: dict[str, Callable[[Emitter, Instruction], None]] = {
+    "load": _load,
+    "store": _store,
+    "gather": _load_gather,
+}

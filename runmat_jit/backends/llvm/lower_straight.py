@@ -1,0 +1,258 @@
+"""Lowering of the primitives, ``select``, ``lane_id``, ``note`` and calls of cold functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from runmat_jit.backends.llvm.emitter import LLVM_TYPES, Emitter, Operands
+from runmat_jit.backends.llvm.scale2 import scale2
+from runmat_jit.kernel.ir import Function, Instruction
+from runmat_jit.kernel.primitives import FLOATS
+
+# name -> (float instruction, integer instruction)
+_BINARY = {
+    "add": ("fadd", "add"),
+    "sub": ("fsub", "sub"),
+    "mul": ("fmul", "mul"),
+    "div": ("fdiv", ""),
+    "sdiv": ("", "sdiv"),
+    "srem": ("", "srem"),
+    "and": ("", "and"),
+    "or": ("", "or"),
+    "xor": ("", "xor"),
+    "shl": ("", "shl"),
+    "lshr": ("", "lshr"),
+    "ashr": ("", "ashr"),
+}
+_COMPARE = {
+    "lt": ("fcmp olt", "icmp slt"),
+    "le": ("fcmp ole", "icmp sle"),
+    "gt": ("fcmp ogt", "icmp sgt"),
+    "ge": ("fcmp oge", "icmp sge"),
+    "eq": ("fcmp oeq", "icmp eq"),
+    "ne": ("fcmp une", "icmp ne"),
+    "ult": ("", "icmp ult"),
+}
+_INTRINSIC = {
+    "fma": "llvm.fma",
+    "sqrt": "llvm.sqrt",
+    "rint": "llvm.roundeven",
+    "floor": "llvm.floor",
+    "ceil": "llvm.ceil",
+    "trunc_float": "llvm.trunc",
+    "copysign": "llvm.copysign",
+}
+_CONVERSIONS = (
+    "sitofp",
+    "uitofp",
+    "fptosi",
+    "fpext",
+    "fptrunc",
+    "trunc",
+    "zext",
+    "sext",
+    "bitcast",
+)
+
+Lowering = Callable[[Emitter, Instruction], None]
+
+
+def map_lanes(emitter: Emitter, instruction: Instruction, compute: Callable[..., str]) -> None:
+    """Bind the result to ``compute`` of the operands, for each vector in flight."""
+    (result,) = instruction.results
+    columns = [emitter.operands(a, lane=result.lane) for a in instruction.args]
+    emitter.bind(result, [compute(*row) for row in zip(*columns, strict=True)])
+
+
+def _binary(emitter: Emitter, instruction: Instruction) -> None:
+    (result,) = instruction.results
+    name = _BINARY[instruction.op][result.type not in FLOATS]
+    kind = emitter.type_of(result)
+    map_lanes(emitter, instruction, lambda a, b: emitter.put(f"{name} {kind} {a}, {b}"))
+
+
+def _divide(emitter: Emitter, instruction: Instruction) -> None:
+    """Divide by one in lanes that are not live: they may hold a zero divisor, which traps."""
+    (result,) = instruction.results
+    if emitter.live is None or not result.lane:
+        _binary(emitter, instruction)
+        return
+    kind, mask = emitter.type_of(result), emitter.vector("i1")
+    ones = f"splat ({LLVM_TYPES[result.type]} 1)"
+    numerators, divisors = (emitter.lanes(a) for a in instruction.args)
+    quotients = []
+    for a, b, live in zip(numerators, divisors, emitter.live, strict=True):
+        safe = emitter.put(f"select {mask} {live}, {kind} {b}, {kind} {ones}")
+        quotients.append(emitter.put(f"{instruction.op} {kind} {a}, {safe}"))
+    emitter.bind(result, quotients)
+
+
+def _compare(emitter: Emitter, instruction: Instruction) -> None:
+    (result,) = instruction.results
+    operand = instruction.args[0].type
+    name = _COMPARE[instruction.op][operand not in FLOATS]
+    kind = emitter.vector(operand) if result.lane else LLVM_TYPES[operand]
+    map_lanes(emitter, instruction, lambda a, b: emitter.put(f"{name} {kind} {a}, {b}"))
+
+
+def _isnan(emitter: Emitter, instruction: Instruction) -> None:
+    kind = emitter.type_of(instruction.args[0])
+    map_lanes(emitter, instruction, lambda a: emitter.put(f"fcmp uno {kind} {a}, {a}"))
+
+
+def _neg(emitter: Emitter, instruction: Instruction) -> None:
+    (result,) = instruction.results
+    kind = emitter.type_of(result)
+    if result.type in FLOATS:
+        map_lanes(emitter, instruction, lambda a: emitter.put(f"fneg {kind} {a}"))
+    else:
+        zero = "zeroinitializer" if result.lane else "0"
+        map_lanes(emitter, instruction, lambda a: emitter.put(f"sub {kind} {zero}, {a}"))
+
+
+def _abs(emitter: Emitter, instruction: Instruction) -> None:
+    (result,) = instruction.results
+    kind, suffix = emitter.type_of(result), emitter.suffix(result.type, lane=result.lane)
+    if result.type in FLOATS:
+        name, more = f"llvm.fabs.{suffix}", []
+    else:
+        name, more = f"llvm.abs.{suffix}", [("i1", "false")]
+    map_lanes(
+        emitter,
+        instruction,
+        lambda a: emitter.put(emitter.call(name, kind, [(kind, a), *more])),
+    )
+
+
+def _intrinsic(emitter: Emitter, instruction: Instruction) -> None:
+    (result,) = instruction.results
+    kind = emitter.type_of(result)
+    name = f"{_INTRINSIC[instruction.op]}.{emitter.suffix(result.type, lane=result.lane)}"
+    map_lanes(
+        emitter,
+        instruction,
+        lambda *args: emitter.put(emitter.call(name, kind, [(kind, a) for a in args])),
+    )
+
+
+def _convert(emitter: Emitter, instruction: Instruction) -> None:
+    (value,), (result,) = instruction.args, instruction.results
+    before = emitter.vector(value.type) if result.lane else LLVM_TYPES[value.type]
+    after = emitter.type_of(result)
+    if before == after:  # an index is an i64 here
+        emitter.bind(result, emitter.operands(value, lane=result.lane))
+        return
+    name = instruction.op
+    map_lanes(emitter, instruction, lambda a: emitter.put(f"{name} {before} {a} to {after}"))
+
+
+def _mulhi(emitter: Emitter, instruction: Instruction) -> None:
+    """Widen, multiply, shift, narrow: LLVM selects the widening multiplication by itself."""
+    (result,) = instruction.results
+    narrow = emitter.type_of(result)
+    wide = emitter.vector("i64") if result.lane else "i64"
+    shift = "splat (i64 32)" if result.lane else "32"
+
+    def high(a: str, b: str) -> str:
+        a, b = (emitter.put(f"zext {narrow} {x} to {wide}") for x in (a, b))
+        product = emitter.put(f"mul {wide} {a}, {b}")
+        return emitter.put(
+            f"trunc {wide} {emitter.put(f'lshr {wide} {product}, {shift}')} to {narrow}"
+        )
+
+    map_lanes(emitter, instruction, high)
+
+
+def _scale2(emitter: Emitter, instruction: Instruction) -> None:
+    (result,) = instruction.results
+    map_lanes(
+        emitter, instruction, lambda x, n: scale2(emitter, x, n, result.type, lane=result.lane)
+    )
+
+
+def _select(emitter: Emitter, instruction: Instruction) -> None:
+    (result,) = instruction.results
+    mask = emitter.vector("i1") if result.lane else "i1"
+    kind = emitter.type_of(result)
+    map_lanes(
+        emitter,
+        instruction,
+        lambda c, a, b: emitter.put(f"select {mask} {c}, {kind} {a}, {kind} {b}"),
+    )
+
+
+def _splat(emitter: Emitter, instruction: Instruction) -> None:
+    emitter.bind(instruction.results[0], emitter.lanes(instruction.args[0]))
+
+
+def _lane_id(emitter: Emitter, instruction: Instruction) -> None:
+    (result,) = instruction.results
+    numbers = [emitter.lane_numbers(result.type, u * emitter.width) for u in range(emitter.unroll)]
+    emitter.bind(result, numbers)
+
+
+def _note(emitter: Emitter, instruction: Instruction) -> None:
+    """Accumulate ``v * 0``, which stays zero while every ``v`` is finite; dead lanes count as 0."""
+    (value,) = instruction.args
+    kind = emitter.vector(value.type)
+    masks: list[str | None] = list(emitter.live) if emitter.live and value.lane else []
+    operands: Operands = emitter.lanes(value)
+    if not value.lane:  # a uniform value is in every vector: one of them is enough
+        operands = operands[:1]
+    sums = list(emitter.events[value.type])
+    for u, operand in enumerate(operands):
+        seen = operand
+        if masks:
+            mask = emitter.vector("i1")
+            seen = emitter.put(f"select {mask} {masks[u]}, {kind} {seen}, {kind} zeroinitializer")
+        if value.type == "i1":
+            sums[u] = emitter.put(f"or {kind} {sums[u]}, {seen}")
+        else:
+            name = f"llvm.fma.{emitter.suffix(value.type, lane=True)}"
+            args = [(kind, seen), (kind, "zeroinitializer"), (kind, sums[u])]
+            sums[u] = emitter.put(emitter.call(name, kind, args))
+    emitter.events[value.type] = sums
+
+
+def result_type(emitter: Emitter, function: Function) -> str:
+    """LLVM's type of what a cold function returns: a structure of vectors."""
+    return "{ " + ", ".join(emitter.vector(r.type) for r in function.results) + " }"
+
+
+def call_function(emitter: Emitter, instruction: Instruction, function: Function) -> None:
+    """Call a cold function once a vector; where every operand is uniform, so are the results."""
+    lane = any(a.lane for a in instruction.args)
+    columns = [emitter.lanes(a) if lane else emitter.lanes(a)[:1] for a in instruction.args]
+    kinds = [emitter.vector(a.type) for a in instruction.args]
+    tables = [f"ptr {emitter.pointer(t)}" for t in function.tables]
+    masks = emitter.live_masks() if lane else ["splat (i1 true)"]
+    outs: list[Operands] = [[] for _ in function.results]
+    structure = result_type(emitter, function)
+    for mask, *row in zip(masks, *columns, strict=True):
+        args = [f"{t} {a}" for t, a in zip(kinds, row, strict=True)]
+        args += [*tables, f"{emitter.vector('i1')} {mask}"]
+        returned = emitter.put(f"call {structure} @{function.name}({', '.join(args)})")
+        for j, out in enumerate(outs):
+            out.append(emitter.put(f"extractvalue {structure} {returned}, {j}"))
+    for value, out in zip(instruction.results, outs, strict=True):
+        first = f"extractelement {emitter.vector(value.type)} {out[0]}, i64 0"
+        emitter.bind(value, out if lane else [emitter.put(first)])
+
+
+STRAIGHT: dict[str, Lowering] = {
+    **dict.fromkeys(_BINARY, _binary),
+    "sdiv": _divide,
+    "srem": _divide,
+    **dict.fromkeys(_COMPARE, _compare),
+    **dict.fromkeys(_INTRINSIC, _intrinsic),
+    **dict.fromkeys(_CONVERSIONS, _convert),
+    "isnan": _isnan,
+    "neg": _neg,
+    "abs": _abs,
+    "mulhi": _mulhi,
+    "scale2": _scale2,
+    "select": _select,
+    "splat": _splat,
+    "lane_id": _lane_id,
+    "note": _note,
+}
