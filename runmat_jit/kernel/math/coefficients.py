@@ -1,0 +1,214 @@
+"""Coefficients of the expansions; written by ``tools/fit_coefficients.py``, never by hand.
+
+Polynomials are listed constant term first; split constants are unevaluated sums.
+"""
+
+from __future__ import annotations
+
+Coefficients = dict[str, tuple[float, ...]]
+
+
+def _floats(*digits: str) -> tuple[float, ...]:
+    return tuple(map(float.fromhex, digits))
+
+
+LN2: Coefficients = {
+    "f32": _floats(
+        "0x1.62e4000000000p-1",
+        "0x1.7f7d1c0000000p-20",
+    ),
+    "f64": _floats(
+        "0x1.62e42fefa3800p-1",
+        "0x1.ef35793c76730p-45",
+    ),
+}
+"""log(2); the first part times an exponent is exact."""
+
+PI: Coefficients = {
+    "f32": _floats(
+        "0x1.921fb60000000p+1",
+        "-0x1.777a5c0000000p-24",
+        "-0x1.ee59da0000000p-49",
+    ),
+    "f64": _floats(
+        "0x1.921fb54400000p+1",
+        "0x1.0b4611a626331p-33",
+        "0x1.1701b839a2520p-87",
+    ),
+}
+"""pi; the first part times a quotient below 2**20 is exact."""
+
+PI_PAIR: Coefficients = {
+    "f32": _floats(
+        "0x1.921fb60000000p+1",
+        "-0x1.777a5c0000000p-24",
+    ),
+    "f64": _floats(
+        "0x1.921fb54442d18p+1",
+        "0x1.1a62633145c07p-53",
+    ),
+}
+"""pi."""
+
+TWO_OVER_LN2: Coefficients = {
+    "f32": _floats(
+        "0x1.7154760000000p+1",
+        "0x1.4ae0c00000000p-25",
+    ),
+    "f64": _floats(
+        "0x1.71547652b82fep+1",
+        "0x1.777d0ffda0d24p-55",
+    ),
+}
+"""2 / log(2)."""
+
+THIRD: Coefficients = {
+    "f32": _floats(
+        "0x1.5555560000000p-2",
+        "-0x1.5555560000000p-27",
+    ),
+    "f64": _floats(
+        "0x1.5555555555555p-2",
+        "0x1.5555555555555p-56",
+    ),
+}
+"""1 / 3."""
+
+EXP: Coefficients = {
+    "f32": _floats(
+        "0x1.0000000000000p+0",
+        "0x1.0000000000000p-1",
+        "0x1.5554880000000p-3",
+        "0x1.5554e20000000p-5",
+        "0x1.123fac0000000p-7",
+        "0x1.6d53dc0000000p-10",
+    ),
+    "f64": _floats(
+        "0x1.0000000000000p+0",
+        "0x1.000000000000cp-1",
+        "0x1.555555555555cp-3",
+        "0x1.555555554fd81p-5",
+        "0x1.111111110e9c1p-7",
+        "0x1.6c16c18635009p-10",
+        "0x1.a01a01b46851dp-13",
+        "0x1.a019951ee3315p-16",
+        "0x1.71ddee03d3022p-19",
+        "0x1.28b19c738850fp-22",
+        "0x1.af6f5d30077f0p-26",
+    ),
+}
+"""(exp(r) - 1) / r."""
+
+EXP2: Coefficients = {
+    "f32": _floats(
+        "0x1.62e4300000000p-1",
+        "0x1.ebfbe00000000p-3",
+        "0x1.c6af720000000p-5",
+        "0x1.3b2a480000000p-7",
+        "0x1.5f0df80000000p-10",
+        "0x1.4424c80000000p-13",
+    ),
+    "f64": _floats(
+        "0x1.62e42fefa39efp-1",
+        "0x1.ebfbdff82c58fp-3",
+        "0x1.c6b08d704a183p-5",
+        "0x1.3b2ab6fba4d80p-7",
+        "0x1.5d87fe7888bacp-10",
+        "0x1.430912f8a92f4p-13",
+        "0x1.ffcbfcdb83190p-17",
+        "0x1.62c02163cfad9p-20",
+        "0x1.b52422db6abeap-24",
+        "0x1.e4d1feea03d6ep-28",
+        "0x1.eafd7764e33c4p-32",
+        "0x1.c0e7b60119791p-36",
+    ),
+}
+"""(2**r - 1) / r."""
+
+TANH: Coefficients = {
+    "f32": _floats(
+        "0x1.0000200000000p+0",
+        "0x1.554b0a0000000p-1",
+        "0x1.5667420000000p-2",
+        "0x1.04cbca0000000p-3",
+        "0x1.e8383a0000000p-5",
+    ),
+    "f64": _floats(
+        "0x1.fffffffffffa6p-1",
+        "0x1.5555555558739p-1",
+        "0x1.5555555422c7bp-2",
+        "0x1.1111114b41074p-3",
+        "0x1.6c16b4c3a241bp-5",
+        "0x1.a01bb426ab34fp-7",
+        "0x1.9ff4ec9e41a57p-9",
+        "0x1.73e1b66432e25p-11",
+        "0x1.16c0481e8a894p-13",
+        "0x1.2747993a3c6b0p-15",
+    ),
+}
+"""((exp(2 r) - 1) / 2 - r) / r**2."""
+
+SINE: Coefficients = {
+    "f32": _floats(
+        "0x1.55552c0000000p-2",
+        "0x1.110eb40000000p-1",
+        "0x1.9f6a400000000p-4",
+        "0x1.5d6c640000000p-7",
+    ),
+    "f64": _floats(
+        "0x1.5555555555554p-2",
+        "0x1.11111111110c7p-1",
+        "0x1.a01a01a014bcep-4",
+        "0x1.71de3a5291940p-7",
+        "0x1.ae6454cc108a4p-11",
+        "0x1.6123ca9ca31f4p-15",
+        "0x1.ae42d204e040dp-20",
+        "0x1.881e483ba248ep-25",
+    ),
+}
+"""(sin(r) / r - 1) / z - 1, in z = -r**2 / 8."""
+
+LOG_F32: Coefficients = {
+    "f32": _floats(
+        "0x1.5555640000000p-2",
+        "-0x1.00023c0000000p-2",
+        "0x1.9998600000000p-3",
+        "-0x1.54678a0000000p-3",
+        "0x1.23642a0000000p-3",
+        "-0x1.0e68760000000p-3",
+        "0x1.025cc60000000p-3",
+        "-0x1.2d36b00000000p-4",
+    ),
+}
+"""(log(1 + f) - f + f**2 / 2) / f**3."""
+
+LOG_F64: Coefficients = {
+    "f64": _floats(
+        "0x1.5555555555594p-1",
+        "0x1.999999997f6eep-2",
+        "0x1.24924942423edp-2",
+        "0x1.c71c51ceeacd2p-3",
+        "0x1.746649e261b8dp-3",
+        "0x1.39a0b1c03dbcbp-3",
+        "0x1.2f0f4cbb2f684p-3",
+    ),
+}
+"""2 (atanh(s) - s) / s**3, in s**2."""
+
+POWER: Coefficients = {
+    "f32": _floats(
+        "0x1.999a020000000p-3",
+        "0x1.2451d20000000p-3",
+        "0x1.dfbdb00000000p-4",
+    ),
+    "f64": _floats(
+        "0x1.9999999999b47p-3",
+        "0x1.24924924558aep-3",
+        "0x1.c71c7230380b2p-4",
+        "0x1.745ce904f26f0p-4",
+        "0x1.3b1f10b618996p-4",
+        "0x1.0f7cd1ce7fa10p-4",
+        "0x1.0e5d8b2d1a7ffp-4",
+    ),
+}
+"""(atanh(s) - s - s**3 / 3) / s**5, in s**2."""
