@@ -51,7 +51,7 @@ def print_comparison(found: Comparison, baseline: str) -> None:
     print(f"\n{found.case}")
     for peer, description in found.peers.items():
         versions = ", ".join(f"{name} {version}" for name, version in description.versions.items())
-        threads = f"{description.threads or 'own choice of'} threads"
+        threads = f"threads: {description.threads or 'its own choice'}"
         parts = (versions, threads, description.note, f"parity: {found.parity[peer].detail}")
         print(f"  {peer:14} {'; '.join(filter(None, parts))}")
     for measured, ratios in zip(found.rounds, found.ratios, strict=True):
