@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -21,6 +21,15 @@ Event = Literal["divide", "overflow", "underflow", "invalid"]
 Params = Mapping[str, Hashable]
 Kind = Literal["elementwise", "reduce", "move", "create", "structure", "host"]
 Exactness = Literal["bit-defined", "ours"]
+Layout = Literal["C", "K"]
+"""Memory order of a new result: C, or (K) as the operands lie, as NumPy's ``order`` says."""
+ZeroD = Literal["scalar", "array", "same"]
+"""A NumPy scalar, a 0-d array, or a scalar where all operands are scalars, else an array."""
+
+VARIADIC = -1
+"""The arity of rows that take any number of operands."""
+ULP_LIMIT = 2.0
+"""No expansion may be further from the exact value than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +65,21 @@ class Reduction:
     """How a reduction row lowers.
 
     ``combine`` is an operation of a kernel's ``total``; an empty reduction gives ``identity``
-    (None: NumPy raises).
+    (None: NumPy raises). ``bound`` is c of the error bound ``|r - exact| <= c u sum(|terms|)``
+    for each level of a float sum (``c n u |exact|`` for a product), 0 where the result is exact.
     """
 
     combine: str
     identity: float | bool | None
+    bound: float = 0.0
+
+
+class Make(Protocol):
+    """Makes a value of a graph: row name, operands (each has a ``type``), parameters, type."""
+
+    def __call__(
+        self, name: str, args: tuple[Any, ...], params: Params, type_: TensorType, /
+    ) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,18 +91,30 @@ class Op:
     kind: Kind
     arity: int
     numpy: Callable[..., Any]
-    """NumPy's meaning: called with operand arrays and the parameters as keywords."""
+    """NumPy's meaning: called with operand arrays and the parameters as keywords; rows of kind
+    structure get the node's ``type`` as a further keyword."""
 
     spellings: tuple[Callable[..., Any], ...] = ()
     """Callables that mean this row: ufunc, functions, operators."""
     methods: tuple[str, ...] = ()
-    """Array methods that mean this row."""
+    """Array methods that mean this row; the array is the first argument of ``bind``."""
     bind: Callable[[tuple[Any, ...], Mapping[str, Any]], Bound | None] | None = None
     """Reads a call's arguments; None where the row does not cover those keywords."""
     result: Callable[[tuple[Operand, ...], Params], Result | None] | None = None
     """The dtype and shape rule; None where it is not complete. Raises nothing: a call that NumPy
-    would refuse is not covered, so that NumPy raises its own error."""
+    would refuse is not covered, so that NumPy raises its own error. Python numbers that do not
+    fit the dtype they are cast to are refused by the caller (:func:`promotion.fits`)."""
+    canonical: Callable[[Params, tuple[Operand, ...]], dict[str, Hashable]] | None = None
+    """The parameters as graphs keep them, for a call that ``result`` covers; see
+    :func:`canonical_params`."""
+    layout: Layout = "K"
+    """Memory order of a new result, unless a parameter ``order`` says otherwise."""
+    zero_d: ZeroD = "scalar"
+    """What NumPy returns where the result is 0-d."""
 
+    decompose: Callable[[Make, tuple[Any, ...], Params, TensorType], Any] | None = None
+    """The same value by other rows, for rows without kernel code of their own: takes operands
+    already cast to their operand dtypes, canonical parameters and the result's type."""
     expand: Callable[..., Value] | None = None
     """Elementwise kernel code: ``expand(builder, *values, **params) -> value``."""
     reduction: Reduction | None = None
@@ -116,6 +147,16 @@ class RowError(AssertionError):
     """A row of the table contradicts itself."""
 
 
+def canonical_params(op: Op, params: Params, operands: tuple[Operand, ...]) -> dict[str, Hashable]:
+    """The parameters in the one form that graphs keep, such as axes that are not negative."""
+    return dict(params) if op.canonical is None else op.canonical(params, operands)
+
+
+def layout_of(op: Op, params: Params) -> Layout:
+    """Memory order of a new result of this call."""
+    return "C" if params.get("order", op.layout) == "C" else "K"
+
+
 def check(op: Op) -> None:
     """Refuse a row that says too little or contradicts itself.
 
@@ -123,19 +164,32 @@ def check(op: Op) -> None:
         RowError: with the row's name and what is wrong.
 
     """
-    wrong = [
-        sentence
-        for condition, sentence in (
-            (not op.doc.endswith("."), "the doc is a sentence"),
-            (op.kind == "elementwise" and op.expand is None, "an elementwise row expands"),
-            (op.kind == "elementwise" and len(op.absorbs) != op.arity, "absorbs, one an operand"),
-            (op.kind == "reduce" and op.reduction is None, "a reduction says how it combines"),
-            (op.exactness == "ours" and not op.ulp and op.kind == "elementwise", "ulp is missing"),
-            (bool(op.events) and not op.ufunc, "events need the name NumPy's warnings use"),
-            (bool(op.spellings or op.methods) and op.bind is None, "calls need a reader"),
-            (bool(op.spellings or op.methods) and op.result is None, "calls need a result rule"),
-        )
-        if condition
-    ]
+    wrong = [sentence for condition, sentence in _faults(op) if condition]
     if wrong:
         raise RowError(f"row {op.name!r}: {'; '.join(wrong)}")
+
+
+def _faults(op: Op) -> tuple[tuple[bool, str], ...]:
+    called = bool(op.spellings or op.methods)
+    elementwise = op.kind == "elementwise"
+    own_code = op.expand is not None
+    return (
+        (not op.name.isidentifier(), "the name is an identifier"),
+        (not op.doc.endswith("."), "the doc is a sentence"),
+        (elementwise and not own_code and op.decompose is None, "an elementwise row expands"),
+        (elementwise and own_code and len(op.absorbs) != op.arity, "absorbs, one an operand"),
+        (not elementwise and own_code, "only elementwise rows expand"),
+        (
+            op.kind == "reduce" and op.reduction is None and op.decompose is None,
+            "a reduction says how it combines",
+        ),
+        (op.kind == "create" and op.decompose is None, "a creation decomposes"),
+        (own_code and op.exactness == "ours" and not op.ulp, "ulp is missing"),
+        (op.exactness == "bit-defined" and bool(op.ulp), "a bit-defined row has no ulp"),
+        (any(u > ULP_LIMIT for u in op.ulp.values()), f"an ulp is above {ULP_LIMIT}"),
+        (bool(op.events) and not op.ufunc, "events need the name NumPy's warnings use"),
+        (op.event_test is not None and not op.events, "an event test needs events"),
+        (called and op.bind is None, "calls need a reader"),
+        (called and op.result is None, "calls need a result rule"),
+        (op.domain[0] >= op.domain[1], "the domain is an interval"),
+    )

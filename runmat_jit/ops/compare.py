@@ -1,0 +1,205 @@
+"""Rows that compare, choose, or ask what kind of number a value is."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from runmat_jit.core.types import TensorType
+from runmat_jit.kernel.build import Builder
+from runmat_jit.kernel.ir import Value
+from runmat_jit.ops.elementwise import ABSORBS, elementwise, is_float, not_
+from runmat_jit.ops.promotion import any_tensor, broadcast, kind_of, promote
+from runmat_jit.ops.readers import (
+    Arguments,
+    Keywords,
+    NotCovered,
+    arguments,
+    destination,
+    operand,
+    reader,
+)
+from runmat_jit.ops.spec import VARIADIC, Bound, Make, Op, Operand, Params, Result
+
+_BOTH = (ABSORBS, ABSORBS)
+_BOOL = np.dtype(bool)
+
+
+def _less(k: Builder, x: Value, y: Value) -> Value:
+    return not_(k, x) & y if x.type == "i1" else x < y
+
+
+def _less_equal(k: Builder, x: Value, y: Value) -> Value:
+    return not_(k, x) | y if x.type == "i1" else x <= y
+
+
+def _maximum(k: Builder, x: Value, y: Value) -> Value:
+    return x | y if x.type == "i1" else _extreme(k, "gt", x, y)
+
+
+def _minimum(k: Builder, x: Value, y: Value) -> Value:
+    return x & y if x.type == "i1" else _extreme(k, "lt", x, y)
+
+
+def _extreme(k: Builder, compare: str, x: Value, y: Value) -> Value:
+    """``x`` where it compares so or is NaN, else ``y``: as NumPy, ties give ``y``."""
+    if is_float(x) and _is_number(y):  # one comparison, which NaN fails
+        opposite = {"gt": "le", "lt": "ge"}[compare]
+        return k.select(k.prim(opposite, x, y), y, x)
+    chosen = k.prim(compare, x, y)
+    if is_float(x) and not _is_number(x):
+        chosen = chosen | k.prim("isnan", x)
+    return k.select(chosen, x, y)
+
+
+def _is_number(value: Value) -> bool:
+    return value.literal is not None and not math.isnan(value.literal)
+
+
+def _constant(k: Builder, answer: bool) -> Value:  # noqa: FBT001 -- it is the value itself
+    return k.const(answer, "i1")
+
+
+def _isnan(k: Builder, x: Value) -> Value:
+    return k.prim("isnan", x) if is_float(x) else _constant(k, False)
+
+
+def _isinf(k: Builder, x: Value) -> Value:
+    return k.eq(k.prim("abs", x), math.inf) if is_float(x) else _constant(k, False)
+
+
+def _isfinite(k: Builder, x: Value) -> Value:
+    return k.prim("abs", x) < math.inf if is_float(x) else _constant(k, True)
+
+
+def _signbit(k: Builder, x: Value) -> Value:
+    return k.convert("bitcast", x, {"f32": "i32", "f64": "i64"}[x.type]) < 0
+
+
+@reader
+def _read_where(args: Arguments, kwargs: Keywords) -> Bound:
+    if len(args) != 3 or kwargs:
+        raise NotCovered
+    return Bound(tuple(map(operand, args)))
+
+
+def _where_result(operands: tuple[Operand, ...], _params: Params) -> Result | None:
+    condition, x, y = operands
+    shape = broadcast(operands)
+    dtype = promote((kind_of(x), kind_of(y)))
+    if shape is None or dtype is None or not any_tensor(operands):
+        return None
+    if promote((kind_of(condition),)) is None:
+        return None
+    return Result(TensorType(dtype, shape), (_BOOL, dtype, dtype))
+
+
+_LIMITS = ("min", "max")
+
+
+@reader
+def _read_clip(args: Arguments, kwargs: Keywords) -> Bound:
+    renamed = {"a_min": "min", "a_max": "max"}
+    kwargs = {renamed.get(name, name): value for name, value in kwargs.items()}
+    given = arguments(args, kwargs, ("a", *_LIMITS, "out"))
+    present = tuple(name for name in _LIMITS if given.get(name) is not None)
+    if not present:
+        raise NotCovered
+    operands = (operand(given["a"]), *(operand(given[name]) for name in present))
+    return Bound(operands, {"limits": present}, destination(given.get("out")))
+
+
+def _clip_result(operands: tuple[Operand, ...], _params: Params) -> Result | None:
+    dtype = promote(tuple(map(kind_of, operands)))
+    shape = broadcast(operands)
+    if dtype is None or shape is None or not any_tensor(operands):
+        return None
+    return Result(TensorType(dtype, shape), (dtype,) * len(operands))
+
+
+_ONE_LIMIT: dict[Any, np.ufunc] = {("min",): np.maximum, ("max",): np.minimum}
+
+
+def _clip(*operands: Any, limits: tuple[str, ...]) -> Any:
+    return np.clip(operands[0], **dict(zip(limits, operands[1:], strict=True)))
+
+
+def _decompose_clip(make: Make, args: tuple[Any, ...], params: Params, kind: TensorType) -> Any:
+    """Two limits keep the value where it equals one (a zero keeps its sign), one limit does not."""
+    if params["limits"] == _LIMITS:
+        value, low, high = args
+        shape = broadcast((value.type, low.type))
+        assert shape is not None, "a clip that the rule covers broadcasts"
+        raised = make("maximum", (low, value), {}, TensorType(kind.dtype, shape))
+        return make("minimum", (high, raised), {}, kind)
+    name = _ONE_LIMIT[params["limits"]].__name__
+    return make(name, args, {}, kind)
+
+
+def _comparison(
+    ufunc: np.ufunc, doc: str, expand: Callable[..., Value], spelling: Any, matlab: str
+) -> Op:
+    return elementwise(ufunc, doc, expand, _BOTH, spellings=(spelling,), matlab=matlab)
+
+
+ROWS = (
+    _comparison(np.equal, "Whether x == y.", lambda k, x, y: k.eq(x, y), operator.eq, "eq"),
+    _comparison(np.not_equal, "Whether x != y.", lambda k, x, y: k.ne(x, y), operator.ne, "ne"),
+    _comparison(np.less, "Whether x < y.", _less, operator.lt, "lt"),
+    _comparison(np.less_equal, "Whether x <= y.", _less_equal, operator.le, "le"),
+    _comparison(
+        np.greater,
+        "Whether x > y.",
+        lambda k, x, y: _less(k, y, x),
+        operator.gt,
+        "gt",
+    ),
+    _comparison(
+        np.greater_equal,
+        "Whether x >= y.",
+        lambda k, x, y: _less_equal(k, y, x),
+        operator.ge,
+        "ge",
+    ),
+    elementwise(np.maximum, "The larger of two; NaN wins.", _maximum, _BOTH),
+    elementwise(np.minimum, "The smaller of two; NaN wins.", _minimum, _BOTH),
+    Op(
+        name="clip",
+        doc="Values limited from below, from above, or both.",
+        kind="elementwise",
+        arity=VARIADIC,
+        numpy=_clip,
+        spellings=(np.clip,),
+        methods=("clip",),
+        bind=_read_clip,
+        result=_clip_result,
+        decompose=_decompose_clip,
+        flops=2,
+    ),
+    Op(
+        name="where",
+        doc="The second operand where the first is true, else the third.",
+        kind="elementwise",
+        arity=3,
+        numpy=np.where,
+        spellings=(np.where,),
+        bind=_read_where,
+        result=_where_result,
+        expand=lambda k, c, x, y: k.select(c, x, y),
+        absorbs=(ABSORBS,) * 3,
+    ),
+    elementwise(np.isnan, "Whether a value is NaN.", _isnan, (ABSORBS,), matlab="isnan"),
+    elementwise(np.isinf, "Whether a value is infinite.", _isinf, (ABSORBS,), matlab="isinf"),
+    elementwise(
+        np.isfinite,
+        "Whether a value is neither NaN nor infinite.",
+        _isfinite,
+        (ABSORBS,),
+        matlab="isfinite",
+    ),
+    elementwise(np.signbit, "Whether the sign bit is set.", _signbit, (ABSORBS,)),
+)  # fmt: skip -- a row reads as a row

@@ -1,0 +1,227 @@
+"""Rows of mathematical functions: our own expansions, which every backend computes alike."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+
+from runmat_jit.kernel.build import Builder
+from runmat_jit.kernel.ir import Value
+from runmat_jit.kernel.math.exponential import exp
+from runmat_jit.kernel.math.hyperbolic import tanh
+from runmat_jit.kernel.math.trigonometric import cos, sin
+from runmat_jit.ops.elementwise import ABSORBS, PASSES, elementwise, is_float
+from runmat_jit.ops.late import late
+from runmat_jit.ops.promotion import shape_of, ufunc_rule
+from runmat_jit.ops.readers import Arguments, Bind, Keywords, NotCovered, reader, ufunc_reader
+from runmat_jit.ops.spec import Bound, Event, Op, Operand, Params, Result
+
+log, power = late("logarithm", "log"), late("power", "power")
+_ULP_1 = {"float32": 1.0, "float64": 1.0}
+_ULP_1_5 = {"float32": 1.5, "float64": 1.5}
+_ULP_2 = {"float32": 2.0, "float64": 2.0}
+_INVALID: frozenset[Event] = frozenset({"invalid"})
+_ALL: frozenset[Event] = frozenset({"divide", "overflow", "underflow", "invalid"})
+_NUMBERS = (int, float, bool)
+_ULP_POWER = _ULP_2
+
+_read_power = ufunc_reader(2)
+
+
+@reader
+def _bind_power(args: Arguments, kwargs: Keywords) -> Bound:
+    """Both operands, and the exponent's value where it is a plain number."""
+    bound = _read_power(args, kwargs)
+    if bound is None:
+        raise NotCovered
+    exponent = bound.operands[1]
+    known = exponent if type(exponent) in _NUMBERS else None
+    return Bound(bound.operands, {"exponent": known}, bound.out)
+
+
+def _power_result(rule: Callable[..., Result | None]) -> Callable[..., Result | None]:
+    def result(operands: tuple[Operand, ...], params: Params) -> Result | None:
+        found = rule(operands, params)
+        exponent = params["exponent"]
+        if found is None or found.type.dtype.kind == "f":
+            return found
+        # an integer to a negative power raises
+        return found if isinstance(exponent, int) and exponent >= 0 else None
+
+    return result
+
+
+_ufunc_result = _power_result(ufunc_rule(np.power))
+_scalar_result = _power_result(ufunc_rule(np.power, scalar_integers=False))
+
+
+def _operator_result(operands: tuple[Operand, ...], params: Params) -> Result | None:
+    """``**`` calls square, reciprocal and sqrt for the exact numbers 2, -1 and 0.5."""
+    result, exponent = _scalar_result(operands, params), params["exponent"]
+    if result is None or not isinstance(exponent, (int, float)) or isinstance(exponent, bool):
+        return result
+    quick = exponent in (2, -1) if isinstance(exponent, int) else exponent == 0.5
+    if not quick:
+        return result
+    base = operands[0]
+    from_bool = getattr(base, "dtype", None) == np.dtype(bool)  # square and sqrt of int8, float16
+    scalar_root = exponent == 0.5 and shape_of(base) == ()  # a NumPy scalar's root of -0.0 is 0.0
+    return None if from_bool or scalar_root else result
+
+
+def _canonical_power(params: Params, operands: tuple[Operand, ...]) -> dict[str, Hashable]:
+    single = all(extent == 1 for extent in shape_of(operands[1]))
+    return {"exponent": params["exponent"], "single": single}
+
+
+def _expand_power(
+    k: Builder, x: Value, y: Value, *, exponent: float | None = None, single: bool = False
+) -> Value:
+    """NumPy takes a square root where one exponent for all elements is 0.5: -0.0 and -inf differ
+    from the power there.
+    """
+    if not is_float(x):
+        assert isinstance(exponent, int), "integer powers have a known exponent"
+        return _integer_power(k, x, exponent)
+    if exponent in _SPECIAL_POWERS:
+        return _SPECIAL_POWERS[exponent](k, x)
+    general = power(k, x, y)
+    if exponent is None and single:
+        return k.select(k.eq(y, 0.5), k.prim("sqrt", x), general)
+    return general
+
+
+_SPECIAL_POWERS: dict[float | None, Callable[[Builder, Value], Value]] = {
+    -1: lambda _k, x: 1.0 / x,
+    0: lambda k, x: k.const(1.0, x.type),
+    0.5: lambda k, x: k.prim("sqrt", x),
+    1: lambda _k, x: x,
+    2: lambda _k, x: x * x,
+    3: lambda _k, x: x * x * x,
+}
+
+
+def _integer_power(k: Builder, x: Value, exponent: int) -> Value:
+    result, factor = None, x
+    while exponent:
+        if exponent & 1:
+            result = factor if result is None else result * factor
+        exponent >>= 1
+        if exponent:
+            factor = factor * factor
+    return k.const(1, x.type) if result is None else result
+
+
+def _power_row(name: str, numpy: Callable[..., Any], result: Any, doc: str, **fields: Any) -> Op:
+    def meaning(x: Any, y: Any, exponent: float | None = None, *, single: bool = False) -> Any:
+        del single  # a fact for the kernel
+        return numpy(x, y if exponent is None else exponent)
+
+    bind: Bind = _bind_power
+    return Op(
+        name=name,
+        doc=doc,
+        kind="elementwise",
+        arity=2,
+        numpy=meaning,
+        spellings=(numpy,),
+        bind=bind,
+        result=result,
+        canonical=_canonical_power,
+        expand=_expand_power,
+        absorbs=(ABSORBS, ABSORBS),
+        exactness="ours",
+        events=_ALL,
+        ufunc="power",
+        flops=40,
+        domain=(0.0, 50.0),
+        ulp=_ULP_POWER,
+        **fields,
+    )  # fmt: skip -- as a row reads
+
+
+ROWS = (
+    elementwise(
+        np.sqrt,
+        "Square root.",
+        lambda k, x: k.prim("sqrt", x),
+        (PASSES,),
+        events=_INVALID,
+        matlab="sqrt",
+        flops=6,
+        domain=(0.0, 1e3),
+    ),
+    elementwise(
+        np.exp,
+        "e to the power of the value.",
+        exp,
+        (ABSORBS,),
+        exactness="ours",
+        events=frozenset({"overflow", "underflow"}),
+        matlab="exp",
+        flops=15,
+        domain=(-80.0, 80.0),
+        ulp=_ULP_1,
+    ),
+    elementwise(
+        np.log,
+        "Natural logarithm.",
+        log,
+        (PASSES,),
+        exactness="ours",
+        events=frozenset({"divide", "invalid"}),
+        matlab="log",
+        flops=20,
+        domain=(0.0, 1e3),
+        ulp=_ULP_1,
+    ),
+    elementwise(
+        np.sin,
+        "Sine of an angle in radians.",
+        sin,
+        (PASSES,),
+        exactness="ours",
+        events=_INVALID,
+        matlab="sin",
+        flops=18,
+        ulp=_ULP_1_5,
+    ),
+    elementwise(
+        np.cos,
+        "Cosine of an angle in radians.",
+        cos,
+        (PASSES,),
+        exactness="ours",
+        events=_INVALID,
+        matlab="cos",
+        flops=18,
+        ulp=_ULP_1_5,
+    ),
+    elementwise(
+        np.tanh,
+        "Hyperbolic tangent.",
+        tanh,
+        (ABSORBS,),
+        exactness="ours",
+        matlab="tanh",
+        flops=24,
+        domain=(-20.0, 20.0),
+        ulp=_ULP_1_5,
+    ),
+    _power_row(
+        "power",
+        np.power,
+        _ufunc_result,
+        "The first operand to the power of the second; integers with a known exponent only.",
+        matlab="power",
+    ),
+    _power_row(
+        "pow",
+        operator.pow,
+        _operator_result,
+        "The operator ``**``, as ``power``.",
+    ),
+)  # fmt: skip -- a row reads as a row

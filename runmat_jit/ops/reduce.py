@@ -1,0 +1,259 @@
+"""Rows of reductions over axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from runmat_jit.core.types import COMPILED_DTYPES, TensorType
+from runmat_jit.ops.promotion import is_compiled
+from runmat_jit.ops.readers import axis_of, dtype_of, flag, method_reader
+from runmat_jit.ops.spec import Event, Make, Op, Operand, Params, Reduction, Result
+from runmat_jit.ops.structure import constant_params
+
+_BOOL, _DOUBLE = np.dtype(bool), np.dtype(np.float64)
+_EVENTS: frozenset[Event] = frozenset({"overflow", "underflow", "invalid"})
+_SUM_BOUND = 36.0
+_PROD_BOUND = 1.0
+
+DtypeRule = Callable[[np.dtype, Params], np.dtype | None]
+"""The dtype that a reduction of this dtype computes with and gives, or None."""
+
+
+def reduced_axes(axis: Hashable, ndim: int) -> tuple[int, ...] | None:
+    """The axes in ascending order, none negative; None where NumPy refuses or nothing is reduced.
+
+    Args:
+        axis: None (all), an int, or a tuple of ints.
+        ndim: The array's number of axes.
+
+    """
+    if axis is None:
+        return tuple(range(ndim)) or None
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    if not all(isinstance(a, int) and -ndim <= a < ndim for a in axes):
+        return None
+    found = tuple(sorted({a % ndim for a in axes}))
+    return found if found and len(found) == len(axes) else None
+
+
+def reduced_shape(
+    shape: tuple[int, ...], axes: tuple[int, ...], *, keepdims: bool
+) -> tuple[int, ...]:
+    """The shape that is left."""
+    if keepdims:
+        return tuple(1 if axis in axes else n for axis, n in enumerate(shape))
+    return tuple(n for axis, n in enumerate(shape) if axis not in axes)
+
+
+def _rule(
+    dtype_rule: DtypeRule, *, empty: bool
+) -> Callable[[tuple[Operand, ...], Params], Result | None]:
+    def result(operands: tuple[Operand, ...], params: Params) -> Result | None:
+        (x,) = operands
+        if not isinstance(x, TensorType) or not is_compiled(x.dtype):
+            return None
+        axes = reduced_axes(params["axis"], x.ndim)
+        dtype = dtype_rule(x.dtype, params)
+        if axes is None or dtype is None or not (empty or x.size):
+            return None
+        shape = reduced_shape(x.shape, axes, keepdims=bool(params["keepdims"]))
+        return Result(TensorType(dtype, shape), (dtype,))
+
+    return result
+
+
+def _canonical(result: Any) -> Callable[[Params, tuple[Operand, ...]], dict[str, Hashable]]:
+    def canonical(params: Params, operands: tuple[Operand, ...]) -> dict[str, Hashable]:
+        (x,) = operands
+        covered = result(operands, params)
+        assert isinstance(x, TensorType) and covered is not None, "the rule covers the call"  # noqa: PT018 -- one fact
+        kept: dict[str, Hashable] = {
+            "axis": reduced_axes(params["axis"], x.ndim),
+            "keepdims": bool(params["keepdims"]),
+        }
+        return kept | ({"dtype": covered.type.dtype.name} if "dtype" in params else {})
+
+    return canonical
+
+
+def _accumulator(ufunc: np.ufunc) -> DtypeRule:
+    def rule(dtype: np.dtype, params: Params) -> np.dtype | None:
+        wanted = params["dtype"]
+        return _default_accumulator(ufunc, dtype) if wanted is None else _cast(dtype, wanted)
+
+    return rule
+
+
+@cache  # a memo of a pure question; its keys are ufuncs and dtypes
+def _default_accumulator(ufunc: np.ufunc, dtype: np.dtype) -> np.dtype | None:
+    accumulator = ufunc.reduce(np.zeros(1, dtype)).dtype
+    return accumulator if accumulator in COMPILED_DTYPES else None
+
+
+def _cast(dtype: np.dtype, wanted: Hashable) -> np.dtype | None:
+    """The wanted accumulator, unless casting to it has events that NumPy reports as ``reduce``."""
+    accumulator = np.dtype(str(wanted))
+    if accumulator not in COMPILED_DTYPES or accumulator == _BOOL:
+        return None
+    harmless = dtype.kind != "f" or np.can_cast(dtype, accumulator, "safe")
+    return accumulator if harmless else None
+
+
+def _own(dtype: np.dtype, _params: Params) -> np.dtype | None:
+    return dtype
+
+
+def _bool(_dtype: np.dtype, _params: Params) -> np.dtype | None:
+    return _BOOL
+
+
+def _mean_dtype(dtype: np.dtype, params: Params) -> np.dtype | None:
+    wanted = params["dtype"]
+    if wanted is not None:
+        accumulator = _cast(dtype, wanted)
+        return accumulator if accumulator is not None and accumulator.kind == "f" else None
+    return dtype if dtype.kind == "f" else _DOUBLE
+
+
+def _decompose_mean(make: Make, args: tuple[Any, ...], params: Params, kind: TensorType) -> Any:
+    """The sum in the result's dtype, divided in double precision, as NumPy's ``mean`` does."""
+    (x,) = args
+    count = 1
+    for axis in params["axis"]:  # type: ignore[attr-defined]  # a canonical tuple of axes
+        count *= x.type.shape[axis]
+    wide = TensorType(_DOUBLE, kind.shape)
+    total = make("sum", args, params, kind)
+    if kind.dtype != _DOUBLE:
+        total = make("cast", (total,), {"dtype": "float64"}, wide)
+    divisor = make("constant", (), constant_params(count, _DOUBLE), TensorType(_DOUBLE, ()))
+    mean = make("divide", (total, divisor), {}, wide)
+    if kind.dtype != _DOUBLE:
+        mean = make("cast", (mean,), {"dtype": kind.dtype.name}, kind)
+    return mean
+
+
+_WITH_DTYPE = ("a", "axis", "dtype", "out", "keepdims")
+_WITHOUT_DTYPE = ("a", "axis", "out", "keepdims")
+
+
+def _row(
+    name: str,
+    doc: str,
+    numpy: Any,
+    dtype_rule: DtypeRule,
+    *,
+    takes_dtype: bool = False,
+    empty: bool = True,
+    spellings: tuple[Callable[..., Any], ...] = (),
+    **fields: Any,
+) -> Op:
+    """A reduction's row; ``empty``: it has a value over no elements."""
+    parse: dict[str, Callable[[Any], Hashable]] = {"axis": axis_of, "keepdims": flag}
+    if takes_dtype:
+        parse["dtype"] = dtype_of
+    rule = _rule(dtype_rule, empty=empty)
+
+    def meaning(x: Any, axis: Any, keepdims: bool | None, **dtype: Any) -> Any:  # noqa: FBT001 -- NumPy's
+        return numpy(x, axis=axis, keepdims=bool(keepdims), **dtype)
+
+    names = _WITH_DTYPE if takes_dtype else _WITHOUT_DTYPE
+    return Op(
+        name=name,
+        doc=doc,
+        kind="reduce",
+        arity=1,
+        numpy=meaning,
+        spellings=(numpy, *spellings),
+        methods=(name,),
+        bind=method_reader(names, parse),
+        result=rule,
+        canonical=_canonical(rule),
+        **fields,
+    )  # fmt: skip -- as a row reads
+
+
+ROWS = (
+    _row(
+        "sum",
+        "Sum over axes; of bools and small integers in int64.",
+        np.sum,
+        _accumulator(np.add),
+        takes_dtype=True,
+        exactness="ours",
+        events=_EVENTS,
+        ufunc="reduce",
+        reduction=Reduction("add", 0.0, _SUM_BOUND),
+        absorbs=(False,),
+        matlab="sum",
+    ),
+    _row(
+        "prod",
+        "Product over axes; of bools and small integers in int64.",
+        np.prod,
+        _accumulator(np.multiply),
+        takes_dtype=True,
+        exactness="ours",
+        events=_EVENTS,
+        ufunc="reduce",
+        reduction=Reduction("mul", 1.0, _PROD_BOUND),
+        absorbs=(False,),
+        matlab="prod",
+        domain=(0.5, 2.0),
+    ),
+    _row(
+        "max",
+        "Largest value over axes; NaN wins.",
+        np.max,
+        _own,
+        empty=False,
+        spellings=(np.amax,),
+        reduction=Reduction("max", None),
+        absorbs=(True,),
+        matlab="max",
+    ),
+    _row(
+        "min",
+        "Smallest value over axes; NaN wins.",
+        np.min,
+        _own,
+        empty=False,
+        spellings=(np.amin,),
+        reduction=Reduction("min", None),
+        absorbs=(True,),
+        matlab="min",
+    ),
+    _row(
+        "any",
+        "Whether a value over axes is true.",
+        np.any,
+        _bool,
+        reduction=Reduction("or", False),
+        absorbs=(True,),
+        matlab="any",
+    ),
+    _row(
+        "all",
+        "Whether every value over axes is true.",
+        np.all,
+        _bool,
+        reduction=Reduction("and", True),
+        absorbs=(True,),
+        matlab="all",
+    ),
+    _row(
+        "mean",
+        "Mean over axes; of integers and bools, in float64.",
+        np.mean,
+        _mean_dtype,
+        takes_dtype=True,
+        empty=False,
+        exactness="ours",
+        absorbs=(False,),
+        decompose=_decompose_mean,
+        matlab="mean",
+    ),
+)  # fmt: skip -- a row reads as a row
