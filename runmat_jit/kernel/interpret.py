@@ -1,0 +1,261 @@
+"""Runs a kernel with NumPy, all lanes of a block as one vector: the oracle of every backend.
+
+Slow, and as plain as the definition in :mod:`runmat_jit.kernel.ir`: it checks every access
+against the bounds of its buffer, and rounds every ``fma`` exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from runmat_jit.kernel.evaluate import DTYPES, Array, evaluate
+from runmat_jit.kernel.ir import (
+    Block,
+    Buffer,
+    Function,
+    Instruction,
+    Kernel,
+    Literal,
+    Scalar,
+    Table,
+    Value,
+)
+from runmat_jit.kernel.primitives import TOTAL_BLOCKS, TOTAL_STEPS, identity, total_lanes
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Elements of a buffer; index 0 is ``elements[origin]``, and indices may be negative."""
+
+    elements: Array
+    origin: int = 0
+
+
+Argument = Memory | Array | Literal
+
+
+def interpret(
+    kernel: Kernel, arguments: Mapping[str, Argument], part: tuple[int, int] | None = None
+) -> bool:
+    """Run a kernel on one-dimensional arrays, which it writes; whether a ``note`` fired.
+
+    Args:
+        kernel: A valid kernel.
+        arguments: Memory of buffers and tables and numbers of scalars, by name.
+        part: Cells or iterations to run, by default the whole parallel axis.
+
+    Raises:
+        AssertionError: An access is outside of its buffer, or a ``total`` is too long.
+
+    """
+    interpreter = _Interpreter({f.name: f for f in kernel.functions}, part)
+    for parameter in kernel.parameters:
+        argument = arguments[parameter.name]
+        if isinstance(parameter, Scalar):
+            value = kernel.arguments[parameter.name]
+            assert not isinstance(argument, Memory), f"{parameter.name} is a scalar"
+            interpreter.values[value.number] = np.asarray(argument, DTYPES[value.type])
+        else:
+            memory = argument if isinstance(argument, Memory) else Memory(np.asarray(argument))
+            interpreter.memory[parameter.name] = memory
+    interpreter.run(kernel.body)
+    return interpreter.event
+
+
+@dataclass(slots=True)
+class _Interpreter:
+    functions: Mapping[str, Function]
+    part: tuple[int, int] | None
+    values: dict[int, Array] = field(default_factory=dict)
+    memory: dict[str, Memory] = field(default_factory=dict)
+    live: Array | None = None
+    in_cell: bool = False
+    event: bool = False
+
+    # -- values ----------------------------------------------------------------------------------
+    def get(self, value: Value) -> Array:
+        if value.literal is not None:
+            return np.asarray(value.literal).astype(DTYPES[value.type])
+        return self.values[value.number]
+
+    def number(self, value: Value) -> int:
+        return int(self.get(value))
+
+    def set(self, value: Value, result: Array) -> None:
+        shape = self.lane_shape() if value.lane else ()
+        self.values[value.number] = np.broadcast_to(result, shape).astype(DTYPES[value.type])
+
+    def lane_shape(self) -> tuple[int, ...]:
+        assert self.live is not None, "lanes are inside of lanes or total"
+        return (self.live.size,)
+
+    def set_all(self, values: Sequence[Value], results: Sequence[Array]) -> None:
+        for value, result in zip(values, results, strict=True):
+            self.set(value, result)
+
+    # -- instructions ----------------------------------------------------------------------------
+    def run(self, body: Sequence[Instruction]) -> None:
+        for instruction in body:
+            special = _SPECIAL.get(instruction.op)
+            if special is not None:
+                special(self, instruction)
+                continue
+            (result,) = instruction.results
+            args = tuple(self.get(a) for a in instruction.args)
+            self.set(result, evaluate(instruction.op, args, result.type))
+
+    def load(self, instruction: Instruction) -> None:
+        (result,) = instruction.results
+        memory, at, live = self.access(instruction)
+        element = np.zeros(at.shape, memory.elements.dtype)
+        element[live] = memory.elements[at[live]]
+        self.set(result, element if result.lane else element[0])
+
+    def store(self, instruction: Instruction) -> None:
+        memory, at, live = self.access(instruction)
+        stored = np.broadcast_to(self.get(instruction.args[1]), at.shape)
+        memory.elements[at[live]] = stored[live]
+
+    def access(self, instruction: Instruction) -> tuple[Memory, Array, Array]:
+        """Memory, positions in it, and which of them are live; a uniform access is one lane."""
+        stride, buffer = instruction.attrs.get("stride", "none"), instruction.attrs["buffer"]
+        assert isinstance(buffer, Buffer | Table), f"{instruction.op} names its buffer"
+        memory, index = self.memory[buffer.name], self.get(instruction.args[0])
+        step = self.number(instruction.args[-1]) if stride == "value" else stride
+        if isinstance(step, int) and step != 0:
+            index = index + step * np.arange(self.lane_shape()[0])
+        live = self.live if index.ndim and self.live is not None else np.ones(1, np.bool_)
+        at = np.atleast_1d(index).astype(np.int64) + memory.origin
+        inside = (at[live] >= 0) & (at[live] < memory.elements.size)
+        assert inside.all(), f"{instruction.op} outside of {buffer.name}"
+        return memory, at, live
+
+    def note(self, instruction: Instruction) -> None:
+        value = self.get(instruction.args[0])
+        fired = value if value.dtype == np.bool_ else ~np.isfinite(value)
+        self.event |= bool(fired[self.live].any() if fired.ndim else fired)
+
+    def lane_id(self, instruction: Instruction) -> None:
+        self.set(instruction.results[0], np.arange(self.lane_shape()[0]))
+
+    def splat(self, instruction: Instruction) -> None:
+        self.set(instruction.results[0], self.get(instruction.args[0]))
+
+    def call(self, instruction: Instruction) -> None:
+        function, outer = self.functions[str(instruction.attrs["function"])], self.live
+        uniform = not any(a.lane for a in instruction.args)
+        if uniform:
+            self.live = np.ones(1, np.bool_)
+        self.set_all(function.parameters, [self.get(a) for a in instruction.args])
+        self.run(function.body)
+        results = [np.atleast_1d(self.get(r)) for r in function.results]
+        self.live = outer
+        self.set_all(instruction.results, [r[0] if uniform else r for r in results])
+
+    # -- blocks ----------------------------------------------------------------------------------
+    def grid(self, instruction: Instruction) -> None:
+        block, self.in_cell = _block(instruction), True
+        for cell in range(*(self.part or (0, self.number(instruction.args[0])))):
+            self.iteration(block, cell)
+
+    def iteration(self, block: Block, index: int) -> None:
+        assert block.index is not None, "this block counts"
+        self.values[block.index.number] = np.asarray(index, np.int64)
+        self.run(block.body)
+
+    def lanes(self, instruction: Instruction) -> None:
+        lo, hi = (self.number(a) for a in instruction.args)
+        if self.part is not None and not self.in_cell:
+            lo, hi = self.part
+        if lo < hi:
+            self.live = np.ones(hi - lo, np.bool_)
+            self.iteration(_block(instruction), lo)
+            self.live = None
+
+    def total(self, instruction: Instruction) -> None:
+        """The reduction of fixed shape, step by step."""
+        block, combines = _block(instruction), instruction.attrs["combines"]
+        assert isinstance(combines, tuple), "a total names how it combines"
+        kinds = [r.type for r in instruction.results]
+        lo, hi = (self.number(a) for a in instruction.args)
+        lanes = total_lanes(kinds)
+        assert hi - lo <= TOTAL_BLOCKS * TOTAL_STEPS * lanes, "a total is too long"
+        starts = [
+            np.full(lanes, identity(c, k), DTYPES[k]) for c, k in zip(combines, kinds, strict=True)
+        ]
+
+        def combined(left: Sequence[Array], right: Sequence[Array]) -> list[Array]:
+            rows = zip(combines, left, right, kinds, strict=True)
+            return [evaluate(c, (a, b), k) for c, a, b, k in rows]
+
+        sums = starts
+        for first in range(lo, hi, TOTAL_STEPS * lanes):
+            partial = starts
+            for step in range(first, min(first + TOTAL_STEPS * lanes, hi), lanes):
+                self.live = np.arange(step, step + lanes) < hi
+                self.iteration(block, step)
+                added = combined(partial, [self.get(y) for y in block.yields])
+                rows = zip(partial, added, strict=True)
+                partial = [np.where(self.live, new, old) for old, new in rows]
+                self.live = None
+            sums = combined(sums, partial)
+        while lanes > 1:
+            lanes //= 2
+            sums = combined([s[:lanes] for s in sums], [s[lanes:] for s in sums])
+        self.set_all(instruction.results, [s[0] for s in sums])
+
+    def loop(self, instruction: Instruction) -> None:
+        block = _block(instruction)
+        lo, hi, step = (self.number(a) for a in instruction.args[:3])
+        carried = [self.get(a) for a in instruction.args[3:]]
+        for index in range(lo, hi, step):
+            self.set_all(block.carried, carried)
+            self.iteration(block, index)
+            carried = [self.get(y) for y in block.yields]
+        self.set_all(instruction.results, carried)
+
+    def branch(self, instruction: Instruction) -> None:
+        block, carried = _block(instruction), [self.get(a) for a in instruction.args[1:]]
+        if self.get(instruction.args[0]):
+            self.set_all(block.carried, carried)
+            self.run(block.body)
+            carried = [self.get(y) for y in block.yields]
+        self.set_all(instruction.results, carried)
+
+    def if_any(self, instruction: Instruction) -> None:
+        block, outer = _block(instruction), self.live
+        carried = [self.get(a) for a in instruction.args[1:]]
+        mask = self.get(instruction.args[0]) & outer
+        if mask.any():
+            self.set_all(block.carried, carried)
+            self.live = mask
+            self.run(block.body)
+            self.live = outer
+            rows = zip([self.get(y) for y in block.yields], carried, strict=True)
+            carried = [np.where(mask, new, old) for new, old in rows]
+        self.set_all(instruction.results, carried)
+
+
+def _block(instruction: Instruction) -> Block:
+    assert instruction.block is not None, f"{instruction.op} has a body"
+    return instruction.block
+
+
+_SPECIAL = {
+    "load": _Interpreter.load,
+    "store": _Interpreter.store,
+    "gather": _Interpreter.load,
+    "note": _Interpreter.note,
+    "lane_id": _Interpreter.lane_id,
+    "splat": _Interpreter.splat,
+    "call": _Interpreter.call,
+    "grid": _Interpreter.grid,
+    "lanes": _Interpreter.lanes,
+    "total": _Interpreter.total,
+    "loop": _Interpreter.loop,
+    "if": _Interpreter.branch,
+    "if_any": _Interpreter.if_any,
+}
