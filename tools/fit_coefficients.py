@@ -150,12 +150,12 @@ FITS = (
         weight=lambda z: z,
     ),
     Fit(
-        "POWER",
-        lambda z: (atanh_tail(z) - mp.mpf(1) / 3) / z,
+        "LOG2_TAIL",
+        lambda z: 2 / mp.log(2) * (atanh_tail(z) - mp.mpf(1) / 3) / z,
         1e-20,
         0.02945,
         {"f32": 3, "f64": 7},
-        "(atanh(s) - s - s**3 / 3) / s**5, in s**2",
+        "2 / log(2) (atanh(s) - s - s**3 / 3) / s**5, in s**2",
         weight=lambda z: z * z,
     ),
 )
@@ -164,7 +164,7 @@ FITS = (
 def constants() -> dict[str, tuple[str, dict[str, tuple[float, ...]]]]:
     """Constants as unevaluated sums; leading parts leave room for an exact product."""
     with mp.workprec(PRECISION):
-        ln2, pi, third = mp.log(2), +mp.pi, mp.mpf(1) / 3
+        ln2, pi = mp.log(2), +mp.pi
         return {
             "LN2": (
                 "log(2); the first part times an exponent is exact",
@@ -179,7 +179,10 @@ def constants() -> dict[str, tuple[str, dict[str, tuple[float, ...]]]]:
                 "2 / log(2)",
                 {"f32": split(2 / ln2, 24, 24), "f64": split(2 / ln2, 53, 53)},
             ),
-            "THIRD": ("1 / 3", {"f32": split(third, 24, 24), "f64": split(third, 53, 53)}),
+            "TWO_THIRDS_OVER_LN2": (
+                "2 / (3 log(2))",
+                {"f32": split(2 / ln2 / 3, 24, 24), "f64": split(2 / ln2 / 3, 53, 53)},
+            ),
         }
 
 

@@ -62,17 +62,17 @@ TWO_OVER_LN2: Coefficients = {
 }
 """2 / log(2)."""
 
-THIRD: Coefficients = {
+TWO_THIRDS_OVER_LN2: Coefficients = {
     "f32": _floats(
-        "0x1.5555560000000p-2",
-        "-0x1.5555560000000p-27",
+        "0x1.ec709e0000000p-1",
+        "-0x1.e2fe020000000p-28",
     ),
     "f64": _floats(
-        "0x1.5555555555555p-2",
-        "0x1.5555555555555p-56",
+        "0x1.ec709dc3a03fdp-1",
+        "0x1.d27f05548af0cp-55",
     ),
 }
-"""1 / 3."""
+"""2 / (3 log(2))."""
 
 EXP: Coefficients = {
     "f32": _floats(
@@ -195,20 +195,20 @@ LOG_F64: Coefficients = {
 }
 """2 (atanh(s) - s) / s**3, in s**2."""
 
-POWER: Coefficients = {
+LOG2_TAIL: Coefficients = {
     "f32": _floats(
-        "0x1.999a020000000p-3",
-        "0x1.2451d20000000p-3",
-        "0x1.dfbdb00000000p-4",
+        "0x1.2777120000000p-1",
+        "0x1.a5b9480000000p-2",
+        "0x1.5a264e0000000p-2",
     ),
     "f64": _floats(
-        "0x1.9999999999b47p-3",
-        "0x1.24924924558aep-3",
-        "0x1.c71c7230380b2p-4",
-        "0x1.745ce904f26f0p-4",
-        "0x1.3b1f10b618996p-4",
-        "0x1.0f7cd1ce7fa10p-4",
-        "0x1.0e5d8b2d1a7ffp-4",
+        "0x1.2776c50ef9d34p-1",
+        "0x1.a61762a756568p-2",
+        "0x1.484b14238b062p-2",
+        "0x1.0c9a633df9b50p-2",
+        "0x1.c69fbe3d2cf08p-3",
+        "0x1.87ac8bae86f5dp-3",
+        "0x1.860d895be7164p-3",
     ),
 }
-"""(atanh(s) - s - s**3 / 3) / s**5, in s**2."""
+"""2 / log(2) (atanh(s) - s - s**3 / 3) / s**5, in s**2."""

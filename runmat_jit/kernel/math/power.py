@@ -1,0 +1,169 @@
+"""Powers of floats and of whole numbers."""
+
+from __future__ import annotations
+
+import math
+
+from runmat_jit.kernel.build import Builder
+from runmat_jit.kernel.ir import Value
+from runmat_jit.kernel.math.coefficients import (
+    EXP2,
+    LOG2_TAIL,
+    TWO_OVER_LN2,
+    TWO_THIRDS_OVER_LN2,
+)
+from runmat_jit.kernel.math.double_word import Pair, fast_two_sum, multiply, two_product
+from runmat_jit.kernel.math.formats import (
+    bits_of,
+    is_positive_normal,
+    not_,
+    sign_bit,
+    xor_sign,
+)
+from runmat_jit.kernel.math.logarithm import scaled_to_normal, significand_and_exponent
+from runmat_jit.kernel.math.polynomial import horner
+from runmat_jit.kernel.math.rounding import clamp
+
+# Exponents of two beyond which results are 0 or infinite.
+_LIMIT = {"f32": 160.0, "f64": 1100.0}
+
+
+def power(k: Builder, x: Value, y: Value) -> Value:
+    """``x**y`` of floats with every special value of C's ``pow`` (as NumPy's ``power``)."""
+    bits = bits_of(k, x)
+    log2 = _log2(k, *significand_and_exponent(k, bits))
+    high, low = _times(k, log2, y)
+    result = _exp2(k, high, low)
+    bounded = k.prim("abs", high) < _LIMIT[x.type]  # false for NaN
+    rare = not_(k, is_positive_normal(k, bits) & bounded)
+    with k.if_any(rare, [result]) as unusual:
+        (special,) = k.call(f"power_rare_{x.type}", (x, y), (x.type,), _rare)
+        unusual.yield_(k.select(rare, special, unusual.carry[0]))
+    return unusual.out[0]
+
+
+def power_constant(k: Builder, x: Value, y: float) -> Value:
+    """``x**y`` for an exponent known now; small whole ones and 1/2 need no logarithm.
+
+    At most 1.5 ULP for those (2, 1, 0, -1 and 1/2 are correctly rounded).
+    """
+    if y == 0.0:
+        return k.const(1.0, x.type)
+    if y in _DIRECT:
+        return _DIRECT[y](k, x)
+    return power(k, x, k.const(y, x.type))
+
+
+def _sqrt_as_power(k: Builder, x: Value) -> Value:
+    """``pow(x, 0.5)``: a square root, but 0 at -0 and infinite at -inf."""
+    root = k.prim("sqrt", x + 0.0)
+    return k.select(k.eq(x, -math.inf), math.inf, root)
+
+
+def _square_of_reciprocal(_: Builder, x: Value) -> Value:
+    reciprocal = 1.0 / x  # squared last: x * x would overflow where the result does not vanish
+    return reciprocal * reciprocal
+
+
+def _fourth(_: Builder, x: Value) -> Value:
+    square = x * x
+    return square * square
+
+
+_DIRECT = {
+    1.0: lambda _, x: x,
+    2.0: lambda _, x: x * x,
+    3.0: lambda _, x: x * x * x,
+    4.0: _fourth,
+    0.5: _sqrt_as_power,
+    -1.0: lambda _, x: 1.0 / x,
+    -2.0: _square_of_reciprocal,
+}
+
+
+def _log2(k: Builder, m: Value, e: Value) -> Pair:
+    """``e + log2(m)`` with twice the digits, by ``log2(m) = 2 atanh(s) / log(2)``."""
+    kind = m.type
+    f, g = m - 1.0, m + 1.0
+    reciprocal = 1.0 / g
+    s = f * reciprocal
+    s_low = k.fma(-s, m - (g - 1.0), k.fma(-s, g, f)) * reciprocal
+    z = s * s
+    z_low = k.fma(s + s, s_low, k.fma(s, s, -z))
+    tail = horner(k, z, LOG2_TAIL[kind]) * z
+    c, c_low = fast_two_sum(k.const(TWO_THIRDS_OVER_LN2[kind][0], kind), tail)
+    u, u_low = multiply(k, (z, z_low), (c, c_low + TWO_THIRDS_OVER_LN2[kind][1]))
+    w, w_low = fast_two_sum(k.const(TWO_OVER_LN2[kind][0], kind), u)
+    a, a_low = multiply(k, (s, s_low), (w, w_low + (u_low + TWO_OVER_LN2[kind][1])))
+    total, error = fast_two_sum(e, a)
+    return total, error + a_low
+
+
+def _times(k: Builder, pair: Pair, y: Value) -> Pair:
+    high, error = two_product(k, pair[0], y)
+    return high, k.fma(pair[1], y, error)
+
+
+def _exp2(k: Builder, high: Value, low: Value) -> Value:
+    """``2**(high + low)`` for a small low part."""
+    n = k.prim("rint", high)
+    r = (high - n) + low
+    return k.prim("scale2", k.fma(r, horner(k, r, EXP2[high.type]), 1.0), n)
+
+
+def _rare(k: Builder, arguments: tuple[Value, ...]) -> tuple[Value, ...]:
+    """All of ``pow``: any base, any exponent."""
+    x, y = arguments
+    base = k.prim("abs", x)
+    result = _magnitude(k, base, y)
+    whole = k.eq(k.prim("rint", y), y)
+    half = y * 0.5
+    odd = whole & k.ne(k.prim("rint", half), half)
+    result = xor_sign(k, result, k.select(odd, sign_bit(k, x), 0))
+    undefined = (x < 0.0) & (base < math.inf) & not_(k, whole)
+    unknown = k.prim("isnan", x) | k.prim("isnan", y) | undefined
+    result = k.select(unknown, math.nan, result)
+    return (k.select(k.eq(x, 1.0) | k.eq(y, 0.0), 1.0, result),)
+
+
+def _magnitude(k: Builder, base: Value, y: Value) -> Value:
+    """``base**y`` for a base that is not negative and not NaN."""
+    limit = {"f32": 2.0**100, "f64": 2.0**1000}[base.type]  # as good as infinite, and even
+    bounded = clamp(k, y, limit)
+    scaled, shift = scaled_to_normal(k, base)
+    m, e = significand_and_exponent(k, bits_of(k, scaled))
+    high, low = _times(k, _log2(k, m, e - shift), bounded)
+    inside = k.prim("abs", high) < _LIMIT[base.type]
+    result = _exp2(k, clamp(k, high, _LIMIT[base.type]), k.select(inside, low, 0.0))
+    at_infinity = k.eq(base, math.inf)
+    extreme = at_infinity | k.eq(base, 0.0)
+    grows = k.prim("xor", at_infinity, y < 0.0)
+    return k.select(extreme, k.select(grows, k.const(math.inf, base.type), 0.0), result)
+
+
+def integer_power(k: Builder, x: Value, y: Value) -> Value:
+    """``x**y`` of whole numbers, wrapping, for exponents of at least 0, by squaring."""
+    width = {"i32": 32, "i64": 64}[x.type]
+    if y.literal is not None:
+        return _integer_power_constant(k, x, int(y.literal))
+    one = k.const(1, x.type)
+    # Carried values are per lane if any operand is: a loop keeps the kind of its first values.
+    start = k.select(k.eq(y, y), one, x)
+    with k.loop(0, width, (start, x | (y ^ y), y | (x ^ x))) as squaring:
+        result, base, rest = squaring.carry
+        factor = k.select(k.eq(rest & 1, 1), base, 1)
+        squaring.yield_(result * factor, base * base, k.prim("lshr", rest, 1))
+    return squaring.out[0]
+
+
+def _integer_power_constant(k: Builder, x: Value, y: int) -> Value:
+    assert y >= 0, "a whole power has an exponent of at least 0"
+    result = None
+    base = x
+    while y:
+        if y & 1:
+            result = base if result is None else result * base
+        y >>= 1
+        if y:
+            base = base * base
+    return k.const(1, x.type) if result is None else result
