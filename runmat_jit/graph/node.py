@@ -26,6 +26,11 @@ class Node:
     type: TensorType
     line: SourceLine | None = None
 
+    @property
+    def identity(self) -> Hashable:
+        """Equal for two nodes exactly if they compute the same thing of the same operands."""
+        return _identity(self.op, self.args, self.params, self.type)
+
     def __repr__(self) -> str:
         return f"<{self.op.name} {self.type}>"
 
@@ -92,16 +97,46 @@ class GraphBuilder:
     ) -> Node:
         """The node of this computation; the first one keeps its line."""
         args = tuple(args)
-        key = (op.name, tuple(map(id, args)), tuple(sorted(params.items())), kind)
+        key = _identity(op, args, params, kind)
         node = self._interned.get(key)
         if node is None:
             node = self._interned[key] = Node(op, args, dict(params), kind, line)
         return node
 
+    def adopt(self, node: Node) -> Node:
+        """The node of this builder that computes what ``node`` does; ``node`` itself if new.
+
+        Its operands must be nodes of this builder.
+        """
+        return self._interned.setdefault(node.identity, node)
+
+    def adopt_input(self, node: Node) -> Node:
+        """Make an input of another graph the next input of this one.
+
+        Raises:
+            AssertionError: its number is not the next one.
+
+        """
+        assert node.params["index"] == len(self._inputs), "inputs are adopted in their order"
+        self._inputs.append(node)
+        return self.adopt(node)
+
     def finish(self, outputs: Iterable[Output]) -> Graph:
         """The graph of everything the outputs need; unused inputs stay."""
         outputs = tuple(outputs)
         return Graph(tuple(self._inputs), topological(o.node for o in outputs), outputs)
+
+
+def _identity(
+    op: Op, args: tuple[Node, ...], params: Mapping[str, Hashable], kind: TensorType
+) -> Hashable:
+    exact = tuple((name, _exact(value)) for name, value in sorted(params.items()))
+    return op.name, tuple(map(id, args)), exact, kind
+
+
+def _exact(value: Hashable) -> Hashable:
+    """A key that tells 1 from 1.0 and from True, and 0.0 from -0.0."""
+    return type(value), value.hex() if isinstance(value, float) else value
 
 
 def topological(roots: Iterable[Node]) -> tuple[Node, ...]:
