@@ -10,6 +10,7 @@ import weakref
 from collections.abc import Callable, Iterator
 
 from runmat_jit.backends.llvm.jit import Jit
+from runmat_jit.backends.llvm.permanent_memory import permanent_memory, word_at
 from runmat_jit.backends.llvm.pool_layout import (
     CLOSED_TICKET,
     POOL_FIELDS,
@@ -20,7 +21,6 @@ from runmat_jit.backends.llvm.pool_layout import (
 from runmat_jit.backends.llvm.pool_text import POOL_FUNCTIONS, pool_symbols, pool_text
 from runmat_jit.backends.llvm.symbols import process_symbols
 
-_CACHE_LINE = 64
 _FAILED_THREAD = ctypes.c_ulong(-1).value
 
 
@@ -48,7 +48,7 @@ class ThreadPool:
         self._jit = jit
         self._starting = threading.Lock()
         # Never freed: workers read it for as long as they live.
-        self.address = _zeroed_memory(WORKERS_OFFSET + WORKER_BYTES * (threads - 1))
+        self.address = permanent_memory(WORKERS_OFFSET + WORKER_BYTES * (threads - 1))
         self._word("spin").value = spin
         self._word("slice_ms").value = slice_ms
         self.forget_workers()
@@ -120,15 +120,15 @@ class ThreadPool:
         function = self._word("worker").value
         for index in range(self.threads - 1):
             worker = self.address + WORKERS_OFFSET + WORKER_BYTES * index
-            _word_at(worker + WORKER_FIELDS["parked"]).value = 0
-            _word_at(worker + WORKER_FIELDS["lock"]).value = _taken_lock()
-            _word_at(worker + WORKER_FIELDS["pool"]).value = self.address
+            word_at(worker + WORKER_FIELDS["parked"]).value = 0
+            word_at(worker + WORKER_FIELDS["lock"]).value = _taken_lock()
+            word_at(worker + WORKER_FIELDS["pool"]).value = self.address
             if _start_new_thread(function, worker) == _FAILED_THREAD:
                 return
             self._word("workers").value = index + 1
 
     def _word(self, name: str) -> ctypes.c_int64:
-        return _word_at(self.address + POOL_FIELDS[name])
+        return word_at(self.address + POOL_FIELDS[name])
 
 
 _PARALLEL_FOR = ctypes.CFUNCTYPE(
@@ -138,24 +138,10 @@ _STOP = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 def _close(pool: int) -> None:
-    stop = _word_at(pool + POOL_FIELDS["stop"]).value
-    _word_at(pool + POOL_FIELDS["closing"]).value = 1
+    stop = word_at(pool + POOL_FIELDS["stop"]).value
+    word_at(pool + POOL_FIELDS["closing"]).value = 1
     if stop:
         _STOP(stop)(pool)
-
-
-def _word_at(address: int) -> ctypes.c_int64:
-    return ctypes.c_int64.from_address(address)
-
-
-def _zeroed_memory(nbytes: int) -> int:
-    """Address of zeroed memory that begins a cache line and is never freed."""
-    allocate = ctypes.pythonapi["PyMem_RawCalloc"]
-    allocate.argtypes, allocate.restype = [ctypes.c_size_t, ctypes.c_size_t], ctypes.c_void_p
-    address: int | None = allocate(1, nbytes + _CACHE_LINE)
-    if address is None:
-        raise MemoryError(f"no memory for a thread pool ({nbytes} bytes)")
-    return address + -address % _CACHE_LINE
 
 
 def _taken_lock() -> int:
