@@ -172,4 +172,4 @@ ROWS = (
         events=_DIVIDED,
         flops=4,
     ),
-)  # fmt: skip -- a row reads as a row
+)

@@ -101,7 +101,7 @@ def _copy_row(name: str, default: str, doc: str, **fields: Any) -> Op:
         flops=0,
         zero_d="array",
         **fields,
-    )  # fmt: skip -- as a row reads
+    )
 
 
 def _cast(x: Any, dtype: str) -> Any:
@@ -129,4 +129,4 @@ ROWS = (
     ),
     _copy_row("copy", "K", "The values in new memory.", spellings=(np.copy,)),
     _copy_row("contiguous_copy", "C", "The values in new C order memory.", methods=("copy",)),
-)  # fmt: skip -- a row reads as a row
+)

@@ -202,4 +202,4 @@ ROWS = (
         matlab="isfinite",
     ),
     elementwise(np.signbit, "Whether the sign bit is set.", _signbit, (ABSORBS,)),
-)  # fmt: skip -- a row reads as a row
+)

@@ -169,7 +169,7 @@ def _row(name: str, numpy: Callable[..., Any], doc: str, number: int | None, **f
         zero_d="array",
         flops=0,
         **fields,
-    )  # fmt: skip -- as a row reads
+    )
 
 
 def _like_row(name: str, numpy: Callable[..., Any], doc: str, number: int | None) -> Op:
@@ -187,7 +187,7 @@ def _like_row(name: str, numpy: Callable[..., Any], doc: str, number: int | None
         decompose=_filled_with(number, position=1),
         zero_d="array",
         flops=0,
-    )  # fmt: skip -- as a row reads
+    )
 
 
 ROWS = (
@@ -214,4 +214,4 @@ ROWS = (
         zero_d="array",
         matlab="colon",
     ),
-)  # fmt: skip -- a row reads as a row
+)

@@ -108,4 +108,4 @@ ROWS = (
         _BOTH,
         spellings=(operator.rshift,),
     ),
-)  # fmt: skip -- a row reads as a row
+)

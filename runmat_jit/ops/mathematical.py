@@ -140,7 +140,7 @@ def _power_row(name: str, numpy: Callable[..., Any], result: Any, doc: str, **fi
         domain=(0.0, 50.0),
         ulp=_ULP_POWER,
         **fields,
-    )  # fmt: skip -- as a row reads
+    )
 
 
 ROWS = (
@@ -224,4 +224,4 @@ ROWS = (
         _operator_result,
         "The operator ``**``, as ``power``.",
     ),
-)  # fmt: skip -- a row reads as a row
+)

@@ -181,7 +181,7 @@ def _row(name: str, numpy: Callable[..., Any], doc: str, rule: Rule, arity: int 
         absorbs=(False,) * arity,
         flops=0,
         zero_d="array",
-    )  # fmt: skip -- as a row reads
+    )
 
 
 def _join(name: str, numpy: Any, meaning: Any, doc: str, rule: Rule, **fields: Any) -> Op:
@@ -198,7 +198,7 @@ def _join(name: str, numpy: Any, meaning: Any, doc: str, rule: Rule, **fields: A
         flops=0,
         zero_d="array",
         **fields,
-    )  # fmt: skip -- as a row reads
+    )
 
 
 ROWS = (
@@ -237,4 +237,4 @@ ROWS = (
         canonical=_canonical_axis(1),
         decompose=_decompose_stack,
     ),
-)  # fmt: skip -- a row reads as a row
+)

@@ -173,7 +173,7 @@ def _row(
         result=rule,
         canonical=_canonical(rule),
         **fields,
-    )  # fmt: skip -- as a row reads
+    )
 
 
 ROWS = (
@@ -256,4 +256,4 @@ ROWS = (
         decompose=_decompose_mean,
         matlab="mean",
     ),
-)  # fmt: skip -- a row reads as a row
+)

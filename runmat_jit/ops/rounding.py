@@ -82,4 +82,4 @@ ROWS = (
         result=_round_result,
         decompose=_decompose_round,
     ),
-)  # fmt: skip -- a row reads as a row
+)
