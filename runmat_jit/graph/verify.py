@@ -54,7 +54,7 @@ def _verify_input(node: Node, number: int) -> None:
 
 def _verify_place(node: Node, graph: Graph, seen: set[Node]) -> None:
     for arg in node.args:
-        _require(arg in seen, f"operand <{node_text(arg)}> comes before its user", node)
+        _require(arg in seen, "operands come before their users", node)
     if node.op.name == "input":
         index = node.params.get("index")
         listed = isinstance(index, int) and graph.inputs[index : index + 1] == (node,)
@@ -64,17 +64,20 @@ def _verify_place(node: Node, graph: Graph, seen: set[Node]) -> None:
 def _verify_row(node: Node) -> None:
     """Arity, parameters, and what the row's rule says of operand dtypes and of the type."""
     op = node.op
-    _require(op.arity in (VARIADIC, len(node.args)), f"{op.name} has {op.arity} operands", node)
-    for name, value in node.params.items():
-        _require(_is_plain(value) or op.kind == "host", f"parameter {name} is a plain value", node)
+    _require(op.arity in (VARIADIC, len(node.args)), "the row has another arity", node)
+    plain = op.kind == "host" or all(map(_is_plain, node.params.values()))
+    _require(plain, "parameters are plain values", node)
     if op.result is None or op.kind in ("structure", "host"):
         return
     found = op.result(tuple(arg.type for arg in node.args), node.params)
     if found is None:
-        raise GraphError(f"the rule of {op.name} does not cover these operands: {node_text(node)}")
+        raise GraphError(f"the rule does not cover these operands: {node_text(node)}")
     dtypes = tuple(arg.type.dtype for arg in node.args)
-    _require(dtypes == found.operand_dtypes, f"operands have {found.operand_dtypes}", node)
-    _require(node.type == found.type, f"the rule says {found.type}", node)
+    if dtypes != found.operand_dtypes:
+        wanted = ", ".join(map(str, found.operand_dtypes))
+        raise GraphError(f"the row computes with operands of {wanted}: {node_text(node)}")
+    if node.type != found.type:
+        raise GraphError(f"the row's rule says {found.type}: {node_text(node)}")
 
 
 def _is_plain(value: Hashable) -> bool:

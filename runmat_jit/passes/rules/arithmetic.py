@@ -92,9 +92,23 @@ def drop_inner_sign(node: Node) -> Node | None:
     return apply(node.op.name, inner.args[0])
 
 
-@rule("positive", law="+x == x")
-def drop_plus(node: Node) -> Node | None:
+@rule("positive", "copy", "contiguous_copy", law="a copy has the values of the original")
+def drop_copy(node: Node) -> Node | None:
     return node.args[0]
+
+
+@rule("power", "pow", law="powers that NumPy computes without pow: 1, 2, 1/2 and -1")
+def power_by_known_exponent(node: Node) -> Node | None:
+    x, exponent = node.args[0], node.params["exponent"]
+    if x.type != node.type or not isinstance(exponent, (int, float)):
+        return None
+    if exponent == 1:
+        return x
+    if exponent == 2:
+        return apply("square", x)
+    if node.type.dtype.kind != "f" or exponent not in (0.5, -1):
+        return None
+    return apply("sqrt" if exponent == 0.5 else "reciprocal", x)
 
 
 @rule("logical_not", law="not not x == x for bools")
@@ -144,7 +158,8 @@ RULES = (
     add_of_negative,
     subtract_of_negative,
     drop_inner_sign,
-    drop_plus,
+    drop_copy,
+    power_by_known_exponent,
     cancel_double_not,
     drop_equal_arms,
     choose_by_constant,

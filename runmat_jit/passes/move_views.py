@@ -1,0 +1,126 @@
+"""Views of computed values become computations on views, so that the values are never stored."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Set
+
+from runmat_jit.core.types import TensorType, c_strides
+from runmat_jit.graph.apply import make_node
+from runmat_jit.graph.node import Graph, Node
+from runmat_jit.graph.walk import roots, users
+from runmat_jit.passes.events import reports_events
+from runmat_jit.passes.rewrite import rewrite, rule
+from runmat_jit.passes.rules.views import RULES, integers
+
+VIEWS = ("transpose", "slice", "reshape")
+REPEATED_FLOPS = 8.0
+"""What computing an element again may cost at most, in place of storing and loading it."""
+ROUNDS = 4
+"""Each round moves views past one more alternation of views and computations."""
+
+
+def move_views(graph: Graph) -> Graph:
+    """Move views towards the inputs, past elementwise values that nothing else reads.
+
+    A value that several views read is computed again for each of them where that is cheap. A slice
+    does not move past what may report a floating-point event: the elements that it leaves out
+    would report none. Pure, keeps every bit.
+    """
+    for _ in range(ROUNDS):
+        moved = _move_once(graph)
+        if moved.nodes == graph.nodes:
+            return moved
+        graph = moved
+    return graph
+
+
+def _move_once(graph: Graph) -> Graph:
+    passable = _passable(graph)
+
+    @rule(*VIEWS, law="a view of an elementwise value is the value of views")
+    def move(node: Node) -> Node | None:
+        (value,) = node.args
+        return _computed_on_views(node, value) if value in passable else None
+
+    return rewrite(graph, (move, *RULES)) if passable else graph
+
+
+def _passable(graph: Graph) -> Set[Node]:
+    """Elementwise values that only views read, directly or through such values."""
+    readers = users(graph.nodes)
+    stored = set(roots(graph))
+    copies: dict[Node, int] = {}
+    sliced: set[Node] = set()
+    for node in reversed(graph.nodes):
+        through = [r for r in readers[node] if r.op.name in VIEWS or r in copies]
+        if node in stored or node.op.expand is None or len(through) != len(readers[node]):
+            continue
+        count = sum(copies.get(reader, 1) for reader in through)
+        cut = any(reader.op.name == "slice" or reader in sliced for reader in through)
+        if count > 1 and count * max(node.op.flops, 1.0) > REPEATED_FLOPS:
+            continue
+        if cut and reports_events(node):
+            continue
+        copies[node] = count
+        sliced |= {node} if cut else set()
+    return copies.keys()
+
+
+def _computed_on_views(node: Node, value: Node) -> Node | None:
+    args: list[Node] = []
+    for arg in value.args:
+        seen = _MOVE[node.op.name](node, value, arg)
+        if seen is None:
+            return None
+        args.append(seen)
+    moved = make_node(value.op.name, tuple(args), value.params, node.type)
+    assert value.op.result is not None, f"{value.op.name} computes elements by a rule"
+    found = value.op.result(tuple(arg.type for arg in args), value.params)
+    return moved if found is not None and found.type == node.type else None
+
+
+def _transposed(node: Node, value: Node, arg: Node) -> Node:
+    if arg.type.ndim == 0:
+        return arg
+    axes = integers(node, "axes")
+    shape = (1,) * (value.type.ndim - arg.type.ndim) + arg.type.shape
+    return _view("transpose", _reshaped(arg, shape), [shape[a] for a in axes], axes=axes)
+
+
+def _sliced(node: Node, value: Node, arg: Node) -> Node:
+    missing = value.type.ndim - arg.type.ndim
+    starts, steps, shape = [], [], []
+    for axis, extent in enumerate(arg.type.shape, start=missing):
+        repeated = extent != value.type.shape[axis]
+        starts.append(0 if repeated else integers(node, "starts")[axis])
+        steps.append(1 if repeated else integers(node, "steps")[axis])
+        shape.append(1 if repeated else node.type.shape[axis])
+    if not shape:
+        return arg
+    return _view("slice", arg, shape, starts=tuple(starts), steps=tuple(steps), shape=tuple(shape))
+
+
+def _reshaped_like(node: Node, value: Node, arg: Node) -> Node | None:
+    """Only of operands whose elements lie in C order, or are not stored at all."""
+    if arg.type.ndim == 0:
+        return arg
+    if arg.type.shape != value.type.shape:
+        return None
+    strides = arg.params.get("strides")
+    free = strides == c_strides(arg.type.shape) if arg.op.name == "input" else _is_computed(arg)
+    return _reshaped(arg, node.type.shape) if free else None
+
+
+def _is_computed(node: Node) -> bool:
+    return node.op.kind != "move" or node.op.name == "reshape"
+
+
+def _reshaped(arg: Node, shape: tuple[int, ...]) -> Node:
+    return arg if arg.type.shape == shape else _view("reshape", arg, shape, shape=shape)
+
+
+def _view(name: str, arg: Node, shape: list[int] | tuple[int, ...], **params: Hashable) -> Node:
+    return make_node(name, (arg,), params, TensorType(arg.type.dtype, tuple(shape)))
+
+
+_MOVE = {"transpose": _transposed, "slice": _sliced, "reshape": _reshaped_like}

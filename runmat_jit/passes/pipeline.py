@@ -1,0 +1,40 @@
+"""The passes, in their order: this list is what happens to a graph before it is cut into regions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from runmat_jit.graph.node import Graph
+from runmat_jit.graph.verify import verify as verify_graph
+from runmat_jit.passes.canonicalize import canonicalize
+from runmat_jit.passes.eliminate_dead import eliminate_dead
+from runmat_jit.passes.expand import expand
+from runmat_jit.passes.forward_updates import forward_updates
+from runmat_jit.passes.move_views import move_views
+
+Pass = Callable[[Graph], Graph]
+
+PASSES: tuple[Pass, ...] = (
+    eliminate_dead,  # what nobody asks for costs no further thought
+    expand,  # from here on: rows with kernel code, views, inputs and host calls only
+    canonicalize,  # equal computations are one node
+    forward_updates,  # what is written and read again needs no memory
+    move_views,  # what is viewed only needs no memory
+    canonicalize,  # what the two brought together
+)
+
+
+def optimize(graph: Graph, *, verify: bool = False) -> Graph:
+    """The graph that is cut into regions: the same outputs, bit for bit.
+
+    Raises:
+        GraphError: ``verify`` is set, and the graph given or one that a pass made is not valid.
+
+    """
+    if verify:
+        verify_graph(graph)
+    for each in PASSES:
+        graph = each(graph)
+        if verify:
+            verify_graph(graph)
+    return graph
