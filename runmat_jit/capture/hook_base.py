@@ -1,0 +1,161 @@
+"""The contract between rewritten code and what runs it.
+
+Rewritten code calls one object, its free variable ``__rt__``: the abstract methods below, with the
+arguments evaluated in Python's order, plus a few adapters that this class builds from them for
+places where Python's grammar has no room for a call (targets of tuples and loops, decorators,
+patterns). The adapters need no temporary variables, so nothing lives longer than in plain Python.
+"""
+
+import abc
+import sys
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+
+class HookBase(abc.ABC):
+    """What rewritten code calls. Each method returns what plain Python would have."""
+
+    slice_ = slice  # ``a[i:j]`` is ``item(a, slice_(i, j, None))``: the name may be the user's own
+
+    @abc.abstractmethod
+    def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """``function(*args, **kwargs)``."""
+
+    @abc.abstractmethod
+    def attr(self, obj: Any, name: str, /) -> Any:
+        """``obj.name``; the name is mangled where Python does so."""
+
+    @abc.abstractmethod
+    def item(self, obj: Any, key: Any, /) -> Any:
+        """``obj[key]``."""
+
+    @abc.abstractmethod
+    def glob(self, name: str, /) -> Any:
+        """A global or builtin of the function's module."""
+
+    @abc.abstractmethod
+    def free(self, name: str, /) -> Any:
+        """A variable of a function around the decorated one."""
+
+    @abc.abstractmethod
+    def setitem(self, value: Any, obj: Any, key: Any, /) -> None:
+        """``obj[key] = value``."""
+
+    @abc.abstractmethod
+    def setattr_(self, value: Any, obj: Any, name: str, /) -> None:
+        """``obj.name = value``."""
+
+    @abc.abstractmethod
+    def delitem(self, obj: Any, key: Any, /) -> None:
+        """``del obj[key]``."""
+
+    @abc.abstractmethod
+    def delattr_(self, obj: Any, name: str, /) -> None:
+        """``del obj.name``."""
+
+    @abc.abstractmethod
+    def iop(self, op: str, lhs: Any, rhs: Any, /) -> Any:
+        """The new value of ``lhs op= rhs``; ``operator`` has a function ``"i" + op``."""
+
+    @abc.abstractmethod
+    def fresh(self, container: Any, /) -> Any:
+        """A list, dict or set just made by a display, a comprehension or a ``**`` parameter."""
+
+    @abc.abstractmethod
+    def iter_(self, obj: Any, /) -> Iterable[Any]:
+        """What a comprehension iterates."""
+
+    @abc.abstractmethod
+    def loop(self, obj: Any, line: int, /) -> Iterable[Any]:
+        """What the ``for`` statement of that line iterates."""
+
+    @abc.abstractmethod
+    def is_(self, lhs: Any, rhs: Any, /) -> bool:
+        """``lhs is rhs``."""
+
+    @abc.abstractmethod
+    def is_not(self, lhs: Any, rhs: Any, /) -> bool:
+        """``lhs is not rhs``."""
+
+    @abc.abstractmethod
+    def decorate(self, decorator: Any, definition: Any, /) -> Any:
+        """``decorator(definition)``, for a function or class defined inside the function."""
+
+    def decorator(self, decorator: Any, /) -> Callable[[Any], Any]:
+        """Stands where the decorator stood."""
+        return partial(self.decorate, decorator)
+
+    def item_place(self, obj: Any, key: Any, /) -> "Place":
+        """``obj[key]`` as a target inside a larger one, or of an augmented assignment."""
+        return Place(self.iop, self.item, self.setitem, obj, key)
+
+    def attr_place(self, obj: Any, name: str, /) -> "Place":
+        """``obj.name`` as a target inside a larger one, or of an augmented assignment."""
+        return Place(self.iop, self.attr, self.setattr_, obj, name)
+
+    def imported(self, value: Any, module: str, name: str, /) -> Any:
+        """What ``from module import name`` bound: an attribute read of the module, if it is one."""
+        loaded = sys.modules.get(module)
+        if loaded is None or vars(loaded).get(name) is not value:
+            return value
+        return self.attr(loaded, name)
+
+    @property
+    def outside(self) -> "Outside":
+        """Dotted outside names in patterns of ``match``."""
+        return Outside(self)
+
+
+class Place:
+    """Where a store goes: the object and the key have been evaluated, the value has not.
+
+    ``place.value = v`` stores; ``place.load().update(op, v)`` is an augmented assignment.
+    """
+
+    __slots__ = ("_iop", "_key", "_obj", "_old", "_read", "_write")
+
+    def __init__(
+        self,
+        iop: Callable[[str, Any, Any], Any],
+        read: Callable[[Any, Any], Any],
+        write: Callable[[Any, Any, Any], None],
+        obj: Any,
+        key: Any,
+    ) -> None:
+        self._iop, self._read, self._write = iop, read, write
+        self._obj, self._key = obj, key
+        self._old: Any = None
+
+    def load(self) -> "Place":
+        """Read the old value, before the right-hand side is evaluated."""
+        self._old = self._read(self._obj, self._key)
+        return self
+
+    def update(self, op: str, rhs: Any) -> None:
+        self._write(self._iop(op, self._old, rhs), self._obj, self._key)
+
+    @property
+    def value(self) -> Any:
+        return self._read(self._obj, self._key)
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        self._write(value, self._obj, self._key)
+
+
+class Outside:
+    """Resolves ``outside."glob Color.RED"``: a pattern may hold dotted names, but no call."""
+
+    __slots__ = ("_hooks",)
+
+    def __init__(self, hooks: HookBase) -> None:
+        self._hooks = hooks
+
+    def __getattr__(self, path: str) -> Any:
+        hook, _, dotted = path.partition(" ")
+        root, *names = dotted.split(".")
+        value = self._hooks.glob(root) if hook == "glob" else self._hooks.free(root)
+        for name in names:
+            value = self._hooks.attr(value, name)
+        return value

@@ -1,0 +1,194 @@
+"""The ways Python, IPython and pytest compile a source text, and the functions it then holds.
+
+Code objects depend on more than the text of their function: before a call, Python 3.11 loads the
+method of a name the module imports differently from any other. So a whole module is compiled as it
+was the first time, and a function is found in it only by an equal code object.
+"""
+
+import __future__
+
+import ast
+import sys
+import types
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from runmat_jit.capture.scopes import FunctionNode
+
+FUTURE_FLAGS: int = sum(
+    getattr(__future__, name).compiler_flag
+    for name in __future__.all_feature_names
+    # In code objects these two bits say something else, and both features are long mandatory.
+    if name not in {"nested_scopes", "generators"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """Exactly the source of a function.
+
+    Attributes:
+        node: Its definition, part of a tree that is shared: not to be changed.
+        filename: As the code object has it.
+        first_line: The first decorator's line, else the definition's.
+        class_name: The class whose body holds the function, for private names.
+
+    """
+
+    node: FunctionNode
+    filename: str
+    first_line: int
+    class_name: str | None
+
+
+NameAndLine = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledText:
+    """A text compiled in one way: its functions and their code, by name and first line."""
+
+    functions: Mapping[NameAndLine, list[Located]]
+    codes: Mapping[NameAndLine, list[types.CodeType]]
+
+    def find(self, code: types.CodeType) -> Located | None:
+        """The function whose code equals the given one, if there is exactly one."""
+        key = code.co_name, code.co_firstlineno
+        if code not in self.codes.get(key, []):
+            return None
+        candidates = self.functions.get(key, [])
+        if len(candidates) > 1:
+            candidates = _innermost_around(code, candidates)
+        return candidates[0] if len(candidates) == 1 else None
+
+
+def future_flags(code: types.CodeType) -> int:
+    """The ``__future__`` features under which the code was compiled."""
+    return code.co_flags & FUTURE_FLAGS
+
+
+def parse_text(filename: str, text: str, flags: int) -> ast.Module | None:
+    """The syntax tree of a text, or None if it has none."""
+    try:
+        with _no_syntax_warnings():
+            tree = compile(text, filename, "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
+    except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError):
+        return None
+    assert isinstance(tree, ast.Module), "exec mode gives modules"
+    return tree
+
+
+def compile_tree(tree: ast.Module, filename: str, flags: int) -> types.CodeType:
+    """The code of a tree, with this process's optimization level and no repeated warnings."""
+    with _no_syntax_warnings():
+        code = compile(tree, filename, "exec", flags, dont_inherit=True)
+    assert isinstance(code, types.CodeType), "no flag asks for a tree"
+    return code
+
+
+def compiled_text(tree: ast.Module, filename: str, flags: int) -> CompiledText | None:
+    """The functions of a tree and their code objects."""
+    try:
+        module = compile_tree(tree, filename, flags)
+    except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError):
+        return None
+    codes: dict[NameAndLine, list[types.CodeType]] = {}
+    for code in nested_codes(module):
+        codes.setdefault((code.co_name, code.co_firstlineno), []).append(code)
+    functions: dict[NameAndLine, list[Located]] = {}
+    for located in _functions_in(tree, filename):
+        name = "<lambda>" if isinstance(located.node, ast.Lambda) else located.node.name
+        functions.setdefault((name, located.first_line), []).append(located)
+    return CompiledText(functions, codes)
+
+
+def statement_at(tree: ast.Module, line: int) -> ast.Module | None:
+    """The top-level statement around a line, as a module: IPython compiles them one by one."""
+    for statement in tree.body:
+        if _first_line(statement) <= line <= (statement.end_lineno or statement.lineno):
+            return ast.Module([statement], [])
+    return None
+
+
+def with_test_assertions(filename: str, text: str, flags: int) -> ast.Module | None:
+    """The tree after pytest's rewriting of ``assert``, if pytest runs in this process."""
+    rewriting = sys.modules.get("_pytest.assertion.rewrite")
+    tree = parse_text(filename, text, flags) if rewriting else None
+    if rewriting and tree:
+        with _no_syntax_warnings():
+            rewriting.rewrite_asserts(tree, text.encode())
+    return tree
+
+
+def nested_codes(code: types.CodeType) -> list[types.CodeType]:
+    """The code object and all code objects in it."""
+    found = [code]
+    for outer in found:
+        found.extend(const for const in outer.co_consts if isinstance(const, types.CodeType))
+    return found
+
+
+def _functions_in(tree: ast.Module, filename: str) -> Iterator[Located]:
+    pending: list[tuple[ast.AST, str | None]] = [(tree, None)]
+    while pending:
+        node, class_name = pending.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield Located(node, filename, _first_line(node), class_name)
+        body: list[ast.stmt] = node.body if isinstance(node, ast.ClassDef) else []
+        pending.extend((statement, getattr(node, "name", None)) for statement in body)
+        inside = set(map(id, body))
+        children = ast.iter_child_nodes(node)
+        pending.extend((child, class_name) for child in children if id(child) not in inside)
+
+
+def _first_line(node: ast.stmt | ast.expr) -> int:
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+def _innermost_around(code: types.CodeType, candidates: list[Located]) -> list[Located]:
+    """Of several lambdas on a line, those with the smallest body around all of the code."""
+    instructions = [
+        ((line, column), (end_line, end_column))
+        for line, end_line, column, end_column in code.co_positions()
+        if line and end_line and column is not None and end_column  # end 0: the function's start
+    ]
+    if not instructions:  # columns are switched off (-X no_debug_ranges)
+        return []
+    start = min(start for start, _ in instructions)
+    end = max(end for _, end in instructions)
+    around = []
+    for located in candidates:
+        body = located.node.body
+        assert isinstance(body, ast.expr), "two definitions cannot begin on one line"
+        first = body.lineno, body.col_offset
+        last = body.end_lineno or 0, body.end_col_offset or 0
+        if first <= start and end <= last:
+            around.append((first, last, located))
+    return [
+        located
+        for first, last, located in around
+        if not any(
+            first <= other[0] and other[1] <= last for other in around if other[2] != located
+        )
+    ]
+
+
+@contextmanager
+def _no_syntax_warnings() -> Iterator[None]:
+    """Python has shown the text's syntax warnings when it compiled it first.
+
+    ``warnings.catch_warnings`` replaces the list of filters, which other threads may be doing too,
+    and makes warnings appear again that were to be shown once.
+    """
+    filters: list[object] = warnings.filters  # type: ignore[assignment]  # typed as read-only
+    ignored = [("ignore", None, kind, None, 0) for kind in (SyntaxWarning, DeprecationWarning)]
+    filters[:0] = ignored
+    try:
+        yield
+    finally:
+        for entry in ignored:
+            if entry in filters:
+                filters.remove(entry)

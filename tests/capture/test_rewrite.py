@@ -1,0 +1,153 @@
+"""Oracle: the function itself. With hooks that do what Python does, rewriting must change nothing:
+results, exceptions, order of evaluation, lines and columns of tracebacks."""
+
+import builtins
+import importlib.util
+import operator
+import traceback
+import types
+from pathlib import Path
+
+import pytest
+
+from runmat_jit.capture.hook_base import HookBase
+from runmat_jit.capture.locate import SourceCache, locate
+from runmat_jit.capture.rewrite import Rewritten, bind, rewrite
+
+CASES = Path(__file__).parent / "source_cases"
+CACHE = SourceCache()
+
+
+class PlainHooks(HookBase):
+    """Does what Python does."""
+
+    def __init__(self, fn):
+        self.globals = fn.__globals__
+        self.cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
+
+    def call(self, function, /, *args, **kwargs):
+        return function(*args, **kwargs)
+
+    def attr(self, obj, name):
+        return getattr(obj, name)
+
+    def item(self, obj, key):
+        return obj[key]
+
+    def glob(self, name):
+        if name in self.globals:
+            return self.globals[name]
+        if hasattr(builtins, name):
+            return getattr(builtins, name)
+        raise NameError(f"name {name!r} is not defined")
+
+    def free(self, name):
+        cell = self.cells[name]
+        if cell == types.CellType():
+            raise NameError(
+                f"cannot access free variable {name!r} where it is not associated with a value"
+                " in enclosing scope"
+            )
+        return cell.cell_contents
+
+    def setitem(self, value, obj, key):
+        obj[key] = value
+
+    def setattr_(self, value, obj, name):
+        setattr(obj, name, value)
+
+    def delitem(self, obj, key):
+        del obj[key]
+
+    def delattr_(self, obj, name):
+        delattr(obj, name)
+
+    def iop(self, op, lhs, rhs):
+        return getattr(operator, "i" + op)(lhs, rhs)
+
+    def fresh(self, container):
+        return container
+
+    def iter_(self, obj):
+        return obj
+
+    def loop(self, obj, line):
+        return obj
+
+    def is_(self, lhs, rhs):
+        return lhs is rhs
+
+    def is_not(self, lhs, rhs):
+        return lhs is not rhs
+
+    def decorate(self, decorator, definition):
+        return decorator(definition)
+
+
+def load_cases(name):
+    path = CASES / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"source_cases_{name}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def functions_of(module):
+    return [
+        fn
+        for fn in vars(module).values()
+        if isinstance(fn, types.FunctionType) and fn.__module__ == module.__name__
+    ]
+
+
+def rewritten(fn):
+    located = locate(fn, CACHE)
+    assert located, f"no source for {fn.__qualname__}"
+    result = rewrite(fn, located)
+    assert isinstance(result, Rewritten), result
+    return result
+
+
+def plain(fn):
+    """The rewritten function, with hooks that do what Python does."""
+    return bind(rewritten(fn), fn, PlainHooks(fn))
+
+
+def frames(error, filename):
+    """What a traceback shows of the user's file."""
+    return [
+        (frame.name, frame.lineno, frame.end_lineno, frame.colno, frame.end_colno)
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename == filename
+    ]
+
+
+def behavior(fn, filename, *args):
+    """Result or exception, and the log of the probe."""
+    log = []
+
+    def probe(tag, value=None):
+        log.append(tag)
+        return value
+
+    try:
+        outcome = repr(fn(*args, probe))
+    except Exception as error:  # noqa: BLE001, whatever the function raises is compared
+        links = [error, error.__cause__, error.__context__]
+        outcome = [(repr(link), link and frames(link, filename)) for link in links]
+    return outcome, log
+
+
+MODULES = {name: load_cases(name) for name in ("evaluation_order", "scoping", "tracebacks")}
+FUNCTIONS = [
+    pytest.param(fn, id=f"{name}.{fn.__name__}")
+    for name, module in MODULES.items()
+    for fn in functions_of(module)
+    if fn.__code__.co_varnames[:1] == ("p",)
+]
+
+
+@pytest.mark.parametrize("fn", FUNCTIONS)
+def test_a_rewritten_function_does_what_the_function_does(fn):
+    filename = fn.__code__.co_filename
+    assert behavior(plain(fn), filename) == behavior(fn, filename)
