@@ -1,0 +1,191 @@
+"""Emits a problem's computations, each in the outermost block where its operands are known.
+
+A nest has one level an axis: level 0 is outside all loops, level ``k`` is inside the loop over axis
+``k - 1``; the last level is that of the lanes. Entering a level adds that axis's share to every
+address and computes whatever has become known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from runmat_jit.core.types import KERNEL_ELEMENTS
+from runmat_jit.graph.constant import constant_array, is_constant
+from runmat_jit.graph.node import Node
+from runmat_jit.kernel.build import Builder
+from runmat_jit.kernel.ir import Buffer, Kernel, Value
+from runmat_jit.lower.launch import Argument, InputScalar, TableBuffer
+from runmat_jit.lower.nest import Access, Nest
+from runmat_jit.lower.problem import Compute, Iota, Memory, Operand, Read, Store
+
+
+def value_type(element: str) -> str:
+    """The value type of an element of memory."""
+    return "i1" if element == "bool" else element
+
+
+@dataclass(slots=True)
+class Body:
+    """The state of emitting one kernel: parameters, addresses so far, values so far."""
+
+    nest: Nest
+    computes: tuple[Compute, ...]
+    written: frozenset[Memory]
+    builder: Builder = field(default_factory=Builder)
+    values: dict[Operand, Value] = field(default_factory=dict)
+    levels: dict[Operand, int] = field(default_factory=dict)
+    _arguments: dict[str, Argument] = field(default_factory=dict)
+    _buffers: dict[Memory, Buffer] = field(default_factory=dict)
+    _bases: dict[Access, Value | None] = field(default_factory=dict)
+    _steps: dict[Access, Value | int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for access in self.nest.strides:
+            self._bases[access] = None
+            if isinstance(access, Read):
+                self.levels[access] = self._depth(access)
+        for compute in self.computes:
+            known = [self.levels[o] for o in compute.operands if o in self.levels]
+            self.levels[compute.node] = max(known, default=0)
+
+    def _depth(self, access: Access) -> int:
+        strides = self.nest.strides[access]
+        return max((axis + 1 for axis, stride in enumerate(strides) if stride), default=0)
+
+    # -- parameters ------------------------------------------------------------------------------
+    def parameter(self, number: int) -> Value:
+        """An extent, stride or count, given at run time."""
+        return self._scalar(number, "index")
+
+    def _scalar(self, argument: Argument, kind: str) -> Value:
+        name = f"s{len(self._arguments)}"
+        self._arguments[name] = argument
+        return self.builder.scalar(name, kind)
+
+    def _buffer(self, memory: Memory, element: str) -> Buffer:
+        if memory not in self._buffers:
+            name = f"b{len(self._arguments)}"
+            self._arguments[name] = memory
+            self._buffers[memory] = self.builder.buffer(
+                name, element, written=memory in self.written
+            )
+        return self._buffers[memory]
+
+    def finish(self) -> tuple[Kernel, tuple[Argument, ...]]:
+        """The kernel and its arguments in the order of its parameters."""
+        kernel = self.builder.finish()
+        names = [parameter.name for parameter in kernel.parameters]
+        return kernel, tuple(self._arguments.get(name, TableBuffer(name)) for name in names)
+
+    # -- levels ----------------------------------------------------------------------------------
+    def declare(self) -> None:
+        """Declare all memory in a fixed order and compute what needs no loop."""
+        for access in self.nest.strides:
+            if access.memory is not None:
+                self._buffer(access.memory, KERNEL_ELEMENTS[access.dtype])
+        lanes = len(self.nest.extents) - 1
+        for access, strides in self.nest.strides.items():
+            step = strides[lanes]
+            self._steps[access] = step if step in (-1, 0, 1) else self.parameter(step)
+        self.compute(0)
+
+    def enter(self, axis: int, coordinate: Value) -> None:
+        """Take one axis's coordinate into every address, then compute what is known."""
+        self.move(axis, coordinate)
+        self.compute(axis + 1)
+
+    def move(self, axis: int, coordinate: Value) -> None:
+        """Take one axis's coordinate into every address."""
+        lanes = len(self.nest.extents) - 1
+        for access, strides in self.nest.strides.items():
+            if strides[axis] == 0:
+                continue
+            step = self._steps[access] if axis == lanes else self.parameter(strides[axis])
+            self._bases[access] = _advance(self._bases[access], coordinate, step)
+
+    def compute(self, level: int) -> None:
+        """Load and compute what is known at this level and not yet there."""
+        for access in self.nest.strides:
+            if isinstance(access, Read) and self.levels[access] == level:
+                self.values[access] = self._read(access)
+        for compute in self.computes:
+            if compute.node not in self.values and self.levels[compute.node] <= level:
+                self.emit(compute)
+
+    def emit(self, compute: Compute) -> None:
+        """Compute one node from operands that are there."""
+        node = compute.node
+        operands = tuple(self.value(operand) for operand in compute.operands)
+        assert node.op.expand is not None, f"{node.op.name} has no kernel code"
+        value = node.op.expand(self.builder, *operands, **node.params)
+        self.values[node] = value
+        if compute.tested:
+            self.builder.note(value)
+        if node.op.event_test is not None:
+            condition = node.op.event_test(self.builder, operands, value)
+            if condition is not None:
+                self.builder.note(condition)
+
+    def value(self, operand: Operand) -> Value:
+        """The value of an operand that is there, or of a constant."""
+        if isinstance(operand, Node) and operand not in self.values:
+            return self._constant(operand)
+        return self.values[operand]
+
+    def _constant(self, node: Node) -> Value:
+        assert is_constant(node), f"{node.op.name} was not computed before it is needed"
+        element = KERNEL_ELEMENTS[node.type.dtype]
+        return self.builder.const(constant_array(node)[()].item(), value_type(element))
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """Forget what is computed inside: a block's values are not known after it."""
+        values, bases = dict(self.values), dict(self._bases)
+        yield
+        self.values, self._bases = values, bases
+
+    # -- memory ----------------------------------------------------------------------------------
+    def _read(self, read: Read) -> Value:
+        element = KERNEL_ELEMENTS[read.dtype]
+        if isinstance(read.source, InputScalar):
+            return self._scalar(read.source, value_type(element))
+        if isinstance(read.source, Iota):
+            return self._count(read, read.source, element)
+        buffer = self._buffer(read.source, element)
+        return self.builder.load(buffer, self._address(read), self._steps[read])
+
+    def _count(self, read: Read, iota: Iota, element: str) -> Value:
+        builder, kind = self.builder, "i64" if iota.wide else "i32"
+        narrow = "sext" if iota.wide else "trunc"
+        first = self.parameter(iota.offset) + self._address(read)
+        count = builder.convert(narrow, first, kind)
+        step = self._steps[read]
+        if step != 0:
+            step = builder.convert(narrow, step, kind) if isinstance(step, Value) else step
+            count = count + builder.lane_id(kind) * step
+        if element in ("f32", "f64"):
+            count = builder.convert("sitofp", count, element)
+        elif element != kind:
+            count = builder.convert("sext" if element == "i64" else "trunc", count, element)
+        scaled = count if iota.step == 1 else count * iota.step
+        return scaled if iota.start == 0 else scaled + iota.start
+
+    def _address(self, access: Access) -> Value:
+        base = self._bases[access]
+        return self.builder.const(0, "index") if base is None else base
+
+    def store(self, stores: Iterable[Store]) -> None:
+        """Store values at the addresses so far."""
+        for store in stores:
+            buffer = self._buffer(store.memory, KERNEL_ELEMENTS[store.dtype])
+            value = self.value(store.value)
+            self.builder.store(buffer, self._address(store), value, self._steps[store])
+
+
+def _advance(base: Value | None, coordinate: Value, step: Value | int) -> Value:
+    if step == -1:
+        return -coordinate if base is None else base - coordinate
+    moved = coordinate if step == 1 else coordinate * step
+    return moved if base is None else base + moved

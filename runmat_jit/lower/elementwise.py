@@ -1,0 +1,117 @@
+"""Kernels that compute every element by itself: flat where memory allows, else a grid of tiles."""
+
+from __future__ import annotations
+
+from runmat_jit.kernel.ir import Value
+from runmat_jit.lower.body import Body
+from runmat_jit.lower.launch import Launch
+from runmat_jit.lower.nest import Nest, make_nest
+from runmat_jit.lower.problem import Problem, Store
+
+CELL = 16_384
+"""Elements that one thread takes at least: below, handing out the work costs more than the work."""
+TILE = 64
+"""Side of a tile where operands are contiguous along different axes."""
+_NEAR = 16
+"""A lane stride up to which neighbors still share cache lines."""
+
+
+def lower_elementwise(problem: Problem) -> Launch | None:
+    """The kernel of a problem and how it is run; None where there is nothing to do."""
+    nest = make_nest(problem.extents, (*problem.reads(), *problem.stores))
+    if 0 in nest.extents:
+        return None
+    body = Body(nest, problem.computes, frozenset(s.memory for s in problem.stores))
+    body.declare()
+    total, grain = (
+        _flat(body, problem.stores) if len(nest.extents) == 1 else _grid(body, problem.stores)
+    )
+    kernel, arguments = body.finish()
+    return Launch(kernel, arguments, total, grain, moved_bytes(nest))
+
+
+def _flat(body: Body, stores: tuple[Store, ...]) -> tuple[int, int]:
+    (extent,) = body.nest.extents
+    with body.builder.lanes(0, body.parameter(extent)) as lanes:
+        body.enter(0, lanes.i)
+        body.store(stores)
+    return extent, CELL
+
+
+def _grid(body: Body, stores: tuple[Store, ...]) -> tuple[int, int]:
+    """Cells of rows times columns; the loop over a cell's rows holds the lanes."""
+    *outer, rows, columns = body.nest.extents
+    height, width = tile_shape(body.nest)
+    row_blocks, column_blocks = -(-rows // height), -(-columns // width)
+    cells = row_blocks * column_blocks
+    for extent in outer:
+        cells *= extent
+    builder, axis = body.builder, len(outer)
+    row_count, column_count = body.parameter(rows), body.parameter(columns)
+    high, wide = body.parameter(height), body.parameter(width)
+    across, down = body.parameter(column_blocks), body.parameter(row_blocks)
+    sizes = [body.parameter(extent) for extent in outer[1:]]
+    with builder.grid(body.parameter(cells)) as grid:
+        rest, column = split(grid.i, across)
+        if outer:
+            rest, row = split(rest, down)
+            for at, coordinate in enumerate(unravel(rest, sizes)):
+                body.enter(at, coordinate)
+        else:
+            row = rest
+        top, left = row * high, column * wide
+        bottom, right = smaller(top + high, row_count), smaller(left + wide, column_count)
+        with builder.loop(top, bottom) as loop:
+            body.enter(axis, loop.i)
+            with builder.lanes(left, right) as lanes:
+                body.enter(axis + 1, lanes.i)
+                body.store(stores)
+    return cells, max(1, CELL // (height * width))
+
+
+def split(number: Value, size: Value) -> tuple[Value, Value]:
+    """Quotient and remainder of an index."""
+    builder = number.builder
+    quotient = builder.prim("sdiv", number, size)
+    return quotient, number - quotient * size
+
+
+def unravel(number: Value, sizes: list[Value]) -> list[Value]:
+    """Coordinates of a cell number: ``sizes`` are the extents of all axes but the outermost."""
+    coordinates = []
+    for size in reversed(sizes):
+        number, coordinate = split(number, size)
+        coordinates.append(coordinate)
+    return [number, *reversed(coordinates)]
+
+
+def smaller(a: Value, b: Value) -> Value:
+    """The lesser of two indices."""
+    return a.builder.select(a < b, a, b)
+
+
+def tile_shape(nest: Nest) -> tuple[int, int]:
+    """Rows and columns of a cell: square where some operand runs across, else long rows."""
+    rows, columns = nest.extents[-2:]
+    if any(_runs_across(strides) for strides in nest.strides.values()):
+        return TILE, TILE
+    width = columns if columns < 2 * CELL else CELL
+    return max(1, min(rows, CELL // width)), width
+
+
+def _runs_across(strides: tuple[int, ...]) -> bool:
+    """Whether neighbors in memory are not neighbors along the lanes."""
+    *_, row, lane = (abs(stride) for stride in strides)
+    return lane > _NEAR and 0 < row < lane
+
+
+def moved_bytes(nest: Nest) -> int:
+    """Bytes read and written at least: every access once, broadcast values once."""
+    nbytes = 0
+    for access, strides in nest.strides.items():
+        if access.memory is not None:
+            count = 1
+            for extent, stride in zip(nest.extents, strides, strict=True):
+                count *= extent if stride else 1
+            nbytes += count * access.dtype.itemsize
+    return nbytes

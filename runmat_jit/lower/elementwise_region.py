@@ -1,0 +1,41 @@
+"""Regions of elementwise operations over one iteration space."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from runmat_jit.graph.node import Node
+from runmat_jit.lower.elementwise import lower_elementwise
+from runmat_jit.lower.events import tested_values
+from runmat_jit.lower.launch import Launch, NodeBuffer
+from runmat_jit.lower.operands import aligned, operand_of
+from runmat_jit.lower.problem import Compute, Operand, Problem, Store
+from runmat_jit.passes.fusion.access import stored_strides
+from runmat_jit.passes.fusion.region import Region
+from runmat_jit.plan.plan import Plan
+
+
+def lower_elementwise_region(region: Region, plan: Plan) -> tuple[Launch, ...]:
+    """One kernel for the whole region."""
+    launch = lower_elementwise(elementwise_problem(region, plan))
+    return () if launch is None else (launch,)
+
+
+def elementwise_problem(region: Region, plan: Plan) -> Problem:
+    """The region's operations over the space that its members broadcast to."""
+    extents = np.broadcast_shapes(*(node.type.shape for node in region.nodes))
+    computed = [node for node in region.nodes if node.op.expand is not None]
+    tested = tested_values(region)
+    rank = len(extents)
+
+    def operand(node: Node) -> Operand:
+        return operand_of(node, aligned(node, rank), extents, computed, plan)
+
+    computes = tuple(
+        Compute(node, tuple(operand(arg) for arg in node.args), node in tested) for node in computed
+    )
+    stores = tuple(
+        Store(operand(node), NodeBuffer(node), node.type.dtype, stored_strides(node, plan.orders))
+        for node in region.outputs
+    )
+    return Problem(extents, computes, stores)

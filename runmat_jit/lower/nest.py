@@ -1,0 +1,86 @@
+"""The loop nest of a problem: as few axes as its memory allows, the lanes' axis last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from runmat_jit.lower.problem import Read, Store
+
+Access = Read | Store
+FEW_LANES = 8
+"""An axis shorter than this leaves most lanes of a vector empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """Axes from the outermost to the lanes' axis, at least one; strides by access."""
+
+    extents: tuple[int, ...]
+    strides: Mapping[Access, tuple[int, ...]]
+
+
+def make_nest(extents: tuple[int, ...], accesses: Sequence[Access]) -> Nest:
+    """Order the axes by the memory of what is stored, merge what lies evenly, choose the lanes.
+
+    One element alone counts as one lane of a contiguous array, so that scalars and vectors share
+    a kernel.
+    """
+    axes = [axis for axis, extent in enumerate(extents) if extent != 1]
+    columns = [[access.strides[axis] for axis in axes] for access in accesses]
+    extent_list = [extents[axis] for axis in axes]
+    order = _memory_order(extent_list, accesses, columns)
+    extent_list, columns = merge_axes(*permute(order, extent_list, columns))
+    order = _lanes_last(extent_list)
+    extent_list, columns = permute(order, extent_list, columns)
+    if not extent_list:
+        extent_list, columns = [1], [[int(access.memory is not None)] for access in accesses]
+    return Nest(
+        tuple(extent_list),
+        {access: tuple(column) for access, column in zip(accesses, columns, strict=True)},
+    )
+
+
+def permute(
+    order: Sequence[int], extents: Sequence[int], columns: Sequence[Sequence[int]]
+) -> tuple[list[int], list[list[int]]]:
+    """Axes in another order."""
+    return [extents[a] for a in order], [[column[a] for a in order] for column in columns]
+
+
+def merge_axes(
+    extents: Sequence[int], columns: Sequence[Sequence[int]]
+) -> tuple[list[int], list[list[int]]]:
+    """Merge neighboring axes that every access walks as one."""
+    merged: list[int] = []
+    kept: list[list[int]] = [[] for _ in columns]
+    for axis, extent in enumerate(extents):
+        if merged and all(
+            k[-1] == column[axis] * extent for k, column in zip(kept, columns, strict=True)
+        ):
+            merged[-1] *= extent
+            for k, column in zip(kept, columns, strict=True):
+                k[-1] = column[axis]
+        else:
+            merged.append(extent)
+            for k, column in zip(kept, columns, strict=True):
+                k.append(column[axis])
+    return merged, kept
+
+
+def _memory_order(
+    extents: Sequence[int], accesses: Sequence[Access], columns: Sequence[Sequence[int]]
+) -> list[int]:
+    """Axes as the first stored value lies in memory, the fastest last."""
+    stored = [c for a, c in zip(accesses, columns, strict=True) if isinstance(a, Store)]
+    axes = list(range(len(extents)))
+    return sorted(axes, key=lambda axis: -abs(stored[0][axis])) if stored else axes
+
+
+def _lanes_last(extents: Sequence[int]) -> list[int]:
+    """The last axis stays last unless it is short and another is not."""
+    axes = list(range(len(extents)))
+    if not axes or extents[-1] >= FEW_LANES:
+        return axes
+    longest = max(axes, key=lambda axis: (extents[axis] >= FEW_LANES, axis))
+    return [axis for axis in axes if axis != longest] + [longest]

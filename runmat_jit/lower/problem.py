@@ -1,0 +1,84 @@
+"""What a kernel computes, before anything is said about loops.
+
+A :class:`Problem` has axes with extents; every value that is read or stored says by one stride an
+axis where its elements lie. An axis along which a value does not change has stride 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from runmat_jit.graph.node import Node
+from runmat_jit.lower.launch import InputScalar, NodeBuffer, Scratch
+
+Memory = NodeBuffer | Scratch
+
+
+@dataclass(frozen=True, slots=True)
+class Iota:
+    """Numbers ``start + step * i``, each operation rounded; ``i`` begins at ``offset``.
+
+    They are not in memory: ``i`` advances by the read's strides. ``wide``: it may need 64 bits.
+    """
+
+    start: float
+    step: float
+    offset: int
+    wide: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A value from outside; ``strides`` in elements, one an axis of the problem."""
+
+    source: Memory | InputScalar | Iota
+    dtype: np.dtype
+    strides: tuple[int, ...]
+
+    @property
+    def memory(self) -> Memory | None:
+        """The memory it is read from, if it is in memory."""
+        return self.source if isinstance(self.source, NodeBuffer | Scratch) else None
+
+
+Operand = Node | Read
+"""A value that the kernel computes (or a constant), or one that it reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """One operation on elements.
+
+    ``tested``: raise the event word where the result is not finite.
+    """
+
+    node: Node
+    operands: tuple[Operand, ...]
+    tested: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A value that leaves the kernel."""
+
+    value: Operand
+    memory: Memory
+    dtype: np.dtype
+    strides: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Computations in an order that has operands first, and what they store."""
+
+    extents: tuple[int, ...]
+    computes: tuple[Compute, ...]
+    stores: tuple[Store, ...]
+
+    def reads(self) -> tuple[Read, ...]:
+        """Everything read, each once, in the order of first use."""
+        operands = [operand for compute in self.computes for operand in compute.operands]
+        operands += [store.value for store in self.stores]
+        return tuple(dict.fromkeys(o for o in operands if isinstance(o, Read)))

@@ -1,0 +1,78 @@
+"""Where the elements of a value lie: views of stored values are strides, not computations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from runmat_jit.core.types import c_strides
+from runmat_jit.graph.constant import is_constant
+from runmat_jit.graph.node import Fresh, Graph, Node
+from runmat_jit.passes.fusion.geometry import GEOMETRIES, Strides
+
+Orders = Mapping[Node, tuple[int, ...]]
+"""The order of axes in memory, outermost first, of nodes that are stored in another than C."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Elements of ``base``'s memory: offset and strides in elements, one an axis of the view."""
+
+    base: Node
+    offset: int
+    strides: Strides
+
+
+def memory_orders(graph: Graph) -> dict[Node, tuple[int, ...]]:
+    """The order of axes in memory of nodes, were they stored: an output's own wish decides."""
+    wishes: dict[Node, Any] = {
+        node.args[0]: node.params["order"] for node in graph.nodes if node.op.name == "strided"
+    }
+    for output in reversed(graph.outputs):
+        if isinstance(output.target, Fresh):
+            wishes[output.node] = output.target.order
+    return wishes
+
+
+def view_of(node: Node, orders: Orders) -> View:
+    """How to read ``node`` from the memory of the value it is a view of.
+
+    A value that is no view is read from its own memory, and so is a copy: a view that no strides
+    describe (see :func:`is_copied`).
+    """
+    chain = []
+    base = node
+    while base.op.name in GEOMETRIES:
+        chain.append(base)
+        base = base.args[0]
+    place = 0, stored_strides(base, orders)
+    for move in reversed(chain):
+        moved = GEOMETRIES[move.op.name](move, *place)
+        if moved is None:
+            base, moved = move, (0, stored_strides(move, orders))
+        place = moved
+    return View(base, *place)
+
+
+def is_copied(node: Node, orders: Orders) -> bool:
+    """Whether the node is a view that no strides describe."""
+    return is_view(node) and view_of(node, orders).base is node
+
+
+def stored_strides(node: Node, orders: Orders) -> Strides:
+    """Strides in elements of the memory of an input or of a stored node."""
+    if node.op.name == "input":
+        strides = node.params["strides"]
+        return strides if isinstance(strides, tuple) else ()
+    return c_strides(node.type.shape, orders.get(node))
+
+
+def is_leaf(node: Node) -> bool:
+    """Whether the node needs no computation: an input, a constant, or numbers that count."""
+    return node.op.name in ("input", "iota") or is_constant(node)
+
+
+def is_view(node: Node) -> bool:
+    """Whether the node only moves elements of its first operand."""
+    return node.op.name in GEOMETRIES
