@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Set
+from collections.abc import Set as AbstractSet
 
 from runmat_jit.core.types import TensorType, c_strides
 from runmat_jit.graph.apply import make_node
 from runmat_jit.graph.node import Graph, Node
 from runmat_jit.graph.walk import roots, users
+from runmat_jit.ops.spec import Params
 from runmat_jit.passes.events import reports_events
 from runmat_jit.passes.rewrite import rewrite, rule
 from runmat_jit.passes.rules.views import RULES, integers
+
+Shape = tuple[int, ...]
 
 VIEWS = ("transpose", "slice", "reshape")
 REPEATED_FLOPS = 8.0
@@ -45,7 +48,7 @@ def _move_once(graph: Graph) -> Graph:
     return rewrite(graph, (move, *RULES)) if passable else graph
 
 
-def _passable(graph: Graph) -> Set[Node]:
+def _passable(graph: Graph) -> AbstractSet[Node]:
     """Elementwise values that only views read, directly or through such values."""
     readers = users(graph.nodes)
     stored = set(roots(graph))
@@ -83,21 +86,30 @@ def _transposed(node: Node, value: Node, arg: Node) -> Node:
     if arg.type.ndim == 0:
         return arg
     axes = integers(node, "axes")
-    shape = (1,) * (value.type.ndim - arg.type.ndim) + arg.type.shape
-    return _view("transpose", _reshaped(arg, shape), [shape[a] for a in axes], axes=axes)
+    full = _reshaped(arg, (1,) * (value.type.ndim - arg.type.ndim) + arg.type.shape)
+    shape = tuple(full.type.shape[axis] for axis in axes)
+    return _view("transpose", full, shape, {"axes": axes})
 
 
 def _sliced(node: Node, value: Node, arg: Node) -> Node:
-    missing = value.type.ndim - arg.type.ndim
-    starts, steps, shape = [], [], []
-    for axis, extent in enumerate(arg.type.shape, start=missing):
-        repeated = extent != value.type.shape[axis]
-        starts.append(0 if repeated else integers(node, "starts")[axis])
-        steps.append(1 if repeated else integers(node, "steps")[axis])
-        shape.append(1 if repeated else node.type.shape[axis])
-    if not shape:
+    if arg.type.ndim == 0:
         return arg
-    return _view("slice", arg, shape, starts=tuple(starts), steps=tuple(steps), shape=tuple(shape))
+    missing = value.type.ndim - arg.type.ndim
+    extents = zip(arg.type.shape, value.type.shape[missing:], strict=True)
+    repeated = [extent != full for extent, full in extents]
+    kept = [
+        (0, 1, 1) if same else taken
+        for same, taken in zip(repeated, _taken(node)[missing:], strict=True)
+    ]
+    starts, steps, shape = map(tuple, zip(*kept, strict=True))
+    return _view("slice", arg, shape, {"starts": starts, "steps": steps, "shape": shape})
+
+
+def _taken(node: Node) -> list[tuple[int, int, int]]:
+    """Start, step and count of a slice along each axis."""
+    return list(
+        zip(integers(node, "starts"), integers(node, "steps"), node.type.shape, strict=True)
+    )
 
 
 def _reshaped_like(node: Node, value: Node, arg: Node) -> Node | None:
@@ -116,11 +128,11 @@ def _is_computed(node: Node) -> bool:
 
 
 def _reshaped(arg: Node, shape: tuple[int, ...]) -> Node:
-    return arg if arg.type.shape == shape else _view("reshape", arg, shape, shape=shape)
+    return arg if arg.type.shape == shape else _view("reshape", arg, shape, {"shape": shape})
 
 
-def _view(name: str, arg: Node, shape: list[int] | tuple[int, ...], **params: Hashable) -> Node:
-    return make_node(name, (arg,), params, TensorType(arg.type.dtype, tuple(shape)))
+def _view(name: str, arg: Node, shape: Shape, params: Params) -> Node:
+    return make_node(name, (arg,), params, TensorType(arg.type.dtype, shape))
 
 
 _MOVE = {"transpose": _transposed, "slice": _sliced, "reshape": _reshaped_like}

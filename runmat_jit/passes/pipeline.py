@@ -1,4 +1,4 @@
-"""The passes, in their order: this list is what happens to a graph before it is cut into regions."""
+"""The passes in their order: what happens to a graph before it is cut into regions."""
 
 from __future__ import annotations
 
