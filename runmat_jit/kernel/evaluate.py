@@ -49,7 +49,8 @@ def _lshr(a: Array, b: Array) -> Array:
 
 
 def _scale2(x: Array, n: Array) -> Array:
-    return np.ldexp(x, np.nan_to_num(np.clip(n, -5000, 5000)).astype(np.int32))
+    whole = np.nan_to_num(np.clip(n, -5000, 5000)).astype(np.int32)
+    return np.asarray(np.ldexp(x, whole))
 
 
 def _fma(a: Array, b: Array, c: Array) -> Array:
@@ -83,7 +84,7 @@ def _fma_f64(a: float, b: float, c: float) -> float:
     try:
         return float(exact)
     except OverflowError:
-        return math.copysign(math.inf, exact)
+        return math.inf if exact > 0 else -math.inf
 
 
 def _sext(x: Array, to: np.dtype[Any]) -> Array:

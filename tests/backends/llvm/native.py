@@ -1,0 +1,97 @@
+"""Runs kernels natively beside the interpreter: what the tests of lowering compare."""
+
+import ctypes
+import struct
+from functools import cache
+
+import numpy as np
+
+from runmat_jit.backends.llvm.jit import Jit
+from runmat_jit.backends.llvm.lower import lower
+from runmat_jit.backends.llvm.schedule import Schedule, schedule_for
+from runmat_jit.backends.llvm.target import Target
+from runmat_jit.kernel.interpret import Memory, interpret
+from runmat_jit.kernel.ir import Scalar
+from runmat_jit.kernel.verify import verify
+
+FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+
+
+@cache
+def jit():
+    return Jit()
+
+
+def without_avx512():
+    """This machine, limited to 256-bit vectors."""
+    here = jit().target
+    kept = [f for f in here.features.split(",") if not f.startswith("+avx512")]
+    off = ["-avx512f", "-evex512"]
+    return Target(here.triple, "x86-64-v3", ",".join([*kept, *off]))
+
+
+class Native:
+    """A kernel compiled with a schedule, by default the one of this machine."""
+
+    def __init__(self, kernel, width=None, unroll=None, target=None):
+        verify(kernel)
+        self.kernel = kernel
+        self.target = target or jit().target
+        own = schedule_for(kernel, self.target)
+        self.schedule = Schedule(width or own.width, unroll or own.unroll, own.grain)
+        text = lower(kernel, self.schedule, self.target)
+        code = jit().compile_object(text, self.target)
+        self.call = FUNCTION(jit().load(code, ["kernel"])["kernel"])
+
+    def __call__(self, arguments, lo, hi):
+        """Run cells or iterations [lo, hi); whether an event was noted."""
+        event = ctypes.c_int64(0)
+        words = [word(arguments[p.name], p) for p in self.kernel.parameters]
+        words.append(ctypes.addressof(event))
+        block = (ctypes.c_int64 * len(words))(*words)
+        self.call(ctypes.addressof(block), lo, hi)
+        return bool(event.value)
+
+
+def word(argument, parameter):
+    """An entry of the argument block."""
+    if isinstance(argument, Memory):
+        elements = argument.elements
+        return elements.ctypes.data + argument.origin * elements.itemsize
+    if not isinstance(parameter, Scalar):
+        return argument.ctypes.data
+    if parameter.type == "f64":
+        return struct.unpack("<q", struct.pack("<d", argument))[0]
+    if parameter.type == "f32":
+        return struct.unpack("<i", struct.pack("<f", argument))[0]
+    return int(argument)
+
+
+def same(a, b):
+    """Equal bits, all NaN taken as one (their signs and payloads are open)."""
+    if a.dtype.kind == "f":
+        both = np.isnan(a) & np.isnan(b)
+        a, b = (np.where(both, 0, x).astype(x.dtype) for x in (a, b))
+    return a.tobytes() == b.tobytes()
+
+
+def check(native, arguments, lo, hi):
+    """Native and interpreted runs on copies of the same memory leave the same memory."""
+    natives, expected = ({k: copied(v) for k, v in arguments.items()} for _ in range(2))
+    event = native(natives, lo, hi)
+    assert event == interpret(native.kernel, expected, (lo, hi))
+    for name, argument in expected.items():
+        if isinstance(argument, np.ndarray | Memory):
+            got, want = elements(natives[name]), elements(argument)
+            assert same(got, want), f"{name} differs at {np.flatnonzero(got != want)[:8]}"
+    return expected
+
+
+def copied(argument):
+    if isinstance(argument, Memory):
+        return Memory(argument.elements.copy(), argument.origin)
+    return argument.copy() if isinstance(argument, np.ndarray) else argument
+
+
+def elements(argument):
+    return argument.elements if isinstance(argument, Memory) else argument
