@@ -99,7 +99,6 @@ def _copy_row(name: str, default: str, doc: str, **fields: Any) -> Op:
         expand=_expand_copy,
         absorbs=(False,),
         flops=0,
-        zero_d="array",
         **fields,
     )
 
@@ -127,6 +126,12 @@ ROWS = (
         zero_d="same",
         matlab="cast",
     ),
-    _copy_row("copy", "K", "The values in new memory.", spellings=(np.copy,)),
-    _copy_row("contiguous_copy", "C", "The values in new C order memory.", methods=("copy",)),
+    _copy_row("copy", "K", "The values in new memory.", spellings=(np.copy,), zero_d="array"),
+    _copy_row(
+        "contiguous_copy",
+        "C",
+        "The values in new C order memory.",
+        methods=("copy",),
+        zero_d="same",
+    ),
 )

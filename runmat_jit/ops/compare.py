@@ -191,6 +191,7 @@ ROWS = (
         result=_where_result,
         expand=lambda k, c, x, y: k.select(c, x, y),
         absorbs=(ABSORBS,) * 3,
+        zero_d="array",
     ),
     elementwise(np.isnan, "Whether a value is NaN.", _isnan, (ABSORBS,), matlab="isnan"),
     elementwise(np.isinf, "Whether a value is infinite.", _isinf, (ABSORBS,), matlab="isinf"),

@@ -159,7 +159,7 @@ def _row(name: str, numpy: Callable[..., Any], doc: str, number: int | None, **f
         doc=doc,
         kind="create",
         arity=int(filled),
-        numpy=numpy,
+        numpy=_full if filled else numpy,
         spellings=(numpy,),
         bind=_create_reader(filled=filled),
         result=_result,
@@ -188,6 +188,10 @@ def _like_row(name: str, numpy: Callable[..., Any], doc: str, number: int | None
         zero_d="array",
         flops=0,
     )
+
+
+def _full(fill_value: Any, shape: Any, dtype: Any) -> Any:
+    return np.full(shape, fill_value, dtype)
 
 
 ROWS = (

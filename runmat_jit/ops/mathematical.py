@@ -15,7 +15,7 @@ from runmat_jit.kernel.math.hyperbolic import tanh
 from runmat_jit.kernel.math.trigonometric import cos, sin
 from runmat_jit.ops.elementwise import ABSORBS, PASSES, elementwise, is_float
 from runmat_jit.ops.late import late
-from runmat_jit.ops.promotion import shape_of, ufunc_rule
+from runmat_jit.ops.promotion import kind_of, shape_of, ufunc_rule
 from runmat_jit.ops.readers import Arguments, Bind, Keywords, NotCovered, reader, ufunc_reader
 from runmat_jit.ops.spec import Bound, Event, Op, Operand, Params, Result
 
@@ -67,9 +67,9 @@ def _operator_result(operands: tuple[Operand, ...], params: Params) -> Result | 
     if not quick:
         return result
     base = operands[0]
-    from_bool = getattr(base, "dtype", None) == np.dtype(bool)  # square and sqrt of int8, float16
+    square_of_bool = isinstance(exponent, int) and kind_of(base) == np.dtype(bool)  # in int8
     scalar_root = exponent == 0.5 and shape_of(base) == ()  # a NumPy scalar's root of -0.0 is 0.0
-    return None if from_bool or scalar_root else result
+    return None if square_of_bool or scalar_root else result
 
 
 def _canonical_power(params: Params, operands: tuple[Operand, ...]) -> dict[str, Hashable]:

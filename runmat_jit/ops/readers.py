@@ -25,7 +25,6 @@ _UFUNC_DEFAULTS: dict[str, object] = {
     "order": "K",
     "dtype": None,
     "subok": True,
-    "signature": None,
 }
 _NO_OPERAND = (list, tuple, dict, str, bytes, range, type(None))
 

@@ -1,0 +1,215 @@
+"""Calls of every row in every spelling that its reader may meet, as (function, args, kwargs)."""
+
+import itertools
+import operator
+
+import numpy as np
+
+from runmat_jit.core.types import COMPILED_DTYPES
+from runmat_jit.ops.table import ROWS
+from tests.ops.operands import array, one_operand, two_operands
+
+CALLED = [row for row in ROWS.values() if row.spellings or row.methods]
+
+
+def method(name):
+    def call(x, *args, **kwargs):
+        return getattr(x, name)(*args, **kwargs)
+
+    call.__name__ = f"method {name}"
+    return call
+
+
+def calls(row):
+    """Calls of a row, all spellings."""
+    if row.name in _SPECIAL:
+        yield from _SPECIAL[row.name]()
+    elif row.kind == "reduce":
+        yield from _reduction(row)
+    elif row.arity == 1:
+        yield from ((f, (x,), {}) for f in row.spellings for x in one_operand())
+    else:
+        assert row.arity == 2, f"{row.name} needs calls of its own"
+        yield from ((f, pair, {}) for f in row.spellings for pair in two_operands())
+    if row.kind == "elementwise" and isinstance(row.numpy, np.ufunc):
+        yield from _ufunc_keywords(row)
+
+
+def _ufunc_keywords(row):
+    operands = tuple(array("int32", (3,)) for _ in range(row.arity))
+    for kwargs in (
+        {"where": True},
+        {"casting": "same_kind", "order": "K", "subok": True},
+        {"dtype": None},
+        {"where": np.array([True, False, True])},
+        {"dtype": np.float64},
+        {"signature": None},
+        {"order": "F"},
+        {"casting": "unsafe"},
+    ):
+        yield row.numpy, operands, kwargs
+
+
+def _powers():
+    exponents = (0, 1, 2, 3, 10, -1, -2, 0.5, 2.0, -1.0, 0.0, 1.5, True, False)
+    for function in (np.power, operator.pow):
+        for base, exponent in itertools.product(one_operand(), exponents):
+            yield function, (base, exponent), {}
+        for pair in two_operands():
+            yield function, pair, {}
+
+
+def _where():
+    for condition in (array("bool", (3,)), array("float64", (2, 1)), array("int32", ())):
+        for pair in two_operands():
+            yield np.where, (condition, *pair), {}
+        yield np.where, (condition, 1, 2.0), {}
+    yield np.where, (array("bool", (3,)),), {}
+    yield np.where, (True, 1.0, 2), {}
+
+
+def _clip():
+    for x, low, high in itertools.product(
+        one_operand(), (None, 0, -0.5, array("float32", ()), array("int64", (3,))), (None, 1, 2.5)
+    ):
+        yield np.clip, (x, low, high), {}
+        yield method("clip"), (x, low, high), {}
+        yield method("clip"), (x,), {"min": low, "max": high}
+    x = array("float64", (3,))
+    yield np.clip, (x,), {"a_min": 0, "a_max": 1}
+    yield np.clip, (x,), {"min": 0}
+    yield np.clip, (x, 0, 1), {"dtype": np.float32}
+    yield np.clip, (x,), {}
+
+
+def _round():
+    for x in one_operand():
+        for function in (np.round, np.around, method("round")):
+            yield function, (x,), {}
+            yield function, (x, 0), {}
+            yield function, (x,), {"decimals": 1}
+
+
+def _cast():
+    names = ("float32", np.float64, int, bool, np.dtype("int32"), "float16", "complex64", "S3")
+    for x, dtype in itertools.product(one_operand(), names):
+        yield method("astype"), (x, dtype), {}
+        if isinstance(x, np.ndarray):
+            yield np.astype, (x, np.dtype(dtype)), {"copy": True}
+    x = array("float64", (3,))
+    yield method("astype"), (x, "float32", "C"), {}
+    yield method("astype"), (x, "float64"), {"copy": False}
+    yield method("astype"), (x, "int32"), {"casting": "safe"}
+    yield method("astype"), (x, "int32", "K", "unsafe", True, True), {}
+
+
+def _copy():
+    for x in one_operand():
+        yield np.copy, (x,), {}
+        yield np.copy, (x, "C"), {}
+        yield np.copy, (x,), {"order": "F"}
+
+
+def _contiguous_copy():
+    for x in one_operand():
+        yield method("copy"), (x,), {}
+        yield method("copy"), (x, "K"), {}
+        yield method("copy"), (x,), {"order": "A"}
+
+
+def _reduction(row):
+    (function, *_), (name,) = row.spellings, row.methods
+    shapes = ((3,), (), (0,), (2, 3), (2, 0, 3), (2, 3, 4))
+    axes = (None, 0, -1, 1, (0, 1), (-1, 0), (), (0, 0), 5, True)
+    for dtype, shape, axis in itertools.product(COMPILED_DTYPES, shapes, axes):
+        x = array(dtype, shape)
+        yield function, (x,), {"axis": axis}
+        yield method(name), (x, axis), {"keepdims": True}
+    x = array("int32", (2, 3))
+    yield from ((f, (x,), {}) for f in row.spellings)
+    yield function, (x,), {"axis": np.int64(1), "keepdims": np._NoValue}
+    yield function, (x,), {"where": True}
+    yield function, (x,), {"unknown": 1}
+    if "dtype" in row.bind((x,), {}).params:
+        for x, dtype in itertools.product(one_operand(), (*COMPILED_DTYPES, "float16", complex)):
+            yield function, (x, 0, dtype), {}
+            yield method(name), (x,), {"dtype": dtype}
+
+
+def _create(function, *fill):
+    shapes = (3, (2, 3), (), [2, 2], (0,), -1, (2, -1), 2.5)
+    for shape, dtype in itertools.product(
+        shapes, (None, *COMPILED_DTYPES, int, "f4", "f2", object)
+    ):
+        yield function, (shape, *fill), {"dtype": dtype}
+    yield function, (2, *fill, np.float32, "C"), {}
+    yield function, (2, *fill), {"order": "F"}
+
+
+def _full():
+    for fill in (3, 2.5, True, np.float32(1.5), array("int32", ()), array("int32", (3,)), None):
+        yield from _create(np.full, fill)
+
+
+def _like(function, *fill):
+    for x in one_operand():
+        for dtype in (None, *COMPILED_DTYPES, "f2"):
+            yield function, (x, *fill), {"dtype": dtype}
+        yield function, (x, *fill, None, "C"), {}
+        yield function, (x, *fill), {"shape": (4,)}
+
+
+def _full_like():
+    for fill in (3, 2.5, True, np.float32(1.5), array("int32", ()), array("int32", (3,))):
+        yield from _like(np.full_like, fill)
+
+
+def _arange():
+    numbers = ((5,), (0,), (-3,), (1, 7), (7, 1, -2), (0.0, 1.0, 0.1), (2.5,), (1, 2, 0.3), (True,))
+    for args in (*numbers, (10.0, 0.0, -3.0), (0, 10, 3), (5, 0), (0, 1, 0), (2**62, 2**62 + 4)):
+        for dtype in (None, "int32", "float32", "float64", bool):
+            yield np.arange, args, {"dtype": dtype}
+    yield np.arange, (), {"stop": 4}
+    yield np.arange, (4,), {"step": 2}
+    yield np.arange, (array("int64", ()),), {}
+
+
+def _joins(function):
+    def generate():
+        for left, right in itertools.product(COMPILED_DTYPES, COMPILED_DTYPES):
+            for axis in (0, -1, 1, 2, -3, None):
+                pair = (array(left, (2, 3)), array(right, (2, 3), 1))
+                yield function, (pair,), {"axis": axis}
+        x = array("float32", (2, 3))
+        yield function, ([x, array("float32", (2, 4))],), {"axis": 1}
+        yield function, ([x, array("float32", (3,))],), {}
+        yield function, ([x],), {"dtype": "float64"}
+        yield function, ([x, 1.0],), {}
+        yield function, ([np.float32(1), np.float32(2)],), {}
+        yield function, ([],), {}
+        yield function, (x,), {}
+
+    return generate
+
+
+_SPECIAL = {
+    "power": lambda: (c for c in _powers() if c[0] is np.power),
+    "pow": lambda: (c for c in _powers() if c[0] is operator.pow),
+    "where": _where,
+    "clip": _clip,
+    "round": _round,
+    "cast": _cast,
+    "copy": _copy,
+    "contiguous_copy": _contiguous_copy,
+    "zeros": lambda: _create(np.zeros),
+    "ones": lambda: _create(np.ones),
+    "empty": lambda: _create(np.empty),
+    "full": _full,
+    "zeros_like": lambda: _like(np.zeros_like),
+    "ones_like": lambda: _like(np.ones_like),
+    "empty_like": lambda: _like(np.empty_like),
+    "full_like": _full_like,
+    "arange": _arange,
+    "concatenate": _joins(np.concatenate),
+    "stack": _joins(np.stack),
+}

@@ -1,0 +1,302 @@
+"""Laws of readers and result rules over all rows. Oracle: NumPy, called as the user would."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from runmat_jit.core.types import COMPILED_DTYPES
+from runmat_jit.ops.promotion import fits
+from runmat_jit.ops.spec import Weak, canonical_params
+from runmat_jit.ops.table import ROWS, row_of, row_of_method
+from tests.ops.calls import CALLED, calls
+from tests.ops.operands import describe, same_bits
+
+NUMPY_ERRORS = (TypeError, ValueError, OverflowError, IndexError, ZeroDivisionError)
+UNFILLED = ("empty", "empty_like")
+
+
+def ask_numpy(function, args, kwargs):
+    """NumPy's answer, or None where it refuses the call."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            return function(*args, **kwargs)
+        except NUMPY_ERRORS:
+            return None
+
+
+def covered(row, bound):
+    """The rule's result, or None; numbers that do not fit are refused as capture does."""
+    if bound is None:
+        return None
+    operands = tuple(map(describe, bound.operands))
+    result = row.result(operands, bound.params)
+    if result is None:
+        return None
+    for value, dtype in zip(bound.operands, result.operand_dtypes, strict=True):
+        if isinstance(describe(value), Weak) and not fits(value, dtype):
+            return None
+    return result
+
+
+@pytest.mark.parametrize("row", CALLED, ids=lambda row: row.name)
+def test_a_rule_gives_what_numpy_gives_or_leaves_the_call_to_numpy(row):
+    seen = 0
+    for function, args, kwargs in calls(row):
+        bound = row.bind(args, kwargs)
+        result = covered(row, bound)
+        if result is None:
+            continue
+        seen += 1
+        call = f"{function.__name__}{args}{kwargs}"
+        expected = ask_numpy(function, args, kwargs)
+        assert expected is not None, f"NumPy refuses {call}"
+        assert (expected.dtype, expected.shape) == (result.type.dtype, result.type.shape), call
+        assert len(result.operand_dtypes) == len(bound.operands), call
+        if result.type.shape == ():
+            scalars = not any(isinstance(value, np.ndarray) for value in bound.operands)
+            scalar = row.zero_d == "scalar" or (row.zero_d == "same" and scalars)
+            assert isinstance(expected, np.generic) == scalar, call
+    assert seen > 0
+
+
+@pytest.mark.parametrize("row", CALLED, ids=lambda row: row.name)
+def test_a_bound_call_is_the_original_call(row):
+    for function, args, kwargs in calls(row):
+        bound = row.bind(args, kwargs)
+        result = covered(row, bound)
+        if result is None:
+            continue
+        call = f"{function.__name__}{args}{kwargs}"
+        expected = ask_numpy(function, args, kwargs)
+        meant = ask_numpy(row.numpy, bound.operands, bound.params)
+        cast = [
+            np.asarray(value).astype(dtype)
+            for value, dtype in zip(bound.operands, result.operand_dtypes, strict=True)
+        ]
+        operands = tuple(map(describe, bound.operands))
+        canonical = canonical_params(row, bound.params, operands)
+        in_graph = np.asarray(ask_numpy(row.numpy, cast, canonical))
+        assert (in_graph.dtype, in_graph.shape) == (result.type.dtype, result.type.shape), call
+        if row.name not in UNFILLED:
+            assert same(row, meant, expected), call
+            assert same(row, in_graph, expected), call
+
+
+def same(row, found, expected):
+    """Equal bits; of an *ours* row NumPy itself gives others for scalars than for arrays."""
+    if row.exactness == "ours":
+        return np.allclose(found, expected, rtol=1e-6, atol=0, equal_nan=True)
+    return same_bits(found, expected)
+
+
+@pytest.mark.parametrize("row", CALLED, ids=lambda row: row.name)
+def test_what_numpy_accepts_is_covered_or_a_listed_exception(row):
+    missed = []
+    for function, args, kwargs in calls(row):
+        bound = row.bind(args, kwargs)
+        if covered(row, bound) is not None:
+            continue
+        expected = ask_numpy(function, args, kwargs)
+        if expected is None or not understood(row, args, kwargs, expected):
+            continue
+        if not any(exception(row, function, args, kwargs) for exception in EXCEPTIONS):
+            missed.append(f"{function.__name__}{args}{kwargs}")
+    assert missed == []
+
+
+def understood(row, args, kwargs, expected):
+    """Whether only covered dtypes and Python numbers with an array are involved."""
+    tensors = [v for v in (*args, *kwargs.values()) if isinstance(v, (np.ndarray, np.generic))]
+    dtypes = [value.dtype for value in (*tensors, np.asarray(expected))]
+    creates = row.kind == "create"
+    return all(d in COMPILED_DTYPES for d in dtypes) and (bool(tensors) or creates)
+
+
+def _is_0d(value):
+    return np.ndim(value) == 0
+
+
+def integer_scalars(row, function, args, kwargs):
+    """NumPy's operators on integer scalars warn of overflow: its own business."""
+    warns = (*"add subtract multiply negative absolute floor_divide remainder pow".split(),)
+    return row.name in warns and all(map(_is_0d, args)) and _kinds(args) <= set("ib")
+
+
+def _kinds(args):
+    return {np.asarray(value).dtype.kind for value in args}
+
+
+def unusual_keywords(row, function, args, kwargs):
+    """Keywords with which a row is never compiled."""
+    unusual = {"where", "order", "casting", "dtype", "decimals", "shape", "copy"}
+    named = {"sum", "prod", "mean", "cast", "zeros", "ones", "empty", "full", "arange"}
+    like = row.name.endswith("_like")
+    if row.name in named or like:
+        unusual -= {"dtype"}
+    return any(name in kwargs for name in unusual) or (row.name == "cast" and len(args) > 2)
+
+
+def integer_powers(row, function, args, kwargs):
+    """An integer to a negative power raises, so only known exponents are covered."""
+    return row.name in ("power", "pow") and _kinds(args) <= set("ib")
+
+
+def quick_powers(row, function, args, kwargs):
+    """``**`` takes square, reciprocal and sqrt, which differ for bools and for scalars."""
+    return row.name == "pow" and args[1] in (2, -1, 0.5) and _is_0d(args[0])
+
+
+def integer_reciprocals(row, function, args, kwargs):
+    """1 // 0 of integers is whatever the processor gives."""
+    return row.name == "reciprocal" and _kinds(args) <= set("i")
+
+
+def nothing_reduced(row, function, args, kwargs):
+    """Reductions over no axis, or of 0-d values."""
+    return row.kind == "reduce" and (_is_0d(args[0]) or () in (kwargs.get("axis"), *args[1:2]))
+
+
+def empty_extremes(row, function, args, kwargs):
+    """No elements: an extreme raises, a mean warns, unless the result is empty too."""
+    return row.name in ("max", "min", "mean") and args[0].size == 0
+
+
+def narrowing_accumulators(row, function, args, kwargs):
+    """Casts inside a reduction that lose values, or sum bools as bools."""
+    dtype = kwargs.get("dtype", args[2] if len(args) > 2 else None)
+    if row.kind != "reduce" or dtype is None:
+        return False
+    to_bool, from_float = np.dtype(dtype) == bool, args[0].dtype.kind == "f"
+    integer_mean = row.name == "mean" and np.dtype(dtype).kind == "i"
+    return to_bool or integer_mean or (from_float and not np.can_cast(args[0].dtype, dtype))
+
+
+def flags_as_axes(row, function, args, kwargs):
+    """``axis=True`` means axis 1 to some NumPy functions."""
+    return row.kind == "reduce" and any(a is True for a in (kwargs.get("axis"), *args[1:2]))
+
+
+def filled_by_arrays(row, function, args, kwargs):
+    """``np.full`` with an array of values, or with None."""
+    return row.name in ("full", "full_like") and (args[1] is None or not _is_0d(args[1]))
+
+
+def unusual_intervals(row, function, args, kwargs):
+    """``arange`` of bools, of arrays, to integers from floats, and beyond 2**53."""
+    exact = all(type(a) is int and abs(a) < 2**53 for a in args)
+    if kwargs.get("dtype") is bool:
+        return row.name == "arange"
+    floats = any(type(a) is float for a in args) and "int" not in str(kwargs.get("dtype"))
+    return row.name == "arange" and not exact and not floats
+
+
+def unusual_joins(row, function, args, kwargs):
+    """``axis=None``, and the layers of one array."""
+    joins = row.name in ("concatenate", "stack")
+    return joins and (kwargs.get("axis", 0) is None or isinstance(args[0], np.ndarray))
+
+
+def no_limits(row, function, args, kwargs):
+    """``np.clip`` without limits is a copy."""
+    return row.name == "clip" and all(a is None for a in (*args[1:], *kwargs.values()))
+
+
+def unusual_orders(row, function, args, kwargs):
+    """``np.copy`` and ``ndarray.copy`` in orders F and A."""
+    return row.name in ("copy", "contiguous_copy") and "order" in kwargs
+
+
+def positions_of_true(row, function, args, kwargs):
+    """``np.where`` of a condition alone."""
+    return row.name == "where" and len(args) == 1
+
+
+def half_precision(row, function, args, kwargs):
+    """NumPy computes these of bools in float16."""
+    return row.name == "signbit" and _kinds(args) == {"b"}
+
+
+EXCEPTIONS = (
+    positions_of_true,
+    half_precision,
+    integer_scalars,
+    unusual_keywords,
+    integer_powers,
+    quick_powers,
+    integer_reciprocals,
+    nothing_reduced,
+    empty_extremes,
+    narrowing_accumulators,
+    flags_as_axes,
+    filled_by_arrays,
+    unusual_intervals,
+    unusual_joins,
+    no_limits,
+    unusual_orders,
+)
+
+
+@pytest.mark.parametrize("row", CALLED, ids=lambda row: row.name)
+def test_every_spelling_finds_its_row(row):
+    assert all(row_of(spelling) is row for spelling in row.spellings)
+    assert all(row_of_method(name) is row for name in row.methods)
+
+
+def test_what_is_no_row_is_not_found():
+    assert row_of(np.linspace) is None
+    assert row_of_method("tolist") is None
+    assert row_of([].append) is None
+
+
+class Opaque:
+    """A traced value: whoever looks at it is wrong."""
+
+    __hash__ = None
+
+    def _refuse(self, *args):
+        raise AssertionError("a reader looked at an operand")
+
+    __eq__ = __ne__ = __lt__ = __bool__ = __len__ = __iter__ = __index__ = __float__ = _refuse
+    __array__ = __getitem__ = __add__ = __abs__ = _refuse
+
+
+@pytest.mark.parametrize("row", [r for r in CALLED if r.arity], ids=lambda row: row.name)
+def test_readers_do_not_look_at_operands(row):
+    x = Opaque()
+    if row.name in ("concatenate", "stack"):
+        args = ([x, x],)
+    elif row.kind == "create":
+        args = ((2,), x)[: 1 + row.arity] if "like" not in row.name else (x,) * row.arity
+    else:
+        args = (x,) * abs(row.arity) + (("float32",) if row.name == "cast" else ())
+        args += (None, x) if row.name == "clip" else ()
+    bound = row.bind(args, {})
+    assert bound is not None
+    assert all(value is x for value in bound.operands)
+
+
+@pytest.mark.parametrize("row", [r for r in CALLED if isinstance(r.numpy, np.ufunc)])
+def test_a_destination_is_read_from_position_keyword_or_tuple(row):
+    operands, out = tuple(Opaque() for _ in range(row.arity)), Opaque()
+    for args, kwargs in (
+        ((*operands, out), {}),
+        (operands, {"out": out}),
+        (operands, {"out": (out,)}),
+        ((*operands, (out,)), {}),
+    ):
+        bound = row.bind(args, kwargs)
+        assert bound.out is out
+        assert bound.operands == operands or all(
+            a is b for a, b in zip(bound.operands, operands, strict=True)
+        )
+    assert row.bind((*operands, out), {"out": out}) is None
+    assert row.bind(operands, {"out": ...}) is None
+    assert row.bind(operands, {"where": Opaque()}) is None
+
+
+def test_reductions_read_a_destination():
+    out = Opaque()
+    assert ROWS["sum"].bind((Opaque(), 0, None, out), {}).out is out
+    assert ROWS["max"].bind((Opaque(),), {"out": out}).out is out
