@@ -71,7 +71,9 @@ def fit(job: Fit, kind: str) -> tuple[float, ...]:
                 for x, w in zip(points, weights, strict=True)
             ]
             right = [w * r for w, r in zip(weights, rest, strict=True)]
-            rounded.append(round_to(mp.lu_solve(mp.matrix(rows), mp.matrix(right))[0], DIGITS[kind]))
+            rounded.append(
+                round_to(mp.lu_solve(mp.matrix(rows), mp.matrix(right))[0], DIGITS[kind])
+            )
             rest = [r - rounded[-1] * x**power for x, r in zip(points, rest, strict=True)]
         return tuple(rounded)
 

@@ -31,7 +31,7 @@ def log(k: Builder, x: Value) -> Value:
 
 
 def significand_and_exponent(k: Builder, bits: Value) -> tuple[Value, Value]:
-    """``(m, e)`` of a positive normal float: ``m 2**e``, ``sqrt(1/2) <= m < sqrt(2)``, e a float."""
+    """A positive normal float as ``m 2**e``, ``sqrt(1/2) <= m < sqrt(2)``, with a float e."""
     kind = {"i32": "f32", "i64": "f64"}[bits.type]
     fraction = {"i32": 23, "i64": 52}[bits.type]
     e = (bits - _SQRT_HALF_BITS[kind]) >> fraction

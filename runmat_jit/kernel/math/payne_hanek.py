@@ -43,9 +43,7 @@ def _digits(k: Builder, bits: Value, table: Table) -> list[Value]:
     return [k.gather(table, row + j) for j in range(width)]
 
 
-def _reduce_doubles(
-    k: Builder, x: Value, table: Table, *, cosine: bool
-) -> tuple[Value, Value]:
+def _reduce_doubles(k: Builder, x: Value, table: Table, *, cosine: bool) -> tuple[Value, Value]:
     """By products of doubles, their errors included."""
     bits = bits_of(k, x)
     digits = _digits(k, bits, table)
@@ -69,9 +67,7 @@ def _reduce_doubles(
     return r, whole_bits(k, n, offset=int(cosine))
 
 
-def _reduce_words(
-    k: Builder, x: Value, table: Table, *, cosine: bool
-) -> tuple[Value, Value]:
+def _reduce_words(k: Builder, x: Value, table: Table, *, cosine: bool) -> tuple[Value, Value]:
     """By 32-bit words in fixed point, so that float32 needs no float64."""
     bits = bits_of(k, x)
     digits = _digits(k, bits, table)

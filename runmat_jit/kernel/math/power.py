@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
@@ -54,12 +55,6 @@ def power_constant(k: Builder, x: Value, y: float) -> Value:
     return power(k, x, k.const(y, x.type))
 
 
-def _sqrt_as_power(k: Builder, x: Value) -> Value:
-    """``pow(x, 0.5)``: a square root, but 0 at -0 and infinite at -inf."""
-    root = k.prim("sqrt", x + 0.0)
-    return k.select(k.eq(x, -math.inf), math.inf, root)
-
-
 def _square_of_reciprocal(_: Builder, x: Value) -> Value:
     reciprocal = 1.0 / x  # squared last: x * x would overflow where the result does not vanish
     return reciprocal * reciprocal
@@ -70,12 +65,12 @@ def _fourth(_: Builder, x: Value) -> Value:
     return square * square
 
 
-_DIRECT = {
+_DIRECT: dict[float, Callable[[Builder, Value], Value]] = {
     1.0: lambda _, x: x,
     2.0: lambda _, x: x * x,
     3.0: lambda _, x: x * x * x,
     4.0: _fourth,
-    0.5: _sqrt_as_power,
+    0.5: lambda k, x: k.prim("sqrt", x),  # NaN at -inf, unlike pow, but like NumPy
     -1.0: lambda _, x: 1.0 / x,
     -2.0: _square_of_reciprocal,
 }
@@ -146,10 +141,8 @@ def integer_power(k: Builder, x: Value, y: Value) -> Value:
     width = {"i32": 32, "i64": 64}[x.type]
     if y.literal is not None:
         return _integer_power_constant(k, x, int(y.literal))
-    one = k.const(1, x.type)
-    # Carried values are per lane if any operand is: a loop keeps the kind of its first values.
-    start = k.select(k.eq(y, y), one, x)
-    with k.loop(0, width, (start, x | (y ^ y), y | (x ^ x))) as squaring:
+    first = k.select(k.eq(y & 1, 1), x, 1)
+    with k.loop(1, width, (first, x * x, k.prim("lshr", y, 1))) as squaring:
         result, base, rest = squaring.carry
         factor = k.select(k.eq(rest & 1, 1), base, 1)
         squaring.yield_(result * factor, base * base, k.prim("lshr", rest, 1))

@@ -13,7 +13,7 @@ _PI_BITS = 1280
 
 
 def table(name: str) -> npt.NDArray[np.int32] | npt.NDArray[np.float64]:
-    """The table of this name, computed at every call (milliseconds): callers keep it.
+    """The table of this name, computed at every call (2 ms): callers keep it.
 
     Raises:
         KeyError: No expansion uses a table of this name.

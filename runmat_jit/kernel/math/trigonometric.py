@@ -36,9 +36,7 @@ def cos(k: Builder, x: Value) -> Value:
     return _signed_sine(k, r, parity, None)
 
 
-def _reduce(
-    k: Builder, x: Value, n: Value, parity: Value, *, cosine: bool
-) -> tuple[Value, Value]:
+def _reduce(k: Builder, x: Value, n: Value, parity: Value, *, cosine: bool) -> tuple[Value, Value]:
     """``x - n pi`` (Cody and Waite), or the same by ``reduce_large`` where ``x`` is large."""
     r = x
     for part in PI[x.type]:
@@ -46,9 +44,7 @@ def _reduce(
     large = k.prim("ge", x, _LIMIT[x.type])
     with k.if_any(large, [r, parity]) as rare:
         exact = reduce_large(k, x, cosine=cosine)
-        rare.yield_(
-            *(k.select(large, a, b) for a, b in zip(exact, rare.carry, strict=True))
-        )
+        rare.yield_(*(k.select(large, a, b) for a, b in zip(exact, rare.carry, strict=True)))
     r, parity = rare.out
     return r, parity
 
