@@ -77,7 +77,7 @@ class ResultAllocator:
         Args:
             shape: Extents.
             dtype: Type of the elements.
-            strides: In bytes, if not C order: those of a dense array, see ``dense_strides``.
+            strides: In bytes, if not C order; of an array without gaps, its axes in any order.
 
         """
         if prod(shape) * dtype.itemsize < SMALLEST_RECYCLED:
@@ -121,26 +121,6 @@ class ResultAllocator:
 
     def _word(self, name: str) -> ctypes.c_int64:
         return word_at(self._list + LIST_FIELDS[name])
-
-
-def dense_strides(shape: Sequence[int], itemsize: int, axes: Sequence[int]) -> tuple[int, ...]:
-    """Byte strides of a dense array whose axes lie in memory in the order ``axes``.
-
-    Args:
-        shape: Extents.
-        itemsize: Bytes of an element.
-        axes: A permutation of the axes, the slowest first: ``(0, 1)`` is C order.
-
-    >>> dense_strides((2, 3, 5), 8, (2, 0, 1))
-    (24, 8, 48)
-
-    """
-    strides = [0] * len(shape)
-    step = itemsize
-    for axis in reversed(axes):
-        strides[axis] = step
-        step *= shape[axis]
-    return tuple(strides)
 
 
 def machine_memory() -> int:

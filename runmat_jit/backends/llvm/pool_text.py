@@ -31,6 +31,8 @@ from runmat_jit.backends.llvm.pool_layout import (
 )
 from runmat_jit.backends.llvm.target import Target
 
+_WAKE_WIDTH = 4
+
 POOL_FUNCTIONS = ("worker", "parallel_for", "stop")
 
 
@@ -55,9 +57,10 @@ def pool_text(target: Target) -> str:
             pause_text(target),
             clock_text(target),
             _WAKE,
+            _WAKE_WORKERS,
+            _WAKE_NEXT,
             _TAKE_CHUNKS,
             _WORKER,
-            _WAKE_WORKERS,
             _SERIAL,
             _AWAIT_DONE,
             _PARALLEL_FOR,
@@ -84,6 +87,52 @@ release:
 out:
   ret void
 }"""
+
+# Wake those of the workers %first up to %end that exist and sleep.
+_WAKE_WORKERS = f"""
+define internal void @wake_workers(ptr %pool, i64 %first, i64 %end) {{
+entry:
+{pool_pointers("workers")}
+  %workers = load atomic i64, ptr %p_workers monotonic, align 8
+  %stop = call i64 @llvm.smin.i64(i64 %workers, i64 %end)
+  %is_some = icmp slt i64 %first, %stop
+  br i1 %is_some, label %each, label %out
+each:
+  %index = phi i64 [%first, %entry], [%next, %each]
+  %step = mul i64 %index, {WORKER_BYTES}
+  %offset = add i64 %step, {WORKERS_OFFSET}
+  %worker = getelementptr i8, ptr %pool, i64 %offset
+  %p_lock = getelementptr i8, ptr %worker, i64 {WORKER_FIELDS["lock"]}
+  call void @wake(ptr %worker, ptr %p_lock)
+  %next = add i64 %index, 1
+  %more = icmp slt i64 %next, %stop
+  br i1 %more, label %each, label %out
+out:
+  ret void
+}}"""
+
+# A wake-up takes some 2 us, so nobody wakes all: the caller wakes the first few workers, each of
+# whom wakes as many further ones before its first chunk. A job of n chunks wants n - 1 workers.
+_WAKE_NEXT = f"""
+define internal void @wake_next(ptr %pool, i64 %index) {{
+entry:
+{pool_pointers("chunks")}
+  %ticket = load atomic i64, ptr %pool monotonic, align 8
+  %chunk = and i64 %ticket, {CLOSED_TICKET}
+  %chunks = load atomic i64, ptr %p_chunks monotonic, align 8
+  %is_open = icmp ult i64 %chunk, %chunks
+  br i1 %is_open, label %wake, label %out
+wake:
+  %number = add i64 %index, 1
+  %first = mul i64 %number, {_WAKE_WIDTH}
+  %end = add i64 %first, {_WAKE_WIDTH}
+  %others = sub i64 %chunks, 1
+  %stop = call i64 @llvm.smin.i64(i64 %end, i64 %others)
+  call void @wake_workers(ptr %pool, i64 %first, i64 %stop)
+  br label %out
+out:
+  ret void
+}}"""
 
 # Take chunks of one generation until none is left, or until the deadline (none when negative).
 _TAKE_CHUNKS = f"""
@@ -145,6 +194,11 @@ entry:
   %lock = load ptr, ptr %p_lock, align 8
   %pool = load ptr, ptr %p_pool, align 8
 {pool_pointers("spin", "closing")}
+  %my_address = ptrtoint ptr %me to i64
+  %pool_address = ptrtoint ptr %pool to i64
+  %distance = sub i64 %my_address, %pool_address
+  %my_offset = sub i64 %distance, {WORKERS_OFFSET}
+  %my_index = udiv i64 %my_offset, {WORKER_BYTES}
   br label %outer
 outer:
   %seen = phi i64 [-1, %entry], [%generation, %work], [%seen, %sleep]
@@ -183,31 +237,9 @@ sleep:
   br label %outer
 work:
   %generation = phi i64 [%new, %look], [%new_again, %undo]
+  call void @wake_next(ptr %pool, i64 %my_index)
   call void @take_chunks(ptr %pool, i64 %generation, i64 -1)
   br label %outer
-out:
-  ret void
-}}"""
-
-# Wake at most %wanted workers that sleep.
-_WAKE_WORKERS = f"""
-define internal void @wake_workers(ptr %pool, i64 %wanted) {{
-entry:
-{pool_pointers("workers")}
-  %workers = load i64, ptr %p_workers, align 8
-  %count = call i64 @llvm.smin.i64(i64 %workers, i64 %wanted)
-  %is_some = icmp sgt i64 %count, 0
-  br i1 %is_some, label %each, label %out
-each:
-  %index = phi i64 [0, %entry], [%next, %each]
-  %step = mul i64 %index, {WORKER_BYTES}
-  %offset = add i64 %step, {WORKERS_OFFSET}
-  %worker = getelementptr i8, ptr %pool, i64 %offset
-  %p_lock = getelementptr i8, ptr %worker, i64 {WORKER_FIELDS["lock"]}
-  call void @wake(ptr %worker, ptr %p_lock)
-  %next = add i64 %index, 1
-  %more = icmp slt i64 %next, %count
-  br i1 %more, label %each, label %out
 out:
   ret void
 }}"""
@@ -317,8 +349,7 @@ prepare:                     ; the ticket is closed
   %opened = shl i64 %generation, 32
   %opened_generation = lshr i64 %opened, 32
   store atomic i64 %opened, ptr %pool seq_cst, align 8
-  %others = sub i64 %chunks, 1
-  call void @wake_workers(ptr %pool, i64 %others)
+  call void @wake_next(ptr %pool, i64 -1)
   call void @take_chunks(ptr %pool, i64 %opened_generation, i64 %deadline)
   %next_generation = add i64 %opened_generation, 1
   %next_opened = shl i64 %next_generation, 32
@@ -342,6 +373,6 @@ define void @stop(ptr %pool) {{
 entry:
 {pool_pointers("closing")}
   store atomic i64 1, ptr %p_closing seq_cst, align 8
-  call void @wake_workers(ptr %pool, i64 {MAX_CHUNKS})
+  call void @wake_workers(ptr %pool, i64 0, i64 {MAX_CHUNKS})
   ret void
 }}"""

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runmat_jit.backends.llvm.allocator import ResultAllocator, dense_strides, machine_memory
+from runmat_jit.backends.llvm.allocator import ResultAllocator, machine_memory
 from runmat_jit.backends.llvm.allocator_text import (
     LIST_FIELDS,
     MAX_BLOCKS,
@@ -20,6 +20,7 @@ from runmat_jit.backends.llvm.allocator_text import (
 )
 from runmat_jit.backends.llvm.permanent_memory import word_at
 from runmat_jit.backends.llvm.target import CROSS_TARGETS
+from runmat_jit.core.types import c_strides
 
 F8 = np.dtype(np.float64)
 MIB = 1 << 20
@@ -198,17 +199,9 @@ def test_zeros_in_a_used_block_are_zeros(allocator):
     assert not zeros.any()
 
 
-@settings(max_examples=40, deadline=None)
-@given(shape=st.lists(st.integers(1, 5), max_size=5), data=st.data())
-def test_dense_strides_are_those_of_a_transposed_array(shape, data):
-    axes = data.draw(st.permutations(range(len(shape))))
-    in_memory = np.empty([shape[axis] for axis in axes], F8)
-    assert dense_strides(shape, 8, axes) == in_memory.transpose(np.argsort(axes)).strides
-
-
 @pytest.mark.parametrize("shape", [(3, 4, 5), (30, 40, 500)], ids=["small", "large"])
 def test_an_array_may_have_another_order_of_axes(allocator, shape):
-    strides = dense_strides(shape, 8, (1, 2, 0))
+    strides = tuple(8 * step for step in c_strides(shape, (1, 2, 0)))
     array = allocator.empty(shape, F8, strides)
     assert (array.shape, array.strides) == (shape, strides)
     assert array.flags.owndata
