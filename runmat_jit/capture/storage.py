@@ -7,7 +7,9 @@ operand is a view; its offset, shape and strides are read off the array that Num
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -25,9 +27,17 @@ class Storage:
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     memory: np.ndarray | None = None
-    written: bool = False
-    """Whether a write to it is pending."""
     _standin: np.ndarray | None = None
+    _owner: weakref.ref[Any] | None = None
+
+    def owned_by(self, traced: Any) -> None:
+        """Tie the storage's life to the traced value of its base array (views keep that alive)."""
+        self._owner = weakref.ref(traced)
+
+    @property
+    def alive(self) -> bool:
+        """Whether the program can still ask for the values."""
+        return self._owner is not None and self._owner() is not None
 
     @staticmethod
     def of(slot: int, array: np.ndarray) -> Storage:
@@ -88,3 +98,10 @@ def empty_strided(shape: tuple[int, ...], dtype: np.dtype, strides: tuple[int, .
         return np.empty(shape, dtype)
     inverse = tuple(sorted(range(len(order)), key=order.__getitem__))
     return np.empty(tuple(shape[axis] for axis in order), dtype).transpose(inverse)
+
+
+def owner_of(array: np.ndarray) -> np.ndarray:
+    """The array at the end of the chain of ``base``: the owner of the memory."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array

@@ -170,6 +170,9 @@ class Traced:
     def __setitem__(self, key: Any, value: Any) -> None:
         self._rm_tracer.setitem(self, key, value)
 
+    def __round__(self, *digits: Any) -> Any:
+        return self._rm_tracer.operator(round, (self, *digits))
+
     def __copy__(self) -> Any:
         return self._rm_tracer.method(self, "__copy__", (), {})
 
@@ -214,7 +217,7 @@ def _inplace(fn: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _install() -> None:
-    names = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
+    names: tuple[str, ...] = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
     names += ("and", "or", "xor", "lshift", "rshift")
     for name in names:
         fn = getattr(operator, {"and": "and_", "or": "or_"}.get(name, name))
@@ -228,11 +231,9 @@ def _install() -> None:
         setattr(Traced, f"__{name}__", _forward(getattr(operator, name)))
     for name, fn in (("trunc", math.trunc), ("floor", math.floor), ("ceil", math.ceil)):
         setattr(Traced, f"__{name}__", _forward(fn))
-    divide, reflected = _binary(divmod)
-    Traced.__divmod__, Traced.__rdivmod__ = divide, reflected  # type: ignore[attr-defined]  # installed like the others
-    Traced.__round__ = lambda self, *digits: self._rm_tracer.operator(  # type: ignore[attr-defined]  # likewise
-        round, (self, *digits)
-    )
+    forward, reflected = _binary(divmod)
+    setattr(Traced, "__divmod__", forward)  # noqa: B010  (a type checker knows no such method)
+    setattr(Traced, "__rdivmod__", reflected)  # noqa: B010  (likewise)
 
 
 _install()

@@ -1,0 +1,74 @@
+"""Computes pending operations: one graph, one program, one step of the trace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from runmat_jit.capture.functionalize import Functional, Refused, ScalarInput, functionalize
+from runmat_jit.capture.pending import Pending
+from runmat_jit.capture.storage import Storage
+from runmat_jit.capture.trace import Batch, scalar_of
+from runmat_jit.graph.node import Into
+
+if TYPE_CHECKING:
+    from runmat_jit.capture.tracer import Tracer
+
+
+def flush(tracer: Tracer) -> None:
+    """Compute everything that is pending, as one batch or, where versions do not do, one by one."""
+    pending, tracer.pending = tracer.pending, []
+    made = targets(pending)
+    live = [storage for storage in made if storage.memory is None and storage.alive]
+    try:
+        functional = functionalize(pending, live)
+    except Refused as refusal:
+        tracer.refused.append(str(refusal))
+        run_one_by_one(tracer, pending)
+        return
+    run(tracer, functional)
+
+
+def run_one_by_one(tracer: Tracer, pending: Sequence[Pending]) -> None:
+    """Each operation by itself: all its operands are read before it writes, whatever overlaps."""
+    for operation in pending:
+        storage = operation.target.storage
+        live = [storage] if storage.memory is None else []
+        run(tracer, functionalize([operation], live, alone=True))
+
+
+def targets(pending: Sequence[Pending]) -> list[Storage]:
+    """The storages that the operations write, each once, in order."""
+    return list(dict.fromkeys(operation.target.storage for operation in pending))
+
+
+def run(tracer: Tracer, functional: Functional) -> None:
+    """Compile and run a graph, give the storages their memory, and record the step."""
+    program = tracer.executor.compile(functional.graph)
+    values = [
+        scalar_of(entry.operand.value, entry.dtype)
+        if isinstance(entry, ScalarInput)
+        else entry.memory
+        for entry in functional.inputs
+    ]
+    results = program.run(values, tracer.state.warn)
+    for storage, result in zip(functional.fresh, results, strict=False):
+        storage.memory = result
+    writes = any(isinstance(output.target, Into) for output in functional.graph.outputs)
+    step = Batch(
+        program,
+        tuple(map(source, functional.inputs)),
+        tuple((storage.slot, not storage.shape) for storage in functional.fresh),
+        tracer.state.warn,
+        writes,
+    )
+    tracer.add_step(step, writes=writes)
+
+
+def source(entry: Storage | ScalarInput) -> tuple[int, np.dtype | None]:
+    """Where a replay finds a graph input, and the dtype that a scalar is cast to."""
+    if isinstance(entry, ScalarInput):
+        return entry.operand.slot, entry.dtype
+    return entry.slot, None

@@ -1,0 +1,224 @@
+"""What a callable is: the whitelist that capture lives by. Unknown means effect."""
+
+from __future__ import annotations
+
+import builtins
+import cmath
+import functools
+import itertools
+import math
+import operator
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from runmat_jit.ops.spec import Op as Row
+from runmat_jit.ops.table import row_of, row_of_method
+
+
+@dataclass(frozen=True, slots=True)
+class MethodCall:
+    """``value.name(*args)`` as a function of the value; equal by name."""
+
+    name: str
+
+    def __call__(self, value: Any, /, *args: Any, **kwargs: Any) -> Any:
+        return getattr(value, self.name)(*args, **kwargs)
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeCall:
+    """``value.name`` as a function of the value; equal by name."""
+
+    name: str
+
+    def __call__(self, value: Any, /) -> Any:
+        return getattr(value, self.name)
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class UfuncMethod:
+    """``ufunc.reduce`` and its siblings; equal by ufunc and name."""
+
+    ufunc: np.ufunc
+    name: str
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return getattr(self.ufunc, self.name)(*args, **kwargs)
+
+    @property
+    def __name__(self) -> str:
+        return f"{self.ufunc.__name__}.{self.name}"
+
+
+method_of: Callable[[str], MethodCall] = functools.cache(MethodCall)
+attribute_of: Callable[[str], AttributeCall] = functools.cache(AttributeCall)
+bound_method: Callable[[np.ufunc, str], UfuncMethod] = functools.cache(UfuncMethod)
+
+GETITEM: Final = operator.getitem
+SETITEM: Final = operator.setitem
+_INPLACE: Final = {
+    getattr(operator, name): getattr(operator, "i" + name.rstrip("_"))
+    for name in (
+        *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"),
+        *("and_", "or_", "xor", "lshift", "rshift"),
+    )
+}
+OUT_OF_PLACE: Final = {inplace: fn for fn, inplace in _INPLACE.items()}
+
+
+def inplace_of(fn: Any) -> Any:
+    """``operator.iadd`` for ``operator.add``."""
+    return _INPLACE[fn]
+
+
+def row_for(fn: Any) -> Row | None:
+    """The row that a callable means, whatever its spelling."""
+    if type(fn) is MethodCall:
+        return row_of_method(fn.name)
+    if type(fn) is UfuncMethod:
+        return row_of(getattr(fn.ufunc, fn.name))
+    try:
+        return row_of(fn)
+    except TypeError:  # unhashable callables are nobody's spelling
+        return None
+
+
+# -- views -----------------------------------------------------------------------------------------
+VIEW_FUNCTIONS: Final = frozenset(
+    (
+        *(np.transpose, np.reshape, np.ravel, np.swapaxes, np.moveaxis, np.rollaxis, np.squeeze),
+        *(np.expand_dims, np.broadcast_to, np.diagonal, np.flip, np.fliplr, np.flipud, np.rot90),
+        *(np.atleast_1d, np.atleast_2d, np.atleast_3d, np.real, np.permute_dims),
+        *(np.matrix_transpose, np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit),
+        *(np.asarray, np.asanyarray, np.ascontiguousarray, np.require),
+    )
+)
+VIEW_METHODS: Final = frozenset(
+    ("transpose", "reshape", "ravel", "swapaxes", "squeeze", "diagonal", "__array__")
+)
+VIEW_ATTRIBUTES: Final = frozenset(("T", "mT", "real"))
+
+
+def is_view(fn: Any) -> bool:
+    """Whether the result may show its first operand's memory, by static facts alone."""
+    if type(fn) is MethodCall:
+        return fn.name in VIEW_METHODS
+    if type(fn) is AttributeCall:
+        return fn.name in VIEW_ATTRIBUTES
+    return isinstance(fn, types.FunctionType | types.BuiltinFunctionType) and fn in VIEW_FUNCTIONS
+
+
+# -- host calls ------------------------------------------------------------------------------------
+PURE_METHODS: Final = frozenset(
+    (
+        *("all", "any", "argmax", "argmin", "argpartition", "argsort", "astype", "byteswap"),
+        *("choose", "clip", "compress", "conj", "conjugate", "copy", "cumprod", "cumsum"),
+        *("dot", "flatten", "item", "max", "mean", "min", "nonzero", "prod", "repeat", "round"),
+        *("searchsorted", "std", "sum", "take", "trace", "var", "view", "__copy__", "__deepcopy__"),
+        *("is_integer", "bit_length", "as_integer_ratio", "hex", "conjugate", "bit_count"),
+    )
+)
+WRITING_METHODS: Final = frozenset(("fill", "sort", "partition", "put", "setfield"))
+PURE_ATTRIBUTES: Final = frozenset(("imag", "real", "T", "mT", "numerator", "denominator"))
+WRITING_FUNCTIONS: Final = frozenset(
+    (np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis)
+)
+_NOT_PURE = frozenset(
+    (
+        *("save", "savez", "savez_compressed", "savetxt", "load", "loadtxt", "genfromtxt"),
+        *("fromfile", "fromregex", "memmap", "open_memmap", "seterr", "geterr", "seterrcall"),
+        *("geterrcall", "setbufsize", "getbufsize", "set_printoptions", "get_printoptions"),
+        *("printoptions", "errstate", "show_config", "show_runtime", "info", "test", "get_include"),
+        *("nditer", "ndenumerate", "ndindex", "nested_iters", "vectorize", "frompyfunc", "poly1d"),
+        *("apply_along_axis", "apply_over_axes", "piecewise", "fromfunction", "fromiter", "matrix"),
+        *("asmatrix", "bmat", "busdaycalendar", "recarray", "record", "chararray", "frombuffer"),
+        *("from_dlpack", "may_share_memory", "shares_memory", "empty", "empty_like", "broadcast"),
+        *("array2string", "array_repr", "array_str", "base_repr", "binary_repr", "lib"),
+        *(name.__name__ for name in WRITING_FUNCTIONS),
+    )
+)
+_PURE_MODULES = (np, np.linalg, np.fft)
+PURE_NUMPY: Final[frozenset[Any]] = frozenset(
+    value
+    for module in _PURE_MODULES
+    for name, value in vars(module).items()
+    if not name.startswith("_")
+    and name not in _NOT_PURE
+    and callable(value)
+    and not isinstance(value, type)
+    and not isinstance(value, types.ModuleType)
+)
+"""NumPy functions whose result depends on their arguments alone and that write nothing."""
+
+OPERATORS: Final = frozenset(
+    fn for name, fn in vars(operator).items() if not name.startswith("_") and callable(fn)
+) - frozenset((*_INPLACE.values(), operator.setitem, operator.delitem, operator.call))
+MATH: Final[frozenset[Any]] = frozenset(
+    fn for module in (math, cmath) for fn in vars(module).values() if callable(fn)
+)
+NUMBERS: Final[frozenset[Any]] = frozenset((abs, round, divmod, pow, float, int, complex))
+"""Builtins that are operations when they get a traced number."""
+
+PURE_BUILTINS: Final[frozenset[Any]] = frozenset(
+    (
+        *(len, range, enumerate, zip, min, max, sum, sorted, reversed, any, all, list, tuple),
+        *(dict, set, frozenset, str, repr, format, isinstance, issubclass, callable, hasattr),
+        *(getattr, iter, map, filter, bool, slice, chr, ord, hash, type, object, bytes),
+        *(staticmethod, classmethod, property, functools.reduce, functools.partial),
+        *NUMBERS,
+        *OPERATORS,
+        *(kind for kind in vars(itertools).values() if isinstance(kind, type)),
+        *(
+            kind
+            for kind in vars(builtins).values()
+            if isinstance(kind, type) and issubclass(kind, BaseException)
+        ),
+    )
+)
+"""Builtins that neither write nor see anything but their arguments."""
+
+
+def is_pure(fn: Any) -> bool:
+    """Whether a host call depends on its arguments alone and writes nothing."""
+    if type(fn) is MethodCall:
+        return fn.name in PURE_METHODS
+    if type(fn) is AttributeCall:
+        return fn.name in PURE_ATTRIBUTES
+    if type(fn) is UfuncMethod:
+        return fn.name != "at"
+    try:
+        return (
+            isinstance(fn, np.ufunc)
+            or fn in PURE_NUMPY
+            or fn in OPERATORS
+            or fn in NUMBERS
+            or fn in MATH
+            or fn is np.array
+            or (isinstance(fn, type) and issubclass(fn, np.generic))
+        )
+    except TypeError:
+        return False
+
+
+def written_argument(fn: Any) -> int | None:
+    """The number of the argument that a known writer writes; None for other callables."""
+    if type(fn) is MethodCall:
+        return 0 if fn.name in WRITING_METHODS else None
+    if type(fn) is UfuncMethod:
+        return 0 if fn.name == "at" else None
+    try:
+        return 0 if fn in WRITING_FUNCTIONS or fn in OUT_OF_PLACE or fn is SETITEM else None
+    except TypeError:
+        return None

@@ -1,0 +1,245 @@
+"""Decides whether a call is covered by a row, and defers it if so.
+
+Nothing is computed here: the result gets the dtype, shape and layout that the row's rules say. In
+immediate mode (NumPy must report events where the program is), and where only NumPy knows the
+layout, NumPy runs the operation first; rows whose values are our own are then computed by their
+own kernel all the same, so that a value never depends on how it was asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from runmat_jit.capture import classify, views
+from runmat_jit.capture.concrete import MISS, concrete_integer
+from runmat_jit.capture.geometry import is_contiguous, result_strides
+from runmat_jit.capture.pending import Operand, Pending, ScalarOperand
+from runmat_jit.capture.storage import Geometry, Storage
+from runmat_jit.capture.tape import Compute, Op
+from runmat_jit.capture.traced import ARRAY, GENERIC, PYTHON, Traced
+from runmat_jit.capture.values import Unencodable
+from runmat_jit.core.types import COMPILED_DTYPES, TensorType, c_strides
+from runmat_jit.ops.promotion import fits
+from runmat_jit.ops.spec import Bound, Result, Weak, layout_of
+from runmat_jit.ops.spec import Op as Row
+from runmat_jit.ops.spec import Operand as RowOperand
+from runmat_jit.ops.table import ROWS
+
+if TYPE_CHECKING:
+    from runmat_jit.capture.tracer import Tracer
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A covered call: its row, what it reads, what comes out, and where that goes."""
+
+    row: Row
+    bound: Bound
+    operands: tuple[Operand, ...]
+    result: Result
+    out: Traced | None
+
+    def arrays(self) -> list[Geometry]:
+        """The operands that are arrays."""
+        return [operand for operand in self.operands if isinstance(operand, Geometry)]
+
+
+def attempt(
+    tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> tuple[bool, Any]:
+    """Defer the call if a row covers it: whether it was, and the traced result."""
+    plan = cover(tracer, fn, args, kwargs)
+    if plan is None:
+        return MISS
+    try:
+        entry_args = tuple(map(tracer.encode, args))
+        entry_kwargs = {name: tracer.encode(value) for name, value in kwargs.items()}
+    except Unencodable:
+        return MISS
+    strides = layout(tracer, plan)
+    if strides is None or tracer.immediate:
+        strides = ask_numpy(tracer, plan)
+    traced = record(tracer, plan, strides)
+    meaning = Compute(
+        plan.row,
+        (),
+        plan.result.operand_dtypes,
+        plan.bound.params,
+        plan.result.type.dtype,
+        plan.result.type.shape,
+    )
+    out = None if plan.out is not None else tracer.encode(traced)
+    tracer.note(Op(fn, entry_args, entry_kwargs, out, tracer.pending_line, meaning))
+    if tracer.immediate:
+        tracer.flush()
+    return True, traced
+
+
+def cover(tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Plan | None:
+    """The plan of a call that a row covers entirely."""
+    if fn is classify.SETITEM:
+        return cover_setitem(tracer, args)
+    inplace = classify.OUT_OF_PLACE.get(fn) if isinstance(fn, type(classify.GETITEM)) else None
+    row = classify.row_for(fn if inplace is None else inplace)
+    if row is None or row.bind is None:
+        return None
+    if row.kind != "elementwise":
+        args = tuple(map(concrete_integer, args))
+        kwargs = {name: concrete_integer(value) for name, value in kwargs.items()}
+    bound = row.bind(args, kwargs)
+    if bound is None:
+        return None
+    out = args[0] if inplace is not None else bound.out
+    return finish(tracer, row, bound, out)
+
+
+def cover_setitem(tracer: Tracer, args: tuple[Any, ...]) -> Plan | None:
+    """``target[key] = value`` with a basic key: a copy into the view that the key shows."""
+    target, key, value = args
+    view = views.basic_view(tracer, target, key)
+    if view is None:
+        return None
+    if isinstance(value, Traced | np.generic):
+        bound = Bound((value,), {"order": "K"})
+        return finish(tracer, ROWS["copy"], bound, view, casting="unsafe")
+    if type(value) not in (bool, int, float) or view.dtype not in COMPILED_DTYPES:
+        return None
+    kinds = {bool: "bif", int: "if", float: "f"}[type(value)]
+    if view.dtype.kind not in kinds or not fits(value, view.dtype):
+        return None
+    constant = np.asarray(value).astype(view.dtype)[()]
+    return finish(tracer, ROWS["copy"], Bound((constant,), {"order": "K"}), view)
+
+
+def finish(
+    tracer: Tracer, row: Row, bound: Bound, out: Any, casting: str = "same_kind"
+) -> Plan | None:
+    """Types of the operands, the row's result rule, and whether the result may go to ``out``."""
+    described = [describe(tracer, operand) for operand in bound.operands]
+    if row.result is None or any(entry is None for entry in described):
+        return None
+    kinds = tuple(entry[0] for entry in described if entry is not None)
+    operands = tuple(entry[1] for entry in described if entry is not None)
+    if not any(isinstance(kind, TensorType) for kind in kinds) and row.kind != "create":
+        return None
+    result = row.result(kinds, bound.params)
+    if result is None or not numbers_fit(operands, kinds, result.operand_dtypes):
+        return None
+    if out is not None and not (row.kind == "elementwise" and takes(out, result, casting)):
+        return None
+    return Plan(row, bound, operands, result, out)
+
+
+def describe(tracer: Tracer, value: Any) -> tuple[RowOperand, Operand] | None:
+    """What a rule and a pending operation know of an operand."""
+    kind = type(value)
+    if kind is Traced:
+        at = value._rm_geometry
+        if at is not None:
+            if at.dtype not in COMPILED_DTYPES or at.dtype != at.storage.dtype:
+                return None
+            return TensorType(at.dtype, at.shape), at
+        held = value._rm_held
+        scalar = ScalarOperand(value._rm_slot, held)
+        if value._rm_kind == PYTHON:
+            return Weak(type(held)), scalar
+        return (TensorType(held.dtype, ()), scalar) if held.dtype in COMPILED_DTYPES else None
+    if kind is bool or kind is int or kind is float:
+        return Weak(kind), value
+    if isinstance(value, np.generic):
+        return (TensorType(value.dtype, ()), value) if value.dtype in COMPILED_DTYPES else None
+    if isinstance(value, np.ndarray) and tracer.adopt(value) is not None:
+        return describe(tracer, tracer.adopt(value))
+    return None
+
+
+def numbers_fit(
+    operands: tuple[Operand, ...], kinds: tuple[RowOperand, ...], dtypes: tuple[np.dtype, ...]
+) -> bool:
+    """Whether every Python number casts to its dtype without error or warning."""
+    for operand, kind, dtype in zip(operands, kinds, dtypes, strict=True):
+        if isinstance(kind, Weak):
+            number = operand.value if isinstance(operand, ScalarOperand) else operand
+            if not isinstance(number, bool | int | float) or not fits(number, dtype):
+                return False
+    return True
+
+
+def takes(out: Any, result: Result, casting: str) -> bool:
+    """Whether an existing array can hold the result, as ``out=`` and ``+=`` demand."""
+    if type(out) is not Traced or out._rm_kind != ARRAY:
+        return False
+    at, made = out._rm_geometry, result.type
+    if at is None or at.dtype not in COMPILED_DTYPES or at.dtype != at.storage.dtype:
+        return False
+    rule: Any = casting
+    try:
+        fits_shape = np.broadcast_shapes(at.shape, made.shape) == at.shape
+    except ValueError:
+        return False
+    return fits_shape and np.can_cast(made.dtype, at.dtype, rule) and out._rm_tracer.writable(out)
+
+
+def layout(tracer: Tracer, plan: Plan) -> tuple[int, ...] | None:
+    """Byte strides of a new result; None where only NumPy's own run tells."""
+    kind = plan.result.type
+    arrays = plan.arrays()
+    plain = c_strides(kind.shape)
+    size = kind.dtype.itemsize
+    contiguous = all(
+        is_contiguous(at.shape, tuple(s // at.dtype.itemsize for s in at.strides)) for at in arrays
+    )
+    if contiguous or kind.ndim <= 1 or layout_of(plan.row, plan.bound.params) == "C":
+        return tuple(stride * size for stride in plain)
+    if plan.row.kind == "elementwise":
+        shapes = [
+            views.shape_array(tracer, operand)
+            for operand in plan.bound.operands
+            if type(operand) is Traced and operand._rm_geometry is not None
+        ]
+        return result_strides(shapes, kind.shape, size)
+    return None
+
+
+def ask_numpy(tracer: Tracer, plan: Plan) -> tuple[int, ...]:
+    """Run NumPy's operation on the real values, for its events, exceptions and layout."""
+    operands = [tracer.raw(operand) for operand in plan.bound.operands]
+    made = plan.row.numpy(*operands, **plan.bound.params)
+    return tuple(made.strides) if isinstance(made, np.ndarray) else ()
+
+
+def record(tracer: Tracer, plan: Plan, strides: tuple[int, ...]) -> Traced:
+    """Add the pending operation and give its traced result."""
+    kind = plan.result.type
+    line = tracer.pending_line = tracer.line()
+    if plan.out is not None:
+        target = plan.out._rm_geometry
+        assert target is not None, "takes() saw an array"
+        tracer.writes_pending = tracer.writes_pending or target.storage.memory is not None
+        traced = plan.out
+    else:
+        storage = Storage(tracer.slot(), kind.dtype, kind.shape, strides)
+        traced = tracer.new_storage(storage, result_kind(plan))
+        target = storage.geometry()
+    dtypes = plan.result.operand_dtypes
+    params = plan.bound.params
+    pending = Pending(plan.row, plan.operands, dtypes, params, kind.dtype, kind.shape, target, line)
+    tracer.defer(pending)
+    return traced
+
+
+def result_kind(plan: Plan) -> str:
+    """Array or NumPy scalar: 0-d results are mostly scalars."""
+    if plan.result.type.shape:
+        return ARRAY
+    if plan.row.zero_d == "array":
+        return ARRAY
+    if plan.row.zero_d == "same":
+        first = plan.bound.operands[0]
+        is_array = type(first) is Traced and first._rm_kind == ARRAY
+        return ARRAY if is_array else GENERIC
+    return GENERIC

@@ -1,0 +1,183 @@
+"""Runs what no row defers: with NumPy or Python, at once, on real values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from runmat_jit.capture import classify
+from runmat_jit.capture.pytree import take_apart
+from runmat_jit.capture.storage import owner_of
+from runmat_jit.capture.tape import Nest, Op, Ref
+from runmat_jit.capture.traced import ARRAY, PYTHON, Traced
+from runmat_jit.capture.values import SCALARS, Unencodable, is_traceable
+
+if TYPE_CHECKING:
+    from runmat_jit.capture.tracer import Tracer
+
+
+def run(tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """Run a call that is not deferred: scalar arithmetic, a pure host call, a writer, an effect."""
+    if scalars_only(args) and not kwargs and classify.is_pure(fn):
+        return run_scalar(tracer, fn, args)
+    written = classify.written_argument(fn)
+    if written is None and "out" in kwargs and kwargs["out"] is not None:
+        return run_effect(tracer, fn, args, kwargs, "the result goes to out=")
+    if written is None and not classify.is_pure(fn):
+        return run_effect(tracer, fn, args, kwargs, "what it does is not known")
+    return run_host(tracer, fn, args, kwargs, writes=written is not None)
+
+
+def scalars_only(args: tuple[Any, ...]) -> bool:
+    """Whether the operands are Python numbers, traced ones among them."""
+    return any(type(a) is Traced for a in args) and all(
+        a._rm_kind == PYTHON if type(a) is Traced else type(a) in (*SCALARS, type(None))
+        for a in args
+    )
+
+
+def run_scalar(tracer: Tracer, fn: Any, args: tuple[Any, ...]) -> Any:
+    """Arithmetic of Python numbers: done by Python at each call, never compiled."""
+    raw = [tracer.raw(arg) for arg in args]
+    try:
+        value = fn(*raw)
+    except Exception as error:
+        tracer.effect("exception", f"{type(error).__name__} in {name_of(fn)}")
+        raise
+    roots = merged_roots(args)
+    if type(value) not in SCALARS:
+        return tracer.look_at_all(args, value)
+    made = tracer.lift(value, None, roots)
+    wanted = type(value)
+    op = Op(fn, tuple(map(tracer.encode, args)), {}, tracer.encode(made), tracer.line())
+    tracer.add_call(op, lambda result: type(result) is wanted, varies=roots is None)
+    return made
+
+
+def merged_roots(args: tuple[Any, ...]) -> frozenset[int] | None:
+    """The arguments that a scalar depends on; None if it depends on arrays."""
+    roots: set[int] = set()
+    for arg in args:
+        if type(arg) is Traced:
+            if arg._rm_roots is None:
+                return None
+            roots |= arg._rm_roots
+    return frozenset(roots)
+
+
+def run_host(
+    tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, writes: bool
+) -> Any:
+    """A call that a replay repeats: NumPy runs it on real values in program order."""
+    try:
+        entry_args = tuple(map(tracer.encode, args))
+        entry_kwargs = {name: tracer.encode(value) for name, value in kwargs.items()}
+    except Unencodable as reason:
+        return run_effect(tracer, fn, args, kwargs, str(reason))
+    tracer.flush()
+    line = tracer.line()
+    raw_args, raw_kwargs = tracer.raw(tuple(args)), tracer.raw(dict(kwargs))
+    try:
+        value = fn(*raw_args, **raw_kwargs)
+    except Exception as error:
+        tracer.effect("exception", f"{type(error).__name__} in {name_of(fn)}")
+        raise
+    result, template = adopt(tracer, value, raw_args)
+    op = Op(fn, entry_args, entry_kwargs, template, line)
+    tracer.need((*entry_args, *entry_kwargs.values()))
+    check = same_structure(value) if template is not None else None
+    tracer.add_call(op, check, varies=type(fn) not in SCALARS, writes=writes)
+    return result
+
+
+def run_effect(
+    tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], why: str
+) -> Any:
+    """Code that capture does not know: everything is computed first, and Python runs it."""
+    tracer.effect("unknown-call", f"{name_of(fn)}: {why}")
+    return adopt_loosely(tracer, run_plain(tracer, fn, args, kwargs))
+
+
+def run_plain(tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """The call on real values, unrecorded."""
+    raw: dict[str, Any] = tracer.raw(dict(kwargs))
+    return fn(*tracer.raw(tuple(args)), **raw)
+
+
+def name_of(fn: Any) -> str:
+    """What messages call a callable."""
+    return str(getattr(fn, "__qualname__", getattr(fn, "__name__", type(fn).__name__)))
+
+
+# -- results ---------------------------------------------------------------------------------------
+def adopt(tracer: Tracer, value: Any, raw_args: tuple[Any, ...]) -> tuple[Any, Any]:
+    """The traced form of a host call's result, and its template (None: nothing to keep)."""
+    if value is None:
+        return None, None
+    if isinstance(value, np.ndarray):
+        if not is_traceable(value):
+            tracer.effect("untraceable-result", f"an array of dtype {value.dtype}")
+            return value, None
+        traced = adopt_array(tracer, value, raw_args)
+        return traced, Ref(traced._rm_slot)
+    if isinstance(value, np.generic) or type(value) in SCALARS:
+        traced = tracer.lift(value, None, None)
+        return traced, Ref(traced._rm_slot)
+    apart = take_apart(value)
+    if apart is None:
+        tracer.effect("untraceable-result", f"a value of type {type(value).__name__}")
+        return value, None
+    structure, children = apart
+    pairs = [adopt(tracer, child, raw_args) for child in children]
+    rebuilt = structure([traced for traced, _ in pairs])
+    if isinstance(rebuilt, list | dict):
+        tracer.own(rebuilt)
+    return rebuilt, Nest(structure, tuple(template for _, template in pairs))
+
+
+def adopt_array(tracer: Tracer, value: np.ndarray, raw_args: tuple[Any, ...]) -> Traced:
+    """A result array: an operand itself, a view of one, or new memory."""
+    found = tracer.known.get(id(value))
+    if found is not None and found[0] is value:
+        return found[1]
+    for arg in raw_args:
+        known = tracer.known.get(id(arg)) if isinstance(arg, np.ndarray) else None
+        if known is None or owner_of(value) is not owner_of(known[0]):
+            continue
+        at = known[1]._rm_geometry
+        place = at.storage.locate(value) if at is not None else None
+        if place is not None:
+            view = Traced(tracer, tracer.slot(), ARRAY, held=value, geometry=place)
+            view._rm_origin = (known[1], classify.method_of("view"), (), {})
+            tracer.known[id(value)] = (value, view)
+            return view
+    lifted: Traced = tracer.lift(value)
+    return lifted
+
+
+def adopt_loosely(tracer: Tracer, value: Any) -> Any:
+    """Arrays in the result of unknown code become inputs; the rest stays what it is."""
+    if isinstance(value, np.ndarray):
+        return tracer.lift(value)
+    if type(value) is tuple:
+        return tuple(adopt_loosely(tracer, item) for item in value)
+    return value
+
+
+def same_structure(value: Any) -> Callable[[Any], bool]:
+    """A test that a result has the types, dtypes, shapes and strides of this one."""
+    wanted = structure_of(value)
+    return lambda other: structure_of(other) == wanted
+
+
+def structure_of(value: Any) -> Any:
+    """What later entries rely on: everything but the numbers."""
+    if isinstance(value, np.ndarray):
+        return type(value), value.dtype, value.shape, value.strides, value.flags.writeable
+    apart = take_apart(value)
+    if apart is None:
+        return type(value)
+    structure, children = apart
+    return structure, tuple(map(structure_of, children))
