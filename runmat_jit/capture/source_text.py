@@ -60,7 +60,7 @@ class CompiledText:
             return None
         candidates = self.functions.get(key, [])
         if len(candidates) > 1:
-            candidates = _innermost_around(code, candidates)
+            candidates = _told_apart(code, candidates)
         return candidates[0] if len(candidates) == 1 else None
 
 
@@ -148,32 +148,36 @@ def _first_line(node: ast.stmt | ast.expr) -> int:
     return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
-def _innermost_around(code: types.CodeType, candidates: list[Located]) -> list[Located]:
-    """Of several lambdas on a line, those with the smallest body around all of the code."""
+def _told_apart(code: types.CodeType, lambdas: list[Located]) -> list[Located]:
+    """Of several lambdas that begin on a line, the one that the code was compiled from."""
     instructions = [
         ((line, column), (end_line, end_column))
         for line, end_line, column, end_column in code.co_positions()
         if line and end_line and column is not None and end_column  # end 0: the function's start
     ]
-    if not instructions:  # columns are switched off (-X no_debug_ranges)
-        return []
+    if not instructions:  # a constant in Python 3.12, or columns are off (-X no_debug_ranges)
+        return [located for located in lambdas if _code_alone(located, code) == code][:1]
     start = min(start for start, _ in instructions)
     end = max(end for _, end in instructions)
-    around = []
-    for located in candidates:
-        body = located.node.body
-        assert isinstance(body, ast.expr), "two definitions cannot begin on one line"
-        first = body.lineno, body.col_offset
-        last = body.end_lineno or 0, body.end_col_offset or 0
-        if first <= start and end <= last:
-            around.append((first, last, located))
-    return [
-        located
-        for first, last, located in around
-        if not any(
-            first <= other[0] and other[1] <= last for other in around if other[2] != located
-        )
-    ]
+    around = [located for located in lambdas if _body_span(located)[0] <= start]
+    around = [located for located in around if end <= _body_span(located)[1]]
+    starts = [_body_span(located)[0] for located in around]
+    # Lambdas around the code are nested in one another: the innermost begins last.
+    return [located for located in around if _body_span(located)[0] == max(starts)]
+
+
+def _code_alone(located: Located, code: types.CodeType) -> types.CodeType:
+    assert isinstance(located.node, ast.Lambda), "two definitions cannot begin on one line"
+    tree = ast.Module([ast.copy_location(ast.Expr(located.node), located.node)], [])
+    module = compile_tree(tree, located.filename, future_flags(code))
+    return nested_codes(module)[1]
+
+
+def _body_span(located: Located) -> tuple[tuple[int, int], tuple[int, int]]:
+    body = located.node.body
+    assert isinstance(body, ast.expr), "two definitions cannot begin on one line"
+    end = body.end_lineno or body.lineno, body.end_col_offset or body.col_offset
+    return (body.lineno, body.col_offset), end
 
 
 @contextmanager
