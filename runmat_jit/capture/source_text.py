@@ -170,7 +170,7 @@ def _code_alone(located: Located, code: types.CodeType) -> types.CodeType:
     assert isinstance(located.node, ast.Lambda), "two definitions cannot begin on one line"
     tree = ast.Module([ast.copy_location(ast.Expr(located.node), located.node)], [])
     module = compile_tree(tree, located.filename, future_flags(code))
-    return nested_codes(module)[1]
+    return nested_codes(module)[1].replace(co_flags=code.co_flags)  # it is not nested here
 
 
 def _body_span(located: Located) -> tuple[tuple[int, int], tuple[int, int]]:
