@@ -27,7 +27,7 @@ define void @bounds(ptr %args, i64 %lo, i64 %hi) {  ; counts[lo] = hi, one chunk
   store i64 %hi, ptr %p
   ret void
 }
-define void @slow(ptr %args, i64 %lo, i64 %hi) {    ; some 10 us of work, then as count
+define void @slow(ptr %args, i64 %lo, i64 %hi) {    ; some 2 us of work, then as count
   br label %each
 each:
   %i = phi i64 [0, %0], [%next, %each]
