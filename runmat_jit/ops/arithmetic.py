@@ -8,6 +8,7 @@ import numpy as np
 
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
+from runmat_jit.kernel.math import arithmetic, division
 from runmat_jit.ops.elementwise import (
     ABSORBS,
     PASSES,
@@ -16,10 +17,9 @@ from runmat_jit.ops.elementwise import (
     is_float,
     smallest,
 )
-from runmat_jit.ops.late import late
-from runmat_jit.ops.promotion import ufunc_rule
-from runmat_jit.ops.spec import Event, Operand, Params, Result
+from runmat_jit.ops.spec import Event
 
+_SIGNED = (PASSES, ABSORBS)
 _ROUNDED: frozenset[Event] = frozenset({"overflow", "underflow", "invalid"})
 _DIVIDED: frozenset[Event] = _ROUNDED | {"divide"}
 
@@ -32,16 +32,6 @@ def _multiply(k: Builder, x: Value, y: Value) -> Value:
     return k.prim("and", x, y) if x.type == "i1" else x * y
 
 
-def _absolute(k: Builder, x: Value) -> Value:
-    return x if x.type == "i1" else k.prim("abs", x)
-
-
-def _sign(k: Builder, x: Value) -> Value:
-    negative = k.select(x < 0, k.const(-1, x.type), k.const(0, x.type))
-    sign = k.select(x > 0, 1, negative)
-    return k.select(k.prim("isnan", x), x, sign) if is_float(x) else sign
-
-
 def _bad_divisor(k: Builder, operands: tuple[Value, ...], _result: Value) -> Value | None:
     x, y = operands
     if is_float(x):
@@ -50,13 +40,9 @@ def _bad_divisor(k: Builder, operands: tuple[Value, ...], _result: Value) -> Val
     return k.eq(y, 0) | overflow
 
 
-_reciprocal_rule = ufunc_rule(np.reciprocal)
-
-
-def _reciprocal_result(operands: tuple[Operand, ...], params: Params) -> Result | None:
-    result = _reciprocal_rule(operands, params)
-    # 1 / 0 of integers is whatever the processor does
-    return result if result is not None and result.type.dtype.kind == "f" else None
+def _is_zero(k: Builder, operands: tuple[Value, ...], _result: Value) -> Value | None:
+    (x,) = operands
+    return None if is_float(x) else k.eq(x, 0)
 
 
 ROWS = (
@@ -103,7 +89,7 @@ ROWS = (
     elementwise(
         np.floor_divide,
         "The quotient's floor; of integers by zero, 0.",
-        late("division", "floor_divide"),
+        division.floor_divide,
         (PASSES, ABSORBS),
         spellings=(operator.floordiv,),
         scalar_integers=False,
@@ -114,7 +100,7 @@ ROWS = (
     elementwise(
         np.remainder,
         "What floor division leaves, with the divisor's sign; by an integer 0, 0.",
-        late("division", "remainder"),
+        division.remainder,
         (PASSES, ABSORBS),
         spellings=(operator.mod,),
         scalar_integers=False,
@@ -126,7 +112,7 @@ ROWS = (
     elementwise(
         np.negative,
         "The opposite number.",
-        lambda _k, x: -x,
+        arithmetic.negative,
         (PASSES,),
         spellings=(operator.neg,),
         scalar_integers=False,
@@ -144,7 +130,7 @@ ROWS = (
     elementwise(
         np.absolute,
         "Magnitude; the smallest integer stays as it is.",
-        _absolute,
+        arithmetic.absolute,
         (PASSES,),
         spellings=(operator.abs, abs),
         scalar_integers=False,
@@ -153,23 +139,44 @@ ROWS = (
     elementwise(
         np.square,
         "The number times itself.",
-        lambda _k, x: x * x,
+        arithmetic.square,
         (PASSES,),
         events=_ROUNDED,
     ),
     elementwise(
         np.sign,
         "-1, 0 or 1 by the sign; NaN stays.",
-        _sign,
+        arithmetic.sign,
         (ABSORBS,),
         matlab="sign",
     ),
     elementwise(
         np.reciprocal,
-        "One divided by a float.",
-        lambda _k, x: 1.0 / x,
+        "One divided by a number; of integers, without the fraction.",
+        arithmetic.reciprocal,
         (ABSORBS,),
         events=_DIVIDED,
+        event_test=_is_zero,
         flops=4,
+    ),
+    elementwise(
+        np.fmod,
+        "What division toward zero leaves, with the dividend's sign; by an integer 0, 0.",
+        division.fmod,
+        (PASSES, ABSORBS),
+        events=_DIVIDED,
+        event_test=_bad_divisor,
+        matlab="rem",
+        flops=15,
+    ),
+    elementwise(
+        np.copysign, "The first magnitude with the second sign.", arithmetic.copysign, _SIGNED
+    ),
+    elementwise(
+        np.heaviside,
+        "0 below 0, the second operand at 0, 1 above; NaN stays.",
+        arithmetic.heaviside,
+        (ABSORBS, ABSORBS),
+        matlab="heaviside",
     ),
 )

@@ -10,8 +10,8 @@ import numpy as np
 from runmat_jit.core.types import TensorType
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
-from runmat_jit.ops.elementwise import ABSORBS, identity
-from runmat_jit.ops.late import late
+from runmat_jit.kernel.math.casts import cast
+from runmat_jit.ops.elementwise import ABSORBS, identity, is_float, not_, smallest
 from runmat_jit.ops.promotion import is_compiled
 from runmat_jit.ops.readers import (
     Arguments,
@@ -50,15 +50,18 @@ def _cast_result(operands: tuple[Operand, ...], params: Params) -> Result | None
 
 
 def _expand_cast(k: Builder, x: Value, *, dtype: str) -> Value:
-    return late("casts", "cast")(k, x, _VALUE_TYPES[dtype])
+    return cast(k, x, _VALUE_TYPES[dtype])
 
 
 def _lost(k: Builder, operands: tuple[Value, ...], result: Value) -> Value | None:
-    """A float that the integer type does not hold, told from the rounded integer's value."""
+    """Whether the integer type does not hold a float without its fraction."""
     (x,) = operands
-    if x.type not in ("f32", "f64") or result.type not in ("i32", "i64"):
+    if not is_float(x) or result.type not in ("i32", "i64"):
         return None
-    return late("casts", "out_of_range")(k, x, result.type)
+    first = float(smallest(result.type))
+    if x.type == "f64" and result.type == "i32":
+        return not_(k, (x > first - 1.0) & (x < -first))
+    return not_(k, (x >= first) & (x < -first))  # no fractions near the limits
 
 
 def _copy_reader(default: str) -> Bind:

@@ -12,6 +12,7 @@ import numpy as np
 from runmat_jit.core.types import TensorType
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
+from runmat_jit.kernel.math import extrema, predicates
 from runmat_jit.ops.elementwise import ABSORBS, elementwise, is_float, not_
 from runmat_jit.ops.promotion import any_tensor, broadcast, kind_of, promote
 from runmat_jit.ops.readers import (
@@ -38,46 +39,25 @@ def _less_equal(k: Builder, x: Value, y: Value) -> Value:
 
 
 def _maximum(k: Builder, x: Value, y: Value) -> Value:
-    return x | y if x.type == "i1" else _extreme(k, "gt", x, y)
+    """One comparison is enough beside a number: NaN fails it, and the other operand is chosen."""
+    if is_float(x) and _is_number(y):
+        return k.select(x <= y, y, x)
+    if is_float(x) and _is_number(x):
+        return k.select(x > y, x, y)
+    return extrema.maximum(k, x, y)
 
 
 def _minimum(k: Builder, x: Value, y: Value) -> Value:
-    return x & y if x.type == "i1" else _extreme(k, "lt", x, y)
-
-
-def _extreme(k: Builder, compare: str, x: Value, y: Value) -> Value:
-    """``x`` where it compares so or is NaN, else ``y``: as NumPy, ties give ``y``."""
-    if is_float(x) and _is_number(y):  # one comparison, which NaN fails
-        opposite = {"gt": "le", "lt": "ge"}[compare]
-        return k.select(k.prim(opposite, x, y), y, x)
-    chosen = k.prim(compare, x, y)
-    if is_float(x) and not _is_number(x):
-        chosen = chosen | k.prim("isnan", x)
-    return k.select(chosen, x, y)
+    """As ``_maximum``."""
+    if is_float(x) and _is_number(y):
+        return k.select(x >= y, y, x)
+    if is_float(x) and _is_number(x):
+        return k.select(x < y, x, y)
+    return extrema.minimum(k, x, y)
 
 
 def _is_number(value: Value) -> bool:
     return value.literal is not None and not math.isnan(value.literal)
-
-
-def _constant(k: Builder, answer: bool) -> Value:  # noqa: FBT001 -- it is the value itself
-    return k.const(answer, "i1")
-
-
-def _isnan(k: Builder, x: Value) -> Value:
-    return k.prim("isnan", x) if is_float(x) else _constant(k, False)
-
-
-def _isinf(k: Builder, x: Value) -> Value:
-    return k.eq(k.prim("abs", x), math.inf) if is_float(x) else _constant(k, False)
-
-
-def _isfinite(k: Builder, x: Value) -> Value:
-    return k.prim("abs", x) < math.inf if is_float(x) else _constant(k, True)
-
-
-def _signbit(k: Builder, x: Value) -> Value:
-    return k.convert("bitcast", x, {"f32": "i32", "f64": "i64"}[x.type]) < 0
 
 
 @reader
@@ -167,6 +147,8 @@ ROWS = (
     ),
     elementwise(np.maximum, "The larger of two; NaN wins.", _maximum, _BOTH),
     elementwise(np.minimum, "The smaller of two; NaN wins.", _minimum, _BOTH),
+    elementwise(np.fmax, "The larger of two; a number before NaN.", extrema.fmax, _BOTH),
+    elementwise(np.fmin, "The smaller of two; a number before NaN.", extrema.fmin, _BOTH),
     Op(
         name="clip",
         doc="Values limited from below, from above, or both.",
@@ -193,14 +175,16 @@ ROWS = (
         absorbs=(ABSORBS,) * 3,
         zero_d="array",
     ),
-    elementwise(np.isnan, "Whether a value is NaN.", _isnan, (ABSORBS,), matlab="isnan"),
-    elementwise(np.isinf, "Whether a value is infinite.", _isinf, (ABSORBS,), matlab="isinf"),
+    elementwise(np.isnan, "Whether a value is NaN.", predicates.isnan, (ABSORBS,), matlab="isnan"),
+    elementwise(
+        np.isinf, "Whether a value is infinite.", predicates.isinf, (ABSORBS,), matlab="isinf"
+    ),
     elementwise(
         np.isfinite,
         "Whether a value is neither NaN nor infinite.",
-        _isfinite,
+        predicates.isfinite,
         (ABSORBS,),
         matlab="isfinite",
     ),
-    elementwise(np.signbit, "Whether the sign bit is set.", _signbit, (ABSORBS,)),
+    elementwise(np.signbit, "Whether the sign bit is set.", predicates.signbit, (ABSORBS,)),
 )

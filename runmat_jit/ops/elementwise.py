@@ -73,11 +73,6 @@ def not_(k: Builder, condition: Value) -> Value:
     return k.prim("xor", condition, True)
 
 
-def truth(k: Builder, x: Value) -> Value:
-    """Whether a value counts as true: anything but zero, NaN included."""
-    return x if x.type == "i1" else k.ne(x, 0)
-
-
 def smallest(kind: str) -> int:
     """The smallest number of an integer type."""
     return -(1 << (int(kind[1:]) - 1))

@@ -11,15 +11,16 @@ import numpy as np
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
 from runmat_jit.kernel.math.exponential import exp
+from runmat_jit.kernel.math.formats import nearest
 from runmat_jit.kernel.math.hyperbolic import tanh
+from runmat_jit.kernel.math.logarithm import log
+from runmat_jit.kernel.math.power import integer_power, power, power_constant
 from runmat_jit.kernel.math.trigonometric import cos, sin
 from runmat_jit.ops.elementwise import ABSORBS, PASSES, elementwise, is_float
-from runmat_jit.ops.late import late
 from runmat_jit.ops.promotion import kind_of, shape_of, ufunc_rule
 from runmat_jit.ops.readers import Arguments, Bind, Keywords, NotCovered, reader, ufunc_reader
 from runmat_jit.ops.spec import Bound, Event, Op, Operand, Params, Result
 
-log, power = late("logarithm", "log"), late("power", "power")
 _ULP_1 = {"float32": 1.0, "float64": 1.0}
 _ULP_1_5 = {"float32": 1.5, "float64": 1.5}
 _ULP_2 = {"float32": 2.0, "float64": 2.0}
@@ -49,7 +50,8 @@ def _power_result(rule: Callable[..., Result | None]) -> Callable[..., Result | 
         if found is None or found.type.dtype.kind == "f":
             return found
         # an integer to a negative power raises
-        return found if isinstance(exponent, int) and exponent >= 0 else None
+        known = isinstance(exponent, int) and exponent >= 0
+        return found if known or kind_of(operands[1]) == np.dtype(bool) else None
 
     return result
 
@@ -84,35 +86,11 @@ def _expand_power(
     from the power there.
     """
     if not is_float(x):
-        assert isinstance(exponent, int), "integer powers have a known exponent"
-        return _integer_power(k, x, exponent)
-    if exponent in _SPECIAL_POWERS:
-        return _SPECIAL_POWERS[exponent](k, x)
+        return integer_power(k, x, y if exponent is None else k.const(int(exponent), x.type))
+    if exponent is not None:
+        return power_constant(k, x, nearest(exponent, x.type))
     general = power(k, x, y)
-    if exponent is None and single:
-        return k.select(k.eq(y, 0.5), k.prim("sqrt", x), general)
-    return general
-
-
-_SPECIAL_POWERS: dict[float | None, Callable[[Builder, Value], Value]] = {
-    -1: lambda _k, x: 1.0 / x,
-    0: lambda k, x: k.const(1.0, x.type),
-    0.5: lambda k, x: k.prim("sqrt", x),
-    1: lambda _k, x: x,
-    2: lambda _k, x: x * x,
-    3: lambda _k, x: x * x * x,
-}
-
-
-def _integer_power(k: Builder, x: Value, exponent: int) -> Value:
-    result, factor = None, x
-    while exponent:
-        if exponent & 1:
-            result = factor if result is None else result * factor
-        exponent >>= 1
-        if exponent:
-            factor = factor * factor
-    return k.const(1, x.type) if result is None else result
+    return k.select(k.eq(y, 0.5), k.prim("sqrt", x), general) if single else general
 
 
 def _power_row(name: str, numpy: Callable[..., Any], result: Any, doc: str, **fields: Any) -> Op:
