@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from runmat_jit.core.types import TensorType
-from runmat_jit.graph.constant import constant
+from runmat_jit.graph.constant import constant, is_constant
 from runmat_jit.graph.node import Fresh, Graph, GraphBuilder, Into, Node, Output
 from runmat_jit.graph.tokens import GraphSyntaxError, TokenLine
-from runmat_jit.ops.spec import Op
+from runmat_jit.ops.spec import VARIADIC, Op
 from runmat_jit.ops.table import ROWS
 
 _WORDS: Mapping[str, Hashable] = {"None": None, "True": True, "False": False}
@@ -78,7 +78,12 @@ class _Reader:
         args, params = self.call(line)
         if line.accept(":"):
             return self.builder.make(op, args, params, _kind(line))
-        found = op.result(tuple(arg.type for arg in args), params) if op.result else None
+        if op.arity not in (VARIADIC, len(args)):
+            line.fail(f"{name} has {op.arity} operands: expected ': type' or another call")
+        try:
+            found = op.result(tuple(arg.type for arg in args), params) if op.result else None
+        except KeyError as missing:
+            line.fail(f"{name} needs the parameter {missing}")
         if found is None:
             line.fail(f"{name} has no rule for these operands: expected ': type'")
         return self.builder.make(op, args, params, found.type)
@@ -96,7 +101,8 @@ class _Reader:
                 params[name] = _value(line)
             else:
                 args.append(self.operand(line))
-        plain = next((arg.type.dtype for arg in args if isinstance(arg, Node)), None)
+        values = [arg for arg in args if isinstance(arg, Node) and not is_constant(arg)]
+        plain = values[0].type.dtype if values else None
         return [
             arg if isinstance(arg, Node) else self.plain_literal(line, arg, plain) for arg in args
         ], params

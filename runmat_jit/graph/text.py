@@ -88,7 +88,7 @@ def _call(node: Node, names: Mapping[Node, str]) -> str:
 
 def _constant(node: Node, plain: np.dtype | None) -> str:
     text = literal_text(constant_array(node))
-    return text if node.type.dtype == plain else f"{node.type.dtype}({text})"
+    return text if plain is not None and node.type.dtype == plain else f"{node.type.dtype}({text})"
 
 
 def _params(params: Mapping[str, Hashable]) -> list[str]:
