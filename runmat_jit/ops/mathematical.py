@@ -25,6 +25,7 @@ _ULP_1 = {"float32": 1.0, "float64": 1.0}
 _ULP_1_5 = {"float32": 1.5, "float64": 1.5}
 _ULP_2 = {"float32": 2.0, "float64": 2.0}
 _INVALID: frozenset[Event] = frozenset({"invalid"})
+_PERIODIC: frozenset[Event] = _INVALID | {"underflow"}  # of tiny angles, by some NumPy builds
 _ALL: frozenset[Event] = frozenset({"divide", "overflow", "underflow", "invalid"})
 _NUMBERS = (int, float, bool)
 _ULP_POWER = _ULP_2
@@ -162,7 +163,7 @@ ROWS = (
         sin,
         (PASSES,),
         exactness="ours",
-        events=_INVALID,
+        events=_PERIODIC,
         matlab="sin",
         flops=18,
         ulp=_ULP_1_5,
@@ -173,7 +174,7 @@ ROWS = (
         cos,
         (PASSES,),
         exactness="ours",
-        events=_INVALID,
+        events=_PERIODIC,
         matlab="cos",
         flops=18,
         ulp=_ULP_1_5,

@@ -1,0 +1,70 @@
+"""The law of floating-point events over all rows. Oracle: what NumPy reports, value by value."""
+
+import numpy as np
+import pytest
+
+from runmat_jit.ops.table import ROWS
+from tests.ops.kernels import by_interpreter, element_kernel
+from tests.ops.loops import LOOPS
+from tests.ops.operands import specials
+
+REPORTS = {
+    "divide by zero": "divide",
+    "overflow": "overflow",
+    "underflow": "underflow",
+    "invalid value": "invalid",
+}
+VECTOR = 17
+"""Long enough for a vector and a rest: NumPy's loops may report more than their scalar code."""
+
+
+def reported(function, *args, **kwargs):
+    """The result and the events that NumPy reports for it."""
+    seen = set()
+    with np.errstate(all="call", call=lambda phrase, _: seen.add(REPORTS[phrase])):
+        result = function(*args, **kwargs)
+    return result, seen
+
+
+@pytest.mark.parametrize("loop", LOOPS, ids=str)
+def test_whatever_numpy_reports_is_declared_and_noticed(loop):
+    row = loop.row
+    operands = loop.special_operands()
+    kernel = element_kernel(row, loop.dtypes, loop.result, loop.params)
+    result, fired = by_interpreter(kernel, operands, loop.result)
+    noticed = fired | ~np.isfinite(result)
+    for operand, absorbs in zip(operands, row.absorbs, strict=True):
+        if absorbs:
+            noticed |= ~np.isfinite(operand)
+    for index, silent in enumerate(~noticed):
+        values = [np.full(VECTOR, operand[index]) for operand in operands]
+        _, events = reported(row.numpy, *values, **loop.params)
+        assert events <= row.events, f"{[v[0] for v in values]} gives {events}"
+        if silent:
+            assert events <= {"underflow"}, f"{[v[0] for v in values]} gives {events} unseen"
+
+
+@pytest.mark.parametrize("loop", LOOPS, ids=str)
+def test_an_operand_that_is_not_absorbed_stays_visible(loop):
+    operands = loop.special_operands()
+    with np.errstate(all="ignore"):
+        result = loop.row.numpy(*operands, **loop.params)
+    for operand, absorbs in zip(operands, loop.row.absorbs, strict=True):
+        if not absorbs:
+            assert not np.isfinite(result[~np.isfinite(operand)]).any()
+
+
+@pytest.mark.parametrize("name", [r.name for r in ROWS.values() if r.kind == "reduce"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_what_a_reduction_reports_is_declared_and_noticed(name, dtype):
+    row, values = ROWS[name], specials(dtype)
+    expected = row.events | (ROWS["sum"].events if name == "mean" else set())
+    for left in values:
+        for right in values:
+            result, events = reported(row.numpy, np.array([left, right]), axis=0, keepdims=False)
+            assert events <= expected
+            finite = np.isfinite([left, right]).all()
+            if not row.absorbs[0] and not finite:
+                assert not np.isfinite(result)
+            if np.isfinite(result) and (finite or not row.absorbs[0]):
+                assert events <= {"underflow"}
