@@ -8,7 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+import numpy as np
+
 from runmat_jit.core.config import OPTIONS, Config
+from runmat_jit.ops.spec import Kind, Op
+from runmat_jit.ops.table import ROWS
 
 REFERENCE = Path(__file__).parent / "reference"
 NOTICE = "<!-- Written by docs/generate.py from the code. Do not edit. -->\n\n"
@@ -35,12 +39,66 @@ def _value(defaults: Config, name: str) -> str:
     return "none" if value in ("", frozenset()) else f"`{value}`"
 
 
+SECTIONS: dict[Kind, str] = {
+    "elementwise": "Element by element",
+    "reduce": "Reductions",
+    "create": "New arrays",
+    "move": "Moving elements",
+}
+
+
+def operations() -> str:
+    """The page of operations, from the table's rows."""
+    head = ("operation", "meaning", "calls", "MATLAB", "accuracy", "warnings")
+    sections = (
+        f"## {title}\n\n" + _table(head, (_operation(r) for r in ROWS.values() if r.kind == kind))
+        for kind, title in SECTIONS.items()
+    )
+    return (
+        "# Operations\n\n"
+        "What is compiled; every other call stays with NumPy. Accuracy: *NumPy's bits*, or the "
+        "greatest error of our own kernel in units in the last place (ULP), or the factor c of a "
+        "reduction's error bound c u sum(abs(terms)), where u is the rounding unit, for each level "
+        "of the reduction. An operation without calls is what compiled graphs are made of.\n\n"
+        + "\n".join(sections)
+    )
+
+
+def _operation(row: Op) -> tuple[str, ...]:
+    calls = dict.fromkeys([*map(_spelling, row.spellings), *(f"`.{m}`" for m in row.methods)])
+    return (
+        f"`{row.name}`",
+        row.doc.replace("|", "\\|"),
+        ", ".join(calls),
+        f"`{row.matlab}`" if row.matlab else "",
+        _accuracy(row),
+        ", ".join(sorted(row.events)),
+    )
+
+
+def _spelling(function: Callable[..., object]) -> str:
+    module = getattr(function, "__module__", None) or ""
+    numpy = isinstance(function, np.ufunc) or module.startswith("numpy")
+    prefix = "np." if numpy else "operator." if module == "_operator" else ""
+    return f"`{prefix}{function.__name__}`"
+
+
+def _accuracy(row: Op) -> str:
+    if row.exactness == "bit-defined":
+        return "NumPy's bits"
+    if row.ulp:
+        return f"{max(row.ulp.values()):g} ULP"
+    if row.reduction is None:
+        return "as its sum"
+    return f"c = {row.reduction.bound:g}"
+
+
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     lines = [head, ("---",) * len(head), *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-PAGES: dict[str, Callable[[], str]] = {"configuration.md": configuration}
+PAGES: dict[str, Callable[[], str]] = {"configuration.md": configuration, "ops.md": operations}
 
 
 def main() -> None:

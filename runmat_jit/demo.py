@@ -170,7 +170,7 @@ def save_picture(path: Path, before: Array, after: Array) -> None:
     """Both images beside each other, at a quarter of their resolution."""
     # Imported here: the rest of the command line has no use for matplotlib.
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
-    from matplotlib.figure import Figure  # noqa: PLC0415
+    from matplotlib.figure import Figure  # noqa: PLC0415 - likewise
 
     figure = Figure(figsize=(12, 3.8), layout="constrained")
     FigureCanvasAgg(figure)
