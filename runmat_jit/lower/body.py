@@ -7,7 +7,7 @@ address and computes whatever has become known.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -16,9 +16,11 @@ from runmat_jit.graph.constant import constant_array, is_constant
 from runmat_jit.graph.node import Node
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Buffer, Kernel, Value
+from runmat_jit.kernel.primitives import FLOATS
 from runmat_jit.lower.launch import Argument, InputScalar, TableBuffer
 from runmat_jit.lower.nest import Access, Nest
 from runmat_jit.lower.problem import Compute, Iota, Memory, Operand, Read, Store
+from runmat_jit.lower.reduction_problem import Reduce
 
 
 def value_type(element: str) -> str:
@@ -28,31 +30,35 @@ def value_type(element: str) -> str:
 
 @dataclass(slots=True)
 class Body:
-    """The state of emitting one kernel: parameters, addresses so far, values so far."""
+    """The state of emitting one kernel: parameters, addresses so far, values so far.
+
+    ``seeds`` are values that blocks of the kernel define (results of reductions), each with the
+    level at which it is known.
+    """
 
     nest: Nest
     computes: tuple[Compute, ...]
     written: frozenset[Memory]
+    seeds: Mapping[Operand, int] = field(default_factory=dict)
     builder: Builder = field(default_factory=Builder)
     values: dict[Operand, Value] = field(default_factory=dict)
     levels: dict[Operand, int] = field(default_factory=dict)
+    noted: set[Node] = field(default_factory=set)
     _arguments: dict[str, Argument] = field(default_factory=dict)
     _buffers: dict[Memory, Buffer] = field(default_factory=dict)
     _bases: dict[Access, Value | None] = field(default_factory=dict)
     _steps: dict[Access, Value | int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for access in self.nest.strides:
+        self.levels |= dict(self.seeds)
+        for access, strides in self.nest.strides.items():
             self._bases[access] = None
             if isinstance(access, Read):
-                self.levels[access] = self._depth(access)
+                inside = (axis + 1 for axis, stride in enumerate(strides) if stride)
+                self.levels[access] = max(inside, default=0)
         for compute in self.computes:
             known = [self.levels[o] for o in compute.operands if o in self.levels]
             self.levels[compute.node] = max(known, default=0)
-
-    def _depth(self, access: Access) -> int:
-        strides = self.nest.strides[access]
-        return max((axis + 1 for axis, stride in enumerate(strides) if stride), default=0)
 
     # -- parameters ------------------------------------------------------------------------------
     def parameter(self, number: int) -> Value:
@@ -82,12 +88,10 @@ class Body:
     # -- levels ----------------------------------------------------------------------------------
     def declare(self) -> None:
         """Declare all memory in a fixed order and compute what needs no loop."""
-        for access in self.nest.strides:
+        for access, strides in self.nest.strides.items():
             if access.memory is not None:
                 self._buffer(access.memory, KERNEL_ELEMENTS[access.dtype])
-        lanes = len(self.nest.extents) - 1
-        for access, strides in self.nest.strides.items():
-            step = strides[lanes]
+            step = strides[self.nest.lanes]
             self._steps[access] = step if step in (-1, 0, 1) else self.parameter(step)
         self.compute(0)
 
@@ -98,32 +102,72 @@ class Body:
 
     def move(self, axis: int, coordinate: Value) -> None:
         """Take one axis's coordinate into every address."""
-        lanes = len(self.nest.extents) - 1
         for access, strides in self.nest.strides.items():
             if strides[axis] == 0:
                 continue
-            step = self._steps[access] if axis == lanes else self.parameter(strides[axis])
+            lanes = axis == self.nest.lanes
+            step = self._steps[access] if lanes else self.parameter(strides[axis])
             self._bases[access] = _advance(self._bases[access], coordinate, step)
 
     def compute(self, level: int) -> None:
-        """Load and compute what is known at this level and not yet there."""
+        """Load and compute everything that is known at this level and not yet there."""
         for access in self.nest.strides:
             if isinstance(access, Read) and self.levels[access] == level:
-                self.values[access] = self._read(access)
+                self._load(access)
         for compute in self.computes:
-            if compute.node not in self.values and self.levels[compute.node] <= level:
-                self.emit(compute)
+            if compute.node not in self.values and self._is_known(compute, level):
+                self._emit(compute)
 
-    def emit(self, compute: Compute) -> None:
-        """Compute one node from operands that are there."""
+    def _is_known(self, compute: Compute, level: int) -> bool:
+        return self.levels[compute.node] <= level and all(
+            operand in self.values or operand not in self.levels for operand in compute.operands
+        )
+
+    def define(self, reduce: Reduce, value: Value) -> None:
+        """Give a seed its value. A final float sum of negative zeros alone is 0.0, as NumPy's."""
+        if reduce.final and reduce.combine == "add" and value.type in FLOATS:
+            value = value + 0.0
+        self.values[reduce.node] = value
+        if reduce.final and reduce.tested:
+            self.builder.note(value)
+
+    def need(self, wanted: Iterable[Operand]) -> None:
+        """Load and compute only what the wanted values need."""
+        by_node = {compute.node: compute for compute in self.computes}
+        missing: set[Operand] = set()
+        stack = list(wanted)
+        while stack:
+            operand = stack.pop()
+            if operand in self.values or operand in missing or operand not in self.levels:
+                continue
+            missing.add(operand)
+            if isinstance(operand, Node):
+                stack.extend(by_node[operand].operands)
+        for access in self.nest.strides:
+            if isinstance(access, Read) and access in missing:
+                self._load(access)
+        for compute in self.computes:
+            if compute.node in missing:
+                self._emit(compute)
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """Forget what is computed inside: a block's values are not known after it."""
+        values, bases = dict(self.values), dict(self._bases)
+        yield
+        self.values, self._bases = values, bases
+
+    def _emit(self, compute: Compute) -> None:
         node = compute.node
         operands = tuple(self.value(operand) for operand in compute.operands)
         assert node.op.expand is not None, f"{node.op.name} has no kernel code"
-        value = node.op.expand(self.builder, *operands, **node.params)
-        self.values[node] = value
+        value = self.values[node] = node.op.expand(self.builder, *operands, **node.params)
+        if node in self.noted:
+            return
+        self.noted.add(node)
         if compute.tested:
             self.builder.note(value)
-        if node.op.event_test is not None:
+        if compute.watched and node.op.event_test is not None:
             condition = node.op.event_test(self.builder, operands, value)
             if condition is not None:
                 self.builder.note(condition)
@@ -139,14 +183,11 @@ class Body:
         element = KERNEL_ELEMENTS[node.type.dtype]
         return self.builder.const(constant_array(node)[()].item(), value_type(element))
 
-    @contextmanager
-    def scope(self) -> Iterator[None]:
-        """Forget what is computed inside: a block's values are not known after it."""
-        values, bases = dict(self.values), dict(self._bases)
-        yield
-        self.values, self._bases = values, bases
-
     # -- memory ----------------------------------------------------------------------------------
+    def _load(self, read: Read) -> None:
+        if read not in self.values:
+            self.values[read] = self._read(read)
+
     def _read(self, read: Read) -> Value:
         element = KERNEL_ELEMENTS[read.dtype]
         if isinstance(read.source, InputScalar):

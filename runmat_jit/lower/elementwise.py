@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from runmat_jit.kernel.ir import Value
 from runmat_jit.lower.body import Body
+from runmat_jit.lower.index import smaller, split, unravel
 from runmat_jit.lower.launch import Launch
 from runmat_jit.lower.nest import Nest, make_nest
 from runmat_jit.lower.problem import Problem, Store
@@ -67,27 +67,6 @@ def _grid(body: Body, stores: tuple[Store, ...]) -> tuple[int, int]:
                 body.enter(axis + 1, lanes.i)
                 body.store(stores)
     return cells, max(1, CELL // (height * width))
-
-
-def split(number: Value, size: Value) -> tuple[Value, Value]:
-    """Quotient and remainder of an index."""
-    builder = number.builder
-    quotient = builder.prim("sdiv", number, size)
-    return quotient, number - quotient * size
-
-
-def unravel(number: Value, sizes: list[Value]) -> list[Value]:
-    """Coordinates of a cell number: ``sizes`` are the extents of all axes but the outermost."""
-    coordinates = []
-    for size in reversed(sizes):
-        number, coordinate = split(number, size)
-        coordinates.append(coordinate)
-    return [number, *reversed(coordinates)]
-
-
-def smaller(a: Value, b: Value) -> Value:
-    """The lesser of two indices."""
-    return a.builder.select(a < b, a, b)
 
 
 def tile_shape(nest: Nest) -> tuple[int, int]:

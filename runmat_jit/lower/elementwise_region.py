@@ -8,7 +8,7 @@ from runmat_jit.graph.node import Node
 from runmat_jit.lower.elementwise import lower_elementwise
 from runmat_jit.lower.events import tested_values
 from runmat_jit.lower.launch import Launch, NodeBuffer
-from runmat_jit.lower.operands import aligned, operand_of
+from runmat_jit.lower.operands import aligned, operand_of, spread
 from runmat_jit.lower.problem import Compute, Operand, Problem, Store
 from runmat_jit.passes.fusion.access import stored_strides
 from runmat_jit.passes.fusion.region import Region
@@ -29,13 +29,18 @@ def elementwise_problem(region: Region, plan: Plan) -> Problem:
     rank = len(extents)
 
     def operand(node: Node) -> Operand:
-        return operand_of(node, aligned(node, rank), extents, computed, plan)
+        return operand_of(node, aligned(node, rank), rank, computed, plan)
 
     computes = tuple(
         Compute(node, tuple(operand(arg) for arg in node.args), node in tested) for node in computed
     )
     stores = tuple(
-        Store(operand(node), NodeBuffer(node), node.type.dtype, stored_strides(node, plan.orders))
+        Store(
+            operand(node),
+            NodeBuffer(node),
+            node.type.dtype,
+            spread(stored_strides(node, plan.orders), aligned(node, rank), node, rank),
+        )
         for node in region.outputs
     )
     return Problem(extents, computes, stores)

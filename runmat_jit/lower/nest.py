@@ -14,10 +14,12 @@ FEW_LANES = 8
 
 @dataclass(frozen=True, slots=True)
 class Nest:
-    """Axes from the outermost to the lanes' axis, at least one; strides by access."""
+    """Axes in the order in which loops enter them, at least one; strides by access."""
 
     extents: tuple[int, ...]
     strides: Mapping[Access, tuple[int, ...]]
+    lanes: int
+    """The axis whose iterations are lanes."""
 
 
 def make_nest(extents: tuple[int, ...], accesses: Sequence[Access]) -> Nest:
@@ -38,6 +40,7 @@ def make_nest(extents: tuple[int, ...], accesses: Sequence[Access]) -> Nest:
     return Nest(
         tuple(extent_list),
         {access: tuple(column) for access, column in zip(accesses, columns, strict=True)},
+        len(extent_list) - 1,
     )
 
 

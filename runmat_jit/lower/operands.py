@@ -13,14 +13,14 @@ from runmat_jit.plan.plan import Plan
 
 
 def operand_of(
-    node: Node, axes: Sequence[int], extents: Sequence[int], members: Collection[Node], plan: Plan
+    node: Node, axes: Sequence[int], rank: int, members: Collection[Node], plan: Plan
 ) -> Operand:
     """How a kernel gets ``node``.
 
     Args:
         node: The value wanted.
         axes: For each axis of ``node``, the axis of the problem that it runs along.
-        extents: The problem's extents; an axis of extent 1 is broadcast along a longer one.
+        rank: How many axes the problem has.
         members: What the kernel computes itself.
         plan: Where stored values lie.
 
@@ -31,18 +31,25 @@ def operand_of(
     base = view.base
     if is_constant(base):
         return base
-    strides = [0] * len(extents)
-    for extent, stride, axis in zip(node.type.shape, view.strides, axes, strict=True):
-        strides[axis] = stride if extent == extents[axis] else 0
+    strides = spread(view.strides, axes, node, rank)
     if base.op.name == "iota":
         start, step = base.params["start"], base.params["step"]
         assert isinstance(start, int | float)
         assert isinstance(step, int | float)
         counter = Iota(start, step, view.offset, base.type.size >= 2**31)
-        return Read(counter, node.type.dtype, tuple(strides))
+        return Read(counter, node.type.dtype, strides)
     if base.op.name == "input" and base.params["strides"] is None:
-        return Read(InputScalar(base), node.type.dtype, (0,) * len(extents))
-    return Read(NodeBuffer(base, view.offset), node.type.dtype, tuple(strides))
+        return Read(InputScalar(base), node.type.dtype, (0,) * rank)
+    return Read(NodeBuffer(base, view.offset), node.type.dtype, strides)
+
+
+def spread(strides: Sequence[int], axes: Sequence[int], node: Node, rank: int) -> tuple[int, ...]:
+    """Strides of a value's axes as strides of the problem's; axes of extent 1 are broadcast."""
+    along = [0] * rank
+    for extent, stride, axis in zip(node.type.shape, strides, axes, strict=True):
+        if extent != 1:
+            along[axis] = stride
+    return tuple(along)
 
 
 def aligned(node: Node, rank: int) -> tuple[int, ...]:

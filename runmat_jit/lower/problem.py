@@ -6,6 +6,7 @@ axis where its elements lie. An axis along which a value does not change has str
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,12 +52,14 @@ Operand = Node | Read
 class Compute:
     """One operation on elements.
 
-    ``tested``: raise the event word where the result is not finite.
+    ``tested``: raise the event word where the result is not finite. ``watched``: raise it for
+    events that leave a finite result; false where another kernel has seen to that.
     """
 
     node: Node
     operands: tuple[Operand, ...]
     tested: bool = False
+    watched: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +85,19 @@ class Problem:
         operands = [operand for compute in self.computes for operand in compute.operands]
         operands += [store.value for store in self.stores]
         return tuple(dict.fromkeys(o for o in operands if isinstance(o, Read)))
+
+    def pruned(self) -> Problem:
+        """The same problem without computations that nothing stored needs."""
+        wanted = [store.value for store in self.stores]
+        return Problem(self.extents, needed(self.computes, wanted), self.stores)
+
+
+def needed(computes: tuple[Compute, ...], wanted: Iterable[Operand]) -> tuple[Compute, ...]:
+    """The computations that the wanted values need, operands first."""
+    missing = set(wanted)
+    kept = []
+    for compute in reversed(computes):
+        if compute.node in missing:
+            missing.update(compute.operands)
+            kept.append(compute)
+    return tuple(reversed(kept))

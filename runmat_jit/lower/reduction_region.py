@@ -1,0 +1,203 @@
+"""Regions with reductions: one kernel where a cell holds what is reduced, else kernels in turn.
+
+In turn, each phase runs the first step of its reductions over the elements, further steps over
+partial results, and in the last of them whatever needs only the results; a last kernel computes the
+elements that need the results of all phases. Elements are recomputed in each phase from what is
+stored, never kept: reading an input again costs less than storing and loading.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from runmat_jit.graph.node import Node
+from runmat_jit.lower.column_kernel import lower_columns
+from runmat_jit.lower.elementwise import lower_elementwise
+from runmat_jit.lower.launch import Launch, NodeBuffer, Scratch
+from runmat_jit.lower.problem import Problem, Store
+from runmat_jit.lower.reduction_levels import levels_of, reduced_axes
+from runmat_jit.lower.reduction_problem import Reduce, ReductionProblem, row_nest
+from runmat_jit.lower.region_values import RegionValues
+from runmat_jit.lower.row_kernel import lower_rows
+from runmat_jit.passes.fusion.reduction_shape import Step, next_step
+from runmat_jit.passes.fusion.region import Region
+from runmat_jit.plan.plan import Plan
+
+Key = TypeVar("Key")
+Shape = tuple[int, ...]
+
+
+def lower_reduction_region(region: Region, plan: Plan) -> tuple[Launch, ...]:
+    """The kernels of a region with reductions, in order."""
+    lowering = _Lowering(region, RegionValues(region, plan, levels_of(region)))
+    if not lowering.in_one_kernel():
+        lowering.in_turn()
+    return tuple(lowering.launches)
+
+
+@dataclass(slots=True)
+class _Lowering:
+    """A region being lowered: its values and the kernels so far."""
+
+    region: Region
+    values: RegionValues
+    launches: list[Launch] = field(default_factory=list)
+
+    # -- the two ways ----------------------------------------------------------------------------
+    def in_one_kernel(self) -> bool:
+        """Lower to one kernel if each cell of a row holds all that its results need."""
+        levels, values, nodes = self.values.levels, self.values, self.region.nodes
+        reduces = [node for node in nodes if node.op.reduction is not None]
+        if len({(reduced_axes(n), self._first_step(n)) for n in reduces}) > 1:
+            return False
+        step = self._first_step(reduces[0])
+        if step.style != "row" or not _finishes(step, levels.shape, reduced_axes(reduces[0])):
+            return False
+        phases = tuple(
+            tuple(self._reduce(n, nodes, final=True) for n in reduces if levels.phase[n] == p + 1)
+            for p in range(levels.phases)
+        )
+        outputs = [(node, values.store(node, NodeBuffer(node))) for node in self.region.outputs]
+        problem = ReductionProblem(
+            levels.shape,
+            step,
+            values.computes(nodes, reduces),
+            phases,
+            tuple((levels.phase[n], store) for n, store in outputs if levels.is_element(n)),
+            tuple(store for n, store in outputs if not levels.is_element(n)),
+        )
+        nest = row_nest(problem)
+        if nest is None:
+            return False
+        self._add(lower_rows(problem, nest))
+        return True
+
+    def in_turn(self) -> None:
+        """Lower phase by phase."""
+        levels = self.values.levels
+        for phase in range(levels.phases):
+            reduces = [
+                node
+                for node in self.region.nodes
+                if node.op.reduction is not None and levels.phase[node] == phase + 1
+            ]
+            elements = self._element_outputs(phase)
+            for step, together in _grouped(reduces, self._first_step):
+                self._run_steps(step, together, elements)
+                elements = []
+            for node in levels.results:
+                if levels.phase[node] == phase + 1 and node not in levels.home:
+                    shape = _without(levels.shape, levels.results[node])
+                    self._elementwise([node], self.values.keep([node]), shape)
+        rest = self._element_outputs(levels.phases)
+        stores = [self.values.store(node, NodeBuffer(node)) for node in rest]
+        self._elementwise(self._elements(), stores, levels.shape)
+
+    # -- one phase -------------------------------------------------------------------------------
+    def _run_steps(self, step: Step, reduces: Sequence[Node], elements: Sequence[Node]) -> None:
+        """The first step of reductions that share it, then the rest for each set of axes."""
+        values, shape = self.values, self.values.levels.shape
+        done = [n for n in reduces if _finishes(step, shape, reduced_axes(n))]
+        partial = {n: self._partial(n, step, shape) for n in reduces if n not in done}
+        results = self._homed(done)
+        members = [*self._elements(), *results]
+        phase = tuple(self._reduce(n, members, final=n in done) for n in reduces)
+        computes = values.computes(members, reduces)
+        stores = [values.partial_store(n, memory, step, shape) for n, memory in partial.items()]
+        element_stores = tuple((0, values.store(n, NodeBuffer(n))) for n in elements)
+        stores += values.keep([*done, *results])
+        self._reduction(
+            ReductionProblem(shape, step, computes, (phase,), element_stores, tuple(stores))
+        )
+        values.stored.update({node: NodeBuffer(node) for node in elements})
+        for _, same in _grouped(list(partial), reduced_axes):
+            self._finish(same, partial, step.result(shape))
+
+    def _finish(self, reduces: Sequence[Node], partial: dict[Node, Scratch], shape: Shape) -> None:
+        """The remaining steps of reductions over the same axes."""
+        values, axes, done = self.values, reduced_axes(reduces[0]), False
+        while not done:
+            step = next_step(shape, axes, reduces[0].type.dtype)
+            done = _finishes(step, shape, axes)
+            phase = tuple(
+                values.reduce(n, values.partial_read(n, partial[n], shape), final=done)
+                for n in reduces
+            )
+            results = self._homed(reduces) if done else []
+            computes = values.computes(results, reduces)
+            if done:
+                stores = values.keep([*reduces, *results])
+            else:
+                partial = {n: self._partial(n, step, shape) for n in reduces}
+                stores = [values.partial_store(n, m, step, shape) for n, m in partial.items()]
+            self._reduction(ReductionProblem(shape, step, computes, (phase,), (), tuple(stores)))
+            shape = step.result(shape)
+
+    # -- kernels ---------------------------------------------------------------------------------
+    def _elementwise(self, members: Sequence[Node], stores: Sequence[Store], shape: Shape) -> None:
+        """A kernel without reductions."""
+        if stores:
+            computes = self.values.computes(members, ())
+            self._add(lower_elementwise(Problem((*shape, 1), computes, tuple(stores)).pruned()))
+
+    def _reduction(self, problem: ReductionProblem) -> None:
+        """The kernel of one step."""
+        if problem.step.style != "row":
+            self._add(lower_columns(problem.pruned()))
+            return
+        problem = problem.pruned()
+        nest = row_nest(problem)
+        assert nest is not None, "a row"
+        self._add(lower_rows(problem, nest))
+
+    def _add(self, launch: Launch | None) -> None:
+        if launch is not None:
+            self.launches.append(launch)
+
+    # -- pieces ----------------------------------------------------------------------------------
+    def _elements(self) -> list[Node]:
+        """Members that are computed for every element, as far as they are not in memory yet."""
+        values = self.values
+        return [
+            n for n in self.region.nodes if values.levels.is_element(n) and n not in values.stored
+        ]
+
+    def _element_outputs(self, phase: int) -> list[Node]:
+        """Outputs among the elements that are known in a phase."""
+        levels = self.values.levels
+        return [n for n in self.region.outputs if levels.is_element(n) and levels.phase[n] == phase]
+
+    def _homed(self, reduces: Iterable[Node]) -> list[Node]:
+        """Results that the last kernel of these reductions can compute."""
+        home = self.values.levels.home
+        homes = {home[node] for node in reduces}
+        return [n for n in self.region.nodes if n.op.reduction is None and home.get(n) in homes]
+
+    def _reduce(self, node: Node, here: Collection[Node], *, final: bool) -> Reduce:
+        axes = tuple(range(len(self.values.levels.shape)))
+        return self.values.reduce(node, self.values.operand(node.args[0], axes, here), final=final)
+
+    def _partial(self, node: Node, step: Step, shape: Shape) -> Scratch:
+        return self.values.scratch(node.type.dtype, step.result(shape))
+
+    def _first_step(self, node: Node) -> Step:
+        return next_step(self.values.levels.shape, reduced_axes(node), node.type.dtype)
+
+
+def _finishes(step: Step, shape: Shape, axes: tuple[int, ...]) -> bool:
+    """Whether nothing is left to reduce after the step."""
+    result = step.result(shape)
+    return all(result[axis] == 1 for axis in axes)
+
+
+def _without(shape: Shape, axes: tuple[int, ...]) -> Shape:
+    return tuple(1 if axis in axes else extent for axis, extent in enumerate(shape))
+
+
+def _grouped(nodes: Sequence[Node], key: Callable[[Node], Key]) -> list[tuple[Key, list[Node]]]:
+    groups: dict[Key, list[Node]] = {}
+    for node in nodes:
+        groups.setdefault(key(node), []).append(node)
+    return list(groups.items())
