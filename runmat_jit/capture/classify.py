@@ -144,7 +144,7 @@ _NOT_PURE = frozenset(
         *("nditer", "ndenumerate", "ndindex", "nested_iters", "vectorize", "frompyfunc", "poly1d"),
         *("apply_along_axis", "apply_over_axes", "piecewise", "fromfunction", "fromiter", "matrix"),
         *("asmatrix", "bmat", "busdaycalendar", "recarray", "record", "chararray", "frombuffer"),
-        *("from_dlpack", "may_share_memory", "shares_memory", "empty", "empty_like", "broadcast"),
+        *("from_dlpack", "may_share_memory", "shares_memory", "broadcast"),
         *("array2string", "array_repr", "array_str", "base_repr", "binary_repr", "lib"),
         *(name.__name__ for name in WRITING_FUNCTIONS),
     )
@@ -188,6 +188,20 @@ PURE_BUILTINS: Final[frozenset[Any]] = frozenset(
     )
 )
 """Builtins that neither write nor see anything but their arguments."""
+
+
+SCALAR_FUNCTIONS: Final[frozenset[Any]] = OPERATORS | MATH | NUMBERS | {min, max}
+"""What Python numbers are computed with, by Python."""
+
+
+def is_scalar_function(fn: Any) -> bool:
+    """Whether a call on Python numbers is Python's own arithmetic."""
+    if type(fn) is MethodCall or type(fn) is AttributeCall:
+        return True
+    try:
+        return fn in SCALAR_FUNCTIONS
+    except TypeError:
+        return False
 
 
 def is_pure(fn: Any) -> bool:

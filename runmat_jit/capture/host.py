@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def run(tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """Run a call that is not deferred: scalar arithmetic, a pure host call, a writer, an effect."""
-    if scalars_only(args) and not kwargs and classify.is_pure(fn):
+    if scalars_only(args) and not kwargs and classify.is_scalar_function(fn):
         return run_scalar(tracer, fn, args)
     written = classify.written_argument(fn)
     if written is None and "out" in kwargs and kwargs["out"] is not None:

@@ -27,7 +27,7 @@ from runmat_jit.capture.rewrite_patterns import PATTERNS
 from runmat_jit.capture.rewrite_statements import STATEMENTS
 from runmat_jit.capture.rewrite_stores import STORES
 from runmat_jit.capture.scopes import FunctionNode, Scopes, parameters
-from runmat_jit.capture.source_text import Located, compile_tree, future_flags, nested_codes
+from runmat_jit.capture.source_text import Located, compile_module, future_flags, nested_codes
 
 __all__ = ["Refused", "Rewritten", "bind", "rewrite"]
 
@@ -66,7 +66,7 @@ def rewrite(fn: types.FunctionType, located: Located) -> Rewritten | Refused:
     try:
         definition = _rewritten_definition(fn, located)
         module = _module_around(definition, code, located)
-        compiled = compile_tree(module, code.co_filename, future_flags(code))
+        compiled = compile_module(module, code.co_filename, future_flags(code))
     except Refusal as refusal:
         return refusal.refused
     except RecursionError:

@@ -36,8 +36,8 @@ class SourceCache:
         """The text compiled in every way a function at that line may have been."""
         source = filename, text, flags
 
-        def compiled(tree: ast.Module | None) -> CompiledText | None:
-            return compiled_text(tree, filename, flags) if tree else None
+        def compiled(tree: ast.Module | None, text: str | None = None) -> CompiledText | None:
+            return compiled_text(tree, filename, flags, text) if tree else None
 
         tree = self._kept(("tree", source), lambda: parse_text(*source))
         if tree is None:
@@ -45,7 +45,7 @@ class SourceCache:
         statement = statement_at(tree, line)
         statement_line = statement and statement.body[0].lineno
         ways: dict[Hashable, Callable[[], CompiledText | None]] = {
-            "whole": lambda: compiled(tree),
+            "whole": lambda: compiled(tree, text),
             "test": lambda: compiled(with_test_assertions(*source)),
             ("statement", statement_line): lambda: compiled(statement),
         }

@@ -80,18 +80,28 @@ def parse_text(filename: str, text: str, flags: int) -> ast.Module | None:
     return tree
 
 
-def compile_tree(tree: ast.Module, filename: str, flags: int) -> types.CodeType:
-    """The code of a tree, with this process's optimization level and no repeated warnings."""
+def compile_module(source: str | ast.Module, filename: str, flags: int) -> types.CodeType:
+    """The code of a module, with this process's optimization level and no repeated warnings."""
     with _no_syntax_warnings():
-        code = compile(tree, filename, "exec", flags, dont_inherit=True)
+        code = compile(source, filename, "exec", flags, dont_inherit=True)
     assert isinstance(code, types.CodeType), "no flag asks for a tree"
     return code
 
 
-def compiled_text(tree: ast.Module, filename: str, flags: int) -> CompiledText | None:
-    """The functions of a tree and their code objects."""
+def compiled_text(
+    tree: ast.Module, filename: str, flags: int, text: str | None = None
+) -> CompiledText | None:
+    """The functions of a tree and their code objects.
+
+    Args:
+        tree: What is compiled.
+        filename: As the code objects shall have it.
+        flags: ``__future__`` features that hold beside those the tree imports.
+        text: The text of the tree, if it is just that: then no expression in it is too deep.
+
+    """
     try:
-        module = compile_tree(tree, filename, flags)
+        module = compile_module(text or tree, filename, flags)
     except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError):
         return None
     codes: dict[NameAndLine, list[types.CodeType]] = {}
@@ -169,7 +179,7 @@ def _told_apart(code: types.CodeType, lambdas: list[Located]) -> list[Located]:
 def _code_alone(located: Located, code: types.CodeType) -> types.CodeType:
     assert isinstance(located.node, ast.Lambda), "two definitions cannot begin on one line"
     tree = ast.Module([ast.copy_location(ast.Expr(located.node), located.node)], [])
-    module = compile_tree(tree, located.filename, future_flags(code))
+    module = compile_module(tree, located.filename, future_flags(code))
     return nested_codes(module)[1].replace(co_flags=code.co_flags)  # it is not nested here
 
 

@@ -82,7 +82,7 @@ class Read:
 
     slot: int
     get: Callable[[list[Any]], Any]
-    holds: Callable[[Any], bool]
+    holds: Callable[[Any, list[Any]], bool]
     source: str
 
     def __str__(self) -> str:

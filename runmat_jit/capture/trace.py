@@ -116,7 +116,7 @@ class Trace:
         for read in self.reads:
             try:
                 value = read.get(slots)
-                held = read.holds(value)
+                held = read.holds(value, slots)
             except Exception:  # noqa: BLE001  (a read may raise anything: the trace does not hold)
                 held = False
             if not held:

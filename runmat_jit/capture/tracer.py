@@ -16,6 +16,7 @@ import numpy as np
 
 from runmat_jit.capture import batches, classify, deferral, host, views
 from runmat_jit.capture.concrete import concrete_key
+from runmat_jit.capture.outside import Outside
 from runmat_jit.capture.pending import Pending
 from runmat_jit.capture.storage import Storage
 from runmat_jit.capture.tape import Effect, Entry, Guard, Op, Read, refs
@@ -49,6 +50,8 @@ class Tracer:
         self.guards: dict[int, Guard] = {}
         self.effects: list[Effect] = []
         self.encoder = Encoder(self)
+        self.outside = Outside(self)
+        self.inputs: set[int] = set()
         self.known: dict[int, tuple[Any, Traced]] = {}  # real array -> its traced value
         self.entry_token = current_errstate()
         self.token: Any = None
@@ -143,6 +146,14 @@ class Tracer:
         """The traced value of a real array that turned up in the program, if it was read before."""
         found = self.known.get(id(array))
         return found[1] if found is not None and found[0] is array else None
+
+    def mark_input(self, value: Traced) -> None:
+        """An array that a replay finds in a slot before anything runs."""
+        self.inputs.add(value._rm_slot)
+
+    def is_input(self, value: Traced) -> bool:
+        """Whether the array is an argument or was read from outside."""
+        return value._rm_slot in self.inputs
 
     def own(self, made: Any) -> Any:
         """Remember an object that the recording made: stores into it are no effects."""

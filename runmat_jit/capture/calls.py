@@ -1,0 +1,224 @@
+"""What a call in captured code is: an operation, code to rewrite, a pure builtin, or an effect."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import sysconfig
+import types
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from runmat_jit.capture import classify, host
+from runmat_jit.capture.traced import PYTHON, Traced, TracedMethod
+from runmat_jit.capture.values import holds_traced
+
+if TYPE_CHECKING:
+    from runmat_jit.capture.hooks import Hooks
+
+_LIBRARIES: Final = tuple(
+    sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")
+)
+_QUIET_TYPES: Final = (str, bytes, int, float, complex, tuple, range, frozenset, np.dtype)
+"""Classes of immutable values: their methods see nothing else and write nothing."""
+_READING: Final = frozenset(("index", "count", "copy", "get", "keys", "values", "items"))
+_HARMLESS: Final[frozenset[Any]] = frozenset(
+    (np.errstate, np.dtype, np.finfo, np.iinfo, contextlib.nullcontext)
+)
+Args = tuple[Any, ...]
+Kwargs = Mapping[str, Any]
+
+
+def call(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+    """Run ``fn(*args, **kwargs)`` the way that capture can follow best."""
+    kind = type(fn)
+    if kind is TracedMethod:
+        return fn(*args, **kwargs)
+    inner = hooks.undecorated(fn)
+    if inner is not None:
+        return call(hooks, inner, args, kwargs)
+    if kind is types.MethodType:
+        return call_method(hooks, fn, args, kwargs)
+    if kind is types.FunctionType:
+        return call_function(hooks, fn, args, kwargs)
+    if is_numpy(fn):
+        return call_numpy(hooks, fn, args, kwargs)
+    owner = getattr(fn, "__self__", None)
+    if isinstance(owner, np.ufunc):
+        return hooks.tracer.call(classify.bound_method(owner, fn.__name__), args, dict(kwargs))
+    if in_set(fn, classify.PURE_BUILTINS) or in_set(fn, classify.MATH):
+        return call_builtin(hooks, fn, args, kwargs)
+    if in_set(fn, _HARMLESS):
+        return fn(*args, **kwargs)
+    if isinstance(fn, type):
+        return call_class(hooks, fn, args, kwargs)
+    if owner is not None and not isinstance(owner, types.ModuleType):
+        return call_bound_builtin(hooks, fn, args, kwargs)
+    call_of_type = getattr(kind, "__call__", None)  # noqa: B004  (the function itself is wanted)
+    if isinstance(call_of_type, types.FunctionType) and not is_library(call_of_type):
+        return call(hooks, call_of_type, (fn, *args), kwargs)
+    return effect(hooks, fn, args, kwargs)
+
+
+def in_set(fn: Any, group: frozenset[Any]) -> bool:
+    """Membership that unhashable callables do not have."""
+    try:
+        return fn in group
+    except TypeError:
+        return False
+
+
+def effect(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+    """Unknown code: everything pending is computed, then Python runs it on real values."""
+    return host.run_effect(hooks.tracer, fn, args, kwargs, "capture does not know what it does")
+
+
+def is_library(fn: types.FunctionType) -> bool:
+    """Whether a function was installed, not written by the user."""
+    return fn.__code__.co_filename.startswith((*_LIBRARIES, "<frozen"))
+
+
+def is_numpy(fn: Any) -> bool:
+    """Whether a callable is one of NumPy's functions, ufuncs or scalar types."""
+    if isinstance(fn, np.ufunc):
+        return True
+    if isinstance(fn, type):
+        return issubclass(fn, np.generic)
+    module = getattr(fn, "__module__", None)
+    return isinstance(module, str) and module.partition(".")[0] == "numpy"
+
+
+def call_numpy(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+    """An operation, with outside containers among its arguments read item by item."""
+    tracer = hooks.tracer
+    args = tuple(hooks.shadowed(arg) for arg in args)
+    kwargs = {name: hooks.shadowed(value) for name, value in kwargs.items()}
+    if in_set(fn, _STATIC) and len(args) == 1 and type(args[0]) is Traced and not kwargs:
+        return getattr(args[0], fn.__name__)
+    if not holds_traced((args, kwargs)) and in_set(fn, _HARMLESS):
+        return fn(*args, **kwargs)
+    if in_set(fn, _ABOUT_TYPES):
+        return fn(*map(type_facts, args), **kwargs)
+    return tracer.call(fn, args, kwargs)
+
+
+_STATIC: Final[frozenset[Any]] = frozenset((np.shape, np.ndim, np.size))
+_ABOUT_TYPES: Final[frozenset[Any]] = frozenset(
+    (np.iscomplexobj, np.isrealobj, np.issubdtype, np.broadcast_shapes, np.promote_types)
+)
+"""Functions that look at dtypes and shapes only, which a trace is recorded for."""
+
+
+def type_facts(value: Any) -> Any:
+    """An empty array of the same dtype, for questions about dtypes."""
+    is_array = type(value) is Traced and value._rm_kind != PYTHON
+    return np.empty(0, value.dtype) if is_array else value
+
+
+def call_function(hooks: Hooks, fn: types.FunctionType, args: Args, kwargs: Kwargs) -> Any:
+    """A Python function: NumPy's, rewritten, installed, or the user's."""
+    if hooks.is_rewritten(fn):
+        return fn(*args, **kwargs)
+    if is_numpy(fn):
+        return call_numpy(hooks, fn, args, kwargs)
+    if fn.__module__ == "contextlib":
+        return fn(*args, **kwargs)
+    if is_library(fn):
+        return effect(hooks, fn, args, kwargs)
+    converted = hooks.convert(fn)
+    if converted is None:
+        return effect(hooks, fn, args, kwargs)
+    return converted(*args, **kwargs)
+
+
+def call_method(hooks: Hooks, fn: types.MethodType, args: Args, kwargs: Kwargs) -> Any:
+    """A bound method is its function on the object."""
+    if isinstance(fn.__self__, (np.random.Generator, np.random.RandomState)):
+        return effect(hooks, fn, args, kwargs)
+    return call(hooks, fn.__func__, (fn.__self__, *args), kwargs)
+
+
+def call_builtin(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+    """A builtin that sees nothing but its arguments."""
+    tracer = hooks.tracer
+    first = args[0] if args else None
+    if fn is type and len(args) == 1 and type(first) is Traced:
+        return first.__class__
+    if fn is getattr and len(args) in (2, 3) and isinstance(args[1], str):
+        return hooks.attr(*args) if len(args) == 2 else hooks.attr_or(*args)
+    if fn is len and len(args) == 1:
+        return hooks.length(first)
+    if fn in (isinstance, issubclass, callable, hasattr, type):
+        return fn(*args, **kwargs)
+    if in_set(fn, classify.SCALAR_FUNCTIONS) and not kwargs and operation(fn, args):
+        return tracer.call(fn, args, {})
+    if fn is bool and len(args) == 1:
+        return bool(first)
+    seen = [hooks.given(arg) for arg in args]
+    named = {name: hooks.given(value) for name, value in kwargs.items()}
+    made = fn(*seen, **named)
+    if isinstance(made, (list, dict, set)) or hasattr(made, "__next__"):
+        return hooks.fresh(made)
+    return made
+
+
+def operation(fn: Any, args: Args) -> bool:
+    """Whether a numeric builtin or operator works on traced numbers or arrays as an operation."""
+    if not any(type(arg) is Traced for arg in args):
+        return False
+    if fn in (min, max):
+        scalars = all(type(a) is not Traced or a._rm_kind == PYTHON for a in args)
+        kinds = {a.__class__ if type(a) is Traced else type(a) for a in args}
+        return len(args) > 1 and scalars and len(kinds) == 1
+    return True
+
+
+def call_bound_builtin(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+    """A method of a builtin object."""
+    owner = fn.__self__
+    if isinstance(owner, _QUIET_TYPES):
+        seen = [hooks.given(arg) for arg in args]
+        return fn(*seen, **kwargs)
+    if hooks.tracer.owns(owner):
+        if isinstance(owner, (dict, set)):
+            args = tuple(hooks.hashed(arg) if n == 0 else arg for n, arg in enumerate(args))
+        return fn(*args, **kwargs)
+    if isinstance(owner, (list, dict)) and fn.__name__ in _READING:
+        copied = hooks.shadowed(owner)
+        if copied is not owner:
+            return getattr(copied, fn.__name__)(*args, **kwargs)
+    if isinstance(owner, types.GeneratorType) and fn.__name__ in ("send", "__next__"):
+        return fn(*args, **kwargs)
+    return effect(hooks, fn, args, kwargs)
+
+
+def call_class(hooks: Hooks, cls: type, args: Args, kwargs: Kwargs) -> Any:
+    """A user's class: the instance is the recording's own, its ``__init__`` is followed."""
+    own = hooks.tracer.own
+    if is_namedtuple_class(cls):
+        return cls(*args, **kwargs)
+    makes: Any = cls.__new__
+    if type(cls) is not type or makes is not object.__new__ or is_foreign(cls):
+        return effect(hooks, cls, args, kwargs)
+    if dataclasses.is_dataclass(cls) and not hasattr(cls, "__post_init__"):
+        return own(cls(*args, **kwargs))
+    initialize = getattr(cls, "__init__")  # noqa: B009  (unbound: the instance is given)
+    if initialize is object.__init__:
+        return own(cls(*args, **kwargs))
+    if not isinstance(initialize, types.FunctionType):
+        return effect(hooks, cls, args, kwargs)
+    instance = own(object.__new__(cls))
+    call(hooks, initialize, (instance, *args), kwargs)
+    return instance
+
+
+def is_namedtuple_class(cls: type) -> bool:
+    """Whether a class was made by ``namedtuple`` and does nothing else."""
+    return issubclass(cls, tuple) and hasattr(cls, "_fields") and cls.__new__ is not tuple.__new__
+
+
+def is_foreign(cls: type) -> bool:
+    """Whether a class comes from an installed library or the standard library."""
+    return cls.__module__ in ("builtins", "functools", "collections", "threading", "weakref")

@@ -1,0 +1,286 @@
+"""What rewritten code calls while a call is recorded (see ``hook_base`` for the contract)."""
+
+from __future__ import annotations
+
+import operator
+import types
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from runmat_jit.capture import calls
+from runmat_jit.capture.hook_base import HookBase
+from runmat_jit.capture.host import adopt_loosely
+from runmat_jit.capture.traced import ARRAY, Traced, TracedMethod
+from runmat_jit.capture.values import holds_traced, is_traceable
+
+if TYPE_CHECKING:
+    from runmat_jit.capture.rewrite import Rewritten
+    from runmat_jit.capture.tracer import Tracer
+
+_SAME_MODULES = ("numpy", "math", "cmath", "scipy", "operator", "itertools", "functools")
+"""Modules whose attributes are taken to stay what they are."""
+
+
+class Converter(Protocol):
+    """Rewrites functions, each once."""
+
+    def rewritten(self, fn: types.FunctionType) -> Rewritten | None:
+        """The rewritten form of a function; None where it has none."""
+
+    def is_rewritten(self, code: types.CodeType) -> bool:
+        """Whether a code object calls hooks."""
+
+    def undecorated(self, fn: Any) -> types.FunctionType | None:
+        """The function beneath our own decorator."""
+
+
+class Hooks(HookBase):
+    """Hooks of one function in one recording."""
+
+    def __init__(self, tracer: Tracer, converter: Converter, fn: types.FunctionType) -> None:
+        self.tracer, self.converter = tracer, converter
+        self.globals = fn.__globals__
+        self.cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
+
+    # -- converting helpers ------------------------------------------------------------------------
+    def undecorated(self, fn: Any) -> types.FunctionType | None:
+        """The function beneath our own decorator."""
+        return self.converter.undecorated(fn)
+
+    def is_rewritten(self, fn: types.FunctionType) -> bool:
+        """Whether a function calls hooks itself."""
+        return self.converter.is_rewritten(fn.__code__)
+
+    def convert(self, fn: types.FunctionType) -> types.FunctionType | None:
+        """A helper function, rewritten for this recording."""
+        from runmat_jit.capture.rewrite import bind  # noqa: PLC0415  (loads ast: first call only)
+
+        rewritten = self.converter.rewritten(fn)
+        if rewritten is None:
+            return None
+        return bind(rewritten, fn, Hooks(self.tracer, self.converter, fn))
+
+    # -- calls and reads ---------------------------------------------------------------------------
+    def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        if self.tracer.closed:
+            return function(*args, **kwargs)
+        return calls.call(self, function, args, kwargs)
+
+    def attr(self, obj: Any, name: str, /) -> Any:
+        kind = type(obj)
+        if kind is Traced or kind is TracedMethod or self.tracer.closed:
+            return getattr(obj, name)
+        if kind is types.ModuleType:
+            if obj.__name__.partition(".")[0] in _SAME_MODULES:
+                return getattr(obj, name)
+            return self.tracer.outside.attribute(obj, name)
+        if isinstance(obj, type):
+            plain = obj.__module__ == "builtins" or obj.__module__.partition(".")[0] == "numpy"
+            return getattr(obj, name) if plain else self.tracer.outside.attribute(obj, name)
+        if self.tracer.outside.slot_of(obj) is not None:
+            return self.attr_of_outside(obj, name)
+        if self.tracer.owns(obj):
+            return self.attr_of_own(obj, name)
+        return self.adopted(getattr(obj, name))
+
+    def attr_or(self, obj: Any, name: str, default: Any) -> Any:
+        """``getattr`` with a default."""
+        if type(obj) is not Traced and self.tracer.outside.slot_of(obj) is not None:
+            if not hasattr(obj, name):
+                self.tracer.effect("missing-attribute", f"{type(obj).__name__} has no {name}")
+                return default
+            return self.attr(obj, name)
+        return self.adopted(getattr(obj, name, default))
+
+    def attr_of_outside(self, obj: Any, name: str) -> Any:
+        """An attribute of an outside object: properties are followed, the rest is read."""
+        found = getattr(type(obj), name, None)
+        if isinstance(found, property) and found.fget is not None:
+            getter = self.tracer.outside.attribute(type(obj), name).fget
+            return calls.call(self, getter, (obj,), {})
+        if isinstance(obj, (list, dict, tuple)):
+            return getattr(obj, name)
+        if not hasattr(obj, name):
+            self.tracer.effect("missing-attribute", f"{type(obj).__name__} has no {name}")
+            return getattr(obj, name)
+        return self.tracer.outside.attribute(obj, name)
+
+    def attr_of_own(self, obj: Any, name: str) -> Any:
+        """An attribute of an object that the recording made."""
+        found = getattr(type(obj), name, None)
+        if isinstance(found, property) and found.fget is not None:
+            return calls.call(self, found.fget, (obj,), {})
+        return getattr(obj, name)
+
+    def item(self, obj: Any, key: Any, /) -> Any:
+        if type(obj) is Traced or self.tracer.closed:
+            return obj[key]
+        if self.tracer.outside.slot_of(obj) is not None:
+            if isinstance(obj, (list, tuple, dict)) and type(key) is not slice:
+                return self.tracer.outside.item(obj, self.hashed(key))
+            if isinstance(obj, (list, tuple)):
+                return self.tracer.outside.shadow(obj)[key]
+            getter = getattr(type(obj), "__getitem__", None)
+            if isinstance(getter, types.FunctionType):
+                return calls.call(self, getter, (obj, key), {})
+            self.tracer.effect("outside-item", f"an item of a {type(obj).__name__}")
+        elif isinstance(obj, np.ndarray) and is_traceable(obj):
+            self.tracer.effect("unknown-array", "an array of unknown origin is read")
+            return self.tracer.lift(obj)[key]
+        elif isinstance(obj, (list, dict)) and not self.tracer.owns(obj):
+            self.tracer.effect("outside-item", f"an item of a {type(obj).__name__}")
+        key = self.hashed(key) if isinstance(obj, dict) else key
+        return self.adopted(obj[key])
+
+    def glob(self, name: str, /) -> Any:
+        if self.tracer.closed:
+            return self.globals[name] if name in self.globals else getattr_builtin(name)
+        return self.tracer.outside.glob(self.globals, name)
+
+    def free(self, name: str, /) -> Any:
+        if self.tracer.closed:
+            return self.cells[name].cell_contents
+        return self.tracer.outside.free(self.cells[name], name)
+
+    # -- stores ------------------------------------------------------------------------------------
+    def setitem(self, value: Any, obj: Any, key: Any, /) -> None:
+        if type(obj) is Traced or self.tracer.closed:
+            obj[key] = value
+        elif self.tracer.owns(obj):
+            obj[self.hashed(key)] = value
+        elif isinstance(obj, np.ndarray) and is_traceable(obj):
+            self.tracer.effect("unknown-array", "an array of unknown origin is written")
+            self.tracer.lift(obj)[key] = value
+        else:
+            self.tracer.effect("outside-store", f"an item of a {type(obj).__name__} is set")
+            obj[self.tracer.raw(key)] = self.tracer.raw(value)
+
+    def setattr_(self, value: Any, obj: Any, name: str, /) -> None:
+        if type(obj) is Traced or self.tracer.closed or self.tracer.owns(obj):
+            setattr(obj, name, value)
+        else:
+            self.tracer.effect("outside-store", f"{type(obj).__name__}.{name} is set")
+            setattr(obj, name, self.tracer.raw(value))
+
+    def delitem(self, obj: Any, key: Any, /) -> None:
+        if type(obj) is not Traced and not self.tracer.closed and not self.tracer.owns(obj):
+            self.tracer.effect("outside-store", f"an item of a {type(obj).__name__} is deleted")
+        del obj[self.tracer.raw(key)]
+
+    def delattr_(self, obj: Any, name: str, /) -> None:
+        if not self.tracer.closed and not self.tracer.owns(obj):
+            self.tracer.effect("outside-store", f"{type(obj).__name__}.{name} is deleted")
+        delattr(obj, name)
+
+    def iop(self, op: str, lhs: Any, rhs: Any, /) -> Any:
+        fn = getattr(operator, "i" + op)
+        outside = type(lhs) is not Traced and isinstance(lhs, (list, set, dict, np.ndarray))
+        if outside and not self.tracer.closed and not self.tracer.owns(lhs):
+            if isinstance(lhs, np.ndarray) and is_traceable(lhs):
+                self.tracer.effect("unknown-array", "an array of unknown origin is written")
+                return fn(self.tracer.lift(lhs), rhs)
+            self.tracer.effect("outside-store", f"a {type(lhs).__name__} is changed in place")
+            return fn(lhs, self.tracer.raw(rhs))
+        return fn(lhs, rhs)
+
+    # -- containers and loops ----------------------------------------------------------------------
+    def fresh(self, container: Any, /) -> Any:
+        if self.tracer.closed:
+            return container
+        if isinstance(container, dict) and any(type(key) is Traced for key in container):
+            container = {self.hashed(key): value for key, value in container.items()}
+        elif isinstance(container, set):
+            container = {self.hashed(item) for item in container}
+        return self.tracer.own(container)
+
+    def iter_(self, obj: Any, /) -> Iterable[Any]:
+        return self.shadowed(obj)  # type: ignore[no-any-return]  # what is iterated is iterable
+
+    def loop(self, obj: Any, line: int, /) -> Iterable[Any]:
+        del line  # loops unroll
+        return self.shadowed(obj)  # type: ignore[no-any-return]  # as above
+
+    def is_(self, lhs: Any, rhs: Any, /) -> bool:
+        traced, other = (lhs, rhs) if type(lhs) is Traced else (rhs, lhs)
+        if type(traced) is not Traced or type(other) is Traced or other is None:
+            return lhs is rhs
+        if isinstance(other, np.ndarray):
+            return self.tracer.adopt(other) is traced
+        if isinstance(other, (bool, np.bool_)) and traced._rm_kind != ARRAY:
+            return self.tracer.look(traced, "an identity test") is other
+        return False
+
+    def is_not(self, lhs: Any, rhs: Any, /) -> bool:
+        return not self.is_(lhs, rhs)
+
+    def decorate(self, decorator: Any, definition: Any, /) -> Any:
+        return self.call(decorator, definition)
+
+    # -- what builtins get -------------------------------------------------------------------------
+    def length(self, value: Any) -> int:
+        """``len``, guarded where the container is outside."""
+        if self.tracer.outside.slot_of(value) is not None and isinstance(
+            value, (list, tuple, dict)
+        ):
+            return len(self.tracer.outside.shadow(value))
+        return len(self.given(value))
+
+    def shadowed(self, value: Any) -> Any:
+        """Outside containers as copies whose items are read one by one; the rest as it is."""
+        if self.tracer.closed or type(value) is Traced:
+            return value
+        if type(value) in (list, tuple, dict):
+            if self.tracer.outside.slot_of(value) is not None:
+                return self.tracer.outside.shadow(value)
+            if type(value) is not tuple and not self.tracer.owns(value):
+                self.tracer.effect("outside-container", f"a {type(value).__name__} is read")
+            return value
+        if isinstance(value, np.ndarray) and is_traceable(value):
+            if self.tracer.adopt(value) is None:
+                self.tracer.effect("unknown-array", "an array of unknown origin is read")
+            return self.tracer.lift(value)
+        if isinstance(value, set) and not self.tracer.owns(value):
+            self.tracer.effect("outside-container", "a set is read")
+        elif self.tracer.outside.slot_of(value) is not None and hasattr(type(value), "__iter__"):
+            self.tracer.effect("outside-container", f"a {type(value).__name__} is iterated")
+        return value
+
+    def given(self, value: Any) -> Any:
+        """An argument of a builtin: functions are followed, outside objects are an effect."""
+        if isinstance(value, (types.FunctionType, types.MethodType)) or self.undecorated(value):
+            if isinstance(value, types.FunctionType) and self.is_rewritten(value):
+                return value
+            return lambda *args, **kwargs: self.call(value, *args, **kwargs)
+        seen = self.shadowed(value)
+        plain = isinstance(seen, (type, types.ModuleType, types.BuiltinFunctionType))
+        if seen is value and not plain and self.tracer.outside.slot_of(value) is not None:
+            self.tracer.effect("outside-object", f"a {type(value).__name__} is used by a builtin")
+        return seen
+
+    def hashed(self, key: Any) -> Any:
+        """A key for a dict or set: traced values in it are looked at."""
+        if type(key) is Traced and key._rm_kind != ARRAY:
+            return self.tracer.look(key, "a key")
+        if type(key) is tuple and holds_traced(key):
+            return tuple(map(self.hashed, key))
+        return key
+
+    def adopted(self, value: Any) -> Any:
+        """An array that came out of an object capture knows nothing of is lifted, as an effect."""
+        if type(value) is not Traced and isinstance(value, np.ndarray):
+            if self.tracer.adopt(value) is None and is_traceable(value):
+                self.tracer.effect("unknown-array", "an array of unknown origin is read")
+            return adopt_loosely(self.tracer, value)
+        return value
+
+
+def getattr_builtin(name: str) -> Any:
+    """A builtin by name, with Python's own error."""
+    import builtins  # noqa: PLC0415  (only code that outlived its recording comes here)
+
+    try:
+        return getattr(builtins, name)
+    except AttributeError:
+        raise NameError(f"name {name!r} is not defined") from None

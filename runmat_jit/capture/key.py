@@ -1,0 +1,151 @@
+"""The key of a call: everything about its arguments that a trace is recorded for.
+
+Arrays count by dtype, shape, strides and flags, and by how they lie to each other; Python numbers
+by class alone (their values are slots); text, truth values and None by value; functions by code or
+identity; containers by structure; other objects by class.
+"""
+
+from __future__ import annotations
+
+import enum
+import types
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+
+from runmat_jit.capture.outside import relation
+from runmat_jit.capture.pytree import is_namedtuple, take_apart
+from runmat_jit.capture.values import is_traceable
+
+_FLAGS = 0x500  # NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE
+_NUMBERS = (int, float, complex)
+_TEXT = (bool, str, bytes, type(None), type(Ellipsis))
+
+
+class NotCapturable(Exception):  # noqa: N818  (an answer: the call runs plain)
+    """An argument that a recording cannot stand in for."""
+
+
+class CallKey:
+    """Walks the arguments of one call: collects the key and the leaves in slots."""
+
+    __slots__ = ("arrays", "containers", "leaves", "parts")
+
+    def __init__(self) -> None:
+        self.parts: list[Hashable] = []
+        self.leaves: list[Any] = []
+        self.arrays: list[np.ndarray] = []
+        self.containers: list[tuple[int, Any]] = []  # slot, mutable container
+
+    def add(self, value: Any) -> None:
+        """Add one argument.
+
+        Raises:
+            NotCapturable: an array whose memory kernels and views cannot speak of.
+
+        """
+        kind = type(value)
+        if kind is np.ndarray:
+            flags = value.flags.num & _FLAGS
+            self.parts.append((value.dtype, value.shape, value.strides, flags))
+            if value.dtype.char not in "fdlqi?" or not flags & 0x100:
+                require_traceable(value)
+            self.leaves.append(value)
+            self.arrays.append(value)
+        elif kind in _NUMBERS or isinstance(value, np.generic):
+            self.parts.append((kind,))
+            self.leaves.append(value)
+        elif kind in _TEXT or isinstance(value, enum.Enum):
+            self.parts.append((kind, value))
+        else:
+            self.add_other(value, kind)
+
+    def add_other(self, value: Any, kind: type) -> None:
+        """Containers, functions and objects."""
+        if isinstance(value, np.ndarray):
+            raise NotCapturable(f"an argument is a {kind.__name__}, a subclass of numpy.ndarray")
+        for slot, seen in self.containers:
+            if seen is value:
+                self.parts.append(("same", slot))
+                return
+        apart = take_apart(value)
+        if apart is not None:
+            structure, children = apart
+            self.parts.append((structure, len(children)))
+            if kind is not tuple and not is_namedtuple(value):
+                self.containers.append((len(self.leaves), value))
+                self.leaves.append(value)
+            for child in children:
+                self.add(child)
+        elif kind is types.FunctionType and is_plain_function(value):
+            self.parts.append(("code", value.__code__, id(value.__globals__)))
+        elif is_constant(value):
+            self.parts.append(("identity", Identity(value)))
+        else:
+            self.parts.append(("object", kind))
+            self.leaves.append(value)
+
+    def finish(self) -> tuple[Hashable, ...]:
+        """The key, with the way the arrays lie to each other."""
+        arrays = self.arrays
+        if len(arrays) > 1:
+            for number, array in enumerate(arrays):
+                self.parts.extend(
+                    (found, before, number)
+                    for before in range(number)
+                    if (found := relation(array, arrays[before])) != "apart"
+                )
+        return tuple(self.parts)
+
+
+class Identity:
+    """Compares an object by identity and keeps it alive."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Identity) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+def require_traceable(value: np.ndarray) -> None:
+    """Refuse arrays that kernels and views cannot speak of."""
+    if not is_traceable(value):
+        aligned = "" if value.flags.aligned else "unaligned "
+        raise NotCapturable(f"an argument is an {aligned}array of dtype {value.dtype}")
+
+
+def is_plain_function(fn: types.FunctionType) -> bool:
+    """Whether all functions of the same code and module mean the same."""
+    return not (fn.__closure__ or fn.__defaults__ or fn.__kwdefaults__)
+
+
+def is_constant(value: Any) -> bool:
+    """Whether an argument is part of the program rather than of its data."""
+    kinds = (types.FunctionType, types.BuiltinFunctionType, type, np.ufunc, np.dtype)
+    return isinstance(value, kinds) or type(value) in (types.ModuleType, type(np.sum))
+
+
+def call_key(
+    args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Hashable, ...], list[Any]]:
+    """Key and leaves of a call.
+
+    Raises:
+        NotCapturable: the call has to run plain.
+
+    """
+    walk = CallKey()
+    for arg in args:
+        walk.add(arg)
+    if kwargs:
+        for name, arg in kwargs.items():
+            walk.parts.append(name)
+            walk.add(arg)
+    return walk.finish(), walk.leaves
