@@ -1,3 +1,4 @@
+# ruff: noqa: INP001 - a script, no part of a package
 """Fits the polynomials of the mathematical expansions and writes their coefficients.
 
     python tools/fit_coefficients.py > runmat_jit/kernel/math/coefficients.py
@@ -13,7 +14,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import mpmath as mp
+import mpmath as mp  # type: ignore[import-untyped] # it has no stubs
 
 PRECISION = 200  # bits
 NODES_PER_COEFFICIENT = 4
@@ -188,7 +189,7 @@ def constants() -> dict[str, tuple[str, dict[str, tuple[float, ...]]]]:
         }
 
 
-def block(name: str, doc: str, values: dict[str, tuple[float, ...]]) -> str:
+def definition(name: str, doc: str, values: dict[str, tuple[float, ...]]) -> str:
     """The lines that define one constant."""
     lines = [f"{name}: Coefficients = {{"]
     for kind, numbers in values.items():
@@ -198,7 +199,7 @@ def block(name: str, doc: str, values: dict[str, tuple[float, ...]]) -> str:
     return "\n".join([*lines, "}", f'"""{doc}."""', ""])
 
 
-HEADER = '''"""Coefficients of the expansions; written by ``tools/fit_coefficients.py``, never by hand.
+HEADER = '''"""Coefficients of the expansions, written by ``tools/fit_coefficients.py``.
 
 Polynomials are listed constant term first; split constants are unevaluated sums.
 """
@@ -216,9 +217,9 @@ def _floats(*digits: str) -> tuple[float, ...]:
 
 def module_text() -> str:
     """The complete module of coefficients."""
-    parts = [block(name, doc, values) for name, (doc, values) in constants().items()]
+    parts = [definition(name, doc, values) for name, (doc, values) in constants().items()]
     parts += [
-        block(job.name, job.doc, {kind: fit(job, kind) for kind in job.counts}) for job in FITS
+        definition(job.name, job.doc, {kind: fit(job, kind) for kind in job.counts}) for job in FITS
     ]
     return HEADER + "\n" + "\n".join(parts)
 

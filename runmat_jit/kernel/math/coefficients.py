@@ -1,4 +1,4 @@
-"""Coefficients of the expansions; written by ``tools/fit_coefficients.py``, never by hand.
+"""Coefficients of the expansions, written by ``tools/fit_coefficients.py``.
 
 Polynomials are listed constant term first; split constants are unevaluated sums.
 """

@@ -74,8 +74,7 @@ def _remainder_of_magnitudes(k: Builder, a: Value, b: Value) -> Value:
     usual = (quotient < format_of(a).integral) & (rest < divisor)
     rare = not_(k, usual)
     with k.if_any(rare, [rest]) as unusual:
-        operands = (dividend, divisor)
-        (special,) = k.call(f"remainder_rare_{a.type}", operands, (a.type,), _rare_remainder)
+        special = _long_division(k, dividend, divisor)
         unusual.yield_(k.select(rare, special, unusual.carry[0]))
     return unusual.out[0]
 
@@ -91,12 +90,16 @@ _STEP_DIGITS = {"f32": 22, "f64": 50}
 _STEPS = {"f32": 13, "f64": 42}
 
 
-def _rare_remainder(k: Builder, arguments: tuple[Value, ...]) -> tuple[Value, ...]:
-    """Long division: remainders by ``divisor 2**(digits j)`` for falling j."""
-    dividend, divisor = arguments
+def _long_division(k: Builder, dividend: Value, divisor: Value) -> Value:
+    """``fmod`` of any magnitudes: remainders by ``divisor 2**(digits j)`` for falling j.
+
+    Not a cold function, because those have no loops.
+    """
     kind = dividend.type
     digits, steps = _STEP_DIGITS[kind], _STEPS[kind]
-    with k.loop(0, steps, [dividend]) as division:
+    # Chosen by the divisor as well, so that it is per lane from the start if either operand is.
+    start = k.select(k.prim("isnan", divisor), divisor, dividend)
+    with k.loop(0, steps, [start]) as division:
         (rest,) = division.carry
         # Half of the shift at a time: a scale by all of it would be out of range.
         half = k.convert("sitofp", (steps - 1) - division.i, kind) * (digits / 2)
@@ -106,7 +109,7 @@ def _rare_remainder(k: Builder, arguments: tuple[Value, ...]) -> tuple[Value, ..
         division.yield_(k.select(shifted < math.inf, reduced, rest))
     result = k.select(k.eq(divisor, math.inf), dividend, division.out[0])
     defined = (dividend < math.inf) & (divisor > 0.0)
-    return (k.select(defined, result, math.nan),)
+    return k.select(defined, result, math.nan)
 
 
 def _truncated_quotient(k: Builder, a: Value, b: Value) -> tuple[Value, Value]:

@@ -11,7 +11,7 @@ import math
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Table, Value
 from runmat_jit.kernel.math.coefficients import PI_PAIR
-from runmat_jit.kernel.math.double_word import two_product, two_sum
+from runmat_jit.kernel.math.double_word import fast_two_sum, two_product, two_sum
 from runmat_jit.kernel.math.formats import FORMATS, bits_of, float_of, whole_bits
 
 
@@ -89,8 +89,10 @@ def _angle(k: Builder, high: Value, low: Value) -> Value:
     sign = high >> 31
     high, low = high ^ sign, low ^ sign  # off by one unit of the last place: 2**-64
     a = k.convert("sitofp", k.prim("lshr", high, 8), "f32") * 2.0**-24
-    b = k.convert("sitofp", ((high & 0xFF) << 16) | k.prim("lshr", low, 16), "f32") * 2.0**-48
+    b = ((high & 0xFF) << 16) | k.prim("lshr", low, 16)
+    c = k.convert("sitofp", low & 0xFFFF, "f32") * 2.0**-64
+    h, rest = fast_two_sum(a, k.convert("sitofp", b, "f32") * 2.0**-48)
     pi, pi_low = PI_PAIR["f32"]
-    product, error = two_product(k, a, k.const(pi, "f32"))
-    r = product + k.fma(a, pi_low, k.fma(b, pi, error))
+    product, error = two_product(k, h, k.const(pi, "f32"))
+    r = product + k.fma(h, pi_low, k.fma(rest + c, pi, error))
     return float_of(k, bits_of(k, r) ^ (sign & FORMATS["f32"].sign))
