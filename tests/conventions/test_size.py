@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SOURCES = [
     path
-    for folder in ("runmat_jit", "matlab_frontend", "benchmarks", "examples")
+    for folder in ("runmat_jit", "matlab_frontend", "benchmarks", "examples", "tools")
     for path in sorted((ROOT / folder).rglob("*.py"))
 ]
 MODULE_LINES = 400

@@ -7,7 +7,16 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 TEXT = {".py", ".md", ".toml", ".yml", ".yaml", ".cfg", ".ini", ".m", ".sh", ""}
-FOLDERS = ("runmat_jit", "matlab_frontend", "benchmarks", "examples", "tests", "docs", ".ci")
+FOLDERS = (
+    "runmat_jit",
+    "matlab_frontend",
+    "benchmarks",
+    "examples",
+    "tests",
+    "docs",
+    "tools",
+    ".ci",
+)
 FORBIDDEN = {
     "paths of one machine": r"/work/|/root/|/home/\w+/",
     "unfinished work": r"\b(TODO|FIXME|XXX)\b",
@@ -47,7 +56,7 @@ def test_no_file_contains(reason):
 
 @pytest.mark.parametrize("reason", IN_PACKAGES_ONLY)
 def test_no_package_contains(reason):
-    assert places(IN_PACKAGES_ONLY[reason], ("runmat_jit", "matlab_frontend")) == []
+    assert places(IN_PACKAGES_ONLY[reason], PACKAGES) == []
 
 
 def test_the_patterns_find_what_they_are_for():
@@ -58,7 +67,7 @@ def test_the_patterns_find_what_they_are_for():
 def test_a_silenced_finding_carries_its_reason():
     """On the same line, or in a comment right above."""
     unexplained = []
-    for path, text in texts(("runmat_jit", "matlab_frontend", "benchmarks", "examples")):
+    for path, text in texts((*PACKAGES, "benchmarks", "examples", "tools")):
         above = ""
         for number, line in enumerate(text.splitlines(), 1):
             found = re.search(r"# (noqa: [A-Z0-9, ]+|type: ignore\[[\w, -]+\])(.*)$", line)
