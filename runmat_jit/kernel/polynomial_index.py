@@ -8,7 +8,7 @@ iteration to the next, so where its coefficient of the block's index is the stri
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from runmat_jit.kernel.ir import Instruction, Value
 from runmat_jit.kernel.primitives import INTEGERS
@@ -18,6 +18,11 @@ Monomial = tuple[int, ...]
 
 Polynomial = Mapping[Monomial, int]
 """Integer coefficients; no entry is zero."""
+
+_TERMS = 64
+"""Longer ones are variables of their own: hashing a counter would make huge ones."""
+
+_WIDE = {"i64", "index"}
 
 ZERO: Polynomial = {}
 ONE: Polynomial = {(): 1}
@@ -31,25 +36,20 @@ def of_value(value: Value, known: Mapping[int, Polynomial]) -> Polynomial:
 
 
 def of_instruction(instruction: Instruction, known: Mapping[int, Polynomial]) -> Polynomial | None:
-    """The polynomial of the result of a uniform integer instruction, where it is one.
+    """The polynomial of the result of a uniform integer instruction, where it is a short one.
 
     Integers wrap, so a narrower one has the same polynomial.
     """
-    ops = ("add", "sub", "mul", "neg", "trunc")
-    if instruction.op not in ops or instruction.results[0].type not in INTEGERS:
+    op, args, (result,) = instruction.op, instruction.args, instruction.results
+    if result.type not in INTEGERS:
         return None
-    operands = [of_value(a, known) for a in instruction.args]
-    match instruction.op:
-        case "add":
-            return _sum(operands[0], operands[1], 1)
-        case "sub":
-            return _sum(operands[0], operands[1], -1)
-        case "trunc":
-            return operands[0]
-        case "neg":
-            return _sum(ZERO, operands[0], -1)
-        case _:
-            return _product(operands[0], operands[1])
+    operands = [of_value(a, known) for a in args]
+    if op == "trunc" or (op in ("sext", "zext") and {args[0].type, result.type} <= _WIDE):
+        return operands[0]
+    if op not in _RULES:
+        return None
+    found = _RULES[op](*operands)
+    return found if len(found) <= _TERMS else None
 
 
 def coefficient(polynomial: Polynomial, variable: int) -> Polynomial | None:
@@ -69,16 +69,33 @@ def mentions(polynomial: Polynomial, variables: frozenset[int]) -> bool:
     return any(v in variables for monomial in polynomial for v in monomial)
 
 
-def _sum(a: Polynomial, b: Polynomial, sign: int) -> Polynomial:
-    total = Counter(a)
-    for monomial, factor in b.items():
-        total[monomial] += sign * factor
-    return {m: f for m, f in total.items() if f}
-
-
-def _product(a: Polynomial, b: Polynomial) -> Polynomial:
+def product(a: Polynomial, b: Polynomial) -> Polynomial:
+    """The product of two polynomials."""
     total: Counter[Monomial] = Counter()
     for m, f in a.items():
         for n, g in b.items():
             total[tuple(sorted(m + n))] += f * g
     return {m: f for m, f in total.items() if f}
+
+
+def _add(a: Polynomial, b: Polynomial) -> Polynomial:
+    total = Counter(a)
+    for monomial, factor in b.items():
+        total[monomial] += factor
+    return {m: f for m, f in total.items() if f}
+
+
+def _negate(a: Polynomial) -> Polynomial:
+    return {m: -f for m, f in a.items()}
+
+
+def _subtract(a: Polynomial, b: Polynomial) -> Polynomial:
+    return _add(a, _negate(b))
+
+
+_RULES: dict[str, Callable[..., Polynomial]] = {
+    "add": _add,
+    "sub": _subtract,
+    "mul": product,
+    "neg": _negate,
+}

@@ -76,7 +76,8 @@ class _Verifier:
     known: dict[int, polynomial.Polynomial] = field(default_factory=dict)
     grouped: set[int] = field(default_factory=set)
     """Uniform values that depend on how many lanes run together."""
-    lane_ids: set[int] = field(default_factory=set)
+    steps: dict[int, polynomial.Polynomial] = field(default_factory=dict)
+    """By how much multiples of ``lane_id`` grow from lane to lane."""
 
     # -- values ----------------------------------------------------------------------------------
     def define(self, value: Value, *, lane: bool) -> None:
@@ -134,7 +135,7 @@ class _Verifier:
             require(op in ("lane_id", "splat"), f"{op} is no instruction")
             require(op == "splat" or place.index is not None, "lane_id counts iterations of lanes")
             require(not any(map(self.depends_on_grouping, args)), "a splat is of one value")
-            self.lane_ids |= {r.number for r in results if op == "lane_id"}
+            self.steps |= {r.number: polynomial.ONE for r in results if op == "lane_id"}
             lane = True
         for value in results:
             require(place.in_lanes or not lane, f"{op} has lanes outside of lanes and total")
@@ -145,16 +146,30 @@ class _Verifier:
         (result,), args = instruction.results, instruction.args
         grouped = [a for a in args if self.depends_on_grouping(a)]
         if result.lane:
-            numbered = any(a.number in self.lane_ids for a in args)
-            counts = instruction.op == "add" and len(grouped) == 1 and numbered
-            fits = not grouped or (counts and self.growth(grouped[0], place) == polynomial.ONE)
-            require(fits, "an index enters lanes by its sum with lane_id only")
+            self.follow_lanes(instruction, grouped, place)
             return
         found = polynomial.of_instruction(instruction, self.known)
         if found is not None:
             self.known[result.number] = found
         if grouped:
             self.grouped.add(result.number)
+
+    def follow_lanes(
+        self, instruction: Instruction, grouped: Sequence[Value], place: _Place
+    ) -> None:
+        """Record multiples of ``lane_id``; an index must be added to the one that goes with it."""
+        (result,), op = instruction.results, instruction.op
+        steps = [self.steps[a.number] for a in instruction.args if a.number in self.steps]
+        if grouped:
+            fits = op == "add" and len(grouped) == 1 and steps == [self.growth(grouped[0], place)]
+            require(fits, "an index enters lanes by its sum with lane_id only")
+        elif op == "mul" and len(steps) == 1:
+            others = [a for a in instruction.args if not a.lane]
+            if others:
+                factor = polynomial.of_value(others[0], self.known)
+                self.steps[result.number] = polynomial.product(steps[0], factor)
+        elif op == "trunc" and steps:
+            self.steps[result.number] = steps[0]
 
     def growth(self, index: Value, place: _Place) -> polynomial.Polynomial | None:
         """By how much an index grows from one iteration of lanes to the next, where known."""

@@ -169,6 +169,27 @@ def test_the_lanes_index_enters_lanes_by_its_sum_with_lane_id_only(enter):
     refused(p, "lane_id|a splat is of|what is stored|a note is of|what loop carries")
 
 
+@pytest.mark.parametrize("kind", ["i32", "i64", "index"])
+def test_multiples_of_the_lanes_index_and_of_lane_id_go_together(kind):
+    p = Parts()
+    with p.lanes() as lanes:
+        narrow = {"i32": "trunc", "i64": "sext"}
+        first, step = lanes.i * p.step + 7, p.step
+        if kind in narrow:
+            first, step = (p.b.convert(narrow[kind], v, kind) for v in (first, step))
+        count = first + p.b.lane_id(kind) * step
+        p.b.store(p.out, lanes.i, p.b.convert("sitofp", count, "f32"))
+    verify(p.b.finish())
+
+
+def test_different_multiples_of_them_do_not():
+    p = Parts()
+    with p.lanes() as lanes:
+        count = lanes.i * p.step + p.b.lane_id("index")
+        p.b.store(p.out, lanes.i, p.b.convert("sitofp", count, "f32"))
+    refused(p, "an index enters lanes by its sum with lane_id")
+
+
 # -- lanes and values ------------------------------------------------------------------------------
 def test_lanes_exist_inside_of_lanes_only():
     p = Parts()
