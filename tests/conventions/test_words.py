@@ -7,16 +7,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 TEXT = {".py", ".md", ".toml", ".yml", ".yaml", ".cfg", ".ini", ".m", ".sh", ""}
-FOLDERS = (
-    "runmat_jit",
-    "matlab_frontend",
-    "benchmarks",
-    "examples",
-    "tests",
-    "docs",
-    "tools",
-    ".ci",
-)
+PACKAGES = ("runmat_jit", "matlab_frontend")
+FOLDERS = (*PACKAGES, "benchmarks", "examples", "tests", "docs", "tools", ".ci")
 FORBIDDEN = {
     "paths of one machine": r"/work/|/root/|/home/\w+/",
     "unfinished work": r"\b(TODO|FIXME|XXX)\b",
