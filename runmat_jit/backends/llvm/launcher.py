@@ -19,14 +19,14 @@ from runmat_jit.backends.llvm.pool import ThreadPool
 from runmat_jit.backends.llvm.symbols import process_symbols
 
 Arrays: TypeAlias = tuple[np.ndarray[Any, Any], ...]
-Launch: TypeAlias = Callable[[int, Arrays, int, int, int, bool], None]
+Launch: TypeAlias = Callable[..., None]
 
 
 class Launcher:
     """Calls kernels on arrays, on this thread or on the pool.
 
-    ``run(kernel, arrays, block, total, grain, parallel)`` stores the data pointer of ``arrays[i]``
-    in ``block[i]`` and calls the kernel over ``[0, total)``:
+    ``run(kernel, arrays, block, total, grain, parallel[, offsets])`` stores the data pointer of
+    ``arrays[i]`` in ``block[i]`` and calls the kernel over ``[0, total)``:
 
     - ``kernel``: address of a ``void (i64* args, i64 lo, i64 hi)``; ``args`` is the block.
     - ``arrays``: a tuple of exactly ``numpy.ndarray``; alive until the call returns.
@@ -38,6 +38,7 @@ class Launcher:
     - ``parallel``: false for work of a few microseconds: one call of the kernel, the GIL is kept.
       True for all longer work, even where the pool has one thread: the GIL is released, signals
       are seen, workers are started if there are none yet.
+    - ``offsets``: address of ``len(arrays)`` int64, bytes to add to the pointers; left out: none.
 
     It raises ``TypeError`` for arguments of other types or below their minimum, ``OverflowError``
     for numbers above 63 bits, and what a signal handler raises; then some chunks have not run.
@@ -70,10 +71,12 @@ def _portable_launch(pool: ThreadPool) -> Launch:
         total: int,
         grain: int,
         parallel: bool,  # noqa: FBT001 - likewise
+        offsets: int | None = None,
     ) -> None:
         slots = (ctypes.c_int64 * len(arrays)).from_address(block)
+        added = (ctypes.c_int64 * len(arrays)).from_address(offsets) if offsets else slots
         for index, array in enumerate(arrays):
-            slots[index] = array.ctypes.data
+            slots[index] = array.ctypes.data + (added[index] if offsets else 0)
         if parallel:
             pool.run(kernel, block, total, grain)
         else:

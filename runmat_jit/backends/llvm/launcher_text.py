@@ -15,6 +15,9 @@ from runmat_jit.backends.llvm.pool_layout import POOL_FIELDS
 
 LAUNCHER_FUNCTIONS = ("launch",)
 
+MOST_ARRAYS = 256
+"""A call with more arrays than this is refused."""
+
 _ARGUMENTS = ("kernel", "arrays", "block", "total", "grain", "parallel")
 _SELF: Mapping[str, int] = MappingProxyType({"start": 0, "none": 1, "ndarray": 2, "pool": 3})
 
@@ -52,9 +55,10 @@ def launcher_text(layout: ObjectLayout) -> str:
 
 
 def _gather_text(layout: ObjectLayout) -> str:
-    """``i1 gather(...)``: store the data pointer of each array; false if one is no array."""
+    """``i1 gather(...)``: store each array's data pointer plus offset; false if one is no array."""
     return f"""
-define internal i1 @gather(ptr %tuple_type, ptr %ndarray, ptr %arrays, ptr %block) {{
+@no_offsets = internal constant [{MOST_ARRAYS} x i64] zeroinitializer
+define internal i1 @gather(ptr %tuple_type, ptr %ndarray, ptr %arrays, ptr %block, ptr %offsets) {{
 entry:
   %p_type = getelementptr i8, ptr %arrays, i64 {layout.type}
   %type = load ptr, ptr %p_type, align 8
@@ -65,9 +69,12 @@ count:
   %items = getelementptr i8, ptr %arrays, i64 {layout.tuple_items}
   %size = load i64, ptr %p_size, align 8
   %is_some = icmp sgt i64 %size, 0
+  %is_few = icmp sle i64 %size, {MOST_ARRAYS}
+  br i1 %is_few, label %begin, label %refuse
+begin:
   br i1 %is_some, label %each, label %accept
 each:
-  %index = phi i64 [0, %count], [%next, %store]
+  %index = phi i64 [0, %begin], [%next, %store]
   %p_array = getelementptr ptr, ptr %items, i64 %index
   %array = load ptr, ptr %p_array, align 8
   %p_array_type = getelementptr i8, ptr %array, i64 {layout.type}
@@ -77,8 +84,11 @@ each:
 store:
   %p_data = getelementptr i8, ptr %array, i64 {layout.array_data}
   %data = load ptr, ptr %p_data, align 8
+  %p_offset = getelementptr i64, ptr %offsets, i64 %index
+  %offset = load i64, ptr %p_offset, align 8
+  %first = getelementptr i8, ptr %data, i64 %offset
   %p_slot = getelementptr ptr, ptr %block, i64 %index
-  store ptr %data, ptr %p_slot, align 8
+  store ptr %first, ptr %p_slot, align 8
   %next = add i64 %index, 1
   %more = icmp slt i64 %next, %size
   br i1 %more, label %each, label %accept
@@ -147,8 +157,18 @@ def _launch_text(layout: ObjectLayout) -> str:
 define ptr @launch(ptr %self, ptr %args, i64 %count) {{
 entry:
   %is_complete = icmp eq i64 %count, {len(_ARGUMENTS)}
-  br i1 %is_complete, label %read, label %refuse
+  %has_offsets = icmp eq i64 %count, {len(_ARGUMENTS) + 1}
+  %is_fine = or i1 %is_complete, %has_offsets
+  br i1 %is_fine, label %choose_offsets, label %refuse
+choose_offsets:
+  br i1 %has_offsets, label %read_offsets, label %read
+read_offsets:
+{_item("offsets_object", "args", len(_ARGUMENTS))}
+  %offsets_number = call i64 @PyLong_AsLongLong(ptr %offsets_object)
+  %given_offsets = inttoptr i64 %offsets_number to ptr
+  br label %read
 read:
+  %offsets = phi ptr [@no_offsets, %choose_offsets], [%given_offsets, %read_offsets]
   %own = getelementptr i8, ptr %self, i64 {layout.tuple_items}
   %p_tuple_type = getelementptr i8, ptr %self, i64 {layout.type}
   %tuple_type = load ptr, ptr %p_tuple_type, align 8
@@ -165,7 +185,8 @@ read:
 collect:
   %kernel_address = inttoptr i64 %kernel_number to ptr
   %block_address = inttoptr i64 %block_number to ptr
-  %is_gathered = call i1 @gather(ptr %tuple_type, ptr %ndarray, ptr %arrays, ptr %block_address)
+  %is_gathered = call i1 @gather(ptr %tuple_type, ptr %ndarray, ptr %arrays,
+                               ptr %block_address, ptr %offsets)
   br i1 %is_gathered, label %choose, label %refuse
 choose:
   %is_parallel = icmp ne i64 %parallel_number, 0

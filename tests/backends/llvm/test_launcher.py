@@ -66,6 +66,20 @@ def test_a_view_is_passed_by_where_it_begins(launcher, kernels, block):
     assert block[0] == base.ctypes.data + 8 * 40
 
 
+def test_offsets_are_added_to_the_pointers(launcher, kernels, block):
+    base, offsets = np.zeros(100), np.array([24, -8])
+    arrays = (base, base[50:])
+    address = offsets.ctypes.data
+    launcher.run(kernels["empty"], arrays, block.ctypes.data, 1, 1, False, address)
+    assert list(block[:2]) == [base.ctypes.data + 24, base.ctypes.data + 8 * 49]
+
+
+def test_more_arrays_than_the_launcher_takes_are_refused(launcher, kernels):
+    block = np.zeros(300, np.int64)
+    with pytest.raises(TypeError):
+        launcher.run(kernels["empty"], (block,) * 257, block.ctypes.data, 1, 1, False)
+
+
 @pytest.mark.parametrize("parallel", [False, True])
 def test_a_kernel_may_have_no_arrays_and_no_elements(launcher, kernels, block, parallel):
     assert launcher.run(kernels["empty"], (), block.ctypes.data, 0, 1, parallel) is None
