@@ -12,6 +12,7 @@ from runmat_jit.backends.llvm.schedule import Schedule, instruction_count, sched
 from runmat_jit.backends.llvm.target import Target
 from runmat_jit.kernel.ir import Kernel, Parameter
 from runmat_jit.kernel.text import to_text
+from runmat_jit.kernel.verify import verify
 
 _NAME = "kernel"
 
@@ -55,7 +56,12 @@ class LlvmBackend:
         return len(self._compiled)
 
     def compile(self, kernel: Kernel) -> CompiledKernel:
-        """Native code of a kernel; equal kernel text is compiled once."""
+        """Native code of a kernel; equal kernel text is compiled once.
+
+        Raises:
+            KernelError: The kernel is not valid, which is a mistake of what built it.
+
+        """
         key = to_text(kernel)
         with self._lock:
             known = self._compiled.get(key)
@@ -75,6 +81,7 @@ class LlvmBackend:
         return lower(kernel, schedule_for(kernel, self.target), self.target, _NAME)
 
     def _compile(self, kernel: Kernel) -> CompiledKernel:
+        verify(kernel)
         schedule = schedule_for(kernel, self.target)
         text = lower(kernel, schedule, self.target, _NAME)
         code = self._jit.compile_object(text, self.target)
