@@ -11,6 +11,7 @@ import numpy as np
 from runmat_jit.backends.llvm.jit import Jit
 from runmat_jit.backends.llvm.launcher_text import (
     LAUNCHER_FUNCTIONS,
+    MOST_ARRAYS,
     launcher_symbols,
     launcher_text,
 )
@@ -73,6 +74,8 @@ def _portable_launch(pool: ThreadPool) -> Launch:
         parallel: bool,  # noqa: FBT001 - likewise
         offsets: int | None = None,
     ) -> None:
+        if len(arrays) > MOST_ARRAYS:
+            raise TypeError(f"a call takes at most {MOST_ARRAYS} arrays, not {len(arrays)}")
         slots = (ctypes.c_int64 * len(arrays)).from_address(block)
         added = (ctypes.c_int64 * len(arrays)).from_address(offsets) if offsets else slots
         for index, array in enumerate(arrays):
