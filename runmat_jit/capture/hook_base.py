@@ -97,7 +97,7 @@ class HookBase(abc.ABC):
     def imported(self, value: Any, module: str, name: str, /) -> Any:
         """What ``from module import name`` bound: an attribute read of the module, if it is one."""
         loaded = sys.modules.get(module)
-        if loaded is None or vars(loaded).get(name) is not value:
+        if getattr(loaded, "__dict__", {}).get(name) is not value:
             return value
         return self.attr(loaded, name)
 

@@ -6,9 +6,9 @@ file, a generated function or a patched code object have no source then.
 
 import inspect
 import linecache
+import os
 import types
 from collections.abc import Iterator
-from pathlib import Path
 
 from runmat_jit.capture.source_cache import SourceCache
 from runmat_jit.capture.source_text import Located, future_flags
@@ -40,7 +40,7 @@ def locate(
 def _texts(fn: types.FunctionType, carried: str | None) -> Iterator[str]:
     filename = fn.__code__.co_filename
     # Entries of `linecache` with no file behind them (notebook cells) would be dropped.
-    if Path(filename).is_file():
+    if os.path.isfile(filename):  # noqa: PTH113, no name is invalid: not all are names of files
         linecache.checkcache(filename)
     lines = linecache.getlines(filename, fn.__globals__)
     if not lines:

@@ -74,8 +74,8 @@ def rewrite(fn: types.FunctionType, located: Located) -> Rewritten | Refused:
     except (SyntaxError, ValueError):  # a hook where the grammar allows no call
         return Refused("unknown-syntax", code.co_firstlineno)
     new = _code_within(compiled, code.co_qualname)
-    if not set(new.co_freevars) <= {RUNTIME, *code.co_freevars}:
-        return Refused("unknown-scope", code.co_firstlineno)
+    outside = set(new.co_freevars) - {RUNTIME}
+    assert outside <= set(code.co_freevars), "rewriting makes no variable free"
     return Rewritten(new, code.co_freevars, frozenset(nested_codes(new)))
 
 

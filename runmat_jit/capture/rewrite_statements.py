@@ -1,4 +1,4 @@
-"""Rewriting of statements that bind names in their own way: loops, ``with``, imports."""
+"""Rewriting of statements that bind or nest in their own way: ``if``, loops, ``with``, imports."""
 
 import ast
 from collections.abc import Mapping
@@ -7,6 +7,20 @@ from importlib.util import resolve_name
 from runmat_jit.capture.hook_calls import constant, hook, placed
 from runmat_jit.capture.node_rewriter import Handler, NodeRewriter
 from runmat_jit.capture.rewrite_stores import store_target
+
+
+def rewrite_if(rewriter: NodeRewriter, node: ast.If) -> ast.stmt:
+    """A chain of ``elif`` nests as deep as it is long: no recursion."""
+    chain = [node]
+    orelse = node.orelse
+    while len(orelse) == 1 and isinstance(orelse[0], ast.If):
+        chain.append(orelse[0])
+        orelse = orelse[0].orelse
+    rewritten = rewriter.block(orelse)
+    for link in reversed(chain):
+        test, body = rewriter.expression(link.test), rewriter.block(link.body)
+        rewritten = [placed(ast.If(test, body, rewritten), link)]
+    return rewritten[0]
 
 
 def rewrite_for(rewriter: NodeRewriter, node: ast.For) -> ast.stmt:
@@ -55,6 +69,7 @@ def rewrite_import_from(rewriter: NodeRewriter, node: ast.ImportFrom) -> list[as
 
 
 STATEMENTS: Mapping[type[ast.AST], Handler] = {
+    ast.If: rewrite_if,
     ast.For: rewrite_for,
     ast.AsyncFor: rewrite_async_for,
     ast.With: rewrite_with,

@@ -497,3 +497,31 @@ def coroutines(p):
             coroutine.send(None)
     except StopIteration as stop:
         return stop.value
+
+
+def lifetimes(p):
+    class Dying:
+        def __init__(self, name):
+            self.name = name
+
+        def __iadd__(self, other):
+            return other
+
+        def __del__(self):
+            p(f"died {self.name}")
+
+    box = [None, None]
+    box[0], y = Dying("a"), Dying("b")
+    p("two live")
+    box[0] = None
+    y = p("one lives")
+    box[1] = z = Dying("c")
+    z = None
+    box[1] = p("replaced", Dying("d"))
+    box[1] += p("operand", Dying("e"))
+    del box[1]
+    p("none lives")
+    for box[0] in (Dying("f"), Dying("g")):
+        p("body")
+    [box[0] for box[0] in [Dying("h")]]
+    p("end", Dying("i")).name
