@@ -35,8 +35,9 @@ def test_a_compiled_kernel_says_how_it_is_called(backend):
     assert compiled.events_slot == 3
     assert compiled.instructions == 5
     x, out, event = np.arange(50.0), np.zeros(50), ctypes.c_int64(0)
-    words = [x.ctypes.data, out.ctypes.data, 50, ctypes.addressof(event)]
-    FUNCTION(compiled.address)(ctypes.addressof((ctypes.c_int64 * 4)(*words)), 10, 50)
+    words = (x.ctypes.data, out.ctypes.data, 50, ctypes.addressof(event))
+    block = (ctypes.c_int64 * 4)(*words)
+    FUNCTION(compiled.address)(ctypes.addressof(block), 10, 50)
     assert np.array_equal(out, np.where(np.arange(50) < 10, 0, 3 * x))
     assert event.value == 0
 
