@@ -9,18 +9,12 @@ from runmat_jit.kernel.ir import Value
 
 
 def horner(k: Builder, x: Value, coefficients: Sequence[float]) -> Value:
-    """The polynomial with these coefficients, constant term first: fewest instructions."""
+    """The polynomial with these coefficients, constant term first.
+
+    Shorter chains (Estrin's scheme, even and odd powers apart) cost a few multiplications and
+    measured 0 to 15 % slower: enough vectors are in flight to hide the latency of this one.
+    """
     result = k.const(coefficients[-1], x.type)
     for coefficient in reversed(coefficients[:-1]):
         result = k.fma(result, x, k.const(coefficient, x.type))
     return result
-
-
-def estrin(k: Builder, x: Value, coefficients: Sequence[float]) -> Value:
-    """The same polynomial in logarithmic depth, for a few more multiplications."""
-    terms = [k.const(c, x.type) for c in coefficients]
-    while len(terms) > 1:
-        pairs = [k.fma(x, terms[j + 1], terms[j]) for j in range(0, len(terms) - 1, 2)]
-        terms = pairs + terms[2 * len(pairs) :]
-        x = x * x
-    return terms[0]

@@ -28,10 +28,10 @@ def inputs(dtype):
 
 
 @pytest.mark.parametrize("kind", FLOATS)
-def test_tanh_is_within_1_6_ulp(kind):
+def test_tanh_is_within_1_9_ulp(kind):
     x = inputs(FLOATS[kind])
     error, where = largest_error(compiled(tanh, (kind,))(x), mp.tanh, [x])
-    assert error < 1.6, where
+    assert error < 1.9, where
 
 
 @pytest.mark.parametrize("kind", FLOATS)
@@ -55,4 +55,4 @@ def test_tanh_never_exceeds_one(kind):
 
 @pytest.mark.slow
 def test_tanh_is_accurate_over_all_of_float32():
-    assert worst_of_sweep(compiled(tanh, ("f32",)), np.tanh) < 1.6
+    assert worst_of_sweep(compiled(tanh, ("f32",)), np.tanh) < 1.9
