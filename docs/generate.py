@@ -56,11 +56,11 @@ def operations() -> str:
     )
     return (
         "# Operations\n\n"
-        "What is compiled; every other call stays with NumPy. Accuracy: *NumPy's bits*, or the "
-        "greatest error of our own kernel in units in the last place (ULP), or the factor c of a "
-        "reduction's error bound c u sum(abs(terms)), where u is the rounding unit, for each level "
-        "of the reduction. An operation without calls is what compiled graphs are made of.\n\n"
-        + "\n".join(sections)
+        "What is compiled; every other call stays with NumPy. Accuracy: *NumPy's bits*, or the\n"
+        "greatest error of our own kernel in units in the last place (ULP), or, for sums, the\n"
+        "factor c of the error bound c u sum(abs(terms)), where u is the rounding unit, for each\n"
+        "level of the reduction. An operation without calls is what compiled graphs are made of.\n"
+        "\n" + "\n".join(sections)
     )
 
 
@@ -90,6 +90,8 @@ def _accuracy(row: Op) -> str:
         return f"{max(row.ulp.values()):g} ULP"
     if row.reduction is None:
         return "as its sum"
+    if row.reduction.combine == "mul":
+        return "n u, relative, of n factors"
     return f"c = {row.reduction.bound:g}"
 
 

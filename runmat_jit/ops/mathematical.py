@@ -94,7 +94,11 @@ def _expand_power(
     return k.select(k.eq(y, 0.5), k.prim("sqrt", x), general) if single else general
 
 
-def _power_row(name: str, numpy: Callable[..., Any], result: Any, doc: str, **fields: Any) -> Op:
+def _power_row(
+    name: str, spellings: tuple[Callable[..., Any], ...], result: Any, doc: str, **fields: Any
+) -> Op:
+    numpy = spellings[0]
+
     def meaning(x: Any, y: Any, exponent: float | None = None, *, single: bool = False) -> Any:
         del single  # a fact for the kernel
         return numpy(x, y if exponent is None else exponent)
@@ -106,7 +110,7 @@ def _power_row(name: str, numpy: Callable[..., Any], result: Any, doc: str, **fi
         kind="elementwise",
         arity=2,
         numpy=meaning,
-        spellings=(numpy,),
+        spellings=spellings,
         bind=bind,
         result=result,
         canonical=_canonical_power,
@@ -192,14 +196,14 @@ ROWS = (
     ),
     _power_row(
         "power",
-        np.power,
+        (np.power,),
         _ufunc_result,
         "The first operand to the power of the second; integers with a known exponent only.",
         matlab="power",
     ),
     _power_row(
         "pow",
-        operator.pow,
+        (operator.pow, pow),
         _operator_result,
         "The operator ``**``, as ``power``.",
     ),

@@ -52,7 +52,7 @@ def _ufunc_keywords(row):
 
 def _powers():
     exponents = (0, 1, 2, 3, 10, -1, -2, 0.5, 2.0, -1.0, 0.0, 1.5, True, False)
-    for function in (np.power, operator.pow):
+    for function in (np.power, operator.pow, pow):
         for base, exponent in itertools.product(one_operand(), exponents):
             yield function, (base, exponent), {}
         for pair in two_operands():
@@ -194,7 +194,7 @@ def _joins(function):
 
 _SPECIAL = {
     "power": lambda: (c for c in _powers() if c[0] is np.power),
-    "pow": lambda: (c for c in _powers() if c[0] is operator.pow),
+    "pow": lambda: (c for c in _powers() if c[0] is not np.power),
     "where": _where,
     "clip": _clip,
     "round": _round,

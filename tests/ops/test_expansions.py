@@ -80,7 +80,7 @@ def test_an_own_expansion_is_within_its_documented_error(loop):
     unusual = ~usual & ~at_the_edge
     special = [operand[unusual] for operand in operands]
     assert_same(result[unusual], expected[unusual], special)
-    chosen = np.flatnonzero(usual)[:: max(1, usual.sum() // 500)]
+    chosen = np.flatnonzero(usual)[:: max(1, usual.sum() // 300)]
     with mpmath.workprec(DIGITS):
         for index in chosen:
             values = [operand[index] for operand in operands]
