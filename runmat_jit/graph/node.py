@@ -130,11 +130,11 @@ class GraphBuilder:
 def _identity(
     op: Op, args: tuple[Node, ...], params: Mapping[str, Hashable], kind: TensorType
 ) -> Hashable:
-    exact = tuple((name, _exact(value)) for name, value in sorted(params.items()))
+    exact = tuple([(name, *_exact(params[name])) for name in sorted(params)]) if params else ()
     return op.name, tuple(map(id, args)), exact, kind
 
 
-def _exact(value: Hashable) -> Hashable:
+def _exact(value: Hashable) -> tuple[type, Hashable]:
     """A key that tells 1 from 1.0 and from True, and 0.0 from -0.0."""
     return type(value), value.hex() if isinstance(value, float) else value
 

@@ -40,18 +40,16 @@ class TokenLine:
 
         """
         tokens: list[tuple[str, str, int]] = []
-        place = 0
-        while not tokens or tokens[-1][0] != "end":
-            match = _TOKEN.match(text, place)
-            if match is None:
-                blank = len(text[place:]) - len(text[place:].lstrip())
-                column = place + blank + 1
-                raise GraphSyntaxError(
-                    f"line {number}, column {column}: {text[column - 1]!r} begins no token"
-                )
-            kind = match.lastgroup or "end"
-            tokens.append((kind, match.group(kind), match.start(kind) + 1))
-            place = match.end()
+        end = 0
+        for match in _TOKEN.finditer(text):
+            if match.start() != end:
+                break
+            kind, end = match.lastgroup or "end", match.end()
+            tokens.append((kind, match[kind], match.start(kind) + 1))
+        if not tokens or tokens[-1][0] != "end":
+            column = end + len(text[end:]) - len(text[end:].lstrip()) + 1
+            odd = text[column - 1]
+            raise GraphSyntaxError(f"line {number}, column {column}: {odd!r} begins no token")
         return cls(number, tokens)
 
     @property

@@ -52,12 +52,17 @@ def rewrite(graph: Graph, rules: Sequence[Rule]) -> Graph:
 
 @dataclass(slots=True)
 class _Rewriting:
-    """``final`` maps a node to its fixed point; ``waits_for`` to the node that will give it."""
+    """``final`` maps a node to its fixed point.
+
+    A node that was replaced waits: ``waiting`` has it as this builder knows it, and what it waits
+    for.
+    """
 
     rules: Mapping[str, Sequence[Rule]]
     builder: GraphBuilder = field(default_factory=GraphBuilder)
     final: dict[Node, Node] = field(default_factory=dict)
-    waits_for: dict[Node, Node] = field(default_factory=dict)
+    waiting: dict[Node, tuple[Node, Node]] = field(default_factory=dict)
+    replaced: set[Node] = field(default_factory=set)
 
     def run(self, graph: Graph) -> Graph:
         for node in graph.inputs:
@@ -75,21 +80,31 @@ class _Rewriting:
             node, line = stack[-1]
             if node in self.final:
                 stack.pop()
-            elif node in self.waits_for:
-                result = self.final.get(self.waits_for[node])
-                assert result is not None, f"the rules about {node.op.name} undo each other"
-                self.final[node] = result
-                stack.pop()
+            elif node in self.waiting:
+                new, step = self.waiting.pop(node)
+                assert step in self.final, f"a rule about {new.op.name} needs what it replaces"
+                self.final[node] = self.final[new] = self.final[step]
             elif missing := [arg for arg in node.args if arg not in self.final]:
                 stack.extend((arg, arg.line or line) for arg in reversed(missing))
             else:
-                new = self.intern(node, line)
-                step = new if new is not node else self.replacement(new)
-                if step is None:
-                    self.final[new] = new
-                else:
-                    self.waits_for[node] = step
-                    stack.append((step, step.line or line))
+                before = self.step(node, line)
+                if before is not None:
+                    stack.append((before, before.line or line))
+
+    def step(self, node: Node, line: SourceLine | None) -> Node | None:
+        """Finish a node whose operands are finished, or give what is to be finished before."""
+        new = self.intern(node, line)
+        if new in self.final:
+            self.final[node] = self.final[new]
+            return None
+        assert new not in self.replaced, f"the rules about {new.op.name} undo each other"
+        step = self.replacement(new)
+        if step is None:
+            self.final[node] = self.final[new] = new
+        else:
+            self.waiting[node] = new, step
+            self.replaced.add(new)
+        return step
 
     def intern(self, node: Node, line: SourceLine | None) -> Node:
         args = tuple(map(self.final.__getitem__, node.args))

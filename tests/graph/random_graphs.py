@@ -30,7 +30,7 @@ LARGEST = 400
 
 
 @st.composite
-def graphs(draw, rows=EXACT_ROWS, dtypes=COMPILED_DTYPES, max_nodes=10, into=True):
+def graphs(draw, rows=EXACT_ROWS, dtypes=COMPILED_DTYPES, max_nodes=10, *, into=True):
     """A valid graph of up to ``max_nodes`` values over ``rows``, all of its last values outputs.
 
     Inputs lie in any layout; ``into``: some outputs may be written into inputs.

@@ -1,0 +1,62 @@
+"""Rows in terms of other rows. Oracles: the printed graph; NumPy's bits."""
+
+import pytest
+from hypothesis import given, note
+from hypothesis import strategies as st
+
+from runmat_jit.backends.reference.interpret import run
+from runmat_jit.graph.text import to_text
+from runmat_jit.graph.verify import verify
+from runmat_jit.passes.expand import DECOMPOSED, expand
+from tests.graph.random_graphs import EXACT_ROWS, SUMS, arrays, bits_equal, graphs
+from tests.graph.written import written
+
+
+def test_a_mean_is_a_sum_divided_in_double_precision():
+    graph = written(["float32[4, 5]"], "mean($0, axis=(1,), dtype='float32', keepdims=False)")
+    assert to_text(expand(graph)) == (
+        "$0 : float32[4, 5] strides (5, 1)\n"
+        "%0 = sum($0, axis=(1,), dtype='float32', keepdims=False) : float32[4]\n"
+        "%1 = cast(%0, dtype='float64') : float64[4]\n"
+        "%2 = divide(%1, 5.0) : float64[4]\n"
+        "%3 = cast(%2, dtype='float32') : float32[4]\n"
+        "return %3 -> fresh (0,)\n"
+    )
+
+
+def test_two_limits_are_a_maximum_and_a_minimum():
+    graph = written(["float32[4]"], "clip($0, 0.0, 1.0, limits=('min', 'max'))")
+    assert to_text(expand(graph)) == (
+        "$0 : float32[4] strides (1,)\n"
+        "%0 = maximum(0.0, $0) : float32[4]\n"
+        "%1 = minimum(1.0, %0) : float32[4]\n"
+        "return %1 -> fresh (0,)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "zeros(shape=(2, 3), dtype='float32')",
+        "full(float32(2.0), shape=(2, 3), dtype='float32')",
+        "arange(start=1, stop=9, step=2, dtype='int64')",
+        "ones_like($0, dtype='int32', order='K')",
+    ],
+)
+def test_what_is_created_is_constants_and_counters(expression):
+    graph = written(["float32[4]"], expression)
+    found = expand(graph)
+    names = {node.op.name for node in found.nodes}
+    assert names <= {"constant", "iota", "broadcast_to"}
+    verify(found)
+    assert all(map(bits_equal, run(graph, arrays(graph)), run(found, arrays(graph))))
+
+
+@given(graph=graphs(rows=(*EXACT_ROWS, *SUMS)), seed=st.integers(0, 99))
+def test_nothing_that_decomposes_is_left_and_bits_are_kept(graph, seed):
+    note(to_text(graph))
+    found = expand(graph)
+    verify(found)
+    assert not {node.op.name for node in found.nodes} & set(DECOMPOSED)
+    old, new = run(graph, arrays(graph, seed)), run(found, arrays(graph, seed))
+    assert all(map(bits_equal, old, new))
