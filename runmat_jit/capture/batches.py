@@ -47,6 +47,7 @@ def targets(pending: Sequence[Pending]) -> list[Storage]:
 def run(tracer: Tracer, functional: Functional) -> None:
     """Compile and run a graph, give the storages their memory, and record the step."""
     program = tracer.executor.compile(functional.graph)
+    tracer.programs.append(program)
     values = [
         scalar_of(entry.operand.value, entry.dtype)
         if isinstance(entry, ScalarInput)

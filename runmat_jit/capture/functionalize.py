@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from runmat_jit.capture.storage import Geometry, Storage, memory_order
 from runmat_jit.core.source import SourceLine
 from runmat_jit.core.types import TensorType, c_strides
 from runmat_jit.graph.node import Fresh, Graph, GraphBuilder, Into, Node, Output
-from runmat_jit.ops.spec import Params, canonical_params
+from runmat_jit.ops.spec import canonical_params
 from runmat_jit.ops.table import ROWS
 
 
@@ -93,22 +92,9 @@ class _State:
         types = tuple(arg.type for arg in args)
         params = canonical_params(op.row, op.params, types)
         kind = TensorType(op.dtype, op.shape)
-        if op.row.decompose is not None:
-            node = op.row.decompose(self.maker(op.line), args, params, kind)
-        else:
-            node = self.builder.make(op.row, args, params, kind, op.line)
+        node = self.builder.make(op.row, args, params, kind, op.line)
         self.computed.append(node)
         self.write(op.target, node, op.line)
-
-    def maker(self, line: SourceLine | None) -> Any:
-        """What rows that decompose build their parts with."""
-
-        def make(name: str, args: tuple[Node, ...], params: Params, kind: TensorType) -> Node:
-            node = self.builder.make(ROWS[name], args, params, kind, line)
-            self.computed.append(node)
-            return node
-
-        return make
 
     # -- reading ---------------------------------------------------------------------------------
     def operand(self, operand: Operand, dtype: np.dtype, line: SourceLine | None) -> Node:

@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 RUNTIME = "__rt__"
 
@@ -10,9 +10,12 @@ Visit = Callable[[ast.expr], ast.expr]
 N = TypeVar("N", bound=ast.AST)
 
 
-def placed(new: N, at: ast.AST) -> N:
+def placed(new: N, at: Any) -> N:
     """The new node at the place of another."""
-    return ast.copy_location(new, at)
+    node: Any = new  # only some kinds of node have a place, and these are such
+    node.lineno, node.end_lineno = at.lineno, at.end_lineno
+    node.col_offset, node.end_col_offset = at.col_offset, at.end_col_offset
+    return new
 
 
 def constant(value: str | int | None, at: ast.AST) -> ast.Constant:

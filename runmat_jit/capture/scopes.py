@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -17,6 +18,22 @@ class Where(Enum):
     FREE = "bound by a function around it"
     GLOBAL = "a global or builtin"
     UNSETTLED = "bound by the class body, but perhaps later: then it is FREE or GLOBAL"
+
+
+SCOPED = frozenset(
+    {
+        *(ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.arg, ast.AnnAssign),
+        *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+    }
+)
+BINDING = frozenset(
+    {
+        *(ast.Name, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.arg, ast.Import),
+        *(ast.ImportFrom, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping),
+        *(ast.Global, ast.Nonlocal),
+    }
+)
+CHILDLESS = frozenset({ast.Constant, ast.Load, ast.Store, ast.Del, ast.Pass, ast.alias})
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +61,25 @@ def scope_of(roots: Iterable[ast.AST], class_name: str | None, *, is_class: bool
     pending = list(roots)
     while pending:
         node = pending.pop()
-        for name in _bound_by(node):
-            mangled = mangle(name, class_name)
-            line: int = node.lineno if hasattr(node, "lineno") else 0
-            scope.bound[mangled] = min(line, scope.bound.get(mangled, line))
-            if isinstance(node, ast.ExceptHandler) or isinstance(
-                getattr(node, "ctx", None), ast.Del
-            ):
-                scope.deleted.add(mangled)
-        if isinstance(node, ast.Global):
-            scope.global_names.update(mangle(name, class_name) for name in node.names)
-        elif isinstance(node, ast.Nonlocal):
-            scope.nonlocal_names.update(mangle(name, class_name) for name in node.names)
-        pending.extend(_children_in_scope(node))
+        kind = type(node)
+        if kind in CHILDLESS:
+            continue
+        if kind in BINDING:
+            _note_bindings(node, scope, class_name)
+        pending.extend(_children_in_scope(node) if kind in SCOPED else _children(node))
     return scope
+
+
+def _note_bindings(node: Any, scope: Scope, class_name: str | None) -> None:
+    if isinstance(node, ast.Global | ast.Nonlocal):
+        declared = scope.global_names if isinstance(node, ast.Global) else scope.nonlocal_names
+        declared.update(mangle(name, class_name) for name in node.names)
+        return
+    names = [mangle(name, class_name) for name in _bound_by(node)]
+    for name in names:
+        scope.bound[name] = min(node.lineno, scope.bound.get(name, node.lineno))
+    if isinstance(node, ast.ExceptHandler) or isinstance(getattr(node, "ctx", None), ast.Del):
+        scope.deleted.update(names)
 
 
 def assigned_by(statement: ast.stmt) -> list[ast.AST]:
@@ -89,8 +111,17 @@ def _bound_by(node: ast.AST) -> list[str]:
     return []
 
 
+def _children(node: ast.AST) -> Iterator[ast.AST]:
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            yield from (element for element in value if isinstance(element, ast.AST))
+        elif isinstance(value, ast.AST):
+            yield value
+
+
 def _children_in_scope(node: ast.AST) -> Iterator[ast.AST]:
-    """The parts of a node that are evaluated (or bound) in the scope that the node stands in."""
+    """The parts of such a node that are evaluated (or bound) in the scope that it stands in."""
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             yield from node.decorator_list
@@ -106,12 +137,12 @@ def _children_in_scope(node: ast.AST) -> Iterator[ast.AST]:
             yield from ([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt])
             for generator in node.generators:
                 yield from (generator.iter, *generator.ifs)
-        case ast.arg():
-            return  # annotations are evaluated around the function
         case ast.AnnAssign(target=ast.Name(), simple=0, value=None):
             yield node.annotation  # `(x): int` binds nothing
-        case _:
-            yield from ast.iter_child_nodes(node)
+        case ast.AnnAssign():
+            yield from _children(node)
+        case ast.arg():
+            pass  # annotations are evaluated around the function
 
 
 def _evaluated_by_definition(args: ast.arguments) -> Iterator[ast.expr]:

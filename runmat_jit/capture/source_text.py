@@ -48,17 +48,21 @@ NameAndLine = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class CompiledText:
-    """A text compiled in one way: its functions and their code, by name and first line."""
+    """A text compiled in one way: its tree, and its code objects by name and first line."""
 
-    functions: Mapping[NameAndLine, list[Located]]
+    tree: ast.Module
     codes: Mapping[NameAndLine, list[types.CodeType]]
 
     def find(self, code: types.CodeType) -> Located | None:
         """The function whose code equals the given one, if there is exactly one."""
-        key = code.co_name, code.co_firstlineno
-        if code not in self.codes.get(key, []):
+        name, line = code.co_name, code.co_firstlineno
+        if code not in self.codes.get((name, line), []):
             return None
-        candidates = self.functions.get(key, [])
+        candidates = [
+            located
+            for located in _functions_around(self.tree, line, code.co_filename)
+            if located.first_line == line and name == getattr(located.node, "name", "<lambda>")
+        ]
         if len(candidates) > 1:
             candidates = _told_apart(code, candidates)
         return candidates[0] if len(candidates) == 1 else None
@@ -91,7 +95,7 @@ def compile_module(source: str | ast.Module, filename: str, flags: int) -> types
 def compiled_text(
     tree: ast.Module, filename: str, flags: int, text: str | None = None
 ) -> CompiledText | None:
-    """The functions of a tree and their code objects.
+    """A tree and its code objects, or None if it does not compile.
 
     Args:
         tree: What is compiled.
@@ -107,17 +111,13 @@ def compiled_text(
     codes: dict[NameAndLine, list[types.CodeType]] = {}
     for code in nested_codes(module):
         codes.setdefault((code.co_name, code.co_firstlineno), []).append(code)
-    functions: dict[NameAndLine, list[Located]] = {}
-    for located in _functions_in(tree, filename):
-        name = "<lambda>" if isinstance(located.node, ast.Lambda) else located.node.name
-        functions.setdefault((name, located.first_line), []).append(located)
-    return CompiledText(functions, codes)
+    return CompiledText(tree, codes)
 
 
 def statement_at(tree: ast.Module, line: int) -> ast.Module | None:
     """The top-level statement around a line, as a module: IPython compiles them one by one."""
     for statement in tree.body:
-        if _first_line(statement) <= line <= (statement.end_lineno or statement.lineno):
+        if _stands_on(statement, line):
             return ast.Module([statement], [])
     return None
 
@@ -140,20 +140,29 @@ def nested_codes(code: types.CodeType) -> list[types.CodeType]:
     return found
 
 
-def _functions_in(tree: ast.Module, filename: str) -> Iterator[Located]:
+def _functions_around(tree: ast.Module, line: int, filename: str) -> Iterator[Located]:
+    """The functions and lambdas that stand on the line."""
     pending: list[tuple[ast.AST, str | None]] = [(tree, None)]
     while pending:
         node, class_name = pending.pop()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             yield Located(node, filename, _first_line(node), class_name)
-        body: list[ast.stmt] = node.body if isinstance(node, ast.ClassDef) else []
-        pending.extend((statement, getattr(node, "name", None)) for statement in body)
-        inside = set(map(id, body))
-        children = ast.iter_child_nodes(node)
-        pending.extend((child, class_name) for child in children if id(child) not in inside)
+        own_name = node.name if isinstance(node, ast.ClassDef) else class_name
+        for name, value in ast.iter_fields(node):
+            inner = own_name if name == "body" else class_name
+            children = value if isinstance(value, list) else [value]
+            pending.extend((child, inner) for child in children if _stands_on(child, line))
 
 
-def _first_line(node: ast.stmt | ast.expr) -> int:
+def _stands_on(node: object, line: int) -> bool:
+    if not isinstance(node, ast.expr | ast.stmt):
+        return isinstance(node, ast.AST)
+    end = node.end_lineno or node.lineno
+    return line <= end and (node.lineno <= line or _first_line(node) <= line)
+
+
+def _first_line(node: ast.expr | ast.stmt) -> int:
+    """Where the code object of a definition begins: at its first decorator, if it has one."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 

@@ -56,6 +56,7 @@ class Tracer:
         self.entry_token = current_errstate()
         self.token: Any = None
         self.refused: list[str] = []
+        self.programs: list[Any] = []  # of every batch, for explanations
         self.owned: dict[int, Any] = {}  # objects that the recording itself made
         self.view_ops: dict[int, Op] = {}  # how each view was made, until a step needs it
         self.pending_line: SourceLine | None = None
@@ -239,7 +240,9 @@ class Tracer:
             frame = frame.f_back  # type: ignore[assignment]  # the loop ends at the outermost frame
         if frame is None:
             return None
-        return SourceLine(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+        code = frame.f_code
+        module = frame.f_globals.get("__name__", "")
+        return SourceLine(code.co_filename, frame.f_lineno, code.co_name, module)
 
     # -- operations, as Traced sends them ----------------------------------------------------------
     def operator(self, fn: Any, args: tuple[Any, ...]) -> Any:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,6 +14,12 @@ class SourceLine:
     filename: str
     line: int
     function: str = ""
+    module: str = ""
+
+    def namespace(self) -> dict[str, Any] | None:
+        """The globals of the module that the line is in, if it can still be found."""
+        found = sys.modules.get(self.module)
+        return None if found is None else vars(found)
 
     def __str__(self) -> str:
         return f"{self.filename}:{self.line}"

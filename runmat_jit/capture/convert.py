@@ -1,0 +1,49 @@
+"""Rewrites functions, each once, and remembers which code calls hooks."""
+
+from __future__ import annotations
+
+import threading
+import types
+from typing import Any
+
+from runmat_jit.capture.locate import SourceCache, locate
+from runmat_jit.capture.rewrite import Refused, Rewritten, rewrite
+
+
+class Rewriter:
+    """The rewritten forms of functions, by code object. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._sources = SourceCache()
+        self._known: dict[types.CodeType, Rewritten | Refused] = {}
+        self._codes: set[int] = set()
+        self._lock = threading.RLock()
+
+    def find(self, fn: types.FunctionType, carried: str | None = None) -> Rewritten | Refused:
+        """The rewritten form, or why there is none."""
+        found = self._known.get(fn.__code__)
+        if found is None:
+            with self._lock:
+                found = self._known.get(fn.__code__)
+                if found is None:
+                    located = locate(fn, self._sources, carried)
+                    line = fn.__code__.co_firstlineno
+                    found = rewrite(fn, located) if located else Refused("no-source", line)
+                    if isinstance(found, Rewritten):
+                        self._codes.update(map(id, found.codes))
+                    self._known[fn.__code__] = found
+        return found
+
+    def rewritten(self, fn: types.FunctionType) -> Rewritten | None:
+        """The rewritten form of a function; None where it has none."""
+        found = self.find(fn)
+        return found if isinstance(found, Rewritten) else None
+
+    def is_rewritten(self, code: types.CodeType) -> bool:
+        """Whether a code object calls hooks."""
+        return id(code) in self._codes
+
+    def undecorated(self, fn: Any) -> types.FunctionType | None:
+        """The function beneath our own decorator."""
+        inner = fn.__wrapped__ if type(fn).__name__ == "JitFunction" else None
+        return inner if isinstance(inner, types.FunctionType) else None

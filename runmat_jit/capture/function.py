@@ -1,0 +1,177 @@
+"""A decorated function: finds the trace of a call and repeats it, or records one."""
+
+from __future__ import annotations
+
+import threading
+import types
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+from runmat_jit.capture.calls import call as captured_call
+from runmat_jit.capture.convert import Rewriter
+from runmat_jit.capture.hooks import Hooks
+from runmat_jit.capture.key import NotCapturable, call_key
+from runmat_jit.capture.recorder import Active, record
+from runmat_jit.capture.rewrite import Refused, bind
+from runmat_jit.capture.tape import Effect
+from runmat_jit.capture.trace import Stale, Trace
+from runmat_jit.capture.tracer import Tracer
+from runmat_jit.core.errstate import ErrorStates, current_errstate
+from runmat_jit.core.protocols import EventsRaise, Executor
+
+KEY_LIMIT = 256
+VARIANT_LIMIT = 16
+
+
+@dataclass(slots=True)
+class Record:
+    """What is known of calls with one key: traces, and why there are none."""
+
+    traces: list[Trace] = field(default_factory=list)
+    effects: tuple[Effect, ...] = ()
+    refused: tuple[str, ...] = ()
+    programs: tuple[Any, ...] = ()
+    """The programs of the last recording."""
+
+
+@dataclass(slots=True)
+class Counts:
+    """Calls of one function, by what happened."""
+
+    replayed: int = 0
+    recorded: int = 0
+    plain: int = 0
+
+
+class Capturer:
+    """What all decorated functions of a session share."""
+
+    def __init__(self, executor: Executor, states: ErrorStates) -> None:
+        self.executor, self.states = executor, states
+        self.rewriter = Rewriter()
+        self.active = Active()
+
+
+class CapturedFunction:
+    """The traces of one function."""
+
+    def __init__(self, fn: types.FunctionType, capturer: Capturer, carried: str | None) -> None:
+        self.fn, self.capturer = fn, capturer
+        self.records: OrderedDict[Hashable, Record] = OrderedDict()
+        self.counts = Counts()
+        self.plain_reason = ""
+        self.last_failed = ""
+        self.carried = carried
+        self._lock = threading.Lock()
+
+    # -- one call ----------------------------------------------------------------------------------
+    def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result of one call, as plain Python would give it."""
+        tracer = self.capturer.active.tracer
+        if tracer is not None and not tracer.closed:
+            hooks = Hooks(tracer, self.capturer.rewriter, self.fn)
+            return captured_call(hooks, self.fn, args, kwargs)
+        try:
+            key, slots = call_key(args, kwargs)
+            key = (current_errstate(), key)
+            found = self.records.get(key)
+        except (NotCapturable, TypeError) as reason:
+            return self.run_plain(args, kwargs, str(reason))
+        if found is not None:
+            for trace in found.traces:
+                try:
+                    done, result = self.replay(trace, slots)
+                except EventsRaise:
+                    break  # recorded again, NumPy runs each operation and raises at its line
+                if done:
+                    return result
+        return self.record(key, args, kwargs, len(slots))
+
+    def replay(self, trace: Trace, leaves: list[Any]) -> tuple[bool, Any]:
+        """Repeat a trace, if it holds for this call."""
+        slots = leaves + [None] * (trace.size - len(leaves))
+        if (trace.reads or trace.guards) and not trace.holds(slots):
+            self.last_failed = trace.failed
+            return False, None
+        try:
+            result = trace.replay(slots)
+        except (Stale, OverflowError) as reason:
+            self.last_failed = f"a result of another structure {reason}".strip()
+            return False, None
+        trace.hits += 1
+        self.counts.replayed += 1
+        self.capturer.executor.count("calls_replayed")
+        return True, result
+
+    def run_plain(self, args: tuple[Any, ...], kwargs: dict[str, Any], reason: str) -> Any:
+        """Call the function undecorated: known before its first operation."""
+        self.plain_reason = reason
+        self.counts.plain += 1
+        self.capturer.executor.count("calls_plain")
+        return self.fn(*args, **kwargs)
+
+    # -- recording ---------------------------------------------------------------------------------
+    def record(
+        self, key: Hashable, args: tuple[Any, ...], kwargs: dict[str, Any], leaves: int
+    ) -> Any:
+        """Run Python under a tracer; publish the trace if nothing forbids it."""
+        capturer = self.capturer
+        self.counts.recorded += 1
+        capturer.executor.count("calls_recorded")
+        tracer = Tracer(capturer.executor, capturer.states, leaves)
+        body = self.body(tracer)
+        if body is None:
+            return self.run_plain(args, kwargs, self.plain_reason)
+        try:
+            result, trace = record(tracer, capturer.active, body, args, kwargs)
+        finally:
+            self.keep(key, tracer)
+        if trace is not None:
+            self.publish(key, trace)
+        return result
+
+    def body(self, tracer: Tracer) -> Callable[..., Any] | None:
+        """What Python runs: the rewritten function, or the function itself with protocols alone."""
+        rewritten = self.capturer.rewriter.find(self.fn, self.carried)
+        if not isinstance(rewritten, Refused):
+            hooks = Hooks(tracer, self.capturer.rewriter, self.fn)
+            return bind(rewritten, self.fn, hooks)
+        if rewritten.reason in _PLAIN_REASONS:
+            self.plain_reason = _PLAIN_REASONS[rewritten.reason]
+            return None
+        detail = f"{rewritten.reason} (line {rewritten.line})"
+        tracer.effect("no-hooks", f"calls are followed through NumPy's protocols only: {detail}")
+        return self.fn
+
+    def keep(self, key: Hashable, tracer: Tracer) -> None:
+        """Remember what a recording found out, for ``explain()``."""
+        with self._lock:
+            record = self.records.setdefault(key, Record())
+            record.effects = tuple(tracer.effects)
+            record.refused = tuple(dict.fromkeys(tracer.refused))
+            record.programs = tuple(tracer.programs)
+            self.records.move_to_end(key)
+            if len(self.records) > KEY_LIMIT:
+                self.records.popitem(last=False)
+
+    def publish(self, key: Hashable, trace: Trace) -> None:
+        """Attach a finished trace; the one used least recently goes when there are too many."""
+        with self._lock:
+            record = self.records.setdefault(key, Record())
+            record.traces.insert(0, trace)
+            del record.traces[VARIANT_LIMIT:]
+        self.capturer.executor.count("traces_published")
+
+    def clear(self) -> None:
+        """Forget all traces and counts."""
+        with self._lock:
+            self.records.clear()
+            self.counts = Counts()
+
+
+_PLAIN_REASONS = {
+    "generator-function": "it is a generator function",
+    "coroutine": "it is a coroutine function",
+}

@@ -1,0 +1,220 @@
+"""The only place where the stages meet: graph, passes, regions, plan, kernels, program."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter, OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from runmat_jit.backends.reference.events import EventReport, report_events
+from runmat_jit.backends.reference.interpret import run as run_reference
+from runmat_jit.compiler.binding import Bound, arrays_first, bind, picker
+from runmat_jit.compiler.program import Buffer, Commit, Layout, NativeProgram, report
+from runmat_jit.core.protocols import Program
+from runmat_jit.core.types import c_strides
+from runmat_jit.graph.node import Graph, Into, Node
+from runmat_jit.graph.text import to_text
+from runmat_jit.kernel.ir import Kernel
+from runmat_jit.lower.launch import Launch, Scratch, TableBuffer
+from runmat_jit.lower.lower import lower
+from runmat_jit.passes.fusion.grower import grow
+from runmat_jit.passes.pipeline import optimize
+from runmat_jit.plan.make_plan import make_plan
+from runmat_jit.plan.plan import Plan
+from runmat_jit.runtime.session import Session
+
+PROGRAM_LIMIT = 512
+"""Programs kept: the least recently used go first. Their kernels stay compiled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A program and everything that ``explain()`` says about it."""
+
+    program: Program
+    captured: Graph
+    plan: Plan
+    launches: tuple[tuple[Launch, ...], ...]
+    """The launches of each region."""
+    kernels: tuple[Kernel, ...]
+
+    def run(self, inputs: Sequence[Any], warn: frozenset[str]) -> list[np.ndarray]:
+        """Run the program."""
+        return self.program.run(inputs, warn)
+
+
+class Compiler:
+    """Compiles graphs for one session; implements capture's ``Executor``."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._programs: OrderedDict[Any, Compiled] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def count(self, event: str, amount: int = 1) -> None:
+        """Add to a telemetry counter."""
+        self.session.telemetry.count(event, amount)
+
+    def compile(self, graph: Graph) -> Compiled:
+        """The program of a graph; one for each text and the lines it came from."""
+        key = (to_text(graph), tuple(node.line for node in graph.nodes))
+        with self._lock:
+            known = self._programs.get(key)
+            if known is not None:
+                self._programs.move_to_end(key)
+                return known
+        compiled = build(self.session, graph, self.session.config.disable_fusion)
+        with self._lock:
+            self._programs[key] = compiled
+            if len(self._programs) > PROGRAM_LIMIT:
+                self._programs.popitem(last=False)
+        return compiled
+
+
+def build(session: Session, graph: Graph, disabled: frozenset[str]) -> Compiled:
+    """Take a captured graph through every stage."""
+    session.telemetry.count("programs_built")
+    optimized = optimize(graph)
+    plan = make_plan(optimized, grow(optimized, disabled))
+    session.telemetry.count_regions(Counter(region.kind for region in plan.regions))
+    if session.unsupported is not None:
+        return Compiled(ReferenceProgram(graph), graph, plan, (), ())
+    launches = tuple(lower(region, plan) for region in plan.regions)
+    return link(session, graph, plan, launches)
+
+
+def link(
+    session: Session, captured: Graph, plan: Plan, launches: tuple[tuple[Launch, ...], ...]
+) -> Compiled:
+    """Compile the kernels and bind them to a program's memory."""
+    places = Places(session, plan)
+    bound: list[Bound] = []
+    kernels: list[Kernel] = []
+    for launch in (launch for group in launches for launch in group):
+        kernel, arguments = arrays_first(launch.kernel, launch.arguments)
+        before = session.backend.compiles
+        compiled = session.backend.compile(kernel)
+        session.telemetry.count("kernels_compiled", session.backend.compiles - before)
+        places.add_temporaries(arguments)
+        kernels.append(kernel)
+        bound.append(bind(launch, arguments, places.numbers, compiled))
+    layout = places.layout()
+    program = NativeProgram(session, layout, bound, EventFinder(captured))
+    return Compiled(program, captured, plan, launches, tuple(kernels))
+
+
+class Places:
+    """Numbers the memory of a program while its launches are bound."""
+
+    def __init__(self, session: Session, plan: Plan) -> None:
+        self.session, self.plan = session, plan
+        inputs = plan.graph.inputs
+        self.numbers: dict[Node | Scratch | str, int] = {n: i for i, n in enumerate(inputs)}
+        self.constants: list[np.ndarray] = []
+        self.buffers: list[Buffer] = []
+        self.stored = [node for region in plan.regions for node in region.outputs]
+        # Constants are numbered before buffers, and not known before the kernels are: leave room.
+        self.room = _TABLES_AT_MOST
+        for node in self.stored:
+            self.add_buffer(node, node.type.shape, node.type.dtype, plan.orders[node])
+
+    def add_buffer(
+        self, key: Any, shape: tuple[int, ...], dtype: np.dtype, order: tuple[int, ...]
+    ) -> int:
+        """A buffer that every run makes anew."""
+        place = len(self.plan.graph.inputs) + self.room + len(self.buffers)
+        plain = order == tuple(range(len(shape)))
+        strides = None if plain else tuple(s * dtype.itemsize for s in c_strides(shape, order))
+        nbytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        self.buffers.append(Buffer(place, shape, dtype, strides, nbytes))
+        self.numbers[key] = place
+        return place
+
+    def add_temporaries(self, arguments: Sequence[Any]) -> None:
+        """Number the scratch and tables that a launch mentions."""
+        for argument in arguments:
+            if isinstance(argument, Scratch) and argument not in self.numbers:
+                self.add_buffer(argument, (argument.size,), argument.dtype, (0,))
+            elif isinstance(argument, TableBuffer) and argument.name not in self.numbers:
+                self.numbers[argument.name] = len(self.plan.graph.inputs) + len(self.constants)
+                self.constants.append(self.session.table(argument.name))
+
+    def layout(self) -> Layout:
+        """The finished layout; unused room is filled with an empty array."""
+        fresh: list[int] = []
+        copies: list[tuple[int, int]] = []
+        commits: list[Commit] = []
+        outputs, inputs = self.plan.graph.outputs, len(self.plan.graph.inputs)
+        writes = sum(isinstance(output.target, Into) for output in outputs)
+        for output in outputs:
+            node, target, source = output.node, output.target, self.numbers[output.node]
+            plain = tuple(range(node.type.ndim))
+            if isinstance(target, Into):  # an input may be written before it is read as a value
+                order = self.plan.orders.get(node, plain)
+                shared = source < inputs and writes > 1
+            else:
+                order = target.order
+                shared = source in fresh or source < inputs
+                shared = shared or self.plan.orders.get(node) != order
+            if shared:
+                key = ("copy", len(copies))
+                place = self.add_buffer(key, node.type.shape, node.type.dtype, order)
+                copies.append((source, place))
+                source = place
+            if isinstance(target, Into):
+                commits.append(self.commit(node, source, target))
+            else:
+                fresh.append(source)
+        room = self.room - len(self.constants)
+        assert room >= 0, "more tables than expansions have"
+        constants = (*self.constants, *(np.empty(0) for _ in range(room)))
+        return Layout(
+            inputs, constants, tuple(self.buffers), picker(fresh), tuple(copies), tuple(commits)
+        )
+
+    def commit(self, node: Node, source: int, target: Into) -> Commit:
+        """How a value is written into an input."""
+        base = self.plan.graph.inputs[target.input]
+        size = base.type.dtype.itemsize
+        whole = (
+            target.offset == 0
+            and node.type.shape == base.type.shape
+            and target.strides == base.params["strides"]
+        )
+        strides = tuple(stride * size for stride in target.strides)
+        return Commit(source, target.input, target.offset * size, node.type.shape, strides, whole)
+
+
+_TABLES_AT_MOST = 4
+
+
+class EventFinder:
+    """Finds events by interpreting the graph as it was captured."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+
+    def __call__(self, inputs: Sequence[Any], warn: frozenset[str]) -> Sequence[EventReport]:
+        state = {
+            event: "warn" if event in warn else "ignore"
+            for event in ("divide", "over", "under", "invalid")
+        }
+        return report_events(self.graph, inputs, state)
+
+
+class ReferenceProgram:
+    """Runs a graph by NumPy, where this machine runs no kernels."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph, self.events = graph, EventFinder(graph)
+
+    def run(self, inputs: Sequence[Any], warn: frozenset[str]) -> list[np.ndarray]:
+        """Report events, then interpret."""
+        if warn:
+            report(self.events(inputs, warn))
+        with np.errstate(all="ignore"):
+            return run_reference(self.graph, inputs)

@@ -1,0 +1,150 @@
+"""The one place of mutable state: options, native code, threads, memory, counters."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import weakref
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+
+from runmat_jit.backends.llvm.allocator import ResultAllocator
+from runmat_jit.backends.llvm.backend import LlvmBackend
+from runmat_jit.backends.llvm.jit import Jit
+from runmat_jit.backends.llvm.launcher import Launcher
+from runmat_jit.backends.llvm.pool import ThreadPool
+from runmat_jit.backends.llvm.target import unsupported_reason
+from runmat_jit.core.config import Config, read_config
+from runmat_jit.core.errstate import ErrorStates
+from runmat_jit.kernel.math.tables import table
+from runmat_jit.runtime.telemetry import Telemetry
+
+S = TypeVar("S")
+
+
+class Session:
+    """State of one use of the package; native parts are made when first needed."""
+
+    def __init__(self, config: Config | None = None) -> None:
+        self.config = read_config() if config is None else config
+        self.telemetry = Telemetry()
+        self.states = ErrorStates()
+        self.log = logging.getLogger("runmat_jit")
+        if self.config.log:
+            self.log.setLevel(self.config.log.upper())
+        self._services: dict[type, Any] = {}
+        self._tables: dict[str, np.ndarray] = {}
+        self._lock = threading.RLock()
+        _sessions.add(self)
+
+    def service(self, kind: type[S], make: Callable[[Session], S]) -> S:
+        """The one instance of an upper layer's state in this session."""
+        found = self._services.get(kind)
+        if found is None:
+            with self._lock:
+                found = self._services.get(kind)
+                if found is None:
+                    found = self._services[kind] = make(self)
+        return found
+
+    @property
+    def threads(self) -> int:
+        """Threads of the CPU backend."""
+        return self.config.num_threads or available_cores()
+
+    @cached_property
+    def unsupported(self) -> str | None:
+        """Why this machine runs no kernels; None where it does."""
+        return unsupported_reason(self.jit.target)
+
+    @cached_property
+    def jit(self) -> Jit:
+        """Compiles and loads native code."""
+        return Jit()
+
+    @cached_property
+    def backend(self) -> LlvmBackend:
+        """Kernels to native code."""
+        return LlvmBackend(self.jit)
+
+    @cached_property
+    def pool(self) -> ThreadPool:
+        """Native threads."""
+        return ThreadPool(self.jit, self.threads)
+
+    @cached_property
+    def launcher(self) -> Launcher:
+        """Runs kernels."""
+        return Launcher(self.jit, self.pool)
+
+    @cached_property
+    def allocator(self) -> ResultAllocator:
+        """Memory of large results."""
+        return ResultAllocator(self.jit)
+
+    def table(self, name: str) -> np.ndarray:
+        """A constant table of a mathematical expansion, computed once."""
+        found = self._tables.get(name)
+        if found is None:
+            found = self._tables[name] = np.ascontiguousarray(table(name))
+        return found
+
+    def after_fork(self) -> None:
+        """In a forked child: native workers and locks of the parent are gone."""
+        self._lock = threading.RLock()
+        if "pool" in self.__dict__:
+            self.pool.forget_workers()
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1
+
+
+_sessions: weakref.WeakSet[Session] = weakref.WeakSet()
+
+
+class _Current:
+    """The session that decorated functions use."""
+
+    def __init__(self) -> None:
+        self.session: Session | None = None
+        self.lock = threading.Lock()
+
+
+_current = _Current()
+
+
+def current_session() -> Session:
+    """The session in use, made at the first call."""
+    session = _current.session
+    if session is None:
+        with _current.lock:
+            session = _current.session
+            if session is None:
+                session = _current.session = Session()
+    return session
+
+
+def use_session(session: Session | None) -> Session | None:
+    """Make another session (None: a new one, at the next use) current; give the one before."""
+    with _current.lock:
+        before, _current.session = _current.session, session
+    return before
+
+
+def _after_fork_in_child() -> None:
+    _current.lock = threading.Lock()
+    for session in list(_sessions):
+        session.after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)
