@@ -126,9 +126,13 @@ def with_test_assertions(filename: str, text: str, flags: int) -> ast.Module | N
     """The tree after pytest's rewriting of ``assert``, if pytest runs in this process."""
     rewriting = sys.modules.get("_pytest.assertion.rewrite")
     tree = parse_text(filename, text, flags) if rewriting else None
-    if rewriting and tree:
+    if rewriting is None or tree is None:
+        return None
+    try:
         with _no_syntax_warnings():
             rewriting.rewrite_asserts(tree, text.encode())
+    except (AttributeError, TypeError):  # another version of what is private to pytest
+        return None
     return tree
 
 
