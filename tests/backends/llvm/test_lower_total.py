@@ -9,7 +9,7 @@ from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.evaluate import DTYPES
 from tests.backends.llvm.native import Native, check, same, without_avx512
 
-SCHEDULES = ((2, 1), (4, 2), (8, 4), (4, 8), (16, 2), (16, 4), (32, 1), (2, 16))
+SCHEDULES = ((2, 1), (4, 2), (8, 4), (4, 8), (16, 2), (16, 8), (32, 1), (2, 16))
 LENGTHS = (0, 1, 2, 3, 15, 31, 32, 33, 63, 64, 65, 127, 511, 512, 513, 1024, 1025, 5000, 8192)
 LANES = {"f32": 64, "i32": 64, "i1": 64, "f64": 32, "i64": 32}
 
