@@ -91,6 +91,8 @@ class Body:
         for access, strides in self.nest.strides.items():
             if access.memory is not None:
                 self._buffer(access.memory, KERNEL_ELEMENTS[access.dtype])
+            if access.start:
+                self._bases[access] = self.parameter(access.start)
             step = strides[self.nest.lanes]
             self._steps[access] = step if step in (-1, 0, 1) else self.parameter(step)
         self.compute(0)

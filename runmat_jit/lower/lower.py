@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from runmat_jit.lower.copies import COPIES
 from runmat_jit.lower.elementwise_region import lower_elementwise_region
 from runmat_jit.lower.launch import Launch
 from runmat_jit.lower.reduction_region import lower_reduction_region
+from runmat_jit.passes.fusion.access import is_copied
 from runmat_jit.passes.fusion.region import Region
 from runmat_jit.plan.plan import Plan
 
 
 def lower(region: Region, plan: Plan) -> tuple[Launch, ...]:
-    """The kernels of a region, in order. None for a region without elements."""
+    """The kernels of a region, in order; none for a region without elements.
+
+    A region of kind ``host`` has no kernels: whoever runs the plan makes the call.
+    """
+    assert region.kind != "host", "a host call is no kernel"
+    first = region.nodes[0]
+    if first.op.name in COPIES and (first in region.outputs and is_copied(first, plan.orders)):
+        return COPIES[first.op.name](first, plan)
     if any(node.op.reduction is not None for node in region.nodes):
         return lower_reduction_region(region, plan)
     return lower_elementwise_region(region, plan)

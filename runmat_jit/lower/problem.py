@@ -32,11 +32,15 @@ class Iota:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A value from outside; ``strides`` in elements, one an axis of the problem."""
+    """A value from outside; ``strides`` in elements, one an axis of the problem.
+
+    ``start``: how many elements into the memory the first one lies.
+    """
 
     source: Memory | InputScalar | Iota
     dtype: np.dtype
     strides: tuple[int, ...]
+    start: int = 0
 
     @property
     def memory(self) -> Memory | None:
@@ -70,6 +74,7 @@ class Store:
     memory: Memory
     dtype: np.dtype
     strides: tuple[int, ...]
+    start: int = 0
 
 
 @dataclass(frozen=True, slots=True)

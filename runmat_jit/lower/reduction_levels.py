@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from runmat_jit.graph.node import Node
 from runmat_jit.lower.operands import aligned
+from runmat_jit.passes.fusion.edges import reduced_axes, renamed_axes, result_axes
 from runmat_jit.passes.fusion.region import Region
 
 Axes = tuple[int, ...]
@@ -52,27 +52,6 @@ def levels_of(region: Region) -> Levels:
     return levels
 
 
-def reduced_axes(node: Node) -> Axes:
-    """The axes of its operand that a reduction reduces."""
-    axes: Any = node.params["axis"]
-    return tuple(axes)
-
-
-def result_axes(node: Node) -> Axes:
-    """The axes of its operand that the axes of a reduction's result run along."""
-    rank = node.args[0].type.ndim
-    if node.params["keepdims"]:
-        return tuple(range(rank))
-    reduced = reduced_axes(node)
-    return tuple(axis for axis in range(rank) if axis not in reduced)
-
-
-def renamed_axes(source: Node, axes: Axes, shape: tuple[int, ...]) -> Axes:
-    """Axes of a reshape that only adds or drops axes of extent 1."""
-    walked = iter([a for a, n in zip(axes, source.type.shape, strict=True) if n != 1])
-    return tuple(-1 if extent == 1 else next(walked) for extent in shape)
-
-
 def _place(node: Node, levels: Levels) -> None:
     phase = max((levels.phase[arg] for arg in node.args if arg in levels.phase), default=0)
     if node.op.reduction is not None:
@@ -83,7 +62,7 @@ def _place(node: Node, levels: Levels) -> None:
         return
     levels.phase[node] = phase
     feeding = [arg for arg in node.args if arg in levels.results]
-    if not feeding or (node.op.expand is not None and node.type.shape == levels.shape):
+    if not feeding or node.type.shape == levels.shape:
         levels.axes[node] = aligned(node, len(levels.shape))
         return
     latest = [arg for arg in feeding if levels.phase[arg] == phase]
@@ -96,5 +75,5 @@ def _place(node: Node, levels: Levels) -> None:
     levels.axes[node] = (
         levels.axes[like]
         if node.op.expand is not None
-        else renamed_axes(like, levels.axes[like], node.type.shape)
+        else renamed_axes(levels.axes[like], like.type.shape, node.type.shape)
     )

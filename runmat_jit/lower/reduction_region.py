@@ -17,10 +17,11 @@ from runmat_jit.lower.column_kernel import lower_columns
 from runmat_jit.lower.elementwise import lower_elementwise
 from runmat_jit.lower.launch import Launch, NodeBuffer, Scratch
 from runmat_jit.lower.problem import Problem, Store
-from runmat_jit.lower.reduction_levels import levels_of, reduced_axes
+from runmat_jit.lower.reduction_levels import levels_of
 from runmat_jit.lower.reduction_problem import Reduce, ReductionProblem, row_nest
 from runmat_jit.lower.region_values import RegionValues
 from runmat_jit.lower.row_kernel import lower_rows
+from runmat_jit.passes.fusion.edges import reduced_axes
 from runmat_jit.passes.fusion.reduction_shape import Step, next_step
 from runmat_jit.passes.fusion.region import Region
 from runmat_jit.plan.plan import Plan
@@ -90,7 +91,8 @@ class _Lowering:
             for node in levels.results:
                 if levels.phase[node] == phase + 1 and node not in levels.home:
                     shape = _without(levels.shape, levels.results[node])
-                    self._elementwise([node], self.values.keep([node]), shape)
+                    members = [*self._elements(), node]
+                    self._elementwise(members, self.values.keep([node]), shape)
         rest = self._element_outputs(levels.phases)
         stores = [self.values.store(node, NodeBuffer(node)) for node in rest]
         self._elementwise(self._elements(), stores, levels.shape)
@@ -126,7 +128,7 @@ class _Lowering:
                 for n in reduces
             )
             results = self._homed(reduces) if done else []
-            computes = values.computes(results, reduces)
+            computes = values.computes([*self._elements(), *results], reduces)
             if done:
                 stores = values.keep([*reduces, *results])
             else:

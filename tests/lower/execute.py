@@ -1,20 +1,25 @@
-"""Runs lowered launches through the LLVM backend by ctypes, serially: what tests compare."""
+"""Runs lowered launches one after the other: by the kernel interpreter, or compiled by LLVM."""
 
 import ctypes
 from functools import cache
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from runmat_jit.backends.llvm.backend import LlvmBackend
 from runmat_jit.backends.llvm.jit import Jit
 from runmat_jit.graph.node import Into
+from runmat_jit.kernel.interpret import Memory, interpret
 from runmat_jit.kernel.math.tables import table
-from runmat_jit.lower.launch import InputScalar, NodeBuffer, Scratch, TableBuffer
+from runmat_jit.lower.copies import lower_write
+from runmat_jit.lower.launch import InputScalar, NodeBuffer, Scratch
 from runmat_jit.lower.lower import lower
+from runmat_jit.passes.expand import expand
 from runmat_jit.passes.fusion.grower import grow
 from runmat_jit.plan.make_plan import make_plan
 
 _FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+contents = cache(table)
 
 
 @cache
@@ -22,19 +27,39 @@ def backend():
     return LlvmBackend(Jit())
 
 
-def execute(graph, inputs, disabled=frozenset(), chunks=1):
-    """Outputs of the graph and whether the event word was set."""
-    plan = make_plan(graph, grow(graph, frozenset(disabled)))
+def prepared(graph):
+    """The graph as the grower gets it: rows without kernel code are decomposed."""
+    return expand(graph)
+
+
+def regions(graph, disabled=()):
+    return grow(graph, frozenset(disabled))
+
+
+def launches(graph, disabled=()):
+    plan = make_plan(graph, regions(graph, disabled))
+    return [launch for region in plan.regions for launch in lower(region, plan)]
+
+
+def execute(graph, inputs, disabled=(), run=None):
+    """Outputs of the graph and whether the event word was set. Inputs may be written.
+
+    ``run`` takes a launch and its bound arguments: ``interpreted`` (the default) or ``compiled``.
+    """
+    run = run or interpreted
+    plan = make_plan(graph, regions(graph, disabled))
     memory = {node: np.asarray(inputs[i], node.type.dtype) for i, node in enumerate(graph.inputs)}
     events = False
     for region in plan.regions:
-        for node in region.outputs:
-            memory[node] = empty(node.type, plan.orders[node])
-        launches = lower(region, plan)
+        memory |= {node: empty(node.type, plan.orders[node]) for node in region.outputs}
         scratch = {}
-        for launch in launches:
-            events |= run(launch, memory, scratch, chunks)
-    return [result(output, memory) for output in graph.outputs], events
+        for launch in lower(region, plan):
+            events |= run(launch, bound(launch, memory, scratch))
+    for output in graph.outputs:
+        if isinstance(output.target, Into):
+            for launch in lower_write(output, plan):
+                run(launch, bound(launch, memory, {}))
+    return [result(graph, output, memory) for output in graph.outputs], events
 
 
 def empty(kind, order):
@@ -44,43 +69,69 @@ def empty(kind, order):
     return array.transpose(np.argsort(order))
 
 
-def result(output, memory):
-    assert not isinstance(output.target, Into), "this executor commits no writes"
-    return memory[output.node]
+def result(graph, output, memory):
+    into = output.target
+    if not isinstance(into, Into):
+        return memory[output.node].copy()
+    found = flat(memory[graph.inputs[into.input]], into.offset)
+    result = np.empty(output.node.type.shape, output.node.type.dtype)
+    for index in np.ndindex(*result.shape):
+        at = sum(i * stride for i, stride in zip(index, into.strides, strict=True))
+        result[index] = found.elements[found.origin + at]
+    return result
 
 
-def run(launch, memory, scratch, chunks=1):
-    """Run one launch; whether its event word was set."""
-    compiled = backend().compile(launch.kernel)
+def flat(array, offset=0):
+    """All memory between the first and the last element of an array."""
+    if array.size == 0:
+        return Memory(np.empty(0, array.dtype), offset)
+    shape, strides = array.shape, array.strides
+    reaches = [s // array.itemsize * (n - 1) for s, n in zip(strides, shape, strict=True)]
+    low, high = sum(r for r in reaches if r < 0), sum(r for r in reaches if r > 0)
+    first = array[tuple(slice(None, None, -1 if r < 0 else 1) for r in reaches)]
+    return Memory(as_strided(first, (high - low + 1,), (array.itemsize,)), offset - low)
+
+
+def bound(launch, memory, scratch):
+    """The arguments of a launch by parameter name: memory, numbers, tables."""
+    values = {}
+    for parameter, argument in zip(launch.kernel.parameters, launch.arguments, strict=True):
+        if isinstance(argument, NodeBuffer):
+            values[parameter.name] = flat(memory[argument.node], argument.offset)
+        elif isinstance(argument, Scratch):
+            fresh = np.full(argument.size, 77, argument.dtype)
+            values[parameter.name] = Memory(scratch.setdefault(argument, fresh))
+        elif isinstance(argument, InputScalar):
+            values[parameter.name] = memory[argument.node].reshape(1)[0]
+        elif isinstance(argument, int):
+            values[parameter.name] = argument
+        else:
+            values[parameter.name] = Memory(contents(argument.name).reshape(-1))
+    return values
+
+
+def interpreted(launch, values):
+    """Run a launch by the kernel interpreter, which checks all bounds."""
+    return interpret(launch.kernel, values)
+
+
+def compiled(launch, values, chunks=1):
+    """Run a launch as native code, in a number of chunks."""
+    code = backend().compile(launch.kernel)
     word = ctypes.c_int64(0)
-    keep = []
-    block = [_bind(argument, memory, scratch, keep) for argument in launch.arguments]
-    block.append(ctypes.addressof(word))
+    block = [_word(value) for value in values.values()] + [ctypes.addressof(word)]
     args = (ctypes.c_int64 * len(block))(*block)
-    call = _FUNCTION(compiled.address)
-    step = -(-launch.total // chunks) if chunks > 1 else launch.total
-    step = max(launch.grain, step - step % launch.grain)
+    step = max(launch.grain, -(-launch.total // chunks) // launch.grain * launch.grain)
     for lo in range(0, launch.total, step):
-        call(ctypes.addressof(args), lo, min(lo + step, launch.total))
+        _FUNCTION(code.address)(ctypes.addressof(args), lo, min(lo + step, launch.total))
     return bool(word.value & 1)
 
 
-def _bind(argument, memory, scratch, keep):
-    if isinstance(argument, int):
-        return argument
-    if isinstance(argument, NodeBuffer):
-        array = memory[argument.node]
-        return array.ctypes.data + argument.offset * array.itemsize
-    if isinstance(argument, Scratch):
-        if argument not in scratch:
-            scratch[argument] = np.full(argument.size, 77, argument.dtype)
-        return scratch[argument].ctypes.data
-    if isinstance(argument, InputScalar):
-        cell = np.zeros(8, np.uint8)
-        value = memory[argument.node].reshape(1).view(np.uint8)
-        cell[: value.size] = value
-        return int(cell.view(np.int64)[0])
-    assert isinstance(argument, TableBuffer)
-    contents = np.ascontiguousarray(table(argument.name))
-    keep.append(contents)
-    return contents.ctypes.data
+def _word(value):
+    if isinstance(value, Memory):
+        return value.elements.ctypes.data + value.origin * value.elements.itemsize
+    if isinstance(value, int):
+        return value
+    cell = np.zeros(8, np.uint8)
+    cell[: value.itemsize] = np.frombuffer(value.tobytes(), np.uint8)
+    return int(cell.view(np.int64)[0])

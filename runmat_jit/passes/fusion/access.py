@@ -56,8 +56,10 @@ def view_of(node: Node, orders: Orders) -> View:
 
 
 def is_copied(node: Node, orders: Orders) -> bool:
-    """Whether the node is a view that no strides describe."""
-    return is_view(node) and view_of(node, orders).base is node
+    """Whether the node moves elements as no strides do, so that it has memory of its own."""
+    if is_view(node):
+        return view_of(node, orders).base is node
+    return node.op.kind == "move"
 
 
 def stored_strides(node: Node, orders: Orders) -> Strides:

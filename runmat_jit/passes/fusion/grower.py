@@ -1,56 +1,244 @@
-"""The region grower: which operations of a graph run as one kernel."""
+"""The region grower: which operations of a graph run as one kernel.
+
+One walk over the graph puts each node into the group of its operands where a merge permits it
+(:mod:`edges`) and no other operand has to be finished first; then whole groups move to their only
+reader, and groups that read the same arrays join. Time grows linearly with the graph.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
 from runmat_jit.graph.node import Graph, Node
-from runmat_jit.passes.fusion.access import is_copied, is_leaf, is_view, memory_orders, view_of
+from runmat_jit.passes.fusion.access import (
+    Orders,
+    is_copied,
+    is_leaf,
+    is_view,
+    memory_orders,
+)
+from runmat_jit.passes.fusion.edges import Fit, Merge, Place, fit, reduced_axes, result_axes
+from runmat_jit.passes.fusion.groups import Axes, Group, obstacle
+from runmat_jit.passes.fusion.kinds import label, permitted_merges
+from runmat_jit.passes.fusion.reduction_shape import next_step
 from runmat_jit.passes.fusion.region import Region
 
-Key = tuple[int, object]
+_CHEAP_FLOPS = 4.0
+"""Work that may be done again for every row rather than stored once."""
 
 
 def grow(graph: Graph, disabled: frozenset[str] = frozenset()) -> tuple[Region, ...]:
-    """Divide the graph into regions, in an order in which they can run."""
-    orders = memory_orders(graph)
-    wanted = {output.node for output in graph.outputs}
-    depth: dict[Node, int] = {}
-    groups: dict[Key, list[Node]] = {}
-    where: dict[Node, Key] = {}
-    used = set(wanted)
-    inputs: dict[Key, dict[Node, None]] = {}
-    for number, node in enumerate(graph.nodes):
-        if node.op.name == "input" or (node not in wanted and is_leaf(node)):
-            continue
-        if node not in wanted and is_view(node) and not is_copied(node, orders):
-            continue
-        bases = [(arg, view_of(arg, orders).base) for arg in node.args]
-        fused = node.op.expand is not None and "elementwise" not in disabled
-        depth[node] = max(
-            (
-                depth[base] + (not (fused and base is arg and _same_space(arg, node)))
-                for arg, base in bases
-                if base in depth
-            ),
-            default=0,
-        )
-        key: Key = (depth[node], node.type.shape if fused else number)
-        where[node] = key
-        groups.setdefault(key, []).append(node)
-        reads = inputs.setdefault(key, {})
-        for _, base in bases:
-            if where.get(base) != key and not (is_leaf(base) and base.op.name != "input"):
-                reads[base] = None
-                used.add(base)
-    return tuple(
-        Region(
-            "host" if nodes[0].op.kind == "host" else "elementwise",
-            tuple(nodes),
-            tuple(inputs[key]),
-            tuple(node for node in nodes if node in used),
-        )
-        for key, nodes in sorted(groups.items(), key=lambda item: item[0][0])
-    )
+    """Divide a graph into regions, in an order in which they can run.
+
+    Args:
+        graph: Any valid graph. Inputs, constants and views need no region; an input that is an
+            output itself is left to whoever copies outputs.
+        disabled: Names of fusion kinds that are switched off, with all kinds that build on them.
+
+    """
+    grower = _Grower(graph, memory_orders(graph), permitted_merges(disabled))
+    for node in graph.nodes:
+        grower.take(node)
+    grower.sink()
+    grower.join_readers()
+    return tuple(grower.regions(disabled))
 
 
-def _same_space(producer: Node, consumer: Node) -> bool:
-    return producer.op.expand is not None and producer.type.shape == consumer.type.shape
+@dataclass(slots=True)
+class _Grower:
+    """Groups so far, and where every node that is computed stands."""
+
+    graph: Graph
+    orders: Orders
+    merges: frozenset[Merge]
+    places: dict[Node, Place] = field(default_factory=dict)
+    groups: list[Group] = field(default_factory=list)
+    _wanted: set[Node] = field(default_factory=set)
+    _bases: dict[Node, Node] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._wanted.update(output.node for output in self.graph.outputs)
+
+    # -- one node --------------------------------------------------------------------------------
+    def take(self, node: Node) -> None:
+        """Put a node into a group; nodes that nothing computes have none."""
+        self._bases[node] = self._base(node)
+        if node.op.name == "input" or (is_leaf(node) and node not in self._wanted):
+            return
+        if is_view(node) and self._bases[node] is not node:
+            self._take_view(node)
+        elif node.op.expand is not None or node.op.reduction is not None:
+            self._take_computed(node)
+        else:
+            self._alone(node)
+
+    def _base(self, node: Node) -> Node:
+        """The value whose memory a node is read from."""
+        if not is_view(node):
+            return node
+        source = self._bases[node.args[0]]
+        is_simple = node.op.name in ("transpose", "slice", "broadcast_to")
+        if is_simple or not is_copied(node, self.orders):
+            return source
+        return node
+
+    def _take_view(self, node: Node) -> None:
+        """A view has a region only as an output, or as another shape of a reduction's result."""
+        (operand,) = node.args
+        place = self.places.get(operand)
+        if place is not None and place.axes is not None and not place.group.root().closed:
+            found = fit(node, operand, place)
+            if isinstance(found, Fit) and found.merge in self.merges:
+                self._join(node, place.group.root(), found.axes)
+                return
+        if node in self._wanted:
+            self._alone(node)
+
+    def _alone(self, node: Node) -> None:
+        group = self._new_group(node, closed=True)
+        group.explain(f"{node.op.name} is a region of its own")
+
+    def _take_computed(self, node: Node) -> None:
+        """Join the deepest groups among the operands', or begin a group behind them."""
+        fits: dict[Group, Fit] = {}
+        depth = 0
+        reasons = []
+        for operand in node.args:
+            place = self.places.get(operand) or self.places.get(self._bases[operand])
+            if place is None:
+                continue
+            group = place.group.root()
+            found = self._fit(node, operand, place)
+            if isinstance(found, Fit) and fits.get(group, found).axes == found.axes:
+                fits[group] = found
+                depth = max(depth, group.depth)
+            else:
+                reasons.append(f"{operand.op.name} is stored for {node.op.name}: {found}")
+                depth = max(depth, group.depth + 1)
+        joined = [group for group in fits if group.depth == depth]
+        levels = {fits[group].axes for group in joined}
+        why = obstacle(joined, node) if len(levels) <= 1 else "results of different axes"
+        if joined and why is None:
+            (axes,) = levels
+            group = joined[0]
+            for other in joined[1:]:
+                group = group.absorb(other)
+            self._join(node, group, axes)
+        else:
+            if joined:
+                reasons.append(f"{node.op.name} begins a region: {why}")
+            group = self._new_group(node, closed=not self.merges)
+        for reason in reasons:
+            group.explain(reason)
+
+    def _fit(self, node: Node, operand: Node, place: Place) -> Fit | str:
+        if operand not in self.places:
+            return "its elements are read through a view"
+        found = fit(node, operand, place)
+        if isinstance(found, Fit) and found.merge not in self.merges:
+            return f"{found.merge} is switched off"
+        return found
+
+    def _join(self, node: Node, group: Group, axes: Axes | None) -> None:
+        if node.op.reduction is not None:
+            group.step = next_step(group.space, reduced_axes(node), node.type.dtype)
+        group.add(node, self._reads(node))
+        self.places[node] = Place(group, axes)
+
+    def _new_group(self, node: Node, *, closed: bool) -> Group:
+        operands = [self.places.get(self._bases[operand]) for operand in node.args]
+        depth = 1 + max((p.group.root().depth for p in operands if p is not None), default=-1)
+        reduces = node.op.reduction is not None
+        group = Group(depth, node.args[0].type.shape if reduces else node.type.shape, closed=closed)
+        self.groups.append(group)
+        self._join(node, group, result_axes(node) if reduces else None)
+        return group
+
+    def _reads(self, node: Node) -> Iterable[Node]:
+        bases = (self._bases[operand] for operand in node.args)
+        return [base for base in bases if base in self.places or base.op.name == "input"]
+
+    # -- whole groups ----------------------------------------------------------------------------
+    def sink(self) -> None:
+        """Move groups without reductions into their only reader, the deepest first."""
+        readers: dict[Group, list[tuple[Node, Node]]] = {}
+        for node, place in self.places.items():
+            for operand in node.args:
+                source = self.places.get(self._bases[operand])
+                if source is not None and source.group.root() is not place.group.root():
+                    readers.setdefault(source.group.root(), []).append((operand, node))
+        for group in sorted(readers, key=lambda group: -group.depth):
+            if "elementwise" in self.merges and group.step is None and not group.closed:
+                self._sink_group(group, readers[group])
+
+    def _sink_group(self, group: Group, edges: list[tuple[Node, Node]]) -> None:
+        targets = {self.places[node].group.root() for _, node in edges}
+        target = next(iter(targets))
+        if len(targets) > 1 or any(node in self._wanted for node in group.nodes):
+            return
+        if obstacle((group, target)) is not None:
+            return
+        whole = group.space == target.space
+        if not whole and not _is_prologue(group, target):
+            return
+        if all(self._may_sink(operand, node, whole=whole) for operand, node in edges):
+            target.absorb(group)
+
+    def _may_sink(self, operand: Node, node: Node, *, whole: bool) -> bool:
+        """Whether an edge permits its producer to be computed in the reader's group."""
+        if operand not in self.places:  # read through a view
+            return False
+        if node.op.reduction is not None:
+            return whole and "reduction" in self.merges
+        return self.places[node].axes is None or (not whole and operand.type.size == 1)
+
+    def join_readers(self) -> None:
+        """Join groups of one depth and space that read the same array."""
+        if "elementwise" not in self.merges:
+            return
+        known: dict[tuple[int, tuple[int, ...], Node], Group] = {}
+        for group in dict.fromkeys(group.root() for group in self.groups):
+            if group.closed or (group.step is not None and "reduction" not in self.merges):
+                continue
+            for read in list(group.reads):
+                mine = group.root()
+                other = known.setdefault((mine.depth, mine.space, read), mine).root()
+                if other is not mine and obstacle((mine, other)) is None:
+                    known[mine.depth, mine.space, read] = mine.absorb(other)
+
+    # -- regions ---------------------------------------------------------------------------------
+    def regions(self, disabled: frozenset[str]) -> Iterable[Region]:
+        """The groups as regions, in order of depth."""
+        position = {node: number for number, node in enumerate(self.graph.nodes)}
+        outputs = set(self._wanted)
+        groups = list(dict.fromkeys(group.root() for group in self.groups))
+        inputs: dict[Group, dict[Node, None]] = {group: {} for group in groups}
+        for group in groups:
+            group.nodes.sort(key=position.__getitem__)
+            for node in group.nodes:
+                for base in self._reads(node):
+                    if base not in self.places or self.places[base].group.root() is not group:
+                        inputs[group][base] = None
+                        outputs.add(base)
+        for group in sorted(groups, key=lambda group: (group.depth, position[group.nodes[0]])):
+            nodes = tuple(group.nodes)
+            yield Region(
+                label(nodes, group.space, disabled),
+                nodes,
+                tuple(inputs[group]),
+                tuple(node for node in nodes if node in outputs),
+                tuple(group.reasons),
+            )
+
+
+def _is_prologue(group: Group, target: Group) -> bool:
+    """Whether a smaller space is cheap to walk again: once a row, or in a few operations."""
+    if len(group.space) > len(target.space) or math.prod(target.space) == 0:
+        return False
+    space = (1,) * (len(target.space) - len(group.space)) + group.space
+    if any(n not in (1, extent) for n, extent in zip(space, target.space, strict=True)):
+        return False
+    last = max((axis for axis, n in enumerate(target.space) if n != 1), default=0)
+    return not space or space[last] == 1 or group.flops <= _CHEAP_FLOPS

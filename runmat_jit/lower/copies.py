@@ -1,0 +1,114 @@
+"""Regions that only move elements where no strides do it: copies, joined arrays, updated arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runmat_jit.core.types import c_strides
+from runmat_jit.graph.node import Into, Node, Output
+from runmat_jit.lower.elementwise import lower_elementwise
+from runmat_jit.lower.launch import Launch, NodeBuffer, Scratch
+from runmat_jit.lower.operands import aligned, operand_of
+from runmat_jit.lower.problem import Memory, Operand, Problem, Read, Store
+from runmat_jit.passes.fusion.access import stored_strides
+from runmat_jit.passes.fusion.geometry import reshaped
+from runmat_jit.plan.plan import Plan
+
+Shape = tuple[int, ...]
+
+
+def lower_write(output: Output, plan: Plan) -> tuple[Launch, ...]:
+    """The kernel that commits a value of the graph into an input's memory."""
+    into = output.target
+    assert isinstance(into, Into), "only writes into inputs are committed"
+    memory = NodeBuffer(plan.graph.inputs[into.input], into.offset)
+    return _copy(_whole(output.node, plan), output.node.type.shape, memory, into.strides)
+
+
+def lower_concatenate(node: Node, plan: Plan) -> tuple[Launch, ...]:
+    """One kernel an operand."""
+    axis: Any = node.params["axis"]
+    strides, first = stored_strides(node, plan.orders), 0
+    launches: list[Launch] = []
+    for operand in node.args:
+        part = NodeBuffer(node, first * strides[axis])
+        launches += _copy(_whole(operand, plan), operand.type.shape, part, strides)
+        first += operand.type.shape[axis]
+    return tuple(launches)
+
+
+def lower_update(node: Node, plan: Plan) -> tuple[Launch, ...]:
+    """A copy of the first operand, then the second stored over a strided part of it."""
+    base, value = node.args
+    shape, own = base.type.shape, stored_strides(node, plan.orders)
+    whole: Memory = NodeBuffer(node)
+    if own != c_strides(shape):  # the part is given in C order memory
+        whole = Scratch(0, node.type.dtype, node.type.size)
+    offset: Any = node.params["offset"]
+    strides: Any = node.params["strides"]
+    part_shape: Any = node.params["shape"]
+    rank = len(part_shape)
+    fresh = _read(value, aligned(value, rank), rank, plan)
+    launches = (
+        *_copy(_whole(base, plan), shape, whole, c_strides(shape)),
+        *_copy(fresh, part_shape, whole, strides, offset),
+    )
+    if isinstance(whole, Scratch):
+        updated = Read(whole, node.type.dtype, c_strides(shape))
+        launches += _copy(updated, shape, NodeBuffer(node), own)
+    return launches
+
+
+def lower_reshape(node: Node, plan: Plan) -> tuple[Launch, ...]:
+    """Elements of another shape: walked in the operand's shape if the result's memory allows."""
+    (operand,) = node.args
+    source, own = operand.type.shape, stored_strides(node, plan.orders)
+    along = reshaped(node.type.shape, own, source)
+    if along is not None:
+        return _copy(_whole(operand, plan), source, NodeBuffer(node), along)
+    scratch = Scratch(0, node.type.dtype, node.type.size)
+    flat = Read(scratch, node.type.dtype, c_strides(node.type.shape))
+    return (
+        *_copy(_whole(operand, plan), source, scratch, c_strides(source)),
+        *_copy(flat, node.type.shape, NodeBuffer(node), own),
+    )
+
+
+def lower_strided(node: Node, plan: Plan) -> tuple[Launch, ...]:
+    """A view of memory in an order that the operand does not lie in: laid out first."""
+    (operand,) = node.args
+    order: Any = node.params["order"]
+    offset: Any = node.params["offset"]
+    strides: Any = node.params["strides"]
+    shape = operand.type.shape
+    scratch = Scratch(0, node.type.dtype, operand.type.size)
+    view = Read(scratch, node.type.dtype, strides, offset)
+    return (
+        *_copy(_whole(operand, plan), shape, scratch, c_strides(shape, order)),
+        *_copy(view, node.type.shape, NodeBuffer(node), stored_strides(node, plan.orders)),
+    )
+
+
+COPIES = {
+    "concatenate": lower_concatenate,
+    "update": lower_update,
+    "reshape": lower_reshape,
+    "strided": lower_strided,
+}
+"""How rows that move elements are lowered where they are regions of their own."""
+
+
+def _copy(
+    value: Operand, shape: Shape, memory: Memory, strides: Shape, start: int = 0
+) -> tuple[Launch, ...]:
+    dtype = value.dtype if isinstance(value, Read) else value.type.dtype
+    launch = lower_elementwise(Problem(shape, (), (Store(value, memory, dtype, strides, start),)))
+    return () if launch is None else (launch,)
+
+
+def _whole(node: Node, plan: Plan) -> Operand:
+    return _read(node, aligned(node, node.type.ndim), node.type.ndim, plan)
+
+
+def _read(node: Node, axes: Shape, rank: int, plan: Plan) -> Operand:
+    return operand_of(node, axes, rank, (), plan)
