@@ -86,6 +86,17 @@ class Session:
         """Memory of large results."""
         return ResultAllocator(self.jit)
 
+    def configured(self, config: Config) -> Session:
+        """A session of other options that shares counters, native code and memory with this one."""
+        other = Session(config)
+        other.telemetry, other.states = self.telemetry, self.states
+        shared = {"unsupported", "jit", "backend", "allocator"}
+        if other.threads == self.threads:
+            shared |= {"pool", "launcher"}
+        other.__dict__.update({name: v for name, v in self.__dict__.items() if name in shared})
+        other._tables = self._tables
+        return other
+
     def table(self, name: str) -> np.ndarray:
         """A constant table of a mathematical expansion, computed once."""
         found = self._tables.get(name)

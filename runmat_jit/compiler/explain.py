@@ -1,0 +1,155 @@
+"""What was done with a call: regions, kernels, lines, bytes, and reasons."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from runmat_jit.compiler.compiler import Compiled
+from runmat_jit.core.source import SourceLine
+from runmat_jit.passes.fusion.region import Region
+
+
+@dataclass(frozen=True, slots=True)
+class RegionReport:
+    """One region: its fusion kind, device, operations, user lines, and why it is no larger."""
+
+    kind: str
+    device: str
+    operations: tuple[str, ...]
+    lines: tuple[str, ...]
+    kernels: int
+    bytes_read: int
+    bytes_written: int
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Something that was not captured or fused: a stable id, a sentence, the user's line."""
+
+    id: str
+    detail: str
+    line: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.id}: {self.detail}" + (f" ({self.line})" if self.line else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What happens with calls like this one. ``str()`` is meant for people."""
+
+    function: str
+    mode: str
+    """``replayed``, ``recorded at every call`` or ``plain Python``."""
+    regions: tuple[RegionReport, ...]
+    reasons: tuple[Reason, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def kinds(self) -> list[str]:
+        """The fusion kind of each region, in order."""
+        return [region.kind for region in self.regions]
+
+    @property
+    def devices(self) -> list[str]:
+        """Where each region runs."""
+        return [region.device for region in self.regions]
+
+    def __str__(self) -> str:
+        kernels = sum(region.kernels for region in self.regions)
+        totals = f"{count(len(self.regions), 'region')}, {count(kernels, 'kernel')}"
+        lines = [f"{self.function}: {self.mode}; {totals}"]
+        for number, region in enumerate(self.regions, 1):
+            lines.append(
+                f"  {number}. {region.kind} on {region.device}: {count(region.kernels, 'kernel')}, "
+                f"reads {size(region.bytes_read)}, writes {size(region.bytes_written)}"
+            )
+            lines.append(f"     {', '.join(region.operations)}")
+            lines.extend(f"     at {line}" for line in region.lines)
+            lines.extend(f"     stops here: {reason}" for reason in region.reasons)
+        if self.reasons:
+            lines.append("  not captured or not repeated:")
+            lines.extend(f"  - {reason}" for reason in self.reasons)
+        lines.extend(f"  note: {note}" for note in self.notes)
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain lists, strings and numbers."""
+        return asdict(self) | {"kinds": self.kinds, "devices": self.devices}
+
+    def to_html(self, path: str | Path) -> None:
+        """Write the explanation as a page of its own."""
+        rows = "".join(
+            f"<tr><td>{n}</td><td>{html.escape(r.kind)}</td><td>{html.escape(r.device)}</td>"
+            f"<td>{r.kernels}</td><td>{size(r.bytes_read)}</td><td>{size(r.bytes_written)}</td>"
+            f"<td>{html.escape(', '.join(r.operations))}</td>"
+            f"<td>{html.escape('; '.join(r.lines))}</td></tr>"
+            for n, r in enumerate(self.regions, 1)
+        )
+        items = "".join(f"<li>{html.escape(str(reason))}</li>" for reason in self.reasons)
+        heads = ("#", "kind", "device", "kernels", "read", "written", "operations", "lines")
+        head = "".join(f"<th>{name}</th>" for name in heads)
+        title = html.escape(f"{self.function}: {self.mode}")
+        style = "body{font:15px sans-serif;margin:2em}td,th{padding:.3em .8em;text-align:left}"
+        page = (
+            f"<!doctype html><meta charset=utf-8><title>{title}</title><style>{style}</style>"
+            f"<h1>{title}</h1><table><tr>{head}</tr>{rows}</table><ul>{items}</ul>\n"
+        )
+        Path(path).write_text(page, encoding="utf-8")
+
+
+def region_reports(compiled: Compiled) -> list[RegionReport]:
+    """The regions of a compiled graph."""
+    groups = compiled.launches or ((),) * len(compiled.plan.regions)
+    return [
+        report_region(region, len(launches))
+        for region, launches in zip(compiled.plan.regions, groups, strict=True)
+    ]
+
+
+def report_region(region: Region, kernels: int) -> RegionReport:
+    """What is said of one region."""
+    lines = [node.line for node in region.nodes if node.line is not None]
+    return RegionReport(
+        kind=region.kind,
+        device="cpu",
+        operations=tuple(node.op.name for node in region.nodes),
+        lines=tuple(dict.fromkeys(map(show_line, lines))),
+        kernels=kernels,
+        bytes_read=sum(node.type.nbytes for node in region.inputs),
+        bytes_written=sum(node.type.nbytes for node in region.outputs),
+        reasons=region.reasons,
+    )
+
+
+def show_line(line: SourceLine) -> str:
+    """Short form of a user's line."""
+    where = f" in {line.function}" if line.function else ""
+    return f"{Path(line.filename).name}:{line.line}{where}"
+
+
+def reports_of(programs: Sequence[object]) -> list[RegionReport]:
+    """The regions of every program of a recording."""
+    return [
+        report
+        for program in programs
+        if isinstance(program, Compiled)
+        for report in region_reports(program)
+    ]
+
+
+def count(number: int, noun: str) -> str:
+    """``1 region``, ``2 regions``."""
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def size(nbytes: int) -> str:
+    """Bytes for people."""
+    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if nbytes >= scale:
+            return f"{nbytes / scale:.3g} {unit}"
+    return f"{nbytes} B"
