@@ -126,6 +126,24 @@ FITS = (
         weight=lambda r: r * r / mp.expm1(2 * r),
     ),
     Fit(
+        "EXPM1",
+        lambda r: (mp.expm1(r) - r) / r**2,
+        -0.3475,
+        0.3475,
+        {"f32": 5, "f64": 10},
+        "(exp(r) - 1 - r) / r**2",
+        weight=lambda r: r * r / mp.expm1(r),
+    ),
+    Fit(
+        "ARCTAN",
+        lambda z: (mp.atan(mp.sqrt(z)) / mp.sqrt(z) - 1) / z,
+        1e-20,
+        1.0,
+        {"f32": 9, "f64": 20},
+        "(arctan(t) / t - 1) / t**2, in t**2",
+        weight=lambda z: z,
+    ),
+    Fit(
         "SINE",
         sine_tail,
         -(1.58**2) / 8,
@@ -178,6 +196,10 @@ def constants() -> dict[str, tuple[str, dict[str, tuple[float, ...]]]]:
                 {"f32": split(pi, 24, 24, 24), "f64": split(pi, 33, 53, 53)},
             ),
             "PI_PAIR": ("pi", {"f32": split(pi, 24, 24), "f64": split(pi, 53, 53)}),
+            "LOG10_2": (
+                "log10(2)",
+                {"f32": split(mp.log10(2), 24, 24), "f64": split(mp.log10(2), 53, 53)},
+            ),
             "TWO_OVER_LN2": (
                 "2 / log(2)",
                 {"f32": split(2 / ln2, 24, 24), "f64": split(2 / ln2, 53, 53)},

@@ -6,7 +6,7 @@ import math
 
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
-from runmat_jit.kernel.math.coefficients import EXP, LN2
+from runmat_jit.kernel.math.coefficients import EXP, EXP2, EXPM1, LN2
 from runmat_jit.kernel.math.polynomial import horner
 from runmat_jit.kernel.math.rounding import clamp
 
@@ -21,3 +21,29 @@ def exp(k: Builder, x: Value) -> Value:
     n = k.prim("rint", x * (1 / math.log(2)))
     r = k.fma(n, -low, k.fma(n, -high, x))
     return k.prim("scale2", k.fma(r, horner(k, r, EXP[x.type]), 1.0), n)
+
+
+def exp2(k: Builder, x: Value) -> Value:
+    """``2**x``; exact where that is a whole power of two."""
+    x = clamp(k, x, 2 * _LIMIT[x.type])
+    n = k.prim("rint", x)
+    r = x - n
+    return k.prim("scale2", k.fma(r, horner(k, r, EXP2[x.type]), 1.0), n)
+
+
+def expm1(k: Builder, x: Value) -> Value:
+    """``e**x - 1``, accurate around 0."""
+    h, n = expm1_parts(k, k.select(x < -64.0, -64.0, x))
+    # 2**n (1 + h) - 1, scaled last: 2**n alone may overflow where the result does not
+    result = k.prim("scale2", h + (1.0 - k.prim("scale2", k.const(1.0, x.type), -n)), n)
+    return k.prim("copysign", result, x)  # -0.0
+
+
+def expm1_parts(k: Builder, x: Value) -> tuple[Value, Value]:
+    """``(h, n)`` with ``e**x = 2**n (1 + h)`` for ``x`` of at least -64; NaN passes."""
+    high, low = LN2[x.type]
+    limit = _LIMIT[x.type]
+    x = k.select(x > limit, limit, x)
+    n = k.prim("rint", x * (1 / math.log(2)))
+    r = k.fma(n, -low, k.fma(n, -high, x))
+    return k.fma(r * r, horner(k, r, EXPM1[x.type]), r), n

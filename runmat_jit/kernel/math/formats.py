@@ -34,11 +34,6 @@ class Format:
         return (2 * self.bias + 1) << self.fraction
 
     @property
-    def one(self) -> int:
-        """Bits of 1.0."""
-        return self.bias << self.fraction
-
-    @property
     def smallest_normal_bits(self) -> int:
         """Bits of the smallest positive normal number."""
         return 1 << self.fraction
@@ -67,6 +62,12 @@ def format_of(x: Value) -> Format:
     return FORMATS[x.type]
 
 
+def format_of_bits(bits: Value) -> tuple[str, Format]:
+    """The float type as wide as an integer value, and its format."""
+    kind = {"i32": "f32", "i64": "f64"}[bits.type]
+    return kind, FORMATS[kind]
+
+
 def bits_of(k: Builder, x: Value) -> Value:
     """The bits of a float as an integer of its width."""
     return k.convert("bitcast", x, format_of(x).integer)
@@ -74,7 +75,7 @@ def bits_of(k: Builder, x: Value) -> Value:
 
 def float_of(k: Builder, bits: Value) -> Value:
     """The float with these bits."""
-    return k.convert("bitcast", bits, {"i32": "f32", "i64": "f64"}[bits.type])
+    return k.convert("bitcast", bits, format_of_bits(bits)[0])
 
 
 def sign_bit(k: Builder, x: Value) -> Value:
@@ -97,7 +98,7 @@ def whole_bits(k: Builder, n: Value, offset: int = 0) -> Value:
 
 def is_positive_normal(k: Builder, bits: Value) -> Value:
     """Whether a float with these bits is positive, normal and finite."""
-    format_ = FORMATS[{"i32": "f32", "i64": "f64"}[bits.type]]
+    _, format_ = format_of_bits(bits)
     span = format_.infinity - format_.smallest_normal_bits
     return k.prim("ult", bits - format_.smallest_normal_bits, span)
 

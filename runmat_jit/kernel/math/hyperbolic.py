@@ -7,10 +7,15 @@ import math
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
 from runmat_jit.kernel.math.coefficients import LN2, TANH
+from runmat_jit.kernel.math.exponential import expm1_parts
 from runmat_jit.kernel.math.polynomial import horner
 
-# From here on the result is 1.
-_LIMIT = {"f32": 10.0, "f64": 20.0}
+# Arguments from which on the tangent rounds to 1, and the others overflow.
+_ONE_FROM = {"f32": 10.0, "f64": 20.0}
+_INFINITE_FROM = {"f32": 128.0, "f64": 800.0}
+
+# Below, the cube of the argument is less than a quarter of its last place.
+_TINY = {"f32": 2.0**-13, "f64": 2.0**-28}
 
 
 def tanh(k: Builder, x: Value) -> Value:
@@ -21,13 +26,40 @@ def tanh(k: Builder, x: Value) -> Value:
     less than the quotient.
     """
     kind, magnitude = x.type, k.prim("abs", x)
-    magnitude = k.select(magnitude > _LIMIT[kind], _LIMIT[kind], magnitude)
-    high, low = (part / 2 for part in LN2[kind])
-    n = k.prim("floor", magnitude * (2 / math.log(2)))
-    r = k.fma(n, -low, k.fma(n, -high, magnitude))
-    h = k.fma(r * r, horner(k, r, TANH[kind]), r)
+    h, n = _half_expm1_parts(k, magnitude, _ONE_FROM[kind])
     power = k.prim("scale2", k.const(1.0, kind), n)
     t = k.fma(power, h, k.fma(power, 0.5, -0.5))
     quotient = t / (t + 1.0)
     result = k.select(k.eq(n, 0.0), k.fma(-t, quotient, t), quotient)
     return k.prim("copysign", result, x)
+
+
+def sinh(k: Builder, x: Value) -> Value:
+    """Hyperbolic sine, as ``t + t / (2 t + 1)`` with ``t = (e**|x| - 1) / 2``."""
+    magnitude = k.prim("abs", x)
+    h, n = _half_expm1_parts(k, magnitude * 0.5, _INFINITE_FROM[x.type] / 2)
+    # Scaled last: 2**n alone may overflow where the result does not.
+    t = k.prim("scale2", h + (0.5 - k.prim("scale2", k.const(0.5, x.type), -n)), n)
+    result = k.select(k.eq(t, math.inf), t, t + t / k.fma(t, 2.0, 1.0))
+    # A subnormal t has lost its last bit; the sine is its argument long before.
+    result = k.select(magnitude < _TINY[x.type], magnitude, result)
+    return k.prim("copysign", result, x)
+
+
+def cosh(k: Builder, x: Value) -> Value:
+    """Hyperbolic cosine, as ``e + 1 / (4 e)`` with ``e = e**|x| / 2``."""
+    h, n = expm1_parts(k, k.prim("abs", x))
+    half = k.prim("scale2", k.fma(h, 0.5, 0.5), n)
+    return half + 0.25 / half
+
+
+def _half_expm1_parts(k: Builder, x: Value, limit: float) -> tuple[Value, Value]:
+    """``(h, n)`` with ``(e**(2 x) - 1) / 2 = 2**n h + (2**n - 1) / 2``, for ``x >= 0``, ``h >= 0``.
+
+    ``x`` counts as ``limit`` where it exceeds that.
+    """
+    x = k.select(x > limit, limit, x)
+    high, low = (part / 2 for part in LN2[x.type])
+    n = k.prim("floor", x * (2 / math.log(2)))
+    r = k.fma(n, -low, k.fma(n, -high, x))
+    return k.fma(r * r, horner(k, r, TANH[x.type]), r), n

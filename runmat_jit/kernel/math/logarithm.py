@@ -1,60 +1,77 @@
-"""Logarithms."""
+"""Logarithms: -inf at 0, NaN below."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
-from runmat_jit.kernel.math.coefficients import LN2, LOG_F32, LOG_F64
-from runmat_jit.kernel.math.formats import (
-    bits_of,
-    float_of,
-    format_of,
-    is_positive_normal,
-    not_,
+from runmat_jit.kernel.math.coefficients import LN2, LOG10_2, LOG_F32, LOG_F64
+from runmat_jit.kernel.math.double_word import multiply, two_sum
+from runmat_jit.kernel.math.formats import bits_of, is_positive_normal, not_
+from runmat_jit.kernel.math.logarithm_parts import (
+    log2_pair,
+    scaled_to_normal,
+    significand_and_exponent,
 )
 from runmat_jit.kernel.math.polynomial import horner
 
-_SQRT_HALF_BITS = {"f32": 0x3F3504F3, "f64": 0x3FE6A09E667F3BCD}
+OfParts = Callable[[Builder, Value, Value], Value]
+"""The logarithm of ``m 2**e``, given m and e."""
 
 
 def log(k: Builder, x: Value) -> Value:
-    """Natural logarithm: -inf at 0, NaN below."""
+    """Natural logarithm."""
+    return _logarithm(k, x, "log", _log_of_parts)
+
+
+def log2(k: Builder, x: Value) -> Value:
+    """Logarithm to base 2, rounded once from twice the digits: exact for powers of two."""
+    return _logarithm(k, x, "log2", _log2_of_parts)
+
+
+def log10(k: Builder, x: Value) -> Value:
+    """Logarithm to base 10, rounded once from twice the digits: exact for powers of ten."""
+    return _logarithm(k, x, "log10", _log10_of_parts)
+
+
+def log1p(k: Builder, x: Value) -> Value:
+    """``log(1 + x)``, with what the sum lost as a correction."""
+    total, lost = two_sum(k.const(1.0, x.type), x)
+    ordinary = (total > 0.0) & (total < math.inf)
+    correction = k.select(ordinary, lost / total, 0.0)
+    return k.select(k.eq(total, 1.0), x, log(k, total) + correction)
+
+
+def _logarithm(k: Builder, x: Value, name: str, of_parts: OfParts) -> Value:
+    def rare_values(k: Builder, arguments: tuple[Value, ...]) -> tuple[Value, ...]:
+        (x,) = arguments
+        scaled, shift = scaled_to_normal(k, x)
+        m, e = significand_and_exponent(k, bits_of(k, scaled))
+        result = of_parts(k, m, e - shift)
+        zero_or_nan = k.select(k.eq(x, 0.0), k.const(-math.inf, x.type), math.nan)
+        result = k.select(x > 0.0, result, zero_or_nan)
+        return (k.select(k.eq(x, math.inf), x, result),)
+
     bits = bits_of(k, x)
-    result = _log_of_parts(k, *significand_and_exponent(k, bits))
+    result = of_parts(k, *significand_and_exponent(k, bits))
     rare = not_(k, is_positive_normal(k, bits))
     with k.if_any(rare, [result]) as unusual:
-        (special,) = k.call(f"log_rare_{x.type}", (x,), (x.type,), _rare)
+        (special,) = k.call(f"{name}_rare_{x.type}", (x,), (x.type,), rare_values)
         unusual.yield_(k.select(rare, special, unusual.carry[0]))
     return unusual.out[0]
 
 
-def significand_and_exponent(k: Builder, bits: Value) -> tuple[Value, Value]:
-    """A positive normal float as ``m 2**e``, ``sqrt(1/2) <= m < sqrt(2)``, with a float e."""
-    kind = {"i32": "f32", "i64": "f64"}[bits.type]
-    fraction = {"i32": 23, "i64": 52}[bits.type]
-    e = (bits - _SQRT_HALF_BITS[kind]) >> fraction
-    return float_of(k, bits - (e << fraction)), k.convert("sitofp", e, kind)
+def _log2_of_parts(k: Builder, m: Value, e: Value) -> Value:
+    high, low = log2_pair(k, m, e)
+    return high + low
 
 
-def scaled_to_normal(k: Builder, x: Value) -> tuple[Value, Value]:
-    """A non-negative float times a power of two that makes subnormals normal, and its exponent."""
-    format_ = format_of(x)
-    shift = format_.fraction + 1
-    tiny = x < format_.smallest_normal
-    scaled = k.select(tiny, x * 2.0**shift, x)
-    return scaled, k.select(tiny, k.const(float(shift), x.type), 0.0)
-
-
-def _rare(k: Builder, arguments: tuple[Value, ...]) -> tuple[Value, ...]:
-    (x,) = arguments
-    scaled, shift = scaled_to_normal(k, x)
-    m, e = significand_and_exponent(k, bits_of(k, scaled))
-    result = _log_of_parts(k, m, e - shift)
-    zero_or_nan = k.select(k.eq(x, 0.0), k.const(-math.inf, x.type), math.nan)
-    result = k.select(x > 0.0, result, zero_or_nan)
-    return (k.select(k.eq(x, math.inf), x, result),)
+def _log10_of_parts(k: Builder, m: Value, e: Value) -> Value:
+    ratio, ratio_low = (k.const(part, m.type) for part in LOG10_2[m.type])
+    high, low = multiply(k, log2_pair(k, m, e), (ratio, ratio_low))
+    return high + low
 
 
 def _log_of_parts(k: Builder, m: Value, e: Value) -> Value:

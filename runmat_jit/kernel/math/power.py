@@ -7,13 +7,8 @@ from collections.abc import Callable
 
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
-from runmat_jit.kernel.math.coefficients import (
-    EXP2,
-    LOG2_TAIL,
-    TWO_OVER_LN2,
-    TWO_THIRDS_OVER_LN2,
-)
-from runmat_jit.kernel.math.double_word import Pair, fast_two_sum, multiply, two_product
+from runmat_jit.kernel.math.coefficients import EXP2
+from runmat_jit.kernel.math.double_word import Pair, two_product
 from runmat_jit.kernel.math.formats import (
     bits_of,
     is_positive_normal,
@@ -21,7 +16,11 @@ from runmat_jit.kernel.math.formats import (
     sign_bit,
     xor_sign,
 )
-from runmat_jit.kernel.math.logarithm import scaled_to_normal, significand_and_exponent
+from runmat_jit.kernel.math.logarithm_parts import (
+    log2_pair,
+    scaled_to_normal,
+    significand_and_exponent,
+)
 from runmat_jit.kernel.math.polynomial import horner
 from runmat_jit.kernel.math.rounding import clamp
 
@@ -32,7 +31,7 @@ _LIMIT = {"f32": 160.0, "f64": 1100.0}
 def power(k: Builder, x: Value, y: Value) -> Value:
     """``x**y`` of floats with every special value of C's ``pow`` (as NumPy's ``power``)."""
     bits = bits_of(k, x)
-    log2 = _log2(k, *significand_and_exponent(k, bits))
+    log2 = log2_pair(k, *significand_and_exponent(k, bits))
     high, low = _times(k, log2, y)
     result = _exp2(k, high, low)
     bounded = k.prim("abs", high) < _LIMIT[x.type]  # false for NaN
@@ -76,24 +75,6 @@ _DIRECT: dict[float, Callable[[Builder, Value], Value]] = {
 }
 
 
-def _log2(k: Builder, m: Value, e: Value) -> Pair:
-    """``e + log2(m)`` with twice the digits, by ``log2(m) = 2 atanh(s) / log(2)``."""
-    kind = m.type
-    f, g = m - 1.0, m + 1.0
-    reciprocal = 1.0 / g
-    s = f * reciprocal
-    s_low = k.fma(-s, m - (g - 1.0), k.fma(-s, g, f)) * reciprocal
-    z = s * s
-    z_low = k.fma(s + s, s_low, k.fma(s, s, -z))
-    tail = horner(k, z, LOG2_TAIL[kind]) * z
-    c, c_low = fast_two_sum(k.const(TWO_THIRDS_OVER_LN2[kind][0], kind), tail)
-    u, u_low = multiply(k, (z, z_low), (c, c_low + TWO_THIRDS_OVER_LN2[kind][1]))
-    w, w_low = fast_two_sum(k.const(TWO_OVER_LN2[kind][0], kind), u)
-    a, a_low = multiply(k, (s, s_low), (w, w_low + (u_low + TWO_OVER_LN2[kind][1])))
-    total, error = fast_two_sum(e, a)
-    return total, error + a_low
-
-
 def _times(k: Builder, pair: Pair, y: Value) -> Pair:
     high, error = two_product(k, pair[0], y)
     return high, k.fma(pair[1], y, error)
@@ -127,7 +108,7 @@ def _magnitude(k: Builder, base: Value, y: Value) -> Value:
     bounded = clamp(k, y, limit)
     scaled, shift = scaled_to_normal(k, base)
     m, e = significand_and_exponent(k, bits_of(k, scaled))
-    high, low = _times(k, _log2(k, m, e - shift), bounded)
+    high, low = _times(k, log2_pair(k, m, e - shift), bounded)
     inside = k.prim("abs", high) < _LIMIT[base.type]
     result = _exp2(k, clamp(k, high, _LIMIT[base.type]), k.select(inside, low, 0.0))
     at_infinity = k.eq(base, math.inf)

@@ -4,7 +4,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from runmat_jit.kernel.math.hyperbolic import tanh
+from runmat_jit.kernel.math.hyperbolic import cosh, sinh, tanh
 from tests.kernel.math.expansions import (
     FLOATS,
     any_bits,
@@ -56,3 +56,30 @@ def test_tanh_never_exceeds_one(kind):
 @pytest.mark.slow
 def test_tanh_is_accurate_over_all_of_float32():
     assert worst_of_sweep(compiled(tanh, ("f32",)), np.tanh) < 1.9
+
+
+FUNCTIONS = {"sinh": (sinh, mp.sinh, 2.0), "cosh": (cosh, mp.cosh, 1.3)}
+
+
+def wide_inputs(dtype):
+    rng, edge = np.random.default_rng(17), np.log(np.finfo(dtype).max)
+    x = [inputs(dtype), rng.uniform(-edge, edge, 2000), edge + rng.uniform(-1, 1, 1000)]
+    return np.concatenate([part.astype(dtype) for part in x])
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("kind", FLOATS)
+def test_sinh_and_cosh_are_within_their_bounds(kind, name):
+    expand, exact, bound = FUNCTIONS[name]
+    x = wide_inputs(FLOATS[kind])
+    x = x[x != 0]
+    error, where = largest_error(compiled(expand, (kind,))(x), exact, [x])
+    assert error < bound, where
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("kind", FLOATS)
+def test_sinh_and_cosh_have_the_special_values_of_numpy(kind, name):
+    x = special_floats(FLOATS[kind])
+    got = compiled(FUNCTIONS[name][0], (kind,))(x)
+    assert differing(got, exact_values(getattr(np, name), got, x), x) == []

@@ -4,7 +4,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from runmat_jit.kernel.math.logarithm import log
+from runmat_jit.kernel.math.logarithm import log, log1p, log2, log10
 from tests.kernel.math.expansions import (
     FLOATS,
     any_bits,
@@ -27,18 +27,43 @@ def inputs(dtype):
     return x[(x > 0) & np.isfinite(x)]
 
 
+FUNCTIONS = {
+    "log": (log, mp.log, 1.0),
+    "log2": (log2, lambda v: mp.log(v, 2), 0.51),
+    "log10": (log10, mp.log10, 0.51),
+    "log1p": (log1p, mp.log1p, 1.6),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("kind", FLOATS)
-def test_log_is_within_one_ulp(kind):
+def test_the_result_is_within_its_bound(kind, name):
+    expand, exact, bound = FUNCTIONS[name]
     x = inputs(FLOATS[kind])
-    error, where = largest_error(compiled(log, (kind,))(x), mp.log, [x])
-    assert error < 1.0, where
+    x = np.concatenate([x, -x[(x > 1e-30) & (x < 0.999)]]) if name == "log1p" else x[x != 1]
+    error, where = largest_error(compiled(expand, (kind,))(x), exact, [x])
+    assert error < bound, where
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("kind", FLOATS)
+def test_special_values_are_those_of_numpy(kind, name):
+    x = special_floats(FLOATS[kind])
+    got = compiled(FUNCTIONS[name][0], (kind,))(x)
+    assert differing(got, exact_values(getattr(np, name), got, x), x) == []
 
 
 @pytest.mark.parametrize("kind", FLOATS)
-def test_log_has_the_special_values_of_numpy(kind):
-    x = special_floats(FLOATS[kind])
-    got = compiled(log, (kind,))(x)
-    assert differing(got, exact_values(np.log, got, x), x) == []
+def test_logarithms_of_powers_of_their_base_are_whole(kind):
+    exponents = np.arange(0, 11)
+    assert np.array_equal(compiled(log2, (kind,))(2.0**exponents), exponents)
+    assert np.array_equal(compiled(log10, (kind,))(10.0**exponents), exponents)
+
+
+@pytest.mark.parametrize("kind", FLOATS)
+def test_log1p_of_a_tiny_number_is_that_number(kind):
+    x = np.finfo(FLOATS[kind]).smallest_subnormal * np.arange(-50, 50).astype(FLOATS[kind])
+    assert differing(compiled(log1p, (kind,))(x), x) == []
 
 
 @pytest.mark.slow

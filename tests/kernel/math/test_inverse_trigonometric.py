@@ -1,0 +1,59 @@
+"""Oracle: mpmath for accuracy, NumPy for special values."""
+
+import itertools
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from runmat_jit.kernel.math.inverse_trigonometric import arctan, arctan2
+from tests.kernel.math.expansions import (
+    FLOATS,
+    any_bits,
+    around,
+    compiled,
+    differing,
+    exact_values,
+    special_floats,
+)
+from tests.kernel.math.ulp import largest_error
+
+
+@pytest.mark.parametrize("kind", FLOATS)
+def test_arctan_is_within_1_6_ulp(kind):
+    rng, dtype = np.random.default_rng(18), FLOATS[kind]
+    x = [any_bits(rng, dtype, 2000), rng.normal(0, 1, 2000), rng.uniform(0.8, 1.2, 1000)]
+    x = np.concatenate([*(part.astype(dtype) for part in x), around([1, -1], dtype)])
+    x = x[np.isfinite(x)]
+    error, where = largest_error(compiled(arctan, (kind,))(x), mp.atan, [x])
+    assert error < 1.6, where
+
+
+@pytest.mark.parametrize("kind", FLOATS)
+def test_arctan2_is_within_1_6_ulp(kind):
+    rng = np.random.default_rng(19)
+    y, x = rng.normal(0, 1, (2, 3000)).astype(FLOATS[kind])
+    error, where = largest_error(compiled(arctan2, (kind, kind), kind)(y, x), mp.atan2, [y, x])
+    assert error < 1.6, where
+
+
+@pytest.mark.parametrize("kind", FLOATS)
+def test_arctan_has_the_special_values_of_numpy(kind):
+    x = special_floats(FLOATS[kind])
+    got = compiled(arctan, (kind,))(x)
+    assert differing(got, exact_values(np.arctan, got, x), x) == []
+    infinite = np.isinf(x)
+    assert differing(got[infinite], np.arctan(x[infinite])) == []
+
+
+@pytest.mark.parametrize("kind", FLOATS)
+def test_arctan2_knows_quadrants_zeros_and_infinities(kind):
+    """At these points the angles are multiples of pi / 4, which NumPy rounds correctly."""
+    values = np.array([0.0, -0.0, 1, -1, np.inf, -np.inf, np.nan], FLOATS[kind])
+    y, x = np.array(list(itertools.product(values, values))).T.copy()
+    got = compiled(arctan2, (kind, kind), kind)(y, x)
+    expected = np.arctan2(y, x)
+    assert np.array_equal(np.isnan(got), np.isnan(expected))
+    known = ~np.isnan(got)
+    assert np.all(abs(got - expected)[known] <= np.spacing(abs(expected[known])))
+    assert np.array_equal(np.signbit(got[known]), np.signbit(expected[known]))
