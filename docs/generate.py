@@ -100,7 +100,7 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-PAGES: dict[str, Callable[[], str]] = {"configuration.md": configuration, "ops.md": operations}
+PAGES: dict[str, Callable[[], str]] = {"config.md": configuration, "ops.md": operations}
 
 
 def main() -> None:

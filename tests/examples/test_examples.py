@@ -12,7 +12,7 @@ EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_the_example_runs_and_says_what_it_did(example, tmp_path):
     found = subprocess.run(
-        [sys.executable, "-W", "error", str(example)],
+        [sys.executable, "-W", "error", "-W", "default::RuntimeWarning", str(example)],
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -20,6 +20,7 @@ def test_the_example_runs_and_says_what_it_did(example, tmp_path):
     )
     assert found.returncode == 0, found.stderr
     assert found.stdout.strip()
+    assert not found.stderr
 
 
 def test_there_are_examples():

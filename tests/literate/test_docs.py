@@ -37,6 +37,8 @@ def check(name, line, source, namespace):
     assert runner.failures == 0, "".join(report)
 
 
+# Where a RuntimeWarning is an error, as in our other tests, each operation runs by itself.
+@pytest.mark.filterwarnings("default::RuntimeWarning")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_every_block_of_the_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
