@@ -35,12 +35,18 @@ def tanh(k: Builder, x: Value) -> Value:
 
 
 def sinh(k: Builder, x: Value) -> Value:
-    """Hyperbolic sine, as ``t + t / (2 t + 1)`` with ``t = (e**|x| - 1) / 2``."""
+    """Hyperbolic sine, as ``t + t / (2 t + 1)`` with ``t = (e**|x| - 1) / 2``.
+
+    Where n is 0, the equal ``2 t - 2 t (t / (2 t + 1))`` loses less.
+    """
     magnitude = k.prim("abs", x)
     h, n = _half_expm1_parts(k, magnitude * 0.5, _INFINITE_FROM[x.type] / 2)
     # Scaled last: 2**n alone may overflow where the result does not.
     t = k.prim("scale2", h + (0.5 - k.prim("scale2", k.const(0.5, x.type), -n)), n)
-    result = k.select(k.eq(t, math.inf), t, t + t / k.fma(t, 2.0, 1.0))
+    double = t + t
+    quotient = t / (double + 1.0)
+    result = k.select(k.eq(n, 0.0), k.fma(-double, quotient, double), t + quotient)
+    result = k.select(k.eq(t, math.inf), t, result)
     # A subnormal t has lost its last bit; the sine is its argument long before.
     result = k.select(magnitude < _TINY[x.type], magnitude, result)
     return k.prim("copysign", result, x)

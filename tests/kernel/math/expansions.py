@@ -19,8 +19,8 @@ FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int6
 
 
 @cache
-def backend():
-    return LlvmBackend(Jit())
+def backend(target=None):
+    return LlvmBackend(Jit(), target)
 
 
 def kernel_of(expand, kinds, result):
@@ -43,11 +43,11 @@ def _element(kind):
 class Expansion:
     """The compiled expansion, called with arrays (which it converts to its types)."""
 
-    def __init__(self, expand, kinds, result):
+    def __init__(self, expand, kinds, result, target=None):
         self.kinds, self.result = kinds, DTYPES[result]
         self.kernel = kernel_of(expand, kinds, result)
         self.tables = {p.name: table(p.name) for p in self.kernel.parameters if type(p) is Table}
-        self.call = FUNCTION(backend().compile(self.kernel).address)
+        self.call = FUNCTION(backend(target).compile(self.kernel).address)
 
     def arguments(self, arrays):
         inputs = [np.array(x, DTYPES[kind]) for x, kind in zip(arrays, self.kinds, strict=True)]

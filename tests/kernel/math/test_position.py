@@ -3,16 +3,28 @@
 Oracle: the function itself at other positions, and the interpreter of kernels.
 """
 
+import platform
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from runmat_jit.backends.llvm.target import X86_64_V3_LINUX
 from runmat_jit.kernel.math.division import fmod
 from runmat_jit.kernel.math.exponential import exp
 from runmat_jit.kernel.math.hyperbolic import tanh
 from runmat_jit.kernel.math.logarithm import log
 from runmat_jit.kernel.math.power import power
 from runmat_jit.kernel.math.trigonometric import cos, sin
-from tests.kernel.math.expansions import FLOATS, any_bits, compiled, differing, special_floats
+from tests.kernel.math.expansions import (
+    FLOATS,
+    Expansion,
+    any_bits,
+    backend,
+    compiled,
+    differing,
+    special_floats,
+)
 
 FUNCTIONS = {"exp": exp, "log": log, "sin": sin, "cos": cos, "tanh": tanh}
 FUNCTIONS |= {"power": power, "fmod": fmod}
@@ -43,6 +55,18 @@ def test_native_code_has_the_bits_of_the_interpreter(kind, name):
     columns = inputs(name, FLOATS[kind])
     f = compiled(FUNCTIONS[name], (kind,) * len(columns), kind)
     assert differing(f(*columns), f.interpreted(*columns), *columns) == []
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="compares two kinds of x86-64")
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("kind", FLOATS)
+def test_vectors_of_256_bits_give_the_same_bits(kind, name):
+    columns = inputs(name, FLOATS[kind])
+    kinds = (kind,) * len(columns)
+    older = replace(X86_64_V3_LINUX, triple=backend().target.triple)
+    narrow = Expansion(FUNCTIONS[name], kinds, kind, older)
+    got, expected = narrow(*columns), compiled(FUNCTIONS[name], kinds, kind)(*columns)
+    assert differing(got, expected, *columns) == []
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
