@@ -9,18 +9,16 @@ import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
-from runmat_jit.capture.function import CapturedFunction, Capturer, Record
-from runmat_jit.capture.key import NotCapturable, call_key
-from runmat_jit.capture.verify import verified_call
-from runmat_jit.compiler.compiler import Compiled, Compiler
 from runmat_jit.compiler.explain import Explanation, Reason, reports_of, show_line
 from runmat_jit.core.config import OPTIONS, Config
 from runmat_jit.core.errors import ArgumentError, CaptureError, ConfigError
-from runmat_jit.core.errstate import current_errstate
-from runmat_jit.kernel.text import to_text
 from runmat_jit.runtime.session import Session, current_session, use_session
+
+if TYPE_CHECKING:
+    from runmat_jit.capture.function import CapturedFunction, Capturer, Record
+    from runmat_jit.compiler.compiler import Compiled
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -67,6 +65,8 @@ class JitFunction(Generic[P, R]):
         held = self._captured
         captured = held[1] if held is not None and held[0] is session else self._capture(session)
         if session.config.verify == 2:
+            from runmat_jit.capture.verify import verified_call  # noqa: PLC0415  (rarely used)
+
             return verified_call(captured, args, kwargs)  # type: ignore[no-any-return]  # as fn
         result = captured.call(args, kwargs)
         if self._options["fullgraph"]:
@@ -83,6 +83,9 @@ class JitFunction(Generic[P, R]):
         return _rebuild, (self.__wrapped__, self._options)
 
     def _capture(self, session: Session) -> CapturedFunction:
+        # Here the compiler is loaded: importing the package and decorating cost nothing.
+        from runmat_jit.capture.function import CapturedFunction, Capturer  # noqa: PLC0415
+
         with self._lock:
             if self._captured is None or self._captured[0] is not session:
                 capturer = session.service(Capturer, _make_capturer)
@@ -91,7 +94,7 @@ class JitFunction(Generic[P, R]):
             return self._captured[1]
 
     def _require_whole(self, captured: CapturedFunction, args: Any, kwargs: Any) -> None:
-        reasons = self._reasons(captured, _record_of(captured, args, kwargs))
+        reasons = self._reasons(captured, captured.record_of(args, kwargs))
         if reasons:
             raise CaptureError(
                 f"{self.__wrapped__.__qualname__} is not captured whole: {reasons[0]}"
@@ -106,10 +109,10 @@ class JitFunction(Generic[P, R]):
         """
         captured = self._capture(current_session())
         notes: tuple[str, ...] = ()
-        record = _record_of(captured, args, kwargs)
+        record = captured.record_of(args, kwargs)
         if record is None:
             self(*args, **kwargs)
-            record = _record_of(captured, args, kwargs)
+            record = captured.record_of(args, kwargs)
             notes = ("there was no record of such a call, so one ordinary call was made",)
         programs = () if record is None else record.programs
         mode = "plain Python"
@@ -152,13 +155,12 @@ class JitFunction(Generic[P, R]):
             raise ArgumentError(f"backend={backend!r}: there are {', '.join(_SOURCES)}")
         session = current_session()
         captured = self._capture(session)
-        record = _record_of(captured, args, kwargs)
+        record = captured.record_of(args, kwargs)
         if record is None:
             self(*args, **kwargs)
-            record = _record_of(captured, args, kwargs)
+            record = captured.record_of(args, kwargs)
         programs = () if record is None else record.programs
-        texts = [_SOURCES[backend](session, p) for p in programs if isinstance(p, Compiled)]
-        return "\n".join(texts)
+        return "\n".join(_SOURCES[backend](session, program) for program in programs)
 
     def cache_info(self) -> CacheInfo:
         """Counts of calls and traces."""
@@ -184,26 +186,31 @@ def _rebuild(fn: Callable[..., Any], options: dict[str, Any]) -> JitFunction[...
 
 
 def _make_capturer(session: Session) -> Capturer:
+    from runmat_jit.capture.function import Capturer  # noqa: PLC0415  (see _capture)
+    from runmat_jit.compiler.compiler import Compiler  # noqa: PLC0415  (likewise)
+
     return Capturer(session.service(Compiler, Compiler), session.states)
 
 
-def _record_of(captured: CapturedFunction, args: Any, kwargs: Any) -> Record | None:
-    try:
-        key, _ = call_key(args, kwargs)
-        return captured.records.get((current_errstate(), key))
-    except (NotCapturable, TypeError):
-        return None
-
-
 def _graph_source(_session: Session, compiled: Compiled) -> str:
-    from runmat_jit.graph.text import to_text as graph_text  # noqa: PLC0415  (one name, two texts)
+    from runmat_jit.graph.text import to_text  # noqa: PLC0415  (see _capture)
 
-    return graph_text(compiled.plan.graph)
+    return to_text(compiled.plan.graph)
+
+
+def _kernel_source(_session: Session, compiled: Compiled) -> str:
+    from runmat_jit.kernel.text import to_text  # noqa: PLC0415  (see _capture)
+
+    return "\n".join(map(to_text, compiled.kernels))
+
+
+def _llvm_source(session: Session, compiled: Compiled) -> str:
+    return "\n".join(map(session.backend.source, compiled.kernels))
 
 
 _SOURCES: dict[str, Callable[[Session, Compiled], str]] = {
-    "llvm": lambda session, c: "\n".join(session.backend.source(k) for k in c.kernels),
-    "kernel": lambda _session, c: "\n".join(map(to_text, c.kernels)),
+    "llvm": _llvm_source,
+    "kernel": _kernel_source,
     "graph": _graph_source,
 }
 

@@ -12,7 +12,7 @@ from typing import Any
 from runmat_jit.capture.calls import call as captured_call
 from runmat_jit.capture.convert import Rewriter
 from runmat_jit.capture.hooks import Hooks
-from runmat_jit.capture.key import NotCapturable, call_key
+from runmat_jit.capture.key import NotCapturable, call_key, require_capturable
 from runmat_jit.capture.recorder import Active, record
 from runmat_jit.capture.rewrite import Refused, bind
 from runmat_jit.capture.tape import Effect
@@ -73,12 +73,11 @@ class CapturedFunction:
         if tracer is not None and not tracer.closed:
             hooks = Hooks(tracer, self.capturer.rewriter, self.fn)
             return captured_call(hooks, self.fn, args, kwargs)
+        key, slots = call_key(current_errstate(), args, kwargs)
         try:
-            key, slots = call_key(args, kwargs)
-            key = (current_errstate(), key)
             found = self.records.get(key)
-        except (NotCapturable, TypeError) as reason:
-            return self.run_plain(args, kwargs, str(reason))
+        except TypeError as reason:
+            return self.run_plain(args, kwargs, f"an argument has no hash: {reason}")
         if found is not None:
             for trace in found.traces:
                 try:
@@ -87,7 +86,19 @@ class CapturedFunction:
                     break  # recorded again, NumPy runs each operation and raises at its line
                 if done:
                     return result
+        try:
+            require_capturable(slots)
+        except NotCapturable as reason:
+            return self.run_plain(args, kwargs, str(reason))
         return self.record(key, args, kwargs, len(slots))
+
+    def record_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Record | None:
+        """What is known of calls like this one."""
+        key, _ = call_key(current_errstate(), args, kwargs)
+        try:
+            return self.records.get(key)
+        except TypeError:
+            return None
 
     def replay(self, trace: Trace, leaves: list[Any]) -> tuple[bool, Any]:
         """Repeat a trace, if it holds for this call."""

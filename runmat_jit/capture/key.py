@@ -30,29 +30,19 @@ class NotCapturable(Exception):  # noqa: N818  (an answer: the call runs plain)
 class CallKey:
     """Walks the arguments of one call: collects the key and the leaves in slots."""
 
-    __slots__ = ("arrays", "containers", "leaves", "parts")
+    __slots__ = ("containers", "leaves", "parts")
 
     def __init__(self) -> None:
         self.parts: list[Hashable] = []
         self.leaves: list[Any] = []
-        self.arrays: list[np.ndarray] = []
         self.containers: list[tuple[int, Any]] = []  # slot, mutable container
 
     def add(self, value: Any) -> None:
-        """Add one argument.
-
-        Raises:
-            NotCapturable: an array whose memory kernels and views cannot speak of.
-
-        """
+        """Add one argument."""
         kind = type(value)
         if kind is np.ndarray:
-            flags = value.flags.num & _FLAGS
-            self.parts.append((value.dtype, value.shape, value.strides, flags))
-            if value.dtype.char not in "fdlqi?" or not flags & 0x100:
-                require_traceable(value)
+            self.parts.append((value.dtype, value.shape, value.strides, value.flags.num & _FLAGS))
             self.leaves.append(value)
-            self.arrays.append(value)
         elif kind in _NUMBERS or isinstance(value, np.generic):
             self.parts.append((kind,))
             self.leaves.append(value)
@@ -63,8 +53,6 @@ class CallKey:
 
     def add_other(self, value: Any, kind: type) -> None:
         """Containers, functions and objects."""
-        if isinstance(value, np.ndarray):
-            raise NotCapturable(f"an argument is a {kind.__name__}, a subclass of numpy.ndarray")
         for slot, seen in self.containers:
             if seen is value:
                 self.parts.append(("same", slot))
@@ -88,7 +76,7 @@ class CallKey:
 
     def finish(self) -> tuple[Hashable, ...]:
         """The key, with the way the arrays lie to each other."""
-        arrays = self.arrays
+        arrays = [leaf for leaf in self.leaves if type(leaf) is np.ndarray]
         if len(arrays) > 1:
             for number, array in enumerate(arrays):
                 self.parts.extend(
@@ -114,11 +102,23 @@ class Identity:
         return id(self.value)
 
 
-def require_traceable(value: np.ndarray) -> None:
-    """Refuse arrays that kernels and views cannot speak of."""
-    if not is_traceable(value):
-        aligned = "" if value.flags.aligned else "unaligned "
-        raise NotCapturable(f"an argument is an {aligned}array of dtype {value.dtype}")
+def require_capturable(leaves: list[Any]) -> None:
+    """Refuse arguments that a recording cannot stand in for.
+
+    Raises:
+        NotCapturable: a subclass of ndarray, or an array whose memory kernels and views cannot
+            speak of (unaligned, byte-swapped, structured, object, text, dates, long double).
+
+    """
+    for leaf in leaves:
+        if not isinstance(leaf, np.ndarray):
+            continue
+        if type(leaf) is not np.ndarray:
+            name = type(leaf).__name__
+            raise NotCapturable(f"an argument is a {name}, a subclass of numpy.ndarray")
+        if not is_traceable(leaf):
+            aligned = "" if leaf.flags.aligned else "unaligned "
+            raise NotCapturable(f"an argument is an {aligned}array of dtype {leaf.dtype}")
 
 
 def is_plain_function(fn: types.FunctionType) -> bool:
@@ -133,19 +133,17 @@ def is_constant(value: Any) -> bool:
 
 
 def call_key(
-    args: tuple[Any, ...], kwargs: dict[str, Any]
+    token: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Hashable, ...], list[Any]]:
-    """Key and leaves of a call.
-
-    Raises:
-        NotCapturable: the call has to run plain.
-
-    """
+    """Key and leaves of a call under NumPy's error state ``token``."""
+    if len(args) == 1 and not kwargs and type(args[0]) is np.ndarray:  # the most common call
+        (x,) = args
+        return (token, (x.dtype, x.shape, x.strides, x.flags.num & _FLAGS)), [x]
     walk = CallKey()
+    walk.parts.append(token)
     for arg in args:
         walk.add(arg)
-    if kwargs:
-        for name, arg in kwargs.items():
-            walk.parts.append(name)
-            walk.add(arg)
+    for name, arg in kwargs.items():
+        walk.parts.append(name)
+        walk.add(arg)
     return walk.finish(), walk.leaves

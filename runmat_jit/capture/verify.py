@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 
 from runmat_jit.capture.function import CapturedFunction
-from runmat_jit.capture.key import NotCapturable, call_key
 from runmat_jit.capture.pytree import take_apart
 from runmat_jit.core.errors import RunMatError
-from runmat_jit.core.errstate import current_errstate
 
 RELATIVE = {"f": 1e-4, "d": 1e-10}
 """Tolerance of values by dtype, relative to the largest finite magnitude of the result: room for
@@ -49,11 +47,7 @@ def verified_call(function: CapturedFunction, args: tuple[Any, ...], kwargs: dic
 
 def has_trace(function: CapturedFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether calls like this one may be repeated without Python."""
-    try:
-        key, _ = call_key(args, kwargs)
-        record = function.records.get((current_errstate(), key))
-    except (NotCapturable, TypeError):
-        return False
+    record = function.record_of(args, kwargs)
     return record is not None and bool(record.traces)
 
 

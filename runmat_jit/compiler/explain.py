@@ -6,10 +6,13 @@ import html
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from runmat_jit.compiler.compiler import Compiled
 from runmat_jit.core.source import SourceLine
-from runmat_jit.passes.fusion.region import Region
+
+if TYPE_CHECKING:
+    from runmat_jit.compiler.compiler import Compiled
+    from runmat_jit.passes.fusion.region import Region
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,14 +135,9 @@ def show_line(line: SourceLine) -> str:
     return f"{Path(line.filename).name}:{line.line}{where}"
 
 
-def reports_of(programs: Sequence[object]) -> list[RegionReport]:
+def reports_of(programs: Sequence[Compiled]) -> list[RegionReport]:
     """The regions of every program of a recording."""
-    return [
-        report
-        for program in programs
-        if isinstance(program, Compiled)
-        for report in region_reports(program)
-    ]
+    return [report for program in programs for report in region_reports(program)]
 
 
 def count(number: int, noun: str) -> str:

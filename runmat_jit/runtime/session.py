@@ -1,4 +1,7 @@
-"""The one place of mutable state: options, native code, threads, memory, counters."""
+"""The one place of mutable state: options, native code, threads, memory, counters.
+
+Importing this module loads no backend: decorated functions must not make a program start slowly.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +11,20 @@ import threading
 import weakref
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from runmat_jit.backends.llvm.allocator import ResultAllocator
-from runmat_jit.backends.llvm.backend import LlvmBackend
-from runmat_jit.backends.llvm.jit import Jit
-from runmat_jit.backends.llvm.launcher import Launcher
-from runmat_jit.backends.llvm.pool import ThreadPool
-from runmat_jit.backends.llvm.target import unsupported_reason
 from runmat_jit.core.config import Config, read_config
 from runmat_jit.core.errstate import ErrorStates
-from runmat_jit.kernel.math.tables import table
 from runmat_jit.runtime.telemetry import Telemetry
+
+if TYPE_CHECKING:
+    from runmat_jit.backends.llvm.allocator import ResultAllocator
+    from runmat_jit.backends.llvm.backend import LlvmBackend
+    from runmat_jit.backends.llvm.jit import Jit
+    from runmat_jit.backends.llvm.launcher import Launcher
+    from runmat_jit.backends.llvm.pool import ThreadPool
 
 S = TypeVar("S")
 
@@ -59,31 +62,43 @@ class Session:
     @cached_property
     def unsupported(self) -> str | None:
         """Why this machine runs no kernels; None where it does."""
+        from runmat_jit.backends.llvm.target import unsupported_reason  # noqa: PLC0415  (first use)
+
         return unsupported_reason(self.jit.target)
 
     @cached_property
     def jit(self) -> Jit:
         """Compiles and loads native code."""
+        from runmat_jit.backends.llvm.jit import Jit  # noqa: PLC0415  (first use)
+
         return Jit()
 
     @cached_property
     def backend(self) -> LlvmBackend:
         """Kernels to native code."""
+        from runmat_jit.backends.llvm.backend import LlvmBackend  # noqa: PLC0415  (first use)
+
         return LlvmBackend(self.jit)
 
     @cached_property
     def pool(self) -> ThreadPool:
         """Native threads."""
+        from runmat_jit.backends.llvm.pool import ThreadPool  # noqa: PLC0415  (first use)
+
         return ThreadPool(self.jit, self.threads)
 
     @cached_property
     def launcher(self) -> Launcher:
         """Runs kernels."""
+        from runmat_jit.backends.llvm.launcher import Launcher  # noqa: PLC0415  (first use)
+
         return Launcher(self.jit, self.pool)
 
     @cached_property
     def allocator(self) -> ResultAllocator:
         """Memory of large results."""
+        from runmat_jit.backends.llvm.allocator import ResultAllocator  # noqa: PLC0415  (first use)
+
         return ResultAllocator(self.jit)
 
     def configured(self, config: Config) -> Session:
@@ -99,6 +114,8 @@ class Session:
 
     def table(self, name: str) -> np.ndarray:
         """A constant table of a mathematical expansion, computed once."""
+        from runmat_jit.kernel.math.tables import table  # noqa: PLC0415  (first use)
+
         found = self._tables.get(name)
         if found is None:
             found = self._tables[name] = np.ascontiguousarray(table(name))
