@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from runmat_jit.capture import classify, host
+from runmat_jit.capture.outside import is_plain_object
 from runmat_jit.capture.traced import PYTHON, Traced, TracedMethod
 from runmat_jit.capture.values import holds_traced
 
@@ -210,6 +211,8 @@ def call_class(hooks: Hooks, cls: type, args: Args, kwargs: Kwargs) -> Any:
     if not isinstance(initialize, types.FunctionType):
         return effect(hooks, cls, args, kwargs)
     instance = own(object.__new__(cls))
+    if not is_plain_object(instance):
+        hooks.tracer.effect("outside-object", f"{cls.__qualname__} has operators of its own")
     call(hooks, initialize, (instance, *args), kwargs)
     return instance
 

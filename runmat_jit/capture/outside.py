@@ -8,6 +8,7 @@ what is read of them. A replay repeats the reads and tests before it computes an
 from __future__ import annotations
 
 import builtins
+import enum
 import types
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,29 @@ _BY_IDENTITY = (
     np.dtype,
     type(np.sum),
 )
+
+
+CONTAINER_LIMIT = 200
+"""Items of an outside container up to which a replay reads them all again."""
+
+_OPERATORS = frozenset(
+    f"__{name}__"
+    for name in (
+        *("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "floordiv", "mod"),
+        *("pow", "rpow", "matmul", "rmatmul", "neg", "pos", "abs", "invert", "and", "or", "xor"),
+        *("lt", "le", "gt", "ge", "eq", "iter", "next", "contains", "len", "bool", "index"),
+        *("float", "int", "enter", "getattr", "array_ufunc", "array_function", "array"),
+    )
+)
+"""Special methods that Python runs without asking a hook."""
+
+
+def is_plain_object(value: Any) -> bool:
+    """Whether an object's attributes, items and calls are all that Python uses of it."""
+    kind = type(value)
+    return hasattr(value, "__dict__") and not any(
+        name in _OPERATORS for base in kind.__mro__ if base is not object for name in vars(base)
+    )
 
 
 class Outside:
@@ -77,7 +101,7 @@ class Outside:
         kind = type(value)
         if kind is np.ndarray and is_traceable(value):
             return self.judge_array(value, slot)
-        if kind in _BY_VALUE or isinstance(value, np.generic):
+        if kind in _BY_VALUE or isinstance(value, np.generic | enum.Enum):
             same = exact_value(value)
             return value, lambda other, _slots: same(other)
         if kind is tuple and all(type(item) in _BY_VALUE for item in value):
@@ -90,7 +114,19 @@ class Outside:
         if isinstance(value, _BY_IDENTITY) or kind.__module__.partition(".")[0] == "runmat_jit":
             return value, lambda other, _slots: other is value
         self.register(value, slot)
+        if kind in (list, tuple, dict):
+            self.read_all(value)
+        elif not is_plain_object(value):
+            self.tracer.effect("outside-object", f"a {kind.__qualname__} has operators of its own")
         return value, lambda other, _slots: type(other) is kind
+
+    def read_all(self, container: Any) -> None:
+        """Read everything in a container at once: Python reads parts of it that no hook sees."""
+        if len(container) > CONTAINER_LIMIT:
+            detail = f"a {type(container).__name__} of {len(container)} items is read"
+            self.tracer.effect("outside-container", detail)
+        else:
+            self.shadow(container)
 
     def judge_array(self, value: np.ndarray, slot: int) -> tuple[Any, Holds]:
         """An array becomes an input; how it lies to the arrays seen before is part of the test."""

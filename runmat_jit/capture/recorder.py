@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from runmat_jit.capture.key import is_constant, is_plain_function
+from runmat_jit.capture.outside import is_plain_object
 from runmat_jit.capture.pytree import Structure, is_namedtuple, take_apart, write_back
 from runmat_jit.capture.tape import Nest, Ref, Return
 from runmat_jit.capture.trace import Trace
@@ -90,6 +91,9 @@ class Arguments:
         if isinstance(value, types.FunctionType) and is_plain_function(value):
             return
         self.tracer.outside.register(value, self.leaf(value))
+        if not is_plain_object(value):
+            name = type(value).__qualname__
+            self.tracer.effect("outside-object", f"an argument, a {name}, has operators of its own")
 
     def lift_container(self, value: Any, structure: Structure, children: list[Any]) -> Any:
         """A container of lifted children; mutable ones are shadowed and written back."""
