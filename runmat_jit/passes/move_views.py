@@ -118,12 +118,14 @@ def _reshaped_like(node: Node, value: Node, arg: Node) -> Node | None:
         return arg
     if arg.type.shape != value.type.shape:
         return None
-    strides = arg.params.get("strides")
-    free = strides == c_strides(arg.type.shape) if arg.op.name == "input" else _is_computed(arg)
-    return _reshaped(arg, node.type.shape) if free else None
+    return _reshaped(arg, node.type.shape) if _reshapes_freely(arg, node.type.shape) else None
 
 
-def _is_computed(node: Node) -> bool:
+def _reshapes_freely(node: Node, shape: Shape) -> bool:
+    if [n for n in node.type.shape if n != 1] == [n for n in shape if n != 1]:
+        return True
+    if node.op.name == "input":
+        return node.params["strides"] == c_strides(node.type.shape)
     return node.op.kind != "move" or node.op.name == "reshape"
 
 

@@ -42,7 +42,10 @@ def rewrite(graph: Graph, rules: Sequence[Rule]) -> Graph:
     A replacement takes the user's line of what it replaces. Should dropping rules leave something
     uncomputed that may report a floating-point event, they are not applied to this graph at all.
     """
-    rewriting = _Rewriting(_by_op(rules))
+    by_op = _by_op(rules)
+    if all(_replacement(node, by_op) is None for node in graph.nodes):
+        return graph
+    rewriting = _Rewriting(by_op)
     result = rewriting.run(graph)
     kept = [each for each in rules if not each.drops]
     if len(kept) < len(rules) and rewriting.loses_events(graph, result):
@@ -98,7 +101,7 @@ class _Rewriting:
             self.final[node] = self.final[new]
             return None
         assert new not in self.replaced, f"the rules about {new.op.name} undo each other"
-        step = self.replacement(new)
+        step = _replacement(new, self.rules)
         if step is None:
             self.final[node] = self.final[new] = new
         else:
@@ -112,18 +115,20 @@ class _Rewriting:
             return self.builder.adopt(node)
         return self.builder.make(node.op, args, node.params, node.type, node.line or line)
 
-    def replacement(self, node: Node) -> Node | None:
-        for candidate in self.rules.get(node.op.name, ()):
-            found = candidate.replace(node)
-            if found is not None and found is not node:
-                assert found.type == node.type, f"{candidate.name}: {node} is not {found}"
-                return found
-        return None
-
     def loses_events(self, graph: Graph, result: Graph) -> bool:
         """Is something left out that might have reported a floating-point event?"""
         live = set(result.nodes)
         return any(self.final[n] not in live for n in graph.nodes if reports_events(n))
+
+
+def _replacement(node: Node, rules: Mapping[str, Sequence[Rule]]) -> Node | None:
+    """What the first rule that applies makes of a node."""
+    for candidate in rules.get(node.op.name, ()):
+        found = candidate.replace(node)
+        if found is not None and found is not node:
+            assert found.type == node.type, f"{candidate.name}: {node} is not {found}"
+            return found
+    return None
 
 
 def _by_op(rules: Sequence[Rule]) -> dict[str, list[Rule]]:

@@ -37,6 +37,7 @@ SUM = "sum(reshape($0, shape=(4, 5, 1)), axis=(2,), dtype='float32', keepdims=Fa
             f"subtract(negative({T.format('$0')}), negative({T.format('$0')}))",
         ),
         ("reshape(exp($0), shape=(20,))", "exp(reshape($0, shape=(20,)))"),
+        ("reshape(exp($3), shape=(4, 1, 5))", "exp(reshape($3, shape=(4, 1, 5)))"),
     ],
 )
 def test_a_view_of_a_computation_is_a_computation_on_views(before, after):

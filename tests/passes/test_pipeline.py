@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
+from runmat_jit.backends.reference.events import report_events
 from runmat_jit.backends.reference.interpret import run
 from runmat_jit.core.types import TensorType
 from runmat_jit.graph.constant import constant
@@ -14,9 +15,10 @@ from runmat_jit.graph.text import to_text
 from runmat_jit.graph.verify import GraphError, verify
 from runmat_jit.ops.table import ROWS
 from runmat_jit.passes.pipeline import optimize
-from tests.graph.random_graphs import arrays, bits_equal, graphs
+from tests.graph.random_graphs import EXACT_ROWS, OURS, SUMS, arrays, bits_equal, graphs
 from tests.graph.written import written
 
+WARNED = dict.fromkeys(("divide", "over", "under", "invalid"), "warn")
 LENGTH = 100_000
 
 
@@ -28,6 +30,17 @@ def test_optimizing_keeps_every_bit(graph, seed):
     inputs, same = arrays(graph, seed), arrays(graph, seed)
     assert all(map(bits_equal, run(graph, inputs), run(found, same)))
     assert all(map(bits_equal, inputs, same))  # what was written into them, too
+
+
+@given(graph=graphs(rows=(*EXACT_ROWS, *OURS, *SUMS)), seed=st.integers(0, 99))
+def test_optimizing_loses_no_event(graph, seed):
+    """A kernel notices an event only in what it computes; names and lines may change."""
+    note(to_text(graph))
+    found = optimize(graph, verify=True)
+    note(to_text(found))
+    old = report_events(graph, arrays(graph, seed, special=0.5), WARNED)
+    new = report_events(found, arrays(graph, seed, special=0.5), WARNED)
+    assert {report.event for report in old} <= {report.event for report in new}
 
 
 def test_passes_see_what_earlier_passes_found():
