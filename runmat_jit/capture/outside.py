@@ -94,6 +94,8 @@ class Outside:
             tracer.reads.append(read)
             tracer.note(read)
         self.memo[key] = seen
+        if type(value) in (list, tuple, dict) and self.slot_of(value) == slot:
+            self.read_all(value)  # after its own entry: a replay reads in this order
         return seen
 
     def judge(self, value: Any, slot: int) -> tuple[Any, Holds]:
@@ -114,9 +116,7 @@ class Outside:
         if isinstance(value, _BY_IDENTITY) or kind.__module__.partition(".")[0] == "runmat_jit":
             return value, lambda other, _slots: other is value
         self.register(value, slot)
-        if kind in (list, tuple, dict):
-            self.read_all(value)
-        elif not is_plain_object(value):
+        if kind not in (list, tuple, dict) and not is_plain_object(value):
             self.tracer.effect("outside-object", f"a {kind.__qualname__} has operators of its own")
         return value, lambda other, _slots: type(other) is kind
 
