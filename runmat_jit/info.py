@@ -10,7 +10,8 @@ from pathlib import Path
 
 import runmat_jit as runmat
 from runmat_jit.backends.llvm.target import host_target, unsupported_reason
-from runmat_jit.core.config import OPTIONS, read_config
+from runmat_jit.core.config import OPTIONS
+from runmat_jit.runtime.session import current_session
 
 PACKAGES = ("runmat-jit", "numpy", "llvmlite", "scipy", "wgpu", "matplotlib")
 Section = tuple[str, list[tuple[str, str]]]
@@ -44,6 +45,7 @@ def _machine() -> Section:
         ("CPU", _cpu_name() or target.cpu),
         ("code for", f"{target.cpu} ({target.triple})"),
         ("vector width", f"{8 * target.vector_bytes} bits"),
+        ("threads", str(current_session().threads)),
         ("kernels", unsupported_reason(target) or "compiled"),
     ]
     return "Machine", rows
@@ -62,7 +64,7 @@ def _first(names: Iterable[str]) -> str:
 
 
 def _options() -> Section:
-    config = read_config()
+    config = current_session().config
     rows = []
     for option in OPTIONS:
         value = getattr(config, option.name)

@@ -7,12 +7,14 @@ import numpy as np
 import runmat_jit as runmat
 from benchmarks.cases.case import Case
 from benchmarks.peers.peer import Implementation
+from runmat_jit.runtime.session import current_session
 
 
 def implement(case: Case) -> Implementation:
     return Implementation(
         peer="runmat",
         versions={"runmat_jit": runmat.__version__, "numpy": np.__version__},
-        threads=runmat.config().num_threads,
+        threads=current_session().threads,
         run=runmat.jit(case.function),
+        has_compiled=lambda: runmat.telemetry.snapshot()["kernel_launches"] > 0,
     )

@@ -27,7 +27,7 @@ def test_every_kind_has_a_page_that_begins_with_its_name(kind):
 @pytest.mark.parametrize("kind", FUSION_KINDS)
 def test_every_kind_is_implemented_and_tested(kind):
     assert mentions(kind, "runmat_jit/passes/fusion")
-    assert mentions(kind, "tests/passes")
+    assert mentions(kind, "tests/parity")
 
 
 def test_every_page_describes_a_kind():

@@ -1,0 +1,86 @@
+"""Each fusion kind from a decorated function; oracles: the undecorated function, and the same
+function with the kind switched off, whose bits must be equal.
+"""
+
+import numpy as np
+import pytest
+
+import runmat_jit as runmat
+from runmat_jit.core.config import FUSION_KINDS
+
+# Where a RuntimeWarning is an error, as in our other tests, each operation runs by itself.
+pytestmark = pytest.mark.filterwarnings("default::RuntimeWarning")
+
+
+def blend(x):
+    return np.where(x > 0, np.sqrt(np.abs(x)) + np.exp(-x), x * 0.5)
+
+
+def distance(x):
+    return np.sqrt(((x - 0.25) ** 2).sum(axis=-1))
+
+
+def softmax(x):
+    shifted = np.exp(x - x.max(axis=-1, keepdims=True))
+    return shifted / shifted.sum(axis=-1, keepdims=True)
+
+
+def whiten(x):
+    mean = x.mean(axis=(1, 2), keepdims=True)
+    sigma = np.sqrt(((x - mean) ** 2).mean(axis=(1, 2), keepdims=True) + 1e-6)
+    out = np.maximum((x - mean) / sigma * 1.0123 - 0.02, 0.0) ** 1.8
+    return out, np.mean((out - x) ** 2)
+
+
+EXAMPLES = {
+    "elementwise": blend,
+    "reduction": distance,
+    "map_reduce_broadcast": softmax,
+    "image_normalize": whiten,
+}
+
+
+@pytest.fixture
+def without_kind():
+    """Switch kinds off for one test."""
+    yield lambda *kinds: runmat.config(disable_fusion=kinds)
+    runmat.config(disable_fusion=())
+
+
+def images(dtype):
+    return np.random.default_rng(5).normal(0.5, 1.0, (3, 40, 70)).astype(dtype)
+
+
+def arrays(result):
+    return result if isinstance(result, tuple) else (result,)
+
+
+def test_every_kind_has_an_example_here():
+    assert set(EXAMPLES) == set(FUSION_KINDS)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", FUSION_KINDS)
+def test_the_kind_is_recognized_and_its_result_is_numpys(kind, dtype):
+    x = images(dtype)
+    decorated = runmat.jit(EXAMPLES[kind])
+    results = arrays(decorated(x))
+    for result, expected in zip(results, arrays(EXAMPLES[kind](x)), strict=True):
+        assert result.dtype == expected.dtype
+        tolerance = 100 * np.finfo(dtype).eps
+        np.testing.assert_allclose(result, expected, rtol=tolerance, atol=tolerance)
+    assert decorated.explain(x).kinds == [kind]
+
+
+@pytest.mark.parametrize("kind", FUSION_KINDS)
+@pytest.mark.parametrize("example", FUSION_KINDS)
+def test_a_kind_that_is_switched_off_is_gone_and_the_bits_stay(kind, example, without_kind):
+    x = images(np.float32)
+    decorated = runmat.jit(EXAMPLES[example])
+    fused = arrays(decorated(x))
+    without_kind(kind)
+    for result, expected in zip(arrays(decorated(x)), fused, strict=True):
+        np.testing.assert_array_equal(result, expected)
+    found = decorated.explain(x)
+    gone = FUSION_KINDS[FUSION_KINDS.index(kind) :]
+    assert all(len(region.operations) == 1 for region in found.regions if region.kind in gone)
