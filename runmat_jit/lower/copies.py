@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from runmat_jit.core.types import c_strides
-from runmat_jit.graph.node import Into, Node, Output
+from runmat_jit.graph.node import Node
 from runmat_jit.lower.elementwise import lower_elementwise
 from runmat_jit.lower.launch import Launch, NodeBuffer, Scratch
 from runmat_jit.lower.operands import aligned, operand_of
@@ -15,14 +15,6 @@ from runmat_jit.passes.fusion.geometry import reshaped
 from runmat_jit.plan.plan import Plan
 
 Shape = tuple[int, ...]
-
-
-def lower_write(output: Output, plan: Plan) -> tuple[Launch, ...]:
-    """The kernel that commits a value of the graph into an input's memory."""
-    into = output.target
-    assert isinstance(into, Into), "only writes into inputs are committed"
-    memory = NodeBuffer(plan.graph.inputs[into.input], into.offset)
-    return _copy(_whole(output.node, plan), output.node.type.shape, memory, into.strides)
 
 
 def lower_concatenate(node: Node, plan: Plan) -> tuple[Launch, ...]:

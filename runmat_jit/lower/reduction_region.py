@@ -9,9 +9,10 @@ stored, never kept: reading an input again costs less than storing and loading.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from runmat_jit.core.types import c_strides
 from runmat_jit.graph.node import Node
 from runmat_jit.lower.column_kernel import lower_columns
 from runmat_jit.lower.elementwise import lower_elementwise
@@ -106,16 +107,39 @@ class _Lowering:
         results = self._homed(done)
         members = [*self._elements(), *results]
         phase = tuple(self._reduce(n, members, final=n in done) for n in reduces)
-        computes = values.computes(members, reduces)
         stores = [values.partial_store(n, memory, step, shape) for n, memory in partial.items()]
-        element_stores = tuple((0, values.store(n, NodeBuffer(n))) for n in elements)
-        stores += values.keep([*done, *results])
-        self._reduction(
-            ReductionProblem(shape, step, computes, (phase,), element_stores, tuple(stores))
-        )
+        problem = ReductionProblem(
+            shape,
+            step,
+            values.computes(members, reduces),
+            (phase,),
+            tuple((0, values.store(n, NodeBuffer(n))) for n in elements),
+            (*stores, *values.keep([*done, *results])),
+        ).pruned()
+        if step.style == "row" and row_nest(problem) is None:
+            problem = self._laid_out(problem)
+        self._reduction(problem)
         values.stored.update({node: NodeBuffer(node) for node in elements})
         for _, same in _grouped(list(partial), reduced_axes):
             self._finish(same, partial, step.result(shape))
+
+    def _laid_out(self, problem: ReductionProblem) -> ReductionProblem:
+        """Store what is reduced in C order first, where no one stride leads along a row."""
+        values, shape = self.values, problem.extents
+        (phase,) = problem.phases
+        operands = {reduce.operand: reduce for reduce in phase}
+        copies = {o: values.scratch(reduce.dtype, shape) for o, reduce in operands.items()}
+        stores = [
+            Store(operand, memory, memory.dtype, (*c_strides(shape), 0))
+            for operand, memory in copies.items()
+        ]
+        stores += [store for _, store in problem.element_stores]
+        self._add(lower_elementwise(Problem((*shape, 1), problem.computes, tuple(stores)).pruned()))
+        read = tuple(
+            replace(reduce, operand=values.partial_read(reduce.node, copies[reduce.operand], shape))
+            for reduce in phase
+        )
+        return replace(problem, phases=(read,), element_stores=()).pruned()
 
     def _finish(self, reduces: Sequence[Node], partial: dict[Node, Scratch], shape: Shape) -> None:
         """The remaining steps of reductions over the same axes."""
@@ -134,7 +158,8 @@ class _Lowering:
             else:
                 partial = {n: self._partial(n, step, shape) for n in reduces}
                 stores = [values.partial_store(n, m, step, shape) for n, m in partial.items()]
-            self._reduction(ReductionProblem(shape, step, computes, (phase,), (), tuple(stores)))
+            problem = ReductionProblem(shape, step, computes, (phase,), (), tuple(stores))
+            self._reduction(problem.pruned())
             shape = step.result(shape)
 
     # -- kernels ---------------------------------------------------------------------------------
@@ -142,17 +167,19 @@ class _Lowering:
         """A kernel without reductions."""
         if stores:
             computes = self.values.computes(members, ())
-            self._add(lower_elementwise(Problem((*shape, 1), computes, tuple(stores)).pruned()))
+            problem = Problem((*shape, 1), computes, tuple(stores)).pruned()
+            self._add(lower_elementwise(problem))
+            self.values.watch(compute.node for compute in problem.computes)
 
     def _reduction(self, problem: ReductionProblem) -> None:
         """The kernel of one step."""
-        if problem.step.style != "row":
-            self._add(lower_columns(problem.pruned()))
-            return
-        problem = problem.pruned()
-        nest = row_nest(problem)
-        assert nest is not None, "a row"
-        self._add(lower_rows(problem, nest))
+        if problem.step.style == "row":
+            nest = row_nest(problem)
+            assert nest is not None, "partial results lie in C order"
+            self._add(lower_rows(problem, nest))
+        else:
+            self._add(lower_columns(problem))
+        self.values.watch(compute.node for compute in problem.computes)
 
     def _add(self, launch: Launch | None) -> None:
         if launch is not None:

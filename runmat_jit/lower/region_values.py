@@ -22,6 +22,7 @@ from runmat_jit.passes.fusion.region import Region
 from runmat_jit.plan.plan import Plan
 
 Shape = tuple[int, ...]
+_OF_BOOLS = {"max": "or", "add": "or", "min": "and", "mul": "and"}
 
 
 @dataclass(slots=True)
@@ -39,6 +40,12 @@ class RegionValues:
     def __post_init__(self) -> None:
         self.tested = tested_values(self.region)
 
+    def origin(self, node: Node) -> Node:
+        """The member that a member shows under another shape; any other value itself."""
+        while is_view(node) and node in self.levels.phase:
+            node = node.args[0]
+        return node
+
     # -- memory ----------------------------------------------------------------------------------
     def scratch(self, dtype: np.dtype, shape: Shape) -> Scratch:
         """New temporary memory for values of a shape, in C order."""
@@ -48,7 +55,7 @@ class RegionValues:
     def store(self, node: Node, memory: Memory) -> Store:
         """A store of a whole value."""
         strides = spread(self._strides(node, memory), self.levels.axes[node], node, self._rank)
-        return Store(origin(node), memory, node.type.dtype, (*strides, 0))
+        return Store(self.origin(node), memory, node.type.dtype, (*strides, 0))
 
     def _strides(self, node: Node, memory: Memory) -> Shape:
         if isinstance(memory, NodeBuffer):
@@ -62,7 +69,7 @@ class RegionValues:
     # -- computations ----------------------------------------------------------------------------
     def operand(self, node: Node, axes: Axes, here: Collection[Node]) -> Operand:
         """How a kernel that computes ``here`` gets a value; ``axes`` are those of its user."""
-        node = origin(node)
+        node = self.origin(node)
         if node in here:
             return node
         memory = self.stored.get(node)
@@ -97,6 +104,8 @@ class RegionValues:
         """A reduction member, fed by ``operand``."""
         assert node.op.reduction is not None, f"{node.op.name} reduces nothing"
         combine = node.op.reduction.combine
+        if node.type.dtype == np.bool_:
+            combine = _OF_BOOLS.get(combine, combine)
         return Reduce(node, operand, combine, node.type.dtype, final, node in self.tested)
 
     def keep(self, results: Sequence[Node]) -> list[Store]:
@@ -104,7 +113,7 @@ class RegionValues:
         homes = {self.levels.home.get(node) for node in results} - {None}
         stores = []
         for node in results:
-            shown = [out for out in self.region.outputs if origin(out) is node]
+            shown = [out for out in self.region.outputs if self.origin(out) is node]
             stores += [self.store(out, NodeBuffer(out)) for out in shown]
             if node in shown:
                 self.stored[node] = NodeBuffer(node)
@@ -114,7 +123,7 @@ class RegionValues:
         return stores
 
     def _users(self, node: Node) -> list[Node]:
-        return [user for user in self.region.nodes if node in map(origin, user.args)]
+        return [user for user in self.region.nodes if node in map(self.origin, user.args)]
 
     def partial_store(self, node: Node, memory: Scratch, step: Step, shape: Shape) -> Store:
         """A store of partial results of a step that read ``shape``."""
@@ -126,10 +135,3 @@ class RegionValues:
     def partial_read(self, node: Node, memory: Scratch, shape: Shape) -> Read:
         """A read of partial results of a shape."""
         return Read(memory, node.type.dtype, (*c_strides(shape), 0))
-
-
-def origin(node: Node) -> Node:
-    """The value that a member shows under another shape; a value that is computed is its own."""
-    while is_view(node):
-        node = node.args[0]
-    return node

@@ -11,7 +11,6 @@ from runmat_jit.backends.llvm.jit import Jit
 from runmat_jit.graph.node import Into
 from runmat_jit.kernel.interpret import Memory, interpret
 from runmat_jit.kernel.math.tables import table
-from runmat_jit.lower.copies import lower_write
 from runmat_jit.lower.launch import InputScalar, NodeBuffer, Scratch
 from runmat_jit.lower.lower import lower
 from runmat_jit.passes.expand import expand
@@ -55,11 +54,8 @@ def execute(graph, inputs, disabled=(), run=None):
         scratch = {}
         for launch in lower(region, plan):
             events |= run(launch, bound(launch, memory, scratch))
-    for output in graph.outputs:
-        if isinstance(output.target, Into):
-            for launch in lower_write(output, plan):
-                run(launch, bound(launch, memory, {}))
-    return [result(graph, output, memory) for output in graph.outputs], events
+    values = [(output, memory[output.node].copy()) for output in graph.outputs]
+    return [written(graph, output, value, memory) for output, value in values], events
 
 
 def empty(kind, order):
@@ -69,16 +65,18 @@ def empty(kind, order):
     return array.transpose(np.argsort(order))
 
 
-def result(graph, output, memory):
+def written(graph, output, value, memory):
+    """The value as it leaves: a write into an input is committed, and read back."""
     into = output.target
-    if not isinstance(into, Into):
-        return memory[output.node].copy()
-    found = flat(memory[graph.inputs[into.input]], into.offset)
-    result = np.empty(output.node.type.shape, output.node.type.dtype)
-    for index in np.ndindex(*result.shape):
-        at = sum(i * stride for i, stride in zip(index, into.strides, strict=True))
-        result[index] = found.elements[found.origin + at]
-    return result
+    if not isinstance(into, Into) or value.size == 0:
+        return value
+    target = flat(memory[graph.inputs[into.input]], into.offset)
+    strides = [stride * value.itemsize for stride in into.strides]
+    low = sum(s * (n - 1) for s, n in zip(into.strides, value.shape, strict=True) if s < 0)
+    line = target.elements[target.origin + low :]
+    part = np.ndarray(value.shape, value.dtype, line, -low * value.itemsize, strides)
+    part[...] = value
+    return part
 
 
 def flat(array, offset=0):
@@ -88,7 +86,7 @@ def flat(array, offset=0):
     shape, strides = array.shape, array.strides
     reaches = [s // array.itemsize * (n - 1) for s, n in zip(strides, shape, strict=True)]
     low, high = sum(r for r in reaches if r < 0), sum(r for r in reaches if r > 0)
-    first = array[tuple(slice(None, None, -1 if r < 0 else 1) for r in reaches)]
+    first = array[(*(slice(None, None, -1 if r < 0 else 1) for r in reaches), ...)]
     return Memory(as_strided(first, (high - low + 1,), (array.itemsize,)), offset - low)
 
 
