@@ -83,7 +83,7 @@ OPTIONS: Final = (
     Option(
         "log", "RUNMAT_LOG", str, "Level of the `runmat_jit` logger, such as `info` or `debug`."
     ),
-    Option("cache_dir", "RUNMAT_CACHE_DIR", str, "Directory of what is kept between processes."),
+    Option("cache_dir", "RUNMAT_CACHE_DIR", str, "Directory of what is kept between processes; `none`: nothing."),
 )
 
 

@@ -11,6 +11,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from runmat_jit.backends.llvm.backend import LlvmBackend
     from runmat_jit.backends.llvm.jit import Jit
     from runmat_jit.backends.llvm.launcher import Launcher
+    from runmat_jit.backends.llvm.object_cache import ObjectCache
     from runmat_jit.backends.llvm.pool import ThreadPool
 
 S = TypeVar("S")
@@ -71,7 +73,16 @@ class Session:
         """Compiles and loads native code."""
         from runmat_jit.backends.llvm.jit import Jit  # noqa: PLC0415  (first use)
 
-        return Jit()
+        return Jit(self.object_cache)
+
+    @cached_property
+    def object_cache(self) -> ObjectCache | None:
+        """Object code kept between processes; None where the directory is ``none``."""
+        from runmat_jit.backends.llvm.object_cache import ObjectCache  # noqa: PLC0415  (first use)
+
+        if self.config.cache_dir == "none":
+            return None
+        return ObjectCache(cache_directory(self.config) / "objects")
 
     @cached_property
     def backend(self) -> LlvmBackend:
@@ -105,7 +116,7 @@ class Session:
         """A session of other options that shares counters, native code and memory with this one."""
         other = Session(config)
         other.telemetry, other.states = self.telemetry, self.states
-        shared = {"unsupported", "jit", "backend", "allocator"}
+        shared = {"unsupported", "jit", "backend", "allocator", "object_cache"}
         if other.threads == self.threads:
             shared |= {"pool", "launcher"}
         other.__dict__.update({name: v for name, v in self.__dict__.items() if name in shared})
@@ -126,6 +137,15 @@ class Session:
         self._lock = threading.RLock()
         if "pool" in self.__dict__:
             self.pool.forget_workers()
+
+
+def cache_directory(config: Config) -> Path:
+    """Where files are kept between processes."""
+    if config.cache_dir:
+        return Path(config.cache_dir)
+    import platformdirs  # noqa: PLC0415  (first use)
+
+    return platformdirs.user_cache_path("runmat_jit", appauthor=False)
 
 
 def available_cores() -> int:

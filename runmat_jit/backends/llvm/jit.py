@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from runmat_jit.backends.llvm.object_cache import ObjectCache
 from runmat_jit.backends.llvm.target import Target, host_target
 
 if TYPE_CHECKING:
@@ -31,9 +32,14 @@ class Jit:
     Safe to call from several threads. Loaded code stays until the process ends: a worker of the
     thread pool may be executing it at any time, and so may an array's deallocator. LLVM is
     imported by the first call that needs it, never by making an instance.
+
+    Args:
+        cache: Keeps object code between processes; None: every process compiles for itself.
+
     """
 
-    def __init__(self) -> None:
+    def __init__(self, cache: ObjectCache | None = None) -> None:
+        self.cache = cache
         self._lock = threading.Lock()
         self._target: Target | None = None
         self._linker: Any = None
@@ -67,11 +73,20 @@ class Jit:
             AssertionError: The text is no valid module, which is a mistake of the generator.
 
         """
+        import llvmlite.binding as llvm  # noqa: PLC0415 - on first use, it takes 30 ms
+
+        target = target or self.target
+        key = ObjectCache.key(text, target, codegen_level, llvm.llvm_version_info)
+        kept = self.cache.get(key) if self.cache is not None else None
+        if kept is not None:
+            return kept
         start = time.perf_counter()
-        machine = _target_machine(target or self.target, codegen_level)
+        machine = _target_machine(target, codegen_level)
         module = _parse(text, machine)
         _simplify(module, machine)
         code: bytes = machine.emit_object(module)
+        if self.cache is not None:
+            self.cache.put(key, code)
         self._count(compiled=1, compile_ms=1e3 * (time.perf_counter() - start))
         return code
 

@@ -30,28 +30,45 @@ _LIMIT = {"f32": 160.0, "f64": 1100.0}
 
 def power(k: Builder, x: Value, y: Value) -> Value:
     """``x**y`` of floats with every special value of C's ``pow`` (as NumPy's ``power``)."""
-    bits = bits_of(k, x)
-    log2 = log2_pair(k, *significand_and_exponent(k, bits))
+    return _guarded(k, x, y, is_positive_normal(k, bits_of(k, x)), x)
+
+
+def power_constant(k: Builder, x: Value, y: float) -> Value:
+    """``x**y`` for an exponent known now; small whole ones and 1/2 need no logarithm.
+
+    At most 2 ULP for those (2, 1, 0, -1 and 1/2 are correctly rounded). Zero is no rare base here:
+    what was clamped from below is often zero.
+    """
+    if y == 0.0:
+        return k.const(1.0, x.type)
+    if y in _DIRECT:
+        return _DIRECT[y](k, x)
+    exponent = k.const(y, x.type)
+    if not math.isfinite(y):
+        return power(k, x, exponent)
+    is_zero = k.eq(x, 0.0)
+    usual = is_positive_normal(k, bits_of(k, x)) | is_zero
+    result = _guarded(k, x, exponent, usual, k.select(is_zero, 1.0, x))
+    return k.select(is_zero, _power_of_zero(k, x, y), result)
+
+
+def _guarded(k: Builder, x: Value, y: Value, usual: Value, base: Value) -> Value:
+    """``x**y`` by ``base``, which is positive and normal, where ``usual``; else the rare way."""
+    log2 = log2_pair(k, *significand_and_exponent(k, bits_of(k, base)))
     high, low = _times(k, log2, y)
     result = _exp2(k, high, low)
     bounded = k.prim("abs", high) < _LIMIT[x.type]  # false for NaN
-    rare = not_(k, is_positive_normal(k, bits) & bounded)
+    rare = not_(k, usual & bounded)
     with k.if_any(rare, [result]) as unusual:
         (special,) = k.call(f"power_rare_{x.type}", (x, y), (x.type,), _rare)
         unusual.yield_(k.select(rare, special, unusual.carry[0]))
     return unusual.out[0]
 
 
-def power_constant(k: Builder, x: Value, y: float) -> Value:
-    """``x**y`` for an exponent known now; small whole ones and 1/2 need no logarithm.
-
-    At most 1.5 ULP for those (2, 1, 0, -1 and 1/2 are correctly rounded).
-    """
-    if y == 0.0:
-        return k.const(1.0, x.type)
-    if y in _DIRECT:
-        return _DIRECT[y](k, x)
-    return power(k, x, k.const(y, x.type))
+def _power_of_zero(k: Builder, x: Value, y: float) -> Value:
+    """``0**y``: 0 or infinity, with the sign of the zero for odd whole exponents."""
+    zero_or_infinity = k.const(0.0 if y > 0 else math.inf, x.type)
+    return k.prim("copysign", zero_or_infinity, x) if y % 2.0 == 1.0 else zero_or_infinity
 
 
 def _square_of_reciprocal(_: Builder, x: Value) -> Value:
