@@ -5,15 +5,14 @@ from __future__ import annotations
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from runmat_jit.backends.reference.events import EventReport, report_events
-from runmat_jit.backends.reference.interpret import run as run_reference
 from runmat_jit.compiler.binding import Bound, arrays_first, bind, picker
 from runmat_jit.compiler.program import Buffer, Commit, Layout, NativeProgram, report
+from runmat_jit.core.config import FUSION_KINDS
 from runmat_jit.core.protocols import Program
 from runmat_jit.core.types import c_strides
 from runmat_jit.graph.node import Graph, Into, Node
@@ -26,6 +25,9 @@ from runmat_jit.passes.pipeline import optimize
 from runmat_jit.plan.make_plan import make_plan
 from runmat_jit.plan.plan import Plan
 from runmat_jit.runtime.session import Session
+
+if TYPE_CHECKING:
+    from runmat_jit.backends.reference.events import EventReport
 
 PROGRAM_LIMIT = 512
 """Programs kept: the least recently used go first. Their kernels stay compiled."""
@@ -68,6 +70,8 @@ class Compiler:
                 self._programs.move_to_end(key)
                 return known
         compiled = build(self.session, graph, self.session.config.disable_fusion)
+        if self.session.config.verify == 1:
+            compiled = verified(self.session, compiled)
         with self._lock:
             self._programs[key] = compiled
             if len(self._programs) > PROGRAM_LIMIT:
@@ -78,7 +82,24 @@ class Compiler:
 def build(session: Session, graph: Graph, disabled: frozenset[str]) -> Compiled:
     """Take a captured graph through every stage."""
     session.telemetry.count("programs_built")
-    optimized = optimize(graph)
+    return assemble(session, graph, optimize(graph), disabled)
+
+
+def verified(session: Session, compiled: Compiled) -> Compiled:
+    """The same program, each run of which is compared with its graph op by op."""
+    from runmat_jit.compiler.verify import VerifiedProgram, every_value  # noqa: PLC0415  (rare)
+
+    optimized = compiled.plan.graph
+    graph, nodes = every_value(optimized)
+    single = assemble(session, graph, graph, frozenset(FUSION_KINDS))
+    program = VerifiedProgram(compiled.program, single.program, optimized, nodes)
+    return replace(compiled, program=program)
+
+
+def assemble(
+    session: Session, graph: Graph, optimized: Graph, disabled: frozenset[str]
+) -> Compiled:
+    """Cut an optimized graph into regions, lower and link them; ``graph`` is what it came from."""
     plan = make_plan(optimized, grow(optimized, disabled))
     session.telemetry.count_regions(Counter(region.kind for region in plan.regions))
     if session.unsupported is not None:
@@ -199,6 +220,8 @@ class EventFinder:
         self.graph = graph
 
     def __call__(self, inputs: Sequence[Any], warn: frozenset[str]) -> Sequence[EventReport]:
+        from runmat_jit.backends.reference.events import report_events  # noqa: PLC0415  (rare)
+
         state = {
             event: "warn" if event in warn else "ignore"
             for event in ("divide", "over", "under", "invalid")
@@ -216,5 +239,7 @@ class ReferenceProgram:
         """Report events, then interpret."""
         if warn:
             report(self.events(inputs, warn))
+        from runmat_jit.backends.reference.interpret import run  # noqa: PLC0415  (rare)
+
         with np.errstate(all="ignore"):
-            return run_reference(self.graph, inputs)
+            return run(self.graph, inputs)

@@ -5,17 +5,19 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from runmat_jit.backends.reference.events import EventReport
 from runmat_jit.compiler.binding import Bound, Pick
 from runmat_jit.compiler.blocks import Blocks
 from runmat_jit.core.errstate import warnings_raise
 from runmat_jit.core.protocols import EventsRaise
 from runmat_jit.core.source import SourceLine
 from runmat_jit.runtime.session import Session
+
+if TYPE_CHECKING:
+    from runmat_jit.backends.reference.events import EventReport
 
 
 @dataclass(frozen=True, slots=True)

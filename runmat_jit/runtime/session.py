@@ -5,14 +5,14 @@ Importing this module loads no backend: decorated functions must not make a prog
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import threading
 import weakref
 from collections.abc import Callable
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
@@ -31,6 +31,26 @@ if TYPE_CHECKING:
 S = TypeVar("S")
 
 
+V = TypeVar("V")
+
+
+class Once(Generic[V]):
+    """A property that is computed at its first use, by one thread, and kept."""
+
+    def __init__(self, make: Callable[[Any], V]) -> None:
+        self.make, self.name = make, ""
+        self.__doc__ = make.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, session: Session, owner: type) -> V:
+        with session.locks[self.name]:
+            if self.name not in session.__dict__:
+                session.__dict__[self.name] = self.make(session)
+            return session.__dict__[self.name]  # type: ignore[no-any-return]  # what make() gave
+
+
 class Session:
     """State of one use of the package; native parts are made when first needed."""
 
@@ -44,6 +64,7 @@ class Session:
         self._services: dict[type, Any] = {}
         self._tables: dict[str, np.ndarray] = {}
         self._lock = threading.RLock()
+        self.locks = {name: threading.RLock() for name in _NATIVE}
         _sessions.add(self)
 
     def service(self, kind: type[S], make: Callable[[Session], S]) -> S:
@@ -61,21 +82,21 @@ class Session:
         """Threads of the CPU backend."""
         return self.config.num_threads or available_cores()
 
-    @cached_property
+    @Once
     def unsupported(self) -> str | None:
         """Why this machine runs no kernels; None where it does."""
         from runmat_jit.backends.llvm.target import unsupported_reason  # noqa: PLC0415  (first use)
 
         return unsupported_reason(self.jit.target)
 
-    @cached_property
+    @Once
     def jit(self) -> Jit:
         """Compiles and loads native code."""
         from runmat_jit.backends.llvm.jit import Jit  # noqa: PLC0415  (first use)
 
         return Jit(self.object_cache)
 
-    @cached_property
+    @Once
     def object_cache(self) -> ObjectCache | None:
         """Object code kept between processes; None where the directory is ``none``."""
         from runmat_jit.backends.llvm.object_cache import ObjectCache  # noqa: PLC0415  (first use)
@@ -84,33 +105,45 @@ class Session:
             return None
         return ObjectCache(cache_directory(self.config) / "objects")
 
-    @cached_property
+    @Once
     def backend(self) -> LlvmBackend:
         """Kernels to native code."""
         from runmat_jit.backends.llvm.backend import LlvmBackend  # noqa: PLC0415  (first use)
 
         return LlvmBackend(self.jit)
 
-    @cached_property
+    @Once
     def pool(self) -> ThreadPool:
         """Native threads."""
         from runmat_jit.backends.llvm.pool import ThreadPool  # noqa: PLC0415  (first use)
 
         return ThreadPool(self.jit, self.threads)
 
-    @cached_property
+    @Once
     def launcher(self) -> Launcher:
         """Runs kernels."""
         from runmat_jit.backends.llvm.launcher import Launcher  # noqa: PLC0415  (first use)
 
         return Launcher(self.jit, self.pool)
 
-    @cached_property
+    @Once
     def allocator(self) -> ResultAllocator:
         """Memory of large results."""
         from runmat_jit.backends.llvm.allocator import ResultAllocator  # noqa: PLC0415  (first use)
 
         return ResultAllocator(self.jit)
+
+    def prepare(self) -> None:
+        """Begin to make the native parts on a thread of its own: every first call needs them."""
+        if "launcher" not in self.__dict__:
+            threading.Thread(target=self._prepare, name="runmat_jit prepare").start()
+
+    def _prepare(self) -> None:
+        # What fails here fails again, and is reported, where the part is needed.
+        with contextlib.suppress(Exception):
+            if self.unsupported is None and self.launcher is not None:
+                self.pool.start()
+                self.allocator.load()
 
     def configured(self, config: Config) -> Session:
         """A session of other options that shares counters, native code and memory with this one."""
@@ -135,8 +168,12 @@ class Session:
     def after_fork(self) -> None:
         """In a forked child: native workers and locks of the parent are gone."""
         self._lock = threading.RLock()
+        self.locks = {name: threading.RLock() for name in _NATIVE}
         if "pool" in self.__dict__:
             self.pool.forget_workers()
+
+
+_NATIVE = tuple(name for name, value in vars(Session).items() if isinstance(value, Once))
 
 
 def cache_directory(config: Config) -> Path:
