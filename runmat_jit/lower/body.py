@@ -222,9 +222,17 @@ class Body:
     def store(self, stores: Iterable[Store]) -> None:
         """Store values at the addresses so far."""
         for store in stores:
-            buffer = self._buffer(store.memory, KERNEL_ELEMENTS[store.dtype])
-            value = self.value(store.value)
-            self.builder.store(buffer, self._address(store), value, self._steps[store])
+            self.put(store, self.value(store.value))
+
+    def put(self, store: Store, value: Value) -> None:
+        """Store a value where ``store`` points by now."""
+        buffer = self._buffer(store.memory, KERNEL_ELEMENTS[store.dtype])
+        self.builder.store(buffer, self._address(store), value, self._steps[store])
+
+    def peek(self, store: Store) -> Value:
+        """Load what was put there."""
+        buffer = self._buffer(store.memory, KERNEL_ELEMENTS[store.dtype])
+        return self.builder.load(buffer, self._address(store), self._steps[store])
 
 
 def _advance(base: Value | None, coordinate: Value, step: Value | int) -> Value:

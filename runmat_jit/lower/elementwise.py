@@ -5,15 +5,13 @@ from __future__ import annotations
 from runmat_jit.lower.body import Body
 from runmat_jit.lower.index import smaller, split, unravel
 from runmat_jit.lower.launch import Launch
-from runmat_jit.lower.nest import Nest, make_nest
+from runmat_jit.lower.nest import NEAR, Nest, make_nest
 from runmat_jit.lower.problem import Problem, Store
 
 CELL = 16_384
 """Elements that one thread takes at least: below, handing out the work costs more than the work."""
 TILE = 64
 """Side of a tile where operands are contiguous along different axes."""
-_NEAR = 16
-"""A lane stride up to which neighbors still share cache lines."""
 
 
 def lower_elementwise(problem: Problem) -> Launch | None:
@@ -81,7 +79,7 @@ def tile_shape(nest: Nest) -> tuple[int, int]:
 def _runs_across(strides: tuple[int, ...]) -> bool:
     """Whether neighbors in memory are not neighbors along the lanes."""
     *_, row, lane = (abs(stride) for stride in strides)
-    return lane > _NEAR and 0 < row < lane
+    return lane > NEAR and 0 < row < lane
 
 
 def moved_bytes(nest: Nest) -> int:

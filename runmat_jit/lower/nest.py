@@ -10,6 +10,8 @@ from runmat_jit.lower.problem import Read, Store
 Access = Read | Store
 FEW_LANES = 8
 """An axis shorter than this leaves most lanes of a vector empty."""
+NEAR = 16
+"""A lane stride up to which neighbors still share cache lines."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from runmat_jit.graph.node import Node
-from runmat_jit.lower.nest import Access, Nest, merge_axes
+from runmat_jit.lower.nest import FEW_LANES, NEAR, Access, Nest, merge_axes, permute
 from runmat_jit.lower.problem import Compute, Memory, Operand, Read, Store, needed
 from runmat_jit.passes.fusion.reduction_shape import Step
+
+_MANY_RESULTS = 64
+_FEW_ELEMENTS = 24
+"""Rows shorter than this are too short for a vector each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,7 @@ class ReductionProblem:
         element_stores: Values of elements to store, with the phase in which they are known
             (``len(phases)``: after the last).
         result_stores: Values to store that do not vary along the reduced axes.
+        accumulators: Memory for a running result each reduction (of the only phase), if given.
 
     """
 
@@ -52,14 +58,16 @@ class ReductionProblem:
     phases: tuple[tuple[Reduce, ...], ...]
     element_stores: tuple[tuple[int, Store], ...]
     result_stores: tuple[Store, ...]
+    accumulators: tuple[Store, ...] = ()
 
     def accesses(self) -> tuple[Access, ...]:
         """All reads and stores, each once."""
         operands = [o for compute in self.computes for o in compute.operands]
         operands += [reduce.operand for phase in self.phases for reduce in phase]
-        stores = [store for _, store in self.element_stores] + list(self.result_stores)
+        stores = (*(s for _, s in self.element_stores), *self.result_stores)
         operands += [store.value for store in stores]
-        return (*dict.fromkeys(o for o in operands if isinstance(o, Read)), *stores)
+        reads = dict.fromkeys(o for o in operands if isinstance(o, Read))
+        return (*reads, *stores, *self.accumulators)
 
     def pruned(self) -> ReductionProblem:
         """The same problem without computations that no reduction and no store needs."""
@@ -70,12 +78,28 @@ class ReductionProblem:
 
     def written(self) -> frozenset[Memory]:
         """All memory that is written."""
-        elements = {store.memory for _, store in self.element_stores}
-        return frozenset(elements | {store.memory for store in self.result_stores})
+        stores = [store for _, store in self.element_stores]
+        stores += [*self.result_stores, *self.accumulators]
+        return frozenset(store.memory for store in stores)
 
     def stores_of(self, phase: int) -> tuple[Store, ...]:
         """Stores of elements in one phase."""
         return tuple(store for at, store in self.element_stores if at == phase)
+
+    def others(self) -> list[int]:
+        """The axes that the step does not combine, those of extent 1 left out."""
+        group = self.step.axes
+        return [a for a, extent in enumerate(self.extents) if extent != 1 and a not in group]
+
+    def bulk(self) -> list[Read]:
+        """Reads that vary along the combined axes and along others: most of what is read."""
+        return [
+            access
+            for access in self.accesses()
+            if isinstance(access, Read)
+            and any(access.strides[axis] for axis in self.step.axes)
+            and any(access.strides[axis] for axis in self.others())
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +112,37 @@ class ReductionNest:
     """The axis that counts cells, None where one cell holds the whole group."""
 
 
+def runs_along(problem: ReductionProblem) -> bool | None:
+    """Whether lanes should run along a row; False: across rows. None: neither suits all reads."""
+    if row_nest(problem) is None:
+        return False if _longest_other(problem) >= FEW_LANES else None
+    few = problem.step.extent(problem.extents) < _FEW_ELEMENTS
+    if few and len(problem.phases) == 1 and _longest_other(problem) >= _MANY_RESULTS:
+        return False
+    across = [_lies_across(problem, read) for read in problem.bulk()]
+    if any(across) and _longest_other(problem) >= FEW_LANES:
+        return False if all(across) else None
+    return True
+
+
+def _longest_other(problem: ReductionProblem) -> int:
+    return max((problem.extents[axis] for axis in problem.others()), default=1)
+
+
+def _lies_across(problem: ReductionProblem, read: Read) -> bool:
+    along = min(abs(read.strides[axis]) or math.inf for axis in problem.step.axes)
+    across = min(abs(read.strides[axis]) or math.inf for axis in problem.others())
+    return along > NEAR and across < along
+
+
 def row_nest(problem: ReductionProblem) -> ReductionNest | None:
     """Lanes along the group. None where the group's axes do not lie as one in memory."""
-    extents, columns, accesses = _split_axes(problem)
-    group_extents, group_columns = merge_axes(*_take(problem.step.axes, extents, columns))
+    accesses = problem.accesses()
+    group_extents, group_columns = _merged(problem, problem.step.axes, accesses)
     if len(group_extents) > 1:
         return None
-    outer_extents, outer_columns = merge_axes(*_outer(problem, extents, columns))
-    count, cell_columns = _cell_axis(problem, columns)
+    outer_extents, outer_columns = _merged(problem, problem.others(), accesses)
+    count, cell_columns = _cell_axis(problem, accesses)
     nest = Nest(
         (*outer_extents, *count, *group_extents),
         _strides(accesses, outer_columns, cell_columns, group_columns),
@@ -104,22 +151,22 @@ def row_nest(problem: ReductionProblem) -> ReductionNest | None:
     return ReductionNest(nest, len(outer_extents), len(outer_extents) if count else None)
 
 
-def column_nest(problem: ReductionProblem) -> ReductionNest:
-    """Lanes along the last other axis, then the axes of the group."""
-    extents, columns, accesses = _split_axes(problem)
-    group_extents, group_columns = merge_axes(*_take(problem.step.axes, extents, columns))
-    outer_extents, outer_columns = merge_axes(*_outer(problem, extents, columns))
-    if not outer_extents:  # one result: one lane of a contiguous array
-        outer_extents, outer_columns = [1], [[int(a.memory is not None)] for a in accesses]
-    count, cell_columns = _cell_axis(problem, columns)
-    outer = len(outer_extents) - 1
+def lane_nest(problem: ReductionProblem) -> ReductionNest:
+    """Lanes along another axis, then the axes of the group."""
+    accesses = problem.accesses()
+    group_extents, group_columns = _merged(problem, problem.step.axes, accesses)
+    extents, columns = _merged(problem, _lanes_last(problem), accesses)
+    if not extents:  # one result: one lane of a contiguous array
+        extents, columns = [1], [[int(a.memory is not None)] for a in accesses]
+    count, cell_columns = _cell_axis(problem, accesses)
+    outer = len(extents) - 1
     nest = Nest(
-        (*outer_extents[:-1], *count, outer_extents[-1], *group_extents),
+        (*extents[:-1], *count, extents[-1], *group_extents),
         _strides(
             accesses,
-            [column[:-1] for column in outer_columns],
+            [column[:-1] for column in columns],
             cell_columns,
-            [column[-1:] for column in outer_columns],
+            [column[-1:] for column in columns],
             group_columns,
         ),
         outer + len(count),
@@ -127,34 +174,30 @@ def column_nest(problem: ReductionProblem) -> ReductionNest:
     return ReductionNest(nest, outer, outer if count else None)
 
 
-def _split_axes(
-    problem: ReductionProblem,
-) -> tuple[tuple[int, ...], list[tuple[int, ...]], tuple[Access, ...]]:
-    accesses = problem.accesses()
-    return problem.extents, [access.strides for access in accesses], accesses
+def _lanes_last(problem: ReductionProblem) -> list[int]:
+    """The other axes, the one along which most reads are contiguous last."""
+    others = problem.others()
+    long = [axis for axis in others if problem.extents[axis] >= FEW_LANES] or others
+    reads = problem.bulk()
+    if not reads:
+        return others
+    near = min(reversed(long), key=lambda axis: sum(abs(read.strides[axis]) for read in reads))
+    return [axis for axis in others if axis != near] + [near]
 
 
-def _take(
-    axes: Sequence[int], extents: Sequence[int], columns: Sequence[Sequence[int]]
+def _merged(
+    problem: ReductionProblem, axes: Sequence[int], accesses: Sequence[Access]
 ) -> tuple[list[int], list[list[int]]]:
-    return [extents[a] for a in axes], [[column[a] for a in axes] for column in columns]
-
-
-def _outer(
-    problem: ReductionProblem, extents: Sequence[int], columns: Sequence[Sequence[int]]
-) -> tuple[list[int], list[list[int]]]:
-    group = problem.step.axes
-    axes = [a for a, extent in enumerate(extents) if extent != 1 and a not in group]
-    return _take(axes, extents, columns)
+    return merge_axes(*permute(axes, problem.extents, [access.strides for access in accesses]))
 
 
 def _cell_axis(
-    problem: ReductionProblem, columns: Sequence[Sequence[int]]
+    problem: ReductionProblem, accesses: Sequence[Access]
 ) -> tuple[list[int], list[list[int]]]:
     cells = problem.step.cells(problem.extents)
     if cells == 1:
-        return [], [[] for _ in columns]
-    return [cells], [[column[-1]] for column in columns]
+        return [], [[] for _ in accesses]
+    return [cells], [[access.strides[-1]] for access in accesses]
 
 
 def _strides(

@@ -14,14 +14,15 @@ from typing import TypeVar
 
 from runmat_jit.core.types import c_strides
 from runmat_jit.graph.node import Node
-from runmat_jit.lower.column_kernel import lower_columns
 from runmat_jit.lower.elementwise import lower_elementwise
+from runmat_jit.lower.lane_reduction import lower_lanes
 from runmat_jit.lower.launch import Launch, NodeBuffer, Scratch
 from runmat_jit.lower.problem import Problem, Store
 from runmat_jit.lower.reduction_levels import levels_of
-from runmat_jit.lower.reduction_problem import Reduce, ReductionProblem, row_nest
+from runmat_jit.lower.reduction_problem import Reduce, ReductionProblem, runs_along
 from runmat_jit.lower.region_values import RegionValues
 from runmat_jit.lower.row_kernel import lower_rows
+from runmat_jit.lower.spill import spilled
 from runmat_jit.passes.fusion.edges import reduced_axes
 from runmat_jit.passes.fusion.reduction_shape import Step, next_step
 from runmat_jit.passes.fusion.region import Region
@@ -61,7 +62,7 @@ class _Lowering:
             tuple(self._reduce(n, nodes, final=True) for n in reduces if levels.phase[n] == p + 1)
             for p in range(levels.phases)
         )
-        outputs = [(node, values.store(node, NodeBuffer(node))) for node in self.region.outputs]
+        outputs = [(n, values.store(n, NodeBuffer(n), nodes)) for n in self.region.outputs]
         problem = ReductionProblem(
             levels.shape,
             step,
@@ -70,10 +71,9 @@ class _Lowering:
             tuple((levels.phase[n], store) for n, store in outputs if levels.is_element(n)),
             tuple(store for n, store in outputs if not levels.is_element(n)),
         )
-        nest = row_nest(problem)
-        if nest is None:
+        if not runs_along(problem):
             return False
-        self._add(lower_rows(problem, nest))
+        self._add(lower_rows(spilled(problem, levels.phase)))
         return True
 
     def in_turn(self) -> None:
@@ -95,8 +95,9 @@ class _Lowering:
                     members = [*self._elements(), node]
                     self._elementwise(members, self.values.keep([node]), shape)
         rest = self._element_outputs(levels.phases)
-        stores = [self.values.store(node, NodeBuffer(node)) for node in rest]
-        self._elementwise(self._elements(), stores, levels.shape)
+        members = self._elements()
+        stores = [self.values.store(node, NodeBuffer(node), members) for node in rest]
+        self._elementwise(members, stores, levels.shape)
 
     # -- one phase -------------------------------------------------------------------------------
     def _run_steps(self, step: Step, reduces: Sequence[Node], elements: Sequence[Node]) -> None:
@@ -113,10 +114,10 @@ class _Lowering:
             step,
             values.computes(members, reduces),
             (phase,),
-            tuple((0, values.store(n, NodeBuffer(n))) for n in elements),
+            tuple((0, values.store(n, NodeBuffer(n), members)) for n in elements),
             (*stores, *values.keep([*done, *results])),
         ).pruned()
-        if step.style == "row" and row_nest(problem) is None:
+        if step.style == "row" and runs_along(problem) is None:
             problem = self._laid_out(problem)
         self._reduction(problem)
         values.stored.update({node: NodeBuffer(node) for node in elements})
@@ -173,13 +174,23 @@ class _Lowering:
 
     def _reduction(self, problem: ReductionProblem) -> None:
         """The kernel of one step."""
-        if problem.step.style == "row":
-            nest = row_nest(problem)
-            assert nest is not None, "partial results lie in C order"
-            self._add(lower_rows(problem, nest))
+        if problem.step.style == "row" and runs_along(problem):
+            self._add(lower_rows(problem))
         else:
-            self._add(lower_columns(problem))
+            self._add(lower_lanes(self._with_accumulators(problem)))
         self.values.watch(compute.node for compute in problem.computes)
+
+    def _with_accumulators(self, problem: ReductionProblem) -> ReductionProblem:
+        """Memory for running results of columns, as the partial results lie."""
+        if problem.step.style != "column":
+            return problem
+        (phase,) = problem.phases
+        shape, step = problem.extents, problem.step
+        sums = tuple(
+            self.values.partial_store(r.node, self._partial(r.node, step, shape), step, shape)
+            for r in phase
+        )
+        return replace(problem, accumulators=sums)
 
     def _add(self, launch: Launch | None) -> None:
         if launch is not None:

@@ -52,10 +52,11 @@ class RegionValues:
         self._scratches += 1
         return Scratch(self._scratches - 1, dtype, max(1, math.prod(shape)))
 
-    def store(self, node: Node, memory: Memory) -> Store:
-        """A store of a whole value."""
-        strides = spread(self._strides(node, memory), self.levels.axes[node], node, self._rank)
-        return Store(self.origin(node), memory, node.type.dtype, (*strides, 0))
+    def store(self, node: Node, memory: Memory, here: Collection[Node]) -> Store:
+        """A store of a whole value by a kernel that computes ``here``."""
+        axes = self.levels.axes[node]
+        strides = spread(self._strides(node, memory), axes, node, self._rank)
+        return Store(self.operand(node, axes, here), memory, node.type.dtype, (*strides, 0))
 
     def _strides(self, node: Node, memory: Memory) -> Shape:
         if isinstance(memory, NodeBuffer):
@@ -114,12 +115,12 @@ class RegionValues:
         stores = []
         for node in results:
             shown = [out for out in self.region.outputs if self.origin(out) is node]
-            stores += [self.store(out, NodeBuffer(out)) for out in shown]
+            stores += [self.store(out, NodeBuffer(out), results) for out in shown]
             if node in shown:
                 self.stored[node] = NodeBuffer(node)
             elif any(self.levels.home.get(user) not in homes for user in self._users(node)):
                 memory = self.stored[node] = self.scratch(node.type.dtype, node.type.shape)
-                stores.append(self.store(node, memory))
+                stores.append(self.store(node, memory, results))
         return stores
 
     def _users(self, node: Node) -> list[Node]:

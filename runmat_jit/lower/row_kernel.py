@@ -11,11 +11,13 @@ from runmat_jit.lower.elementwise import CELL, moved_bytes
 from runmat_jit.lower.index import smaller, split, unravel
 from runmat_jit.lower.launch import Launch
 from runmat_jit.lower.problem import Operand
-from runmat_jit.lower.reduction_problem import Reduce, ReductionNest, ReductionProblem
+from runmat_jit.lower.reduction_problem import Reduce, ReductionNest, ReductionProblem, row_nest
 
 
-def lower_rows(problem: ReductionProblem, shape: ReductionNest) -> Launch | None:
-    """The kernel of a step of style ``row``; None where there are no cells."""
+def lower_rows(problem: ReductionProblem) -> Launch | None:
+    """The kernel of a step of style ``row`` along its rows; None where there are no cells."""
+    shape = row_nest(problem)
+    assert shape is not None, "the elements of a row lie evenly"
     nest, uniform = shape.nest, shape.nest.lanes
     total = math.prod(nest.extents[:uniform])
     if total == 0:

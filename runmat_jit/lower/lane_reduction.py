@@ -1,0 +1,221 @@
+"""Reductions across lanes: every lane combines the elements of a result of its own.
+
+Two orders of elements are walked so: that of columns, and that of ``total`` where the elements of a
+row do not lie side by side, or are few. Both give the bits that the order says, whoever walks it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from runmat_jit.core.types import KERNEL_ELEMENTS
+from runmat_jit.kernel.build import Builder
+from runmat_jit.kernel.ir import Value
+from runmat_jit.kernel.primitives import FLOATS, TOTAL_STEPS, identity, total_lanes
+from runmat_jit.lower.body import Body, value_type
+from runmat_jit.lower.elementwise import CELL, moved_bytes
+from runmat_jit.lower.index import smaller, split, unravel
+from runmat_jit.lower.launch import Launch
+from runmat_jit.lower.problem import Operand
+from runmat_jit.lower.reduction_problem import (
+    Reduce,
+    ReductionNest,
+    ReductionProblem,
+    lane_nest,
+)
+from runmat_jit.passes.fusion.reduction_shape import COLUMN_BLOCK
+
+Bounds = tuple[Value, Value]
+
+_COLUMNS = 4096
+"""Results of a cell at most: running results stay in the first-level cache."""
+_FEW_COLUMNS = 64
+_ENOUGH_CELLS = 16
+"""Cells that keep some threads busy: with fewer, cells become narrower."""
+_IN_REGISTERS = 32
+"""Rows up to which a column is walked at once; more are walked block by block for all columns."""
+
+
+def lower_lanes(problem: ReductionProblem) -> Launch | None:
+    """The kernel of a step with one result a lane; None where there are no results."""
+    shape = lane_nest(problem)
+    nest, lane_axis = shape.nest, shape.nest.lanes
+    if 0 in nest.extents[: lane_axis + 1]:
+        return None
+    columns, outer = nest.extents[lane_axis], math.prod(nest.extents[:lane_axis])
+    width = _width(columns, outer)
+    blocks = -(-columns // width)
+    (phase,) = problem.phases
+    seeds: dict[Operand, int] = {reduce.node: lane_axis + 1 for reduce in phase}
+    body = Body(nest, problem.computes, problem.written(), seeds)
+    body.declare()
+    count, wide, across = map(body.parameter, (columns, width, blocks))
+    with body.builder.grid(body.parameter(outer * blocks)) as grid:
+        rest, block = split(grid.i, across)
+        rows = _enter_cell(body, shape, rest, problem)
+        left = block * wide
+        lanes = left, smaller(left + wide, count)
+        _walk(problem)(body, problem, rows, lanes)
+    kernel, arguments = body.finish()
+    work = min(problem.step.extent(problem.extents), problem.step.cell) * width
+    grain = max(1, CELL // max(1, work))
+    return Launch(kernel, arguments, outer * blocks, grain, moved_bytes(nest))
+
+
+def _width(columns: int, outer: int) -> int:
+    width = _COLUMNS
+    while width > _FEW_COLUMNS and outer * -(-columns // width) < _ENOUGH_CELLS:
+        width //= 2
+    return min(columns, width)
+
+
+def _walk(
+    problem: ReductionProblem,
+) -> Callable[[Body, ReductionProblem, Bounds, Bounds], None]:
+    if problem.step.style == "row":
+        return _walk_as_total
+    few = problem.step.extent(problem.extents) <= _IN_REGISTERS
+    return _walk_columns if few or not problem.accumulators else _walk_blocks
+
+
+def _enter_cell(body: Body, shape: ReductionNest, cell: Value, problem: ReductionProblem) -> Bounds:
+    """Take the cell's coordinates into all addresses; the bounds of its rows."""
+    length = body.parameter(problem.step.extent(problem.extents))
+    bounds = body.builder.const(0, "index"), length
+    if shape.cells is not None:
+        size = problem.step.cell
+        cell, number = split(cell, body.parameter(shape.nest.extents[shape.cells]))
+        low = number * size
+        bounds = low, smaller(low + size, length)
+        body.move(shape.cells, number)
+    if shape.outer:
+        sizes = [body.parameter(extent) for extent in shape.nest.extents[1 : shape.outer]]
+        for axis, coordinate in enumerate(unravel(cell, sizes)):
+            body.enter(axis, coordinate)
+    body.compute(shape.nest.lanes)
+    return bounds
+
+
+# -- three ways to walk --------------------------------------------------------------------------
+def _walk_columns(body: Body, problem: ReductionProblem, rows: Bounds, lanes: Bounds) -> None:
+    """A column at a time: blocks of rows in order, all in registers."""
+    builder, (phase,) = body.builder, problem.phases
+    with builder.lanes(*lanes) as block:
+        body.enter(body.nest.lanes, block.i)
+        starts = [_start(builder, reduce) for reduce in phase]
+        with builder.loop(*rows, starts, COLUMN_BLOCK) as blocks:
+            end = smaller(blocks.i + COLUMN_BLOCK, rows[1])
+            found = _combine_rows(body, problem, (blocks.i, end), 1)
+            blocks.yield_(*_combined(builder, phase, blocks.carry, found))
+        _finish(body, problem, blocks.out)
+
+
+def _walk_blocks(body: Body, problem: ReductionProblem, rows: Bounds, lanes: Bounds) -> None:
+    """A block of rows at a time, for all columns of the cell: memory is read row by row."""
+    builder, (phase,), sums = body.builder, problem.phases, problem.accumulators
+    axis = body.nest.lanes
+    with builder.lanes(*lanes) as columns, body.scope():
+        body.move(axis, columns.i)
+        for store, reduce in zip(sums, phase, strict=True):
+            body.put(store, _start(builder, reduce))
+    with builder.loop(*rows, (), COLUMN_BLOCK) as blocks:
+        end = smaller(blocks.i + COLUMN_BLOCK, rows[1])
+        with builder.lanes(*lanes) as columns, body.scope():
+            body.enter(axis, columns.i)
+            found = _combine_rows(body, problem, (blocks.i, end), 1)
+            before = [body.peek(store) for store in sums]
+            after = _combined(builder, phase, before, found)
+            for store, value in zip(sums, after, strict=True):
+                body.put(store, value)
+    with builder.lanes(*lanes) as columns:
+        body.enter(axis, columns.i)
+        _finish(body, problem, [body.peek(store) for store in sums])
+
+
+def _walk_as_total(body: Body, problem: ReductionProblem, rows: Bounds, lanes: Bounds) -> None:
+    """In the order of ``total``: its lanes are halved by loops of two, each in place of a lane.
+
+    A logical lane whose partner has no elements is not combined with it, which changes no bit.
+    """
+    builder, (phase,) = body.builder, problem.phases
+    logical = total_lanes([value_type(KERNEL_ELEMENTS[reduce.dtype]) for reduce in phase])
+    length = rows[1] - rows[0]
+
+    def halve(distance: int, first: Value) -> Sequence[Value]:
+        if distance == logical:
+            return blocks_of(first)
+        twice = builder.select(length > distance, builder.const(2 * distance, "index"), distance)
+        starts = [_start(builder, reduce) for reduce in phase]
+        with builder.loop(0, twice, starts, distance) as pair:
+            found = halve(2 * distance, first + pair.i)
+            pair.yield_(*_combined(builder, phase, pair.carry, found))
+        return pair.out
+
+    def blocks_of(lane: Value) -> Sequence[Value]:
+        size = TOTAL_STEPS * logical
+        starts = [_start(builder, reduce) for reduce in phase]
+        with builder.loop(lane, rows[1], starts, size) as blocks:
+            end = smaller(blocks.i + size, rows[1])
+            found = _combine_rows(body, problem, (blocks.i, end), logical)
+            blocks.yield_(*_combined(builder, phase, blocks.carry, found))
+        return blocks.out
+
+    with builder.lanes(*lanes) as block:
+        body.enter(body.nest.lanes, block.i)
+        _finish(body, problem, halve(1, rows[0]))
+
+
+# -- pieces --------------------------------------------------------------------------------------
+def _combine_rows(
+    body: Body, problem: ReductionProblem, rows: Bounds, step: int
+) -> Sequence[Value]:
+    """Elements of some rows, in order."""
+    builder, (phase,) = body.builder, problem.phases
+    stores = problem.stores_of(0)
+    starts = [_start(builder, reduce) for reduce in phase]
+    with builder.loop(*rows, starts, step) as loop, body.scope():
+        first = body.nest.lanes + 1
+        extents = body.nest.extents[first:]
+        if extents:
+            sizes = [body.parameter(extent) for extent in extents[1:]]
+            for axis, coordinate in enumerate(unravel(loop.i, sizes)):
+                body.move(first + axis, coordinate)
+        body.need([*(reduce.operand for reduce in phase), *(s.value for s in stores)])
+        body.store(stores)
+        values = [body.value(reduce.operand) for reduce in phase]
+        loop.yield_(*_combined(builder, phase, loop.carry, values))
+    return loop.out
+
+
+def _finish(body: Body, problem: ReductionProblem, found: Sequence[Value]) -> None:
+    """What follows the results, and their stores."""
+    (phase,) = problem.phases
+    for reduce, value in zip(phase, found, strict=True):
+        body.define(reduce, value)
+    body.compute(body.nest.lanes + 1)
+    body.store(problem.result_stores)
+
+
+def _start(builder: Builder, reduce: Reduce) -> Value:
+    kind = value_type(KERNEL_ELEMENTS[reduce.dtype])
+    return builder.splat(identity(reduce.combine, kind), kind)
+
+
+def _combined(
+    builder: Builder, phase: Sequence[Reduce], left: Sequence[Value], right: Sequence[Value]
+) -> list[Value]:
+    return [
+        _combine(builder, reduce.combine, a, b)
+        for reduce, a, b in zip(phase, left, right, strict=True)
+    ]
+
+
+def _combine(builder: Builder, combine: str, a: Value, b: Value) -> Value:
+    """As ``total`` combines: the extremes pass NaN on."""
+    if combine not in ("min", "max"):
+        return builder.binary(combine, a, b)
+    chosen = builder.binary({"min": "lt", "max": "gt"}[combine], a, b)
+    if a.type in FLOATS:
+        chosen = chosen | builder.prim("isnan", a)
+    return builder.select(chosen, a, b)
