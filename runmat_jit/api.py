@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 import threading
 import types
 from collections.abc import Callable, Iterator
@@ -80,6 +81,12 @@ class JitFunction(Generic[P, R]):
         return f"<jit of {self.__wrapped__!r}>"
 
     def __reduce__(self) -> Any:
+        """By name where the name finds this object, as functions are; else function and options."""
+        found: Any = sys.modules.get(self.__module__)
+        for name in self.__qualname__.split("."):
+            found = getattr(found, name, None)
+        if found is self:
+            return self.__qualname__
         return _rebuild, (self.__wrapped__, self._options)
 
     def _capture(self, session: Session) -> CapturedFunction:

@@ -1,0 +1,86 @@
+"""Oracle: programs that were made wrong on purpose must be refused, right ones pass."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from runmat_jit.compiler.compiler import assemble, build, verified
+from runmat_jit.compiler.verify import VerificationError, like, same_bits
+from runmat_jit.passes.pipeline import optimize
+from runmat_jit.runtime.session import Session
+from tests.graph.written import written
+
+X = np.linspace(0.25, 3, 101, dtype=np.float32)
+NONE = frozenset()
+
+
+@pytest.fixture(scope="module")
+def session():
+    return Session()
+
+
+class Wrong:
+    """A program whose results are changed after each run."""
+
+    def __init__(self, program, change):
+        self.program, self.change = program, change
+
+    def run(self, inputs, warn):
+        results = self.program.run(inputs, warn)
+        self.change(results)
+        return results
+
+
+def nudge(results):
+    results[0][7] = np.nextafter(results[0][7], np.float32(9))
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "add(exp($0), multiply($0, 0.1))",
+        "sum(sin($0), axis=(0,), keepdims=False, dtype='float32')",
+        "divide($0, sum($0, axis=(0,), keepdims=True, dtype='float32'))",
+        "prod($0, axis=(0,), keepdims=False, dtype='float32')",
+    ],
+)
+def test_right_programs_pass(session, expression):
+    graph = written(["float32[101]"], expression)
+    compiled = verified(session, build(session, graph, NONE))
+    (result,) = compiled.run([X], NONE)
+    assert np.isfinite(result).all()
+
+
+def test_a_fused_result_off_by_one_bit_is_refused(session):
+    graph = written(["float32[101]"], "add(exp($0), multiply($0, 0.1))")
+    compiled = build(session, graph, NONE)
+    compiled = verified(session, replace(compiled, program=Wrong(compiled.program, nudge)))
+    with pytest.raises(VerificationError, match="fused and unfused differ, first at \\(7,\\)"):
+        compiled.run([X], NONE)
+
+
+def test_an_operation_outside_its_bound_is_refused(session):
+    graph = optimize(written(["float32[101]"], "exp($0)"))
+    compiled = verified(session, assemble(session, graph, graph, NONE))
+
+    def spoil(results):
+        results[0][3] *= np.float32(1.0001)
+
+    program = replace(compiled.program, single=Wrong(compiled.program.single, spoil))
+    with pytest.raises(VerificationError, match=r"exp.*NumPy and us differ"):
+        program.run([X], NONE)
+
+
+def test_copies_lie_in_memory_as_the_originals():
+    base = np.arange(24.0).reshape(4, 6)
+    view = base[::-2, 1::2]
+    copy = like(view, view.copy())
+    assert copy.strides == view.strides
+    assert not np.shares_memory(copy, base)
+    np.testing.assert_array_equal(copy, view)
+
+
+def test_bits_tell_zeros_apart_and_take_any_nan():
+    assert not same_bits(np.array([0.0]), np.array([-0.0]))
+    assert same_bits(np.array([np.nan, 1]), np.array([-np.nan, 1]))

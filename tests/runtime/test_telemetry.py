@@ -1,0 +1,36 @@
+"""Oracle: what was counted, by hand."""
+
+import threading
+
+from runmat_jit.runtime.telemetry import EVENTS, Telemetry
+
+
+def test_counts_of_all_threads_are_added_up():
+    telemetry = Telemetry()
+
+    def work():
+        for _ in range(1000):
+            telemetry.count("kernel_launches", 2)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert telemetry.snapshot()["kernel_launches"] == 8000
+
+
+def test_a_snapshot_names_every_counter_and_the_regions():
+    telemetry = Telemetry()
+    telemetry.count_regions({"elementwise": 2})
+    snapshot = telemetry.snapshot()
+    assert set(snapshot) == {*EVENTS, "regions"}
+    assert snapshot["regions"] == {"elementwise": 2}
+
+
+def test_reset_sets_everything_to_zero():
+    telemetry = Telemetry()
+    telemetry.count("bytes_moved", 5)
+    telemetry.reset()
+    telemetry.count("bytes_moved", 7)
+    assert telemetry.snapshot()["bytes_moved"] == 7
