@@ -83,10 +83,11 @@ class JitFunction(Generic[P, R]):
     def __reduce__(self) -> Any:
         """By name where the name finds this object, as functions are; else function and options."""
         found: Any = sys.modules.get(self.__module__)
-        for name in self.__qualname__.split("."):
+        path: str = self.__dict__["__qualname__"]  # set by update_wrapper
+        for name in path.split("."):
             found = getattr(found, name, None)
         if found is self:
-            return self.__qualname__
+            return path
         return _rebuild, (self.__wrapped__, self._options)
 
     def _capture(self, session: Session) -> CapturedFunction:
