@@ -147,41 +147,9 @@ stop:
 
 
 def _launch_text(layout: ObjectLayout) -> str:
-    arguments = "\n".join(_item(name, "args", i) for i, name in enumerate(_ARGUMENTS))
-    own = "\n".join(_item(name, "own", index) for name, index in _SELF.items())
-    numbers = "\n".join(
-        f"  %{name}_number = call i64 @PyLong_AsLongLong(ptr %{name})"
-        for name in ("kernel", "block", "total", "grain", "parallel")
-    )
     return f"""
 define ptr @launch(ptr %self, ptr %args, i64 %count) {{
-entry:
-  %is_complete = icmp eq i64 %count, {len(_ARGUMENTS)}
-  %has_offsets = icmp eq i64 %count, {len(_ARGUMENTS) + 1}
-  %is_fine = or i1 %is_complete, %has_offsets
-  br i1 %is_fine, label %choose_offsets, label %refuse
-choose_offsets:
-  br i1 %has_offsets, label %read_offsets, label %read
-read_offsets:
-{_item("offsets_object", "args", len(_ARGUMENTS))}
-  %offsets_number = call i64 @PyLong_AsLongLong(ptr %offsets_object)
-  %given_offsets = inttoptr i64 %offsets_number to ptr
-  br label %read
-read:
-  %offsets = phi ptr [@no_offsets, %choose_offsets], [%given_offsets, %read_offsets]
-  %own = getelementptr i8, ptr %self, i64 {layout.tuple_items}
-  %p_tuple_type = getelementptr i8, ptr %self, i64 {layout.type}
-  %tuple_type = load ptr, ptr %p_tuple_type, align 8
-{arguments}
-{own}
-{numbers}
-  %addresses = or i64 %kernel_number, %block_number
-  %grain_less_one = sub i64 %grain_number, 1
-  %sizes = or i64 %total_number, %grain_less_one
-  %numbers = or i64 %addresses, %sizes
-  %all = or i64 %numbers, %parallel_number
-  %is_valid = icmp sge i64 %all, 0
-  br i1 %is_valid, label %collect, label %refuse
+{_read_text(layout)}
 collect:
   %kernel_address = inttoptr i64 %kernel_number to ptr
   %block_address = inttoptr i64 %block_number to ptr
@@ -216,6 +184,43 @@ type_error:
 raise:
   ret ptr null
 }}"""
+
+
+def _read_text(layout: ObjectLayout) -> str:
+    """Arguments and ``self`` as values; to ``collect`` if they are valid, else to ``refuse``."""
+    arguments = "\n".join(_item(name, "args", i) for i, name in enumerate(_ARGUMENTS))
+    own = "\n".join(_item(name, "own", index) for name, index in _SELF.items())
+    numbers = "\n".join(
+        f"  %{name}_number = call i64 @PyLong_AsLongLong(ptr %{name})"
+        for name in ("kernel", "block", "total", "grain", "parallel")
+    )
+    return f"""entry:
+  %is_complete = icmp eq i64 %count, {len(_ARGUMENTS)}
+  %has_offsets = icmp eq i64 %count, {len(_ARGUMENTS) + 1}
+  %is_fine = or i1 %is_complete, %has_offsets
+  br i1 %is_fine, label %choose_offsets, label %refuse
+choose_offsets:
+  br i1 %has_offsets, label %read_offsets, label %read
+read_offsets:
+{_item("offsets_object", "args", len(_ARGUMENTS))}
+  %offsets_number = call i64 @PyLong_AsLongLong(ptr %offsets_object)
+  %given_offsets = inttoptr i64 %offsets_number to ptr
+  br label %read
+read:
+  %offsets = phi ptr [@no_offsets, %choose_offsets], [%given_offsets, %read_offsets]
+  %own = getelementptr i8, ptr %self, i64 {layout.tuple_items}
+  %p_tuple_type = getelementptr i8, ptr %self, i64 {layout.type}
+  %tuple_type = load ptr, ptr %p_tuple_type, align 8
+{arguments}
+{own}
+{numbers}
+  %addresses = or i64 %kernel_number, %block_number
+  %grain_less_one = sub i64 %grain_number, 1
+  %sizes = or i64 %total_number, %grain_less_one
+  %numbers = or i64 %addresses, %sizes
+  %all = or i64 %numbers, %parallel_number
+  %is_valid = icmp sge i64 %all, 0
+  br i1 %is_valid, label %collect, label %refuse"""
 
 
 def _item(name: str, base: str, index: int) -> str:
