@@ -42,17 +42,24 @@ def view_of(node: Node, orders: Orders) -> View:
     describe (see :func:`is_copied`).
     """
     chain = []
-    base = node
-    while base.op.name in GEOMETRIES:
-        chain.append(base)
-        base = base.args[0]
-    place = 0, stored_strides(base, orders)
+    while is_view(node):
+        chain.append(node)
+        node = node.args[0]
+    view = whole_view(node, orders)
     for move in reversed(chain):
-        moved = GEOMETRIES[move.op.name](move, *place)
-        if moved is None:
-            base, moved = move, (0, stored_strides(move, orders))
-        place = moved
-    return View(base, *place)
+        view = moved_view(move, view, orders)
+    return view
+
+
+def whole_view(node: Node, orders: Orders) -> View:
+    """All of a node's own memory."""
+    return View(node, 0, stored_strides(node, orders))
+
+
+def moved_view(node: Node, source: View, orders: Orders) -> View:
+    """How to read a view, given how its operand is read."""
+    place = GEOMETRIES[node.op.name](node, source.offset, source.strides)
+    return whole_view(node, orders) if place is None else View(source.base, *place)
 
 
 def is_copied(node: Node, orders: Orders) -> bool:

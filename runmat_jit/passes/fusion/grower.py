@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from runmat_jit.graph.node import Graph, Node
 from runmat_jit.passes.fusion.access import (
     Orders,
-    is_copied,
     is_leaf,
     is_view,
     memory_orders,
@@ -56,7 +55,7 @@ class _Grower:
     places: dict[Node, Place] = field(default_factory=dict)
     groups: list[Group] = field(default_factory=list)
     _wanted: set[Node] = field(default_factory=set)
-    _bases: dict[Node, Node] = field(default_factory=dict)
+    _views: dict[Node, View] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._wanted.update(output.node for output in self.graph.outputs)
@@ -64,25 +63,20 @@ class _Grower:
     # -- one node --------------------------------------------------------------------------------
     def take(self, node: Node) -> None:
         """Put a node into a group; nodes that nothing computes have none."""
-        self._bases[node] = self._base(node)
+        self._views[node] = self._view(node)
         if node.op.name == "input" or (is_leaf(node) and node not in self._wanted):
             return
-        if is_view(node) and self._bases[node] is not node:
+        if is_view(node) and self._views[node].base is not node:
             self._take_view(node)
         elif node.op.expand is not None or node.op.reduction is not None:
             self._take_computed(node)
         else:
             self._alone(node)
 
-    def _base(self, node: Node) -> Node:
-        """The value whose memory a node is read from."""
-        if not is_view(node):
-            return node
-        source = self._bases[node.args[0]]
-        is_simple = node.op.name in ("transpose", "slice", "broadcast_to")
-        if is_simple or not is_copied(node, self.orders):
-            return source
-        return node
+    def _view(self, node: Node) -> View:
+        if is_view(node):
+            return moved_view(node, self._views[node.args[0]], self.orders)
+        return whole_view(node, self.orders)
 
     def _take_view(self, node: Node) -> None:
         """A view has a region only as an output, or as another shape of a reduction's result."""
@@ -106,7 +100,7 @@ class _Grower:
         depth = 0
         reasons = []
         for operand in node.args:
-            place = self.places.get(operand) or self.places.get(self._bases[operand])
+            place = self.places.get(operand) or self.places.get(self._views[operand].base)
             if place is None:
                 continue
             group = place.group.root()
@@ -148,7 +142,7 @@ class _Grower:
         self.places[node] = Place(group, axes)
 
     def _new_group(self, node: Node, *, closed: bool) -> Group:
-        operands = [self.places.get(self._bases[operand]) for operand in node.args]
+        operands = [self.places.get(self._views[operand].base) for operand in node.args]
         depth = 1 + max((p.group.root().depth for p in operands if p is not None), default=-1)
         reduces = node.op.reduction is not None
         group = Group(depth, node.args[0].type.shape if reduces else node.type.shape, closed=closed)
@@ -157,7 +151,7 @@ class _Grower:
         return group
 
     def _reads(self, node: Node) -> Iterable[Node]:
-        bases = (self._bases[operand] for operand in node.args)
+        bases = (self._views[operand].base for operand in node.args)
         return [base for base in bases if base in self.places or base.op.name == "input"]
 
     # -- whole groups ----------------------------------------------------------------------------
@@ -166,7 +160,7 @@ class _Grower:
         readers: dict[Group, list[tuple[Node, Node]]] = {}
         for node, place in self.places.items():
             for operand in node.args:
-                source = self.places.get(self._bases[operand])
+                source = self.places.get(self._views[operand].base)
                 if source is not None and source.group.root() is not place.group.root():
                     readers.setdefault(source.group.root(), []).append((operand, node))
         for group in sorted(readers, key=lambda group: -group.depth):

@@ -17,6 +17,7 @@ from runmat_jit.graph.node import Node
 from runmat_jit.passes.fusion.access import is_view
 
 _STATISTICS_AXES = (1, 2)
+_POWERS = ("power", "pow")
 
 
 def is_image_normalize(nodes: Sequence[Node], space: tuple[int, ...]) -> bool:
@@ -34,7 +35,7 @@ def _is_gamma(node: Node) -> bool:
 
 def _power_base(node: Node) -> Node | None:
     """What is raised to a constant power."""
-    if node.op.name == "power" and is_constant(_plain(node.args[1])):
+    if node.op.name in _POWERS and is_constant(_plain(node.args[1])):
         return node.args[0]
     if node.op.name in ("square", "sqrt"):
         return node.args[0]
@@ -67,7 +68,7 @@ def _is_centered(node: Node) -> bool:
 
 
 def _is_square_of(node: Node, value: Node) -> bool:
-    if node.op.name == "power":
+    if node.op.name in _POWERS:
         return node.args[0] is value and _number(node.args[1]) == 2
     if node.op.name == "square":
         return node.args[0] is value

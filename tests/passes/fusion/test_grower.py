@@ -1,0 +1,144 @@
+"""The region grower. Oracles: what each merge permits, counted by hand; the law of a valid division
+into regions, over random graphs."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from runmat_jit.core.types import TensorType
+from runmat_jit.graph.apply import make_node
+from runmat_jit.graph.node import Fresh, GraphBuilder, Output
+from runmat_jit.ops.table import ROWS
+from runmat_jit.passes.expand import expand
+from runmat_jit.passes.fusion.access import is_leaf, is_view, memory_orders, view_of
+from runmat_jit.passes.fusion.groups import MOST_NODES, MOST_READS
+from runmat_jit.passes.fusion.grower import grow
+from runmat_jit.passes.fusion.kinds import KINDS
+from tests.graph.random_graphs import EXACT_ROWS, SUMS, graphs
+from tests.graph.written import written
+
+NAMES = [kind.name for kind in KINDS]
+SOFTMAX_EXP = "exp(subtract($0, max($0, axis=(1,), keepdims=True)))"
+SOFTMAX = f"divide({SOFTMAX_EXP}, sum({SOFTMAX_EXP}, axis=(1,), dtype='float32', keepdims=True))"
+CHAIN = "multiply(add(exp($0), $0), 2.0)"
+SQUARES = "sum(square(subtract($0, 1.0)), axis=(0, 1), dtype='float32', keepdims=False)"
+NORM = f"divide($0, sqrt({SQUARES}))"
+
+
+def grown(*expressions, disabled=(), inputs=("float32[6, 9]",)):
+    return grow(written(list(inputs), *expressions), frozenset(disabled))
+
+
+@pytest.mark.parametrize(
+    ("expression", "counts"),
+    [  # regions with nothing, elementwise, reduction, map_reduce_broadcast switched off
+        (CHAIN, (1, 3, 1, 1)),
+        (SQUARES, (1, 3, 2, 1)),
+        (f"sqrt({SQUARES})", (1, 4, 3, 1)),
+        (NORM, (1, 5, 3, 2)),
+        (SOFTMAX, (1, 5, 4, 3)),
+    ],
+)
+def test_each_switch_stops_the_merges_of_its_kind(expression, counts):
+    switches = ((), ("elementwise",), ("reduction",), ("map_reduce_broadcast",))
+    found = tuple(len(grown(expression, disabled=switch)) for switch in switches)
+    assert found == counts
+
+
+def test_two_outputs_of_one_space_are_one_region():
+    (region,) = grown("add($0, 1.0)", "multiply($0, 2.0)")
+    assert len(region.outputs) == 2
+
+
+def test_reductions_over_one_array_are_one_region():
+    total = "sum($0, axis=(1,), dtype='float32', keepdims=False)"
+    (region,) = grown(total, "max($0, axis=(1,), keepdims=False)")
+    assert region.kind == "reduction"
+
+
+def test_reductions_over_different_axes_are_regions_of_their_own():
+    rows = "sum($0, axis=(1,), dtype='float32', keepdims=False)"
+    columns = "sum($0, axis=(0,), dtype='float32', keepdims=False)"
+    assert [region.kind for region in grown(rows, columns)] == ["reduction", "reduction"]
+
+
+def test_a_value_read_through_a_view_is_stored_and_the_reason_told():
+    first, second = grown(
+        "add(slice(exp($0), starts=(0, 0), steps=(1, 1), shape=(6, 8)), 1.0)",
+    )
+    assert second.inputs == first.outputs
+    assert any("through a view" in reason for reason in second.reasons)
+
+
+def test_a_value_of_two_regions_is_computed_once():
+    shifted = "exp($0)"
+    found = grown(
+        f"add({shifted}, 1.0)",
+        f"add(slice({shifted}, starts=(1, 0), steps=(1, 1), shape=(5, 9)), 1.0)",
+    )
+    assert sum(node.op.name == "exp" for region in found for node in region.nodes) == 1
+
+
+def test_a_column_of_factors_is_computed_with_its_rows():
+    (region,) = grown("multiply($0, sqrt($1))", inputs=("float32[6, 9]", "float32[6, 1]"))
+    assert len(region.nodes) == 2
+
+
+def test_a_row_of_dear_factors_is_computed_once():
+    found = grown("multiply($0, exp($1))", inputs=("float32[6, 9]", "float32[9]"))
+    assert [len(region.nodes) for region in found] == [1, 1]
+
+
+def test_a_chain_that_only_a_late_region_reads_moves_there():
+    inputs = ("float32[6, 9]", "float32[4, 4]")
+    scale = "sum(exp($1), axis=(0, 1), dtype='float32', keepdims=False)"
+    found = grown(f"multiply(exp($0), {scale})", inputs=inputs)
+    assert [region.kind for region in found] == ["reduction", "elementwise"]
+
+
+def test_a_region_reads_a_bounded_number_of_arrays():
+    builder = GraphBuilder()
+    kind = TensorType(np.dtype("float32"), (7,))
+    nodes = [builder.input(ROWS["input"], kind, (1,), None) for _ in range(60)]
+    total = nodes[0]
+    for node in nodes[1:]:
+        total = builder.adopt(make_node("add", (total, node), {}, kind))
+    regions = grow(builder.finish([Output(total, Fresh((0,)))]))
+    assert len(regions) > 1
+    assert all(len(region.inputs) <= MOST_READS + 2 for region in regions)
+
+
+def test_a_long_graph_is_cut_without_recursion():
+    builder = GraphBuilder()
+    kind = TensorType(np.dtype("float32"), (8,))
+    x = builder.input(ROWS["input"], kind, (1,), None)
+    value = x
+    for number in range(20_000):
+        value = builder.adopt(make_node("add", (value, x) if number % 3 else (x, value), {}, kind))
+    regions = grow(builder.finish([Output(value, Fresh((0,)))]))
+    assert sum(len(region.nodes) for region in regions) == 20_000
+    assert all(len(region.nodes) <= MOST_NODES for region in regions)
+
+
+@given(graphs((*EXACT_ROWS, *SUMS), max_nodes=20), st.sets(st.sampled_from(NAMES)))
+@settings(max_examples=150, deadline=None)
+def test_regions_are_a_valid_division_of_any_graph(graph, disabled):
+    graph = expand(graph)
+    regions, orders = grow(graph, frozenset(disabled)), memory_orders(graph)
+    members = [node for region in regions for node in region.nodes]
+    assert len(members) == len(set(members)), "no node is computed twice"
+    wanted = {output.node for output in graph.outputs}
+    needed = {n for n in graph.nodes if not is_leaf(n) and not is_view(n)}
+    assert needed <= set(members), "every computation has a region"
+    stored = {node for node in graph.nodes if node.op.name == "input"}
+    for region in regions:
+        assert set(region.inputs) <= stored, "what is read has been stored"
+        own = set(region.nodes)
+        for node in region.nodes:
+            bases = {view_of(arg, orders).base for arg in node.args}
+            outside = {b for b in bases if b not in own and (not is_leaf(b) or b in stored)}
+            assert outside <= set(region.inputs), "reads are listed"
+        assert set(region.outputs) <= own
+        stored |= set(region.outputs)
+    assert {n for n in wanted if n.op.name != "input"} <= stored, "outputs are stored"

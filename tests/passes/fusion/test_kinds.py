@@ -1,0 +1,90 @@
+"""Fusion kinds by name. Oracle: the mathematics written out beside each case."""
+
+import pytest
+
+from runmat_jit.passes.fusion.grower import grow
+from runmat_jit.passes.fusion.kinds import KINDS, enabled_kinds, permitted_merges
+from runmat_jit.passes.pipeline import optimize
+from tests.graph.written import written
+
+SHAPE = (2, 30, 40)
+IMAGES = f"float32{list(SHAPE)}"
+
+
+def mean(x, axes=(1, 2), count=1200.0):
+    total = f"sum({x}, axis={axes}, dtype='float32', keepdims=True)"
+    wide = f"divide(cast({total}, dtype='float64'), float64({count}))"
+    return f"cast({wide}, dtype='float32')"
+
+
+def normalized(
+    *,
+    sigma="sqrt(add({variance}, 1e-06))",
+    axes=(1, 2),
+    count=1200.0,
+    squares_count=1200.0,
+    clamped="maximum({shifted}, 0.0)",
+    gamma="power({clamped}, 1.8, exponent=1.8)",
+):
+    centered = f"subtract($0, {mean('$0', axes, count)})"
+    variance = mean(f"square({centered})", axes, squares_count)
+    whitened = f"divide({centered}, {sigma.format(variance=variance)})"
+    shifted = f"subtract(multiply({whitened}, 1.0123), 0.02)"
+    return gamma.format(clamped=clamped.format(shifted=shifted))
+
+
+def labels(*expressions, disabled=()):
+    graph = optimize(written([IMAGES], *expressions))
+    return [region.kind for region in grow(graph, frozenset(disabled))]
+
+
+def test_whitening_gain_bias_clamp_and_gamma_are_image_normalize():
+    assert labels(normalized()) == ["image_normalize"]
+
+
+def test_a_metric_of_the_result_belongs_to_it():
+    out = normalized()
+    error = f"sum(square(subtract({out}, $0)), axis=(0, 1, 2), dtype='float32', keepdims=False)"
+    assert labels(out, error) == ["image_normalize"]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"sigma": "add(sqrt({variance}), 1e-06)"},
+        {"sigma": "sqrt({variance})"},
+        {"squares_count": 1199.0},
+        {"count": 1199.0},
+        {"clamped": "{shifted}"},
+        {"clamped": "absolute({shifted})"},
+        {"gamma": "exp({clamped})"},
+    ],
+    ids=str,
+)
+def test_what_only_looks_like_it_keeps_the_general_name(changed):
+    assert labels(normalized(**changed)) == ["map_reduce_broadcast"]
+
+
+@pytest.mark.parametrize(("axes", "count"), [((0, 1), 60.0), ((2,), 40.0), ((0, 1, 2), 2400.0)])
+def test_statistics_over_other_axes_keep_the_general_name(axes, count):
+    found = labels(normalized(axes=axes, count=count, squares_count=count))
+    assert "image_normalize" not in found
+
+
+def test_a_name_alone_is_switched_off_without_a_change_of_regions():
+    assert labels(normalized(), disabled=["image_normalize"]) == ["map_reduce_broadcast"]
+
+
+def test_kinds_build_on_one_another():
+    for number, kind in enumerate(KINDS):
+        assert enabled_kinds(frozenset({kind.name})) == KINDS[:number]
+
+
+def test_switching_a_kind_off_takes_the_merges_of_its_descendants():
+    assert permitted_merges(frozenset({"reduction"})) == {"elementwise"}
+    assert permitted_merges(frozenset({"elementwise"})) == frozenset()
+    assert len(permitted_merges(frozenset())) == 3
+
+
+def test_every_kind_says_what_it_is():
+    assert all(kind.doc.endswith(".") for kind in KINDS)
