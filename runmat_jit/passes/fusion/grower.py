@@ -14,9 +14,12 @@ from dataclasses import dataclass, field
 from runmat_jit.graph.node import Graph, Node
 from runmat_jit.passes.fusion.access import (
     Orders,
+    View,
     is_leaf,
     is_view,
     memory_orders,
+    moved_view,
+    whole_view,
 )
 from runmat_jit.passes.fusion.edges import Fit, Merge, Place, fit, reduced_axes, result_axes
 from runmat_jit.passes.fusion.groups import Axes, Group, obstacle
