@@ -36,7 +36,7 @@ def configuration() -> str:
 
 def _value(defaults: Config, name: str) -> str:
     value = getattr(defaults, name)
-    return "none" if value in ("", frozenset()) else f"`{value}`"
+    return "not set" if value in ("", frozenset()) else f"`{value}`"
 
 
 SECTIONS: dict[Kind, str] = {
