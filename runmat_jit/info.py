@@ -11,7 +11,7 @@ from pathlib import Path
 import runmat_jit as runmat
 from runmat_jit.backends.llvm.target import host_target, unsupported_reason
 from runmat_jit.core.config import OPTIONS
-from runmat_jit.runtime.session import current_session
+from runmat_jit.runtime.session import cache_directory, current_session
 
 PACKAGES = ("runmat-jit", "numpy", "llvmlite", "scipy", "wgpu", "matplotlib")
 Section = tuple[str, list[tuple[str, str]]]
@@ -46,9 +46,15 @@ def _machine() -> Section:
         ("code for", f"{target.cpu} ({target.triple})"),
         ("vector width", f"{8 * target.vector_bytes} bits"),
         ("threads", str(current_session().threads)),
+        ("cache", _cache()),
         ("kernels", unsupported_reason(target) or "compiled"),
     ]
     return "Machine", rows
+
+
+def _cache() -> str:
+    config = current_session().config
+    return "off" if config.cache_dir == "none" else str(cache_directory(config))
 
 
 def _cpu_name() -> str:

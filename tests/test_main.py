@@ -12,6 +12,7 @@ from runmat_jit.runtime.session import use_session
 
 def test_info_names_versions_options_and_where_they_come_from(capsys, monkeypatch):
     monkeypatch.setenv("RUNMAT_NUM_THREADS", "3")
+    monkeypatch.setenv("RUNMAT_CACHE_DIR", "somewhere")
     before = use_session(None)  # the next one reads the environment anew
     assert cli.main(["info"]) == 0
     use_session(before)
@@ -19,6 +20,7 @@ def test_info_names_versions_options_and_where_they_come_from(capsys, monkeypatc
     assert any(line.split()[:2] == ["numpy", np.__version__] for line in lines)
     assert any(line.split()[:2] == ["python", platform.python_version()] for line in lines)
     assert any(line.split() == ["threads", "3"] for line in lines)
+    assert any(line.split() == ["cache", "somewhere"] for line in lines)
     assert any("num_threads" in line and "3  (RUNMAT_NUM_THREADS)" in line for line in lines)
     shown = {line.split()[0] for line in lines if line}
     assert {option.name for option in OPTIONS} <= shown
