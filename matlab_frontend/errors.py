@@ -1,0 +1,71 @@
+"""Errors of MATLAB programs: those of the text, and those that ``catch`` sees."""
+
+from __future__ import annotations
+
+from matlab_frontend.source import Source, Span
+from runmat_jit.core.errors import RunMatError
+
+
+class MatlabError(RunMatError):
+    """An error of a running program, as ``error(identifier, message)`` raises it.
+
+    Args:
+        identifier: MATLAB's name of the error, such as ``MATLAB:UndefinedFunction``; may be empty.
+        message: The text that the program's user reads.
+
+    """
+
+    def __init__(self, identifier: str, message: str) -> None:
+        super().__init__(identifier, message)
+        self.identifier = identifier
+        self.message = message
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class MatlabSyntaxError(MatlabError, SyntaxError):
+    """A text that is no program: says where, shows the line, and says what was expected.
+
+    It is Python's ``SyntaxError`` too: ``filename``, ``lineno``, ``offset`` and ``text`` are set.
+
+    Args:
+        message: What is wrong, and what was expected instead.
+        source: The text.
+        span: The characters at fault; they are underlined as far as they stand on the first line.
+
+    """
+
+    def __init__(self, message: str, source: Source, span: Span) -> None:
+        super().__init__("MATLAB:m_syntax", message)
+        start = source.position(span.start)
+        text = source.line(start.line)
+        self.source = source
+        self.span = span
+        self.msg = message
+        self.filename = source.name
+        self.lineno = start.line
+        self.offset = start.column
+        self.end_lineno = start.line
+        self.end_offset = min(start.column + span.end - span.start, len(text) + 1)
+        self.text = text
+
+    def __reduce__(self) -> tuple[type[MatlabSyntaxError], tuple[str, Source, Span]]:
+        return type(self), (self.message, self.source, self.span)
+
+    def __str__(self) -> str:
+        return f"{self.filename}:{self.lineno}:{self.offset}: {self.message}\n{self.excerpt()}"
+
+    def excerpt(self) -> str:
+        """The line at fault, and a caret under each character at fault."""
+        return underlined(self.source, self.span)
+
+
+def underlined(source: Source, span: Span) -> str:
+    """A source line over carets: ``  x = (1\\n      ^``; of a long span the first line."""
+    start = source.position(span.start)
+    text = source.line(start.line)
+    # Tabs stay tabs, so that the caret stands below its character whatever their width.
+    blanks = "".join("\t" if c == "\t" else " " for c in text[: start.column - 1])
+    width = min(span.end - span.start, len(text) - start.column + 1)
+    return f"  {text}\n  {blanks}{'^' * max(width, 1)}"

@@ -1,0 +1,200 @@
+"""What has a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from matlab_frontend.nodes.node import Node
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Node):
+    """A double: ``1``, ``.5e3``; ``2i`` is the imaginary number ``value * i``."""
+
+    value: float
+    imaginary: bool
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerLiteral(Node):
+    """A hexadecimal or binary number of an integer class: ``0x1F`` is a ``uint8``."""
+
+    value: int
+    class_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class CharLiteral(Node):
+    """``'text'``, doubled quotes undone."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StringLiteral(Node):
+    """``"text"``, doubled quotes undone."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Name(Node):
+    """A variable, or a function called without arguments."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Colon(Node):
+    """``:`` alone as an argument."""
+
+
+@dataclass(frozen=True, slots=True)
+class End(Node):
+    """``end`` as a value, in the arguments of an index."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parenthesized(Node):
+    """``(expression)``: one value, even where the expression is a comma-separated list."""
+
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Unary(Node):
+    """Operator before its operand: ``-``, ``+`` or ``~``."""
+
+    operator: str
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Postfix(Node):
+    """Operator after its operand: ``'`` or ``.'``."""
+
+    operator: str
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(Node):
+    """Arithmetic, comparison, and element-wise ``&`` and ``|``; ``!=`` is read as ``~=``."""
+
+    operator: str
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class ShortCircuit(Node):
+    """``&&`` or ``||``: the right operand is evaluated only if the left one does not decide."""
+
+    operator: str
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Range(Node):
+    """``start:stop`` (no step) or ``start:step:stop``."""
+
+    start: Expression
+    step: Expression | None
+    stop: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix(Node):
+    """``[...]``; rows without elements are left out, so ``[]`` has no rows."""
+
+    rows: tuple[tuple[Expression, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CellArray(Node):
+    """``{...}``; rows without elements are left out."""
+
+    rows: tuple[tuple[Expression, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Index(Node):
+    """``target(arguments)``: an index into a variable or a call of a function."""
+
+    target: Expression
+    arguments: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CellIndex(Node):
+    """``target{arguments}``."""
+
+    target: Expression
+    arguments: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Field(Node):
+    """``target.name``."""
+
+    target: Expression
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class DynamicField(Node):
+    """``target.(name)``, the name computed."""
+
+    target: Expression
+    name: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionHandle(Node):
+    """``@name``; a name of a package keeps its dots."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnonymousFunction(Node):
+    """``@(parameters) body``; a parameter that is not used is named ``IGNORED``."""
+
+    parameters: tuple[str, ...]
+    body: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class NamedArgument(Node):
+    """``name=value`` among the arguments of an ``Index``: the same as ``'name', value``."""
+
+    name: str
+    value: Expression
+
+
+Expression: TypeAlias = (
+    Number
+    | IntegerLiteral
+    | CharLiteral
+    | StringLiteral
+    | Name
+    | Colon
+    | End
+    | Parenthesized
+    | Unary
+    | Postfix
+    | Binary
+    | ShortCircuit
+    | Range
+    | Matrix
+    | CellArray
+    | Index
+    | CellIndex
+    | Field
+    | DynamicField
+    | FunctionHandle
+    | AnonymousFunction
+    | NamedArgument
+)

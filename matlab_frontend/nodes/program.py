@@ -1,0 +1,56 @@
+"""Functions and files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from matlab_frontend.nodes.expressions import Expression
+from matlab_frontend.nodes.node import Node
+from matlab_frontend.nodes.statements import Block
+from matlab_frontend.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentDeclaration(Node):
+    """``name (dimensions) class {validators} = default`` in an ``arguments`` block.
+
+    ``name`` keeps its dot in ``options.name``; ``dimensions`` is empty where none are declared.
+    """
+
+    name: str
+    dimensions: tuple[Expression, ...]
+    class_name: str | None
+    validators: tuple[Expression, ...]
+    default: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentsBlock(Node):
+    """``arguments ... end``; attributes are ``Input``, ``Output`` and ``Repeating``."""
+
+    attributes: tuple[str, ...]
+    declarations: tuple[ArgumentDeclaration, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Function(Node):
+    """``function [outputs] = name(inputs)``; an input that is not used is named ``IGNORED``.
+
+    ``nested`` functions share the variables of the one that holds them.
+    """
+
+    name: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    body: Block
+    arguments: tuple[ArgumentsBlock, ...]
+    nested: tuple[Function, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A file: a script has statements; a function file none, and its first function is its own."""
+
+    source: Source = field(compare=False, repr=False)
+    statements: Block
+    functions: tuple[Function, ...]

@@ -1,0 +1,177 @@
+"""What is done. ``suppressed`` says that a semicolon follows: nothing is displayed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from matlab_frontend.nodes.expressions import (
+    CellIndex,
+    DynamicField,
+    Expression,
+    Field,
+    Index,
+    Name,
+)
+from matlab_frontend.nodes.node import Node
+
+
+@dataclass(frozen=True, slots=True)
+class Placeholder(Node):
+    """``~`` among the targets of an assignment: this output is dropped."""
+
+
+Target: TypeAlias = Name | Index | CellIndex | Field | DynamicField | Placeholder
+
+
+@dataclass(frozen=True, slots=True)
+class ExpressionStatement(Node):
+    expression: Expression
+    suppressed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment(Node):
+    """``target = value``, or ``[targets] = value`` with several outputs of one call.
+
+    ``bracketed`` says that the targets stood in brackets: a target such as ``c{:}`` then takes as
+    many outputs as it names.
+    """
+
+    targets: tuple[Target, ...]
+    value: Expression
+    suppressed: bool
+    bracketed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion(Node):
+    """``target(arguments) = []``, the brackets written literally: elements are removed."""
+
+    target: Index
+    suppressed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Command(Node):
+    """Command syntax, ``hold on``: a call with character vectors."""
+
+    name: str
+    words: tuple[str, ...]
+    suppressed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Branch(Node):
+    """``if`` or ``elseif`` with its body."""
+
+    condition: Expression
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class If(Node):
+    branches: tuple[Branch, ...]
+    otherwise: Block
+
+
+@dataclass(frozen=True, slots=True)
+class For(Node):
+    """``for target = columns``; ``parallel`` for ``parfor``, whose limit on workers is not kept."""
+
+    target: Name | Index | CellIndex | Field | DynamicField
+    columns: Expression
+    body: Block
+    parallel: bool
+
+
+@dataclass(frozen=True, slots=True)
+class While(Node):
+    condition: Expression
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class DoUntil(Node):
+    """Octave's loop: the body is run until the condition holds, at least once."""
+
+    body: Block
+    condition: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Case(Node):
+    """``case value``; the value may be a cell array of alternatives."""
+
+    value: Expression
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Switch(Node):
+    subject: Expression
+    cases: tuple[Case, ...]
+    otherwise: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Try(Node):
+    """``try body catch error, handler``; ``error`` is the variable's name where there is one."""
+
+    body: Block
+    error: str | None
+    handler: Block
+
+
+@dataclass(frozen=True, slots=True)
+class UnwindProtect(Node):
+    """Octave's block whose cleanup is run whatever happens in the body."""
+
+    body: Block
+    cleanup: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Global(Node):
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Persistent(Node):
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Return(Node):
+    """``return``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Break(Node):
+    """``break``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Continue(Node):
+    """``continue``."""
+
+
+Statement: TypeAlias = (
+    ExpressionStatement
+    | Assignment
+    | Deletion
+    | Command
+    | If
+    | For
+    | While
+    | DoUntil
+    | Switch
+    | Try
+    | UnwindProtect
+    | Global
+    | Persistent
+    | Return
+    | Break
+    | Continue
+)
+Block: TypeAlias = tuple[Statement, ...]
