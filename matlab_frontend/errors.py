@@ -37,12 +37,14 @@ class MatlabSyntaxError(MatlabError, SyntaxError):
     """
 
     def __init__(self, message: str, source: Source, span: Span) -> None:
-        super().__init__("MATLAB:m_syntax", message)
+        # Not by super(): SyntaxError takes a message, or a message and a tuple of details.
+        SyntaxError.__init__(self, message)
+        self.identifier = "MATLAB:m_syntax"
+        self.message = message
         start = source.position(span.start)
         text = source.line(start.line)
         self.source = source
         self.span = span
-        self.msg = message
         self.filename = source.name
         self.lineno = start.line
         self.offset = start.column
@@ -62,7 +64,7 @@ class MatlabSyntaxError(MatlabError, SyntaxError):
 
 
 def underlined(source: Source, span: Span) -> str:
-    """A source line over carets: ``  x = (1\\n      ^``; of a long span the first line."""
+    """The line where a span starts, over carets below the characters of the span."""
     start = source.position(span.start)
     text = source.line(start.line)
     # Tabs stay tabs, so that the caret stands below its character whatever their width.
