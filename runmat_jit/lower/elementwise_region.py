@@ -6,7 +6,7 @@ import numpy as np
 
 from runmat_jit.graph.node import Node
 from runmat_jit.lower.elementwise import lower_elementwise
-from runmat_jit.lower.events import tested_values
+from runmat_jit.lower.events import noted_values
 from runmat_jit.lower.launch import Launch, NodeBuffer
 from runmat_jit.lower.operands import aligned, operand_of, spread
 from runmat_jit.lower.problem import Compute, Operand, Problem, Store
@@ -25,7 +25,7 @@ def elementwise_problem(region: Region, plan: Plan) -> Problem:
     """The region's operations over the space that its members broadcast to."""
     extents = np.broadcast_shapes(*(node.type.shape for node in region.nodes))
     computed = [node for node in region.nodes if node.op.expand is not None]
-    tested = tested_values(region)
+    tested = noted_values(region)
     rank = len(extents)
 
     def operand(node: Node) -> Operand:

@@ -15,7 +15,7 @@ from runmat_jit.passes.events import reports_events
 from runmat_jit.passes.fusion.region import Region
 
 
-def tested_values(region: Region) -> frozenset[Node]:
+def noted_values(region: Region) -> frozenset[Node]:
     """The members whose values must be tested.
 
     Law: if any member reports an event on some element, a tested value is not finite there or

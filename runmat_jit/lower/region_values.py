@@ -10,7 +10,7 @@ import numpy as np
 
 from runmat_jit.core.types import c_strides
 from runmat_jit.graph.node import Node
-from runmat_jit.lower.events import tested_values
+from runmat_jit.lower.events import noted_values
 from runmat_jit.lower.launch import NodeBuffer, Scratch
 from runmat_jit.lower.operands import operand_of, spread
 from runmat_jit.lower.problem import Compute, Memory, Operand, Read, Store
@@ -38,7 +38,7 @@ class RegionValues:
     _scratches: int = 0
 
     def __post_init__(self) -> None:
-        self.tested = tested_values(self.region)
+        self.tested = noted_values(self.region)
 
     def origin(self, node: Node) -> Node:
         """The member that a member shows under another shape; any other value itself."""

@@ -18,7 +18,7 @@ Shape = tuple[int, ...]
 Axes = tuple[int, ...]
 
 MOST_NODES = 400
-MOST_FLOPS = 4000.0
+MOST_FLOPS = 1500.0
 """Together they bound the time that a kernel takes to compile."""
 MOST_READS = 24
 """Arrays that a region reads from memory."""

@@ -141,8 +141,12 @@ class _Grower:
     def _join(self, node: Node, group: Group, axes: Axes | None) -> None:
         if node.op.reduction is not None:
             group.step = next_step(group.space, reduced_axes(node), node.type.dtype)
-        group.add(node, self._reads(node))
+        group.add(node, [base for base in self._reads(node) if self._group(base) is not group])
         self.places[node] = Place(group, axes)
+
+    def _group(self, node: Node) -> Group | None:
+        place = self.places.get(node)
+        return None if place is None else place.group.root()
 
     def _new_group(self, node: Node, *, closed: bool) -> Group:
         operands = [self.places.get(self._views[operand].base) for operand in node.args]
@@ -181,7 +185,9 @@ class _Grower:
         if not whole and not _is_prologue(group, target):
             return
         if all(self._may_sink(operand, node, whole=whole) for operand, node in edges):
-            target.absorb(group)
+            merged = target.absorb(group)
+            for operand, _ in edges:
+                merged.reads.pop(operand, None)
 
     def _may_sink(self, operand: Node, node: Node, *, whole: bool) -> bool:
         """Whether an edge permits its producer to be computed in the reader's group."""

@@ -119,6 +119,7 @@ def test_a_long_graph_is_cut_without_recursion():
     regions = grow(builder.finish([Output(value, Fresh((0,)))]))
     assert sum(len(region.nodes) for region in regions) == 20_000
     assert all(len(region.nodes) <= MOST_NODES for region in regions)
+    assert len(regions) == 20_000 // MOST_NODES
 
 
 @given(graphs((*EXACT_ROWS, *SUMS), max_nodes=20), st.sets(st.sampled_from(NAMES)))
