@@ -57,14 +57,13 @@ def test_the_patterns_find_what_they_are_for():
 
 
 def test_a_silenced_finding_carries_its_reason():
-    """On the same line, or in a comment right above it or above the lines before that need one."""
+    """On the same line, or in a comment among the three lines above."""
     unexplained = []
     for path, text in texts((*PACKAGES, "benchmarks", "examples", "tools")):
-        explained_above = False
-        for number, line in enumerate(text.splitlines(), 1):
+        lines = text.splitlines()
+        for index, line in enumerate(lines):
             found = re.search(r"# (noqa: [A-Z0-9, ]+|type: ignore\[[\w, -]+\])(.*)$", line)
-            explained = found and (len(found[2].strip(" -#")) >= 4 or explained_above)
-            if found and not explained:
-                unexplained.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()}")
-            explained_above = line.strip().startswith("#") or bool(explained)
+            above = (other.strip() for other in lines[max(0, index - 3) : index])
+            if found and len(found[2].strip(" -#")) < 4 and not any(a[:1] == "#" for a in above):
+                unexplained.append(f"{path.relative_to(ROOT)}:{index + 1}: {line.strip()}")
     assert unexplained == []
