@@ -1,0 +1,105 @@
+"""Values inside cells and structs, shown in one line each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from matlab_frontend.display_numbers import SHORT, float_layout
+from matlab_frontend.engine import Engine
+from matlab_frontend.values.array import (
+    AnonymousHandle,
+    Array,
+    Cell,
+    ErrorObject,
+    MapObject,
+    NamedHandle,
+    Struct,
+    Value,
+    as_array,
+    kind_of,
+    shape_of,
+)
+from matlab_frontend.values.read import decode
+
+_MOST_ELEMENTS = 10
+_MOST_CHARACTERS = 75
+
+
+def inline(engine: Engine, value: Value) -> str:
+    """A field of a struct: ``1``, ``[1 2 3]``, ``'text'``, ``[2×2 double]``."""
+    if isinstance(value, NamedHandle):
+        return f"@{value.name}"
+    if isinstance(value, AnonymousHandle):
+        return value.text
+    if isinstance(value, (Cell, Struct, ErrorObject, MapObject)):
+        size, kind = _size(value), kind_of(value)
+        return f"{{{size} {kind}}}" if isinstance(value, Cell) else f"[{size} {kind}]"
+    array = as_array(value)
+    assert array is not None, "all other values are arrays"
+    shape = shape_of(array)
+    if array.kind in ("char", "string") and (text := _short_text(array)) is not None:
+        return text
+    if shape == (0, 0) and array.kind == "double":
+        return "[]"
+    if len(shape) == 2 and shape[0] == 1 and 0 < shape[1] <= _MOST_ELEMENTS:
+        listed = numbers(engine.look(array.data).ravel(), array.kind)
+        return listed[0] if len(listed) == 1 else f"[{' '.join(listed)}]"
+    return f"[{_size(array)} {array.kind}]"
+
+
+def in_cell(engine: Engine, value: Value) -> str:
+    """An element of a cell array: ``[1]``, ``'text'``, ``2×2 double`` in braces."""
+    if isinstance(value, (Cell, Struct, ErrorObject, MapObject)):
+        return f"{{{_size(value)} {kind_of(value)}}}"
+    array = as_array(value)
+    if array is None:
+        return f"{{{inline(engine, value)}}}"
+    shape = shape_of(array)
+    if array.kind in ("char", "string") and (text := _short_text(array)) is not None:
+        return f"{{{text}}}"
+    if len(shape) == 2 and shape[0] == 1 and 0 < shape[1] <= _MOST_ELEMENTS:
+        return f"{{[{' '.join(numbers(engine.look(array.data).ravel(), array.kind))}]}}"
+    return f"{{{_size(array)} {array.kind}}}"
+
+
+def cell_lines(engine: Engine, value: Cell) -> Iterator[str]:
+    """The rows of a cell array, columns aligned at the left."""
+    table = [[in_cell(engine, item) for item in row] for row in value.data.T.reshape(
+        value.data.shape[-1], -1
+    )]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        yield "".join("    " + text.ljust(width) for text, width in zip(row, widths, strict=True))
+
+
+def numbers(data: np.ndarray, kind: str) -> list[str]:
+    """Elements of a short row, each as short as its array's layout allows."""
+    if kind == "logical":
+        return [str(int(x)) for x in data]
+    if data.dtype.kind == "c":
+        return [f"{x.real:.4f}{x.imag:+.4f}i" for x in data]
+    if kind not in ("double", "single"):
+        return [str(x) for x in data]
+    layout = float_layout(data.reshape(1, -1)[:, :1], SHORT) if data.size == 1 else None
+    if layout is not None:
+        return [layout.element(data[0].item()).strip()]
+    whole = bool(np.all(np.trunc(data) == data))
+    return [float_layout(np.array([[x]]), SHORT).element(x).strip() if whole or x == 0
+            else f"{x:.4f}" if 0.001 <= abs(x) < 1000 else f"{x:.4e}" for x in data.tolist()]
+
+
+def _short_text(array: Array) -> str | None:
+    shape = shape_of(array)
+    if array.kind == "string":
+        return f'"{array.data.item()}"' if shape == (1, 1) else None
+    if shape == (0, 0):
+        return "''"
+    if len(shape) == 2 and shape[0] == 1 and 0 < shape[1] <= _MOST_CHARACTERS:
+        return f"'{decode(np.asarray(array.data).ravel())}'"
+    return None
+
+
+def _size(value: Value) -> str:
+    return "×".join(map(str, shape_of(value)))

@@ -1,0 +1,142 @@
+"""All arithmetic on arrays goes through an engine.
+
+An engine's array has a dtype and a shape at once and values when somebody looks. The NumPy engine
+computes at once; another one may record what is asked for and compute it when ``look`` needs it.
+Shapes and axes here are those of the data: MATLAB's in reverse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+
+from matlab_frontend.values.array import Data
+
+Operand: TypeAlias = Any
+"""An engine's array, or a Python number, which takes the dtype of the arrays beside it."""
+Key: TypeAlias = tuple[Any, ...]
+"""One slice or array of positions an axis, counted from 0; arrays are applied as ``np.ix_`` does
+where there are several axes."""
+
+
+class Engine(Protocol):
+    """What the interpreter and the builtins ask for."""
+
+    def apply(self, row: str, *operands: Operand) -> Data:
+        """An elementwise row of the op table, with NumPy's broadcasting and promotion."""
+
+    def reduce(self, row: str, data: Data, axes: tuple[int, ...]) -> Data:
+        """A reduction row; the axes stay, with extent 1."""
+
+    def accumulate(self, row: str, data: Data, axis: int) -> Data:
+        """Running results of a binary row along an axis."""
+
+    def cast(self, data: Data, dtype: np.dtype) -> Data:
+        """Another dtype, by NumPy's conversion."""
+
+    def reshape(self, data: Data, shape: tuple[int, ...]) -> Data:
+        """The same elements in the same order."""
+
+    def permute(self, data: Data, axes: tuple[int, ...]) -> Data:
+        """Axes in another order."""
+
+    def broadcast(self, data: Data, shape: tuple[int, ...]) -> Data:
+        """Repeated along axes of extent 1."""
+
+    def concatenate(self, parts: Sequence[Data], axis: int) -> Data:
+        """Joined along an axis."""
+
+    def full(self, shape: tuple[int, ...], value: Any, dtype: np.dtype) -> Data:
+        """One value everywhere."""
+
+    def arange(self, count: int, start: float, step: float) -> Data:
+        """``start + step * k`` for k below ``count``: doubles along one axis."""
+
+    def take(self, data: Data, key: Key) -> Data:
+        """The elements at a key; never shares memory with ``data``."""
+
+    def put(self, data: Data, key: Key, value: Operand, *, exclusive: bool) -> Data:
+        """``data`` with new elements at a key; changed in place if nobody else holds it."""
+
+    def matmul(self, a: Data, b: Data) -> Data:
+        """Matrix product of the data (MATLAB's product has the factors swapped)."""
+
+    def host(self, function: Callable[..., Any], *operands: Operand) -> Any:
+        """A NumPy function that no row describes, on computed arrays."""
+
+    def look(self, data: Data) -> np.ndarray:
+        """The values, computed now if they are not yet."""
+
+    def is_nonnegative(self, data: Data) -> bool:
+        """Whether no element is below zero, so that roots and logarithms stay real."""
+
+
+class NumpyEngine:
+    """Computes at once, with NumPy; rows are found by the names they share with NumPy's."""
+
+    def apply(self, row: str, *operands: Operand) -> Data:
+        return getattr(np, row)(*operands)
+
+    def reduce(self, row: str, data: Data, axes: tuple[int, ...]) -> Data:
+        function = getattr(np, row)
+        if isinstance(function, np.ufunc):
+            return function.reduce(data, axis=axes, keepdims=True)
+        return function(data, axis=axes, keepdims=True)
+
+    def accumulate(self, row: str, data: Data, axis: int) -> Data:
+        return getattr(np, row).accumulate(data, axis=axis)
+
+    def cast(self, data: Data, dtype: np.dtype) -> Data:
+        return np.asarray(data).astype(dtype, copy=False)
+
+    def reshape(self, data: Data, shape: tuple[int, ...]) -> Data:
+        return np.reshape(data, shape)
+
+    def permute(self, data: Data, axes: tuple[int, ...]) -> Data:
+        return np.ascontiguousarray(np.transpose(data, axes))
+
+    def broadcast(self, data: Data, shape: tuple[int, ...]) -> Data:
+        return np.ascontiguousarray(np.broadcast_to(data, shape))
+
+    def concatenate(self, parts: Sequence[Data], axis: int) -> Data:
+        return np.concatenate(parts, axis)
+
+    def full(self, shape: tuple[int, ...], value: Any, dtype: np.dtype) -> Data:
+        return np.full(shape, value, dtype)
+
+    def arange(self, count: int, start: float, step: float) -> Data:
+        return start + step * np.arange(count, dtype=np.float64)
+
+    def take(self, data: Data, key: Key) -> Data:
+        return np.ascontiguousarray(data[open_mesh(data.shape, key)]).copy()
+
+    def put(self, data: Data, key: Key, value: Operand, *, exclusive: bool) -> Data:
+        target = data if exclusive and data.flags.writeable else data.copy()
+        target[open_mesh(data.shape, key)] = value
+        return target
+
+    def matmul(self, a: Data, b: Data) -> Data:
+        return np.matmul(a, b)
+
+    def host(self, function: Callable[..., Any], *operands: Operand) -> Any:
+        return function(*operands)
+
+    def look(self, data: Data) -> np.ndarray:
+        return np.asarray(data)
+
+    def is_nonnegative(self, data: Data) -> bool:
+        return not np.any(np.less(data, 0))
+
+
+def open_mesh(shape: tuple[int, ...], key: Key) -> Key:
+    """The key with which NumPy indexes each axis on its own."""
+    if sum(not isinstance(part, slice) for part in key) <= 1:
+        return key
+    return np.ix_(
+        *(
+            np.arange(extent)[part] if isinstance(part, slice) else part
+            for extent, part in zip(shape, key, strict=True)
+        )
+    )

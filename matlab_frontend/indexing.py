@@ -1,0 +1,357 @@
+"""Subscripts: reading elements, assigning with growth, and deleting."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from matlab_frontend.engine import Engine
+from matlab_frontend.errors import MatlabError
+from matlab_frontend.values.array import Array, Data, Shape, Value, as_array, kind_of, shape_of
+from matlab_frontend.values.kinds import INTEGER_KINDS
+
+
+@dataclass(frozen=True, slots=True)
+class Everything:
+    """``:`` as a subscript."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """``first:last`` of whole numbers as a subscript: counted from 1, ``last`` included."""
+
+    first: int
+    last: int
+
+
+Subscript: TypeAlias = Value | Everything | Span
+
+
+@dataclass(frozen=True, slots=True)
+class Positions:
+    """A subscript read for an axis: what to take (from 0), how many, and the highest, from 1."""
+
+    key: slice | np.ndarray
+    count: int
+    highest: int
+    shape: Shape | None
+    """Size of the subscript; None for ``:``."""
+
+
+def positions(engine: Engine, subscript: Subscript, extent: int, at: str = "") -> Positions:
+    """Read a subscript for an axis of ``extent`` elements.
+
+    Args:
+        engine: Computes the subscript's values.
+        subscript: Numbers from 1, truth values, or everything.
+        extent: Elements along the axis.
+        at: ``in position 2 `` for messages.
+
+    Raises:
+        MatlabError: a number is not a positive integer.
+
+    """
+    if type(subscript) is float:
+        index = int(subscript) if math.isfinite(subscript) else 0
+        if index < 1 or index != subscript:
+            raise _not_an_index(at)
+        return Positions(slice(index - 1, index), 1, index, (1, 1))
+    if isinstance(subscript, Everything):
+        return Positions(slice(0, extent), extent, extent, None)
+    if isinstance(subscript, Span):
+        if subscript.last < subscript.first:
+            return Positions(slice(0, 0), 0, 0, (1, 0))
+        if subscript.first < 1:
+            raise _not_an_index(at)
+        count = subscript.last - subscript.first + 1
+        key = slice(subscript.first - 1, subscript.last)
+        return Positions(key, count, subscript.last, (1, count))
+    array = as_array(subscript)  # type: ignore[arg-type]  # the other kinds of subscripts are done
+    if array is None:
+        raise MatlabError(
+            "MATLAB:badsubscript",
+            f"Unable to use a value of type '{kind_of(subscript)}' as an index.",  # type: ignore[arg-type]
+        )
+    if array.kind == "logical":
+        return _mask(engine, array)
+    if array.kind == "char" and array.data.size == 1 and array.data.item() == ord(":"):
+        return Positions(slice(0, extent), extent, extent, None)
+    return _numbers(engine, array, at)
+
+
+def read(engine: Engine, data: Data, subscripts: Sequence[Subscript]) -> Data:
+    """The elements at subscripts, as data of the same dtype.
+
+    Raises:
+        MatlabError: a subscript is none, or lies outside.
+
+    """
+    shape = data.shape[::-1]
+    if len(subscripts) == 1:
+        return _read_linear(engine, data, shape, subscripts[0])
+    folded = fold(shape, len(subscripts))
+    found = [
+        positions(engine, subscript, folded[k], f"in position {k + 1} ")
+        for k, subscript in enumerate(subscripts)
+    ]
+    for k, (position, extent) in enumerate(zip(found, folded, strict=True)):
+        if position.highest > extent:
+            raise MatlabError(
+                "MATLAB:badsubscript",
+                f"Index in position {k + 1} exceeds array bounds. Index must not exceed {extent}.",
+            )
+    key = tuple(position.key for position in reversed(found))
+    taken = engine.take(_reshaped(engine, data, folded[::-1]), key)
+    return _without_trailing_ones(engine, taken)
+
+
+def write(
+    engine: Engine, data: Data, subscripts: Sequence[Subscript], value: Data, *, exclusive: bool
+) -> Data:
+    """``data`` with the elements at subscripts replaced; it grows where they lie outside.
+
+    ``exclusive`` says that nobody else holds ``data``, so that it may be changed in place.
+
+    Raises:
+        MatlabError: a subscript is none, or the sizes of both sides differ.
+
+    """
+    shape = data.shape[::-1]
+    if len(subscripts) == 1:
+        return _write_linear(engine, data, subscripts[0], value, exclusive=exclusive)
+    value_shape = tuple(n for n in value.shape[::-1] if n != 1)
+    extents = _extents_for(shape, subscripts, value.shape[::-1])
+    found = [
+        positions(engine, subscript, extents[k], f"in position {k + 1} ")
+        for k, subscript in enumerate(subscripts)
+    ]
+    counts = tuple(position.count for position in found)
+    if value.size != 1 and tuple(n for n in counts if n != 1) != value_shape:
+        raise MatlabError(
+            "MATLAB:subsassigndimmismatch",
+            "Unable to perform assignment because the size of the left side is "
+            f"{size_text(counts)} and the size of the right side is "
+            f"{size_text(value.shape[::-1])}.",
+        )
+    if 0 in counts:
+        return data
+    folded = fold(shape, len(subscripts))
+    grown = tuple(max(p.highest, n) for p, n in zip(found, folded, strict=True))
+    if grown != folded:
+        if len(subscripts) < len(shape):
+            raise MatlabError(
+                "MATLAB:badsubscript",
+                "Attempt to grow array along ambiguous dimension.",
+            )
+        data, exclusive = resize(engine, data, grown), True
+    key = tuple(position.key for position in reversed(found))
+    if value.size == 1:
+        part = _reshaped(engine, value, (1,) * len(found))
+    else:
+        part = _reshaped(engine, value, counts[::-1])
+    whole = data.shape
+    made = engine.put(_reshaped(engine, data, grown[::-1]), key, part, exclusive=exclusive)
+    return _reshaped(engine, made, whole if math.prod(whole) == math.prod(grown) else grown[::-1])
+
+
+def delete(engine: Engine, data: Data, subscripts: Sequence[Subscript]) -> Data:
+    """``data`` without the elements at subscripts.
+
+    Raises:
+        MatlabError: not whole rows, columns or pages, or a subscript lies outside.
+
+    """
+    shape = data.shape[::-1]
+    if len(subscripts) == 1:
+        return _delete_linear(engine, data, subscripts[0])
+    folded = fold(shape, len(subscripts))
+    found = [positions(engine, s, n) for s, n in zip(subscripts, folded, strict=True)]
+    partial = [k for k, p in enumerate(found) if not _covers(p, folded[k])]
+    if len(partial) > 1:
+        raise MatlabError(
+            "MATLAB:subsdeldimmismatch",
+            "A null assignment can have only one non-colon index.",
+        )
+    axis = (
+        partial[0] if partial else next((k for k, p in enumerate(found) if p.shape is not None), 0)
+    )
+    kept = _kept(found[axis], folded[axis])
+    key = [slice(0, extent) for extent in folded]
+    key[axis] = kept
+    return engine.take(_reshaped(engine, data, folded[::-1]), tuple(reversed(key)))
+
+
+def resize(engine: Engine, data: Data, shape: Shape) -> Data:
+    """A larger array with ``data`` in its first corner and zeros (or empty cells) elsewhere."""
+    whole = engine.full(shape[::-1], filling(data.dtype), data.dtype)
+    old = data.shape[::-1] + (1,) * (len(shape) - data.ndim)
+    if 0 in old:
+        return whole
+    key = tuple(slice(0, extent) for extent in reversed(old))
+    return engine.put(whole, key, _reshaped(engine, data, old[::-1]), exclusive=True)
+
+
+def filling(dtype: np.dtype) -> Any:
+    """What new elements hold until they are assigned."""
+    return 0 if dtype != object else None
+
+
+def fold(shape: Shape, count: int) -> Shape:
+    """The size as ``count`` subscripts see it: the last one runs over all further axes."""
+    if count >= len(shape):
+        return shape + (1,) * (count - len(shape))
+    return (*shape[: count - 1], math.prod(shape[count - 1 :]))
+
+
+def size_text(shape: Sequence[int], sign: str = "-by-") -> str:
+    """``2-by-3``."""
+    return sign.join(map(str, shape))
+
+
+def _numbers(engine: Engine, array: Array, at: str) -> Positions:
+    values = engine.look(array.data)
+    if array.kind not in INTEGER_KINDS:
+        if values.dtype.kind == "c":
+            raise MatlabError("MATLAB:badsubscript", "Subscript indices must be real.")
+        whole = values.astype(np.int64)
+        bad = whole != values
+        if bad.any():
+            raise _not_an_index(at)
+        values = whole
+    flat = values.reshape(-1).astype(np.int64, copy=False)
+    if flat.size == 0:
+        return Positions(slice(0, 0), 0, 0, shape_of(array))
+    if flat.min() < 1:
+        raise _not_an_index(at)
+    return Positions(flat - 1, flat.size, int(flat.max()), shape_of(array))
+
+
+def _mask(engine: Engine, array: Array) -> Positions:
+    mask = engine.look(array.data)
+    chosen = np.flatnonzero(mask.reshape(-1))
+    shape = shape_of(array)
+    row = len(shape) == 2 and shape[0] == 1
+    found = (1, chosen.size) if row else (chosen.size, 1)
+    return Positions(chosen, chosen.size, int(chosen[-1]) + 1 if chosen.size else 0, found)
+
+
+def _read_linear(engine: Engine, data: Data, shape: Shape, subscript: Subscript) -> Data:
+    size = math.prod(shape)
+    found = positions(engine, subscript, size)
+    if found.highest > size:
+        raise MatlabError(
+            "MATLAB:badsubscript",
+            f"Index exceeds the number of array elements. Index must not exceed {size}.",
+        )
+    flat = engine.take(_reshaped(engine, data, (size,)), (found.key,))
+    return _reshaped(engine, flat, _linear_shape(found, shape)[::-1])
+
+
+def _linear_shape(found: Positions, shape: Shape) -> Shape:
+    """The size of ``x(k)``: that of k, but vectors keep the direction of x."""
+    if found.shape is None:
+        return (found.count, 1)
+    vector = len(shape) == 2 and 1 in shape and shape != (1, 1)
+    if vector and len(found.shape) == 2 and 1 in found.shape:
+        return (1, found.count) if shape[0] == 1 else (found.count, 1)
+    return found.shape
+
+
+def _write_linear(
+    engine: Engine, data: Data, subscript: Subscript, value: Data, *, exclusive: bool
+) -> Data:
+    size = math.prod(data.shape)
+    found = positions(engine, subscript, size)
+    if value.size not in (1, found.count):
+        raise MatlabError(
+            "MATLAB:matrix:singleSubscriptNumelMismatch",
+            "Unable to perform assignment because the left and right sides have a different "
+            "number of elements.",
+        )
+    if found.count == 0:
+        return data
+    if found.highest > size:
+        data, exclusive = resize(engine, data, _grown_vector(data.shape[::-1], found.highest)), True
+    part = _reshaped(engine, value, (value.size,))
+    flat = _reshaped(engine, data, (math.prod(data.shape),))
+    made = engine.put(flat, (found.key,), part, exclusive=exclusive)
+    return _reshaped(engine, made, data.shape)
+
+
+def _grown_vector(shape: Shape, size: int) -> Shape:
+    if math.prod(shape) == 0 and shape[0] != 1 and shape[1] != 1:
+        return (1, size)
+    if len(shape) == 2 and shape[0] == 1:
+        return (1, size)
+    if len(shape) == 2 and shape[1] == 1:
+        return (size, 1)
+    raise MatlabError("MATLAB:badsubscript", "Attempt to grow array along ambiguous dimension.")
+
+
+def _delete_linear(engine: Engine, data: Data, subscript: Subscript) -> Data:
+    shape = data.shape[::-1]
+    size = math.prod(shape)
+    found = positions(engine, subscript, size)
+    kept = _kept(found, size)
+    flat = engine.take(_reshaped(engine, data, (size,)), (kept,))
+    column = len(shape) == 2 and shape[1] == 1 and shape[0] != 1
+    if found.shape is None:
+        return _reshaped(engine, flat, (0, 0))
+    return _reshaped(engine, flat, (1, kept.size) if column else (kept.size, 1))
+
+
+def _kept(found: Positions, extent: int) -> np.ndarray:
+    if found.highest > extent:
+        raise MatlabError(
+            "MATLAB:subsdeldimmismatch",
+            f"Matrix index is out of range for deletion. Index must not exceed {extent}.",
+        )
+    keep = np.ones(extent, bool)
+    keep[found.key] = False
+    return np.flatnonzero(keep)
+
+
+def _covers(found: Positions, extent: int) -> bool:
+    return found.shape is None or len(set(np.arange(extent)[found.key].tolist())) == extent
+
+
+def _extents_for(shape: Shape, subscripts: Sequence[Subscript], value: Shape) -> Shape:
+    """Extents that ``:`` means on the left side: those of the right side where there are none."""
+    folded = fold(shape, len(subscripts))
+    if math.prod(shape) != 0:
+        return folded
+    wanted = [n for n in value if n != 1]
+    colons = sum(isinstance(s, Everything) for s in subscripts)
+    whole = list(value) if len(value) == len(subscripts) else wanted
+    extents = []
+    for k, (subscript, extent) in enumerate(zip(subscripts, folded, strict=True)):
+        if not isinstance(subscript, Everything) or extent != 0:
+            extents.append(extent)
+        elif colons == 1:
+            extents.append(math.prod(value))
+        else:
+            extents.append(whole[k] if k < len(whole) else 1)
+    return tuple(extents)
+
+
+def _reshaped(engine: Engine, data: Data, shape: tuple[int, ...]) -> Data:
+    return data if data.shape == shape else engine.reshape(data, shape)
+
+
+def _without_trailing_ones(engine: Engine, data: Data) -> Data:
+    shape = data.shape
+    while len(shape) > 2 and shape[0] == 1:
+        shape = shape[1:]
+    return _reshaped(engine, data, shape)
+
+
+def _not_an_index(at: str) -> MatlabError:
+    where = f"Index {at}is invalid. " if at else ""
+    return MatlabError(
+        "MATLAB:badsubscript",
+        f"{where}Array indices must be positive integers or logical values.",
+    )

@@ -1,0 +1,136 @@
+"""What a variable holds.
+
+Elements lie column by column, as MATLAB's do. An array of size 2-by-3 is kept as row-major data of
+shape (3, 2): with the axes in reverse, NumPy's rules (broadcasting from the last axis, reshaping,
+the fast axis) are MATLAB's rules. There are always two axes at least.
+
+``data`` belongs to an engine and need not be computed: only its dtype and shape are known for
+free. A real double scalar whose value is known is a Python ``float``, a logical one a ``bool``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+Data: TypeAlias = Any
+"""An array of an engine: has ``dtype`` and ``shape``, axes in reverse."""
+Shape: TypeAlias = tuple[int, ...]
+"""A size as MATLAB writes it: rows, columns, pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """Numbers, truth values, characters or strings; ``kind`` is MATLAB's class."""
+
+    kind: str
+    data: Data
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell array: NumPy objects that are values."""
+
+    data: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Struct:
+    """A struct array: one mapping an element, all with the same fields in the same order."""
+
+    fields: tuple[str, ...]
+    data: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class NamedHandle:
+    """``@name``."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AnonymousHandle:
+    """``@(parameters) body`` with the variables that it captured.
+
+    ``body`` is a node; ``scope`` is the file whose functions it may call, and ``text`` how MATLAB
+    shows it.
+    """
+
+    parameters: tuple[str, ...]
+    body: Any
+    captured: Mapping[str, Value]
+    text: str
+    scope: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ErrorObject:
+    """An ``MException``."""
+
+    identifier: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MapObject:
+    """A ``containers.Map``: a handle, so that all its copies share ``items``."""
+
+    items: dict[str | float, Value]
+    key_kind: str
+
+
+Value: TypeAlias = (
+    float | bool | Array | Cell | Struct | NamedHandle | AnonymousHandle | ErrorObject | MapObject
+)
+HANDLES = (NamedHandle, AnonymousHandle)
+
+
+def shape_of(value: Value) -> Shape:
+    """MATLAB's ``size`` of a value; never looks at elements."""
+    if isinstance(value, (Array, Cell, Struct)):
+        return tuple(value.data.shape[::-1])
+    if isinstance(value, MapObject):
+        return (len(value.items), 1)
+    return (1, 1)
+
+
+def count_of(value: Value) -> int:
+    """How many elements a value has."""
+    count = 1
+    for extent in shape_of(value):
+        count *= extent
+    return count
+
+
+def kind_of(value: Value) -> str:
+    """MATLAB's ``class`` of a value."""
+    if isinstance(value, Array):
+        return value.kind
+    return _KINDS[type(value)]
+
+
+def as_array(value: Value) -> Array | None:
+    """A value as an array, scalars included; None for cells, structs and objects."""
+    if isinstance(value, Array):
+        return value
+    if isinstance(value, bool):
+        return Array("logical", np.full((1, 1), value))
+    if isinstance(value, float):
+        return Array("double", np.full((1, 1), value))
+    return None
+
+
+_KINDS = {
+    float: "double",
+    bool: "logical",
+    Cell: "cell",
+    Struct: "struct",
+    NamedHandle: "function_handle",
+    AnonymousHandle: "function_handle",
+    ErrorObject: "MException",
+    MapObject: "containers.Map",
+}
