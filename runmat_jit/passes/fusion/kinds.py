@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from runmat_jit.graph.node import Node
 from runmat_jit.passes.fusion.edges import Merge
 from runmat_jit.passes.fusion.image_normalize import is_image_normalize
-from runmat_jit.passes.fusion.region import Region
 
 Shape = tuple[int, ...]
 
@@ -97,11 +96,3 @@ def label(nodes: Sequence[Node], space: Shape, disabled: frozenset[str]) -> str:
         return "host"
     kinds = enabled_kinds(disabled) if len(nodes) > 1 else KINDS[:2]
     return next((k.name for k in reversed(kinds) if k.describes(nodes, space)), KINDS[0].name)
-
-
-def regions_by_kind(regions: Sequence[Region]) -> dict[str, int]:
-    """How many regions of each kind there are."""
-    found: dict[str, int] = {}
-    for region in regions:
-        found[region.kind] = found.get(region.kind, 0) + 1
-    return found
