@@ -21,7 +21,8 @@ class Placeholder(Node):
     """``~`` among the targets of an assignment: this output is dropped."""
 
 
-Target: TypeAlias = Name | Index | CellIndex | Field | DynamicField | Placeholder
+Reference: TypeAlias = Name | Index | CellIndex | Field | DynamicField
+Target: TypeAlias = Reference | Placeholder
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ class If(Node):
 class For(Node):
     """``for target = columns``; ``parallel`` for ``parfor``, whose limit on workers is not kept."""
 
-    target: Name | Index | CellIndex | Field | DynamicField
+    target: Reference
     columns: Expression
     body: Block
     parallel: bool

@@ -1,0 +1,32 @@
+"""From text to tree: recursive descent, with binding powers for the operators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from matlab_frontend.nodes import Program
+from matlab_frontend.parser.cursor import Cursor
+from matlab_frontend.parser.functions import program
+from matlab_frontend.source import Source
+
+__all__ = ["parse"]
+
+
+def parse(source: Source, *, variables: Iterable[str] = (), octave: bool = False) -> Program:
+    """Read a script or a file of functions.
+
+    Args:
+        source: The text.
+        variables: Names that are variables already when a script begins, as in a prompt: they
+            begin no command, so that ``x -1`` is a difference.
+        octave: Whether to accept what Octave adds: ``#`` comments, ``!``, ``!=``, ``**``, ``+=``,
+            ``x++``, ``endif`` and its like, ``do ... until``, ``unwind_protect``, and an index
+            right after a bracket.
+
+    Raises:
+        MatlabSyntaxError: The text is no program, or nested deeper than the parser goes; the error
+            has line and column, shows the line, and says what was expected. An unclosed bracket or
+            block is reported where it opens.
+
+    """
+    return program(Cursor(source, variables, octave=octave))

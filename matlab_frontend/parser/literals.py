@@ -1,0 +1,48 @@
+"""Numbers and texts as they are written."""
+
+from __future__ import annotations
+
+from matlab_frontend.nodes import CharLiteral, IntegerLiteral, Number, StringLiteral
+from matlab_frontend.parser.cursor import Cursor
+
+_WIDTHS = (8, 16, 32, 64)
+_EXPONENTS = str.maketrans("dD", "ee")
+
+
+def number(cursor: Cursor) -> Number | IntegerLiteral:
+    """``1``, ``2.5e3``, ``1d3``, ``3i``, ``0x1F``, ``0b101s16``."""
+    token = cursor.advance()
+    text = token.text
+    if text[:2] in {"0x", "0X", "0b", "0B"}:
+        return _integer(cursor, text)
+    imaginary = text[-1] in "ij"
+    digits = text[:-1] if imaginary else text
+    return Number(token.span, float(digits.translate(_EXPONENTS)), imaginary)
+
+
+def _integer(cursor: Cursor, text: str) -> IntegerLiteral:
+    """The smallest unsigned class that holds the value, or the class that the suffix names.
+
+    The digits of a signed number are its bits: ``0xFFs8`` is -1.
+    """
+    span = cursor.previous.span
+    digits, sign, suffix = text[2:].partition("s") if "s" in text else text[2:].partition("u")
+    value = int(digits, 16 if text[1] in "xX" else 2)
+    needed = next((width for width in _WIDTHS if value < 2**width), None)
+    width = int(suffix) if suffix else needed
+    if needed is None or width is None or needed > width:
+        cursor.fail(f"{text} does not fit into {width or 64} bits", span)
+    if sign == "s":
+        value -= 2**width if value >= 2 ** (width - 1) else 0
+        return IntegerLiteral(span, value, f"int{width}")
+    return IntegerLiteral(span, value, f"uint{width}")
+
+
+def char_literal(cursor: Cursor) -> CharLiteral:
+    token = cursor.advance()
+    return CharLiteral(token.span, token.text[1:-1].replace("''", "'"))
+
+
+def string_literal(cursor: Cursor) -> StringLiteral:
+    token = cursor.advance()
+    return StringLiteral(token.span, token.text[1:-1].replace('""', '"'))
