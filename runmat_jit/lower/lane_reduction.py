@@ -33,6 +33,8 @@ _COLUMNS = 4096
 _FEW_COLUMNS = 64
 _ENOUGH_CELLS = 16
 """Cells that keep some threads busy: with fewer, cells become narrower."""
+_ROWS_AT_ONCE = 4
+"""Rows of each array that are read side by side: more streams than this are not prefetched."""
 _IN_REGISTERS = 32
 """Rows up to which a column is walked at once; more are walked block by block for all columns."""
 
@@ -106,31 +108,44 @@ def _walk_columns(body: Body, problem: ReductionProblem, rows: Bounds, lanes: Bo
         starts = [_start(builder, reduce) for reduce in phase]
         with builder.loop(*rows, starts, COLUMN_BLOCK) as blocks:
             end = smaller(blocks.i + COLUMN_BLOCK, rows[1])
-            found = _combine_rows(body, problem, (blocks.i, end), 1)
+            found = _combine_rows(body, problem, (blocks.i, end), 1, starts)
             blocks.yield_(*_combined(builder, phase, blocks.carry, found))
         _finish(body, problem, blocks.out)
 
 
 def _walk_blocks(body: Body, problem: ReductionProblem, rows: Bounds, lanes: Bounds) -> None:
-    """A block of rows at a time, for all columns of the cell: memory is read row by row."""
-    builder, (phase,), sums = body.builder, problem.phases, problem.accumulators
-    axis = body.nest.lanes
+    """A few rows at a time, for all columns of the cell: memory is read row by row.
+
+    Running results of the block and of the blocks before it are kept in memory, which stays in the
+    first-level cache.
+    """
+    builder, (phase,), axis = body.builder, problem.phases, body.nest.lanes
+    sums, block = problem.accumulators[: len(phase)], problem.accumulators[len(phase) :]
     with builder.lanes(*lanes) as columns, body.scope():
         body.move(axis, columns.i)
-        for store, reduce in zip(sums, phase, strict=True):
-            body.put(store, _start(builder, reduce))
+        starts = [_start(builder, reduce) for reduce in phase]
+        _put(body, (*sums, *block), (*starts, *starts))
     with builder.loop(*rows, (), COLUMN_BLOCK) as blocks:
         end = smaller(blocks.i + COLUMN_BLOCK, rows[1])
+        with builder.loop(blocks.i, end, (), _ROWS_AT_ONCE) as piece:
+            few = piece.i, smaller(piece.i + _ROWS_AT_ONCE, end)
+            with builder.lanes(*lanes) as columns, body.scope():
+                body.enter(axis, columns.i)
+                before = [body.peek(store) for store in block]
+                _put(body, block, _combine_rows(body, problem, few, 1, before))
         with builder.lanes(*lanes) as columns, body.scope():
-            body.enter(axis, columns.i)
-            found = _combine_rows(body, problem, (blocks.i, end), 1)
-            before = [body.peek(store) for store in sums]
-            after = _combined(builder, phase, before, found)
-            for store, value in zip(sums, after, strict=True):
-                body.put(store, value)
+            body.move(axis, columns.i)
+            starts = [_start(builder, reduce) for reduce in phase]
+            left, right = ([body.peek(store) for store in kept] for kept in (sums, block))
+            _put(body, (*sums, *block), (*_combined(builder, phase, left, right), *starts))
     with builder.lanes(*lanes) as columns:
         body.enter(axis, columns.i)
         _finish(body, problem, [body.peek(store) for store in sums])
+
+
+def _put(body: Body, stores: Sequence[Store], values: Sequence[Value]) -> None:
+    for store, value in zip(stores, values, strict=True):
+        body.put(store, value)
 
 
 def _walk_as_total(body: Body, problem: ReductionProblem, rows: Bounds, lanes: Bounds) -> None:
@@ -157,7 +172,7 @@ def _walk_as_total(body: Body, problem: ReductionProblem, rows: Bounds, lanes: B
         starts = [_start(builder, reduce) for reduce in phase]
         with builder.loop(lane, rows[1], starts, size) as blocks:
             end = smaller(blocks.i + size, rows[1])
-            found = _combine_rows(body, problem, (blocks.i, end), logical)
+            found = _combine_rows(body, problem, (blocks.i, end), logical, starts)
             blocks.yield_(*_combined(builder, phase, blocks.carry, found))
         return blocks.out
 
@@ -168,12 +183,11 @@ def _walk_as_total(body: Body, problem: ReductionProblem, rows: Bounds, lanes: B
 
 # -- pieces --------------------------------------------------------------------------------------
 def _combine_rows(
-    body: Body, problem: ReductionProblem, rows: Bounds, step: int
+    body: Body, problem: ReductionProblem, rows: Bounds, step: int, starts: Sequence[Value]
 ) -> Sequence[Value]:
-    """Elements of some rows, in order."""
+    """Elements of some rows, combined in order with what is there."""
     builder, (phase,) = body.builder, problem.phases
     stores = problem.stores_of(0)
-    starts = [_start(builder, reduce) for reduce in phase]
     with builder.loop(*rows, starts, step) as loop, body.scope():
         first = body.nest.lanes + 1
         extents = body.nest.extents[first:]

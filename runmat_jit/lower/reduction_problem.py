@@ -48,7 +48,8 @@ class ReductionProblem:
         element_stores: Values of elements to store, with the phase in which they are known
             (``len(phases)``: after the last).
         result_stores: Values to store that do not vary along the reduced axes.
-        accumulators: Memory for a running result each reduction (of the only phase), if given.
+        accumulators: Memory for running results of each reduction (of the only phase), and then of
+            each one's block; none where registers do.
 
     """
 

@@ -181,14 +181,14 @@ class _Lowering:
         self.values.watch(compute.node for compute in problem.computes)
 
     def _with_accumulators(self, problem: ReductionProblem) -> ReductionProblem:
-        """Memory for running results of columns, as the partial results lie."""
+        """Memory for running results of columns and of their blocks, as partial results lie."""
         if problem.step.style != "column":
             return problem
         (phase,) = problem.phases
         shape, step = problem.extents, problem.step
         sums = tuple(
             self.values.partial_store(r.node, self._partial(r.node, step, shape), step, shape)
-            for r in phase
+            for r in (*phase, *phase)
         )
         return replace(problem, accumulators=sums)
 
