@@ -17,7 +17,7 @@ from runmat_jit.lower.body import Body, value_type
 from runmat_jit.lower.elementwise import CELL, moved_bytes
 from runmat_jit.lower.index import smaller, split, unravel
 from runmat_jit.lower.launch import Launch
-from runmat_jit.lower.problem import Operand
+from runmat_jit.lower.problem import Operand, Store
 from runmat_jit.lower.reduction_problem import (
     Reduce,
     ReductionNest,
