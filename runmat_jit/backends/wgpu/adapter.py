@@ -1,0 +1,165 @@
+"""Adapters of this machine, and devices made from them with every limit and feature we use.
+
+``wgpu`` is imported on first use: a program that never asks for a GPU does not load it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from runmat_jit.backends.wgpu.schedule import Limits
+from runmat_jit.core.errors import BackendError
+
+_WANTED_LIMITS = (
+    "max-buffer-size",
+    "max-storage-buffer-binding-size",
+    "max-storage-buffers-per-shader-stage",
+    "max-compute-workgroup-storage-size",
+    "max-compute-invocations-per-workgroup",
+    "max-compute-workgroup-size-x",
+)
+_WANTED_FEATURES = ("shader-f64", "shader-int64", "subgroup", "timestamp-query")
+_PREFERRED_BACKENDS = ("Vulkan", "Metal", "D3D12")
+ALIGNMENT = 256
+"""Bytes to which bindings are aligned everywhere; devices may allow less, never ask for more."""
+
+
+class DeviceLost(BackendError):  # noqa: N818 - the name that WebGPU gives this event
+    """The device is gone: what it held is lost, and another device must be made."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterInfo:
+    """What an adapter says about itself; ``software`` ones compute on the CPU."""
+
+    name: str
+    vendor: str
+    driver: str
+    backend: str
+    software: bool
+    features: frozenset[str]
+    limits: Mapping[str, int]
+
+    @property
+    def key(self) -> str:
+        """What identifies the adapter and its driver's version."""
+        return "; ".join((self.vendor, self.name, self.driver, self.backend))
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """Types of 64 bits that its shaders have; float64 needs integers as wide."""
+        wide = {"i64"} if "shader-int64" in self.features else set()
+        return frozenset(wide | ({"f64"} if wide and "shader-f64" in self.features else set()))
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.backend}{', software' if self.software else ''})"
+
+
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """An adapter: its description, and wgpu's object."""
+
+    info: AdapterInfo
+    handle: Any
+
+
+def adapters() -> tuple[Adapter, ...]:
+    """Adapters that can run kernels, real GPUs first.
+
+    Empty where wgpu is missing or finds no driver. The older interfaces (OpenGL) are left out: the
+    same hardware is listed under a newer one, or lacks what kernels need.
+    """
+    try:
+        import wgpu  # noqa: PLC0415 - only who asks for a GPU loads it
+    except (ImportError, OSError, RuntimeError):  # not installed, or its library does not load
+        return ()
+    found = [Adapter(describe(handle), handle) for handle in wgpu.gpu.enumerate_adapters_sync()]
+    usable = [a for a in found if a.info.backend in _PREFERRED_BACKENDS]
+    return tuple(sorted(usable, key=lambda adapter: adapter.info.software))
+
+
+def describe(handle: Any) -> AdapterInfo:
+    """The description of wgpu's adapter object."""
+    info = handle.info
+    return AdapterInfo(
+        name=str(info["device"]),
+        vendor=str(info["vendor"] or info["vendor_id"]),
+        driver=str(info["description"]),
+        backend=str(info["backend_type"]),
+        software=info["adapter_type"] == "CPU",
+        features=frozenset(handle.features),
+        limits={name: int(handle.limits[name]) for name in _WANTED_LIMITS},
+    )
+
+
+class Device:
+    """A device with all limits of its adapter, and the features that kernels may use."""
+
+    def __init__(self, adapter: Adapter) -> None:
+        self.info = adapter.info
+        with errors_of(adapter.info):
+            self.handle: Any = adapter.handle.request_device_sync(
+                required_features=[f for f in _WANTED_FEATURES if f in adapter.info.features],
+                required_limits=dict(adapter.info.limits),
+            )
+
+    @property
+    def queue(self) -> Any:
+        """wgpu's queue."""
+        return self.handle.queue
+
+    @cached_property
+    def limits(self) -> Limits:
+        """What schedules depend on."""
+        limits = self.info.limits
+        threads = min(
+            limits["max-compute-invocations-per-workgroup"], limits["max-compute-workgroup-size-x"]
+        )
+        shared = limits["max-compute-workgroup-storage-size"]
+        return Limits(threads, shared, self.info.software)
+
+    @property
+    def largest_binding(self) -> int:
+        """Bytes of a buffer that one launch can see, a multiple of ``ALIGNMENT``."""
+        limits = self.info.limits
+        most = min(limits["max-storage-buffer-binding-size"], limits["max-buffer-size"])
+        return most // ALIGNMENT * ALIGNMENT
+
+    @property
+    def most_buffers(self) -> int:
+        """Storage buffers of one kernel, the event word included."""
+        return self.info.limits["max-storage-buffers-per-shader-stage"]
+
+    def wait(self) -> None:
+        """Return when everything submitted so far is done."""
+        with errors_of(self.info):
+            self.handle._poll_wait()  # the queue's own call fails in wgpu-py 0.32
+
+    def close(self) -> None:
+        """Give the device back; using it later raises ``DeviceLost``."""
+        self.handle.destroy()
+
+
+@contextmanager
+def errors_of(info: AdapterInfo) -> Iterator[None]:
+    """Raise wgpu's errors as our own.
+
+    Raises:
+        DeviceLost: The device is gone.
+        BackendError: Anything else went wrong in the driver.
+
+    """
+    import wgpu  # noqa: PLC0415 - loaded by whoever made the adapter
+
+    try:
+        yield
+    except (wgpu.GPUError, RuntimeError) as error:
+        if isinstance(error, BackendError):
+            raise
+        text = str(error)
+        kind = DeviceLost if "lost" in text.lower() or "destroyed" in text.lower() else BackendError
+        raise kind(f"{info}: {text}") from error

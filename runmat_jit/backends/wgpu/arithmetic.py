@@ -1,0 +1,38 @@
+"""What a shader must do so that its floats mean what the kernel says.
+
+WGSL gives no float operation a meaning of its own: drivers may reassociate, contract, fold
+constants through operations, ignore the sign of zero, and assume that nothing is infinite or NaN.
+Three levels of protection:
+
+- ``none``: as written.
+- ``fma``: a product that feeds another operation is ``fma(a, b, -0.0)``, which cannot be
+  contracted again. One instruction on most hardware; does not stop reassociation.
+- ``xor``: every result that feeds another float operation passes through an integer ``xor`` with a
+  zero that only the uniform block knows, and so does what is compared. No rule of floats sees
+  through that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Guard = Literal["none", "fma", "xor"]
+GUARDS: tuple[Guard, ...] = ("none", "fma", "xor")
+"""From the cheapest to the strongest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """How the float operations of one shader are printed.
+
+    ``emulate_fma`` holds the types whose ``fma`` the adapter splits into two roundings;
+    ``correct`` holds (operation, type) pairs, of ``div`` and ``sqrt``, that it rounds wrongly.
+    Emulating float32 needs float64, correcting needs it or a fused ``fma``.
+    """
+
+    guard: Guard = "xor"
+    emulate_fma: frozenset[str] = frozenset()
+    correct: frozenset[tuple[str, str]] = frozenset()
+    wide: bool = True
+    """Whether float64 and 64-bit integers may be used to emulate and to correct."""

@@ -1,0 +1,174 @@
+"""Kernels to compute pipelines of one device, each compiled once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any
+
+from runmat_jit.backends.wgpu.adapter import AdapterInfo, Device, errors_of
+from runmat_jit.backends.wgpu.arithmetic import Arithmetic
+from runmat_jit.backends.wgpu.facts import NO_FACTS, Facts
+from runmat_jit.backends.wgpu.memory import DeviceMemory
+from runmat_jit.backends.wgpu.print_shader import Binding, bindings_of, print_shader
+from runmat_jit.backends.wgpu.schedule import Schedule, schedule_for, shared_bytes
+from runmat_jit.backends.wgpu.shader_module import create_module
+from runmat_jit.backends.wgpu.uniforms import UniformBlock, uniform_block
+from runmat_jit.core.errors import BackendError
+from runmat_jit.kernel.ir import Kernel, Scalar
+from runmat_jit.kernel.text import to_text
+from runmat_jit.kernel.verify import verify
+from runmat_jit.kernel.walk import every_instruction
+
+_WIDE = {"f64": "float64", "i64": "64-bit integers"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CompiledShader:
+    """A pipeline and what a launch of it needs.
+
+    ``grid`` says that the parallel axis is one of cells, not of lanes.
+    """
+
+    pipeline: Any
+    layout: Any
+    text: str
+    uniforms: UniformBlock
+    bindings: tuple[Binding, ...]
+    schedule: Schedule
+    grid: bool
+
+    @property
+    def iterations_of_a_group(self) -> int:
+        """Cells or lanes that one workgroup runs."""
+        schedule = self.schedule
+        return schedule.teams if self.grid else schedule.threads * schedule.lanes
+
+
+class WgpuBackend:
+    """Compiles kernels for one device; owned by a session. Safe to call from several threads.
+
+    Args:
+        device: Where kernels run.
+        arithmetic: What the device's floats need; by default the strongest protection.
+        trusted: Whether shaders run without bounds checks and counters of loops. Kernels are
+            proven to need neither; tests run both ways.
+
+    """
+
+    def __init__(
+        self, device: Device, arithmetic: Arithmetic | None = None, *, trusted: bool = True
+    ) -> None:
+        self.device = device
+        self.arithmetic = arithmetic or Arithmetic(wide="f64" in device.info.kinds)
+        self.trusted = trusted
+        self.memory = DeviceMemory(device)
+        self._lock = threading.Lock()
+        self._compiled: dict[object, Future[CompiledShader]] = {}
+
+    @property
+    def compiles(self) -> int:
+        """How many shaders have been compiled or are being compiled."""
+        return len(self._compiled)
+
+    def unsupported(self, kernel: Kernel) -> str | None:
+        """Why the device cannot run a kernel; None where it can."""
+        return unsupported(kernel, self.device.info)
+
+    def schedule(self, kernel: Kernel, longest: Mapping[int, int] | None = None) -> Schedule:
+        """The schedule of a kernel (see ``schedule_for``)."""
+        return schedule_for(kernel, self.device.limits, longest)
+
+    def source(
+        self, kernel: Kernel, schedule: Schedule | None = None, facts: Facts = NO_FACTS
+    ) -> str:
+        """WGSL of a kernel, as ``compile`` would compile it."""
+        return print_shader(kernel, schedule or self.schedule(kernel), self.arithmetic, facts)
+
+    def compile(
+        self, kernel: Kernel, schedule: Schedule | None = None, facts: Facts = NO_FACTS
+    ) -> CompiledShader:
+        """The pipeline of a kernel; equal kernel text, schedule and facts are compiled once.
+
+        Raises:
+            KernelError: The kernel is not valid, which is a mistake of what built it.
+            BackendError: The device cannot run it, or its driver refuses the shader.
+
+        """
+        schedule = schedule or self.schedule(kernel)
+        key = (to_text(kernel), schedule, facts)
+        with self._lock:
+            known = self._compiled.get(key)
+            mine = known or self._compiled.setdefault(key, Future())
+        if known is None:
+            try:
+                mine.set_result(self._compile(kernel, schedule, facts))
+            except BaseException as error:
+                with self._lock:
+                    del self._compiled[key]  # another call may succeed, out of memory for one
+                mine.set_exception(error)
+                raise
+        return mine.result()
+
+    def _compile(self, kernel: Kernel, schedule: Schedule, facts: Facts) -> CompiledShader:
+        verify(kernel)
+        reason = self.unsupported(kernel)
+        if reason is not None:
+            raise BackendError(f"{reason}; keep the kernel on the CPU (device='cpu')")
+        text = print_shader(kernel, schedule, self.arithmetic, facts)
+        bindings = bindings_of(kernel, facts)
+        handle = self.device.handle
+        with errors_of(self.device.info):
+            layout = handle.create_bind_group_layout(entries=_layout_entries(bindings))
+            pipeline = handle.create_compute_pipeline(
+                layout=handle.create_pipeline_layout(bind_group_layouts=[layout]),
+                compute={
+                    "module": create_module(handle, text, trusted=self.trusted),
+                    "entry_point": "main",
+                },
+            )
+        return CompiledShader(
+            pipeline,
+            layout,
+            text,
+            uniform_block(kernel, facts),
+            bindings,
+            schedule,
+            kernel.body[-1].op == "grid",
+        )
+
+
+def unsupported(kernel: Kernel, adapter: AdapterInfo) -> str | None:
+    """Why an adapter cannot run a kernel, as the beginning of a sentence; None where it can."""
+    kinds = {v.type for i in every_instruction(kernel.body) for v in (*i.results, *i.args)}
+    for function in kernel.functions:
+        values = (v for i in every_instruction(function.body) for v in (*i.results, *i.args))
+        kinds |= {v.type for v in values}
+    for parameter in kernel.parameters:
+        kinds.add(parameter.type if isinstance(parameter, Scalar) else parameter.element)
+    for kind in sorted(kinds & set(_WIDE)):
+        if kind not in adapter.kinds:
+            return f"{adapter} has no {_WIDE[kind]}"
+    buffers = sum(not isinstance(p, Scalar) for p in kernel.parameters) + 1
+    most = adapter.limits["max-storage-buffers-per-shader-stage"]
+    if buffers > most:
+        return f"{adapter} binds {most} buffers at once, not {buffers}"
+    least = min(shared_bytes(kernel, lanes, 1) for lanes in (2, 4))
+    if least > adapter.limits["max-compute-workgroup-storage-size"]:
+        return f"{adapter} has too little workgroup memory for the totals of the kernel"
+    return None
+
+
+def _layout_entries(bindings: tuple[Binding, ...]) -> list[dict[str, Any]]:
+    """The uniform block, the buffers, and the event word."""
+    kinds = ["uniform"]
+    kinds += ["storage" if b.writable else "read-only-storage" for b in bindings]
+    kinds.append("storage")
+    import wgpu  # noqa: PLC0415 - loaded by whoever made the device
+
+    return [
+        {"binding": number, "visibility": wgpu.ShaderStage.COMPUTE, "buffer": {"type": kind}}
+        for number, kind in enumerate(kinds)
+    ]

@@ -1,0 +1,31 @@
+"""What is known of a kernel's arguments when its shader is printed: part of a shader's key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+FACTOR = 4
+"""Numbers that are multiples of this make loads of whole vectors possible."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """One bit a parameter, never a number: a new size seldom means a new shader.
+
+    Attributes:
+        multiples: Index scalars, and buffers whose origin is, multiples of ``FACTOR``.
+        shifted: Buffers whose element 0 does not stand at the beginning of what is bound.
+        shared: Buffers that share memory with a buffer that the kernel writes.
+
+        aligned_part: The part of the parallel axis that is run begins at a multiple.
+
+    """
+
+    multiples: frozenset[str] = frozenset()
+    shifted: frozenset[str] = frozenset()
+    shared: frozenset[str] = frozenset()
+    aligned_part: bool = True
+
+
+NO_FACTS = Facts()
+"""Whole buffers, from their first element on."""

@@ -1,0 +1,144 @@
+"""Device memory: buffers padded to whole vectors, kept for reuse, and copies from and to NumPy."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from runmat_jit.backends.wgpu.adapter import ALIGNMENT, Device, errors_of
+from runmat_jit.core.errors import BackendError
+
+_TRANSFER = 1 << 27
+"""Bytes copied at once: what the driver stages for a transfer stays small."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DeviceArray:
+    """Elements on a device; index 0 of a kernel's buffer is element ``origin``.
+
+    ``size`` elements of ``dtype`` stand at the beginning of ``buffer``, which is longer.
+    """
+
+    buffer: Any
+    dtype: np.dtype[Any]
+    size: int
+    origin: int = 0
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+
+class DeviceMemory:
+    """Buffers of one device; freed ones are kept by size, up to ``keep_nbytes`` in all."""
+
+    def __init__(self, device: Device, keep_nbytes: int = 1 << 30) -> None:
+        self.device = device
+        self.keep_nbytes = keep_nbytes
+        self.kept_nbytes = 0
+        self._free: dict[int, list[Any]] = {}
+        self._lock = threading.Lock()
+
+    def empty(self, size: int, dtype: np.dtype[Any], origin: int = 0) -> DeviceArray:
+        """Memory for ``size`` elements, with any contents.
+
+        Raises:
+            BackendError: The device has no buffers of that size.
+
+        """
+        nbytes = padded(size * dtype.itemsize)
+        with self._lock:
+            stock = self._free.get(nbytes)
+            if stock:
+                self.kept_nbytes -= nbytes
+                return DeviceArray(stock.pop(), dtype, size, origin)
+        return DeviceArray(self._create(nbytes), dtype, size, origin)
+
+    def upload(self, array: np.ndarray[Any, Any]) -> DeviceArray:
+        """A copy of an array's memory, from its lowest to its highest element.
+
+        The origin is the array's first element, so that a kernel's strides hold on the device.
+        """
+        flat, origin = memory_of(array)
+        found = self.empty(flat.size, array.dtype, origin)
+        self.write(found, flat)
+        return found
+
+    def write(self, target: DeviceArray, flat: np.ndarray[Any, Any]) -> None:
+        """Copy contiguous elements to the beginning of device memory."""
+        content = np.ascontiguousarray(flat).reshape(-1).view(np.uint8)
+        whole = content.size // 4 * 4
+        with errors_of(self.device.info):
+            for start in range(0, whole, _TRANSFER):
+                part = content[start : min(start + _TRANSFER, whole)]
+                self.device.queue.write_buffer(target.buffer, start, part)
+            if whole < content.size:  # transfers are of whole words
+                rest = content[whole:].tobytes().ljust(4, b"\0")
+                self.device.queue.write_buffer(target.buffer, whole, rest)
+
+    def download(self, source: DeviceArray) -> np.ndarray[Any, Any]:
+        """A fresh array of the elements, after everything submitted so far."""
+        found = np.empty(source.size, source.dtype)
+        content = found.view(np.uint8)
+        with errors_of(self.device.info):
+            for start in range(0, source.nbytes, _TRANSFER):
+                count = min(_TRANSFER, source.nbytes - start)
+                words = -(-count // 4) * 4
+                read = self.device.queue.read_buffer(source.buffer, start, words)
+                content[start : start + count] = np.frombuffer(read, np.uint8)[:count]
+        return found
+
+    def free(self, arrays: Iterable[DeviceArray]) -> None:
+        """Take buffers back; nobody may use the arrays any more."""
+        for array in arrays:
+            nbytes = array.buffer.size
+            with self._lock:
+                if self.kept_nbytes + nbytes <= self.keep_nbytes:
+                    self.kept_nbytes += nbytes
+                    self._free.setdefault(nbytes, []).append(array.buffer)
+                    continue
+            array.buffer.destroy()
+
+    def clear(self) -> None:
+        """Give all kept buffers back to the driver."""
+        with self._lock:
+            buffers = [b for stock in self._free.values() for b in stock]
+            self._free.clear()
+            self.kept_nbytes = 0
+        for buffer in buffers:
+            buffer.destroy()
+
+    def _create(self, nbytes: int) -> Any:
+        import wgpu  # noqa: PLC0415 - loaded by whoever made the device
+
+        most = self.device.info.limits["max-buffer-size"]
+        if nbytes > most:
+            raise BackendError(
+                f"{self.device.info} has no buffers of {nbytes} bytes (at most {most})"
+            )
+        usage = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
+        with errors_of(self.device.info):
+            return self.device.handle.create_buffer(size=nbytes, usage=usage)
+
+
+def padded(nbytes: int) -> int:
+    """Bytes of the buffer for this many: whole vectors may be read and written at its end."""
+    return max(-(-nbytes // ALIGNMENT), 1) * ALIGNMENT
+
+
+def memory_of(array: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], int]:
+    """All elements between the lowest and the highest of an array, and the number of the first."""
+    if array.size == 0:
+        return np.empty(0, array.dtype), 0
+    reaches = [
+        stride // array.itemsize * (extent - 1)
+        for stride, extent in zip(array.strides, array.shape, strict=True)
+    ]
+    low, high = sum(r for r in reaches if r < 0), sum(r for r in reaches if r > 0)
+    corner = array[tuple(slice(None, None, -1 if r < 0 else 1) for r in reaches)]
+    flat = np.lib.stride_tricks.as_strided(corner, (high - low + 1,), (array.itemsize,))
+    return flat, -low

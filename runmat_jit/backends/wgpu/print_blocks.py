@@ -1,0 +1,152 @@
+"""Printing of ``grid``, ``lanes``, ``loop``, ``if`` and ``if_any``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from runmat_jit.backends.wgpu.cells import touched
+from runmat_jit.backends.wgpu.print_memory import barrier, order
+from runmat_jit.backends.wgpu.printer import Printer
+from runmat_jit.kernel.ir import Block, Instruction, Value
+
+Body = Callable[[Block], None]
+"""Prints the instructions of a block."""
+
+GROUP = "i32(wid.x + wid.y * nwg.x)"
+"""The number of a workgroup: one dimension of a dispatch holds 65,535."""
+
+
+def print_grid(printer: Printer, instruction: Instruction, body: Body) -> None:
+    """A cell for each team of threads; teams beyond the last cell repeat it and store nothing."""
+    block, schedule = block_of(instruction), printer.schedule
+    if schedule.teams == 1:
+        printer.line("let tl = i32(lid);")
+        printer.line(f"let cell = P.lo + {GROUP};")
+    else:
+        printer.line(f"let team = i32(lid) / {schedule.team};")
+        printer.line(f"let tl = i32(lid) % {schedule.team};")
+        printer.line(f"let cell = P.lo + {GROUP} * {schedule.teams} + team;")
+    printer.line("let live = cell < P.hi;")
+    _bind_index(printer, block, printer.let("min(cell, P.hi - 1)", "g"))
+    printer.in_cell = True
+    body(block)
+
+
+def print_lanes(printer: Printer, instruction: Instruction, body: Body) -> None:
+    """Vectors of iterations, one a thread; in a cell, threads take them in turn."""
+    block = block_of(instruction)
+    if not printer.in_cell:
+        threads, lanes = printer.schedule.threads, printer.lanes
+        index = printer.let(f"P.lo + ({GROUP} * {threads} + i32(lid)) * {lanes}", "i")
+        with printer.nest(f"if ({index} < P.hi)"), printer.lanes_inside():
+            _masked_body(printer, block, index, "P.hi", body)
+        return
+    lo, hi = (printer.name(printer.uniform(a)) for a in instruction.args)
+    order(printer, *touched([instruction]))
+    index, step = printer.fresh("i"), printer.schedule.team * printer.lanes
+    head = loop_head(index, f"{lo} + tl * {printer.lanes}", hi, str(step))
+    with printer.nest(head), printer.lanes_inside():
+        _masked_body(printer, block, index, hi, body)
+
+
+def _masked_body(printer: Printer, block: Block, index: str, hi: str, body: Body) -> None:
+    _bind_index(printer, block, index)
+    with printer.masked(mask_below(printer, index, hi), first=True):
+        body(block)
+
+
+def mask_below(printer: Printer, index: str, hi: str) -> str:
+    """Which lanes from ``index`` on are below ``hi``; the first is."""
+    return f"{printer.numbers()} < {printer.splat('i32', f'{hi} - {index}')}"
+
+
+def loop_head(index: str, lo: str, hi: str, step: str) -> str:
+    """The head of a counting loop."""
+    return f"for (var {index} = {lo}; {index} < {hi}; {index} += {step})"
+
+
+def print_loop(printer: Printer, instruction: Instruction, body: Body) -> None:
+    """A sequential loop; in a cell, what an iteration stores is there for the next one."""
+    block = block_of(instruction)
+    lo, hi, step = (printer.name(printer.uniform(a)) for a in instruction.args[:3])
+    names = _start(printer, block, instruction.args[3:])
+    index, before = printer.fresh("i"), (set(printer.read), set(printer.written))
+    with printer.nest(loop_head(index, lo, hi, step)):
+        _bind_index(printer, block, index)
+        body(block)
+        if not printer.in_lanes and (printer.read or printer.written):
+            barrier(printer)
+        _assign(printer, names, _yields(printer, block))
+    printer.recall(before)  # the loop may have had no iteration
+    _bind_results(printer, instruction, names)
+
+
+def print_if(printer: Printer, instruction: Instruction, body: Body) -> None:
+    """A uniform branch."""
+    block = block_of(instruction)
+    names = _start(printer, block, instruction.args[1:])
+    before = set(printer.read), set(printer.written)
+    with printer.nest(f"if ({printer.uniform(instruction.args[0])})"):
+        body(block)
+        _assign(printer, names, _yields(printer, block))
+    printer.recall(before)
+    _bind_results(printer, instruction, names)
+
+
+def print_if_any(printer: Printer, instruction: Instruction, body: Body) -> None:
+    """A rare path for the live lanes whose mask is set; the others keep what they had."""
+    block = block_of(instruction)
+    names = _start(printer, block, instruction.args[1:])
+    with printer.masked(printer.operand(instruction.args[0], lane=True), first=False):
+        mask = printer.live
+        assert mask is not None, "as just set"
+        with printer.nest(f"if ({printer.any_of(mask)})"):
+            body(block)
+            yields = _yields(printer, block)
+            chosen = [f"select({c}, {y}, {mask})" for c, y in zip(names, yields, strict=True)]
+            _assign(printer, names, chosen)
+    _bind_results(printer, instruction, names)
+
+
+# -- values of a block ---------------------------------------------------------------------------
+def block_of(instruction: Instruction) -> Block:
+    """The body of a structured instruction."""
+    assert instruction.block is not None, f"{instruction.op} has a body"
+    return instruction.block
+
+
+def _bind_index(printer: Printer, block: Block, name: str) -> None:
+    assert block.index is not None, "this block counts"
+    printer.values[block.index.number] = name
+
+
+def _start(printer: Printer, block: Block, inits: tuple[Value, ...]) -> list[str]:
+    """Declare a variable for each carried value; inside of the block it has the value's name."""
+    names = []
+    for carried, init in zip(block.carried, inits, strict=True):
+        name = printer.fresh("c")
+        text = printer.operand(init, lane=carried.lane)
+        printer.line(f"var {name}: {printer.type_of(carried)} = {text};")
+        printer.values[carried.number] = name
+        names.append(name)
+    return names
+
+
+def _yields(printer: Printer, block: Block) -> list[str]:
+    return [
+        printer.operand(value, lane=carried.lane)
+        for value, carried in zip(block.yields, block.carried, strict=True)
+    ]
+
+
+def _assign(printer: Printer, names: list[str], yields: list[str]) -> None:
+    """Assign all at once: a yield may be what another variable holds."""
+    after = [printer.let(text) for text in yields] if len(names) > 1 else yields
+    for name, text in zip(names, after, strict=True):
+        printer.line(f"{name} = {text};")
+
+
+def _bind_results(printer: Printer, instruction: Instruction, names: list[str]) -> None:
+    """What the variables hold now, under names that later loops do not change."""
+    for value, name in zip(instruction.results, names, strict=True):
+        printer.bind(value, name)

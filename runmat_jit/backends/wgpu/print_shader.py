@@ -1,0 +1,209 @@
+"""Printing of a kernel as one WGSL module with the entry point ``main``.
+
+Bindings of group 0: the uniform block, the buffers and tables in the order of the kernel's
+parameters, and behind them a word whose lowest bit is set when a ``note`` fired. Names are
+``p0``, ``s0``, ``v0`` ...: no name of a user reaches WGSL, some of them are its keywords.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from runmat_jit.backends.wgpu.arithmetic import Arithmetic
+from runmat_jit.backends.wgpu.cells import cells_of, touched
+from runmat_jit.backends.wgpu.facts import NO_FACTS, Facts
+from runmat_jit.backends.wgpu.print_blocks import (
+    print_grid,
+    print_if,
+    print_if_any,
+    print_lanes,
+    print_loop,
+)
+from runmat_jit.backends.wgpu.print_memory import order, print_gather, print_load, print_store
+from runmat_jit.backends.wgpu.print_straight import (
+    STRAIGHT,
+    function_name,
+    print_call,
+    print_note,
+    print_straight,
+)
+from runmat_jit.backends.wgpu.print_total import print_total, shared_name
+from runmat_jit.backends.wgpu.printer import WGSL_TYPES, Memory, Printer, fed_values
+from runmat_jit.backends.wgpu.schedule import Schedule
+from runmat_jit.backends.wgpu.uniforms import uniform_block
+from runmat_jit.backends.wgpu.views import wide_buffers
+from runmat_jit.kernel.ir import Block, Buffer, Function, Instruction, Kernel, Scalar
+
+_STRAIGHT = {
+    **dict.fromkeys(STRAIGHT, print_straight),
+    "load": print_load,
+    "store": print_store,
+    "gather": print_gather,
+    "note": print_note,
+}
+_BLOCKS = {
+    "grid": print_grid,
+    "lanes": print_lanes,
+    "total": print_total,
+    "loop": print_loop,
+    "if": print_if,
+    "if_any": print_if_any,
+}
+_BUILTINS = (
+    "@builtin(workgroup_id) wid: vec3<u32>, @builtin(num_workgroups) nwg: vec3<u32>, "
+    "@builtin(local_invocation_index) lid: u32"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A buffer or table of a shader; ``writable`` is its access mode, not what happens to it."""
+
+    parameter: str
+    writable: bool
+
+
+def print_shader(
+    kernel: Kernel, schedule: Schedule, arithmetic: Arithmetic, facts: Facts = NO_FACTS
+) -> str:
+    """WGSL text of a kernel, which must be valid (``runmat_jit.kernel.verify``)."""
+    memory = _memory(kernel, schedule, facts)
+    ordered = cells_of(kernel).ordered
+    if facts.shared & ordered:
+        ordered |= facts.shared
+    bodies = [kernel.body, *(f.body for f in kernel.functions)]
+    printer = Printer(schedule, arithmetic, fed_values(bodies), memory, ordered)
+    _bind_scalars(printer, kernel)
+    functions = {f.name: f for f in kernel.functions}
+    _print_body(printer, kernel.body, functions)
+    cold = [_print_function(printer, f) for f in kernel.functions]
+    if printer.noted:
+        with printer.nest("if (event)"):
+            printer.line("atomicOr(&events, 1u);")
+    return "\n".join(
+        [
+            uniform_block(kernel, facts).text,
+            *_declarations(kernel, facts, memory, schedule),
+            f"{_binding(len(memory) + 1)} var<storage, read_write> events: atomic<u32>;",
+            *_workgroup_memory(printer),
+            *printer.functions.values(),
+            *cold,
+            f"@compute @workgroup_size({schedule.threads})",
+            f"fn main({_BUILTINS}) {{",
+            *(["  var event = false;"] if printer.noted else []),
+            *printer.lines,
+            "}",
+            "",
+        ]
+    )
+
+
+def bindings_of(kernel: Kernel, facts: Facts = NO_FACTS) -> tuple[Binding, ...]:
+    """The buffers and tables of a shader in the order of their bindings."""
+    return tuple(
+        Binding(p.name, isinstance(p, Buffer) and (p.written or p.name in facts.shared))
+        for p in kernel.parameters
+        if not isinstance(p, Scalar)
+    )
+
+
+def _print_body(
+    printer: Printer, body: Sequence[Instruction], functions: dict[str, Function]
+) -> None:
+    def print_block(block: Block) -> None:
+        _print_body(printer, block.body, functions)
+
+    for instruction in body:
+        op = instruction.op
+        if op in ("load", "store", "gather") and printer.in_cell and not printer.in_lanes:
+            order(printer, *touched([instruction]))
+        if op in _STRAIGHT:
+            _STRAIGHT[op](printer, instruction)
+        elif op == "call":
+            print_call(printer, instruction, functions[str(instruction.attrs["function"])])
+        else:
+            _BLOCKS[op](printer, instruction, print_block)
+
+
+def _print_function(outer: Printer, function: Function) -> str:
+    """A cold function and the structure that it returns."""
+    printer = Printer(
+        outer.schedule, outer.arithmetic, outer.fed, outer.memory, functions=outer.functions
+    )
+    parameters = []
+    for value in function.parameters:
+        name = printer.values[value.number] = printer.fresh("a")
+        parameters.append(f"{name}: {printer.type_of(value)}")
+    parameters.append(f"live: {printer.vector('bool')}")
+    printer.live, printer.first_is_live, printer.in_lanes = "live", False, True
+    _print_body(printer, function.body, {})
+    name = function_name(function)
+    types = [printer.vector(WGSL_TYPES[r.type]) for r in function.results]
+    fields = ", ".join(f"f{number}: {kind}" for number, kind in enumerate(types))
+    results = ", ".join(printer.operand(r, lane=True) for r in function.results)
+    return "\n".join(
+        [
+            f"struct {name}_results {{ {fields} }}",
+            f"fn {name}({', '.join(parameters)}) -> {name}_results {{",
+            *printer.lines,
+            f"  return {name}_results({results});",
+            "}",
+        ]
+    )
+
+
+def _memory(kernel: Kernel, schedule: Schedule, facts: Facts) -> dict[str, Memory]:
+    """How the shader sees each buffer and table."""
+    wide = wide_buffers(kernel, facts, schedule.lanes)
+    found: dict[str, Memory] = {}
+    for number, parameter in enumerate(kernel.parameters):
+        if isinstance(parameter, Scalar):
+            continue
+        name, is_bool = parameter.name, parameter.element == "bool"
+        written = isinstance(parameter, Buffer) and (parameter.written or name in facts.shared)
+        found[name] = Memory(
+            name,
+            f"p{number}",
+            parameter.element,
+            wide=name in wide and (not is_bool or schedule.lanes == 4),
+            atomic=is_bool and written,
+            origin=f"P.o{number}" if name in facts.shifted else None,
+        )
+    return found
+
+
+def _declarations(
+    kernel: Kernel, facts: Facts, memory: dict[str, Memory], schedule: Schedule
+) -> list[str]:
+    lines = []
+    for number, binding in enumerate(bindings_of(kernel, facts)):
+        seen = memory[binding.parameter]
+        element = WGSL_TYPES.get(seen.element, "u32")
+        if seen.atomic:
+            element = "atomic<u32>"
+        elif seen.wide and seen.element != "bool":
+            element = f"vec{schedule.lanes}<{element}>"
+        access = "read_write" if binding.writable else "read"
+        lines.append(
+            f"{_binding(number + 1)} var<storage, {access}> {seen.name}: array<{element}>;"
+        )
+    return lines
+
+
+def _binding(number: int) -> str:
+    return f"@group(0) @binding({number})"
+
+
+def _workgroup_memory(printer: Printer) -> list[str]:
+    return [
+        f"var<workgroup> {shared_name(kind)}: array<{printer.vector(WGSL_TYPES[kind])}, {vectors}>;"
+        for kind, vectors in printer.shared.items()
+    ]
+
+
+def _bind_scalars(printer: Printer, kernel: Kernel) -> None:
+    for number, parameter in enumerate(kernel.parameters):
+        if isinstance(parameter, Scalar):
+            text = f"P.s{number}" if parameter.type != "i1" else f"(P.s{number} != 0u)"
+            printer.values[kernel.arguments[parameter.name].number] = text

@@ -1,0 +1,234 @@
+"""Printing of ``total``: the one shape of a reduction, whatever the threads of the device are.
+
+The logical lanes of a block are held by neighboring threads, ``printer.lanes`` each. A team that
+has threads for several blocks runs them at once and leaves each block's sums in workgroup memory;
+one that has not adds the blocks in registers. Either way every thread then halves the lanes for
+itself, so that the result is uniform without another exchange.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from runmat_jit.backends.wgpu.cells import touched
+from runmat_jit.backends.wgpu.print_blocks import Body, block_of, loop_head, mask_below
+from runmat_jit.backends.wgpu.print_memory import order
+from runmat_jit.backends.wgpu.printer import WGSL_TYPES, Printer, literal
+from runmat_jit.backends.wgpu.schedule import shared_slots, threads_of_a_block
+from runmat_jit.kernel.ir import Block, Instruction
+from runmat_jit.kernel.primitives import FLOATS, TOTAL_STEPS, identity
+
+
+@dataclass(frozen=True, slots=True)
+class _Accumulator:
+    """One combined value, and where a team's vectors of it begin in workgroup memory."""
+
+    op: str
+    kind: str
+    slots: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Total:
+    """One ``total`` being printed: names of its bounds, threads of a block, accumulators."""
+
+    block: Block
+    body: Body
+    lo: str
+    hi: str
+    threads: int
+    at_once: int
+    """Blocks that the team runs at once."""
+    accumulators: tuple[_Accumulator, ...]
+
+    def steps(self, lanes: int) -> int:
+        """Iterations of a block."""
+        return TOTAL_STEPS * self.threads * lanes
+
+
+def print_total(printer: Printer, instruction: Instruction, body: Body) -> None:
+    """Reduce ``[lo, hi)``: steps of blocks, then blocks, then lanes."""
+    lo, hi = (printer.name(printer.uniform(a)) for a in instruction.args)
+    order(printer, *touched([instruction]))
+    threads = threads_of_a_block(instruction, printer.lanes)
+    total = _Total(
+        block_of(instruction),
+        body,
+        lo,
+        hi,
+        threads,
+        max(1, printer.schedule.team // threads),
+        _accumulators(printer, instruction),
+    )
+    printer.line("workgroupBarrier();")  # the memory may still be read by another total
+    if total.at_once == 1:
+        _print_blocks_in_registers(printer, total)
+    else:
+        _print_blocks_at_once(printer, total)
+    for result, accumulator in zip(instruction.results, total.accumulators, strict=True):
+        printer.bind(result, _fold_lanes(printer, total, accumulator))
+
+
+def _accumulators(printer: Printer, instruction: Instruction) -> tuple[_Accumulator, ...]:
+    """The combined values, each with a part of the workgroup memory that all totals share."""
+    combines = instruction.attrs["combines"]
+    assert isinstance(combines, tuple), "a total names how it combines"
+    kinds = [r.type for r in instruction.results]
+    slots, teams = shared_slots(instruction, printer.schedule), printer.schedule.teams
+    found = []
+    for position, (op, kind) in enumerate(zip(combines, kinds, strict=True)):
+        first = kinds[:position].count(kind) * slots * teams
+        of_team = f" + team * {slots}" if teams > 1 else ""
+        found.append(_Accumulator(op, kind, f"{first}{of_team}"))
+        printer.shared[kind] = max(printer.shared.get(kind, 0), first + slots * teams)
+    return tuple(found)
+
+
+# -- steps of blocks -----------------------------------------------------------------------------
+def _print_blocks_in_registers(printer: Printer, total: _Total) -> None:
+    """One block after the other, added in order."""
+    sums = _declare(printer, total)
+
+    def add(partial: list[str]) -> None:
+        for name, x, accumulator in zip(sums, partial, total.accumulators, strict=True):
+            printer.line(f"{name} = {combine(printer, accumulator, name, x)};")
+
+    _print_blocks(printer, total, add)
+    for name, accumulator in zip(sums, total.accumulators, strict=True):
+        printer.line(f"{shared_name(accumulator.kind)}[{accumulator.slots} + tl] = {name};")
+    _wait(printer)
+
+
+def _print_blocks_at_once(printer: Printer, total: _Total) -> None:
+    """Several blocks side by side; then the threads of one block add them in order."""
+    threads, steps = total.threads, total.steps(printer.lanes)
+
+    def keep(partial: list[str]) -> None:
+        for x, accumulator in zip(partial, total.accumulators, strict=True):
+            place = f"{accumulator.slots} + block * {threads} + tl % {threads}"
+            printer.line(f"{shared_name(accumulator.kind)}[{place}] = {x};")
+
+    _print_blocks(printer, total, keep)
+    _wait(printer)
+    with printer.nest(f"if (tl < {threads})"):
+        sums = _declare(printer, total)
+        count = f"({total.hi} - {total.lo} + {steps - 1}) / {steps}"
+        with printer.nest(loop_head("block", "0", count, "1")):
+            for name, accumulator in zip(sums, total.accumulators, strict=True):
+                place = f"{accumulator.slots} + block * {threads} + tl"
+                x = f"{shared_name(accumulator.kind)}[{place}]"
+                printer.line(f"{name} = {combine(printer, accumulator, name, x)};")
+        for name, accumulator in zip(sums, total.accumulators, strict=True):
+            printer.line(f"{shared_name(accumulator.kind)}[{accumulator.slots} + tl] = {name};")
+    _wait(printer)
+
+
+def _wait(printer: Printer) -> None:
+    printer.line("workgroupBarrier();")
+
+
+def _print_blocks(printer: Printer, total: _Total, finish: Callable[[list[str]], None]) -> None:
+    """Each block of this thread: its partial results are given to ``finish``."""
+    lanes, steps = printer.lanes, total.steps(printer.lanes)
+    first = f"tl / {total.threads}" if total.at_once > 1 else "0"
+    inside = f"block * {steps} < {total.hi} - {total.lo}"
+    head = f"for (var block = {first}; {inside}; block += {total.at_once})"
+    with printer.nest(head):
+        partial = _declare(printer, total)
+        base = printer.let(f"{total.lo} + block * {steps}", "b")
+        if printer.schedule.full_blocks:
+            with printer.nest(f"if ({base} + {steps} <= {total.hi})"):
+                _print_full_block(printer, total, base, partial)
+            with printer.nest("else"):
+                _print_guarded_block(printer, total, base, partial)
+        else:
+            _print_guarded_block(printer, total, base, partial)
+        finish(partial)
+    assert lanes * total.threads * TOTAL_STEPS == steps, "threads of a block hold all its lanes"
+
+
+def _print_full_block(printer: Printer, total: _Total, base: str, partial: list[str]) -> None:
+    """All steps are there: a constant count, and no mask."""
+    step = printer.fresh("t")
+    lane, stride = _first_lane(printer, total), total.threads * printer.lanes
+    with printer.nest(f"for (var {step} = 0; {step} < {TOTAL_STEPS}; {step}++)"):
+        index = printer.let(f"{base} + {lane} + {step} * {stride}", "i")
+        for name, text in zip(partial, _combined(printer, total, index, partial), strict=True):
+            printer.line(f"{name} = {text};")
+
+
+def _print_guarded_block(printer: Printer, total: _Total, base: str, partial: list[str]) -> None:
+    """Steps up to the end of the block or of all iterations."""
+    end = printer.let(f"min({base} + {total.steps(printer.lanes)}, {total.hi})", "e")
+    index, stride = printer.fresh("i"), total.threads * printer.lanes
+    with (
+        printer.nest(loop_head(index, f"{base} + {_first_lane(printer, total)}", end, str(stride))),
+        printer.masked(mask_below(printer, index, end), first=True),
+    ):
+        after = _combined(printer, total, index, partial)
+        for name, text in zip(partial, after, strict=True):
+            printer.line(f"{name} = select({name}, {text}, {printer.live});")
+
+
+def _first_lane(printer: Printer, total: _Total) -> str:
+    within = f"tl % {total.threads}" if total.at_once > 1 else "tl"
+    return f"({within}) * {printer.lanes}"
+
+
+def _combined(printer: Printer, total: _Total, index: str, partial: list[str]) -> list[str]:
+    """One iteration of the body, combined with the partial results."""
+    assert total.block.index is not None, "a total counts"
+    printer.values[total.block.index.number] = index
+    with printer.lanes_inside():
+        total.body(total.block)
+    yields = [printer.name(printer.operand(y, lane=True)) for y in total.block.yields]
+    rows = zip(partial, yields, total.accumulators, strict=True)
+    return [printer.let(combine(printer, a, name, y)) for name, y, a in rows]
+
+
+def _declare(printer: Printer, total: _Total) -> list[str]:
+    names = []
+    for accumulator in total.accumulators:
+        scalar = WGSL_TYPES[accumulator.kind]
+        start = literal(identity(accumulator.op, accumulator.kind), accumulator.kind)
+        names.append(printer.fresh("a"))
+        vector = printer.vector(scalar)
+        printer.line(f"var {names[-1]}: {vector} = {printer.splat(scalar, start)};")
+    return names
+
+
+# -- combining -----------------------------------------------------------------------------------
+def combine(
+    printer: Printer, accumulator: _Accumulator, a: str, b: str, *, lane: bool = True
+) -> str:
+    """Text of ``a op b``; ``a`` comes first."""
+    op, kind = accumulator.op, accumulator.kind
+    if op in ("min", "max"):
+        return printer.call(op, kind, a, b, lane=lane) if kind in FLOATS else f"{op}({a}, {b})"
+    text = f"{a} {_INFIX[op]} {b}"
+    return printer.keep(text, kind, lane=lane) if kind in FLOATS else f"({text})"
+
+
+_INFIX = {"add": "+", "mul": "*", "and": "&", "or": "|"}
+
+
+def _fold_lanes(printer: Printer, total: _Total, accumulator: _Accumulator) -> str:
+    """Halve the logical lanes: vectors of threads first, then the lanes of one vector."""
+    memory = shared_name(accumulator.kind)
+    vectors = [printer.let(f"{memory}[{accumulator.slots} + {j}]") for j in range(total.threads)]
+    while len(vectors) > 1:
+        half = len(vectors) // 2
+        pairs = zip(vectors[:half], vectors[half:], strict=True)
+        vectors = [printer.let(combine(printer, accumulator, a, b)) for a, b in pairs]
+    lanes = [printer.component(vectors[0], j) for j in range(printer.lanes)]
+    while len(lanes) > 1:
+        half = len(lanes) // 2
+        pairs = zip(lanes[:half], lanes[half:], strict=True)
+        lanes = [printer.let(combine(printer, accumulator, a, b, lane=False)) for a, b in pairs]
+    return lanes[0]
+
+
+def shared_name(kind: str) -> str:
+    """The workgroup memory of a value type."""
+    return f"shared_{kind}"

@@ -1,0 +1,260 @@
+"""The state of printing one shader: text so far, names of values, live lanes, what is opaque."""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from runmat_jit.backends.wgpu.arithmetic import Arithmetic
+from runmat_jit.backends.wgpu.library import library_function
+from runmat_jit.backends.wgpu.schedule import Schedule
+from runmat_jit.kernel.ir import Buffer, Instruction, Literal, Table, Value
+from runmat_jit.kernel.primitives import FLOATS
+from runmat_jit.kernel.walk import every_instruction
+
+WGSL_TYPES = {"f32": "f32", "f64": "f64", "i32": "i32", "i64": "i64", "index": "i32", "i1": "bool"}
+"""WGSL's name of a value type: addresses have 32 bits here."""
+
+UNSIGNED = {"f32": "u32", "i32": "u32", "index": "u32", "f64": "u64", "i64": "u64"}
+
+_NAME = re.compile(r"[A-Za-z]\w*(\.\w+)?|\d+i")
+"""Names, components of vectors, and whole numbers."""
+
+COMPONENTS = "xyzw"
+
+_SUFFIX = {"u32": "u", "u64": "lu"}
+_WITHOUT_ARITHMETIC = ("store", "bitcast", "note", "isnan", "fptosi")
+"""Operations on floats that no float rule reaches through."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """How the shader sees a buffer: ``wide`` as vectors, ``atomic`` as words of four bools."""
+
+    buffer: str
+    name: str
+    element: str
+    wide: bool
+    atomic: bool
+    origin: str | None
+
+
+@dataclass(slots=True)
+class Printer:
+    """Collects WGSL; every module ``print_*`` writes through it."""
+
+    schedule: Schedule
+    arithmetic: Arithmetic
+    fed: frozenset[int]
+    memory: Mapping[str, Memory]
+    ordered: frozenset[str] = frozenset()
+    lines: list[str] = field(default_factory=list)
+    values: dict[int, str] = field(default_factory=dict)
+    functions: dict[str, str] = field(default_factory=dict)
+    shared: dict[str, int] = field(default_factory=dict)
+    """Vectors of workgroup memory by value type."""
+    live: str | None = None
+    """The mask of the live lanes; None where all are."""
+    first_is_live: bool = True
+    in_cell: bool = False
+    in_lanes: bool = False
+    noted: bool = False
+    read: set[str] = field(default_factory=set)
+    written: set[str] = field(default_factory=set)
+    """Ordered buffers touched since the last barrier."""
+    depth: int = 1
+    _count: int = 0
+
+    # -- text ------------------------------------------------------------------------------------
+    @property
+    def lanes(self) -> int:
+        """Lanes of a thread."""
+        return self.schedule.lanes
+
+    def fresh(self, letter: str = "v") -> str:
+        """A name that nothing has yet."""
+        self._count += 1
+        return f"{letter}{self._count}"
+
+    def line(self, text: str) -> None:
+        """Write a statement."""
+        self.lines.append("  " * self.depth + text)
+
+    def let(self, text: str, letter: str = "v") -> str:
+        """Name an expression."""
+        name = self.fresh(letter)
+        self.line(f"let {name} = {text};")
+        return name
+
+    def name(self, text: str) -> str:
+        """A name for an expression; its own where it is one."""
+        return text if _NAME.fullmatch(text) else self.let(text)
+
+    @contextmanager
+    def nest(self, head: str) -> Iterator[None]:
+        """Write a block of statements."""
+        self.line(f"{head} {{".lstrip())
+        self.depth += 1
+        yield
+        self.depth -= 1
+        self.line("}")
+
+    # -- types -----------------------------------------------------------------------------------
+    def vector(self, scalar: str, *, lane: bool = True) -> str:
+        """WGSL's vector of a thread's lanes, or the scalar."""
+        return f"vec{self.lanes}<{scalar}>" if lane and self.lanes > 1 else scalar
+
+    def type_of(self, value: Value) -> str:
+        """WGSL's type of a value."""
+        return self.vector(WGSL_TYPES[value.type], lane=value.lane)
+
+    def splat(self, scalar: str, text: str, *, lane: bool = True) -> str:
+        """A scalar in every lane."""
+        return f"{self.vector(scalar)}({text})" if lane and self.lanes > 1 else text
+
+    def component(self, text: str, lane: int) -> str:
+        """One lane of a name."""
+        return f"{text}.{COMPONENTS[lane]}" if self.lanes > 1 else text
+
+    def numbers(self, scalar: str = "i32") -> str:
+        """The vector ``0, 1, ...``."""
+        listed = ", ".join(map(str, range(self.lanes)))
+        return f"{self.vector(scalar)}({listed})"
+
+    # -- values ----------------------------------------------------------------------------------
+    def bind(self, value: Value, text: str) -> None:
+        """Define a value by an expression, which gets a name."""
+        self.values[value.number] = self.name(text)
+
+    def uniform(self, value: Value) -> str:
+        """The text of a uniform value."""
+        if value.literal is not None:
+            return literal(value.literal, value.type)
+        return self.values[value.number]
+
+    def operand(self, value: Value, *, lane: bool) -> str:
+        """The text of a value, in every lane where lanes are wanted."""
+        text = self.uniform(value)
+        if lane and not value.lane:
+            return self.splat(WGSL_TYPES[value.type], text)
+        return text
+
+    def constant(self, number: Literal, kind: str, *, lane: bool) -> str:
+        """The text of a constant, in every lane where lanes are wanted."""
+        return self.splat(WGSL_TYPES[kind], literal(number, kind), lane=lane)
+
+    def call(self, name: str, kind: str, *args: str, lane: bool) -> str:
+        """Text of a call of a library function, which is added to the shader."""
+        width = self.lanes if lane else 1
+        full = f"{name}_{kind}_{width}"
+        if full not in self.functions:
+            found = library_function(name, kind, width, wide=self.arithmetic.wide)
+            self.functions[full] = found.text
+            for needed in found.needs:
+                self.call(needed, kind, lane=lane)
+        return f"{full}({', '.join(args)})"
+
+    # -- protection ------------------------------------------------------------------------------
+    @property
+    def opaque(self) -> bool:
+        """Whether floats are to be kept from the driver's rules."""
+        return self.arithmetic.guard == "xor"
+
+    def keep(self, text: str, kind: str, *, lane: bool) -> str:
+        """A float that no rule of floats relates to what it was computed from."""
+        return self.call("keep", kind, text, lane=lane) if self.opaque else text
+
+    def is_fed(self, value: Value) -> bool:
+        """Whether another float operation takes the value."""
+        return value.number in self.fed
+
+    # -- lanes -----------------------------------------------------------------------------------
+    @contextmanager
+    def masked(self, mask: str, *, first: bool) -> Iterator[None]:
+        """Statements in which only some lanes are live; ``first``: the first of them is."""
+        outer = self.live, self.first_is_live
+        self.live = self.let(mask if self.live is None else f"({mask}) & {self.live}", "m")
+        self.first_is_live = first and self.first_is_live
+        yield
+        self.live, self.first_is_live = outer
+
+    @contextmanager
+    def lanes_inside(self) -> Iterator[None]:
+        """Statements that threads run on their own: nothing in them may wait for others."""
+        self.in_lanes = True
+        yield
+        self.in_lanes = False
+
+    def recall(self, accesses: tuple[set[str], set[str]]) -> None:
+        """Add accesses (reads, writes) that no barrier may have followed."""
+        self.read |= accesses[0]
+        self.written |= accesses[1]
+
+    def any_of(self, mask: str) -> str:
+        """Whether any lane of a mask is set."""
+        return f"any({mask})" if self.lanes > 1 else mask
+
+    # -- memory ----------------------------------------------------------------------------------
+    def memory_of(self, instruction: Instruction) -> Memory:
+        """How the shader sees the buffer of an access."""
+        buffer = instruction.attrs["buffer"]
+        assert isinstance(buffer, Buffer | Table), f"{instruction.op} names its buffer"
+        return self.memory[buffer.name]
+
+
+def literal(number: Literal, kind: str) -> str:
+    """A constant as WGSL text.
+
+    What WGSL cannot write or may take lightly (infinity, NaN, zeros, subnormal numbers) is made of
+    bits that are not known before the shader runs.
+    """
+    if kind == "i1":
+        return "true" if number else "false"
+    if kind in FLOATS:
+        return _float_literal(float(number), kind)
+    bits, suffix = (64, "li") if kind == "i64" else (32, "i")
+    number = (int(number) + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)
+    if number == -(1 << bits - 1):
+        return f"bitcast<{WGSL_TYPES[kind]}>({1 << bits - 1}{_SUFFIX[UNSIGNED[kind]]})"
+    return f"{number}{suffix}" if number >= 0 else f"({number}{suffix})"
+
+
+def _float_literal(number: float, kind: str) -> str:
+    code, unsigned = ("<f", "<I") if kind == "f32" else ("<d", "<Q")
+    packed = struct.pack(code, number)
+    rounded: float = struct.unpack(code, packed)[0]
+    smallest = 2.0**-126 if kind == "f32" else 2.0**-1022
+    if math.isfinite(rounded) and abs(rounded) >= smallest:
+        text = abs(rounded).hex() + ("f" if kind == "f32" else "lf")
+        return text if rounded > 0 else f"(-{text})"
+    bits = struct.unpack(unsigned, packed)[0]
+    if kind == "f32":
+        return f"bitcast<f32>({bits}u ^ P.zero)"
+    return f"bitcast<f64>({bits}lu ^ u64(P.zero))"
+
+
+def opaque_literal(number: Literal, kind: str) -> str:
+    """A constant that the driver does not know."""
+    if kind == "i1":
+        return f"(P.zero {'==' if number else '!='} 0u)"
+    text, word = literal(number, kind), UNSIGNED[kind]
+    zero = "P.zero" if word == "u32" else "u64(P.zero)"
+    if "P.zero" in text:
+        return text
+    return f"bitcast<{WGSL_TYPES[kind]}>(bitcast<{word}>({text}) ^ {zero})"
+
+
+def fed_values(bodies: Sequence[Sequence[Instruction]]) -> frozenset[int]:
+    """Numbers of floats that another float operation takes, or that a block carries on."""
+    found: set[int] = set()
+    for body in bodies:
+        for instruction in every_instruction(body):
+            if instruction.op not in _WITHOUT_ARITHMETIC:
+                found |= {v.number for v in instruction.args if v.type in FLOATS}
+            if instruction.block is not None:
+                found |= {v.number for v in instruction.block.yields if v.type in FLOATS}
+    return frozenset(found)

@@ -1,0 +1,235 @@
+"""Runs kernels on a device: uniform blocks, bind groups, one command encoder for a list of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from runmat_jit.backends.wgpu.adapter import ALIGNMENT, errors_of
+from runmat_jit.backends.wgpu.backend import CompiledShader, WgpuBackend
+from runmat_jit.backends.wgpu.facts import FACTOR, Facts
+from runmat_jit.backends.wgpu.memory import DeviceArray
+from runmat_jit.backends.wgpu.ranges import longest_blocks
+from runmat_jit.backends.wgpu.schedule import Schedule
+from runmat_jit.backends.wgpu.uniforms import END, FIRST, Key, origin_of
+from runmat_jit.backends.wgpu.windows import Part, parts_of
+from runmat_jit.core.errors import BackendError
+from runmat_jit.kernel.ir import Buffer, Kernel, Literal, Scalar
+
+_MOST_GROUPS = 65_535
+"""Workgroups of one dimension of a dispatch, on every device."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelRun:
+    """A kernel over cells or iterations ``part``; arguments by parameter name.
+
+    Buffers and tables are bound to device arrays, scalars to numbers.
+    """
+
+    kernel: Kernel
+    arguments: Mapping[str, DeviceArray | Literal]
+    part: tuple[int, int]
+    schedule: Schedule | None = None
+
+    @property
+    def arrays(self) -> dict[str, DeviceArray]:
+        """Buffers and tables."""
+        return {n: a for n, a in self.arguments.items() if isinstance(a, DeviceArray)}
+
+    @property
+    def indices(self) -> dict[str, int]:
+        """Index scalars: extents, strides and offsets."""
+        names = {
+            p.name for p in self.kernel.parameters if isinstance(p, Scalar) and p.type == "index"
+        }
+        return {name: _whole(self.arguments[name]) for name in names}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dispatch:
+    """One dispatch: its shader, bind group, workgroups, and place in the uniform buffer."""
+
+    shader: CompiledShader
+    group: Any
+    groups: tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Dispatches in order, with the memory they share; ``runs`` keep their buffers alive."""
+
+    runs: tuple[KernelRun, ...]
+    dispatches: tuple[Dispatch, ...]
+    uniforms: Any
+    events: Any
+
+
+class WgpuRunner:
+    """Runs kernels of one backend; what is stored is seen by later runs of the same batch."""
+
+    def __init__(self, backend: WgpuBackend) -> None:
+        self.backend = backend
+        self.device = backend.device
+
+    def run(self, runs: Iterable[KernelRun]) -> bool:
+        """Run kernels and wait for them; whether a ``note`` of any of them fired.
+
+        Raises:
+            BackendError: The device cannot run a kernel on these arrays.
+            DeviceLost: The device is gone.
+
+        """
+        batch = self.prepare(runs)
+        self.submit(batch)
+        return self.happened(batch)
+
+    def prepare(self, runs: Iterable[KernelRun]) -> Batch:
+        """Compile kernels and bind their arguments; a batch may be submitted many times."""
+        runs = tuple(runs)
+        shaders, blocks, windows = [], [], []
+        for run in runs:
+            for part in self._parts(run):
+                shader, block = self._step(run, part)
+                shaders.append(shader)
+                blocks.append(block)
+                windows.append((run, part))
+        with errors_of(self.device.info):
+            uniforms = self._uniform_buffer(blocks)
+            events = self._buffer(4, "STORAGE")
+            groups = [
+                self._bind(shader, run, part, (uniforms, number * ALIGNMENT, len(block)), events)
+                for number, (shader, block, (run, part)) in enumerate(
+                    zip(shaders, blocks, windows, strict=True)
+                )
+            ]
+        dispatches = tuple(
+            Dispatch(shader, group, _groups(part.hi - part.lo, shader.iterations_of_a_group))
+            for shader, group, (_, part) in zip(shaders, groups, windows, strict=True)
+        )
+        return Batch(runs, dispatches, uniforms, events)
+
+    def submit(self, batch: Batch) -> None:
+        """Start the dispatches of a batch, in order, without waiting for them."""
+        with errors_of(self.device.info):
+            encoder = self.device.handle.create_command_encoder()
+            encoder.clear_buffer(batch.events)
+            compute = encoder.begin_compute_pass()
+            for dispatch in batch.dispatches:
+                compute.set_pipeline(dispatch.shader.pipeline)
+                compute.set_bind_group(0, dispatch.group)
+                compute.dispatch_workgroups(*dispatch.groups)
+            compute.end()
+            self.device.queue.submit([encoder.finish()])
+
+    def happened(self, batch: Batch) -> bool:
+        """Wait for the last submission of a batch; whether a ``note`` fired in it."""
+        with errors_of(self.device.info):
+            word = self.device.queue.read_buffer(batch.events, 0, 4)
+        return bool(np.frombuffer(word, np.uint32)[0])
+
+    # -- one dispatch ----------------------------------------------------------------------------
+    def _parts(self, run: KernelRun) -> Iterable[Part]:
+        largest = self.device.largest_binding
+        return parts_of(run.kernel, run.arrays, run.indices, run.part, largest)
+
+    def _step(self, run: KernelRun, part: Part) -> tuple[CompiledShader, bytes]:
+        """The shader of a part and its uniform block."""
+        kernel, indices = run.kernel, run.indices
+        facts = facts_of(run, part)
+        schedule = run.schedule or self.backend.schedule(kernel, longest_blocks(kernel, indices))
+        shader = self.backend.compile(kernel, schedule, facts)
+        numbers: dict[Key, Literal] = {FIRST: part.lo, END: part.hi}
+        numbers |= {origin_of(name): window.origin for name, window in part.windows.items()}
+        numbers |= {
+            name: value
+            for name, value in run.arguments.items()
+            if not isinstance(value, DeviceArray)
+        }
+        try:
+            return shader, shader.uniforms.pack(numbers)
+        except OverflowError as error:
+            raise BackendError(
+                "an extent has more than 31 bits; keep the arrays on the CPU (device='cpu')"
+            ) from error
+
+    def _bind(
+        self,
+        shader: CompiledShader,
+        run: KernelRun,
+        part: Part,
+        uniforms: tuple[Any, int, int],
+        events: Any,
+    ) -> Any:
+        resources = [uniforms]
+        for binding in shader.bindings:
+            window = part.windows[binding.parameter]
+            buffer = run.arrays[binding.parameter].buffer
+            resources.append((buffer, window.offset, window.nbytes))
+        resources.append((events, 0, 4))
+        return self.device.handle.create_bind_group(
+            layout=shader.layout,
+            entries=[
+                {"binding": number, "resource": {"buffer": b, "offset": offset, "size": size}}
+                for number, (b, offset, size) in enumerate(resources)
+            ],
+        )
+
+    def _uniform_buffer(self, blocks: Sequence[bytes]) -> Any:
+        """All uniform blocks of a batch, each at the alignment of bindings."""
+        assert all(len(block) <= ALIGNMENT for block in blocks), "a block fits its place"
+        content = b"".join(block.ljust(ALIGNMENT, b"\0") for block in blocks)
+        buffer = self._buffer(max(len(content), ALIGNMENT), "UNIFORM")
+        self.device.queue.write_buffer(buffer, 0, content or b"\0" * 4)
+        return buffer
+
+    def _buffer(self, nbytes: int, usage: str) -> Any:
+        import wgpu  # noqa: PLC0415 - loaded by whoever made the device
+
+        flags = wgpu.BufferUsage
+        return self.device.handle.create_buffer(
+            size=nbytes, usage=getattr(flags, usage) | flags.COPY_DST | flags.COPY_SRC
+        )
+
+
+def facts_of(run: KernelRun, part: Part) -> Facts:
+    """What a shader may take for granted about the arguments of one part."""
+    kernel, lane_part = run.kernel, run.kernel.body[-1].op == "lanes"
+    origins = {name: window.origin for name, window in part.windows.items()}
+    multiples = {name for name, number in run.indices.items() if number % FACTOR == 0}
+    shifted = {name for name, origin in origins.items() if origin}
+    multiples |= {name for name in shifted if origins[name] % FACTOR == 0}
+    return Facts(
+        frozenset(multiples),
+        frozenset(shifted),
+        _shared(kernel, run.arrays),
+        aligned_part=not lane_part or part.lo % FACTOR == 0,
+    )
+
+
+def _shared(kernel: Kernel, arrays: Mapping[str, DeviceArray]) -> frozenset[str]:
+    """Buffers in the same memory as another one that is written."""
+    buffers = [p for p in kernel.parameters if isinstance(p, Buffer)]
+    written = {p.name for p in buffers if p.written}
+    names = {p.name for p in buffers}
+    return frozenset(
+        name
+        for name in names
+        for other in names - {name}
+        if arrays[name].buffer is arrays[other].buffer and written & {name, other}
+    )
+
+
+def _groups(iterations: int, of_a_group: int) -> tuple[int, int, int]:
+    """Workgroups of a dispatch: as few as there must be, in two dimensions where one is full."""
+    count = -(-iterations // of_a_group)
+    rows = -(-count // _MOST_GROUPS)
+    return -(-count // rows), rows, 1
+
+
+def _whole(argument: object) -> int:
+    assert isinstance(argument, int | np.integer), "an index scalar is a whole number"
+    return int(argument)

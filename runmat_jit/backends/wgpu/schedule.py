@@ -1,0 +1,145 @@
+"""How a kernel is cut for a GPU: lanes of a thread, threads of a cell and of a workgroup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from runmat_jit.backends.wgpu.cells import Cells, cells_of
+from runmat_jit.kernel.ir import Instruction, Kernel, Scalar
+from runmat_jit.kernel.primitives import SIZES, TOTAL_BLOCKS, TOTAL_STEPS, total_lanes
+from runmat_jit.kernel.walk import every_instruction
+
+_THREADS = 256
+_TEAM = 64
+"""Threads of a cell where nothing is known of its length."""
+_SMALLEST_GROUP = 64
+_LONG_BODY = 120
+"""Instructions from which the body of a ``total`` is printed once, not twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a device allows, as far as a schedule depends on it."""
+
+    threads: int = 256
+    shared_bytes: int = 16_384
+    software: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A thread is a vector of ``lanes``; ``team`` threads run a cell, ``threads`` a workgroup.
+
+    Of each block of a ``total`` a team runs as many at once as it has threads for them.
+    ``full_blocks`` prints the body of a ``total`` a second time, without masks, for blocks whose
+    steps are all there: their loads do not wait for one another.
+    """
+
+    lanes: int = 4
+    threads: int = _THREADS
+    team: int = _TEAM
+    full_blocks: bool = False
+
+    @property
+    def teams(self) -> int:
+        """Cells of a workgroup."""
+        return self.threads // self.team
+
+
+def schedule_for(
+    kernel: Kernel, limits: Limits, longest: Mapping[int, int] | None = None
+) -> Schedule:
+    """The schedule of a kernel.
+
+    Args:
+        kernel: A valid kernel.
+        limits: Of the device.
+        longest: Iterations of ``lanes`` and ``total`` blocks, by the number of their index, as
+            far as they are known.
+
+    """
+    lanes = lanes_of_a_thread(kernel)
+    if kernel.body[-1].op != "grid":
+        return Schedule(lanes, min(_THREADS, limits.threads), min(_THREADS, limits.threads))
+    cells = cells_of(kernel)
+    team = _team(kernel, lanes, longest or {}, limits)
+    threads = team
+    if not cells.one_team:
+        while threads * 2 <= min(_THREADS, limits.threads):
+            threads *= 2
+    while threads > team and shared_bytes(kernel, lanes, team) * (threads // team) > (
+        limits.shared_bytes
+    ):
+        threads //= 2
+    return Schedule(lanes, threads, team, _prints_full_blocks(cells, limits))
+
+
+def lanes_of_a_thread(kernel: Kernel) -> int:
+    """16 bytes of the widest type in memory or in lanes; four bools are one word."""
+    kinds = {p.element for p in kernel.parameters if not isinstance(p, Scalar)}
+    kinds |= {v.type for i in every_instruction(kernel.body) for v in i.results if v.lane}
+    if kinds & {"f64", "i64"} and "bool" not in kinds:
+        return 2
+    return 4
+
+
+def totals(body: Sequence[Instruction]) -> Iterator[Instruction]:
+    """All ``total`` instructions."""
+    return (i for i in every_instruction(body) if i.op == "total")
+
+
+def threads_of_a_block(total: Instruction, lanes: int) -> int:
+    """Threads that hold the logical lanes of a ``total``."""
+    return total_lanes([r.type for r in total.results]) // lanes
+
+
+def shared_slots(total: Instruction, schedule: Schedule) -> int:
+    """Vectors of workgroup memory that each combined value of a ``total`` needs for a team."""
+    block = threads_of_a_block(total, schedule.lanes)
+    return block if schedule.team <= block else TOTAL_BLOCKS * block
+
+
+def shared_bytes(kernel: Kernel, lanes: int, team: int) -> int:
+    """Workgroup memory of one team: all totals use the same."""
+    schedule = Schedule(lanes, team, team)
+    by_type: dict[str, int] = {}
+    for total in totals(kernel.body):
+        kinds = [r.type for r in total.results]
+        for kind in set(kinds):
+            slots = shared_slots(total, schedule) * kinds.count(kind)
+            by_type[kind] = max(by_type.get(kind, 0), slots)
+    return sum(slots * lanes * SIZES.get(kind, 4) for kind, slots in by_type.items())
+
+
+def _team(kernel: Kernel, lanes: int, longest: Mapping[int, int], limits: Limits) -> int:
+    """Threads of a cell: a power of two that the longest block of the cell keeps busy."""
+    wanted, least = 0, 1
+    for instruction in every_instruction(kernel.body):
+        if instruction.op not in ("lanes", "total"):
+            continue
+        assert instruction.block is not None, "a block has a body"
+        assert instruction.block.index is not None, "this block counts"
+        length = longest.get(instruction.block.index.number)
+        threads = _TEAM
+        if instruction.op == "total":
+            block = threads_of_a_block(instruction, lanes)
+            least = max(least, block)
+            if length is not None:
+                threads = block * max(1, -(-length // (TOTAL_STEPS * lanes * block)))
+        elif length is not None:
+            threads = -(-length // lanes)
+        wanted = max(wanted, threads)
+    team = max(least, 1)
+    largest = min(_THREADS, limits.threads)
+    while team < min(wanted, largest):
+        team *= 2
+    while team > least and shared_bytes(kernel, lanes, team) > limits.shared_bytes:
+        team //= 2
+    if cells_of(kernel).one_team:
+        team = max(team, min(_SMALLEST_GROUP, largest))
+    return team
+
+
+def _prints_full_blocks(cells: Cells, limits: Limits) -> bool:
+    return not limits.software and cells.total_instructions <= _LONG_BODY

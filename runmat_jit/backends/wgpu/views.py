@@ -1,0 +1,81 @@
+"""Which buffers a shader sees as vectors: those whose accesses are all whole vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from runmat_jit.backends.wgpu.facts import FACTOR, Facts
+from runmat_jit.kernel.ir import Block, Buffer, Instruction, Kernel, Scalar, Table, Value
+
+
+@dataclass(slots=True)
+class _Alignment:
+    """Numbers of the uniform values that are known to be multiples of the lanes of a thread."""
+
+    lanes: int
+    facts: Facts
+    known: set[int] = field(default_factory=set)
+    narrow: set[str] = field(default_factory=set)
+
+    def holds(self, value: Value) -> bool:
+        if value.literal is not None:
+            return int(value.literal) % self.lanes == 0
+        return value.number in self.known
+
+    def body(self, body: Sequence[Instruction], *, top: bool = False) -> None:
+        for instruction in body:
+            if instruction.block is not None:
+                self.enter(instruction, instruction.block, top=top)
+                self.body(instruction.block.body)
+            elif instruction.op in ("load", "store", "gather"):
+                self.access(instruction)
+            elif self.follows(instruction):
+                self.known.add(instruction.results[0].number)
+
+    def enter(self, instruction: Instruction, block: Block, *, top: bool) -> None:
+        """A block's index is a multiple where it starts at one and steps by multiples."""
+        if block.index is None or instruction.op == "grid":
+            return
+        starts = self.holds(instruction.args[0])
+        if instruction.op == "lanes" and top:
+            starts = self.facts.aligned_part
+        if instruction.op == "loop":
+            starts = starts and self.holds(instruction.args[2])
+        if starts:
+            self.known.add(block.index.number)
+
+    def follows(self, instruction: Instruction) -> bool:
+        op, args = instruction.op, instruction.args
+        if len(instruction.results) != 1 or instruction.results[0].type != "index":
+            return False
+        if op in ("add", "sub", "neg"):
+            return all(map(self.holds, args))
+        if op == "mul":
+            return any(map(self.holds, args))
+        return op == "select" and all(map(self.holds, args[1:]))
+
+    def access(self, instruction: Instruction) -> None:
+        buffer = instruction.attrs["buffer"]
+        assert isinstance(buffer, Buffer | Table), f"{instruction.op} names its buffer"
+        stride = instruction.attrs.get("stride")
+        if stride == 0 and instruction.op == "load":
+            return  # one element of a vector
+        origin = buffer.name not in self.facts.shifted or buffer.name in self.facts.multiples
+        if stride != 1 or not origin or not self.holds(instruction.args[0]):
+            self.narrow.add(buffer.name)
+
+
+def wide_buffers(kernel: Kernel, facts: Facts, lanes: int) -> frozenset[str]:
+    """Buffers whose every access of lanes is one vector of ``lanes`` elements."""
+    if lanes == 1:
+        return frozenset()
+    alignment = _Alignment(lanes, facts)
+    for parameter in kernel.parameters:
+        if isinstance(parameter, Scalar):
+            given = FACTOR % lanes == 0 and parameter.name in facts.multiples
+            if given or parameter.multiple_of % lanes == 0:
+                alignment.known.add(kernel.arguments[parameter.name].number)
+    alignment.body(kernel.body, top=True)
+    names = {p.name for p in kernel.parameters if isinstance(p, Buffer)}
+    return frozenset(names - alignment.narrow)

@@ -1,0 +1,89 @@
+"""Runs kernels on an adapter beside the interpreter: what the tests of printing compare."""
+
+from functools import cache
+
+import numpy as np
+
+from runmat_jit.backends.wgpu.adapter import Device, adapters
+from runmat_jit.backends.wgpu.arithmetic import Arithmetic
+from runmat_jit.backends.wgpu.backend import WgpuBackend
+from runmat_jit.backends.wgpu.memory import DeviceArray
+from runmat_jit.backends.wgpu.run import KernelRun, WgpuRunner
+from runmat_jit.kernel.interpret import Memory, interpret
+from runmat_jit.kernel.ir import Scalar
+
+EMULATED = Arithmetic("xor", frozenset({"f32", "f64"}))
+"""Fused multiplication and addition on an adapter that splits them: the bits of the CPU."""
+
+
+@cache
+def device():
+    """The software adapter where there is one: the same bits on every machine."""
+    found = sorted(adapters(), key=lambda adapter: not adapter.info.software)
+    return Device(found[0]) if found else None
+
+
+@cache
+def runner(arithmetic=EMULATED, *, trusted=True):
+    return WgpuRunner(WgpuBackend(device(), arithmetic, trusted=trusted))
+
+
+def run(kernel, arguments, part, schedule=None, using=None):
+    """Run on a copy of the memory and copy it back; whether an event was noted."""
+    using = using or runner()
+    memory = using.backend.memory
+    bound = {}
+    for parameter in kernel.parameters:
+        argument = arguments[parameter.name]
+        if isinstance(parameter, Scalar):
+            bound[parameter.name] = argument
+            continue
+        uploaded = memory.upload(elements(argument))
+        origin = argument.origin if isinstance(argument, Memory) else 0
+        bound[parameter.name] = DeviceArray(uploaded.buffer, uploaded.dtype, uploaded.size, origin)
+    event = using.run([KernelRun(kernel, bound, part, schedule)])
+    arrays = {name: a for name, a in bound.items() if isinstance(a, DeviceArray)}
+    for name, array in arrays.items():
+        elements(arguments[name])[...] = memory.download(array)
+    memory.free(arrays.values())
+    return event
+
+
+def check(kernel, arguments, part, schedule=None, using=None):
+    """A device and the interpreter leave the same memory, and see the same events."""
+    found, expected = ({k: copied(v) for k, v in arguments.items()} for _ in range(2))
+    event = run(kernel, found, part, schedule, using)
+    wanted = interpret(kernel, expected, part)
+    for name, argument in expected.items():
+        if isinstance(argument, np.ndarray | Memory):
+            got, want = elements(found[name]), elements(argument)
+            assert same(got, want), message(name, got, want)
+    assert event == wanted
+    return expected
+
+
+def message(name, got, want):
+    places = np.flatnonzero(~equal(got, want))
+    rows = [(int(i), got[i], want[i]) for i in places[:6]]
+    return f"{name} differs in {places.size} of {got.size}: {rows}"
+
+
+def equal(a, b):
+    """Which elements have equal bits, all NaN taken as one."""
+    kind = f"u{a.itemsize}"
+    bits = a.view(kind) == b.view(kind)
+    return bits | (np.isnan(a) & np.isnan(b)) if a.dtype.kind == "f" else bits
+
+
+def same(a, b):
+    return bool(equal(a, b).all())
+
+
+def copied(argument):
+    if isinstance(argument, Memory):
+        return Memory(argument.elements.copy(), argument.origin)
+    return argument.copy() if isinstance(argument, np.ndarray) else argument
+
+
+def elements(argument):
+    return argument.elements if isinstance(argument, Memory) else argument
