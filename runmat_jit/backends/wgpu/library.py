@@ -99,7 +99,7 @@ _FMA_F64 = """fn NAME(x: F, y: F, z: F) -> F {
 _DIVIDE_WIDE = "fn NAME(a: F, b: F) -> F { return F(D(a) / D(b)); }"
 _SQRT_WIDE = "fn NAME(x: F) -> F { return F(sqrt(D(x))); }"
 
-# One step with the remainder, which fma makes exact; where numbers are extreme, as the adapter does.
+# One step with the remainder, which fma makes exact; extreme numbers stay as the adapter has them.
 _DIVIDE_NARROW = """fn NAME(a: F, b: F) -> F {
   let q = a / b;
   let better = fma(fma(-q, b, a), F(1.0) / b, q);

@@ -106,8 +106,8 @@ def test_uniform_primitives_have_the_bits_of_lanes(kind):
         with b.lanes(0, 40) as lanes:
             b.store(v, lanes.i, formula(b.splat(x, kind), b.splat(y, kind)))
     made = b.finish()
-    for a, c in itertools.product(SPECIAL[kind][:8], (0.7, -3.2, 100.0)):
-        a, c = (float(DTYPES[kind](number)) for number in (a, c))
+    for pair in itertools.product(SPECIAL[kind][:8], (0.7, -3.2, 100.0)):
+        a, c = (float(DTYPES[kind](number)) for number in pair)
         memory = {"x": a, "y": c, "u": np.zeros(1, DTYPES[kind]), "v": np.zeros(40, DTYPES[kind])}
         check(made, memory, (0, 1))
 
