@@ -12,14 +12,16 @@ from matlab_frontend.tokens import OCTAVE_KEYWORDS
 # A name and blanks; then a word that is neither `=`, `(`, the end of the statement, nor an
 # operator with a blank after it. `x -1` is a command where x is no variable.
 _COMMAND = re.compile(
-    r"""([A-Za-z]\w*)[ \t]+
+    r"""([A-Za-z]\w*)[ \t]++
     (?![=(;,%)\]}\n]|\Z|\.\.\.)
     (?!(?:\.[*/\\^']|[~!<>+\-*/^&|]=|&&|\|\||\+\+|--|\*\*|[-+*/\\^<>&|:]|\.')(?:[ \t;,\n]|\Z))
     """,
     re.VERBOSE | re.ASCII,
 )
-_WORD = re.compile(r"""(?:'(?:[^'\n]|'')*'|"(?:[^"\n]|"")*"|[^\s;,%'"]|['"])+""")
-_QUOTED = re.compile(r"""'((?:[^'\n]|'')*)'|"((?:[^"\n]|"")*)\"""")
+_WORD = r"""(?:'(?:[^'\n]|'')*+'|"(?:[^"\n]|"")*+"|[^\s;,{comment}'"])+"""
+_WORD_MATLAB = re.compile(_WORD.format(comment="%"))
+_WORD_OCTAVE = re.compile(_WORD.format(comment="%#"))
+_QUOTED = re.compile(r"""'((?:[^'\n]|'')*+)'|"((?:[^"\n]|"")*+)\"""")
 _BLANKS = re.compile(r"(?:[ \t]|\.\.\.[^\n]*\n)*")
 
 
@@ -31,10 +33,12 @@ class CommandText(NamedTuple):
     span: Span
 
 
-def command_at(text: str, offset: int, variables: Container[str]) -> CommandText | None:
+def command_at(
+    text: str, offset: int, variables: Container[str], *, octave: bool = False
+) -> CommandText | None:
     """The command that begins at an offset, where a statement begins; None if none does.
 
-    A name in ``variables`` begins an expression.
+    A name in ``variables`` begins an expression. A quote that is not closed ends the command.
     """
     found = _COMMAND.match(text, offset)
     if found is None:
@@ -42,9 +46,10 @@ def command_at(text: str, offset: int, variables: Container[str]) -> CommandText
     name = found.group(1)
     if name in OCTAVE_KEYWORDS or name in variables:
         return None
+    match = (_WORD_OCTAVE if octave else _WORD_MATLAB).match
     words = []
     end = offset = found.end()
-    while word := _WORD.match(text, offset):
+    while word := match(text, offset):
         words.append(_QUOTED.sub(_unquoted, word.group()))
         end = word.end()
         blanks = _BLANKS.match(text, end)

@@ -57,8 +57,8 @@ _MATLAB = _pattern("", "%")
 # In Octave `x++` and `x--` are statements; elsewhere `++` is a sum with a sign.
 _OCTAVE = _pattern(r"(?:\+\+|--)(?=[ \t]*(?:[;,\n]|\Z))|!=|[-+*/^|&]=|\*\*|", "%#")
 _LITERALS = {
-    "'": (CHAR, re.compile(r"'(?:[^'\n]|'')*'")),
-    '"': (STRING, re.compile(r'"(?:[^"\n]|"")*"')),
+    "'": (CHAR, re.compile(r"'(?:[^'\n]|'')*+'")),
+    '"': (STRING, re.compile(r'"(?:[^"\n]|"")*+"')),
 }
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _STANDS_ALONE = frozenset({"else", "try", "otherwise", "return", "break", "continue", "end", "do"})

@@ -99,8 +99,9 @@ def _command(node: nodes.Command) -> _Parts:
 def _if(node: nodes.If) -> _Parts:
     parts: _Parts = []
     for branch in node.branches:
-        parts += [*([_Layout.LINE, "else"] if parts else []), "if "]
-        parts += [branch.condition, *_block(branch.body)]
+        if parts:
+            parts += [_Layout.LINE, "else"]
+        parts += ["if ", branch.condition, *_block(branch.body)]
     if node.otherwise:
         parts += [_Layout.LINE, "else", *_block(node.otherwise)]
     return parts

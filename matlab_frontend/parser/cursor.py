@@ -10,13 +10,13 @@ from matlab_frontend.comments import end_of_block_comment
 from matlab_frontend.errors import MatlabSyntaxError
 from matlab_frontend.lexer import statement_tokens
 from matlab_frontend.source import Source, Span
-from matlab_frontend.tokens import FINISH, SEPARATORS, Token
+from matlab_frontend.tokens import FINISH, NAME, SEPARATORS, Token
 
-DEEPEST = 150
+DEEPEST = 80
 """Brackets, blocks and operands may be nested this deep.
 
-A level costs the parser three calls at most, so that Python's own limit is not met, neither here
-nor by those who walk the tree.
+A level costs the parser six calls at most, so that Python's own limit is not met; public programs
+come to twenty levels.
 """
 
 _BLANKS = re.compile(r"(?:[ \t\f\v]|\.\.\.[^\n]*(?:\n|\Z))*")
@@ -120,9 +120,6 @@ class Cursor:
     def at_separator(self) -> bool:
         return self.token.kind in SEPARATORS
 
-    def column(self, token: Token) -> int:
-        return self.source.position(token.start).column
-
     def enter(self) -> None:
         """Open a level of nesting, to be closed by ``depth -= 1``."""
         self.depth += 1
@@ -135,7 +132,7 @@ class Cursor:
 
 
 def _named(kind: str) -> str:
-    return f"a {kind}" if kind.isalpha() else f"'{kind}'"
+    return "the name" if kind == NAME else f"'{kind}'"
 
 
 def _line_end(text: str, offset: int) -> int:

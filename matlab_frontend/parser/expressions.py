@@ -152,6 +152,8 @@ def _indexed(cursor: Cursor, target: Expression) -> Expression:
             target = CellIndex(Span(start, cursor.last_end), target, found)
         elif kind == ".":
             target = _field(cursor, target)
+        elif kind == "@" and cursor.token.start == cursor.last_end:
+            cursor.fail("calls of a superclass's method ('name@class') are not supported yet")
         else:
             return target
 
@@ -184,7 +186,7 @@ def _argument(cursor: Cursor, closing: str) -> Expression:
 def _parenthesized(cursor: Cursor) -> Parenthesized:
     opening = cursor.advance()
     inner = expression(cursor)
-    cursor.expect(")", f"to close '(' of column {cursor.column(opening)}")
+    cursor.expect(")", "after the expression in parentheses")
     return Parenthesized(Span(opening.start, cursor.last_end), inner)
 
 

@@ -41,8 +41,11 @@ _STEPS = {"++": "+", "--": "-"}
 def command(cursor: Cursor, text: CommandText) -> Command:
     """A statement in command syntax, which was recognized in the text."""
     cursor.last_end = text.span.end
-    suppressed = cursor.source.text.startswith(";", cursor.skip_blanks())
-    return Command(text.span, text.name, text.words, suppressed)
+    offset = cursor.skip_blanks()
+    following = cursor.source.text[offset : offset + 1]
+    if following in {"'", '"'}:
+        cursor.fail(f"{following} is not closed on its line", Span(offset, offset + 1))
+    return Command(text.span, text.name, text.words, suppressed=following == ";")
 
 
 def expression_or_assignment(

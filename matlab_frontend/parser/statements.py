@@ -43,7 +43,7 @@ def next_statement(cursor: Cursor) -> Statement | None:
 
     """
     offset = cursor.skip_to_statement()
-    found = command_at(cursor.source.text, offset, cursor.variables)
+    found = command_at(cursor.source.text, offset, cursor.variables, octave=cursor.octave)
     if found is not None:
         return simple.command(cursor, found)
     cursor.read_statement(offset)
