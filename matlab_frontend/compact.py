@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from matlab_frontend.lexer import statement_tokens
 from matlab_frontend.source import Source, Span
-from matlab_frontend.tokens import NEWLINE
+from matlab_frontend.tokens import NEWLINE, NUMBER, Token
 
 
 def compact(source: Source, span: Span, *, octave: bool = False) -> str:
@@ -15,9 +15,22 @@ def compact(source: Source, span: Span, *, octave: bool = False) -> str:
     """
     # In parentheses a line end is nothing, as it was where the expression stood.
     enclosed = Source(f"({source.excerpt(span)}\n)", source.name)
-    tokens = statement_tokens(enclosed, 0, octave=octave)[1:-2]
-    return "".join(_written(token.kind, token.text) for token in tokens)
+    written = [""]
+    for token in statement_tokens(enclosed, 0, octave=octave)[1:-2]:
+        if token.kind in {NEWLINE, ";"}:
+            if written[-1] == ",":
+                written.pop()
+            if written[-1] not in {";", "[", "{"}:
+                written.append(";")
+            continue
+        if token.kind in {"]", "}"} and written[-1] == ";":
+            written.pop()
+        written.append(_text(token))
+    return "".join(written)
 
 
-def _written(kind: str, text: str) -> str:
-    return {NEWLINE: ";", ",": ","}.get(kind, text)
+def _text(token: Token) -> str:
+    if token.kind == ",":
+        return ","  # also for a blank
+    # The dot of `1. / x` would otherwise become one of the operator's.
+    return token.text.removesuffix(".") if token.kind == NUMBER else token.text
