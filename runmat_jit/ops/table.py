@@ -14,6 +14,7 @@ from runmat_jit.ops import (
     logical,
     mathematical,
     move,
+    random,
     reduce,
     rounding,
     structure,
@@ -30,6 +31,7 @@ _MODULES = (
     reduce,
     create,
     move,
+    random,
     structure,
 )
 

@@ -53,6 +53,8 @@ def loops(row):
 def _params(row):
     if row.name == "cast":
         return [{"dtype": dtype.name} for dtype in COMPILED_DTYPES]
+    if row.name in ("random_uniform", "random_normal"):
+        return [{"dtype": "float32"}, {"dtype": "float64"}]
     if row.name in EXPONENTS:
         return [{"exponent": exponent} for exponent in (None, *EXPONENTS[row.name])]
     if row.name in ("copy", "contiguous_copy"):
