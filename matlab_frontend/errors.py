@@ -5,6 +5,8 @@ from __future__ import annotations
 from matlab_frontend.source import Source, Span
 from runmat_jit.core.errors import RunMatError
 
+_SHOWN = 100  # characters of a line
+
 
 class MatlabError(RunMatError):
     """An error of a running program, as ``error(identifier, message)`` raises it.
@@ -64,10 +66,16 @@ class MatlabSyntaxError(MatlabError, SyntaxError):
 
 
 def underlined(source: Source, span: Span) -> str:
-    """The line where a span starts, over carets below the characters of the span."""
+    """The line where a span starts, over carets below the characters of the span.
+
+    Of a line that is too long for a screen, the part around the span's start.
+    """
     start = source.position(span.start)
-    text = source.line(start.line)
+    line = source.line(start.line)
+    first = max(start.column - 1 - _SHOWN // 2, 0) if len(line) > _SHOWN else 0
+    text = line[first : first + _SHOWN]
+    column = start.column - 1 - first
     # Tabs stay tabs, so that the caret stands below its character whatever their width.
-    blanks = "".join("\t" if c == "\t" else " " for c in text[: start.column - 1])
-    width = min(span.end - span.start, len(text) - start.column + 1)
+    blanks = "".join("\t" if c == "\t" else " " for c in text[:column])
+    width = min(span.end - span.start, len(text) - column)
     return f"  {text}\n  {blanks}{'^' * max(width, 1)}"

@@ -80,8 +80,9 @@ class _Bracket(NamedTuple):
 def statement_tokens(source: Source, offset: int, *, octave: bool = False) -> list[Token]:
     """The tokens of the statement, or of the part of a compound one, that begins at an offset.
 
-    The last one is a semicolon, comma or line end outside brackets, or ``FINISH``: nothing that
-    belongs to the statement comes after it, but the statement may be complete before it.
+    The last one is a semicolon, comma or line end outside brackets, or ``FINISH`` after a keyword
+    and at the end of the text: nothing that belongs to the statement comes after it, but the
+    statement may be complete before it.
 
     Raises:
         MatlabSyntaxError: A bracket, literal or block comment is not closed, or a character has no
@@ -120,7 +121,8 @@ class _Lexer:
             word = text[start:offset]
             if kind == NAME:
                 after_value = self.name(word, start, offset)
-                if tokens[-1].kind in _STANDS_ALONE and len(tokens) == 1:
+                # A keyword begins or ends a statement; what follows it is read when that is known.
+                if not after_value and (len(tokens) > 1 or tokens[0].kind in _STANDS_ALONE):
                     tokens.append(Token(FINISH, "", offset, offset))
                     return tokens
             elif kind == NUMBER:

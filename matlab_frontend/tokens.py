@@ -14,7 +14,7 @@ INDEX_END = "index end"
 COMMAND = "command"
 NEWLINE = "newline"
 FINISH = "finish"
-"""After the last token of the text, and after a keyword whose statement begins a new one."""
+"""After the last token of the text, and after a keyword behind which a statement begins."""
 
 SEPARATORS = frozenset({NEWLINE, ";", ",", FINISH})
 """What stands between statements."""

@@ -34,6 +34,12 @@ def test_a_tab_before_the_caret_stays_a_tab():
     assert underlined(Source("\tx = )"), Span(5, 6)) == "  \tx = )\n  \t    ^"
 
 
+def test_of_a_long_line_the_part_at_fault_is_shown():
+    text = "a" * 500 + "?" + "b" * 500
+    expected = f"  {'a' * 50}?{'b' * 49}\n  {' ' * 50}^"
+    assert underlined(Source(text), Span(500, 501)) == expected
+
+
 def test_python_shows_a_syntax_error_as_its_own():
     error = MatlabSyntaxError("'(' is not closed", SOURCE, Span(11, 12))
     assert isinstance(error, SyntaxError)

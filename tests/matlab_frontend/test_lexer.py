@@ -126,6 +126,7 @@ def test_the_tokens_end_with_the_statement():
     assert tokens("x, y") == "x ,"
     assert tokens("x % comment, ; here\ny") == "x newline"
     assert tokens("else x = 1;") == "else finish"
+    assert tokens("if x break, end") == "if x break finish"
 
 
 def test_a_line_end_is_a_row_break_in_brackets_and_nothing_in_parentheses():

@@ -433,5 +433,10 @@ def test_long_chains_are_no_nesting():
     assert tree(text).startswith("(= x " + "(+ " * 4999 + "1 1)")
 
 
+def test_many_cases_on_a_line_are_no_nesting():
+    text = "switch x " + "case 1 " * 5000 + "end"
+    assert len(parse(Source(text)).statements[0].cases) == 5000
+
+
 def test_many_statements_are_no_nesting():
     assert len(parse(Source("if a\nelse\nend\n" * 5000)).statements) == 5000
