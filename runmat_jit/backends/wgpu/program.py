@@ -1,0 +1,114 @@
+"""Runs the launches of a program on a device: what lowering gives, bound to device memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from runmat_jit.backends.wgpu.backend import WgpuBackend
+from runmat_jit.backends.wgpu.memory import DeviceArray
+from runmat_jit.backends.wgpu.run import Batch, KernelRun, WgpuRunner
+from runmat_jit.graph.node import Node
+from runmat_jit.kernel.ir import Literal
+from runmat_jit.kernel.math.tables import table
+from runmat_jit.lower.launch import Argument, InputScalar, Launch, NodeBuffer, Scratch, TableBuffer
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProgramMemory:
+    """What a program's launches are bound to in one call.
+
+    ``arrays`` holds the memory of inputs and stored nodes, ``scalars`` the inputs given by value.
+    The same memory is best given by the same ``DeviceArray`` objects: then nothing is bound anew.
+    """
+
+    arrays: Mapping[Node, DeviceArray]
+    scalars: Mapping[Node, np.ndarray[Any, Any]]
+
+
+class WgpuProgramRunner:
+    """The launches of one program; for one call at a time.
+
+    Scratch memory and tables belong to the program and live as long as it does; results are the
+    caller's, so that they can stay on the device.
+    """
+
+    def __init__(self, backend: WgpuBackend, launches: Sequence[Launch]) -> None:
+        self.backend = backend
+        self.launches = tuple(launches)
+        self._runner = WgpuRunner(backend)
+        self._own: dict[Scratch | str, DeviceArray] = {}
+        self._bound: tuple[object, Batch] | None = None
+
+    def unsupported(self) -> str | None:
+        """Why the device cannot run some kernel of the program; None where it can run all."""
+        reasons = (self.backend.unsupported(launch.kernel) for launch in self.launches)
+        return next((reason for reason in reasons if reason is not None), None)
+
+    def start(self, memory: ProgramMemory) -> Batch:
+        """Submit all launches in order, without waiting for them.
+
+        Raises:
+            BackendError: The device cannot run a kernel on these arrays.
+            DeviceLost: The device is gone, and all device arrays with it.
+
+        """
+        key = self._key(memory)
+        if self._bound is None or self._bound[0] != key:
+            self._bound = key, self._runner.prepare([self._run(la, memory) for la in self.launches])
+        batch = self._bound[1]
+        self._runner.submit(batch)
+        return batch
+
+    def run(self, memory: ProgramMemory) -> bool:
+        """Run all launches and wait; whether a ``note`` fired (raises as ``start``)."""
+        return self._runner.happened(self.start(memory))
+
+    def happened(self, batch: Batch) -> bool:
+        """Wait for what ``start`` submitted; whether a ``note`` fired in it."""
+        return self._runner.happened(batch)
+
+    def close(self) -> None:
+        """Give scratch memory and tables back."""
+        self.backend.memory.free(self._own.values())
+        self._own, self._bound = {}, None
+
+    # -- binding ---------------------------------------------------------------------------------
+    def _key(self, memory: ProgramMemory) -> object:
+        """What a batch depends on: the identity of buffers, and the values of scalars."""
+        arrays = tuple((id(a.buffer), a.origin, a.size) for a in memory.arrays.values())
+        return arrays, tuple(value.tobytes() for value in memory.scalars.values())
+
+    def _run(self, launch: Launch, memory: ProgramMemory) -> KernelRun:
+        pairs = zip(launch.kernel.parameters, launch.arguments, strict=True)
+        arguments = {p.name: self._argument(argument, memory) for p, argument in pairs}
+        return KernelRun(launch.kernel, arguments, (0, launch.total))
+
+    def _argument(self, argument: Argument, memory: ProgramMemory) -> DeviceArray | Literal:
+        if isinstance(argument, NodeBuffer):
+            array = memory.arrays[argument.node]
+            if argument.offset == 0:
+                return array
+            origin = array.origin + argument.offset
+            return DeviceArray(array.buffer, array.dtype, array.size, origin)
+        if isinstance(argument, Scratch):
+            return self._scratch(argument)
+        if isinstance(argument, InputScalar):
+            number: Literal = memory.scalars[argument.node].reshape(1)[0].item()
+            return number
+        if isinstance(argument, TableBuffer):
+            return self._table(argument.name)
+        return argument
+
+    def _scratch(self, scratch: Scratch) -> DeviceArray:
+        if scratch not in self._own:
+            self._own[scratch] = self.backend.memory.empty(scratch.size, scratch.dtype)
+        return self._own[scratch]
+
+    def _table(self, name: str) -> DeviceArray:
+        if name not in self._own:
+            self._own[name] = self.backend.memory.upload(table(name))
+        return self._own[name]
