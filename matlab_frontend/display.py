@@ -177,10 +177,14 @@ def _string_lines(array: Array, *, alone: bool) -> Iterator[str]:
         return
     widths = [max(len(f'"{x}"') for x in column) for column in table.T]
     for row in table:
-        yield "".join(
-            "    " + f'"{x}"'.ljust(width) for x, width in zip(row, widths, strict=True)
-        ).rstrip() if table.size == 1 else "".join(
-            "    " + f'"{x}"'.ljust(width) for x, width in zip(row, widths, strict=True)
+        yield (
+            "".join(
+                "    " + f'"{x}"'.ljust(width) for x, width in zip(row, widths, strict=True)
+            ).rstrip()
+            if table.size == 1
+            else "".join(
+                "    " + f'"{x}"'.ljust(width) for x, width in zip(row, widths, strict=True)
+            )
         )
 
 

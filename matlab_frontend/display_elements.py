@@ -66,9 +66,10 @@ def in_cell(engine: Engine, value: Value) -> str:
 
 def cell_lines(engine: Engine, value: Cell) -> Iterator[str]:
     """The rows of a cell array, columns aligned at the left."""
-    table = [[in_cell(engine, item) for item in row] for row in value.data.T.reshape(
-        value.data.shape[-1], -1
-    )]
+    table = [
+        [in_cell(engine, item) for item in row]
+        for row in value.data.T.reshape(value.data.shape[-1], -1)
+    ]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for row in table:
         yield "".join("    " + text.ljust(width) for text, width in zip(row, widths, strict=True))
@@ -86,8 +87,14 @@ def numbers(data: np.ndarray, kind: str) -> list[str]:
     if layout is not None:
         return [layout.element(data[0].item()).strip()]
     whole = bool(np.all(np.trunc(data) == data))
-    return [float_layout(np.array([[x]]), SHORT).element(x).strip() if whole or x == 0
-            else f"{x:.4f}" if 0.001 <= abs(x) < 1000 else f"{x:.4e}" for x in data.tolist()]
+    return [
+        float_layout(np.array([[x]]), SHORT).element(x).strip()
+        if whole or x == 0
+        else f"{x:.4f}"
+        if 0.001 <= abs(x) < 1000
+        else f"{x:.4e}"
+        for x in data.tolist()
+    ]
 
 
 def _short_text(array: Array) -> str | None:

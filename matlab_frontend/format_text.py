@@ -230,4 +230,3 @@ def _pad(shown: str, flags: str, width: str) -> str:
     if not width:
         return shown
     return shown.ljust(int(width)) if "-" in flags else shown.rjust(int(width))
-

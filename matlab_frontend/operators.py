@@ -137,6 +137,15 @@ def negate(engine: Engine, value: Value) -> Value:
     return wrap(kind, negative)
 
 
+def positive(engine: Engine, value: Value) -> Value:
+    """``+x``: numbers as they are; truth values and characters become doubles."""
+    if type(value) is float:
+        return value
+    array = _operand("+", value)
+    kind = result_kind("+", array, array)
+    return value if kind == array.kind else wrap(kind, engine.cast(array.data, DTYPES[kind]))
+
+
 def invert(engine: Engine, value: Value) -> Value:
     """``~x``."""
     if type(value) is bool:

@@ -11,7 +11,7 @@ free. A real double scalar whose value is known is a Python ``float``, a logical
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -47,9 +47,10 @@ class Struct:
 
 @dataclass(frozen=True, slots=True)
 class NamedHandle:
-    """``@name``."""
+    """``@name``; ``scope`` is the file whose functions come first."""
 
     name: str
+    scope: Any = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

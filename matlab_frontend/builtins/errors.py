@@ -1,0 +1,141 @@
+"""Errors and warnings."""
+
+from __future__ import annotations
+
+import re
+
+from matlab_frontend.builtins.registry import Call, builtin
+from matlab_frontend.errors import MatlabError
+from matlab_frontend.format_text import format_values, unescape
+from matlab_frontend.values.array import ErrorObject, Struct, Value, shape_of
+from matlab_frontend.values.make import empty, struct, text
+from matlab_frontend.values.read import is_text, is_true, text_of
+
+_IDENTIFIER = re.compile(r"[A-Za-z][\w-]*(:[\w-]+)+")
+
+
+def read_message(call: Call, arguments: tuple[Value, ...]) -> tuple[str, str]:
+    """Identifier and text from ``(identifier, template, values)`` or ``(template, values)``."""
+    first = text_of(arguments[0], "The message")
+    if len(arguments) > 1 and _IDENTIFIER.fullmatch(first):
+        template = unescape(text_of(arguments[1], "The message"))
+        return first, format_values(call.engine, template, arguments[2:])
+    if len(arguments) == 1:
+        return "", first  # escapes are undone only where there are values to format
+    return "", format_values(call.engine, unescape(first), arguments[1:])
+
+
+@builtin("error")
+def error(call: Call, *arguments: Value) -> None:
+    """Raise an error with an identifier and a formatted message."""
+    if not arguments:
+        raise MatlabError("MATLAB:minrhs", "Not enough input arguments.")
+    first = arguments[0]
+    if isinstance(first, ErrorObject):
+        raise MatlabError(first.identifier, first.message)
+    if isinstance(first, Struct):
+        raise MatlabError(*_fields(first))
+    raise MatlabError(*read_message(call, arguments))
+
+
+def _fields(value: Struct) -> tuple[str, str]:
+    element = value.data.item()
+    identifier = text_of(element["identifier"]) if "identifier" in element else ""
+    return identifier, text_of(element.get("message", text("")))
+
+
+@builtin("rethrow")
+def rethrow(_: Call, caught: Value) -> None:
+    """Raise a caught error again."""
+    if isinstance(caught, ErrorObject):
+        raise MatlabError(caught.identifier, caught.message)
+    assert isinstance(caught, Struct), "an error is an MException or a struct"
+    raise MatlabError(*_fields(caught))
+
+
+@builtin("throw")
+def throw(_: Call, made: Value) -> None:
+    """Raise an error that ``MException`` made."""
+    assert isinstance(made, ErrorObject), "only an MException can be thrown"
+    raise MatlabError(made.identifier, made.message)
+
+
+@builtin("MException")
+def exception(call: Call, identifier: Value, *message: Value) -> Value:
+    """An error to be thrown."""
+    template = unescape(text_of(message[0]))
+    shown = format_values(call.engine, template, message[1:])
+    return ErrorObject(text_of(identifier), shown)
+
+
+@builtin("getReport")
+def get_report(_: Call, caught: Value, *options: Value) -> Value:
+    """The text of an error as it is shown."""
+    del options
+    assert isinstance(caught, ErrorObject), "only an MException has a report"
+    return text(f"Error: {caught.message}")
+
+
+@builtin("lasterr")
+def lasterr(call: Call) -> Value:
+    """The message of the last error."""
+    last = call.session.last_error
+    return text(last.message if last is not None else "")
+
+
+@builtin("lastwarn")
+def lastwarn(call: Call, *message: Value) -> Value | tuple[Value, ...]:
+    """Message and identifier of the last warning."""
+    shown, identifier = call.session.last_warning
+    if message:
+        call.session.last_warning = (text_of(message[0]), "")
+    return text(shown), text(identifier)
+
+
+@builtin("warning")
+def warning(call: Call, *arguments: Value) -> Value | None:
+    """Print a warning, or switch warnings on and off."""
+    if not arguments:
+        return None
+    first = text_of(arguments[0]) if is_text(arguments[0]) else ""
+    session = call.session
+    if first in ("on", "off", "error", "query"):
+        name = text_of(arguments[1]) if len(arguments) > 1 else "all"
+        (session.silent_warnings.add if first == "off" else session.silent_warnings.discard)(name)
+        return struct({"identifier": text(name), "state": text(first)}) if call.outputs else None
+    if isinstance(arguments[0], Struct) or not first:
+        return None
+    identifier, message = read_message(call, arguments)
+    session.last_warning = (message, identifier)
+    if not session.silent_warnings & {"all", identifier}:
+        session.write_error(f"Warning: {message}\n")
+    return None
+
+
+@builtin("assert")
+def assert_(call: Call, condition: Value, *message: Value) -> None:
+    """Raise an error unless a condition holds, or two values are equal."""
+    if message and not is_text(message[0]):
+        expected = message[0]
+        equal = call.interpreter.call_one(text("isequal"), condition, expected)
+        if not is_true(call.engine, equal) and len(message) == 1:
+            raise MatlabError("MATLAB:assertion:failed", "Assertion failed.")
+        return
+    if 0 not in shape_of(condition) and is_true(call.engine, condition):
+        return
+    if message:
+        raise MatlabError(*read_message(call, message))
+    raise MatlabError("MATLAB:assertion:failed", "Assertion failed.")
+
+
+@builtin("print_usage")
+def print_usage(_: Call) -> None:
+    """Raise the error of a call that a function does not understand."""
+    raise MatlabError("MATLAB:invalidCall", "Invalid call.")
+
+
+@builtin("nargoutchk")
+def nargoutchk(_: Call, *limits: Value) -> Value:
+    """Accepted: outputs are counted where functions return."""
+    del limits
+    return empty()

@@ -1,0 +1,104 @@
+"""Printing and formatting."""
+
+from __future__ import annotations
+
+from matlab_frontend.builtins.number_text import matrix_text, number_text
+from matlab_frontend.builtins.registry import Call, builtin
+from matlab_frontend.display import disp as disp_text
+from matlab_frontend.display import display as display_text
+from matlab_frontend.display_numbers import LONG, SHORT
+from matlab_frontend.errors import MatlabError
+from matlab_frontend.format_text import format_values, unescape
+from matlab_frontend.values.array import Array, Value, as_array
+from matlab_frontend.values.make import string, text
+from matlab_frontend.values.read import number_of, text_of
+
+_STREAMS = {1.0: "write", 2.0: "write_error"}
+
+
+def formatted(call: Call, template: Value, values: tuple[Value, ...]) -> str:
+    """The text of a template and values; escapes of quoted texts are undone."""
+    if not isinstance(template, Array) or template.kind not in ("char", "string"):
+        template, values = text("%g "), (template, *values)
+    shown = unescape(text_of(template, "The format"))
+    return format_values(call.engine, shown, values)
+
+
+@builtin("fprintf")
+def fprintf(call: Call, template: Value, *values: Value) -> Value | None:
+    """Print by a template; the first argument may be the stream 1 or 2."""
+    session = call.session
+    write = session.write
+    if isinstance(template, float) and values:
+        stream = _STREAMS.get(template)
+        if stream is None:
+            raise MatlabError(
+                "MATLAB:badfid_mx",
+                "Invalid file identifier. Use fopen to generate a valid file identifier.",
+            )
+        write = session.write if stream == "write" else session.write_error
+        template, values = values[0], values[1:]
+    made = formatted(call, template, values)
+    write(made)
+    return float(len(made)) if call.outputs else None
+
+
+@builtin("sprintf")
+def sprintf(call: Call, template: Value, *values: Value) -> Value:
+    """The text of a template and values."""
+    made = formatted(call, template, values)
+    return string(made) if isinstance(template, Array) and template.kind == "string" else text(made)
+
+
+@builtin("disp")
+def disp(call: Call, x: Value) -> None:
+    """Print a value without its name."""
+    call.session.write(disp_text(call.engine, x, call.session.style))
+
+
+@builtin("display")
+def display(call: Call, x: Value) -> None:
+    """Print a value as a statement without a semicolon does."""
+    call.session.write(display_text(call.engine, "ans", x, call.session.style))
+
+
+@builtin("num2str")
+def num2str(call: Call, x: Value, precision: Value | None = None) -> Value:
+    """The text of numbers, with four digits after the point, so many digits, or a template."""
+    array = as_array(x)
+    if array is None:
+        raise MatlabError("MATLAB:num2str:nonNumericInput", "Input to num2str must be numeric.")
+    if array.kind in ("char", "string"):
+        return x
+    if precision is None:
+        return number_text(call.engine, array, None)
+    if isinstance(precision, Array) and precision.kind in ("char", "string"):
+        return text(format_values(call.engine, unescape(text_of(precision)), (x,)).strip(" "))
+    return number_text(call.engine, array, int(number_of(call.engine, precision)))
+
+
+@builtin("int2str")
+def int2str(call: Call, x: Value) -> Value:
+    """The text of rounded numbers."""
+    rounded = call.interpreter.call_one(text("round"), x)
+    return num2str.function(call, rounded)
+
+
+@builtin("mat2str")
+def mat2str(call: Call, x: Value, digits: Value = 15.0) -> Value:
+    """The text of an expression that gives a matrix."""
+    array = as_array(x)
+    if array is None:
+        raise MatlabError("MATLAB:mat2str:NumericInput", "Input matrix must be numeric.")
+    return text(matrix_text(call.engine, array, int(number_of(call.engine, digits))))
+
+
+@builtin("format")
+def format_(call: Call, *words: Value) -> None:
+    """Choose how numbers are shown: ``short`` or ``long``; ``compact`` is accepted."""
+    names = [text_of(word).lower() for word in words] or ["short"]
+    for name in names:
+        if name.startswith("long"):
+            call.session.style = LONG
+        elif name.startswith("short"):
+            call.session.style = SHORT

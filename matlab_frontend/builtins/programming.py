@@ -1,0 +1,199 @@
+"""Functions about functions, variables and the environment."""
+
+from __future__ import annotations
+
+import os
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from matlab_frontend.builtins.registry import Call, builtin
+from matlab_frontend.errors import MatlabError, MatlabSyntaxError
+from matlab_frontend.parser import parse
+from matlab_frontend.source import Source
+from matlab_frontend.values.array import (
+    AnonymousHandle,
+    NamedHandle,
+    Value,
+)
+from matlab_frontend.values.make import text
+from matlab_frontend.values.read import integer_of, is_text, text_of
+
+if TYPE_CHECKING:
+    from matlab_frontend.interpreter.frame import Frame
+
+
+def frame_of(call: Call) -> Frame:
+    """The frame that called.
+
+    Raises:
+        MatlabError: the builtin was called through a handle, which has none.
+
+    """
+    if call.frame is None:
+        raise MatlabError("MATLAB:noCaller", "This function cannot be called through a handle.")
+    return call.frame
+
+
+@builtin("nargin")
+def nargin(call: Call, function: Value | None = None) -> Value:
+    """How many arguments the running function was given, or a function takes."""
+    if function is not None:
+        return _declared(call, function, inputs=True)
+    given = frame_of(call).inputs
+    return float(given or 0)
+
+
+@builtin("nargout")
+def nargout(call: Call, function: Value | None = None) -> Value:
+    """How many outputs the caller of the running function wants, or a function has."""
+    if function is not None:
+        return _declared(call, function, inputs=False)
+    return float(frame_of(call).outputs or 0)
+
+
+def _declared(call: Call, function: Value, *, inputs: bool) -> Value:
+    if isinstance(function, AnonymousHandle):
+        names: tuple[str, ...] = function.parameters if inputs else ("ans",)
+    else:
+        name = function.name if isinstance(function, NamedHandle) else text_of(function)
+        scope = frame_of(call).scope
+        found = call.interpreter.find_function(name, scope)
+        if not isinstance(found, tuple):
+            raise MatlabError("MATLAB:nargin:unknown", f"'{name}' does not declare its arguments.")
+        names = found[0].inputs if inputs else found[0].outputs
+    variadic = bool(names) and names[-1] in ("varargin", "varargout")
+    return float(-len(names) if variadic else len(names))
+
+
+@builtin("exist")
+def exist(call: Call, name: Value, kind: Value | None = None) -> Value:
+    """1 for a variable, 2 for a file, 5 for a builtin, 0 for nothing."""
+    wanted = "" if kind is None else text_of(kind)
+    shown = text_of(name)
+    frame = frame_of(call)
+    if wanted in ("", "var") and shown in frame.variables:
+        return 1.0
+    if wanted in ("", "file"):
+        found = call.interpreter.find_function(shown, frame.scope)
+        if isinstance(found, tuple) or os.path.exists(shown):  # noqa: PTH110  (text as typed)
+            return 2.0
+    if wanted in ("", "builtin"):
+        found = call.interpreter.find_function(shown, frame.scope)
+        return 0.0 if found is None or isinstance(found, tuple) else 5.0
+    return 7.0 if wanted == "dir" and os.path.isdir(shown) else 0.0  # noqa: PTH112  (likewise)
+
+
+@builtin("isvarname")
+def isvarname(_: Call, name: Value) -> Value:
+    """Whether a text may name a variable."""
+    shown = text_of(name)
+    return shown.isidentifier() and shown.isascii() and not shown.startswith("_")
+
+
+@builtin("clear")
+def clear(call: Call, *names: Value) -> None:
+    """Forget variables, all or some; ``*`` stands for any characters."""
+    variables = frame_of(call).variables
+    words = [text_of(name) for name in names]
+    patterns = [word for word in words if not word.startswith("-")]
+    if not patterns or patterns in (["all"], ["variables"]):
+        patterns = ["*"]
+    for name in list(variables):
+        if any(fnmatchcase(name, pattern) for pattern in patterns):
+            variables.pop(name, None)
+
+
+@builtin("who")
+def who(call: Call, *_: Value) -> None:
+    """Print the names of the variables."""
+    names = sorted(frame_of(call).variables)
+    call.session.write("\nYour variables are:\n\n" + "  ".join(names) + "\n\n")
+
+
+@builtin("feval")
+def feval(call: Call, function: Value, *arguments: Value) -> tuple[Value, ...]:
+    """Call a function by its name or handle."""
+    if is_text(function) and call.frame is not None:
+        function = NamedHandle(text_of(function), call.frame.scope)
+    return tuple(call.interpreter.call(function, arguments, call.outputs))
+
+
+@builtin("func2str")
+def func2str(_: Call, function: Value) -> Value:
+    """The text of a function handle."""
+    if isinstance(function, AnonymousHandle):
+        return text(function.text)
+    if isinstance(function, NamedHandle):
+        return text(function.name)
+    raise MatlabError("MATLAB:invalidType", "The argument must be a function handle.")
+
+
+@builtin("str2func")
+def str2func(call: Call, name: Value) -> Value:
+    """A function handle from its text."""
+    shown = text_of(name)
+    frame = frame_of(call)
+    if not shown.startswith("@"):
+        return NamedHandle(shown, frame.scope)
+    program = parse(Source(f"ans = {shown};", "str2func"))
+    inner = call.interpreter.run(program, {})
+    return inner.variables["ans"]
+
+
+@builtin("eval")
+def eval_(call: Call, code: Value, handler: Value | None = None) -> None:
+    """Run a text as statements; after an error, run the second text."""
+    frame = frame_of(call)
+    try:
+        call.interpreter.run_text(text_of(code), frame)
+    except (MatlabError, MatlabSyntaxError):
+        if handler is None:
+            raise
+        call.interpreter.run_text(text_of(handler), frame)
+
+
+@builtin("getenv")
+def getenv(_: Call, name: Value) -> Value:
+    """The value of an environment variable, or an empty text."""
+    return text(os.environ.get(text_of(name), ""))
+
+
+@builtin("deal")
+def deal(call: Call, *values: Value) -> tuple[Value, ...]:
+    """One output an argument, or the only argument for all outputs."""
+    if len(values) == 1:
+        return values * max(call.outputs, 1)
+    if len(values) != max(call.outputs, 1):
+        raise MatlabError(
+            "MATLAB:deal:narginNargoutMismatch",
+            "The number of outputs should match the number of inputs.",
+        )
+    return values
+
+
+@builtin("narginchk")
+def narginchk(call: Call, least: Value, most: Value) -> None:
+    """Refuse a call of the running function with too few or too many arguments."""
+    given = frame_of(call).inputs or 0
+    if given < integer_of(call.engine, least):
+        raise MatlabError("MATLAB:narginchk:notEnoughInputs", "Not enough input arguments.")
+    if most != float("inf") and given > integer_of(call.engine, most):
+        raise MatlabError("MATLAB:narginchk:tooManyInputs", "Too many input arguments.")
+
+
+@builtin("isargout")
+def isargout(call: Call, at: Value) -> Value:
+    """Whether the caller of the running function wants an output."""
+    return integer_of(call.engine, at) <= max(frame_of(call).outputs or 0, 1)
+
+
+@builtin("version")
+def version(_: Call) -> Value:
+    """The version of MATLAB's language that is followed."""
+    return text("24.1.0 (R2024a)")
+
+
+@builtin("computer")
+def computer(_: Call) -> Value:
+    """The kind of machine."""
+    return text("GLNXA64" if os.name == "posix" else "PCWIN64")

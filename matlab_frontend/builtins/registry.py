@@ -1,0 +1,110 @@
+"""Builtin functions: how one is declared, what it is given, and how it is found."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from matlab_frontend.engine import Engine
+from matlab_frontend.values.array import Value
+
+if TYPE_CHECKING:
+    from matlab_frontend.interpreter.frame import Frame
+    from matlab_frontend.interpreter.interpreter import Interpreter
+    from matlab_frontend.session import Session
+
+Outputs: TypeAlias = Value | tuple[Value, ...] | None
+_VARIADIC = 0x04
+"""Flag of code objects that take ``*args``."""
+_MODULES = (
+    "cells",
+    "complex_numbers",
+    "creation",
+    "elementwise",
+    "errors",
+    "graphics",
+    "integers",
+    "linear_algebra",
+    "output",
+    "polynomials",
+    "programming",
+    "random",
+    "reductions",
+    "regular_expressions",
+    "searching",
+    "sets",
+    "shape",
+    "signals",
+    "statistics",
+    "structs",
+    "texts",
+    "timing",
+    "types",
+)
+
+
+@dataclass(slots=True)
+class Call:
+    """What a builtin gets beside its arguments; ``frame`` is the caller's, where there is one."""
+
+    interpreter: Interpreter
+    frame: Frame | None
+    outputs: int
+
+    @property
+    def engine(self) -> Engine:
+        return self.interpreter.engine
+
+    @property
+    def session(self) -> Session:
+        return self.interpreter.session
+
+
+@dataclass(frozen=True, slots=True)
+class Builtin:
+    """A function that the language brings along."""
+
+    name: str
+    function: Callable[..., Outputs]
+    least: int
+    most: int | None
+    doc: str
+
+
+def builtin(name: str) -> Callable[[Callable[..., Outputs]], Builtin]:
+    """Declare a builtin; how many arguments it takes is read from the function."""
+
+    def declare(function: Callable[..., Outputs]) -> Builtin:
+        code: Any = function.__code__
+        fixed = code.co_argcount - 1
+        least = fixed - len(function.__defaults__ or ())
+        most = None if code.co_flags & _VARIADIC else fixed
+        assert function.__doc__, f"the builtin {name} says what it does"
+        return Builtin(name, function, least, most, function.__doc__.partition("\n\n")[0])
+
+    return declare
+
+
+@cache
+def table() -> Mapping[str, Builtin]:
+    """All builtins by name."""
+    found: dict[str, Builtin] = {}
+    for module in _MODULES:
+        loaded = importlib.import_module(f"{__package__}.{module}")
+        declared = [
+            value
+            for value in vars(loaded).values()
+            if isinstance(value, Builtin) and value.function.__module__ == loaded.__name__
+        ]
+        for entry in (*declared, *getattr(loaded, "GENERATED", ())):
+            assert entry.name not in found, f"two builtins are named {entry.name}"
+            found[entry.name] = entry
+    return found
+
+
+def find(name: str) -> Builtin | None:
+    """The builtin of a name."""
+    return table().get(name)

@@ -1,0 +1,201 @@
+"""Finding and ordering elements, and equality of whole values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from matlab_frontend.builtins.registry import Call, builtin
+from matlab_frontend.builtins.sizes import dimension_of, first_dimension
+from matlab_frontend.concatenation import convert
+from matlab_frontend.errors import MatlabError
+from matlab_frontend.values.array import (
+    HANDLES,
+    Cell,
+    Struct,
+    Value,
+    as_array,
+    count_of,
+    kind_of,
+    shape_of,
+)
+from matlab_frontend.values.make import cell, reverse, text, wrap
+from matlab_frontend.values.read import array_of, integer_of, is_text, known, lines_of, text_of
+
+
+@builtin("find")
+def find(
+    call: Call, x: Value, count: Value = np.inf, side: Value | None = None
+) -> Value | tuple[Value, ...]:
+    """Positions of elements that are not zero; with two outputs, rows and columns."""
+    data = call.engine.look(array_of(x).data)
+    at = np.flatnonzero(data)
+    if count != np.inf:
+        n = integer_of(call.engine, count)
+        at = at[-n:] if side is not None and text_of(side) == "last" else at[:n]
+    shape = shape_of(x)
+    row = len(shape) == 2 and shape[0] == 1 and shape[1] != 1
+    layout = (at.size, 1) if row else (1, at.size)
+    if shape == (0, 0):
+        layout = (0, 0)
+    if call.outputs < 2:
+        return wrap("double", (at + 1.0).reshape(layout))
+    rows = at % max(shape[0], 1) + 1.0
+    columns = at // max(shape[0], 1) + 1.0
+    made = [wrap("double", part.reshape(layout)) for part in (rows, columns)]
+    found = wrap(array_of(x).kind, data.reshape(-1)[at].reshape(layout))
+    return (made[0], made[1], found)
+
+
+def sort_order(keys: np.ndarray, axis: int, *, descending: bool) -> np.ndarray:
+    """Positions in order along an axis; equal elements keep theirs, NaN come last (or first)."""
+    if keys.dtype.kind == "c":
+        return np.asarray(np.lexsort((np.angle(keys), np.abs(keys)), axis=axis))
+    if not descending:
+        return np.argsort(keys, axis=axis, kind="stable")
+    # Reversed twice: once to sort upwards, once so that equal elements keep their order.
+    backwards = np.flip(keys, axis)
+    order = np.flip(np.argsort(backwards, axis=axis, kind="stable"), axis)
+    return np.asarray(keys.shape[axis] - 1 - order)
+
+
+@builtin("sort")
+def sort(call: Call, x: Value, *options: Value) -> Value | tuple[Value, ...]:
+    """Elements in order along a dimension, and where they were."""
+    words = [text_of(option).lower() for option in options if is_text(option)]
+    descending = "descend" in words
+    numbers = [option for option in options if not is_text(option)]
+    if isinstance(x, Cell) or kind_of(x) == "string":
+        return _sort_texts(call, x, descending=descending)
+    array = array_of(x)
+    data = call.engine.look(array.data)
+    dimension = dimension_of(call.engine, numbers[0]) if numbers else first_dimension(x)
+    if dimension >= data.ndim:
+        return x, wrap("double", np.ones(data.shape))
+    axis = data.ndim - 1 - dimension
+    order = sort_order(data, axis, descending=descending)
+    made = wrap(array.kind, np.take_along_axis(data, order, axis))
+    return (made, wrap("double", order + 1.0)) if call.outputs > 1 else made
+
+
+def _sort_texts(call: Call, x: Value, *, descending: bool) -> Value | tuple[Value, ...]:
+    lines = lines_of(x)
+    order = sorted(range(len(lines)), key=lambda k: lines[k], reverse=descending)
+    if isinstance(x, Cell):
+        made: Value = cell([text(lines[k]) for k in order], shape_of(x))
+    else:
+        data = array_of(x).data
+        made = wrap("string", data.reshape(-1)[order].reshape(data.shape))
+    if call.outputs < 2:
+        return made
+    shape = shape_of(x)[::-1]
+    return made, wrap("double", (np.array(order) + 1.0).reshape(shape))
+
+
+@builtin("sortrows")
+def sortrows(call: Call, x: Value, columns: Value | None = None) -> Value | tuple[Value, ...]:
+    """Rows in order of their columns; a negative column sorts downwards."""
+    array = array_of(x)
+    table = known(call.engine, x)
+    wanted = (
+        np.arange(1, table.shape[1] + 1)
+        if columns is None
+        else known(call.engine, columns).ravel().astype(int)
+    )
+    order = np.arange(table.shape[0])
+    for column in reversed(wanted):
+        keys = table[order, abs(column) - 1]
+        order = order[sort_order(keys, 0, descending=bool(column < 0))]
+    made = wrap(array.kind, reverse(table[order]))
+    return (made, wrap("double", (order + 1.0).reshape(1, -1))) if call.outputs > 1 else made
+
+
+@builtin("issorted")
+def issorted(call: Call, x: Value) -> Value:
+    """Whether the elements of a vector are in order."""
+    data = known(call.engine, x).ravel()
+    return bool(np.all(data[:-1] <= data[1:]))
+
+
+@builtin("isequal")
+def isequal(call: Call, first: Value, *others: Value) -> Value:
+    """Whether values have the same size and elements; classes may differ."""
+    return all(same(call, first, other, equal_nan=False) for other in others)
+
+
+@builtin("isequaln")
+def isequaln(call: Call, first: Value, *others: Value) -> Value:
+    """Like ``isequal``, but NaN equals NaN."""
+    return all(same(call, first, other, equal_nan=True) for other in others)
+
+
+def same(call: Call, a: Value, b: Value, *, equal_nan: bool) -> bool:
+    """Whether two values are equal as ``isequal`` sees it."""
+    if isinstance(a, HANDLES) or isinstance(b, HANDLES):
+        return a == b
+    if shape_of(a) != shape_of(b):
+        return is_text(a) and is_text(b) and text_of(a) == text_of(b)
+    if isinstance(a, Cell) and isinstance(b, Cell):
+        pairs = zip(a.data.flat, b.data.flat, strict=True)
+        return all(same(call, x, y, equal_nan=equal_nan) for x, y in pairs)
+    if isinstance(a, Struct) and isinstance(b, Struct):
+        if set(a.fields) != set(b.fields):
+            return False
+        return all(
+            same(call, x[name], y[name], equal_nan=equal_nan)
+            for x, y in zip(a.data.flat, b.data.flat, strict=True)
+            for name in a.fields
+        )
+    x, y = as_array(a), as_array(b)
+    if x is None or y is None:
+        return a is b
+    left, right = (call.engine.look(array.data) for array in (x, y))
+    if "string" in (x.kind, y.kind):
+        return kind_of(a) == kind_of(b) and bool(np.all(left == right))
+    equal = left == right
+    if equal_nan and left.dtype.kind in "fc" and right.dtype.kind in "fc":
+        equal = equal | (np.isnan(left) & np.isnan(right))
+    return bool(np.all(equal))
+
+
+@builtin("histc")
+def histc(call: Call, x: Value, edges: Value) -> Value:
+    """How many elements fall between edges; the last count is of those equal to the last edge."""
+    data = known(call.engine, x).ravel()
+    marks = known(call.engine, edges).ravel()
+    at = np.searchsorted(marks, data, side="right") - 1
+    inside = (at >= 0) & (data <= marks[-1])
+    counts = np.bincount(at[inside], minlength=marks.size).astype(float)
+    array = array_of(edges)
+    return wrap("double", counts.reshape(array.data.shape))
+
+
+@builtin("accumarray")
+def accumarray(call: Call, subscripts: Value, values: Value, *rest: Value) -> Value:
+    """Sums (or another function) of the values that share subscripts."""
+    table = known(call.engine, subscripts).astype(int)
+    if 1 in table.shape:
+        table = table.reshape(-1, 1)
+    numbers = np.broadcast_to(known(call.engine, values).ravel(), (table.shape[0],))
+    shape = tuple(int(n) for n in table.max(axis=0))
+    if rest and count_of(rest[0]):
+        shape = tuple(int(n) for n in known(call.engine, rest[0]).ravel())[: max(table.shape[1], 2)]
+    if len(shape) == 1:
+        shape = (shape[0], 1)
+    columns = list((table - 1).T)
+    if len(columns) == 1:
+        columns.append(np.zeros_like(columns[0]))
+    flat = np.ravel_multi_index(columns, shape, order="F")
+    total = np.zeros(int(np.prod(shape)))
+    function = (
+        rest[1] if len(rest) > 1 and count_of(rest[1]) and isinstance(rest[1], HANDLES) else None
+    )
+    if function is None:
+        np.add.at(total, flat, numbers)
+        return wrap("double", total.reshape(shape[::-1]))
+    for group in np.unique(flat):
+        members = wrap("double", numbers[flat == group].reshape(1, -1).copy())
+        made = as_array(call.interpreter.call_one(function, members))
+        if made is None or count_of(made) != 1:
+            raise MatlabError("MATLAB:accumarray:fun", "The function must return a scalar.")
+        total[group] = call.engine.look(convert(call.engine, made, "double")).item()
+    return wrap("double", total.reshape(shape[::-1]))

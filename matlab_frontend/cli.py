@@ -1,0 +1,56 @@
+"""The command line: ``script.m`` or ``-e code``."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from pathlib import Path
+
+from matlab_frontend.errors import MatlabError, MatlabSyntaxError
+from matlab_frontend.run import read_source, run_source
+from matlab_frontend.session import Session
+from matlab_frontend.source import Source
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a program; 0 if it ended by itself, 1 after an error, 2 if it cannot be read."""
+    options = _parser().parse_args(arguments)
+    try:
+        source = Source(options.code, "<text>") if options.code else read_source(options.script)
+    except OSError as error:
+        return _fail(f"{options.script}: {error.strerror}", 2)
+    folder = Path(options.script).resolve().parent if options.script else Path.cwd()
+    try:
+        run_source(source, {}, Session(folders=(folder, Path.cwd())))
+    except MatlabSyntaxError as error:
+        return _fail(str(error), 1)
+    except MatlabError as error:
+        return _fail(report(error), 1)
+    finally:
+        sys.stdout.flush()
+    return 0
+
+
+def report(error: MatlabError) -> str:
+    """What a user reads: identifier, message, and the place with a caret below it."""
+    name = f" ({error.identifier})" if error.identifier else ""
+    return "\n".join([f"Error{name}: {error.message}", *getattr(error, "__notes__", ())])
+
+
+def _fail(message: str, code: int) -> int:
+    sys.stdout.flush()
+    sys.stderr.write(f"{message}\n")
+    return code
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(prog="python -m runmat_jit.matlab", description="Run MATLAB programs.")
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("script", nargs="?", type=Path, help="a file such as script.m")
+    which.add_argument("-e", dest="code", metavar="code", help="run a text instead of a file")
+    parser.add_argument(
+        "--explain", action="store_true", help="say afterwards what was fused, and where it ran"
+    )
+    parser.add_argument("--device", choices=("auto", "cpu", "gpu"), default="auto")
+    return parser

@@ -1,0 +1,1 @@
+"""Runs programs: statements, expressions, references, calls."""

@@ -1,0 +1,64 @@
+"""Runs a program from a file or a text."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from matlab_frontend.interpreter.interpreter import Interpreter
+from matlab_frontend.parser import parse
+from matlab_frontend.session import Session
+from matlab_frontend.source import Source
+from matlab_frontend.workspace import Workspace, from_python
+
+_PYTHON_FRAMES = 20_000
+"""Python frames for 500 calls of MATLAB functions within one another."""
+
+
+def read_source(program: str | Path) -> Source:
+    """The text of a file, or a text that is no file's name.
+
+    A ``str`` is a file's name if it ends with ``.m`` and holds no line break.
+    """
+    if isinstance(program, Path) or (program.endswith(".m") and "\n" not in program):
+        return Source.from_file(program)
+    return Source(program, "<text>")
+
+
+def run_program(program: str | Path, variables: Mapping[str, Any]) -> Workspace:
+    """Run a file or a text; functions in files beside it are found."""
+    source = read_source(program)
+    folder = Path(source.name).resolve().parent if source.name.endswith(".m") else Path.cwd()
+    return run_source(source, variables, Session(folders=(folder,)))
+
+
+def run_source(source: Source, variables: Mapping[str, Any], session: Session) -> Workspace:
+    """Run a program; gives the variables that it left.
+
+    Raises:
+        MatlabError: the program raised it and did not catch it.
+        MatlabSyntaxError: the text is no program.
+
+    """
+    held = {name: from_python(value) for name, value in variables.items()}
+    program = parse(source, variables=held)
+    interpreter = Interpreter(session)
+    with _deep_recursion(), np.errstate(all="ignore"):
+        frame = interpreter.run(program, held)
+    return Workspace(session.engine, frame.variables)
+
+
+@contextmanager
+def _deep_recursion() -> Iterator[None]:
+    """Let Python recurse as deeply as MATLAB's own limit needs."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _PYTHON_FRAMES))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
