@@ -10,7 +10,8 @@ import numpy as np
 from runmat_jit.capture.functionalize import Functional, Refused, ScalarInput, functionalize
 from runmat_jit.capture.pending import Pending
 from runmat_jit.capture.storage import Storage
-from runmat_jit.capture.trace import Batch, scalar_of
+from runmat_jit.capture.tape import Ref
+from runmat_jit.capture.trace import Batch, Fits, scalar_of
 from runmat_jit.graph.node import Into
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def targets(pending: Sequence[Pending]) -> list[Storage]:
 
 def run(tracer: Tracer, functional: Functional) -> None:
     """Compile and run a graph, give the storages their memory, and record the step."""
+    settle_scalars(tracer, functional)
     program = tracer.executor.compile(functional.graph)
     tracer.programs.append(program)
     values = [
@@ -54,18 +56,35 @@ def run(tracer: Tracer, functional: Functional) -> None:
         else entry.memory
         for entry in functional.inputs
     ]
-    results = program.run(values, tracer.state.warn)
+    warn = frozenset() if tracer.immediate else tracer.state.warn  # NumPy has warned already
+    results = program.run(values, warn)
     for storage, result in zip(functional.fresh, results, strict=False):
         storage.memory = result
     writes = any(isinstance(output.target, Into) for output in functional.graph.outputs)
+    for entry in functional.inputs:
+        if isinstance(entry, Storage):  # a view that is read as memory of its own
+            tracer.steps.need(Ref(entry.slot))
     step = Batch(
         program,
         tuple(map(source, functional.inputs)),
         tuple((storage.slot, not storage.shape) for storage in functional.fresh),
-        tracer.state.warn,
+        warn,
         writes,
     )
-    tracer.add_step(step, writes=writes)
+    tracer.steps.add(step, writes=writes)
+
+
+def settle_scalars(tracer: Tracer, functional: Functional) -> None:
+    """Whether numbers fit must be known before anything is written."""
+    if not tracer.steps.wrote:
+        return
+    for entry in functional.inputs:
+        if not isinstance(entry, ScalarInput) or type(entry.operand.value) not in (int, float):
+            continue
+        if entry.operand.early:
+            tracer.steps.add_early(Fits(entry.operand.slot, entry.dtype))
+        elif type(entry.operand.value) is int or entry.dtype.char == "f":
+            tracer.effect("late-check", "a number that may not fit its dtype follows a write")
 
 
 def source(entry: Storage | ScalarInput) -> tuple[int, np.dtype | None]:

@@ -37,6 +37,8 @@ def call(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     kind = type(fn)
     if kind is TracedMethod:
         return fn(*args, **kwargs)
+    if kind is Traced:
+        return hooks.tracer.value(fn)(*args, **kwargs)  # NumPy says that it is not callable
     inner = hooks.undecorated(fn)
     if inner is not None:
         return call(hooks, inner, args, kwargs)
@@ -131,7 +133,8 @@ def call_function(hooks: Hooks, fn: types.FunctionType, args: Args, kwargs: Kwar
     converted = hooks.convert(fn)
     if converted is None:
         return effect(hooks, fn, args, kwargs)
-    return converted(*args, **kwargs)
+    args, named = hooks.tracer.outside.defaults(fn, args, dict(kwargs))
+    return converted(*args, **named)
 
 
 def call_method(hooks: Hooks, fn: types.MethodType, args: Args, kwargs: Kwargs) -> Any:
@@ -186,10 +189,13 @@ def call_bound_builtin(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any
         if isinstance(owner, (dict, set)):
             args = tuple(hooks.hashed(arg) if n == 0 else arg for n, arg in enumerate(args))
         return fn(*args, **kwargs)
-    if isinstance(owner, (list, dict)) and fn.__name__ in _READING:
-        copied = hooks.shadowed(owner)
-        if copied is not owner:
-            return getattr(copied, fn.__name__)(*args, **kwargs)
+    twin = hooks.tracer.twins.of_copy(owner)
+    if twin is not None:
+        if fn.__name__ not in _READING:
+            return effect(hooks, getattr(twin.original, fn.__name__), args, kwargs)
+        if isinstance(owner, dict):
+            args = tuple(hooks.hashed(arg) if n == 0 else arg for n, arg in enumerate(args))
+        return fn(*args, **kwargs)
     if isinstance(owner, types.GeneratorType) and fn.__name__ in ("send", "__next__"):
         return fn(*args, **kwargs)
     return effect(hooks, fn, args, kwargs)

@@ -10,13 +10,13 @@ import math
 import operator
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 
 from runmat_jit.ops.spec import Op as Row
-from runmat_jit.ops.table import row_of, row_of_method
+from runmat_jit.ops.table import ROWS, row_of, row_of_method
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +78,11 @@ _INPLACE: Final = {
 OUT_OF_PLACE: Final = {inplace: fn for fn, inplace in _INPLACE.items()}
 
 
+def is_operator(fn: Any) -> bool:
+    """Whether a callable is a Python operator that makes a new value."""
+    return isinstance(fn, types.BuiltinFunctionType) and fn in _INPLACE
+
+
 def inplace_of(fn: Any) -> Any:
     """``operator.iadd`` for ``operator.add``."""
     return _INPLACE[fn]
@@ -93,6 +98,22 @@ def row_for(fn: Any) -> Row | None:
         return row_of(fn)
     except TypeError:  # unhashable callables are nobody's spelling
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarOperator:
+    """An operator on NumPy scalars: arithmetic of its own, which names itself in warnings."""
+
+    fn: Callable[..., Any]
+
+    def __call__(self, *operands: Any) -> Any:
+        return self.fn(*(np.asarray(operand)[()] for operand in operands))
+
+
+@functools.cache  # a memo: a row with another NumPy meaning
+def scalar_row(name: str, fn: Callable[..., Any]) -> Row:
+    """The row of an operator whose operands are all scalars."""
+    return replace(ROWS[name], numpy=ScalarOperator(fn))
 
 
 # -- views -----------------------------------------------------------------------------------------
@@ -224,6 +245,56 @@ def is_pure(fn: Any) -> bool:
         )
     except TypeError:
         return False
+
+
+_SURE_FUNCTIONS: Final[frozenset[Any]] = frozenset(
+    (
+        *(SETITEM, np.copyto, np.fill_diagonal, np.cumsum, np.cumprod, np.sort, np.argsort),
+        *(np.matmul, np.dot, np.vdot, np.inner, np.outer, np.tensordot, np.einsum, np.kron),
+        *(np.median, np.ptp, np.diff, np.trapezoid, np.convolve, np.tile, np.array, np.copy),
+        *(operator.matmul, operator.imatmul, np.trace, np.round, np.clip, np.where),
+    )
+)
+_SURE_METHODS: Final = frozenset(
+    (
+        *("fill", "sort", "argsort", "astype", "copy", "conj", "conjugate", "cumsum", "cumprod"),
+        *("dot", "flatten", "item", "tolist", "round", "trace", "clip"),
+    )
+)
+
+
+def is_sure(fn: Any, args: tuple[Any, ...]) -> bool:
+    """Whether a call that succeeded once does so for all values of its operands.
+
+    It raises nothing, and its result has the same dtype, shape and strides. An index array may
+    go out of range, a power of integers may be negative, a mask select another number.
+    """
+    if type(fn) is MethodCall:
+        return fn.name in _SURE_METHODS
+    if type(fn) is UfuncMethod:
+        return fn.ufunc is not np.power and fn.name != "at"
+    if fn is SETITEM:
+        return holds_masks_only(args[1]) and not has_shape(args[2])
+    if fn in _INPLACE or fn in OUT_OF_PLACE:
+        return fn not in (operator.pow, operator.ipow)
+    if isinstance(fn, np.ufunc):
+        return fn not in (np.power, np.float_power)
+    return fn in _SURE_FUNCTIONS
+
+
+def holds_masks_only(key: Any) -> bool:
+    """Whether a key holds truth values and plain positions, which stay in range."""
+    parts = key if type(key) is tuple else (key,)
+    return all(
+        type(part) in (int, slice, type(None), type(Ellipsis))
+        or getattr(part, "dtype", None) == np.dtype(bool)
+        for part in parts
+    )
+
+
+def has_shape(value: Any) -> bool:
+    """Whether a value to be assigned has a shape that might not fit."""
+    return bool(getattr(value, "shape", isinstance(value, (list, tuple))))
 
 
 def written_argument(fn: Any) -> int | None:

@@ -15,23 +15,24 @@ class Rewriter:
 
     def __init__(self) -> None:
         self._sources = SourceCache()
-        self._known: dict[types.CodeType, Rewritten | Refused] = {}
+        self._known: dict[tuple[types.CodeType, str], Rewritten | Refused] = {}
         self._codes: set[int] = set()
         self._lock = threading.RLock()
 
     def find(self, fn: types.FunctionType, carried: str | None = None) -> Rewritten | Refused:
         """The rewritten form, or why there is none."""
-        found = self._known.get(fn.__code__)
+        key = fn.__code__, fn.__code__.co_filename  # equal code objects may be of other files
+        found = self._known.get(key)
         if found is None:
             with self._lock:
-                found = self._known.get(fn.__code__)
+                found = self._known.get(key)
                 if found is None:
                     located = locate(fn, self._sources, carried)
                     line = fn.__code__.co_firstlineno
                     found = rewrite(fn, located) if located else Refused("no-source", line)
                     if isinstance(found, Rewritten):
                         self._codes.update(map(id, found.codes))
-                    self._known[fn.__code__] = found
+                    self._known[key] = found
         return found
 
     def rewritten(self, fn: types.FunctionType) -> Rewritten | None:

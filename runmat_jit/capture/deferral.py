@@ -17,6 +17,7 @@ import numpy as np
 from runmat_jit.capture import classify, views
 from runmat_jit.capture.concrete import MISS, concrete_integer
 from runmat_jit.capture.geometry import is_contiguous, result_strides
+from runmat_jit.capture.lines import call_at
 from runmat_jit.capture.pending import Operand, Pending, ScalarOperand
 from runmat_jit.capture.storage import Geometry, Storage
 from runmat_jit.capture.tape import Compute, Op
@@ -62,7 +63,7 @@ def attempt(
         return MISS
     strides = layout(tracer, plan)
     if strides is None or tracer.immediate:
-        strides = ask_numpy(tracer, plan)
+        strides = ask_numpy(tracer, fn, plan)
     traced = record(tracer, plan, strides)
     meaning = Compute(
         plan.row,
@@ -73,8 +74,8 @@ def attempt(
         plan.result.type.shape,
     )
     out = None if plan.out is not None else tracer.encode(traced)
-    tracer.note(Op(fn, entry_args, entry_kwargs, out, tracer.pending_line, meaning))
-    if tracer.immediate:
+    tracer.steps.note(Op(fn, entry_args, entry_kwargs, out, tracer.pending_line, meaning))
+    if tracer.immediate or (tracer.loose and plan.out is not None):
         tracer.flush()
     return True, traced
 
@@ -93,8 +94,20 @@ def cover(tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, A
     bound = row.bind(args, kwargs)
     if bound is None:
         return None
+    own = bool(row.events) and classify.is_operator(fn) and not bound.params
+    if own and all(map(is_scalar, bound.operands)):
+        row = classify.scalar_row(row.name, fn)
     out = args[0] if inplace is not None else bound.out
     return finish(tracer, row, bound, out)
+
+
+def is_scalar(operand: Any) -> bool:
+    """Whether an operand is a number, Python's or NumPy's, and no array."""
+    return (
+        operand._rm_kind != ARRAY
+        if type(operand) is Traced
+        else not isinstance(operand, np.ndarray)
+    )
 
 
 def cover_setitem(tracer: Tracer, args: tuple[Any, ...]) -> Plan | None:
@@ -144,7 +157,7 @@ def describe(tracer: Tracer, value: Any) -> tuple[RowOperand, Operand] | None:
                 return None
             return TensorType(at.dtype, at.shape), at
         held = value._rm_held
-        scalar = ScalarOperand(value._rm_slot, held)
+        scalar = ScalarOperand(value._rm_slot, held, value._rm_roots is not None)
         if value._rm_kind == PYTHON:
             return Weak(type(held)), scalar
         return (TensorType(held.dtype, ()), scalar) if held.dtype in COMPILED_DTYPES else None
@@ -205,10 +218,11 @@ def layout(tracer: Tracer, plan: Plan) -> tuple[int, ...] | None:
     return None
 
 
-def ask_numpy(tracer: Tracer, plan: Plan) -> tuple[int, ...]:
+def ask_numpy(tracer: Tracer, fn: Any, plan: Plan) -> tuple[int, ...]:
     """Run NumPy's operation on the real values, for its events, exceptions and layout."""
-    operands = [tracer.raw(operand) for operand in plan.bound.operands]
-    made = plan.row.numpy(*operands, **plan.bound.params)
+    operands = tuple([tracer.raw(operand) for operand in plan.bound.operands])
+    operation = fn if classify.is_operator(fn) else plan.row.numpy
+    made = call_at(tracer.here(), operation, operands, plan.bound.params)
     return tuple(made.strides) if isinstance(made, np.ndarray) else ()
 
 

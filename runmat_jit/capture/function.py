@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import types
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,12 +13,13 @@ from runmat_jit.capture.calls import call as captured_call
 from runmat_jit.capture.convert import Rewriter
 from runmat_jit.capture.hooks import Hooks
 from runmat_jit.capture.key import NotCapturable, call_key, require_capturable
-from runmat_jit.capture.recorder import Active, record
+from runmat_jit.capture.lines import Lines
+from runmat_jit.capture.recorder import record
 from runmat_jit.capture.rewrite import Refused, bind
 from runmat_jit.capture.tape import Effect
 from runmat_jit.capture.trace import Stale, Trace
 from runmat_jit.capture.tracer import Tracer
-from runmat_jit.core.errstate import ErrorStates, current_errstate
+from runmat_jit.core.errstate import ErrorStates, warnings_raise
 from runmat_jit.core.protocols import EventsRaise, Executor
 
 KEY_LIMIT = 256
@@ -45,6 +46,12 @@ class Counts:
     plain: int = 0
 
 
+class Active(threading.local):
+    """The tracer of the recording that runs on this thread."""
+
+    tracer: Tracer | None = None
+
+
 class Capturer:
     """What all decorated functions of a session share."""
 
@@ -52,6 +59,7 @@ class Capturer:
         self.executor, self.states = executor, states
         self.rewriter = Rewriter()
         self.active = Active()
+        self.lines = Lines()
 
 
 class CapturedFunction:
@@ -69,16 +77,18 @@ class CapturedFunction:
     # -- one call ----------------------------------------------------------------------------------
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result of one call, as plain Python would give it."""
-        tracer = self.capturer.active.tracer
-        if tracer is not None and not tracer.closed:
-            hooks = Hooks(tracer, self.capturer.rewriter, self.fn)
+        capturer = self.capturer
+        tracer = capturer.active.tracer
+        if tracer is not None and not tracer.passive:
+            hooks = Hooks(tracer, capturer.rewriter, self.fn)
             return captured_call(hooks, self.fn, args, kwargs)
-        key, slots = call_key(current_errstate(), args, kwargs)
+        state = capturer.states.current()
+        key, slots = call_key(state.warn, args, kwargs)
         try:
             found = self.records.get(key)
         except TypeError as reason:
             return self.run_plain(args, kwargs, f"an argument has no hash: {reason}")
-        if found is not None:
+        if found is not None and not state.immediate:
             for trace in found.traces:
                 try:
                     done, result = self.replay(trace, slots)
@@ -94,7 +104,7 @@ class CapturedFunction:
 
     def record_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Record | None:
         """What is known of calls like this one."""
-        key, _ = call_key(current_errstate(), args, kwargs)
+        key, _ = call_key(self.capturer.states.current().warn, args, kwargs)
         try:
             return self.records.get(key)
         except TypeError:
@@ -106,10 +116,13 @@ class CapturedFunction:
         if (trace.reads or trace.guards) and not trace.holds(slots):
             self.last_failed = trace.failed
             return False, None
+        if trace.writes and warnings_raise():
+            self.last_failed = "warnings are exceptions, and what was written stays written"
+            return False, None
         try:
             result = trace.replay(slots)
-        except (Stale, OverflowError) as reason:
-            self.last_failed = f"a result of another structure {reason}".strip()
+        except Stale as reason:
+            self.last_failed = str(reason)
             return False, None
         trace.hits += 1
         self.counts.replayed += 1
@@ -131,19 +144,22 @@ class CapturedFunction:
         capturer = self.capturer
         self.counts.recorded += 1
         capturer.executor.count("calls_recorded")
-        tracer = Tracer(capturer.executor, capturer.states, leaves)
+        tracer = Tracer(capturer.executor, capturer.states, capturer.lines, leaves)
         body = self.body(tracer)
         if body is None:
             return self.run_plain(args, kwargs, self.plain_reason)
+        active = capturer.active
+        around, active.tracer = active.tracer, tracer
         try:
-            result, trace = record(tracer, capturer.active, body, args, kwargs)
+            result, trace = record(tracer, self.fn, body, args, kwargs)
         finally:
+            active.tracer = around
             self.keep(key, tracer)
         if trace is not None:
             self.publish(key, trace)
         return result
 
-    def body(self, tracer: Tracer) -> Callable[..., Any] | None:
+    def body(self, tracer: Tracer) -> types.FunctionType | None:
         """What Python runs: the rewritten function, or the function itself with protocols alone."""
         rewritten = self.capturer.rewriter.find(self.fn, self.carried)
         if not isinstance(rewritten, Refused):
@@ -154,13 +170,14 @@ class CapturedFunction:
             return None
         detail = f"{rewritten.reason} (line {rewritten.line})"
         tracer.effect("no-hooks", f"calls are followed through NumPy's protocols only: {detail}")
+        tracer.loose = True
         return self.fn
 
     def keep(self, key: Hashable, tracer: Tracer) -> None:
         """Remember what a recording found out, for ``explain()``."""
         with self._lock:
             record = self.records.setdefault(key, Record())
-            record.effects = tuple(tracer.effects)
+            record.effects = tuple(tracer.steps.effects)
             record.refused = tuple(dict.fromkeys(tracer.refused))
             record.programs = tuple(tracer.programs)
             self.records.move_to_end(key)

@@ -59,7 +59,7 @@ def functionalize(
         Refused: arrays overlap in a way that versions cannot express.
 
     """
-    state = _State()
+    state = _State(alone=alone)
     for operation in pending:
         state.run(operation)
     if not alone:
@@ -72,11 +72,19 @@ def functionalize(
     ]
     unseen = _events_nobody_reads(state.computed, outputs + stores)
     graph = state.builder.finish([*outputs, *unseen, *stores])
-    return Functional(graph, tuple(state.inputs), fresh)
+    return Functional(in_program_order(graph, state.builder), tuple(state.inputs), fresh)
+
+
+def in_program_order(graph: Graph, builder: GraphBuilder) -> Graph:
+    """The graph with its nodes as they were made: NumPy reports events in that order."""
+    wanted = set(graph.nodes)
+    nodes = tuple([node for node in builder._interned.values() if node in wanted])
+    return Graph(graph.inputs, nodes, graph.outputs)
 
 
 @dataclass(slots=True)
 class _State:
+    alone: bool
     builder: GraphBuilder = field(default_factory=GraphBuilder)
     inputs: list[Storage | ScalarInput] = field(default_factory=list)
     numbers: dict[Storage, int] = field(default_factory=dict)
@@ -84,6 +92,7 @@ class _State:
     scalars: dict[tuple[int, np.dtype], Node] = field(default_factory=dict)
     stores: list[tuple[Geometry, Node]] = field(default_factory=list)
     computed: list[Node] = field(default_factory=list)
+    lost: set[Storage] = field(default_factory=set)
 
     def run(self, op: Pending) -> None:
         """Compute one operation from the versions so far, then write its target."""
@@ -142,6 +151,18 @@ class _State:
 
     def read(self, at: Geometry) -> Node:
         """The value that an array shows."""
+        try:
+            return self.read_version(at)
+        except Refused:
+            own = at.as_storage() if self.alone else None
+            if own is None:
+                raise
+            return self.input(own)
+
+    def read_version(self, at: Geometry) -> Node:
+        """The value that an array shows, of the current version of its storage."""
+        if at.storage in self.lost:
+            raise Refused("memory is read after a write that mixes its axes")
         node = self.version(at.storage)
         if at.whole() or at.shape == at.storage.shape == ():
             return node
@@ -202,10 +223,18 @@ class _State:
             self.store(target, node)
         if target.whole():
             self.versions[storage] = node
+            self.lost.discard(storage)
+        elif storage in self.lost:
+            return
         elif target.shape and 0 in target.shape:
             self.versions[storage] = self.version(storage)
-        else:
+        elif storage.memory is None:
             self.versions[storage] = self.update(target, node)
+        else:
+            try:
+                self.versions[storage] = self.update(target, node)
+            except Refused:  # the store says it all, unless the memory is read again
+                self.lost.add(storage)
 
     def store(self, target: Geometry, node: Node) -> None:
         """Remember a write to outside memory; what it covers entirely is forgotten."""

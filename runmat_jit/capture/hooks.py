@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import types
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from runmat_jit.capture import calls
 from runmat_jit.capture.hook_base import HookBase
 from runmat_jit.capture.host import adopt_loosely
+from runmat_jit.capture.lines import call_at
 from runmat_jit.capture.traced import ARRAY, Traced, TracedMethod
 from runmat_jit.capture.values import holds_traced, is_traceable
 
@@ -64,13 +65,17 @@ class Hooks(HookBase):
 
     # -- calls and reads ---------------------------------------------------------------------------
     def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
-        if self.tracer.closed:
+        if self.tracer.passive:
             return function(*args, **kwargs)
         return calls.call(self, function, args, kwargs)
 
     def attr(self, obj: Any, name: str, /) -> Any:
         kind = type(obj)
-        if kind is Traced or kind is TracedMethod or self.tracer.closed:
+        if kind is Traced:
+            if name.startswith("__array_") and not self.tracer.passive:
+                return getattr(self.tracer.leak(obj, f"its {name}"), name)
+            return getattr(obj, name)
+        if kind is TracedMethod or self.tracer.passive:
             return getattr(obj, name)
         if kind is types.ModuleType:
             if obj.__name__.partition(".")[0] in _SAME_MODULES:
@@ -96,12 +101,13 @@ class Hooks(HookBase):
 
     def attr_of_outside(self, obj: Any, name: str) -> Any:
         """An attribute of an outside object: properties are followed, the rest is read."""
-        found = getattr(type(obj), name, None)
-        if isinstance(found, property) and found.fget is not None:
-            getter = self.tracer.outside.attribute(type(obj), name).fget
-            return calls.call(self, getter, (obj,), {})
         if isinstance(obj, (list, dict, tuple)):
             return getattr(obj, name)
+        found = getattr(type(obj), name, None)
+        if isinstance(found, property) and found.fget is not None:
+            outside = self.tracer.outside
+            getter = outside.attribute(outside.attribute(type(obj), name), "fget")
+            return calls.call(self, getter, (obj,), {})
         if not hasattr(obj, name):
             self.tracer.effect("missing-attribute", f"{type(obj).__name__} has no {name}")
             return getattr(obj, name)
@@ -115,13 +121,14 @@ class Hooks(HookBase):
         return getattr(obj, name)
 
     def item(self, obj: Any, key: Any, /) -> Any:
-        if type(obj) is Traced or self.tracer.closed:
+        if type(obj) is Traced or self.tracer.passive:
             return obj[key]
+        if isinstance(obj, (list, tuple, dict)):
+            known = isinstance(obj, tuple) or self.tracer.owns(obj)
+            if not known and self.tracer.twins.of_copy(obj) is None:
+                self.tracer.effect("outside-item", f"an item of a {type(obj).__name__}")
+            return self.adopted(obj[self.hashed(key) if isinstance(obj, dict) else key])
         if self.tracer.outside.slot_of(obj) is not None:
-            if isinstance(obj, (list, tuple, dict)) and type(key) is not slice:
-                return self.tracer.outside.item(obj, self.hashed(key))
-            if isinstance(obj, (list, tuple)):
-                return self.tracer.outside.shadow(obj)[key]
             getter = getattr(type(obj), "__getitem__", None)
             if isinstance(getter, types.FunctionType):
                 return calls.call(self, getter, (obj, key), {})
@@ -129,24 +136,21 @@ class Hooks(HookBase):
         elif isinstance(obj, np.ndarray) and is_traceable(obj):
             self.tracer.effect("unknown-array", "an array of unknown origin is read")
             return self.tracer.lift(obj)[key]
-        elif isinstance(obj, (list, dict)) and not self.tracer.owns(obj):
-            self.tracer.effect("outside-item", f"an item of a {type(obj).__name__}")
-        key = self.hashed(key) if isinstance(obj, dict) else key
         return self.adopted(obj[key])
 
     def glob(self, name: str, /) -> Any:
-        if self.tracer.closed:
+        if self.tracer.passive:
             return self.globals[name] if name in self.globals else getattr_builtin(name)
         return self.tracer.outside.glob(self.globals, name)
 
     def free(self, name: str, /) -> Any:
-        if self.tracer.closed:
+        if self.tracer.passive:
             return self.cells[name].cell_contents
         return self.tracer.outside.free(self.cells[name], name)
 
     # -- stores ------------------------------------------------------------------------------------
     def setitem(self, value: Any, obj: Any, key: Any, /) -> None:
-        if type(obj) is Traced or self.tracer.closed:
+        if type(obj) is Traced or self.tracer.passive:
             obj[key] = value
         elif self.tracer.owns(obj):
             obj[self.hashed(key)] = value
@@ -154,40 +158,49 @@ class Hooks(HookBase):
             self.tracer.effect("unknown-array", "an array of unknown origin is written")
             self.tracer.lift(obj)[key] = value
         else:
-            self.tracer.effect("outside-store", f"an item of a {type(obj).__name__} is set")
-            obj[self.tracer.raw(key)] = self.tracer.raw(value)
+            self.stored(obj, "item", operator.setitem, key, value)
 
     def setattr_(self, value: Any, obj: Any, name: str, /) -> None:
-        if type(obj) is Traced or self.tracer.closed or self.tracer.owns(obj):
+        if type(obj) is Traced or self.tracer.passive or self.tracer.owns(obj):
             setattr(obj, name, value)
         else:
-            self.tracer.effect("outside-store", f"{type(obj).__name__}.{name} is set")
-            setattr(obj, name, self.tracer.raw(value))
+            self.stored(obj, name, setattr, name, value)
 
     def delitem(self, obj: Any, key: Any, /) -> None:
-        if type(obj) is not Traced and not self.tracer.closed and not self.tracer.owns(obj):
-            self.tracer.effect("outside-store", f"an item of a {type(obj).__name__} is deleted")
-        del obj[self.tracer.raw(key)]
+        if type(obj) is Traced or self.tracer.passive or self.tracer.owns(obj):
+            del obj[self.hashed(key) if isinstance(obj, dict) else key]
+        else:
+            self.stored(obj, "item", operator.delitem, key)
 
     def delattr_(self, obj: Any, name: str, /) -> None:
-        if not self.tracer.closed and not self.tracer.owns(obj):
-            self.tracer.effect("outside-store", f"{type(obj).__name__}.{name} is deleted")
-        delattr(obj, name)
+        if self.tracer.passive or self.tracer.owns(obj):
+            delattr(obj, name)
+        else:
+            self.stored(obj, name, delattr, name)
+
+    def stored(self, obj: Any, what: str, store: Callable[..., Any], *args: Any) -> Any:
+        """Change an object that the recording did not make."""
+        tracer = self.tracer
+        tracer.effect("outside-store", f"{type(obj).__name__}: its {what} is changed")
+        line, twin = tracer.here(), tracer.twins.of_copy(obj)
+        target = obj if twin is None else twin.original
+        real = tuple([tracer.release(arg) for arg in args])
+        return tracer.unknown(lambda: call_at(line, store, (target, *real), {}))
 
     def iop(self, op: str, lhs: Any, rhs: Any, /) -> Any:
         fn = getattr(operator, "i" + op)
-        outside = type(lhs) is not Traced and isinstance(lhs, (list, set, dict, np.ndarray))
-        if outside and not self.tracer.closed and not self.tracer.owns(lhs):
-            if isinstance(lhs, np.ndarray) and is_traceable(lhs):
-                self.tracer.effect("unknown-array", "an array of unknown origin is written")
-                return fn(self.tracer.lift(lhs), rhs)
-            self.tracer.effect("outside-store", f"a {type(lhs).__name__} is changed in place")
-            return fn(lhs, self.tracer.raw(rhs))
+        if type(lhs) is Traced or self.tracer.passive or self.tracer.owns(lhs):
+            return fn(lhs, rhs)
+        if isinstance(lhs, np.ndarray) and is_traceable(lhs):
+            self.tracer.effect("unknown-array", "an array of unknown origin is written")
+            return fn(self.tracer.lift(lhs), rhs)
+        if hasattr(type(lhs), f"__i{op.rstrip('_')}__"):
+            return self.stored(lhs, "value", fn, rhs)
         return fn(lhs, rhs)
 
     # -- containers and loops ----------------------------------------------------------------------
     def fresh(self, container: Any, /) -> Any:
-        if self.tracer.closed:
+        if self.tracer.passive:
             return container
         if isinstance(container, dict) and any(type(key) is Traced for key in container):
             container = {self.hashed(key): value for key, value in container.items()}
@@ -204,13 +217,28 @@ class Hooks(HookBase):
 
     def is_(self, lhs: Any, rhs: Any, /) -> bool:
         traced, other = (lhs, rhs) if type(lhs) is Traced else (rhs, lhs)
-        if type(traced) is not Traced or type(other) is Traced or other is None:
+        if type(traced) is not Traced:
+            return self.is_object(lhs, rhs)
+        if type(other) is Traced or other is None:
             return lhs is rhs
         if isinstance(other, np.ndarray):
             return self.tracer.adopt(other) is traced
         if isinstance(other, (bool, np.bool_)) and traced._rm_kind != ARRAY:
             return self.tracer.look(traced, "an identity test") is other
         return False
+
+    def is_object(self, lhs: Any, rhs: Any) -> bool:
+        """``is`` of two objects that are no traced values: those from outside may be replaced."""
+        slots = self.tracer.outside.slot_of(lhs), self.tracer.outside.slot_of(rhs)
+        same = lhs is rhs
+        if self.tracer.passive or None in slots:
+            functions = (types.FunctionType, types.MethodType)
+            if not same and isinstance(lhs, functions) and isinstance(rhs, functions):
+                self.tracer.effect("identity", "functions from outside are compared by identity")
+            return same
+        if slots[0] != slots[1]:
+            self.tracer.outside.relate(*slots, same=same)
+        return same
 
     def is_not(self, lhs: Any, rhs: Any, /) -> bool:
         return not self.is_(lhs, rhs)
@@ -221,20 +249,15 @@ class Hooks(HookBase):
     # -- what builtins get -------------------------------------------------------------------------
     def length(self, value: Any) -> int:
         """``len``, guarded where the container is outside."""
-        if self.tracer.outside.slot_of(value) is not None and isinstance(
-            value, (list, tuple, dict)
-        ):
-            return len(self.tracer.outside.shadow(value))
         return len(self.given(value))
 
     def shadowed(self, value: Any) -> Any:
-        """Outside containers as copies whose items are read one by one; the rest as it is."""
-        if self.tracer.closed or type(value) is Traced:
+        """What is iterated: arrays lifted; the rest as it is, and an effect if it is not known."""
+        if self.tracer.passive or type(value) is Traced:
             return value
-        if type(value) in (list, tuple, dict):
-            if self.tracer.outside.slot_of(value) is not None:
-                return self.tracer.outside.shadow(value)
-            if type(value) is not tuple and not self.tracer.owns(value):
+        if isinstance(value, (list, tuple, dict)):
+            known = isinstance(value, tuple) or self.tracer.owns(value)
+            if not known and self.tracer.twins.of_copy(value) is None:
                 self.tracer.effect("outside-container", f"a {type(value).__name__} is read")
             return value
         if isinstance(value, np.ndarray) and is_traceable(value):
@@ -254,6 +277,8 @@ class Hooks(HookBase):
                 return value
             return lambda *args, **kwargs: self.call(value, *args, **kwargs)
         seen = self.shadowed(value)
+        if isinstance(seen, (list, tuple, dict)):
+            return seen
         plain = isinstance(seen, (type, types.ModuleType, types.BuiltinFunctionType))
         if seen is value and not plain and self.tracer.outside.slot_of(value) is not None:
             self.tracer.effect("outside-object", f"a {type(value).__name__} is used by a builtin")

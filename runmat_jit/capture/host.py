@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from runmat_jit.capture import classify
+from runmat_jit.capture.lines import call_at, stack_level
 from runmat_jit.capture.pytree import take_apart
 from runmat_jit.capture.storage import owner_of
 from runmat_jit.capture.tape import Nest, Op, Ref
+from runmat_jit.capture.trace import Call
 from runmat_jit.capture.traced import ARRAY, PYTHON, Traced
-from runmat_jit.capture.values import SCALARS, Unencodable, is_traceable
+from runmat_jit.capture.values import SCALARS, Unencodable, is_number, is_traceable
 
 if TYPE_CHECKING:
     from runmat_jit.capture.tracer import Tracer
@@ -40,9 +44,10 @@ def scalars_only(args: tuple[Any, ...]) -> bool:
 
 def run_scalar(tracer: Tracer, fn: Any, args: tuple[Any, ...]) -> Any:
     """Arithmetic of Python numbers: done by Python at each call, never compiled."""
-    raw = [tracer.raw(arg) for arg in args]
+    raw = tuple([tracer.raw(arg) for arg in args])
+    line = tracer.here()
     try:
-        value = fn(*raw)
+        value = call_at(line, fn, raw, {})
     except Exception as error:
         tracer.effect("exception", f"{type(error).__name__} in {name_of(fn)}")
         raise
@@ -51,8 +56,16 @@ def run_scalar(tracer: Tracer, fn: Any, args: tuple[Any, ...]) -> Any:
         return tracer.look_at_all(args, value)
     made = tracer.lift(value, None, roots)
     wanted = type(value)
-    op = Op(fn, tuple(map(tracer.encode, args)), {}, tracer.encode(made), tracer.line())
-    tracer.add_call(op, lambda result: type(result) is wanted, varies=roots is None)
+    source = None if line is None else line.source
+    op = Op(fn, tuple(map(tracer.encode, args)), {}, tracer.encode(made), source)
+    call = Call(op, lambda result: type(result) is wanted, line)
+    tracer.steps.note(op)
+    if roots is not None:
+        tracer.steps.add_early(call)
+        return made
+    if tracer.steps.wrote:
+        tracer.effect("late-check", "Python arithmetic on a value of an array follows a write")
+    tracer.steps.add(call)
     return made
 
 
@@ -77,18 +90,21 @@ def run_host(
     except Unencodable as reason:
         return run_effect(tracer, fn, args, kwargs, str(reason))
     tracer.flush()
-    line = tracer.line()
+    line = tracer.here()
     raw_args, raw_kwargs = tracer.raw(tuple(args)), tracer.raw(dict(kwargs))
+    if tracer.steps.wrote and not classify.is_sure(fn, args):
+        tracer.effect("late-check", f"{name_of(fn)}, which may fail, follows a write")
     try:
-        value = fn(*raw_args, **raw_kwargs)
+        value = call_at(line, fn, raw_args, raw_kwargs)
     except Exception as error:
         tracer.effect("exception", f"{type(error).__name__} in {name_of(fn)}")
         raise
     result, template = adopt(tracer, value, raw_args)
-    op = Op(fn, entry_args, entry_kwargs, template, line)
-    tracer.need((*entry_args, *entry_kwargs.values()))
+    op = Op(fn, entry_args, entry_kwargs, template, None if line is None else line.source)
+    tracer.steps.need((*entry_args, *entry_kwargs.values()))
     check = same_structure(value) if template is not None else None
-    tracer.add_call(op, check, varies=type(fn) not in SCALARS, writes=writes)
+    tracer.steps.note(op)
+    tracer.steps.add(Call(op, check, line, writes), writes=writes)
     return result
 
 
@@ -97,13 +113,18 @@ def run_effect(
 ) -> Any:
     """Code that capture does not know: everything is computed first, and Python runs it."""
     tracer.effect("unknown-call", f"{name_of(fn)}: {why}")
-    return adopt_loosely(tracer, run_plain(tracer, fn, args, kwargs))
-
-
-def run_plain(tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """The call on real values, unrecorded."""
-    raw: dict[str, Any] = tracer.raw(dict(kwargs))
-    return fn(*tracer.raw(tuple(args)), **raw)
+    line, fn = tracer.here(), tracer.release(fn)
+    real_args = tuple([tracer.release(arg) for arg in args])
+    real_kwargs = {name: tracer.release(value) for name, value in kwargs.items()}
+    if getattr(fn, "__module__", "") in ("warnings", "_warnings"):
+        tracer.at_once = True  # the filters may change: NumPy warns where the program is
+        if fn is warnings.warn:
+            number = real_args[2] if len(real_args) > 2 else real_kwargs.pop("stacklevel", 1)
+            level = stack_level(number)
+            real_args, real_kwargs = real_args[:2], {**real_kwargs, "stacklevel": level}
+            return call_at(line, fn, real_args, real_kwargs)
+    value = tracer.unknown(lambda: call_at(line, fn, real_args, real_kwargs))
+    return adopt_loosely(tracer, value)
 
 
 def name_of(fn: Any) -> str:
@@ -122,7 +143,7 @@ def adopt(tracer: Tracer, value: Any, raw_args: tuple[Any, ...]) -> tuple[Any, A
             return value, None
         traced = adopt_array(tracer, value, raw_args)
         return traced, Ref(traced._rm_slot)
-    if isinstance(value, np.generic) or type(value) in SCALARS:
+    if is_number(value) or type(value) in SCALARS:
         traced = tracer.lift(value, None, None)
         return traced, Ref(traced._rm_slot)
     apart = take_apart(value)
@@ -139,19 +160,20 @@ def adopt(tracer: Tracer, value: Any, raw_args: tuple[Any, ...]) -> tuple[Any, A
 
 def adopt_array(tracer: Tracer, value: np.ndarray, raw_args: tuple[Any, ...]) -> Traced:
     """A result array: an operand itself, a view of one, or new memory."""
-    found = tracer.known.get(id(value))
-    if found is not None and found[0] is value:
-        return found[1]
+    known = tracer.adopt(value)
+    if known is not None:
+        return known
     for arg in raw_args:
-        known = tracer.known.get(id(arg)) if isinstance(arg, np.ndarray) else None
-        if known is None or owner_of(value) is not owner_of(known[0]):
+        base = tracer.adopt(arg) if isinstance(arg, np.ndarray) else None
+        if base is None or owner_of(value) is not owner_of(arg):
             continue
-        at = known[1]._rm_geometry
+        at = base._rm_geometry
         place = at.storage.locate(value) if at is not None else None
         if place is not None:
-            view = Traced(tracer, tracer.slot(), ARRAY, held=value, geometry=place)
-            view._rm_origin = (known[1], classify.method_of("view"), (), {})
-            tracer.known[id(value)] = (value, view)
+            slot = tracer.slot()
+            view = Traced(tracer, slot, ARRAY, held=value, geometry=replace(place, slot=slot))
+            view._rm_origin = (base, classify.method_of("view"), (), {})
+            tracer.remember(value, view)
             return view
     lifted: Traced = tracer.lift(value)
     return lifted

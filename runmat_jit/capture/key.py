@@ -16,10 +16,14 @@ import numpy as np
 
 from runmat_jit.capture.outside import relation
 from runmat_jit.capture.pytree import is_namedtuple, take_apart
-from runmat_jit.capture.values import is_traceable
+from runmat_jit.capture.values import is_number, is_traceable
 
 _FLAGS = 0x500  # NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE
 _NUMBERS = (int, float, complex)
+_PROGRAM = (
+    *(types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, type(np.sum)),
+    *(np.ufunc, np.dtype, np.generic, enum.Enum),
+)
 _TEXT = (bool, str, bytes, type(None), type(Ellipsis))
 
 
@@ -30,12 +34,12 @@ class NotCapturable(Exception):  # noqa: N818  (an answer: the call runs plain)
 class CallKey:
     """Walks the arguments of one call: collects the key and the leaves in slots."""
 
-    __slots__ = ("containers", "leaves", "parts")
+    __slots__ = ("leaves", "parts", "seen")
 
     def __init__(self) -> None:
         self.parts: list[Hashable] = []
         self.leaves: list[Any] = []
-        self.containers: list[tuple[int, Any]] = []  # slot, mutable container
+        self.seen: dict[int, int] = {}  # mutable containers and objects, by identity: slot
 
     def add(self, value: Any) -> None:
         """Add one argument."""
@@ -43,36 +47,44 @@ class CallKey:
         if kind is np.ndarray:
             self.parts.append((value.dtype, value.shape, value.strides, value.flags.num & _FLAGS))
             self.leaves.append(value)
-        elif kind in _NUMBERS or isinstance(value, np.generic):
+        elif kind in _NUMBERS or is_number(value):
             self.parts.append((kind,))
             self.leaves.append(value)
         elif kind in _TEXT or isinstance(value, enum.Enum):
             self.parts.append((kind, value))
+        elif isinstance(value, np.generic):  # text, dates, long doubles: by value
+            self.parts.append((kind, value.dtype, value.tobytes()))
         else:
             self.add_other(value, kind)
 
     def add_other(self, value: Any, kind: type) -> None:
         """Containers, functions and objects."""
-        for slot, seen in self.containers:
-            if seen is value:
-                self.parts.append(("same", slot))
-                return
+        known = self.seen.get(id(value))  # the arguments keep it alive
+        if known is not None:
+            self.parts.append(("same", known))
+            return
         apart = take_apart(value)
         if apart is not None:
             structure, children = apart
             self.parts.append((structure, len(children)))
             if kind is not tuple and not is_namedtuple(value):
-                self.containers.append((len(self.leaves), value))
-                self.leaves.append(value)
+                self.leaf(value)
             for child in children:
                 self.add(child)
         elif kind is types.FunctionType and is_plain_function(value):
             self.parts.append(("code", value.__code__, id(value.__globals__)))
+        elif kind is range or (kind is slice and is_simple(value)):
+            self.parts.append((kind, value.start, value.stop, value.step))
         elif is_constant(value):
             self.parts.append(("identity", Identity(value)))
         else:
             self.parts.append(("object", kind))
-            self.leaves.append(value)
+            self.leaf(value)
+
+    def leaf(self, value: Any) -> None:
+        """An object with an identity of its own."""
+        self.seen[id(value)] = len(self.leaves)
+        self.leaves.append(value)
 
     def finish(self) -> tuple[Hashable, ...]:
         """The key, with the way the arrays lie to each other."""
@@ -128,14 +140,24 @@ def is_plain_function(fn: types.FunctionType) -> bool:
 
 def is_constant(value: Any) -> bool:
     """Whether an argument is part of the program rather than of its data."""
-    kinds = (types.FunctionType, types.BuiltinFunctionType, type, np.ufunc, np.dtype)
-    return isinstance(value, kinds) or type(value) in (types.ModuleType, type(np.sum))
+    kind = type(value)
+    return (
+        isinstance(value, _PROGRAM)
+        or kind in _TEXT
+        or kind is range
+        or (kind is slice and is_simple(value))
+    )
+
+
+def is_simple(key: slice) -> bool:
+    """Whether a slice holds plain numbers."""
+    return all(type(part) in (int, type(None)) for part in (key.start, key.stop, key.step))
 
 
 def call_key(
     token: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Hashable, ...], list[Any]]:
-    """Key and leaves of a call under NumPy's error state ``token``."""
+    """Key and leaves of a call; ``token`` stands for what NumPy does about events."""
     if len(args) == 1 and not kwargs and type(args[0]) is np.ndarray:  # the most common call
         (x,) = args
         return (token, (x.dtype, x.shape, x.strides, x.flags.num & _FLAGS)), [x]

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from runmat_jit.capture.pytree import take_apart
+from runmat_jit.capture.pytree import Structure, is_namedtuple, take_apart, write_back
 from runmat_jit.capture.tape import Read
-from runmat_jit.capture.traced import ARRAY, Traced
+from runmat_jit.capture.traced import Traced
+from runmat_jit.capture.twins import Twin
 from runmat_jit.capture.values import SCALARS, exact_value, is_traceable
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ Holds = Callable[[Any, list[Any]], bool]
 _MISSING = object()
 _BY_VALUE = (*SCALARS, str, bytes, type(None), type(Ellipsis))
 _BY_IDENTITY = (
+    property,
     types.ModuleType,
     types.BuiltinFunctionType,
     type,
@@ -69,6 +71,7 @@ class Outside:
         self.memo: dict[Hashable, Any] = {}
         self.epoch = 0
         self.objects: dict[int, tuple[Any, int]] = {}  # outside objects that a slot holds
+        self.copying: set[int] = set()  # tuples whose items are being read
 
     def slot_of(self, value: Any) -> int | None:
         """The slot that holds an outside object, if one does."""
@@ -82,20 +85,21 @@ class Outside:
     def read(self, key: Hashable, get: Get, value: Any, source: str) -> Any:
         """Record that ``get`` gave ``value``; give what the program sees of it."""
         tracer = self.tracer
-        if self.epoch != len(tracer.effects):  # an effect may have changed anything
+        if self.epoch != len(tracer.steps.effects):  # an effect may have changed anything
             self.memo.clear()
-            self.epoch = len(tracer.effects)
+            self.epoch = len(tracer.steps.effects)
         if key in self.memo:
             return self.memo[key]
         slot = tracer.slot()
-        seen, holds = self.judge(value, slot)
+        container = is_container(value)
+        seen, holds = self.judge_container(value) if container else self.judge(value, slot)
         if tracer.publishable:
             read = Read(slot, get, holds, source)
-            tracer.reads.append(read)
-            tracer.note(read)
+            tracer.steps.reads.append(read)
+            tracer.steps.note(read)
+        if container and seen is value:  # after its own entry: a replay reads in this order
+            seen = self.copy(value, slot)
         self.memo[key] = seen
-        if type(value) in (list, tuple, dict) and self.slot_of(value) == slot:
-            self.read_all(value)  # after its own entry: a replay reads in this order
         return seen
 
     def judge(self, value: Any, slot: int) -> tuple[Any, Holds]:
@@ -103,39 +107,95 @@ class Outside:
         kind = type(value)
         if kind is np.ndarray and is_traceable(value):
             return self.judge_array(value, slot)
-        if kind in _BY_VALUE or isinstance(value, np.generic | enum.Enum):
+        if is_constant(value):
             same = exact_value(value)
-            return value, lambda other, _slots: same(other)
-        if kind is tuple and all(type(item) in _BY_VALUE for item in value):
-            same = exact_value(value)
-            return value, lambda other, _slots: same(other)
+            return value, lambda other, _slots: other is value or same(other)
         if kind is types.FunctionType:
             return value, same_function(value)
         if kind is types.MethodType:
             return value, same_method(value)
         if isinstance(value, _BY_IDENTITY) or kind.__module__.partition(".")[0] == "runmat_jit":
             return value, lambda other, _slots: other is value
+        known = self.slot_of(value)
+        if known is not None:
+            return value, lambda other, slots: other is slots[known]
         self.register(value, slot)
-        if kind not in (list, tuple, dict) and not is_plain_object(value):
+        if not is_plain_object(value):
             self.tracer.effect("outside-object", f"a {kind.__qualname__} has operators of its own")
         return value, lambda other, _slots: type(other) is kind
 
-    def read_all(self, container: Any) -> None:
-        """Read everything in a container at once: Python reads parts of it that no hook sees."""
-        if len(container) > CONTAINER_LIMIT:
-            detail = f"a {type(container).__name__} of {len(container)} items is read"
-            self.tracer.effect("outside-container", detail)
+    def judge_container(self, value: Any) -> tuple[Any, Holds]:
+        """A container seen before is its copy; a new one is read whole (see :meth:`copy`)."""
+        twins, kind = self.tracer.twins, type(value)
+        twin = twins.of_original(value)
+        if twin is not None:
+            known = twin.slot
+            return twin.copy, lambda other, slots: other is slots[known]
+        arguments = [twin.slot for twin in twins.all if twin.argument]
+        return (
+            value,
+            lambda other, slots: (
+                type(other) is kind and all(other is not slots[at] for at in arguments)
+            ),
+        )
+
+    def copy(self, value: Any, slot: int) -> Any:
+        """A copy that holds what the program sees of a container's items.
+
+        All of them are read: Python reads parts of containers that no hook sees.
+        """
+        tracer = self.tracer
+        if len(value) > CONTAINER_LIMIT or id(value) in self.copying:
+            detail = f"a {type(value).__name__} of {len(value)} items is read"
+            tracer.effect("outside-container", detail)
+            tracer.loose = True
+            return value
+        self.register(value, slot)
+        apart = take_apart(value)
+        assert apart is not None, "containers come apart"
+        structure, children = apart
+        if isinstance(value, tuple):
+            self.copying.add(id(value))
+            seen = self.items(value, slot, structure)
+            self.copying.discard(id(value))
+            made = structure(seen)
         else:
-            self.shadow(container)
+            made = type(value)()
+        twin = Twin(slot, value, made, argument=False, real=children)
+        tracer.twins.add(twin)
+        self.register(made, slot)
+        if not isinstance(value, tuple):  # it may hold itself
+            seen = self.items(value, slot, structure)
+            write_back(made, structure(seen))
+        twin.before = seen
+        return made
+
+    def items(self, owner: Any, slot: int, structure: Structure) -> list[Any]:
+        """What the program sees of each item."""
+        memo = ("length", id(owner))
+        if type(owner) is dict:
+            keys = structure.key
+            self.read(memo, lambda slots: Structure(dict, tuple(slots[slot])).key, keys, "keys")
+        else:
+            self.read(memo, lambda slots: len(slots[slot]), len(owner), "len")
+        return [
+            self.read(
+                ("item", id(owner), type(key), key),
+                lambda slots, key=key: slots[slot][key],  # type: ignore[misc]  # bound at once
+                owner[key],
+                f"item {key!r}",
+            )
+            for key in (owner if type(owner) is dict else range(len(owner)))
+        ]
 
     def judge_array(self, value: np.ndarray, slot: int) -> tuple[Any, Holds]:
         """An array becomes an input; how it lies to the arrays seen before is part of the test."""
         tracer = self.tracer
         facts = array_facts(value)
         others = [
-            (traced._rm_slot, relation(value, array))
-            for array, traced in list(tracer.known.values())
-            if traced._rm_kind == ARRAY and traced._rm_slot < slot and tracer.is_input(traced)
+            (traced._rm_slot, relation(value, traced._rm_held))
+            for traced in tracer.lifted
+            if traced._rm_slot < slot and tracer.is_input(traced)
         ]
         seen = tracer.lift(value, slot)
         if type(seen) is Traced and seen._rm_slot == slot:
@@ -148,6 +208,13 @@ class Outside:
 
         return seen, holds
 
+    def relate(self, a: int | None, b: int | None, *, same: bool) -> None:
+        """The trace holds while two slots hold one object, or two."""
+        assert a is not None, "slot_of() gave slots"
+        assert b is not None, "slot_of() gave slots"
+        key, source = ("same", min(a, b), max(a, b)), f"whether %{a} is %{b}"
+        self.read(key, lambda slots: slots[a] is slots[b], same, source)
+
     # -- kinds of sources --------------------------------------------------------------------------
     def glob(self, namespace: dict[str, Any], name: str) -> Any:
         """A global or builtin name."""
@@ -155,6 +222,7 @@ class Outside:
         if value is _MISSING:
             value = getattr(builtins, name, _MISSING)
             if value is _MISSING:
+                self.tracer.effect("missing-name", f"there is no global {name}")
                 raise NameError(f"name {name!r} is not defined")
 
         def get(_slots: list[Any]) -> Any:
@@ -168,6 +236,7 @@ class Outside:
         try:
             value = cell.cell_contents
         except ValueError:
+            self.tracer.effect("missing-name", f"the variable {name} has no value")
             message = (
                 f"cannot access free variable {name!r} where it is not associated with a value"
             )
@@ -178,35 +247,56 @@ class Outside:
 
     def attribute(self, owner: Any, name: str) -> Any:
         """An attribute of an outside object, module or class."""
-        slot = self.slot_of(owner)
-        value = getattr(owner, name)
+        slot, value = self.slot_of(owner), getattr(owner, name)
+        key, source = ("attribute", id(owner), name), f"attribute {name}"
+        if slot is None:
+            return self.read(key, lambda _slots: getattr(owner, name), value, source)
+        return self.read(key, lambda slots: getattr(slots[slot], name), value, source)
 
-        def get(slots: list[Any]) -> Any:
-            return getattr(owner if slot is None else slots[slot], name)
+    def defaults(
+        self, fn: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Arguments of a call with the function's defaults added, as reads of outside state."""
+        code, given = fn.__code__, dict(kwargs)
+        names = code.co_varnames[: code.co_argcount]
+        missing = [name for name in names[len(args) :] if name not in kwargs]
+        if missing and fn.__defaults__:
+            values = self.read(
+                ("defaults", id(fn)), lambda _slots: fn.__defaults__, fn.__defaults__, "defaults"
+            )
+            found = dict(zip(names[len(names) - len(values) :], values, strict=True))
+            for name in missing:
+                if name not in found:
+                    break  # Python will say what is missing
+                if names[len(args) : len(args) + 1] == (name,):
+                    args = (*args, found[name])
+                else:
+                    given[name] = found[name]
+        named = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
+        if fn.__kwdefaults__ and any(name not in kwargs for name in named):
+            values = self.read(
+                ("kwdefaults", id(fn)),
+                lambda _slots: fn.__kwdefaults__,
+                fn.__kwdefaults__,
+                "keyword defaults",
+            )
+            given = {**{name: values[name] for name in named if name in values}, **given}
+        return args, given
 
-        return self.read(("attribute", id(owner), name), get, value, f"attribute {name}")
 
-    def item(self, owner: Any, key: Any) -> Any:
-        """An item of an outside list, tuple or dict."""
-        slot = self.slot_of(owner)
-        assert slot is not None, "items are read of objects that a slot holds"
-        value = owner[key]
-        memo = ("item", id(owner), type(key), key)
-        return self.read(memo, lambda slots: slots[slot][key], value, f"item {key!r}")
+def is_constant(value: Any) -> bool:
+    """Whether a value is kept as it is and compared by value."""
+    if type(value) in _BY_VALUE or isinstance(value, np.generic | enum.Enum):
+        return True
+    return type(value) is tuple and all(map(is_constant, value))
 
-    def shadow(self, owner: Any) -> Any:
-        """A copy of an outside container whose items are read one by one."""
-        slot = self.slot_of(owner)
-        assert slot is not None, "containers are copied that a slot holds"
-        memo = ("length", id(owner))
-        if type(owner) is dict:
-            keys = self.read(memo, lambda slots: tuple(slots[slot]), tuple(owner), "keys")
-            return self.tracer.own({key: self.item(owner, key) for key in keys})
-        count = self.read(memo, lambda slots: len(slots[slot]), len(owner), "len")
-        items = [self.item(owner, number) for number in range(count)]
-        apart = take_apart(owner)
-        assert apart is not None, "lists and tuples come apart"
-        return self.tracer.own(apart[0](items))
+
+def is_container(value: Any) -> bool:
+    """Whether the program is to see a copy of the value."""
+    kind = type(value)
+    if kind is tuple or is_namedtuple(value):
+        return not (kind is tuple and is_constant(value))
+    return kind is list or kind is dict
 
 
 def same_method(value: types.MethodType) -> Holds:

@@ -15,10 +15,14 @@ from runmat_jit.ops.spec import Op as Row
 
 @dataclass(frozen=True, slots=True)
 class ScalarOperand:
-    """A Python or NumPy scalar that a replay finds in ``slot``; ``value`` is this call's."""
+    """A Python or NumPy scalar that a replay finds in ``slot``; ``value`` is this call's.
+
+    ``early``: it is known before anything runs, for it depends on arguments alone.
+    """
 
     slot: int
     value: Any
+    early: bool = False
 
 
 Operand = Geometry | ScalarOperand | bool | int | float | np.generic

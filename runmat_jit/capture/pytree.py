@@ -32,7 +32,9 @@ class Structure:
 
     def __init__(self, kind: type, names: tuple[Hashable, ...] = ()) -> None:
         self.kind, self.names = kind, names
-        self.key = (kind, names)
+        self.key: Hashable = kind
+        if names:  # as keys of a dict, 1, 1.0 and True are equal
+            self.key = kind, names, tuple(map(type, names))
 
     def __call__(self, items: list[Any]) -> Any:
         kind = self.kind

@@ -8,7 +8,7 @@ operand is a view; its offset, shape and strides are read off the array that Num
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -67,13 +67,25 @@ class Storage:
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """Which bytes of a storage an array shows; offset and strides in bytes from its base array."""
+    """Which bytes of a storage an array shows; offset and strides in bytes from its base array.
+
+    ``slot`` is where a replay finds that array, if it is more than the storage's base.
+    """
 
     storage: Storage
     offset: int
     dtype: np.dtype
     shape: tuple[int, ...]
     strides: tuple[int, ...]
+    slot: int | None = field(default=None, compare=False)
+
+    def as_storage(self) -> Storage | None:
+        """The array as if it were memory of its own, where it exists."""
+        memory = self.storage.memory
+        if self.slot is None or memory is None:
+            return None
+        view = array_at(memory, self.offset, self.dtype, self.shape, self.strides)
+        return Storage(self.slot, self.dtype, self.shape, self.strides, view)
 
     def whole(self) -> bool:
         """Whether this is the storage's base array itself."""
@@ -98,6 +110,29 @@ def empty_strided(shape: tuple[int, ...], dtype: np.dtype, strides: tuple[int, .
         return np.empty(shape, dtype)
     inverse = tuple(sorted(range(len(order)), key=order.__getitem__))
     return np.empty(tuple(shape[axis] for axis in order), dtype).transpose(inverse)
+
+
+def array_at(
+    base: np.ndarray,
+    offset: int,
+    dtype: np.dtype,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+) -> np.ndarray:
+    """The array of this geometry on the memory of another, which it keeps alive."""
+    interface = dict(base.__array_interface__)
+    address, read_only = interface["data"]
+    interface.update(
+        data=(address + offset, read_only), typestr=dtype.str, shape=shape, strides=strides
+    )
+    return np.asarray(_Shown(interface, base))
+
+
+class _Shown:
+    """An object that NumPy reads an array's geometry from."""
+
+    def __init__(self, interface: dict[str, Any], owner: np.ndarray) -> None:
+        self.__array_interface__, self.owner = interface, owner
 
 
 def owner_of(array: np.ndarray) -> np.ndarray:

@@ -29,10 +29,14 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class Nest:
-    """A container of refs and constants; ``build`` makes it from its items."""
+    """A container of refs and constants; ``build`` makes it from its items.
+
+    Where the container turns up again, a ref to ``slot`` stands for it.
+    """
 
     build: Callable[[list[Any]], Any]
     items: tuple[Any, ...]
+    slot: int | None = None
 
     def __repr__(self) -> str:
         name = getattr(self.build, "__name__", type(self.build).__name__)
@@ -133,7 +137,10 @@ def build(template: Any, slots: list[Any]) -> Any:
     if kind is Ref:
         return slots[template.slot]
     if kind is Nest:
-        return template.build([build(item, slots) for item in template.items])
+        made = template.build([build(item, slots) for item in template.items])
+        if template.slot is not None:
+            slots[template.slot] = made
+        return made
     return template
 
 

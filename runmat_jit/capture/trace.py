@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from runmat_jit.capture.lines import Line, call_at
 from runmat_jit.capture.pytree import write_back
-from runmat_jit.capture.tape import Entry, Guard, Op, Read, Return, build
-from runmat_jit.core.protocols import Program
+from runmat_jit.capture.tape import Entry, Guard, Nest, Op, Read, Ref, Return, build
+from runmat_jit.core.protocols import EventsRaise, Program
+from runmat_jit.ops.promotion import fits
 
 
 class Stale(Exception):  # noqa: N818  (a signal to record anew, never seen by users)
@@ -46,32 +48,48 @@ def scalar_of(value: Any, dtype: np.dtype) -> np.ndarray:
     """A scalar operand in the dtype that the operation computes with, as a 0-d array.
 
     Raises:
-        OverflowError: a Python integer does not fit, as in NumPy.
+        Stale: a Python number does not fit: NumPy raises or warns, at the user's line.
 
     """
-    if type(value) is int and dtype.kind in "iu":
-        return np.asarray(dtype.type(value))
+    if type(value) in (int, float) and not fits(value, dtype):
+        raise Stale("a number does not fit the dtype it is used with")
     return np.asarray(value).astype(dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class Fits:
+    """Finds out, before anything is written, that a Python number fits where it is used later."""
+
+    slot: int
+    dtype: np.dtype
+    writes: bool = False
+
+    def run(self, slots: list[Any]) -> None:
+        """Look at the number."""
+        scalar_of(slots[self.slot], self.dtype)
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
     """Something NumPy or Python runs at replay: a host call, a view, scalar arithmetic.
 
-    ``check`` says whether the results are what the rest of the trace was recorded for.
+    ``check`` says whether the results are what the rest of the trace was recorded for; ``line``
+    is where the user called it, for NumPy's warnings.
     """
 
     op: Op
     check: Callable[[Any], bool] | None = None
+    line: Line | None = None
+    writes: bool = False
 
     def run(self, slots: list[Any]) -> None:
         """Run the call and spread its results over their slots."""
         op = self.op
-        args = [build(arg, slots) for arg in op.args]
+        args = tuple([build(arg, slots) for arg in op.args])
         kwargs = {name: build(arg, slots) for name, arg in op.kwargs.items()}
-        result = op.fn(*args, **kwargs)
+        result = call_at(self.line, op.fn, args, kwargs)
         if self.check is not None and not self.check(result):
-            raise Stale
+            raise Stale(f"another structure of {op}")
         spread(op.out, result, slots)
 
 
@@ -79,15 +97,15 @@ def spread(template: Any, value: Any, slots: list[Any]) -> None:
     """Put a result into the slots that its template names."""
     if template is None:
         return
-    if hasattr(template, "slot"):
+    if type(template) is Ref:
         slots[template.slot] = value
-    elif hasattr(template, "items"):
+    elif type(template) is Nest:
         children = value.values() if isinstance(value, dict) else value
         for item, child in zip(template.items, children, strict=True):
             spread(item, child, slots)
 
 
-Step = Batch | Call
+Step = Batch | Call | Fits
 
 
 @dataclass(slots=True)
@@ -98,14 +116,14 @@ class Trace:
     size: int
     reads: tuple[Read, ...]
     guards: tuple[Guard, ...]
+    early: tuple[Step, ...]
     steps: tuple[Step, ...]
     result: Return
     entries: list[Entry]
+    writes: bool
+    """Whether it writes to arrays that exist outside."""
     hits: int = 0
-    unsafe: bool = False
-    """Whether a step after a write may turn out stale, so that it must not be replayed."""
     failed: str = ""
-    simple: tuple[int, ...] | None = field(default=None)
 
     def holds(self, slots: list[Any]) -> bool:
         """Check guards on arguments, then read and check outside state, filling its slots."""
@@ -129,11 +147,24 @@ class Trace:
         """Run the steps; write changed containers back; give the result.
 
         Raises:
-            Stale: a result differs in structure from the recorded one; nothing was written.
+            Stale: something differs from the recording, or raises an exception, which Python is
+                to raise; nothing was written.
+            EventsRaise: warnings are exceptions and there is one; nothing was written.
 
         """
-        for step in self.steps:
-            step.run(slots)
+        done = 0
+        try:
+            for step in self.early:
+                step.run(slots)
+            for step in self.steps:
+                step.run(slots)
+                done += 1
+        except (Stale, EventsRaise):
+            raise
+        except Exception as error:
+            if any(step.writes for step in self.steps[:done]):
+                raise
+            raise Stale(f"{type(error).__name__}: {error}") from error
         for slot, template in self.result.write_backs:
             write_back(slots[slot], build(template, slots))
         return build(self.result.tree, slots)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import operator
+import types
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -170,6 +171,9 @@ class Traced:
     def __setitem__(self, key: Any, value: Any) -> None:
         self._rm_tracer.setitem(self, key, value)
 
+    def __delitem__(self, key: Any) -> None:
+        operator.delitem(self._rm_tracer.value(self), key)  # NumPy says why it cannot be
+
     def __round__(self, *digits: Any) -> Any:
         return self._rm_tracer.operator(round, (self, *digits))
 
@@ -187,6 +191,13 @@ class TracedMethod:
 
     def __init__(self, value: Traced, name: str) -> None:
         self.__self__, self.__name__ = value, name
+
+    @property  # type: ignore[misc]  # as for Traced
+    def __class__(self) -> type:
+        return types.BuiltinMethodType
+
+    def __repr__(self) -> str:
+        return repr(getattr(self.__self__._rm_tracer.look(self.__self__, "text"), self.__name__))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.__self__._rm_tracer.method(self.__self__, self.__name__, args, kwargs)

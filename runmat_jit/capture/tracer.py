@@ -7,31 +7,32 @@ cannot be repeated is an effect: pending values are computed first, and the trac
 
 from __future__ import annotations
 
-import sys
+import operator
 import threading
-from collections.abc import Mapping
+import weakref
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from runmat_jit.capture import batches, classify, deferral, host, views
 from runmat_jit.capture.concrete import concrete_key
+from runmat_jit.capture.lines import Line, Lines
 from runmat_jit.capture.outside import Outside
 from runmat_jit.capture.pending import Pending
+from runmat_jit.capture.release import Release
+from runmat_jit.capture.steps import Steps
 from runmat_jit.capture.storage import Storage
-from runmat_jit.capture.tape import Effect, Entry, Guard, Op, Read, refs
-from runmat_jit.capture.trace import Call, Step
+from runmat_jit.capture.tape import Effect, Guard
 from runmat_jit.capture.traced import ARRAY, GENERIC, PYTHON, Traced, TracedMethod
+from runmat_jit.capture.twins import Twins
 from runmat_jit.capture.values import Encoder, exact_value
-from runmat_jit.core.errstate import ErrorStates, current_errstate, warnings_raise
+from runmat_jit.core.errstate import ErrorState, ErrorStates, current_errstate, warnings_raise
 from runmat_jit.core.protocols import Executor
 from runmat_jit.core.source import SourceLine
 
 PENDING_LIMIT = 2000
 """Pending operations after which a batch is computed: bounds memory and compile time."""
-ENTRY_LIMIT = 200_000
-"""Entries after which a trace is no longer kept."""
-_PACKAGE = __name__.rpartition(".capture")[0].replace(".", "/") + "/"
 
 NOTHING: Mapping[str, Any] = {}
 
@@ -39,53 +40,72 @@ NOTHING: Mapping[str, Any] = {}
 class Tracer:
     """The state of one recording; operations of :class:`Traced` values arrive here."""
 
-    def __init__(self, executor: Executor, states: ErrorStates, slots: int) -> None:
-        self.executor, self.states = executor, states
+    def __init__(self, executor: Executor, states: ErrorStates, lines: Lines, slots: int) -> None:
+        self.executor, self.states, self.lines = executor, states, lines
         self.thread = threading.get_ident()
         self.count = slots
-        self.entries: list[Entry] = []
         self.pending: list[Pending] = []
-        self.steps: list[Step] = []
-        self.reads: list[Read] = []
-        self.guards: dict[int, Guard] = {}
-        self.effects: list[Effect] = []
+        self.steps = Steps()
         self.encoder = Encoder(self)
         self.outside = Outside(self)
+        self.twins = Twins()
         self.inputs: set[int] = set()
-        self.known: dict[int, tuple[Any, Traced]] = {}  # real array -> its traced value
-        self.entry_token = current_errstate()
+        self.known: dict[int, weakref.ref[Traced]] = {}  # a real array's traced value, by identity
+        self.lifted: list[Traced] = []  # arrays that came from outside: one traced value each
         self.token: Any = None
+        self.state = ErrorState(frozenset(), immediate=False)
+        self.immediate = False
+        self.at_once = False  # from here on NumPy runs each operation where the program is
         self.refused: list[str] = []
         self.programs: list[Any] = []  # of every batch, for explanations
         self.owned: dict[int, Any] = {}  # objects that the recording itself made
-        self.view_ops: dict[int, Op] = {}  # how each view was made, until a step needs it
         self.pending_line: SourceLine | None = None
         self.writes_pending = False
-        self.wrote = False
+        self.loose = False  # the program may hold real arrays, and read their memory unseen
         self.closed = False
-        self.refresh_errstate()
+        self.suspended = 0  # unknown code is running
+
+    @property
+    def passive(self) -> bool:
+        """Whether code that runs now is not to be recorded: it is unknown, or it came later."""
+        return self.closed or bool(self.suspended) or threading.get_ident() != self.thread
 
     # -- errors of NumPy ---------------------------------------------------------------------------
     def refresh_errstate(self) -> None:
         """Follow ``np.errstate``: operations recorded under another state are computed first."""
         token = current_errstate()
         if token is not self.token:
-            if self.token is not None:
-                self.flush()
+            self.flush()
             self.token = token
-            self.state = self.states.current()
-            self.immediate = self.state.immediate or (bool(self.state.warn) and warnings_raise())
-            if self.token is not self.entry_token and self.immediate:
-                self.effect("events-raise", "np.errstate asks NumPy to report events at once")
+            state = self.state = self.states.current()
+            raising = bool(state.warn) and warnings_raise()
+            self.immediate = self.at_once or state.immediate or raising
+            if self.immediate and self.publishable:
+                self.effect("events-raise", "NumPy is to report floating-point events at once")
 
     # -- effects and looks -------------------------------------------------------------------------
     def effect(self, reason: str, detail: str) -> None:
         """Something that a replay could not repeat: compute what is pending, publish nothing."""
         self.flush()
         entry = Effect(reason, detail, self.line())
-        self.effects.append(entry)
-        self.steps.clear()
-        self.note(entry)
+        self.steps.stop(entry)
+        self.steps.note(entry)
+
+    def unknown(self, run: Callable[[], Any]) -> Any:
+        """Let unknown code run: it sees no traced value, and may change what it was given."""
+        self.loose = True
+        self.twins.push(self.release)
+        self.suspended += 1
+        try:
+            return run()
+        finally:
+            self.suspended -= 1
+            self.twins.pull(self.lift)
+            self.token = None  # it may have changed how NumPy reports events
+
+    def release(self, value: Any) -> Any:
+        """The real value, for outside code to keep: made real in place where it is mutable."""
+        return Release(self, disown=True)(value)
 
     def leak(self, value: Traced, detail: str) -> Any:
         """The real value, for code that is not captured."""
@@ -105,10 +125,11 @@ class Tracer:
 
     def guard(self, slot: int) -> None:
         """From here on the trace holds for this value of an argument only."""
-        if slot not in self.guards:
+        guards = self.steps.guards
+        if slot not in guards:
             value = self.encoder.leaf_value(slot)
-            self.guards[slot] = Guard(slot, exact_value(value), repr(value))
-            self.note(self.guards[slot])
+            guards[slot] = Guard(slot, exact_value(value), repr(value))
+            self.steps.note(guards[slot])
 
     # -- values ------------------------------------------------------------------------------------
     def slot(self) -> int:
@@ -122,15 +143,20 @@ class Tracer:
         if at is not None and (at.storage.memory is None or self.writes_pending):
             self.flush()
         if traced._rm_held is None:
-            if traced._rm_origin is not None:
-                parent, fn, args, kwargs = traced._rm_origin
-                traced._rm_held = fn(self.value(parent), *args, **kwargs)
-            else:
-                assert at is not None, "a traced value has a value or a place"
-                memory = at.storage.memory
-                assert memory is not None, "flush() computes every live storage"
-                traced._rm_held = memory[()] if traced._rm_kind == GENERIC else memory
+            traced._rm_held = self.materialize(traced)
+            if traced._rm_kind == ARRAY:
+                self.remember(traced._rm_held, traced)
         return traced._rm_held
+
+    def materialize(self, traced: Traced) -> Any:
+        """The value of a traced array or NumPy scalar that has just been computed."""
+        if traced._rm_origin is not None:
+            parent, fn, args, kwargs = traced._rm_origin
+            return fn(self.value(parent), *args, **kwargs)
+        assert traced._rm_geometry is not None, "a traced value has a value or a place"
+        memory = traced._rm_geometry.storage.memory
+        assert memory is not None, "flush() computes every live storage"
+        return memory[()] if traced._rm_kind == GENERIC else memory
 
     def raw(self, value: Any) -> Any:
         """Real values for the traced ones inside ``value``."""
@@ -143,10 +169,15 @@ class Tracer:
                 self.look(value, f"a result of type {type(result).__name__}")
         return result
 
+    def remember(self, array: np.ndarray, traced: Traced) -> None:
+        """The traced value of a real array, while the program holds it."""
+        self.known[id(array)] = weakref.ref(traced)
+
     def adopt(self, array: np.ndarray) -> Traced | None:
-        """The traced value of a real array that turned up in the program, if it was read before."""
-        found = self.known.get(id(array))
-        return found[1] if found is not None and found[0] is array else None
+        """The traced value of a real array that turned up in the program, if there is one."""
+        reference = self.known.get(id(array))
+        found = None if reference is None else reference()
+        return found if found is not None and found._rm_held is array else None
 
     def mark_input(self, value: Traced) -> None:
         """An array that a replay finds in a slot before anything runs."""
@@ -191,58 +222,20 @@ class Tracer:
         storage.owned_by(made)
         return made
 
-    # -- steps of the trace ------------------------------------------------------------------------
-    def add_step(self, step: Step, *, writes: bool = False) -> None:
-        """Add to what a replay runs."""
-        self.wrote = self.wrote or writes
-        if self.publishable:
-            self.steps.append(step)
-
-    def add_call(self, op: Op, check: Any, *, varies: bool, writes: bool = False) -> None:
-        """Add a call that a replay repeats; ``varies``: its check may fail for other values."""
-        self.note(op)
-        if varies and check is not None and self.wrote:
-            self.effect("late-check", "a result of unknown structure follows a write")
-        self.add_step(Call(op, check), writes=writes)
-
-    def step_view(self, op: Op) -> None:
-        """Note how a view is made: a replay makes it where something needs it."""
-        self.note(op)
-        self.view_ops[op.out.slot] = op
-
-    def need(self, template: Any) -> None:
-        """Have a replay make the views that a template mentions."""
-        items = template if isinstance(template, tuple) else (template,)
-        for slot in [slot for item in items for slot in refs(item)]:
-            chain = []
-            while (op := self.view_ops.pop(slot, None)) is not None:
-                chain.append(op)
-                slot = op.args[0].slot  # noqa: PLW2901  (walks from the view to its base)
-            for op in reversed(chain):
-                self.add_step(Call(op))
-
-    def note(self, entry: Entry) -> None:
-        """Append to the tape."""
-        if len(self.entries) < ENTRY_LIMIT:
-            self.entries.append(entry)
-        elif not self.effects or self.effects[-1].reason != "trace-too-long":
-            self.effects.append(Effect("trace-too-long", f"{ENTRY_LIMIT} entries", self.line()))
-
+    # -- where the program is ----------------------------------------------------------------------
     @property
     def publishable(self) -> bool:
         """Whether the trace may be repeated without Python."""
-        return not self.effects
+        return self.steps.publishable
+
+    def here(self) -> Line | None:
+        """The user's line that is running."""
+        return self.lines.here()
 
     def line(self) -> SourceLine | None:
-        """The user's line that is running."""
-        frame = sys._getframe(1)
-        while frame is not None and is_ours(frame.f_code.co_filename):
-            frame = frame.f_back  # type: ignore[assignment]  # the loop ends at the outermost frame
-        if frame is None:
-            return None
-        code = frame.f_code
-        module = frame.f_globals.get("__name__", "")
-        return SourceLine(code.co_filename, frame.f_lineno, code.co_name, module)
+        """The user's line that is running, for messages."""
+        line = self.lines.here()
+        return None if line is None else line.source
 
     # -- operations, as Traced sends them ----------------------------------------------------------
     def operator(self, fn: Any, args: tuple[Any, ...]) -> Any:
@@ -264,8 +257,8 @@ class Tracer:
 
     def call(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """One operation: defer it, find it to be a view, or run it."""
-        if self.closed or threading.get_ident() != self.thread:
-            return host.run_plain(self, fn, args, kwargs)
+        if self.passive:
+            return fn(*self.raw(tuple(args)), **self.raw(dict(kwargs)))
         self.refresh_errstate()
         if not self.immediate:
             done, result = deferral.attempt(self, fn, args, kwargs)
@@ -288,22 +281,18 @@ class Tracer:
 
     def setitem(self, target: Traced, key: Any, value: Any) -> None:
         """An item assignment."""
-        if self.raw_kind(target):
-            self.call(classify.SETITEM, (target, concrete_key(key), value), NOTHING)
-
-    def raw_kind(self, target: Traced) -> bool:
-        """Arrays take items; scalars raise as NumPy's do."""
         if target._rm_kind == ARRAY:
-            return True
-        raise TypeError(
-            f"{type(self.value(target)).__name__!r} object does not support item assignment"
-        )
+            self.call(classify.SETITEM, (target, concrete_key(key), value), NOTHING)
+        else:  # scalars take no items, and say so themselves
+            operator.setitem(self.value(target), key, value)
 
     def attribute(self, value: Traced, name: str) -> Any:
         """An attribute that is not one of the static facts."""
         kind = type(value._rm_held) if value._rm_kind == PYTHON else value.__class__
-        if name.startswith("__array_") or not hasattr(kind, name):
-            raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
+        if name.startswith("__array_"):  # protocols of NumPy that a traced value does not follow
+            raise AttributeError(name)
+        if not hasattr(kind, name):
+            return getattr(np.empty(0) if kind is np.ndarray else kind(0), name)  # its own error
         if callable(getattr(kind, name)):
             return TracedMethod(value, name)
         return self.call(classify.attribute_of(name), (value,), NOTHING)
@@ -322,11 +311,8 @@ class Tracer:
         """Compute what is pending; values that escaped behave as real ones from now on."""
         try:
             self.flush()
+            self.twins.push(self.release)
         finally:
             self.closed = True
             self.known.clear()
-
-
-def is_ours(filename: str) -> bool:
-    """Whether a code object's file is part of this package."""
-    return _PACKAGE in filename
+            self.lifted.clear()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import struct
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from runmat_jit.capture.tracer import Tracer
 
 SCALARS = (bool, int, float, complex)
+NUMBERS = "?bhilqBHILQefdFD"
+"""Type characters of the NumPy scalars that are traced."""
 CONSTANTS = (
     *SCALARS,
     str,
@@ -34,6 +36,11 @@ CONSTANTS = (
     types.BuiltinFunctionType,
 )
 """Classes of values that a tape may keep as they are: immutable, or compared by identity."""
+
+
+_SIMPLE = frozenset((int, float, bool, str, type(None), np.ndarray, np.dtype, type))
+DEPTH_LIMIT = 20
+"""Containers nested deeper are not followed: they may hold themselves."""
 
 
 class Unencodable(Exception):  # noqa: N818  (an answer: the caller makes it an effect)
@@ -72,6 +79,11 @@ def is_traceable(array: np.ndarray) -> bool:
     )
 
 
+def is_number(value: Any) -> bool:
+    """Whether a value is a NumPy scalar that a trace can be recorded for, whatever its value."""
+    return isinstance(value, np.generic) and value.dtype.char in NUMBERS
+
+
 class Encoder:
     """Lifts, lowers and encodes the values of one tracer."""
 
@@ -91,7 +103,7 @@ class Encoder:
             return value
         if isinstance(value, np.ndarray):
             return self.lift_array(value, slot)
-        if isinstance(value, np.generic):
+        if is_number(value):
             return Traced(tracer, tracer.slot() if slot is None else slot, GENERIC, held=value)
         if type(value) in SCALARS:
             slot = tracer.slot() if slot is None else slot
@@ -101,20 +113,21 @@ class Encoder:
     def lift_array(self, value: np.ndarray, slot: int | None) -> Any:
         """The traced value of a real array: one for each array object."""
         tracer = self.tracer
-        found = tracer.known.get(id(value))
-        if found is not None and found[0] is value:
-            return found[1]
+        found = tracer.adopt(value)
+        if found is not None:
+            return found
         if not is_traceable(value):
             return value
         storage = Storage.of(tracer.slot() if slot is None else slot, value)
         traced = Traced(tracer, storage.slot, ARRAY, held=value, geometry=storage.geometry())
         storage.owned_by(traced)
-        tracer.known[id(value)] = (value, traced)
+        tracer.remember(value, traced)
+        tracer.lifted.append(traced)
         return traced
 
     # -- traced to real --------------------------------------------------------------------------
-    def raw(self, value: Any) -> Any:
-        """Real values for the traced ones, also inside containers and slices."""
+    def raw(self, value: Any, depth: int = 0) -> Any:
+        """Real values for the traced ones, also inside (copies of) containers and slices."""
         kind = type(value)
         if kind is Traced:
             return self.tracer.value(value)
@@ -122,21 +135,19 @@ class Encoder:
             return getattr(self.tracer.value(value.__self__), value.__name__)
         if not holds_traced(value):
             return value
+        if depth > DEPTH_LIMIT or (kind not in _COPIED and not is_namedtuple(value)):
+            return self.tracer.release(value)
+        items = [self.raw(item, depth + 1) for item in children_of(value)]
         if kind is slice:
-            return slice(*map(self.raw, (value.start, value.stop, value.step)))
+            return slice(*items)
         if kind is set or kind is frozenset:
-            return kind(map(self.raw, value))
-        if is_plain_dataclass(value):
-            copy = object.__new__(kind)
-            copy.__dict__.update({name: self.raw(v) for name, v in value.__dict__.items()})
-            return copy
+            return kind(items)
         if kind is dict:
-            return {self.raw(key): self.raw(item) for key, item in value.items()}
-        apart = take_apart(value)
-        return apart[0](list(map(self.raw, apart[1]))) if apart else value
+            return dict(zip(items[::2], items[1::2], strict=True))
+        return kind(*items) if is_namedtuple(value) else kind(items)
 
     # -- traced to template ------------------------------------------------------------------------
-    def encode(self, value: Any) -> Any:
+    def encode(self, value: Any, depth: int = 0) -> Any:
         """A template: refs for traced values, nests for containers.
 
         Raises:
@@ -150,31 +161,46 @@ class Encoder:
             return Ref(value._rm_slot)
         if isinstance(value, CONSTANTS):
             return value
+        if kind is np.ndarray:
+            found = self.tracer.adopt(value)
+            if found is not None:
+                return Ref(found._rm_slot)
+            raise Unencodable("an array of unknown origin")
+        if depth > DEPTH_LIMIT:
+            raise Unencodable("containers nested too deeply")
         if kind is slice:
             items = (value.start, value.stop, value.step)
-            return Nest(Structure(slice), tuple(map(self.encode, items)))
-        if kind is np.ndarray:
-            found = self.tracer.known.get(id(value))
-            if found is not None and found[0] is value:
-                return Ref(found[1]._rm_slot)
-            raise Unencodable("an array of unknown origin")
+            return Nest(Structure(slice), tuple([self.encode(item) for item in items]))
         apart = take_apart(value)
         if apart is None:
             raise Unencodable(f"an argument of type {kind.__name__}")
-        return Nest(apart[0], tuple(map(self.encode, apart[1])))
+        return Nest(apart[0], tuple([self.encode(item, depth + 1) for item in apart[1]]))
 
 
-def holds_traced(value: Any) -> bool:
-    """Whether a traced value is anywhere inside."""
+_COPIED = (tuple, list, set, frozenset, dict, slice)
+
+
+def children_of(value: Any) -> Sequence[Any]:
+    """What a container holds: keys and values in turn for a dict."""
+    kind = type(value)
+    if kind in (tuple, list, set, frozenset) or is_namedtuple(value):
+        return tuple(value)
+    if kind is dict:
+        return [part for item in value.items() for part in item]
+    if kind is slice:
+        return value.start, value.stop, value.step
+    if dataclasses.is_dataclass(kind) and is_plain_dataclass(value):
+        return tuple(value.__dict__.values())
+    return ()
+
+
+def holds_traced(value: Any, depth: int = 0) -> bool:
+    """Whether a traced value is anywhere inside (or the containers are too deep to tell)."""
     kind = type(value)
     if kind is Traced or kind is TracedMethod:
         return True
-    if kind in (tuple, list, set, frozenset) or is_namedtuple(value):
-        return any(map(holds_traced, value))
-    if kind is dict:
-        return any(map(holds_traced, value)) or any(map(holds_traced, value.values()))
-    if kind is slice:
-        return any(map(holds_traced, (value.start, value.stop, value.step)))
-    if dataclasses.is_dataclass(kind) and is_plain_dataclass(value):
-        return any(map(holds_traced, value.__dict__.values()))
-    return False
+    if kind in _SIMPLE:
+        return False
+    return depth > DEPTH_LIMIT or any(
+        holds_traced(child, depth + 1) for child in children_of(value)
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -109,15 +110,17 @@ def adopt(tracer: Tracer, parent: Traced, made: Any, origin: tuple[Any, ...]) ->
     place = at.storage.locate(made) if made.size else None
     if place is None:
         return None
-    view = Traced(tracer, tracer.slot(), ARRAY, geometry=place)
+    slot = tracer.slot()
+    view = Traced(tracer, slot, ARRAY, geometry=replace(place, slot=slot))
     view._rm_origin = (parent, fn, rest, kwargs)
     if at.storage.memory is not None:
         view._rm_held = made
+        tracer.remember(made, view)
     else:
         view._rm_standin = made
     args = (tracer.encode(parent), *map(tracer.encode, rest))
     named = {name: tracer.encode(value) for name, value in kwargs.items()}
-    tracer.step_view(Op(fn, args, named, tracer.encode(view), tracer.line(), view=True))
+    tracer.steps.add_view(Op(fn, args, named, tracer.encode(view), tracer.line(), view=True))
     return view
 
 
@@ -149,7 +152,7 @@ def element(tracer: Tracer, value: Traced, key: Any) -> tuple[bool, Any]:
         row, (place,), (place.dtype,), params, place.dtype, (), storage.geometry(), line
     )
     entry = (tracer.encode(value), tracer.encode(key))
-    tracer.note(Op(classify.GETITEM, entry, {}, tracer.encode(traced), line))
+    tracer.steps.note(Op(classify.GETITEM, entry, {}, tracer.encode(traced), line))
     tracer.defer(pending)
     return True, traced
 

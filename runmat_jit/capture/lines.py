@@ -1,0 +1,126 @@
+"""The user's lines: where a recording is, and calls made as if from there.
+
+NumPy attributes a warning to the line that called it, by looking at the stack. Between that line
+and NumPy stand our own frames, or, in a replay, nothing of the user's at all. A call through
+:meth:`Line.call` is made by a frame whose file, line, function and module are the user's.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from runmat_jit.capture.classify import MethodCall
+from runmat_jit.core.source import SourceLine
+
+_HERE: Final = Path(__file__).parent
+_OURS: Final = (str(_HERE), str(_HERE.with_name("api.py")))
+_CALL: Final = (lambda _rm_fn, _rm_args, _rm_named: _rm_fn(*_rm_args, **_rm_named)).__code__
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the user's code."""
+
+    source: SourceLine
+    code: types.CodeType
+    _call: Callable[[Any, tuple[Any, ...], Mapping[str, Any]], Any]
+
+    def call(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """``fn(*args, **kwargs)``, called from this line."""
+        if type(fn) is MethodCall:  # the method itself, so that no frame of ours calls it
+            return self._call(getattr(args[0], fn.name), args[1:], kwargs)
+        return self._call(fn, args, kwargs)
+
+
+@dataclass(slots=True)
+class Lines:
+    """The lines that the recordings of a session have seen, each made once."""
+
+    _known: dict[tuple[int, int], Line] = field(default_factory=dict)
+
+    def here(self) -> Line | None:
+        """The user's line that is running; None where no code but ours is on the stack."""
+        frame: types.FrameType | None = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename.startswith(_OURS):
+            frame = frame.f_back
+        if frame is None:
+            return None
+        code = frame.f_code
+        key = id(code), frame.f_lineno
+        line = self._known.get(key)
+        if line is None or line.code is not code:
+            line = self._known[key] = line_of(code, frame.f_lineno, frame.f_globals)
+        return line
+
+
+def line_of(code: types.CodeType, number: int, namespace: dict[str, Any]) -> Line:
+    """A line of a function's code."""
+    calling = _CALL.replace(
+        co_filename=code.co_filename,
+        co_firstlineno=number,
+        co_name=code.co_name,
+        co_qualname=code.co_qualname,
+    )
+    source = SourceLine(code.co_filename, number, code.co_name, namespace.get("__name__", ""))
+    return Line(source, code, types.FunctionType(calling, namespace))
+
+
+def call_at(line: Line | None, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """``fn(*args, **kwargs)``, called from a line of the user's if there is one."""
+    return fn(*args, **kwargs) if line is None else line.call(fn, args, kwargs)
+
+
+def is_ours(code: types.CodeType) -> bool:
+    """Whether a frame with this code is one that users need not see."""
+    return code.co_filename.startswith(_OURS) or code.co_varnames == _CALL.co_varnames
+
+
+def hide_our_frames(error: BaseException) -> None:
+    """Take our own frames out of the tracebacks of an exception and of what led to it."""
+    seen: set[int] = set()
+    chain: list[BaseException | None] = [error]
+    while chain:
+        each = chain.pop()
+        if each is None or id(each) in seen:
+            continue
+        seen.add(id(each))
+        chain += [each.__cause__, each.__context__]
+        each.__traceback__ = without_our_frames(each.__traceback__)
+
+
+def without_our_frames(traceback: types.TracebackType | None) -> types.TracebackType | None:
+    """The traceback without the frames that are ours."""
+    kept: list[types.TracebackType] = []
+    while traceback is not None:
+        if not is_ours(traceback.tb_frame.f_code):
+            kept.append(traceback)
+        traceback = traceback.tb_next
+    below: types.TracebackType | None = None
+    for each in reversed(kept):
+        each.tb_next = below
+        below = each
+    return below
+
+
+def stack_level(level: int) -> int:
+    """The ``stacklevel`` that means the user's ``level`` to ``warnings.warn`` under ``call_at``.
+
+    To be called by the function that calls :func:`call_at`. The calling line itself is level 1;
+    further levels skip the frames that are ours.
+    """
+    if level <= 1:
+        return level
+    frame: types.FrameType | None = sys._getframe(1)
+    depth, seen = 3, 0  # the line's frame, Line.call and call_at
+    while frame is not None:
+        depth += 1
+        seen += not frame.f_code.co_filename.startswith(_OURS)
+        if seen == level:
+            break
+        frame = frame.f_back
+    return depth

@@ -1,0 +1,593 @@
+"""Outside state that changes between calls; the oracle is the undecorated function.
+
+Each program is a module: ``change(number)`` alters its state before call ``number``, and a trace
+that did not notice would give the value of an earlier call.
+"""
+
+import numpy as np
+import pytest
+
+from tests.capture.behavior import check_module
+
+
+def vector(rng):
+    return (rng.normal(size=4),)
+
+
+STALE = {
+    "a global number": """
+scale = 1.0
+def change(number):
+    global scale
+    scale = [1.0, 1.0, 2.5, 1, True, -0.0, 0.0, float("nan")][number]
+def f(x):
+    return x * scale, scale
+""",
+    "a global becomes another class": """
+scale = 1.0
+def change(number):
+    global scale
+    found = 1.0, np.float32(2), np.array([1.0, 2, 3, 4]), None, "a", (1.0,), 2j, np.float64(2)
+    scale = found[number]
+def f(x):
+    return scale, x if scale is None or type(scale) is str else x * scale
+""",
+    "a global array is mutated": """
+table = np.arange(4.0)
+def change(number):
+    table[0] = number
+def f(x):
+    return x + table
+""",
+    "a global array is replaced, reshaped and cast": """
+table = np.arange(4.0)
+def change(number):
+    global table
+    table = [np.arange(4.0), np.ones(4), np.ones((3, 4)), np.arange(4), np.ones(1), np.ones(8)[::2],
+             np.ones(4, np.float32), np.ma.array([1.0, 2, 3, 4])][number]
+def f(x):
+    return x + table
+""",
+    "the shape of a global array is set": """
+table = np.arange(4.0)
+def change(number):
+    table.shape = [(4,), (1, 4), (4, 1), (2, 2), (4,), (4,), (1, 1, 4), (4,)][number]
+def f(x):
+    return table * 2, table.shape
+""",
+    "a global array becomes read-only": """
+table = np.arange(4.0)
+def change(number):
+    table.flags.writeable = number % 3 != 2
+def f(x):
+    try:
+        table[0] = x[0]
+    except ValueError as error:
+        return str(error)
+    return table * 1
+""",
+    "a list grows, shrinks and changes": """
+items = [1.0, 2.0]
+def change(number):
+    if number == 2: items.append(4.0)
+    if number == 3: items[0] = 7
+    if number == 5: del items[1]
+    if number == 6: items[:] = [True]
+    if number == 7: items.clear()
+def f(x):
+    return x * sum(items), len(items), [x + item for item in items], items == [1.0, 2.0]
+""",
+    "a dict gains, loses and reorders keys": """
+items = {"a": 1.0, "b": 2.0}
+def change(number):
+    if number == 2: items["c"] = 4.0
+    if number == 3: items["a"] = 7
+    if number == 5: items["a"] = items.pop("a")
+    if number == 6: del items["c"]
+def f(x):
+    y = x
+    for key, value in items.items():
+        y = y * 0.5 + value
+    return y, "c" in items, list(items), items.get("a"), items.get("z", 3), len(items)
+""",
+    "nested containers": """
+state = {"k": [1.0, 2.0], "a": np.arange(3.0), "t": (1, [2])}
+def change(number):
+    state["k"].append(float(number))
+    state["a"][0] = number
+    state["t"][1][0] = number % 2
+def f(x):
+    return x * state["k"][-1] + state["a"][0] + len(state["k"]) + sum(state["k"]) * state["t"][1][0]
+""",
+    "a tuple is replaced": """
+pair = (1.0, np.ones(4))
+def change(number):
+    global pair
+    pair = (1.0 + number % 3, np.ones(4) * number, 3)[: 2 + number % 2]
+def f(x):
+    return x * pair[0] + pair[1], len(pair)
+""",
+    "a set changes": """
+chosen = {1, 2}
+def change(number):
+    chosen.add(number)
+def f(x):
+    return x * len(chosen), 5 in chosen, sorted(chosen)
+""",
+    "class attributes": """
+class Config:
+    scale = 2.0
+    table = np.ones(4)
+def change(number):
+    Config.scale = 2.0 + number % 3
+    Config.table = np.ones(4) * number
+def f(x):
+    return x * Config.scale + Config.table.sum() + Config.table
+""",
+    "class attributes of a base class": """
+class Base:
+    scale = 2.0
+class Config(Base):
+    pass
+def change(number):
+    Base.scale = number
+    if number == 3: Config.scale = 10.0
+    if number == 6: del Config.scale
+def f(x):
+    return x * Config.scale + Config().scale
+""",
+    "instance attributes shadow class attributes": """
+class Config:
+    scale = 2.0
+config = Config()
+def change(number):
+    if number == 2: config.scale = 5.0
+    if number == 4: del config.scale
+    if number == 6: Config.scale = 8
+def f(x):
+    return x * config.scale
+""",
+    "an instance is replaced by one of another class": """
+class A:
+    def go(self, x): return x + 1
+class B:
+    def go(self, x): return x * 2
+thing = A()
+def change(number):
+    global thing
+    thing = [A, B][number % 2]()
+def f(x):
+    return thing.go(x)
+""",
+    "the class of an instance is set": """
+class A:
+    def go(self, x): return x + 1
+class B:
+    def go(self, x): return x * 2
+thing = A()
+def change(number):
+    thing.__class__ = [A, B][number % 2]
+def f(x):
+    return thing.go(x)
+""",
+    "a method is replaced on the class and on the instance": """
+class A:
+    def go(self, x): return x + 1
+thing = A()
+def change(number):
+    if number == 2: A.go = lambda self, x: x * 3
+    if number == 4: thing.go = lambda x: x * 7
+    if number == 6: del thing.go
+def f(x):
+    return thing.go(x)
+""",
+    "properties": """
+class A:
+    def __init__(self): self._w = 1.0
+    @property
+    def w(self): return self._w * 2
+thing = A()
+def change(number):
+    thing._w = number % 3
+    if number == 5: A.w = property(lambda self: self._w + 100)
+    if number == 7: A.w = 3.0
+def f(x):
+    return x * thing.w
+""",
+    "a helper function is replaced": """
+def helper(x): return x + 1
+def change(number):
+    global helper
+    if number == 2:
+        def helper(x): return x * 2
+    if number == 4: helper = np.sin
+    if number == 6: helper = lambda x: x - 1
+def f(x):
+    return helper(x)
+""",
+    "the code of a helper is replaced": """
+def helper(x): return x + 1
+def other(x): return x * 2
+def change(number):
+    if number == 2: helper.__code__ = other.__code__
+def f(x):
+    return helper(x)
+""",
+    "a helper is rebuilt before each call": """
+helpers = {}
+def change(number):
+    helpers["act"] = lambda v: v + 1
+    if number > 4: helpers["act"] = lambda v: v + 2
+def f(x):
+    return helpers["act"](x)
+""",
+    "defaults of a helper change": """
+def helper(x, k=1.0, *, j=2.0): return x * k + j
+def change(number):
+    helper.__defaults__ = (float(number % 3),)
+    helper.__kwdefaults__ = {"j": float(number % 2)}
+def f(x):
+    return helper(x)
+""",
+    "own defaults are mutated": """
+def f(x, seen=[], table=np.ones(4), *, more={"a": 1}):
+    return x + len(seen) + table, more["a"]
+def change(number):
+    f.__defaults__[0].append(1)
+    f.__defaults__[1][0] = number
+    f.__kwdefaults__["more"]["a"] = number
+""",
+    "own defaults are replaced": """
+def f(x, k=1.0, *, j=2.0):
+    return x * k + j
+def change(number):
+    f.__defaults__ = (float(number % 3),)
+    f.__kwdefaults__ = {"j": float(number % 2)}
+""",
+    "cells of a closure": """
+def make():
+    k, w = 1.0, np.ones(4)
+    def f(x):
+        return x * k + w
+    def change(number):
+        nonlocal k, w
+        k = number % 3
+        if number == 4: w = np.ones(1)
+        w[0] = number
+    return f, change
+f, change = make()
+""",
+    "cells of a helper": """
+def make():
+    k = 1.0
+    def helper(x): return x * k
+    def change(number):
+        nonlocal k
+        k = number % 3
+    return helper, change
+helper, change = make()
+def f(x):
+    return helper(x)
+""",
+    "a module attribute": """
+import types
+settings = types.ModuleType("settings")
+settings.scale = 1.0
+def change(number):
+    settings.scale = number % 3
+def f(x):
+    return x * settings.scale
+""",
+    "np is rebound": """
+class Fake:
+    @staticmethod
+    def sin(x): return x * 0
+real = np
+def change(number):
+    global np
+    np = Fake if number in (2, 3, 6) else real
+def f(x):
+    return np.sin(x)
+""",
+    "a builtin is shadowed later and unshadowed": """
+def change(number):
+    if number == 2: globals()["abs"] = lambda x: x * 100
+    if number == 5: del globals()["abs"]
+    if number == 6: globals()["len"] = lambda x: 42
+def f(x):
+    return abs(x), len(x)
+""",
+    "a global appears and disappears": """
+def change(number):
+    if number % 2: globals()["late"] = number
+    else: globals().pop("late", None)
+def f(x):
+    try:
+        return x * late
+    except NameError as error:
+        return str(error)
+""",
+    "dict membership of a cache": """
+cache = {}
+def change(number):
+    if number == 4: cache.clear()
+def f(x):
+    key = x.shape
+    if key not in cache:
+        cache[key] = np.arange(x.size) * 1.0
+    return x + cache[key]
+""",
+    "a mutable default as cache": """
+def helper(x, cache={}):
+    key = x.shape
+    if key not in cache:
+        cache[key] = np.arange(x.size) * 1.0
+    return x + cache[key]
+def change(number): pass
+def f(x):
+    return helper(x)
+""",
+    "a counter": """
+import itertools
+counter = itertools.count()
+def change(number): pass
+def f(x):
+    return x * next(counter)
+""",
+    "a global array is an argument": """
+table = np.zeros(4)
+def change(number): pass
+def f(x):
+    x += 1
+    return table * 2, x
+""",
+    "a global array is written": """
+table = np.zeros(4)
+def change(number): pass
+def f(x):
+    table[1:] += x[1:]
+    return table is table, table.sum()
+""",
+    "a global array is copied into": """
+table = np.zeros(4)
+def change(number): pass
+def f(x):
+    np.copyto(table, x + 1)
+    return x + table
+""",
+    "attributes of an object hold arrays": """
+class Layer:
+    def __init__(self): self.w, self.b = np.ones(4), 0.5
+    def __call__(self, x): return x * self.w + self.b
+layer = Layer()
+def change(number):
+    if number == 2: layer.w[0] = 9
+    if number == 3: layer.w = np.arange(4.0)
+    if number == 4: layer.w = np.float64(3)
+    if number == 5: layer.b = layer.w
+    if number == 6: layer.extra = 1
+def f(x):
+    return layer(x)
+""",
+    "slots": """
+class Layer:
+    __slots__ = ("w",)
+layer = Layer()
+def change(number):
+    layer.w = float(number)
+def f(x):
+    return x * layer.w
+""",
+    "getattr hooks of objects": """
+class Odd:
+    def __getattr__(self, name): return counts[0]
+odd, counts = Odd(), [0]
+def change(number):
+    counts[0] = number
+def f(x):
+    return x * odd.anything, getattr(odd, "more", 1)
+""",
+    "operators of objects": """
+class Odd:
+    def __init__(self): self.k = 1
+    def __radd__(self, other): return other * self.k
+    __array_ufunc__ = None
+odd = Odd()
+def change(number):
+    odd.k = number
+def f(x):
+    return x + odd
+""",
+    "a dataclass": """
+import dataclasses
+@dataclasses.dataclass
+class State:
+    k: float = 1.0
+    w: object = None
+state = State()
+def change(number):
+    state.k = float(number % 3)
+    state.w = None if number % 2 else np.ones(4)
+def f(x):
+    return x * state.k if state.w is None else x + state.w
+""",
+    "a namedtuple": """
+import collections
+Pair = collections.namedtuple("Pair", "a b")
+pair = Pair(1.0, np.ones(4))
+def change(number):
+    global pair
+    pair = Pair(float(number % 3), np.ones(4) * number)
+def f(x):
+    return x * pair.a + pair.b, pair[0], len(pair)
+""",
+    "an enum": """
+import enum
+class Mode(enum.Enum):
+    A = 1
+    B = 2
+mode = Mode.A
+def change(number):
+    global mode
+    mode = [Mode.A, Mode.B][number % 2]
+def f(x):
+    return x if mode is Mode.B else -x, mode.value
+""",
+    "an lru_cache": """
+import functools
+scale = 1.0
+@functools.lru_cache
+def helper(n): return n * scale
+def change(number):
+    global scale
+    scale = number
+    if number == 4: helper.cache_clear()
+def f(x):
+    return x * helper(3)
+""",
+    "a partial": """
+import functools
+def scaled(k, x): return x * k
+part = functools.partial(scaled, 1.0)
+def change(number):
+    global part
+    part = functools.partial(scaled, float(number % 3))
+def f(x):
+    return part(x)
+""",
+    "the environment": """
+import os
+def change(number):
+    os.environ["RUNMAT_TEST_SCALE"] = str(number % 3)
+def f(x):
+    return x * float(os.environ["RUNMAT_TEST_SCALE"])
+""",
+    "global names that are stored": """
+calls = 0
+def change(number): pass
+def f(x):
+    global calls
+    calls += 1
+    return x * calls
+""",
+    "two globals share memory or not": """
+a = np.zeros(8)
+b = a[4:]
+def change(number):
+    global b
+    b = [a[4:], a[4:], a[2:6], np.zeros(4), a[3::-1], a[:4], a[4:], np.zeros(4)][number]
+    a[:] = 0
+def f(x):
+    a[:4] += x
+    return b * 2, a + 1
+""",
+    "a global array becomes a subclass": """
+class Loud(np.ndarray):
+    def __mul__(self, other): return np.asarray(self) - 1000
+table = np.ones(4)
+def change(number):
+    global table
+    table = np.ones(4).view(Loud) if number in (2, 3) else np.ones(4)
+def f(x):
+    return table * x
+""",
+    "a list of arrays": """
+weights = [np.ones(4), np.ones(4)]
+def change(number):
+    if number == 2: weights[1] = weights[0]
+    if number == 3: weights[0] *= 3
+    if number == 4: weights.reverse()
+    if number == 5: weights.append(np.float64(2))
+def f(x):
+    for w in weights:
+        x = x * w + 1
+    first, *rest = weights
+    return x, len(rest), weights[-1], weights[0] is weights[1]
+""",
+    "the same list under two names": """
+a = [1.0]
+b = a
+def change(number):
+    global b
+    b = a if number < 4 else [1.0]
+def f(x):
+    return a is b, x * a[0]
+""",
+    "dict of functions": """
+ops = {"act": np.sin}
+def change(number):
+    ops["act"] = [np.sin, np.cos, np.add.reduce, lambda v: v + number][number % 4]
+def f(x):
+    return ops["act"](x)
+""",
+    "star arguments from outside": """
+pair = [1.0, 2.0]
+options = {"a_min": -1.0, "a_max": 1.0}
+def change(number):
+    pair[1] = number
+    options["a_max"] = number / 4
+def f(x):
+    return np.hypot(*pair) + x, np.clip(x, **options), [*pair], {**options}
+""",
+}
+
+
+@pytest.mark.parametrize("name", STALE)
+def test_a_change_is_seen(name):
+    check_module(STALE[name], vector, seeds=(0, 0, 1, 1, 0, 0, 2, 2))
+
+
+REPLAYED = (
+    "a global number",
+    "a global array is mutated",
+    "a list grows, shrinks and changes",
+    "class attributes",
+    "cells of a closure",
+    "a global array is an argument",
+    "a global array is written",
+    "attributes of an object hold arrays",
+    "properties",
+    "defaults of a helper change",
+    "own defaults are replaced",
+)
+
+
+@pytest.mark.parametrize("name", REPLAYED)
+def test_unchanged_state_is_no_obstacle(name):
+    quiet = STALE[name] + "\ndef change(number): pass\n"
+    check_module(quiet, vector, seeds=(0, 0, 1), replayed=True)
+
+
+REBUILT = """
+helpers = {}
+def change(number):
+    helpers["act"] = lambda v: v + 1
+def f(x):
+    return helpers["act"](x)
+"""
+
+
+def test_a_function_that_is_built_anew_before_each_call_is_the_same_code():
+    check_module(REBUILT, vector, seeds=(0, 0, 1), replayed=True)
+
+
+ALIASED = """
+table = np.zeros(4)
+def change(number): pass
+def f(x):
+    x += 1
+    return table * 2, x
+"""
+
+
+def test_an_argument_that_is_a_global_array():
+    import runmat_jit as runmat
+    from tests.capture.behavior import compare, module, observe
+
+    plain, other = module(ALIASED), module(ALIASED)
+    decorated = runmat.jit(other["f"])
+    for number in range(6):
+        use_table = number in (1, 3, 4)
+        expected = observe(plain["f"], (plain["table"] if use_table else np.ones(4),), {})
+        found = observe(decorated, (other["table"] if use_table else np.ones(4),), {})
+        compare(expected, found)

@@ -1,0 +1,405 @@
+"""Floating-point warnings: message, category, line, how often; the oracle is plain NumPy."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import runmat_jit as runmat
+from tests.capture.behavior import check, check_module, compare, observe
+
+PROGRAMS = []
+
+
+def program(fn):
+    PROGRAMS.append(fn)
+    return fn
+
+
+def special(rng):
+    values = np.array([0.0, -1.0, 2.0, np.inf, -np.inf, np.nan, 1e308, 1e-308, -0.0])
+    return (values,)
+
+
+@program
+def a_logarithm_of_zero(x):
+    y = x + 1
+    return np.log(x * 0)
+
+
+@program
+def several_events_on_several_lines(x):
+    a = np.sqrt(x)
+    b = np.log(x)
+    c = x / (x - x)
+    d = np.exp(x)
+    return a, b, c, d
+
+
+@program
+def the_same_operation_on_two_lines(x):
+    a = np.sqrt(x)
+    b = np.sqrt(x * 1)
+    return a + b
+
+
+@program
+def nobody_asks_for_the_result(x):
+    np.sqrt(x)
+    y = 1 / x
+    return x + 1
+
+
+@program
+def ignored_inside(x):
+    with np.errstate(all="ignore"):
+        y = np.log(x)
+    return y, np.sqrt(x)
+
+
+@program
+def raised_inside(x):
+    try:
+        with np.errstate(divide="raise", invalid="raise"):
+            y = 1 / (x * 0)
+    except FloatingPointError as error:
+        y = str(error)
+    return y
+
+
+@program
+def a_call_inside(x):
+    seen = []
+    with np.errstate(divide="call", invalid="call", call=lambda kind, flag: seen.append(kind)):
+        y = 1 / (x * 0)
+    return y, seen
+
+
+@program
+def printed_inside(x):
+    with np.errstate(divide="print"):
+        return 1 / x
+
+
+@program
+def errstate_as_a_decorator(x):
+    @np.errstate(all="ignore")
+    def quiet(y):
+        return np.log(y)
+
+    return quiet(x) + 1
+
+
+@program
+def seterr_inside(x):
+    old = np.seterr(all="ignore")
+    y = np.log(x)
+    np.seterr(**old)
+    return y + np.sqrt(x)
+
+
+@program
+def integer_division_by_zero(x):
+    n = np.array([1, 0, -5])
+    return n // 0, n % np.array([0, 0, 2]), n // n
+
+
+@program
+def numbers_of_numpy(x):
+    return x[2] / x[0], x[0] / x[0], np.float64(-1) ** 0.5, np.log(x[0])
+
+
+@program
+def overflowing_integer_scalars(x):
+    a = np.int32(2**31 - 1)
+    return a + np.int32(1), np.int8(127) * np.int8(2)
+
+
+@program
+def casts_of_values_that_do_not_fit(x):
+    return x.astype(np.int32), x.astype(np.float32), np.array([300.0]).astype(np.int8)
+
+
+@program
+def reductions(x):
+    return x.sum(), x.mean(), x.max(), (x * 1e308).sum(), np.prod(x[2:])
+
+
+@program
+def an_empty_mean(x):
+    return np.mean(x[:0]), x[:0].var(), np.nanmean(x[:0])
+
+
+@program
+def host_calls_warn_at_the_line(x):
+    y = np.median(x[:0])
+    z = np.corrcoef(x[:2] * 0, x[:2] * 0)
+    return y, z
+
+
+@program
+def complex_numbers(x):
+    return np.log(x * 1j), (x + 0j) / 0
+
+
+@program
+def half_precision(x):
+    h = x.astype(np.float16)
+    return h * h, np.log(h)
+
+
+@program
+def power_and_remainder(x):
+    return x**-1, x**0.5, x % 0, np.fmod(x, 0), np.divmod(x, 0)[0], np.hypot(x, x), np.arctan2(x, 0)
+
+
+@program
+def warnings_of_python(x):
+    import warnings
+
+    warnings.warn("hello", stacklevel=1)
+    warnings.warn("there", DeprecationWarning, stacklevel=2)
+    return np.log(x)
+
+
+@program
+def caught_inside(x):
+    import warnings
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        y = np.log(x)
+    return y, [str(w.message) for w in caught]
+
+
+@program
+def raised_by_a_filter_inside(x):
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            y = np.log(x)
+        except RuntimeWarning as warning:
+            y = str(warning)
+    return y, np.sqrt(x)
+
+
+@program
+def ignored_by_a_filter_inside(x):
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        y = np.log(x)
+    return y
+
+
+@program
+def written_before_and_after(x):
+    x[2] = 0
+    y = 1 / x
+    x[:] = np.sqrt(x)
+    return y
+
+
+@program
+def in_place_and_out(x):
+    y = x.copy()
+    y /= 0
+    np.log(x, out=x)
+    return y
+
+
+@program
+def in_a_loop(x):
+    for _ in range(3):
+        x = np.sqrt(x)
+    return x
+
+
+@program
+def underflow_reported(x):
+    with np.errstate(under="warn"):
+        return x * 1e-300 * 1e-300
+
+
+@program
+def where_both_branches_are_computed(x):
+    return np.where(x > 0, np.log(x), np.sqrt(x))
+
+
+@program
+def a_value_nan_in_comparisons(x):
+    return (
+        x > 0,
+        np.maximum(x, 0),
+        np.sign(x),
+        np.isnan(x),
+        x == x,
+        np.floor(x),
+        np.minimum(x, np.nan),
+    )
+
+
+@pytest.mark.parametrize("fn", PROGRAMS, ids=lambda fn: fn.__name__)
+def test_warnings_are_numpys(fn):
+    check(fn, special, seeds=(0, 0, 0))
+
+
+@pytest.mark.parametrize("fn", PROGRAMS, ids=lambda fn: fn.__name__)
+def test_calm_values_warn_of_nothing_more(fn):
+    check(fn, lambda rng: (np.abs(rng.normal(size=9)) + 0.5,), seeds=(0, 0, 1))
+
+
+@pytest.mark.parametrize("fn", PROGRAMS, ids=lambda fn: fn.__name__)
+def test_warnings_that_come_later(fn):
+    def make(rng):
+        calm = np.abs(rng.normal(size=9)) + 0.5
+        return special(rng) if calm.sum() < THRESHOLD else (calm,)
+
+    sums = [(np.abs(np.random.default_rng(s).normal(size=9)) + 0.5).sum() for s in range(6)]
+    THRESHOLD = sorted(sums)[3]
+    order = sorted(range(6), key=lambda s: -sums[s])
+    check(fn, make, seeds=(order[0], order[1], order[5], order[5], order[0]))
+
+
+STATES = {
+    "ignore": {"all": "ignore"},
+    "raise": {"all": "raise"},
+    "divide raises": {"divide": "raise"},
+    "print": {"all": "print"},
+    "call": {"all": "call"},
+    "log": {"all": "log"},
+    "underflow": {"under": "warn"},
+}
+
+
+class Log:
+    def __init__(self):
+        self.lines = []
+
+    def write(self, text):
+        self.lines.append(text)
+
+    def __call__(self, kind, flag):
+        self.lines.append((kind, flag))
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize(
+    "fn",
+    [
+        several_events_on_several_lines,
+        written_before_and_after,
+        in_place_and_out,
+        reductions,
+        numbers_of_numpy,
+        integer_division_by_zero,
+        power_and_remainder,
+    ],
+    ids=lambda fn: fn.__name__,
+)
+def test_error_states_around_the_call(fn, state):
+    decorated, calm = runmat.jit(fn), np.arange(1.0, 10.0)
+    for values in (special, calm, special, calm, special, special):
+        seen = []
+        for each in (fn, decorated):
+            x = special(None)[0] if values is special else calm.copy()
+            log = Log()
+            with np.errstate(**STATES[state], call=log if state in ("call", "log") else None):
+                seen.append((observe(each, (x,), {}), log.lines))
+        compare(seen[0][0], seen[1][0])
+        assert seen[0][1] == seen[1][1]
+
+
+def test_error_states_take_turns():
+    fn = several_events_on_several_lines
+    decorated = runmat.jit(fn)
+    for state in [*STATES.values(), *STATES.values()]:
+        log = Log()
+        with np.errstate(**state, call=log):
+            compare(observe(fn, special(None), {}), observe(decorated, special(None), {}))
+
+
+def test_a_calls_error_state_is_no_new_kind_of_call():
+    decorated = runmat.jit(in_a_loop)
+    for _ in range(5):
+        with np.errstate(all="ignore"):
+            decorated(np.ones(3))
+    assert decorated.cache_info().hits == 4
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        several_events_on_several_lines,
+        written_before_and_after,
+        in_place_and_out,
+        in_a_loop,
+        nobody_asks_for_the_result,
+    ],
+    ids=lambda fn: fn.__name__,
+)
+def test_a_filter_that_raises_does_so_at_the_line(fn):
+    decorated = runmat.jit(fn)
+    for values in ("calm", "calm", "special", "calm", "special"):
+        seen = []
+        for each in (fn, decorated):
+            x = special(None)[0] if values == "special" else np.arange(1.0, 10.0)
+            seen.append(observe_raising(each, x))
+        compare(*seen)
+
+
+def observe_raising(fn, x):
+    def call(*args):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            return fn(*args)
+
+    return observe(call, (x,), {})
+
+
+def test_a_filter_that_raises_comes_after_replays_without_it():
+    def fn(x):
+        x += 1
+        y = float(x.sum())
+        z = np.log(x - 1)
+        x += y
+        return z
+
+    decorated = runmat.jit(fn)
+    for mode in ("plain", "plain", "raising", "plain", "raising"):
+        seen = []
+        for each in (fn, decorated):
+            x = np.array([0.0, 1.0, 2.0])
+            seen.append(observe_raising(each, x) if mode == "raising" else observe(each, (x,), {}))
+        compare(*seen)
+
+
+def test_a_warning_is_shown_once_by_the_default_filter():
+    def fn(x):
+        return np.log(x)
+
+    decorated = runmat.jit(fn)
+    counts = []
+    for each in (fn, decorated):
+        globals().pop("__warningregistry__", None)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("default")
+            for _ in range(3):
+                each(np.zeros(2))
+        counts.append(len(caught))
+    assert counts[0] == counts[1] == 1
+
+
+def test_warnings_of_a_helper_in_another_module():
+    text = """
+import types
+other = types.ModuleType("other")
+exec(compile("def log(np, x):\\n    return np.log(x)", "<other>", "exec"), vars(other))
+def change(number): pass
+def f(x):
+    return other.log(np, x)
+"""
+    check_module(text, special)
