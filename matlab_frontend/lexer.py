@@ -115,7 +115,12 @@ class _Lexer:
             start = found.start(kind)
             after_blank = start > offset
             offset = found.end()
-            if after_value and after_blank and self.separating and self.begins(kind, start, offset):
+            if (
+                after_value
+                and after_blank
+                and self.separating
+                and (kind in _BEGINS_AN_ELEMENT or self.begins(start, offset))
+            ):
                 tokens.append(Token(",", " ", start, start))
                 after_value = False
             word = text[start:offset]
@@ -164,10 +169,8 @@ class _Lexer:
         tokens.append(Token(INDEX_END, word, start, end))
         return True
 
-    def begins(self, kind: str, start: int, end: int) -> bool:
-        """Whether a token after a value and a blank begins a new element of the brackets."""
-        if kind in _BEGINS_AN_ELEMENT:
-            return True
+    def begins(self, start: int, end: int) -> bool:
+        """Whether a sign or mark after a value and a blank begins a new element of the brackets."""
         word = self.source.text[start:end]
         if word not in _MAY_BEGIN_AN_ELEMENT:
             return False

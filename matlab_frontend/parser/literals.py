@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from matlab_frontend.nodes import CharLiteral, IntegerLiteral, Number, StringLiteral
 from matlab_frontend.parser.cursor import Cursor
+from matlab_frontend.source import Span
 
 _WIDTHS = (8, 16, 32, 64)
 _EXPONENTS = str.maketrans("dD", "ee")
@@ -13,6 +14,8 @@ def number(cursor: Cursor) -> Number | IntegerLiteral:
     """``1``, ``2.5e3``, ``1d3``, ``3i``, ``0x1F``, ``0b101s16``."""
     token = cursor.advance()
     text = token.text
+    if text.isdigit():  # most numbers
+        return Number(Span(token.start, token.end), float(text), imaginary=False)
     if text[:2] in {"0x", "0X", "0b", "0B"}:
         return _integer(cursor, text)
     imaginary = text[-1] in "ij"
