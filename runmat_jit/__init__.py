@@ -9,6 +9,9 @@
 20.0
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from runmat_jit import telemetry
 from runmat_jit.api import CacheInfo, JitFunction, config, disable, jit
 from runmat_jit.compiler.explain import Explanation
@@ -19,6 +22,9 @@ from runmat_jit.core.errors import (
     ConfigError,
     RunMatError,
 )
+
+if TYPE_CHECKING:
+    from runmat_jit import random
 
 __all__ = [
     "ArgumentError",
@@ -32,6 +38,14 @@ __all__ = [
     "config",
     "disable",
     "jit",
+    "random",
     "telemetry",
 ]
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> object:
+    """Load ``random`` at its first use: it brings the compiler with it."""
+    if name != "random":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module("runmat_jit.random")

@@ -32,25 +32,35 @@ from runmat_jit.ops import philox
 from runmat_jit.ops.promotion import Rule, broadcast
 from runmat_jit.ops.spec import Op, Operand, Params, Result
 
+ELEMENTS_PER_BLOCK = {4: 4, 8: 2}
+"""Elements that a block is shared by, for elements that own so many bytes of it."""
+
 _INT64 = np.dtype(np.int64)
+_INDICES = (np.dtype(np.int32), _INT64)
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
-def _of_dtype(operands: tuple[Operand, ...], params: Params) -> Result | None:
+def _float_result(operands: tuple[Operand, ...], params: Params) -> Result | None:
     dtype = np.dtype(str(params["dtype"]))
     return _result(operands, dtype) if dtype in _FLOATS else None
 
 
-def _whole(operands: tuple[Operand, ...], _params: Params) -> Result | None:
+def _bits_result(operands: tuple[Operand, ...], _params: Params) -> Result | None:
     return _result(operands, _INT64)
 
 
+def _bounded_result(operands: tuple[Operand, ...], _params: Params) -> Result | None:
+    whole = all(isinstance(o, TensorType) and o.dtype == _INT64 for o in operands)
+    return _result(operands, _INT64) if whole else None
+
+
 def _result(operands: tuple[Operand, ...], dtype: np.dtype) -> Result | None:
-    """Operands are of int64; the result has the shape they broadcast to."""
-    if not all(isinstance(o, TensorType) and o.dtype == _INT64 for o in operands):
+    """The first operand is of int32 or int64, all others of int64; their shapes broadcast."""
+    given = tuple(o.dtype for o in operands if isinstance(o, TensorType))
+    if len(given) < len(operands) or given[0] not in _INDICES or {*given[1:]} != {_INT64}:
         return None
     shape = broadcast(operands)
-    return None if shape is None else Result(TensorType(dtype, shape), (_INT64,) * len(operands))
+    return None if shape is None else Result(TensorType(dtype, shape), given)
 
 
 def _bits(k: Builder, index: Value, key: Value, counter: Value) -> Value:
@@ -79,8 +89,14 @@ def _normal(k: Builder, index: Value, key: Value, counter: Value, *, dtype: str)
 
 def _block(k: Builder, index: Value, key: Value, counter: Value, shift: int) -> Counter:
     """The words of the block that element ``index`` is in, ``2**shift`` elements a block."""
-    zero = k.const(0, "i32")
-    low, high = _words(k, counter + (index >> shift))
+    zero, steps = k.const(0, "i32"), index >> shift
+    if index.type == "i64":
+        low, high = _words(k, counter + steps)
+    else:  # by words: a type of 8 bytes would halve the lanes of all that follows
+        start, upper = _words(k, counter)
+        low = start + steps
+        carry = k.convert("zext", k.prim("ult", low, start), "i32")
+        high = upper + (index >> 31) + carry
     return philox4x32(k, (low, high, zero, zero), _words(k, key))
 
 
@@ -95,7 +111,8 @@ def _halves(k: Builder, words: Counter) -> tuple[Value, Value]:
 
 
 def _bit(k: Builder, index: Value, position: int) -> Value:
-    return k.ne(k.convert("trunc", index, "i32") & (1 << position), 0)
+    word = index if index.type == "i32" else k.convert("trunc", index, "i32")
+    return k.ne(word & (1 << position), 0)
 
 
 def _row(
@@ -121,7 +138,7 @@ ROWS = (
         "64 random bits, of an index under a key from a block number on.",
         philox.random_bits,
         _bits,
-        _whole,
+        _bits_result,
         flops=100,
     ),
     _row(
@@ -129,7 +146,7 @@ ROWS = (
         "Numbers of [0, 1), of an index, a key and a block number.",
         philox.random_uniform,
         _uniform,
-        _of_dtype,
+        _float_result,
         flops=100,
     ),
     _row(
@@ -137,7 +154,7 @@ ROWS = (
         "Normal numbers, of an index, a key and a block number.",
         philox.random_normal,
         _normal,
-        _of_dtype,
+        _float_result,
         exactness="ours",
         ulp={"float32": 1.5, "float64": 1.5},
         flops=150,
@@ -147,7 +164,7 @@ ROWS = (
         "A whole number of [0, last] from 64 random bits; both are taken as unsigned.",
         philox.random_bounded,
         bounded,
-        _whole,
+        _bounded_result,
         arity=2,
         flops=16,
     ),

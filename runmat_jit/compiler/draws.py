@@ -1,0 +1,95 @@
+"""Draws of random numbers as programs of one kernel: key and position are given by value."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from runmat_jit.compiler.compiler import Compiled, Compiler
+from runmat_jit.core.types import TensorType
+from runmat_jit.graph.node import Fresh, Graph, GraphBuilder, Node, Output
+from runmat_jit.ops.random import ELEMENTS_PER_BLOCK
+from runmat_jit.ops.table import ROWS
+from runmat_jit.runtime.session import Session
+
+SMALL = 4096
+"""Draws up to here share the program of the next power of two: a new size costs nothing."""
+PROGRAM_LIMIT = 256
+"""Programs kept by draw; the compiler keeps them by their graphs as well."""
+_INT64 = np.dtype(np.int64)
+
+
+class Draw(NamedTuple):
+    """``count`` numbers of a dtype by a row: all that a program of a draw depends on.
+
+    ``random_bounded`` stands for whole numbers: the row of random bits, bounded by ``last``, plus
+    ``first``.
+    """
+
+    row: str
+    dtype: str
+    size: int
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks of the stream the elements own words of."""
+        owned = 8 if self.row == "random_bounded" else np.dtype(self.dtype).itemsize
+        return -(-self.size // ELEMENTS_PER_BLOCK[owned])
+
+    @property
+    def padded(self) -> Draw:
+        """A draw, one of few, that begins with the numbers of this one."""
+        if not 0 < self.size <= SMALL:
+            return self
+        return self._replace(size=1 << (self.size - 1).bit_length())
+
+    def graph(self) -> Graph:
+        """Inputs: key, block number and, for whole numbers, ``last`` and ``first``."""
+        builder = GraphBuilder()
+
+        def given() -> Node:
+            return builder.input(ROWS["input"], TensorType(_INT64, ()), None, None)
+
+        def make(name: str, kind: str, *args: Node, **params: Hashable) -> Node:
+            type_ = TensorType(np.dtype(kind), (self.size,))
+            return builder.make(ROWS[name], args, params, type_)
+
+        key, counter = given(), given()
+        index_dtype = "int32" if self.size < 1 << 31 else "int64"
+        stream = make("iota", index_dtype, start=0, step=1), key, counter
+        if self.row == "random_bounded":
+            bounded = make(
+                "random_bounded", "int64", make("random_bits", "int64", *stream), given()
+            )
+            value = make("add", "int64", bounded, given())
+            if self.dtype != "int64":
+                value = make("cast", self.dtype, value, dtype=self.dtype)
+        else:
+            value = make(self.row, self.dtype, *stream, dtype=self.dtype)
+        return builder.finish([Output(value, Fresh((0,)))])
+
+
+class DrawPrograms:
+    """The programs of draws of one session."""
+
+    def __init__(self, session: Session) -> None:
+        self._compiler = session.service(Compiler, Compiler)
+        self._programs: dict[Draw, Compiled] = {}
+
+    def run(self, draw: Draw, scalars: Sequence[int]) -> np.ndarray:
+        """The numbers, in new memory; scalars are taken modulo 2**64."""
+        program = self._program(draw.padded)
+        operands = [np.array(scalar % (1 << 64), np.uint64).view(_INT64) for scalar in scalars]
+        (values,) = program.run(operands, frozenset())
+        return values if values.size == draw.size else values[: draw.size].copy()
+
+    def _program(self, draw: Draw) -> Compiled:
+        found = self._programs.get(draw)
+        if found is None:
+            found = self._compiler.compile(draw.graph())
+            if len(self._programs) >= PROGRAM_LIMIT:
+                self._programs.clear()
+            self._programs[draw] = found
+        return found
