@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import os
 import sysconfig
 import types
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from runmat_jit.capture import classify, host
 from runmat_jit.capture.outside import is_plain_object
+from runmat_jit.capture.release import is_made_here
 from runmat_jit.capture.traced import PYTHON, Traced, TracedMethod
 from runmat_jit.capture.values import holds_traced
 
 if TYPE_CHECKING:
     from runmat_jit.capture.hooks import Hooks
 
-_LIBRARIES: Final = tuple(
-    sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")
+_LIBRARIES: Final = (
+    *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+    f"{Path(__file__).parents[1]}{os.sep}",  # ourselves, also where a checkout is imported
 )
 _QUIET_TYPES: Final = (str, bytes, int, float, complex, tuple, range, frozenset, np.dtype)
 """Classes of immutable values: their methods see nothing else and write nothing."""
@@ -152,6 +156,9 @@ def call_builtin(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
         return first.__class__
     if fn is getattr and len(args) in (2, 3) and isinstance(args[1], str):
         return hooks.attr(*args) if len(args) == 2 else hooks.attr_or(*args)
+    if fn is next and args:
+        known = hooks.tracer.owns(first) or (kind_is_generator(first) and is_made_here(first))
+        return next(*args) if known else effect(hooks, fn, args, kwargs)
     if fn is len and len(args) == 1:
         return hooks.length(first)
     if fn in (isinstance, issubclass, callable, hasattr, type):
@@ -166,6 +173,11 @@ def call_builtin(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     if isinstance(made, (list, dict, set)) or hasattr(made, "__next__"):
         return hooks.fresh(made)
     return made
+
+
+def kind_is_generator(value: Any) -> bool:
+    """Whether a value is a generator."""
+    return type(value) is types.GeneratorType
 
 
 def operation(fn: Any, args: Args) -> bool:
@@ -185,7 +197,8 @@ def call_bound_builtin(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any
     if isinstance(owner, _QUIET_TYPES):
         seen = [hooks.given(arg) for arg in args]
         return fn(*seen, **kwargs)
-    if hooks.tracer.owns(owner):
+    builtin = isinstance(owner, (list, dict, set))
+    if hooks.tracer.owns(owner) or (builtin and hooks.tracer.may_change(owner)):
         if isinstance(owner, (dict, set)):
             args = tuple(hooks.hashed(arg) if n == 0 else arg for n, arg in enumerate(args))
         return fn(*args, **kwargs)
@@ -196,7 +209,7 @@ def call_bound_builtin(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any
         if isinstance(owner, dict):
             args = tuple(hooks.hashed(arg) if n == 0 else arg for n, arg in enumerate(args))
         return fn(*args, **kwargs)
-    if isinstance(owner, types.GeneratorType) and fn.__name__ in ("send", "__next__"):
+    if kind_is_generator(owner) and is_made_here(owner):
         return fn(*args, **kwargs)
     return effect(hooks, fn, args, kwargs)
 
