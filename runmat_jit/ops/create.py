@@ -139,6 +139,8 @@ def _arange_result(_operands: tuple[Operand, ...], params: Params) -> Result | N
     last = numbers[0] + numbers[2] * extent
     if not (fits(last, dtype) and fits(numbers[0], dtype) and fits(numbers[2], dtype)):
         return None
+    if np.signbit(numbers[0]) and dtype.type(numbers[0]) == 0:  # counting from -0.0 gives 0.0
+        return None
     return Result(TensorType(dtype, (extent,)), ())
 
 

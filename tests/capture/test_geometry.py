@@ -38,7 +38,7 @@ def apply(base, found):
 @given(bases_and_views())
 def test_a_window_shows_the_elements_of_the_view(pair):
     base, view = pair
-    if view.size == 0:
+    if view.size == 0 or not isinstance(view, np.ndarray):
         return
     offset = (view.__array_interface__["data"][0] - base.__array_interface__["data"][0]) // 8
     found = window(

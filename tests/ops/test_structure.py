@@ -32,7 +32,12 @@ def test_arange_counts_as_numpy_counts(start, stop, step, sign):
     row = ROWS["arange"]
     for dtype in ("float32", "float64"):
         bound = row.bind((start, stop, sign * step), {"dtype": dtype})
-        kind = row.result((), bound.params).type
+        covered = row.result((), bound.params)
+        if covered is None:  # it would begin at -0.0
+            assert np.signbit(np.dtype(dtype).type(start))
+            assert np.dtype(dtype).type(start) == 0
+            continue
+        kind = covered.type
         expected = np.arange(start, stop, sign * step, dtype)
         assert (kind.dtype, kind.shape) == (expected.dtype, expected.shape)
         found = row.decompose(
