@@ -157,7 +157,7 @@ def call_builtin(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     if fn is getattr and len(args) in (2, 3) and isinstance(args[1], str):
         return hooks.attr(*args) if len(args) == 2 else hooks.attr_or(*args)
     if fn is next and args:
-        known = hooks.tracer.owns(first) or (kind_is_generator(first) and is_made_here(first))
+        known = hooks.tracer.owns(first) or (is_generator(first) and is_made_here(first))
         return next(*args) if known else effect(hooks, fn, args, kwargs)
     if fn is len and len(args) == 1:
         return hooks.length(first)
@@ -175,7 +175,7 @@ def call_builtin(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     return made
 
 
-def kind_is_generator(value: Any) -> bool:
+def is_generator(value: Any) -> bool:
     """Whether a value is a generator."""
     return type(value) is types.GeneratorType
 
@@ -209,7 +209,7 @@ def call_bound_builtin(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any
         if isinstance(owner, dict):
             args = tuple(hooks.hashed(arg) if n == 0 else arg for n, arg in enumerate(args))
         return fn(*args, **kwargs)
-    if kind_is_generator(owner) and is_made_here(owner):
+    if is_generator(owner) and is_made_here(owner):
         return fn(*args, **kwargs)
     return effect(hooks, fn, args, kwargs)
 

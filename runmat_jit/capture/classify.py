@@ -196,7 +196,7 @@ PURE_BUILTINS: Final[frozenset[Any]] = frozenset(
     (
         *(len, range, enumerate, zip, min, max, sum, sorted, reversed, any, all, list, tuple),
         *(dict, set, frozenset, str, repr, format, isinstance, issubclass, callable, hasattr),
-        *(getattr, iter, map, filter, bool, slice, chr, ord, hash, type, object, bytes),
+        *(getattr, iter, next, map, filter, bool, slice, chr, ord, hash, type, object, bytes),
         *(staticmethod, classmethod, property, functools.reduce, functools.partial),
         *NUMBERS,
         *OPERATORS,

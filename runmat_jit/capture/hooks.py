@@ -13,6 +13,7 @@ from runmat_jit.capture import calls
 from runmat_jit.capture.hook_base import HookBase
 from runmat_jit.capture.host import adopt_loosely
 from runmat_jit.capture.lines import call_at
+from runmat_jit.capture.outside import runs_code
 from runmat_jit.capture.traced import ARRAY, Traced, TracedMethod
 from runmat_jit.capture.values import holds_traced, is_traceable
 
@@ -88,7 +89,11 @@ class Hooks(HookBase):
             return self.attr_of_outside(obj, name)
         if self.tracer.owns(obj):
             return self.attr_of_own(obj, name)
-        return self.adopted(getattr(obj, name))
+        value = self.adopted(getattr(obj, name))
+        mutable = isinstance(value, (list, dict, set)) and not isinstance(obj, (list, dict, tuple))
+        if mutable or (kind is types.FunctionType and not name.startswith("__")):
+            self.tracer.effect("outside-object", f"{name} of a {kind.__name__} is read")
+        return value
 
     def attr_or(self, obj: Any, name: str, default: Any) -> Any:
         """``getattr`` with a default."""
@@ -104,6 +109,8 @@ class Hooks(HookBase):
         if isinstance(obj, (list, dict, tuple)):
             return getattr(obj, name)
         found = getattr(type(obj), name, None)
+        if runs_code(type(obj), name):
+            self.tracer.effect("descriptor", f"{type(obj).__name__}.{name} runs code of its own")
         if isinstance(found, property) and found.fget is not None:
             outside = self.tracer.outside
             getter = outside.attribute(outside.attribute(type(obj), name), "fget")
@@ -118,14 +125,15 @@ class Hooks(HookBase):
         found = getattr(type(obj), name, None)
         if isinstance(found, property) and found.fget is not None:
             return calls.call(self, found.fget, (obj,), {})
+        if runs_code(type(obj), name):
+            self.tracer.effect("descriptor", f"{type(obj).__name__}.{name} runs code of its own")
         return getattr(obj, name)
 
     def item(self, obj: Any, key: Any, /) -> Any:
         if type(obj) is Traced or self.tracer.passive:
             return obj[key]
         if isinstance(obj, (list, tuple, dict)):
-            known = isinstance(obj, tuple) or self.tracer.owns(obj)
-            if not known and self.tracer.twins.of_copy(obj) is None:
+            if not self.is_known(obj):
                 self.tracer.effect("outside-item", f"an item of a {type(obj).__name__}")
             return self.adopted(obj[self.hashed(key) if isinstance(obj, dict) else key])
         if self.tracer.outside.slot_of(obj) is not None:
@@ -152,7 +160,7 @@ class Hooks(HookBase):
     def setitem(self, value: Any, obj: Any, key: Any, /) -> None:
         if type(obj) is Traced or self.tracer.passive:
             obj[key] = value
-        elif self.tracer.owns(obj):
+        elif self.tracer.owns(obj) or (is_builtin(obj) and self.tracer.may_change(obj)):
             obj[self.hashed(key)] = value
         elif isinstance(obj, np.ndarray) and is_traceable(obj):
             self.tracer.effect("unknown-array", "an array of unknown origin is written")
@@ -161,13 +169,22 @@ class Hooks(HookBase):
             self.stored(obj, "item", operator.setitem, key, value)
 
     def setattr_(self, value: Any, obj: Any, name: str, /) -> None:
-        if type(obj) is Traced or self.tracer.passive or self.tracer.owns(obj):
+        if type(obj) is Traced or self.tracer.passive:
+            setattr(obj, name, value)
+        elif self.tracer.owns(obj):
+            found = getattr(type(obj), name, None)
+            if isinstance(found, property) and found.fset is not None:
+                calls.call(self, found.fset, (obj, value), {})
+                return
+            if hasattr(type(found), "__set__") and runs_code(type(obj), name):
+                self.tracer.effect("descriptor", f"{type(obj).__name__}.{name} runs code")
             setattr(obj, name, value)
         else:
             self.stored(obj, name, setattr, name, value)
 
     def delitem(self, obj: Any, key: Any, /) -> None:
-        if type(obj) is Traced or self.tracer.passive or self.tracer.owns(obj):
+        plain = type(obj) is Traced or self.tracer.passive or self.tracer.owns(obj)
+        if plain or (is_builtin(obj) and self.tracer.may_change(obj)):
             del obj[self.hashed(key) if isinstance(obj, dict) else key]
         else:
             self.stored(obj, "item", operator.delitem, key)
@@ -194,6 +211,8 @@ class Hooks(HookBase):
         if isinstance(lhs, np.ndarray) and is_traceable(lhs):
             self.tracer.effect("unknown-array", "an array of unknown origin is written")
             return fn(self.tracer.lift(lhs), rhs)
+        if is_builtin(lhs) and self.tracer.may_change(lhs):
+            return fn(lhs, rhs)
         if hasattr(type(lhs), f"__i{op.rstrip('_')}__"):
             return self.stored(lhs, "value", fn, rhs)
         return fn(lhs, rhs)
@@ -246,6 +265,14 @@ class Hooks(HookBase):
     def decorate(self, decorator: Any, definition: Any, /) -> Any:
         return self.call(decorator, definition)
 
+    def is_known(self, container: Any) -> bool:
+        """Whether a container is immutable, the recording's own, or a copy of one outside."""
+        return (
+            isinstance(container, tuple)
+            or self.tracer.may_change(container)
+            or self.tracer.twins.of_copy(container) is not None
+        )
+
     # -- what builtins get -------------------------------------------------------------------------
     def length(self, value: Any) -> int:
         """``len``, guarded where the container is outside."""
@@ -256,15 +283,14 @@ class Hooks(HookBase):
         if self.tracer.passive or type(value) is Traced:
             return value
         if isinstance(value, (list, tuple, dict)):
-            known = isinstance(value, tuple) or self.tracer.owns(value)
-            if not known and self.tracer.twins.of_copy(value) is None:
+            if not self.is_known(value):
                 self.tracer.effect("outside-container", f"a {type(value).__name__} is read")
             return value
         if isinstance(value, np.ndarray) and is_traceable(value):
             if self.tracer.adopt(value) is None:
                 self.tracer.effect("unknown-array", "an array of unknown origin is read")
             return self.tracer.lift(value)
-        if isinstance(value, set) and not self.tracer.owns(value):
+        if isinstance(value, set) and not self.tracer.may_change(value):
             self.tracer.effect("outside-container", "a set is read")
         elif self.tracer.outside.slot_of(value) is not None and hasattr(type(value), "__iter__"):
             self.tracer.effect("outside-container", f"a {type(value).__name__} is iterated")
@@ -299,6 +325,11 @@ class Hooks(HookBase):
                 self.tracer.effect("unknown-array", "an array of unknown origin is read")
             return adopt_loosely(self.tracer, value)
         return value
+
+
+def is_builtin(value: Any) -> bool:
+    """Whether a value is a builtin container that can be changed."""
+    return isinstance(value, (list, dict, set))
 
 
 def getattr_builtin(name: str) -> Any:

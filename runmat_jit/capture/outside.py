@@ -19,7 +19,7 @@ from runmat_jit.capture.pytree import Structure, is_namedtuple, take_apart, writ
 from runmat_jit.capture.tape import Read
 from runmat_jit.capture.traced import Traced
 from runmat_jit.capture.twins import Twin
-from runmat_jit.capture.values import SCALARS, exact_value, is_traceable
+from runmat_jit.capture.values import SCALARS, exact_value, is_bound, is_traceable
 
 if TYPE_CHECKING:
     from runmat_jit.capture.tracer import Tracer
@@ -49,7 +49,8 @@ _OPERATORS = frozenset(
         *("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "floordiv", "mod"),
         *("pow", "rpow", "matmul", "rmatmul", "neg", "pos", "abs", "invert", "and", "or", "xor"),
         *("lt", "le", "gt", "ge", "eq", "iter", "next", "contains", "len", "bool", "index"),
-        *("float", "int", "enter", "getattr", "array_ufunc", "array_function", "array"),
+        *("float", "int", "enter", "array_ufunc", "array_function", "array"),
+        *("getattr", "getattribute", "setattr", "delattr"),
     )
 )
 """Special methods that Python runs without asking a hook."""
@@ -61,6 +62,29 @@ def is_plain_object(value: Any) -> bool:
     return hasattr(value, "__dict__") and not any(
         name in _OPERATORS for base in kind.__mro__ if base is not object for name in vars(base)
     )
+
+
+_STORED = (
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.MemberDescriptorType,
+    types.GetSetDescriptorType,
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.ClassMethodDescriptorType,
+    property,
+    staticmethod,
+    classmethod,
+)
+
+
+def runs_code(kind: type, name: str) -> bool:
+    """Whether a class has a descriptor of its own kind for an attribute."""
+    for base in kind.__mro__:
+        if name in vars(base):
+            found = vars(base)[name]
+            return hasattr(type(found), "__get__") and not isinstance(found, _STORED)
+    return False
 
 
 class Outside:
@@ -114,6 +138,8 @@ class Outside:
             return value, same_function(value)
         if kind is types.MethodType:
             return value, same_method(value)
+        if is_bound(value):
+            self.tracer.effect("outside-object", f"a method of a {type(value.__self__).__name__}")
         if isinstance(value, _BY_IDENTITY) or kind.__module__.partition(".")[0] == "runmat_jit":
             return value, lambda other, _slots: other is value
         known = self.slot_of(value)

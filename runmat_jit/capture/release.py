@@ -69,13 +69,13 @@ class Release:
             value.__setstate__(state)
         elif kind is types.GeneratorType and is_made_here(value):
             return released_generator(value, self)
+        elif isinstance(value, Iterator) and kind.__module__ in ("builtins", "itertools"):
+            for below in gc.get_referents(value):  # lists and iterators that it goes through
+                self(below)
         elif isinstance(value, BaseException):
             self.error(value)
         elif self.tracer.owns(value) or is_plain_dataclass(value):
             self.attributes(value)
-        elif isinstance(value, Iterator) and kind.__module__ in ("builtins", "itertools"):
-            for below in gc.get_referents(value):  # lists and iterators that it goes through
-                self(below)
         return value
 
     def container(self, value: Any) -> Any:
@@ -189,8 +189,7 @@ def released_generator(
                 return release(stop.value)
             try:
                 got = yield release(item)
-            except GeneratorExit:
-                generator.close()
+            except GeneratorExit:  # the other one is closed when nobody holds it any more
                 raise
             except BaseException as error:  # noqa: BLE001  (whatever is thrown in goes through)
                 step, sent = generator.throw, (error,)

@@ -51,7 +51,7 @@ class Tracer:
         self.twins = Twins()
         self.inputs: set[int] = set()
         self.known: dict[int, weakref.ref[Traced]] = {}  # a real array's traced value, by identity
-        self.lifted: list[Traced] = []  # arrays that came from outside: one traced value each
+        self.lifted: list[Traced] = []  # the inputs: each has one traced value to the end
         self.token: Any = None
         self.state = ErrorState(frozenset(), immediate=False)
         self.immediate = False
@@ -182,6 +182,7 @@ class Tracer:
     def mark_input(self, value: Traced) -> None:
         """An array that a replay finds in a slot before anything runs."""
         self.inputs.add(value._rm_slot)
+        self.lifted.append(value)
 
     def is_input(self, value: Traced) -> bool:
         """Whether the array is an argument or was read from outside."""
@@ -195,6 +196,18 @@ class Tracer:
     def owns(self, value: Any) -> bool:
         """Whether the recording made this object."""
         return self.owned.get(id(value)) is value
+
+    def may_change(self, container: Any) -> bool:
+        """Whether a container is the recording's own.
+
+        Others are copies of what lies outside, or, after an effect, may have come from anywhere.
+        """
+        if self.owns(container):
+            return True
+        if self.twins.of_copy(container) is not None or not self.publishable:
+            return False
+        self.own(container)  # made by Python, such as the list of a starred target
+        return True
 
     def writable(self, value: Traced) -> bool:
         """Whether NumPy would let the program write to this array."""

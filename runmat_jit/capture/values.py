@@ -79,6 +79,13 @@ def is_traceable(array: np.ndarray) -> bool:
     )
 
 
+def is_bound(value: Any) -> bool:
+    """Whether a builtin function is the method of an object, which may change."""
+    if type(value) is not types.BuiltinFunctionType:
+        return False
+    return not isinstance(value.__self__, (types.ModuleType, type, type(None)))
+
+
 def is_number(value: Any) -> bool:
     """Whether a value is a NumPy scalar that a trace can be recorded for, whatever its value."""
     return isinstance(value, np.generic) and value.dtype.char in NUMBERS
@@ -122,7 +129,6 @@ class Encoder:
         traced = Traced(tracer, storage.slot, ARRAY, held=value, geometry=storage.geometry())
         storage.owned_by(traced)
         tracer.remember(value, traced)
-        tracer.lifted.append(traced)
         return traced
 
     # -- traced to real --------------------------------------------------------------------------
@@ -159,6 +165,8 @@ class Encoder:
             if value._rm_tracer is not self.tracer:
                 raise Unencodable("a value of another recording")
             return Ref(value._rm_slot)
+        if kind is TracedMethod or is_bound(value):
+            raise Unencodable("a bound method")
         if isinstance(value, CONSTANTS):
             return value
         if kind is np.ndarray:
