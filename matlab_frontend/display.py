@@ -12,6 +12,7 @@ from matlab_frontend.display_elements import cell_lines, inline
 from matlab_frontend.display_numbers import (
     LINE_WIDTH,
     SHORT,
+    TIMES,
     Layout,
     Style,
     complex_layout,
@@ -39,7 +40,7 @@ from matlab_frontend.values.read import lines_of
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A value's header (``1×3 int32 row vector``, or nothing) and its lines."""
+    """A value's header (``1x3 int32 row vector``, or nothing) and its lines."""
 
     header: str
     lines: tuple[str, ...]
@@ -151,7 +152,7 @@ def _form(shape: Sequence[int]) -> str:
 
 
 def _size(shape: Sequence[int]) -> str:
-    return "×".join(map(str, shape))
+    return TIMES.join(map(str, shape))
 
 
 def _empty_text(value: Value) -> str:

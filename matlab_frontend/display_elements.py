@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from matlab_frontend.display_numbers import SHORT, float_layout
+from matlab_frontend.display_numbers import SHORT, TIMES, float_layout
 from matlab_frontend.engine import Engine
 from matlab_frontend.values.array import (
     AnonymousHandle,
@@ -28,7 +28,7 @@ _MOST_CHARACTERS = 75
 
 
 def inline(engine: Engine, value: Value) -> str:
-    """A field of a struct: ``1``, ``[1 2 3]``, ``'text'``, ``[2×2 double]``."""
+    """A field of a struct: ``1``, ``[1 2 3]``, ``'text'``, ``[2x2 double]``."""
     if isinstance(value, NamedHandle):
         return f"@{value.name}"
     if isinstance(value, AnonymousHandle):
@@ -50,7 +50,7 @@ def inline(engine: Engine, value: Value) -> str:
 
 
 def in_cell(engine: Engine, value: Value) -> str:
-    """An element of a cell array: ``[1]``, ``'text'``, ``2×2 double`` in braces."""
+    """An element of a cell array: ``[1]``, ``'text'``, ``2x2 double`` in braces."""
     if isinstance(value, (Cell, Struct, ErrorObject, MapObject)):
         return f"{{{_size(value)} {kind_of(value)}}}"
     array = as_array(value)
@@ -109,4 +109,4 @@ def _short_text(array: Array) -> str | None:
 
 
 def _size(value: Value) -> str:
-    return "×".join(map(str, shape_of(value)))
+    return TIMES.join(map(str, shape_of(value)))

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 LINE_WIDTH = 80
+TIMES = "\N{MULTIPLICATION SIGN}"
+"""Stands between extents: 2-by-3 is shown with this sign."""
 _WIDE_INTEGER = 1e9
 """Whole numbers from here on are shown with an exponent."""
 
@@ -81,7 +83,7 @@ def complex_layout(table: np.ndarray, style: Style) -> Layout:
         exponent = math.floor(math.log10(largest)) + (1 if largest < 1 else 0)
         scale, text = 10.0**exponent, f"1.0e{exponent:+03d}"
     body = max(len(f"{largest / scale:.{digits}f}"), digits + 2 if digits else 1)
-    width = body + (3 if not whole else 3)
+    width = body + 3
 
     def element(x: complex) -> str:
         sign = "-" if math.copysign(1.0, x.imag) < 0 else "+"
@@ -102,9 +104,6 @@ def _whole_layout(table: np.ndarray, largest: float, style: Style) -> Layout:
         return Layout(lambda x: _fixed(x, scale, style.digits, width), width, text)
     digits = len(str(int(largest)))
     width = 6 if digits <= 3 else 12
-    negative = bool(np.any(table < 0)) and table.size > 1
-    if digits == 3 and negative:
-        width = 7 if False else 6
     return Layout(lambda x: f"{_special(x) or int(x):>{width}}", width)
 
 

@@ -187,7 +187,7 @@ def format_number(
 ) -> str:
     """One number; integer conversions of a number with a fraction turn into ``%e`` or ``%f``."""
     if isinstance(number, float) and not math.isfinite(number):
-        shown = "NaN" if number != number else "Inf" if number > 0 else "-Inf"
+        shown = "NaN" if math.isnan(number) else "Inf" if number > 0 else "-Inf"
         if "+" in flags and number > 0:
             shown = "+Inf"
         return _pad(shown, flags.replace("0", ""), width)
@@ -219,7 +219,7 @@ def _character(queue: _Queue) -> Argument:
 def _as_text(argument: Argument, precision: str | None, letter: str) -> str:
     if isinstance(argument, str):
         return argument if precision in (None, "") else argument[: int(precision or 0)]
-    if argument == argument and abs(argument) < 0x110000 and argument == int(argument):
+    if abs(argument) < 0x110000 and argument == int(argument):
         return chr(int(argument)) if argument >= 0 else str(int(argument))
     if letter == "c":
         return format_number(argument, "e")

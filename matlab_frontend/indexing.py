@@ -70,11 +70,11 @@ def positions(engine: Engine, subscript: Subscript, extent: int, at: str = "") -
         count = subscript.last - subscript.first + 1
         key = slice(subscript.first - 1, subscript.last)
         return Positions(key, count, subscript.last, (1, count))
-    array = as_array(subscript)  # type: ignore[arg-type]  # the other kinds of subscripts are done
+    array = as_array(subscript)
     if array is None:
         raise MatlabError(
             "MATLAB:badsubscript",
-            f"Unable to use a value of type '{kind_of(subscript)}' as an index.",  # type: ignore[arg-type]
+            f"Unable to use a value of type '{kind_of(subscript)}' as an index.",
         )
     if array.kind == "logical":
         return _mask(engine, array)
@@ -180,7 +180,7 @@ def delete(engine: Engine, data: Data, subscripts: Sequence[Subscript]) -> Data:
         partial[0] if partial else next((k for k, p in enumerate(found) if p.shape is not None), 0)
     )
     kept = _kept(found[axis], folded[axis])
-    key = [slice(0, extent) for extent in folded]
+    key: list[slice | np.ndarray] = [slice(0, extent) for extent in folded]
     key[axis] = kept
     return engine.take(_reshaped(engine, data, folded[::-1]), tuple(reversed(key)))
 
@@ -197,7 +197,7 @@ def resize(engine: Engine, data: Data, shape: Shape) -> Data:
 
 def filling(dtype: np.dtype) -> Any:
     """What new elements hold until they are assigned."""
-    return 0 if dtype != object else None
+    return None if dtype.kind == "O" else 0
 
 
 def fold(shape: Shape, count: int) -> Shape:

@@ -119,7 +119,7 @@ def transpose(engine: Engine, value: Value, *, conjugate: bool) -> Value:
 
 
 def solve(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """x of ``a @ x = b``: by factorization, or least squares where a is not square."""
+    """X of ``a @ x = b``: by factorization, or least squares where a is not square."""
     if a.shape[0] != a.shape[1]:
         return np.asarray(np.linalg.lstsq(a, b, rcond=None)[0])
     try:
@@ -167,7 +167,7 @@ def _matrices(engine: Engine, symbol: str, left: Value, right: Value) -> tuple[A
                 f"MTIMES ({symbol}) is not fully supported for integer classes. At least one "
                 f"argument must be scalar. Operands are {kind_of(left)} and {kind_of(right)}.",
             )
-    kind = result_kind(symbol, a, b)
+    kind = result_kind(a, b)
     single = {"single": np.complex64, "double": np.complex128}[kind]
     real = {"single": np.float32, "double": np.float64}[kind]
     made = [

@@ -80,7 +80,7 @@ def arithmetic(engine: Engine, op: Arithmetic, left: Value, right: Value) -> Val
     a, b = _operands(op.symbol, left, right)
     if "string" in (a.kind, b.kind):
         return _join(op, a, b)
-    kind = result_kind(op.symbol, a, b)
+    kind = result_kind(a, b)
     if kind in INTEGER_KINDS:
         return wrap(kind, _integer(engine, op, kind, a, b))
     x, y = (_as_float(engine, operand.data, kind) for operand in (a, b))
@@ -126,7 +126,7 @@ def negate(engine: Engine, value: Value) -> Value:
     if type(value) is float:
         return -value
     array = _operand("-", value)
-    kind = result_kind("-", array, array)
+    kind = result_kind(array, array)
     data = array.data
     if kind not in INTEGER_KINDS:
         return wrap(kind, engine.apply("negative", _as_float(engine, data, kind)))
@@ -142,7 +142,7 @@ def positive(engine: Engine, value: Value) -> Value:
     if type(value) is float:
         return value
     array = _operand("+", value)
-    kind = result_kind("+", array, array)
+    kind = result_kind(array, array)
     return value if kind == array.kind else wrap(kind, engine.cast(array.data, DTYPES[kind]))
 
 
@@ -167,7 +167,7 @@ def truth(engine: Engine, array: Array) -> Data:
     return engine.apply("not_equal", array.data, 0)
 
 
-def result_kind(symbol: str, a: Array, b: Array) -> str:
+def result_kind(a: Array, b: Array) -> str:
     """The class that arithmetic on two arrays gives.
 
     Raises:
@@ -258,7 +258,7 @@ def _wide(row: str, dtype: np.dtype, a: np.ndarray, b: np.ndarray) -> np.ndarray
             return _divide(x, y, limits)
         exact = {"add": operator.add, "subtract": operator.sub, "multiply": operator.mul}
         made = exact.get(row, operator.pow)(x, y)
-        if made != made:
+        if math.isnan(made):
             return 0
         if abs(made) == math.inf:
             return limits.max if made > 0 else limits.min
@@ -315,7 +315,7 @@ def _compare_texts(op: Comparison, a: Array, b: Array) -> np.ndarray:
 def _texts(array: Array) -> np.ndarray:
     """Texts of an array beside a string: a row of characters is one text, a number its digits."""
     if array.kind == "string":
-        return array.data
+        return np.asarray(array.data)
     one = np.empty((1, 1), object)
     if array.kind == "char":
         one[0, 0] = np.asarray(array.data).tobytes().decode("utf-16-le")

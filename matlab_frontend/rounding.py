@@ -40,7 +40,7 @@ def saturate(engine: Engine, data: Data, dtype: np.dtype) -> Data:
 def _clip_integers(data: np.ndarray, dtype: np.dtype) -> np.ndarray:
     limits, own = np.iinfo(dtype), np.iinfo(data.dtype)
     low, high = max(limits.min, own.min), min(limits.max, own.max)
-    return np.clip(data, low, high).astype(dtype)
+    return np.asarray(np.clip(data, low, high), dtype)
 
 
 def _saturate_wide(data: np.ndarray, dtype: np.dtype) -> np.ndarray:

@@ -61,7 +61,7 @@ def _apply(
     steps = list(zip(*lists, strict=True))
     made: list[list[Value]] = []
     for at, step in enumerate(steps):
-        made.append(_call(call, function, step, outputs, handler, at))
+        made.append(_call(call, function, step, outputs, handler, at=at))
     wanted = max(outputs, 1)
     if call.outputs == 0 and any(not results for results in made):
         return None
@@ -77,6 +77,7 @@ def _call(
     step: Sequence[Value],
     outputs: int,
     handler: Value | None,
+    *,
     at: int,
 ) -> list[Value]:
     if handler is None:

@@ -114,7 +114,7 @@ def linspace(call: Call, first: Value, last: Value, count: Value = 100.0) -> Val
 @builtin("logspace")
 def logspace(call: Call, first: Value, last: Value, count: Value = 50.0) -> Value:
     """A row of numbers whose logarithms divide an interval evenly."""
-    exponents = linspace.function(call, first, last, count)
+    exponents = linspace.one(call, first, last, count)
     return row(10.0 ** known(call.engine, exponents).ravel())
 
 

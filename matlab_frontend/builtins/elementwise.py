@@ -246,7 +246,7 @@ def _round_complex(data: np.ndarray) -> np.ndarray:
 def _remainder(call: Call, row: str, x: Value, y: Value) -> Value:
     a, b = array_of(x), array_of(y)
     operators.broadcast_shape(x, y)
-    kind = operators.result_kind("mod", a, b)
+    kind = operators.result_kind(a, b)
     engine = call.engine
     if kind in INTEGER_KINDS:
         left, right = (
@@ -281,7 +281,7 @@ def rem(call: Call, x: Value, y: Value) -> Value:
 def _two_floats(call: Call, name: str, x: Value, y: Value) -> tuple[str, Data, Data]:
     operators.broadcast_shape(x, y)
     a, b = (floating(call.engine, name, operand) for operand in (x, y))
-    kind = operators.result_kind(name, a, b)
+    kind = operators.result_kind(a, b)
     return kind, *(call.engine.cast(operand.data, DTYPES[kind]) for operand in (a, b))
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import combinations
 
 import numpy as np
 
+from matlab_frontend.builtins.elementwise import floating
 from matlab_frontend.builtins.registry import Builtin, Call, builtin
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.operators import broadcast_shape
@@ -70,8 +72,6 @@ def factorial(call: Call, x: Value) -> Value:
 @builtin("nchoosek")
 def nchoosek(call: Call, n: Value, k: Value) -> Value:
     """Binomial coefficients, or the combinations of a vector's elements as rows."""
-    from itertools import combinations
-
     count = integer_of(call.engine, k)
     elements = known(call.engine, n).ravel()
     if elements.size == 1:
@@ -96,16 +96,6 @@ def _shift(value: int, places: int) -> int:
     return value << places if places >= 0 else value >> -places
 
 
-GENERATED = (
-    _pairwise("gcd", math.gcd, "Greatest common divisors."),
-    _pairwise("lcm", math.lcm, "Least common multiples."),
-    _pairwise("bitand", int.__and__, "Bits that are set in both numbers."),
-    _pairwise("bitor", int.__or__, "Bits that are set in either number."),
-    _pairwise("bitxor", int.__xor__, "Bits that are set in exactly one number."),
-    _pairwise("bitshift", _shift, "Bits moved to the left, or to the right where negative."),
-)
-
-
 @builtin("nextpow2")
 def nextpow2(call: Call, x: Value) -> Value:
     """The exponents of the next powers of two."""
@@ -118,7 +108,8 @@ def nextpow2(call: Call, x: Value) -> Value:
 def idivide(call: Call, x: Value, y: Value) -> Value:
     """Integer quotients, rounded toward zero."""
     a, b = as_array(x), as_array(y)
-    assert a is not None and b is not None, "only numbers are divided"
+    assert a is not None, "only numbers are divided"
+    assert b is not None, "only by numbers"
     kind = a.kind if a.kind in INTEGER_KINDS else b.kind
     left, right = (call.engine.look(array.data).astype(float) for array in (a, b))
     return wrap(kind, np.trunc(left / right).astype(DTYPES[kind]))
@@ -126,7 +117,7 @@ def idivide(call: Call, x: Value, y: Value) -> Value:
 
 def _special(name: str, doc: str) -> Builtin:
     def run(call: Call, x: Value) -> Value:
-        from scipy import special
+        from scipy import special  # noqa: PLC0415  (SciPy loads slowly and few programs need it)
 
         data = call.engine.look(array_of(x).data).astype(float)
         return wrap("double", np.asarray(getattr(special, name)(data)))
@@ -134,14 +125,14 @@ def _special(name: str, doc: str) -> Builtin:
     return Builtin(name, run, 1, 1, doc)
 
 
-GENERATED = (
-    *GENERATED,
-    _special("gamma", "The gamma function."),
-    _special("gammaln", "The logarithm of the gamma function."),
-    _special("erf", "The error function."),
-    _special("erfc", "One less the error function."),
-    _special("erfinv", "The inverse of the error function."),
-)
+def _reciprocal(name: str, row_name: str, doc: str) -> Builtin:
+    def run(call: Call, x: Value) -> Value:
+        array = floating(call.engine, name, x)
+        return wrap(
+            array.kind, call.engine.apply("divide", 1.0, call.engine.apply(row_name, array.data))
+        )
+
+    return Builtin(name, run, 1, 1, doc)
 
 
 def _degrees(name: str, row_name: str, doc: str) -> Builtin:
@@ -159,14 +150,6 @@ def _degrees(name: str, row_name: str, doc: str) -> Builtin:
     return Builtin(name, run, 1, 1, doc)
 
 
-GENERATED = (
-    *GENERATED,
-    _degrees("sind", "sin", "Sine of degrees."),
-    _degrees("cosd", "cos", "Cosine of degrees."),
-    _degrees("tand", "tan", "Tangent of degrees."),
-)
-
-
 @builtin("deg2rad")
 def deg2rad(call: Call, x: Value) -> Value:
     """Radians from degrees."""
@@ -177,3 +160,24 @@ def deg2rad(call: Call, x: Value) -> Value:
 def rad2deg(call: Call, x: Value) -> Value:
     """Degrees from radians."""
     return wrap("double", call.engine.apply("multiply", array_of(x).data, 180 / math.pi))
+
+
+GENERATED = (
+    _pairwise("gcd", math.gcd, "Greatest common divisors."),
+    _pairwise("lcm", math.lcm, "Least common multiples."),
+    _pairwise("bitand", int.__and__, "Bits that are set in both numbers."),
+    _pairwise("bitor", int.__or__, "Bits that are set in either number."),
+    _pairwise("bitxor", int.__xor__, "Bits that are set in exactly one number."),
+    _pairwise("bitshift", _shift, "Bits moved to the left, or to the right where negative."),
+    _special("gamma", "The gamma function."),
+    _special("gammaln", "The logarithm of the gamma function."),
+    _special("erf", "The error function."),
+    _special("erfc", "One less the error function."),
+    _special("erfinv", "The inverse of the error function."),
+    _reciprocal("sec", "cos", "Secant of radians."),
+    _reciprocal("csc", "sin", "Cosecant of radians."),
+    _reciprocal("cot", "tan", "Cotangent of radians."),
+    _degrees("sind", "sin", "Sine of degrees."),
+    _degrees("cosd", "cos", "Cosine of degrees."),
+    _degrees("tand", "tan", "Tangent of degrees."),
+)

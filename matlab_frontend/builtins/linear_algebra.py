@@ -30,9 +30,9 @@ def matrix(call: Call, x: Value, *, square: bool = False) -> np.ndarray:
     return table if table.dtype.kind in "fc" else table.astype(np.float64)
 
 
-def made(call: Call, table: np.ndarray) -> Value:
+def made(call: Call, table: np.ndarray | np.generic) -> Value:
     """The value of a matrix in MATLAB's order of axes."""
-    table = np.atleast_2d(table)
+    table = np.atleast_2d(np.asarray(table))
     return operators.narrow(call.engine, kind_of_dtype(table.dtype), reverse(table))
 
 
@@ -175,7 +175,7 @@ def chol(call: Call, x: Value, side: Value | None = None) -> Value | tuple[Value
 @builtin("lu")
 def lu(call: Call, x: Value) -> Value | tuple[Value, ...]:
     """Triangular factors L and U, and the permutation P."""
-    from scipy.linalg import lu as factorize
+    from scipy.linalg import lu as factorize  # noqa: PLC0415  (SciPy loads slowly and few programs need it)
 
     p, lower, upper = factorize(matrix(call, x))
     if call.outputs > 2:
@@ -204,7 +204,7 @@ def orth(call: Call, x: Value) -> Value:
 @builtin("expm")
 def expm(call: Call, x: Value) -> Value:
     """The exponential of a matrix."""
-    from scipy.linalg import expm as exponential
+    from scipy.linalg import expm as exponential  # noqa: PLC0415  (SciPy loads slowly and few programs need it)
 
     return made(call, exponential(matrix(call, x, square=True)))
 

@@ -81,7 +81,7 @@ def num2str(call: Call, x: Value, precision: Value | None = None) -> Value:
 def int2str(call: Call, x: Value) -> Value:
     """The text of rounded numbers."""
     rounded = call.interpreter.call_one(text("round"), x)
-    return num2str.function(call, rounded)
+    return num2str.one(call, rounded)
 
 
 @builtin("mat2str")

@@ -63,7 +63,7 @@ def polyint(call: Call, coefficients: Value) -> Value:
 @builtin("fzero")
 def fzero(call: Call, function: Value, start: Value) -> Value:
     """A zero of a function near a point or in an interval with a change of sign."""
-    from scipy.optimize import brentq
+    from scipy.optimize import brentq  # noqa: PLC0415  (SciPy loads slowly and few programs need it)
 
     def at(x: float) -> float:
         return number_of(call.engine, call.interpreter.call_one(function, float(x)))
@@ -97,7 +97,7 @@ def _bracket(at: object, start: float) -> tuple[float, float]:
 @builtin("fminsearch")
 def fminsearch(call: Call, function: Value, start: Value, *options: Value) -> tuple[Value, ...]:
     """A minimum of a function by the simplex method of Nelder and Mead."""
-    from scipy.optimize import minimize
+    from scipy.optimize import minimize  # noqa: PLC0415  (SciPy loads slowly and few programs need it)
 
     del options
     shape = array_of(start).data.shape
@@ -118,7 +118,7 @@ def fminsearch(call: Call, function: Value, start: Value, *options: Value) -> tu
 @builtin("integral")
 def integral(call: Call, function: Value, low: Value, high: Value, *options: Value) -> Value:
     """The integral of a function of arrays between two limits."""
-    from scipy.integrate import quad
+    from scipy.integrate import quad  # noqa: PLC0415  (SciPy loads slowly and few programs need it)
 
     del options
 

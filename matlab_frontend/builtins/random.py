@@ -6,7 +6,7 @@ numbers on each machine.
 
 from __future__ import annotations
 
-import numpy as np
+import secrets
 
 from matlab_frontend.builtins.registry import Call, builtin
 from matlab_frontend.builtins.sizes import read_size, split_class
@@ -28,7 +28,7 @@ def rng(call: Call, seed: Value = 0.0, generator: Value | None = None) -> Value 
         seed = seed.data.item()["Seed"]
     if is_text(seed):
         word = text_of(seed)
-        session.seed(int(np.random.SeedSequence().entropy or 0) % 2**32 if word == "shuffle" else 0)  # type: ignore[operator]  # one number, not a list
+        session.seed(secrets.randbits(32) if word == "shuffle" else 0)
     else:
         session.seed(integer_of(call.engine, seed, "The seed"))
     return state if call.outputs else None
@@ -48,7 +48,7 @@ def _shape(call: Call, arguments: tuple[Value, ...]) -> tuple[tuple[int, ...], s
 def rand(call: Call, *arguments: Value) -> Value | None:
     """Uniform random numbers between 0 and 1."""
     shape, kind = _shape(call, arguments)
-    made = call.session.random().random(shape[::-1], dtype=DTYPES[kind])  # type: ignore[arg-type]  # float32 or float64
+    made = call.session.random().random(shape[::-1], dtype=DTYPES[kind])
     return wrap(kind, made)
 
 
@@ -56,7 +56,7 @@ def rand(call: Call, *arguments: Value) -> Value | None:
 def randn(call: Call, *arguments: Value) -> Value | None:
     """Standard normal random numbers."""
     shape, kind = _shape(call, arguments)
-    made = call.session.random().standard_normal(shape[::-1], dtype=DTYPES[kind])  # type: ignore[arg-type]  # float32 or float64
+    made = call.session.random().standard_normal(shape[::-1], dtype=DTYPES[kind])
     return wrap(kind, made)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isnan
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from matlab_frontend.values.read import array_of, is_text
 
 def without_nan(engine: Engine, data: Data, filling: float) -> Data:
     """NaN replaced where a reduction leaves it out."""
-    if data.dtype.kind not in "f":
+    if data.dtype.kind != "f":
         return data
     return engine.apply("where", engine.apply("isnan", data), filling, data)
 
@@ -149,7 +150,7 @@ def _extreme(call: Call, name: str, arguments: Sequence[Value]) -> Value | tuple
 
 
 def _extreme_of_two(engine: Engine, name: str, x: Value, y: Value) -> Value:
-    if type(x) is float and type(y) is float and x == x and y == y:
+    if type(x) is float and type(y) is float and not (isnan(x) or isnan(y)):
         return max(x, y) if name == "max" else min(x, y)
     operators.broadcast_shape(x, y)
     a, b = array_of(x), array_of(y)

@@ -73,6 +73,13 @@ class Builtin:
     most: int | None
     doc: str
 
+    def one(self, call: Call, *arguments: Value) -> Value:
+        """The first output, for other builtins."""
+        made = self.function(call, *arguments)
+        found = made[0] if isinstance(made, tuple) else made
+        assert found is not None, f"{self.name} has an output"
+        return found
+
 
 def builtin(name: str) -> Callable[[Callable[..., Outputs]], Builtin]:
     """Declare a builtin; how many arguments it takes is read from the function."""

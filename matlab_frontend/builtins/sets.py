@@ -75,7 +75,7 @@ def _unique_texts(x: Cell, words: list[str]) -> tuple[Value, ...]:
 @builtin("ismember")
 def ismember(call: Call, x: Value, members: Value) -> Value | tuple[Value, ...]:
     """True where an element is a member of a set, and where it stands there first."""
-    if isinstance(members, Cell) or is_text(members) and isinstance(x, Cell):
+    if isinstance(members, Cell) or (is_text(members) and isinstance(x, Cell)):
         return _text_members(x, members)
     array, table = array_of(x), array_of(members)
     data = call.engine.look(array.data)

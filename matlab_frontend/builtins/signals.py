@@ -94,7 +94,7 @@ def deconv(call: Call, x: Value, y: Value) -> tuple[Value, ...]:
 @builtin("conv2")
 def conv2(call: Call, x: Value, y: Value, shape: Value | None = None) -> Value:
     """Two-dimensional convolution."""
-    from scipy.signal import convolve2d
+    from scipy.signal import convolve2d  # noqa: PLC0415  (SciPy loads slowly and few programs need it)
 
     word = "full" if shape is None else text_of(shape)
     a, b = (known(call.engine, part).astype(float) for part in (x, y))
@@ -105,7 +105,7 @@ def conv2(call: Call, x: Value, y: Value, shape: Value | None = None) -> Value:
 @builtin("filter")
 def filter_(call: Call, b: Value, a: Value, x: Value) -> Value:
     """A rational filter with numerator b and denominator a, along the first dimension."""
-    from scipy.signal import lfilter
+    from scipy.signal import lfilter  # noqa: PLC0415  (SciPy loads slowly and few programs need it)
 
     data = call.engine.look(array_of(x).data)
     axis = data.ndim - 1 - first_dimension(x)
@@ -130,7 +130,7 @@ def interp1(call: Call, *arguments: Value) -> Value:
     order = np.argsort(places)
     places, heights = places[order], heights.ravel()[order]
     query = array_of(wanted).data.astype(float)
-    method = next((word for word in words if word not in ("extrap",)), "linear")
+    method = next((word for word in words if word != "extrap"), "linear")
     outside = known(call.engine, plain[3]).item() if len(plain) > 3 else np.nan
     made = _interpolate(places, heights, query, method)
     if "extrap" not in words and method not in ("spline", "pchip", "cubic"):
@@ -148,11 +148,13 @@ def _interpolate(
     if method == "nearest":
         middle = (places[1:] + places[:-1]) / 2
         return np.asarray(heights[np.searchsorted(middle, query, side="right")])
-    if method in ("previous", "next"):
-        side = "right" if method == "previous" else "left"
-        at = np.searchsorted(places, query, side=side) - (method == "previous")
+    if method == "previous":
+        at = np.searchsorted(places, query, side="right") - 1
         return np.asarray(heights[np.clip(at, 0, places.size - 1)])
-    from scipy import interpolate
+    if method == "next":
+        at = np.searchsorted(places, query, side="left")
+        return np.asarray(heights[np.clip(at, 0, places.size - 1)])
+    from scipy import interpolate  # noqa: PLC0415  (SciPy loads slowly and few programs need it)
 
     if method == "spline":
         return np.asarray(interpolate.CubicSpline(places, heights, bc_type="not-a-knot")(query))

@@ -25,7 +25,7 @@ def _variance(call: Call, x: Value, weight: Value | None, options: tuple[Value, 
     population = weight is not None and count_of(weight) == 1 and number_of(engine, weight) == 1
     if count_of(x) == 0:
         return float("nan")
-    center = mean.function(call, x, *options)
+    center = mean.one(call, x, *options)
     distance = arithmetic(engine, ARITHMETIC["-"], x, center)
     squares = _squares(call, array_of(distance))
     plain = Axes(axes.dimensions, "default", axes.omit_nan)
@@ -104,23 +104,23 @@ def range_(call: Call, x: Value) -> Value:
 @builtin("cov")
 def cov(call: Call, x: Value, y: Value | None = None) -> Value:
     """Covariances of columns, or of two vectors."""
-    made = np.cov(*_observations(call, x, y), rowvar=False)
+    made = np.cov(_observations(call, x, y), rowvar=False)
     return wrap("double", reverse(np.atleast_2d(made)))
 
 
 @builtin("corrcoef")
 def corrcoef(call: Call, x: Value, y: Value | None = None) -> Value:
     """Correlations of columns, or of two vectors."""
-    made = np.corrcoef(*_observations(call, x, y), rowvar=False)
+    made = np.corrcoef(_observations(call, x, y), rowvar=False)
     return wrap("double", reverse(np.atleast_2d(made)))
 
 
-def _observations(call: Call, x: Value, y: Value | None) -> tuple[np.ndarray, ...]:
+def _observations(call: Call, x: Value, y: Value | None) -> np.ndarray:
     table = known(call.engine, x)
     if y is not None:
         other = known(call.engine, y)
-        return (np.column_stack((table.ravel(order="F"), other.ravel(order="F"))),)
-    return (table.ravel() if 1 in table.shape else table,)
+        return np.column_stack((table.ravel(order="F"), other.ravel(order="F")))
+    return table.ravel() if 1 in table.shape else table
 
 
 @builtin("diff")
@@ -170,8 +170,8 @@ def rescale(call: Call, x: Value, low: Value = 0.0, high: Value = 1.0) -> Value:
 @builtin("normalize")
 def normalize(call: Call, x: Value) -> Value:
     """Elements less their mean, divided by their standard deviation."""
-    center = arithmetic(call.engine, ARITHMETIC["-"], x, mean.function(call, x))
-    return arithmetic(call.engine, ARITHMETIC["./"], center, std.function(call, x))
+    center = arithmetic(call.engine, ARITHMETIC["-"], x, mean.one(call, x))
+    return arithmetic(call.engine, ARITHMETIC["./"], center, std.one(call, x))
 
 
 @builtin("bounds")

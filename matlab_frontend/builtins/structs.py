@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from matlab_frontend.builtins.cells import elements
 from matlab_frontend.builtins.registry import Call, builtin
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.values.array import (
@@ -24,6 +25,8 @@ from matlab_frontend.values.read import is_text, lines_of, number_of, text_of
 @builtin("struct")
 def struct(_: Call, *pairs: Value) -> Value:
     """A struct from names and values; cell arrays make struct arrays."""
+    if len(pairs) == 1 and count_of(pairs[0]) == 0:
+        return Struct((), np.empty((0, 0), object))
     if len(pairs) % 2:
         raise MatlabError(
             "MATLAB:StructRefMissingFieldName",
@@ -150,9 +153,9 @@ def containers_map(call: Call, *arguments: Value) -> Value:
     keys = arguments[0]
     listed = list(keys.data.flat) if isinstance(keys, Cell) else [keys]
     values = arguments[1] if len(arguments) > 1 else cell_row([])
-    held = (
-        list(values.data.flat) if isinstance(keys, Cell) and isinstance(values, Cell) else [values]
-    )
+    held = [values]
+    if isinstance(keys, Cell):
+        held = list(values.data.flat) if isinstance(values, Cell) else elements(call, values)
     plain = [key_of(call, key) for key in listed]
     kind = "char" if all(isinstance(key, str) for key in plain) else "double"
     return MapObject(dict(zip(plain, held, strict=True)), kind)

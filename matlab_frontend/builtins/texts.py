@@ -10,6 +10,8 @@ import numpy as np
 from matlab_frontend.builtins.registry import Builtin, Call, builtin
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.format_text import unescape
+from matlab_frontend.parser import parse
+from matlab_frontend.source import Source
 from matlab_frontend.values.array import (
     Array,
     Cell,
@@ -75,7 +77,7 @@ def compare_texts(x: Value, y: Value, equal: Callable[[str, str], bool]) -> Valu
         if not (_is_characters(x) and _is_characters(y)):
             return False
         a, b = lines_of(x), lines_of(y)
-        return len(a) == len(b) and all(map(equal, a, b)) and _alike(x, y)
+        return len(a) == len(b) and all(map(equal, a, b))
     shape = shape_of(lists[0])
     count = count_of(lists[0])
     sides = [_items(value, count) for value in (x, y)]
@@ -89,11 +91,6 @@ def _is_list(value: Value) -> bool:
 
 def _is_characters(value: Value) -> bool:
     return kind_of(value) in ("char", "string")
-
-
-def _alike(x: Value, y: Value) -> bool:
-    """Character matrices of other sizes differ; empty texts are all equal."""
-    return count_of(x) == count_of(y) or "string" in (kind_of(x), kind_of(y))
 
 
 def _items(value: Value, count: int) -> list[str | None]:
@@ -115,17 +112,6 @@ def _mapped(name: str, change: Callable[[str], str], doc: str) -> Builtin:
 
 
 _BLANKS = " \t\n\r\f\v\0"
-GENERATED = (
-    _compare("strcmp", str.__eq__, "Whether texts are equal."),
-    _compare("strcmpi", _same_without_case, "Whether texts are equal but for case."),
-    _compare_starts("strncmp", str.__eq__, "Whether texts begin alike."),
-    _compare_starts("strncmpi", _same_without_case, "Whether texts begin alike but for case."),
-    _mapped("upper", str.upper, "Texts in capitals."),
-    _mapped("lower", str.lower, "Texts in small letters."),
-    _mapped("strtrim", lambda s: s.strip(_BLANKS), "Texts without blanks at both ends."),
-    _mapped("deblank", lambda s: s.rstrip(_BLANKS), "Texts without blanks at the end."),
-    _mapped("strip", lambda s: s.strip(_BLANKS), "Texts without blanks at both ends."),
-)
 
 
 @builtin("strrep")
@@ -218,14 +204,6 @@ def _search(name: str, holds: Callable[[str, str], bool], doc: str) -> Builtin:
     return Builtin(name, function, 2, None, doc)
 
 
-GENERATED = (
-    *GENERATED,
-    _search("contains", lambda s, p: p in s, "Whether texts contain a part."),
-    _search("startsWith", str.startswith, "Whether texts begin with a part."),
-    _search("endsWith", str.endswith, "Whether texts end with a part."),
-)
-
-
 @builtin("strlength")
 def strlength(_: Call, x: Value) -> Value:
     """How many characters texts have."""
@@ -279,9 +257,6 @@ def _real(shown: str) -> float:
 @builtin("str2num")
 def str2num(call: Call, x: Value) -> Value:
     """The value of a text that is an expression."""
-    from matlab_frontend.parser import parse
-    from matlab_frontend.source import Source
-
     program = parse(Source(f"ans = [{text_of(x)}];", "str2num"))
     return call.interpreter.run(program, {}).variables["ans"]
 
@@ -294,13 +269,6 @@ def _characters(name: str, holds: Callable[[str], bool], doc: str) -> Builtin:
         return wrap("logical", np.array(flags, bool).reshape(-1, 1))
 
     return Builtin(name, function, 1, 1, doc)
-
-
-GENERATED = (
-    *GENERATED,
-    _characters("isspace", str.isspace, "True where a character is a blank."),
-    _characters("isletter", str.isalpha, "True where a character is a letter."),
-)
 
 
 @builtin("dec2bin")
@@ -342,3 +310,21 @@ def _from_digits(x: Value, base: int) -> Value:
             "MATLAB:base2dec:InvalidInput", f"The text holds a digit beyond base {base}."
         ) from error
     return wrap("double", np.array(numbers).reshape(1, -1))
+
+
+GENERATED = (
+    _compare("strcmp", str.__eq__, "Whether texts are equal."),
+    _compare("strcmpi", _same_without_case, "Whether texts are equal but for case."),
+    _compare_starts("strncmp", str.__eq__, "Whether texts begin alike."),
+    _compare_starts("strncmpi", _same_without_case, "Whether texts begin alike but for case."),
+    _mapped("upper", str.upper, "Texts in capitals."),
+    _mapped("lower", str.lower, "Texts in small letters."),
+    _mapped("strtrim", lambda s: s.strip(_BLANKS), "Texts without blanks at both ends."),
+    _mapped("deblank", lambda s: s.rstrip(_BLANKS), "Texts without blanks at the end."),
+    _mapped("strip", lambda s: s.strip(_BLANKS), "Texts without blanks at both ends."),
+    _search("contains", lambda s, p: p in s, "Whether texts contain a part."),
+    _search("startsWith", str.startswith, "Whether texts begin with a part."),
+    _search("endsWith", str.endswith, "Whether texts end with a part."),
+    _characters("isspace", str.isspace, "True where a character is a blank."),
+    _characters("isletter", str.isalpha, "True where a character is a letter."),
+)

@@ -50,7 +50,7 @@ def assign(interpreter: Interpreter, target: nodes.Target, value: Value, frame: 
     if len(steps) == 1 and isinstance(steps[0], nodes.Index) and isinstance(held, Array):
         made = _elements(interpreter, held, steps[0], value, frame)
     else:
-        made = into(interpreter, held, steps, value, frame)
+        made = into(interpreter, held, steps, value, frame=frame)
     frame.variables[base.name] = made
 
 
@@ -79,7 +79,7 @@ def remove(interpreter: Interpreter, node: nodes.Deletion, frame: Frame) -> str:
     if not isinstance(base, nodes.Name):
         raise MatlabError("MATLAB:assignmentTarget", "This cannot be assigned to.")
     frame.span = node.span
-    made = into(interpreter, frame.variables.get(base.name), steps, None, frame)
+    made = into(interpreter, frame.variables.get(base.name), steps, None, frame=frame)
     frame.variables[base.name] = made
     return base.name
 
@@ -89,6 +89,7 @@ def into(
     held: Value | None,
     steps: list[Step],
     value: Value | None,
+    *,
     frame: Frame,
 ) -> Value:
     """``held`` with ``value`` stored where the steps lead; no value means deletion.
@@ -105,15 +106,15 @@ def into(
         shown = empty() if held is None else held
         subscripts = interpreter.arguments(step.arguments, frame, shown)
         frame.span = step.span
-        return _into_elements(interpreter, held, subscripts, rest, value, frame)
+        return _into_elements(interpreter, held, subscripts, rest, value, frame=frame)
     if isinstance(step, nodes.CellIndex):
         shown = empty() if held is None else held
         subscripts = interpreter.arguments(step.arguments, frame, shown)
         frame.span = step.span
-        return _into_cell(interpreter, held, subscripts, rest, value, frame)
+        return _into_cell(interpreter, held, subscripts, rest, value, frame=frame)
     name = field_name(interpreter, step, frame)
     frame.span = step.span
-    return _into_field(interpreter, held, name, rest, value, frame)
+    return _into_field(interpreter, held, name, rest, value, frame=frame)
 
 
 def _into_elements(
@@ -122,17 +123,17 @@ def _into_elements(
     subscripts: list[Subscript],
     rest: list[Step],
     value: Value | None,
+    *,
     frame: Frame,
 ) -> Value:
     engine = interpreter.engine
     if isinstance(held, MapObject):
         key = map_key(interpreter, subscripts[0])
-        held.items[key] = into(interpreter, held.items.get(key), rest, value, frame)
+        held.items[key] = into(interpreter, held.items.get(key), rest, value, frame=frame)
         return held
     if rest:
-        part = into(
-            interpreter, _element_or_none(interpreter, held, subscripts), rest, value, frame
-        )
+        element = _element_or_none(interpreter, held, subscripts)
+        part = into(interpreter, element, rest, value, frame=frame)
         return replace(engine, held, subscripts, part, exclusive=False)
     if value is not None:
         return replace(engine, held, subscripts, value, exclusive=False)
@@ -176,6 +177,7 @@ def _into_cell(
     subscripts: list[Subscript],
     rest: list[Step],
     value: Value | None,
+    *,
     frame: Frame,
 ) -> Value:
     if held is None or (not isinstance(held, Cell) and count_of(held) == 0):
@@ -193,7 +195,7 @@ def _into_cell(
             inner = found[0] if len(found) == 1 else None
         except MatlabError:  # outside: the cell is made by the assignment
             inner = None
-        value = into(interpreter, inner, rest, value, frame)
+        value = into(interpreter, inner, rest, value, frame=frame)
     assert value is not None, "a deletion ends with an index in parentheses"
     return replace(
         interpreter.engine, held, subscripts, Cell(objects([value], (1, 1))), exclusive=False
@@ -206,6 +208,7 @@ def _into_field(
     name: str,
     rest: list[Step],
     value: Value | None,
+    *,
     frame: Frame,
 ) -> Value:
     if held is None or (isinstance(held, Array) and count_of(held) == 0):
@@ -222,5 +225,5 @@ def _into_field(
             "Assigning to a field of a struct array needs an index to one element.",
         )
     element: dict[str, Any] = dict(held.data.item())
-    element[name] = into(interpreter, element.get(name), rest, value, frame)
+    element[name] = into(interpreter, element.get(name), rest, value, frame=frame)
     return Struct(tuple(element), objects([element], (1, 1)))

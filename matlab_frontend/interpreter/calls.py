@@ -53,6 +53,7 @@ def call_name(
     arguments: Sequence[Value],
     outputs: int,
     scope: Scope | None,
+    *,
     frame: Frame | None = None,
 ) -> list[Value]:
     """Call a function by its name, as the code of a file sees it.
@@ -93,10 +94,14 @@ def call_builtin(
         raise MatlabError("MATLAB:minrhs", "Not enough input arguments.")
     if builtin.most is not None and count > builtin.most:
         raise MatlabError("MATLAB:maxrhs", "Too many input arguments.")
-    made = builtin.function(Call(interpreter, frame, outputs), *arguments)
+    try:
+        made = builtin.function(Call(interpreter, frame, outputs), *arguments)
+    except (ValueError, TypeError, OverflowError, IndexError) as error:
+        # NumPy refused the arguments: builtins leave such checks to it.
+        raise MatlabError(f"MATLAB:{builtin.name}:invalidInput", f"{error}") from error
     if made is None:
         return []
-    return list(made) if isinstance(made, tuple) else [made]
+    return list(made[: max(outputs, 1)]) if isinstance(made, tuple) else [made]
 
 
 def call_function(

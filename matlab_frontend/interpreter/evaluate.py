@@ -103,10 +103,10 @@ def _subscript_range(interpreter: Interpreter, node: nodes.Range, frame: Frame) 
     """``first:last`` of whole numbers stays a range: it becomes a slice."""
     start = value(interpreter, node.start, frame)
     stop = value(interpreter, node.stop, frame)
-    if node.step is None and type(start) is float and type(stop) is float:
+    step = 1.0 if node.step is None else value(interpreter, node.step, frame)
+    if step == 1.0 and isinstance(start, float) and isinstance(stop, float):  # noqa: SIM102  (one question of types, one of values)
         if start.is_integer() and math.isfinite(stop):
             return Span(int(start), math.floor(stop))
-    step = 1.0 if node.step is None else value(interpreter, node.step, frame)
     return make_range(interpreter.engine, start, step, stop)
 
 

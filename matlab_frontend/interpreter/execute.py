@@ -141,7 +141,7 @@ def _deletion(interpreter: Interpreter, node: nodes.Deletion, frame: Frame) -> F
 def _command(interpreter: Interpreter, node: nodes.Command, frame: Frame) -> Flow:
     frame.span = node.span
     words = [text(word) for word in node.words]
-    made = calls.call_name(interpreter, node.name, words, 0, None, frame)
+    made = calls.call_name(interpreter, node.name, words, 0, None, frame=frame)
     if made:
         frame.variables["ans"] = made[0]
         if not node.suppressed:
@@ -205,7 +205,7 @@ def _columns(interpreter: Interpreter, node: nodes.Expression, frame: Frame) -> 
         node = node.expression
     if isinstance(node, nodes.Range):
         start, step, stop = range_parts(interpreter, node, frame)
-        if type(start) is float and type(step) is float and type(stop) is float:
+        if isinstance(start, float) and isinstance(step, float) and isinstance(stop, float):  # noqa: SIM102  (one question of types, one of values)
             if start.is_integer() and step.is_integer():
                 for k in range(count_steps(start, step, stop)):
                     yield start + step * k

@@ -39,7 +39,7 @@ class SharedVariables(dict[str, Value]):
 
     def get(self, name: str, default: Any = None) -> Any:
         """The value of a variable, or what stands for none."""
-        return self[name] if name in self else default
+        return self[name] if name in self else default  # noqa: SIM401  (this is get itself)
 
     def __setitem__(self, name: str, value: Value) -> None:
         super().__setitem__(name, value)

@@ -9,7 +9,8 @@ from matlab_frontend import nodes
 from matlab_frontend.builtins.registry import Builtin, find
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.indexing import Subscript
-from matlab_frontend.interpreter import calls, evaluate, execute
+from matlab_frontend.interpreter import calls, evaluate
+from matlab_frontend.interpreter.execute import run_block
 from matlab_frontend.interpreter.flow import Flow
 from matlab_frontend.interpreter.frame import Frame, Scope
 from matlab_frontend.parser import parse
@@ -58,7 +59,7 @@ class Interpreter:
 
     def block(self, block: nodes.Block, frame: Frame) -> Flow:
         """Run statements."""
-        return execute.run_block(self, block, frame)
+        return run_block(self, block, frame)
 
     def call(self, function: Value, arguments: Sequence[Value], outputs: int = 1) -> list[Value]:
         """Call a function handle, or a function by its name as text."""

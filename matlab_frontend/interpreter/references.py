@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
     from matlab_frontend.interpreter.interpreter import Interpreter
 
 Step: TypeAlias = nodes.Index | nodes.CellIndex | nodes.Field | nodes.DynamicField
+_METHODS: Mapping[type, tuple[str, ...]] = {
+    MapObject: ("isKey", "keys", "values", "remove", "length", "numel"),
+    ErrorObject: ("getReport", "throw", "rethrow"),
+}
 _STEPS = (nodes.Index, nodes.CellIndex, nodes.Field, nodes.DynamicField)
 
 
@@ -63,8 +68,9 @@ def read(
             values = [held]
     else:
         values = [interpreter.value(base, frame)]
-    for at, step in enumerate(steps):
-        last = at == len(steps) - 1
+    at = 0
+    while at < len(steps):
+        step = steps[at]
         if len(values) != 1:
             frame.span = step.span
             raise MatlabError(
@@ -73,8 +79,26 @@ def read(
                 f"{len(values)} values, but it must produce a single value when followed by "
                 "subsequent indexing operations.",
             )
-        values = _step(interpreter, values[0], step, frame, outputs if last else 1)
+        method = _method(values[0], step)
+        arguments = steps[at + 1] if method and at + 1 < len(steps) else None
+        at += 2 if isinstance(arguments, nodes.Index) else 1
+        wanted = outputs if at == len(steps) else 1
+        if method is None:
+            values = _step(interpreter, values[0], step, frame, wanted)
+        else:
+            given = arguments.arguments if isinstance(arguments, nodes.Index) else ()
+            passed = [values[0], *interpreter.arguments(given, frame, None)]
+            frame.span = step.span
+            values = interpreter.call(text(method), passed, wanted)  # type: ignore[arg-type]  # no ':' among the arguments of a call
     return values
+
+
+def _method(value: Value, step: Step) -> str | None:
+    """The function that ``object.name`` calls, for the classes that have methods."""
+    if not isinstance(step, nodes.Field):
+        return None
+    methods = _METHODS.get(type(value), ())
+    return step.name if step.name in methods else None
 
 
 def _call_base(
@@ -103,7 +127,7 @@ def _call_base(
     frame.span = span
     wanted = outputs if not steps else 1
     return (
-        calls.call_name(interpreter, name, arguments, wanted, None, frame),  # type: ignore[arg-type]  # no ':' among the arguments of a call
+        calls.call_name(interpreter, name, arguments, wanted, None, frame=frame),  # type: ignore[arg-type]  # no ':' among the arguments of a call
         steps,
     )
 

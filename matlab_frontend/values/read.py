@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from matlab_frontend.engine import Engine
@@ -110,7 +112,7 @@ def integer_of(engine: Engine, value: Value, what: str = "Argument") -> int:
 
     """
     number = number_of(engine, value, what)
-    if number != number or number in (np.inf, -np.inf) or number != int(number):
+    if not math.isfinite(number) or number != int(number):
         raise MatlabError("MATLAB:expectedInteger", f"{what} must be an integer.")
     return int(number)
 
@@ -125,7 +127,7 @@ def is_true(engine: Engine, value: Value) -> bool:
     if isinstance(value, bool):
         return value
     if isinstance(value, float):
-        if value != value:
+        if math.isnan(value):
             raise MatlabError("MATLAB:nologicalnan", "NaN values cannot be converted to logicals.")
         return value != 0.0
     array = as_array(value)

@@ -1,0 +1,12 @@
+A = [1 2; 3 4];
+B = [5 6; 7 8];
+disp(mat2str(A + B));
+disp(mat2str(A * B));
+disp(mat2str(A .* B));
+disp(mat2str(A ./ B, 4));
+disp(mat2str(A ^ 2));
+disp(mat2str(A .^ 2));
+disp(mat2str(2 .^ A));
+disp(mat2str(A'));
+disp(mat2str(A - 1));
+disp(mat2str(-A));

@@ -1,0 +1,18 @@
+words = {'apple', 'fig', 'banana'};
+disp(mat2str(cellfun(@length, words)));
+disp(mat2str(cellfun(@(w) w(1) == 'f', words)));
+up = cellfun(@upper, words, 'UniformOutput', false);
+disp(up{3});
+[m, k] = cellfun(@max, {[1 5 2], [7 3]});
+disp(mat2str([m; k]));
+sorted = sort(words);
+fprintf('%s ', sorted{:});
+fprintf('\n');
+n = num2cell([1 2 3]);
+disp(class(n));
+disp(mat2str(arrayfun(@(x) x ^ 2, [1 2 3])));
+disp(ischar(words{1}));
+disp(iscellstr(words));
+disp(any(strcmp('fig', words)));
+u = unique({'b', 'a', 'b'});
+disp(numel(u));

@@ -1,0 +1,17 @@
+fprintf('%.6f\n', sin(1), cos(1), tan(1), exp(1), log(2), sqrt(2), atan2(1, 2), sinh(1), tanh(0.5));
+fprintf('%g\n', floor(-2.5), ceil(-2.5), round(-2.5), fix(-2.5), round(2.5), round(0.49999999999999994));
+fprintf('%g\n', abs(-3), sign(-2), log10(1000), log2(8), hypot(3, 4), nthroot(27, 3));
+fprintf('%d\n', factorial(5), nchoosek(5, 2), gcd(12, 18), lcm(4, 6), isprime(7));
+disp(mat2str(primes(20)));
+disp(mat2str(factor(60)));
+fprintf('%.6f\n', gamma(5), erf(0.5));
+disp(mat2str(isnan([1 NaN])));
+disp(mat2str(isinf([1 Inf])));
+disp(mat2str(floor([1.5 -1.5])));
+fprintf('%.4f\n', round(pi * 100) / 100);
+disp(mat2str(rem([5 -5], 3)));
+disp(mat2str(mod([5 -5], 3)));
+disp(mat2str(power(2, [1 2 3])));
+disp(mat2str(cumsum(1:4)));
+fprintf('%g\n', expm1(1e-10), log1p(1e-10));
+fprintf('%.4f\n', asin(0.5), acos(0.5), atan(1), sec(1));

@@ -1,0 +1,15 @@
+v = 1:6;
+v(2) = [];
+disp(mat2str(v));
+v([1 end]) = [];
+disp(mat2str(v));
+A = magic(4);
+A(2, :) = [];
+disp(mat2str(A));
+A(:, [1 3]) = [];
+disp(mat2str(A));
+v(v > 3) = [];
+disp(mat2str(v));
+c = {1, 2, 3};
+c(2) = [];
+disp(numel(c));

@@ -1,0 +1,14 @@
+A = zeros(2, 2, 2);
+A(:, :, 2) = [1 2; 3 4];
+disp(mat2str(A(:, :, 2)));
+disp(mat2str(size(A)));
+disp(A(2, 2, 2));
+disp(A(8));
+disp(mat2str(A(:, 3)'));
+B = permute(A, [3 1 2]);
+disp(mat2str(size(B)));
+disp(mat2str(squeeze(B(2, :, :))));
+disp(mat2str(squeeze(sum(A, 3))));
+disp(mat2str(size(squeeze(A(1, 1, :)))));
+C = cat(3, [1 2], [3 4]);
+disp(mat2str(C(:)'));

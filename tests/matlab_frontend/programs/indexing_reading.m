@@ -1,0 +1,18 @@
+A = reshape(1:12, 3, 4);
+disp(A(2, 3));
+disp(mat2str(A(:, 2)'));
+disp(mat2str(A(2, :)));
+disp(mat2str(A([1 3], [2 4])));
+disp(mat2str(A(end, end)));
+disp(mat2str(A(end)));
+disp(mat2str(A(5)));
+disp(mat2str(A([1 2; 3 4])));
+disp(mat2str(A(:)'));
+disp(mat2str(A(A > 6)'));
+disp(mat2str(A(logical([1 0 1]), 1)'));
+disp(mat2str(A(end - 1:end, 1)'));
+v = 10:10:50;
+disp(mat2str(v([end 1])));
+disp(mat2str(v(:)'));
+disp(mat2str(v(2:end)));
+disp(mat2str(size(v([]))));

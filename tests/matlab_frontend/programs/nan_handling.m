@@ -1,0 +1,12 @@
+v = [1 NaN 3];
+disp(max(v));
+disp(min(v));
+disp(mat2str(isnan(v)));
+disp(isnan(sum(v)));
+disp(sum(v(~isnan(v))));
+disp(NaN == NaN);
+disp(mat2str(sort([3 NaN 1])));
+[m, k] = max([NaN 2 NaN]);
+disp([m k]);
+disp(isequal(NaN, NaN));
+disp(any([NaN 0]));

@@ -1,0 +1,14 @@
+p = polyfit([0 1 2], [1 3 7], 2);
+fprintf('%.6f\n', p);
+disp(mat2str(polyval([1 2 3], [0 1 2])));
+r = sort(roots([1 -6 11 -6]));
+fprintf('%.6f\n', r);
+disp(mat2str(conv([1 2], [1 3])));
+[q, rest] = deconv([1 5 6], [1 2]);
+disp(mat2str(q));
+disp(mat2str(polyder([1 2 3])));
+fprintf('%.6f\n', interp1([1 2 3], [10 20 30], 2.5));
+fprintf('%.6f\n', interp1([1 2 3], [10 20 30], [1.5 2.5], 'linear'));
+fprintf('%.6f\n', trapz([1 2 3]));
+fprintf('%.6f\n', fzero(@(x) x ^ 2 - 2, [0 2]));
+disp(mat2str(round(poly([1 2]))));

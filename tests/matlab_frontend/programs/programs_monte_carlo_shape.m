@@ -1,0 +1,14 @@
+rng(0);
+x = rand(100, 1);
+disp(mat2str(size(x)));
+disp(all(x >= 0 & x < 1));
+y = randn(3, 'single');
+disp(class(y));
+k = randi([3 5], 1, 50);
+disp(all(k >= 3 & k <= 5));
+p = randperm(5);
+disp(mat2str(sort(p)));
+rng(7);
+a = rand;
+rng(7);
+disp(a == rand);

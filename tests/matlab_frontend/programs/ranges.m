@@ -1,0 +1,12 @@
+fprintf('%.17g ', 0:0.1:0.5);
+fprintf('\n');
+disp(numel(0:0.1:1));
+disp(mat2str(size(5:1)));
+x = 1:5;
+disp(x(end));
+disp(class(int8(1):int8(3)));
+disp(mat2str((1:3) * 2));
+disp(mat2str(-(1:3)));
+disp(mat2str(1:3 + 1));
+disp(sum(1:100));
+disp(mat2str(3:-1));

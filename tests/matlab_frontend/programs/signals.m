@@ -1,0 +1,12 @@
+x = [1 2 3 4];
+X = fft(x);
+fprintf('%.4f %.4f\n', [real(X); imag(X)]);
+y = real(ifft(X));
+fprintf('%.4f ', y);
+fprintf('\n');
+disp(mat2str(filter(1, [1 -0.5], [1 0 0 0])));
+disp(mat2str(filter([1 1] / 2, 1, [1 2 3 4])));
+disp(mat2str(fftshift(1:4)));
+disp(mat2str(conv([1 2 3], [1 1], 'same')));
+disp(mat2str(conv2([1 2; 3 4], [1 1])));
+disp(mat2str(cumsum(ones(1, 4))));

@@ -1,0 +1,18 @@
+disp(num2str(pi));
+disp(num2str(3));
+disp(num2str(-0.5));
+disp(num2str(123456789));
+disp(num2str(1.23456789, 4));
+disp(num2str([1 2 3]));
+disp(num2str([1.5 2.25; 3 4]));
+disp(num2str(true));
+disp(num2str(1e10));
+disp(num2str(1.5e-7));
+disp(mat2str([1.5 NaN; -Inf 2]));
+disp(int2str(3.7));
+disp(num2str(99999.5));
+disp(num2str(3.14159, '%8.3f'));
+fprintf('%g\n', str2double('3.5e2'), str2double('abc'), str2double('  7 '));
+disp(str2num('[1 2 3] * 2'));
+fprintf('%d\n', bin2dec('1010'), hex2dec('FF'));
+disp(dec2bin(10));

@@ -1,0 +1,15 @@
+parts = strsplit('a,b,,c', ',');
+disp(numel(parts));
+disp(strjoin({'x', 'y', 'z'}, '-'));
+[first, rest] = strtok('one two three');
+disp(first);
+disp(strtrim(rest));
+[tok, names] = regexp('key=value', '(\w+)=(\w+)', 'tokens', 'names');
+disp(tok{1}{2});
+disp(regexprep('abc123', '\d+', '<$0>'));
+m = regexp('a1b22', '\d+', 'match');
+disp(m{2});
+disp(regexp('hello', 'l+'));
+disp(upper(regexprep('first_name', '_(.)', '$1')));
+o = regexp('x12', '\d+', 'match', 'once');
+disp(o);
