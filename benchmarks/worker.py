@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -123,6 +124,7 @@ def serve(
 ) -> None:
     """Answer requests until the parent closes its end."""
     os.environ.update(environment)
+    sys.dont_write_bytecode = False  # as installed packages are: their bytecode exists
     measured: list[Measured] = []
 
     def start() -> None:

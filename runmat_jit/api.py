@@ -92,7 +92,6 @@ class JitFunction(Generic[P, R]):
 
     def _capture(self, session: Session) -> CapturedFunction:
         # Here the compiler is loaded: importing the package and decorating cost nothing.
-        session.prepare()
         from runmat_jit.capture.function import CapturedFunction, Capturer  # noqa: PLC0415
 
         with self._lock:

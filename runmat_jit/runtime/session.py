@@ -5,7 +5,6 @@ Importing this module loads no backend: decorated functions must not make a prog
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import threading
@@ -132,18 +131,6 @@ class Session:
         from runmat_jit.backends.llvm.allocator import ResultAllocator  # noqa: PLC0415  (first use)
 
         return ResultAllocator(self.jit)
-
-    def prepare(self) -> None:
-        """Begin to make the native parts on a thread of its own: every first call needs them."""
-        if "launcher" not in self.__dict__:
-            threading.Thread(target=self._prepare, name="runmat_jit prepare").start()
-
-    def _prepare(self) -> None:
-        # What fails here fails again, and is reported, where the part is needed.
-        with contextlib.suppress(Exception):
-            if self.unsupported is None and self.launcher is not None:
-                self.pool.start()
-                self.allocator.load()
 
     def configured(self, config: Config) -> Session:
         """A session of other options that shares counters, native code and memory with this one."""

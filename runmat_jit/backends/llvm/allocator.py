@@ -85,7 +85,7 @@ class ResultAllocator:
                 return np.empty(shape, dtype)
             return np.ndarray(shape, dtype, strides=strides)
         if self._handler is None:
-            self.load()
+            self._load()
         previous = self._set_handler(self._handler)
         try:
             return np.ndarray(shape, dtype, strides=strides)
@@ -106,8 +106,7 @@ class ResultAllocator:
             misses=self._word("misses").value,
         )
 
-    def load(self) -> None:
-        """Make the native functions; else the first large result does."""
+    def _load(self) -> None:
         with self._loading:
             if self._handler is not None:
                 return
