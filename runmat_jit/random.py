@@ -17,7 +17,6 @@ calls before it and on nothing else. Which words of its blocks an element is mad
 
 from __future__ import annotations
 
-import math
 import operator
 import threading
 from collections.abc import Mapping, Sequence
@@ -106,9 +105,10 @@ class Generator:
         shape = _shape_of(size)
         first, last = _bounds(low, high, kind, inclusive=endpoint, empty=0 in shape)
         drawn_in = "int64" if kind.itemsize == 8 else "int32"
-        drawn = self._draw(Draw("random_bounded", drawn_in, math.prod(shape)), last, first)
-        same_size = kind.itemsize == drawn.dtype.itemsize
-        values = (drawn.view(kind) if same_size else drawn.astype(kind)).reshape(shape)
+        values = self._draw(Draw("random_bounded", drawn_in, shape), last, first)
+        if kind != values.dtype:
+            same_size = kind.itemsize == values.dtype.itemsize
+            values = values.view(kind) if same_size else values.astype(kind)
         if size is not None:
             return values
         return dtype(values[()]) if dtype in (int, bool) else values[()]
@@ -116,7 +116,8 @@ class Generator:
     @property
     def state(self) -> dict[str, Any]:
         """What the next numbers depend on: key and position. May be set, as NumPy's."""
-        state = {"key": self._key, "counter": self._counter}
+        with self._lock:
+            state = {"key": self._key, "counter": self._counter}
         return {"bit_generator": _NAME, "state": state}
 
     @state.setter
@@ -151,12 +152,12 @@ class Generator:
         if out is not None:
             _check_out(out, kind, size)
         shape = _shape_of(size) if out is None else out.shape
-        values = self._draw(Draw(row, kind.name, math.prod(shape)))
+        values = self._draw(Draw(row, kind.name, shape))
         if out is not None:
             lines = out if out.flags.c_contiguous else out.T
             lines[...] = values.reshape(lines.shape)
             return out
-        return values.item() if size is None else values.reshape(shape)
+        return values.item() if size is None else values
 
     def _draw(self, draw: Draw, *scalars: int) -> np.ndarray:
         """The next numbers, in new memory; ``scalars`` are what else the draw takes."""
@@ -175,7 +176,8 @@ def default_rng(seed: Seed | Generator = None) -> Generator:
 def _shape_of(size: Size) -> tuple[int, ...]:
     if size is None:
         return ()
-    shape = (operator.index(size),) if np.ndim(size) == 0 else tuple(map(operator.index, size))  # type: ignore[arg-type]  # ndim tells
+    extents: Any = (size,) if np.ndim(size) == 0 else size
+    shape = tuple(map(operator.index, extents))
     if any(extent < 0 for extent in shape):
         raise ValueError("negative dimensions are not allowed")
     return shape

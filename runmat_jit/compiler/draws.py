@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
@@ -22,15 +23,20 @@ _INT64 = np.dtype(np.int64)
 
 
 class Draw(NamedTuple):
-    """``count`` numbers of a dtype by a row: all that a program of a draw depends on.
+    """Numbers of a row, a dtype and a shape: all that the program of a draw depends on.
 
     ``random_bounded`` stands for whole numbers: the row of random bits, bounded by ``last``, plus
-    ``first``.
+    ``first``. Elements count in C order.
     """
 
     row: str
     dtype: str
-    size: int
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """How many numbers."""
+        return math.prod(self.shape)
 
     @property
     def blocks(self) -> int:
@@ -43,7 +49,7 @@ class Draw(NamedTuple):
         """A draw, one of few, that begins with the numbers of this one."""
         if not 0 < self.size <= SMALL:
             return self
-        return self._replace(size=1 << (self.size - 1).bit_length())
+        return self._replace(shape=(1 << (self.size - 1).bit_length(),))
 
     def graph(self) -> Graph:
         """Inputs: key, block number and, for whole numbers, ``last`` and ``first``."""
@@ -53,12 +59,16 @@ class Draw(NamedTuple):
             return builder.input(ROWS["input"], TensorType(_INT64, ()), None, None)
 
         def make(name: str, kind: str, *args: Node, **params: Hashable) -> Node:
-            type_ = TensorType(np.dtype(kind), (self.size,))
+            type_ = TensorType(np.dtype(kind), self.shape)
             return builder.make(ROWS[name], args, params, type_)
 
         key, counter = given(), given()
         index_dtype = "int32" if self.size < 1 << 31 else "int64"
-        stream = make("iota", index_dtype, start=0, step=1), key, counter
+        flat = TensorType(np.dtype(index_dtype), (self.size,))
+        index = builder.make(ROWS["iota"], (), {"start": 0, "step": 1}, flat)
+        if self.shape != flat.shape:
+            index = make("reshape", index_dtype, index, shape=self.shape)
+        stream = index, key, counter
         if self.row == "random_bounded":
             bounded = make(
                 "random_bounded", "int64", make("random_bits", "int64", *stream), given()
@@ -68,7 +78,7 @@ class Draw(NamedTuple):
                 value = make("cast", self.dtype, value, dtype=self.dtype)
         else:
             value = make(self.row, self.dtype, *stream, dtype=self.dtype)
-        return builder.finish([Output(value, Fresh((0,)))])
+        return builder.finish([Output(value, Fresh(tuple(range(len(self.shape)))))])
 
 
 class DrawPrograms:
@@ -83,7 +93,11 @@ class DrawPrograms:
         program = self._program(draw.padded)
         operands = [np.array(scalar % (1 << 64), np.uint64).view(_INT64) for scalar in scalars]
         (values,) = program.run(operands, frozenset())
-        return values if values.size == draw.size else values[: draw.size].copy()
+        if values.shape == draw.shape:
+            return values
+        result = np.empty(draw.shape, values.dtype)
+        result.reshape(-1)[:] = values[: draw.size]
+        return result
 
     def _program(self, draw: Draw) -> Compiled:
         found = self._programs.get(draw)
