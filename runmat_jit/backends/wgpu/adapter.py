@@ -47,7 +47,7 @@ class AdapterInfo:
     @property
     def key(self) -> str:
         """What identifies the adapter and its driver's version."""
-        return "; ".join((self.vendor, self.name, self.driver, self.backend))
+        return f"{self.vendor}; {self.name}; {self.driver}; {self.backend}"
 
     @property
     def kinds(self) -> frozenset[str]:
@@ -109,7 +109,7 @@ class Device:
 
     @property
     def queue(self) -> Any:
-        """wgpu's queue."""
+        """Wgpu's queue."""
         return self.handle.queue
 
     @cached_property

@@ -97,7 +97,6 @@ class WgpuBackend:
             BackendError: The device cannot run it, or its driver refuses the shader.
 
         """
-        schedule = schedule or self.schedule(kernel)
         key = (to_text(kernel), schedule, facts)
         with self._lock:
             known = self._compiled.get(key)
@@ -112,11 +111,12 @@ class WgpuBackend:
                 raise
         return mine.result()
 
-    def _compile(self, kernel: Kernel, schedule: Schedule, facts: Facts) -> CompiledShader:
+    def _compile(self, kernel: Kernel, schedule: Schedule | None, facts: Facts) -> CompiledShader:
         verify(kernel)
         reason = self.unsupported(kernel)
         if reason is not None:
             raise BackendError(f"{reason}; keep the kernel on the CPU (device='cpu')")
+        schedule = schedule or self.schedule(kernel)
         text = print_shader(kernel, schedule, self.arithmetic, facts)
         bindings = bindings_of(kernel, facts)
         handle = self.device.handle

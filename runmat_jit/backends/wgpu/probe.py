@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from runmat_jit.backends.wgpu.adapter import Adapter, AdapterInfo, Device, adapters
-from runmat_jit.backends.wgpu.selftest import Findings, self_test
+from runmat_jit.backends.wgpu.findings import Findings
+from runmat_jit.backends.wgpu.selftest import self_test
 
 _VERSION = 1
 """Of the tests: what other versions found does not count."""

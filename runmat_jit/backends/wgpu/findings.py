@@ -1,0 +1,102 @@
+"""What the floats of an adapter do, and how its shaders are printed for that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from runmat_jit.backends.wgpu.arithmetic import GUARDS, Arithmetic, Guard
+
+
+@dataclass(frozen=True, slots=True)
+class FloatFindings:
+    """What holds for one float type.
+
+    ``guard`` is the weakest under which every identity holds, ``accurate_guard`` the weakest under
+    which functions are accurate; None where no level is strong enough.
+    """
+
+    guard: Guard | None
+    accurate_guard: Guard | None
+    fused_fma: bool
+    exact_division: bool
+    exact_sqrt: bool
+    keeps_subnormals: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What an adapter does, by float type, and the errors of its built-in functions.
+
+    ``builtins`` holds the largest error of each float32 function in units in the last place, on
+    the range to which our own range reduction brings its argument.
+    """
+
+    floats: Mapping[str, FloatFindings]
+    builtins: Mapping[str, float]
+
+    def arithmetic(self, *, reproducible: bool) -> Arithmetic:
+        """What makes shaders as accurate as rows promise, or as reproducible as can be had."""
+        guards = [f.guard if reproducible else f.accurate_guard for f in self.floats.values()]
+        return Arithmetic(
+            max((guard or GUARDS[-1] for guard in guards), key=GUARDS.index),
+            frozenset(kind for kind in self.floats if self._emulates(kind)),
+            self._corrected if reproducible else frozenset(),
+            wide=self._wide_is_exact,
+        )
+
+    def irreproducible(self, kind: str) -> str | None:
+        """Why float results of a type may differ from the CPU's; None where they do not."""
+        found = self.floats.get(kind)
+        if found is None:
+            return f"it has no {kind}"
+        if found.guard is None:
+            return f"its driver rearranges {kind} arithmetic in spite of all guards"
+        if not found.keeps_subnormals:
+            return f"it flushes subnormal {kind} numbers to zero"
+        corrected = {op for op, of in self._corrected if of == kind and self._wide_is_exact}
+        if not found.exact_division and "div" not in corrected:
+            return f"it does not round {kind} division correctly"
+        if not found.exact_sqrt and "sqrt" not in corrected:
+            return f"it does not round {kind} square roots correctly"
+        if not found.fused_fma and not self._emulates(kind):
+            return f"it rounds {kind} multiplication and addition twice"
+        return None
+
+    def inaccurate(self, kind: str) -> str | None:
+        """Why functions of a type are less accurate than their rows say; None where they are."""
+        found = self.floats.get(kind)
+        if found is None:
+            return f"it has no {kind}"
+        if found.accurate_guard is None:
+            return f"its {kind} functions are inaccurate in spite of all guards"
+        return None
+
+    @property
+    def _corrected(self) -> frozenset[tuple[str, str]]:
+        """Operations on float32 that are rounded wrongly and can be corrected."""
+        f32 = self.floats["f32"]
+        if not (self._wide_is_exact or f32.fused_fma):
+            return frozenset()
+        exact = {"div": f32.exact_division, "sqrt": f32.exact_sqrt}
+        return frozenset((op, "f32") for op, right in exact.items() if not right)
+
+    @property
+    def _wide_is_exact(self) -> bool:
+        wide = self.floats.get("f64")
+        return wide is not None and wide.exact_division and wide.exact_sqrt
+
+    def _emulates(self, kind: str) -> bool:
+        return not self.floats[kind].fused_fma and "f64" in self.floats
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, for a file."""
+        floats = {kind: asdict(found) for kind, found in self.floats.items()}
+        return {"floats": floats, "builtins": dict(self.builtins)}
+
+    @staticmethod
+    def from_json(plain: Mapping[str, Any]) -> Findings:
+        """The findings that ``to_json`` wrote."""
+        floats = {kind: FloatFindings(**found) for kind, found in plain["floats"].items()}
+        return Findings(floats, dict(plain["builtins"]))

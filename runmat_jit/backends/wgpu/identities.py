@@ -1,0 +1,136 @@
+"""Formulas whose results are known, and which some driver computes otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from runmat_jit.kernel.build import Builder
+from runmat_jit.kernel.ir import Value
+from runmat_jit.kernel.math.exponential import exp
+from runmat_jit.kernel.math.hyperbolic import tanh
+from runmat_jit.kernel.math.logarithm import log, log1p
+from runmat_jit.kernel.math.power import power
+from runmat_jit.kernel.math.rounding import clamp
+from runmat_jit.kernel.math.trigonometric import sin
+
+Floats = np.ndarray[Any, Any]
+
+FLOAT_DTYPES: dict[str, type[np.floating[Any]]] = {"f32": np.float32, "f64": np.float64}
+_COUNT = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A formula as kernel code and in NumPy, of ordinary, small and special numbers.
+
+    Results may be off by ``units`` in the last place; 0: they have the wanted bits.
+    """
+
+    build: Callable[..., Value]
+    expect: Callable[..., Any]
+    units: int = 0
+
+    def share(self, got: Floats, operands: tuple[Floats, ...]) -> float:
+        """The share of results that are as expected; all NaN are one."""
+        with np.errstate(all="ignore"):
+            want = np.asarray(self.expect(*operands), got.dtype)
+            near = np.abs(got - want) <= self.units * np.spacing(np.abs(want))
+        unsigned = f"u{got.itemsize}"
+        same = got.view(unsigned) == want.view(unsigned)
+        if self.units:
+            same |= near
+        return float(np.mean(same | (np.isnan(got) & np.isnan(want))))
+
+
+def operands_of(kind: str) -> tuple[Floats, ...]:
+    """Ordinary numbers, small ones, and all kinds of special ones."""
+    dtype, rng = FLOAT_DTYPES[kind], np.random.default_rng(0)
+    x = rng.uniform(1, 2, _COUNT).astype(dtype)
+    h = (rng.uniform(1, 2, _COUNT) * 1e-6).astype(dtype)
+    limits = np.finfo(dtype)
+    numbers = [0.0, -0.0, np.inf, -np.inf, np.nan, limits.tiny, limits.max, 1.5, -2.5]
+    return x, h, np.resize(np.array(numbers, dtype), _COUNT)
+
+
+def _number(x: Floats, value: float) -> Any:
+    """The number rounded to the type of ``x``."""
+    return x.dtype.type(value)
+
+
+def _rounded_by_shifting(_: Builder, x: Value, *__: Value) -> Value:
+    shifter = 1.5 * 2.0 ** (23 if x.type == "f32" else 52)
+    return (x + shifter) - shifter
+
+
+def _sine(x: Floats) -> Floats:
+    """NumPy's in float64: that of float32 is far off near multiples of pi."""
+    return np.asarray(np.sin(x.astype(np.float64)))
+
+
+def _power(x: Floats, y: Floats) -> Floats:
+    """Likewise."""
+    return np.asarray(np.power(x.astype(np.float64), y.astype(np.float64)))
+
+
+IDENTITIES: dict[str, Formula] = {
+    "a b - a c": Formula(
+        lambda _k, x, *_: x * x - x * 1.1, lambda x, *_: x * x - x * _number(x, 1.1)
+    ),
+    "a c d": Formula(
+        lambda _k, x, *_: x * 0.1 * 0.3, lambda x, *_: x * _number(x, 0.1) * _number(x, 0.3)
+    ),
+    "a + c + d": Formula(
+        lambda _k, x, *_: x + 0.1 + 0.2, lambda x, *_: x + _number(x, 0.1) + _number(x, 0.2)
+    ),
+    "rounding by shifting": Formula(_rounded_by_shifting, lambda x, *_: np.rint(x)),
+    "error of a sum": Formula(lambda _k, x, h, _: (x + h) - x, lambda x, h, _: (x + h) - x),
+    "difference with itself": Formula(lambda _k, _x, _h, s: s - s, lambda _x, _h, s: s - s),
+    "product with zero": Formula(
+        lambda _k, _x, _h, s: s * 0.0, lambda _x, _h, s: s * _number(s, 0.0)
+    ),
+    "zero minus zero": Formula(lambda _k, _x, _h, s: 0.0 - s, lambda _x, _h, s: _number(s, 0) - s),
+    "sum with zero": Formula(lambda _k, _x, _h, s: s + 0.0, lambda _x, _h, s: s + _number(s, 0)),
+    "NaN in a clamp": Formula(
+        lambda k, _x, _h, s: clamp(k, s, 2.0),
+        lambda _x, _h, s: np.clip(s, _number(s, -2), _number(s, 2)),
+    ),
+    "not less": Formula(
+        lambda k, x, h, s: k.select(k.prim("xor", s < 1.0, True), x, h),
+        lambda x, h, s: np.where(s < 1, h, x),
+    ),
+}
+"""What holds in IEEE arithmetic, whatever the hardware."""
+
+HARDWARE: dict[str, Formula] = {
+    "fma": Formula(  # rounding the product would leave half of the digits
+        lambda k, x, *_: k.fma(x, 1.0 + 2.0**-12, -x), lambda x, *_: x * _number(x, 2.0**-12)
+    ),
+    "division": Formula(lambda _k, x, h, _: h / x, lambda x, h, _: h / x),
+    "sqrt": Formula(lambda k, x, *_: k.prim("sqrt", x), lambda x, *_: np.sqrt(x)),
+    "subnormals": Formula(
+        lambda _k, x, *_: x * float(np.finfo(FLOAT_DTYPES[x.type]).tiny) * 0.125,
+        lambda x, *_: x * np.finfo(x.dtype).tiny * _number(x, 0.125),
+    ),
+}
+"""What hardware rounds correctly, or does not."""
+
+FUNCTIONS: dict[str, Formula] = {
+    "exp": Formula(lambda k, x, *_: exp(k, x * 7.0), lambda x, *_: np.exp(x * _number(x, 7)), 4),
+    "log": Formula(lambda k, x, h, _: log(k, x + h), lambda x, h, _: np.log(x + h), 6),
+    "log1p": Formula(lambda k, _x, h, _s: log1p(k, h), lambda _x, h, _s: np.log1p(h), 4),
+    "sin": Formula(lambda k, x, *_: sin(k, x * 3.0), lambda x, *_: _sine(x * _number(x, 3)), 6),
+    "sin of large": Formula(
+        lambda k, x, *_: sin(k, x * 2.0**24), lambda x, *_: _sine(x * _number(x, 2.0**24)), 6
+    ),
+    "tanh": Formula(lambda k, x, *_: tanh(k, x), lambda x, *_: np.tanh(x), 4),
+    "power": Formula(
+        lambda k, x, *_: power(k, x, x * 50.0), lambda x, *_: _power(x, x * _number(x, 50)), 4
+    ),
+    "exp of special": Formula(lambda k, _x, _h, s: exp(k, s), lambda _x, _h, s: np.exp(s), 4),
+    "log of special": Formula(lambda k, _x, _h, s: log(k, s), lambda _x, _h, s: np.log(s), 6),
+}
+"""Our own expansions; NumPy's errors are part of the units."""

@@ -1,0 +1,66 @@
+"""Oracle: NumPy's own copies."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runmat_jit.backends.wgpu.adapter import adapters
+from runmat_jit.backends.wgpu.memory import DeviceMemory, memory_of, padded
+from runmat_jit.core.errors import BackendError
+from tests.backends.wgpu.shaders import device, runner
+
+
+@pytest.mark.usefixtures("adapter")
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "bool"])
+@pytest.mark.parametrize("size", [0, 1, 3, 64, 1001])
+def test_what_is_uploaded_comes_back(dtype, size):
+    memory = runner().backend.memory
+    x = np.random.default_rng(0).integers(0, 2, size).astype(dtype)
+    array = memory.upload(x)
+    assert (array.size, array.nbytes, array.origin) == (size, x.nbytes, 0)
+    assert array.buffer.size == padded(x.nbytes)
+    assert np.array_equal(memory.download(array), x)
+
+
+@pytest.mark.usefixtures("adapter")
+def test_buffers_are_used_again_until_too_many_are_kept():
+    memory = DeviceMemory(device(), keep_nbytes=1024)
+    dtype = np.dtype(np.float32)
+    first, second = memory.empty(200, dtype), memory.empty(200, dtype)
+    memory.free([first, second])
+    assert memory.kept_nbytes == 1024  # the second one would be too much
+    assert memory.empty(193, dtype).buffer is first.buffer
+    assert memory.kept_nbytes == 0
+    memory.clear()
+
+
+@pytest.mark.usefixtures("adapter")
+def test_a_buffer_that_no_device_has_is_refused():
+    with pytest.raises(BackendError, match="no buffers of"):
+        runner().backend.memory.empty(2**50, np.dtype(np.float32))
+
+
+def test_sizes_are_those_of_whole_vectors():
+    assert [padded(n) for n in (0, 1, 256, 257)] == [256, 256, 256, 512]
+
+
+@given(
+    shape=st.lists(st.integers(0, 4), max_size=3),
+    steps=st.lists(st.sampled_from((-2, -1, 1, 3)), min_size=3, max_size=3),
+    flip=st.booleans(),
+)
+def test_the_memory_of_an_array_holds_every_element_at_its_stride(shape, steps, flip):
+    base = np.arange(np.prod([20] * len(shape), dtype=int)).reshape([20] * len(shape))
+    x = base[tuple(slice(None, None, step) for step in steps[: len(shape)])]
+    x = x[tuple(slice(extent) for extent in shape)]
+    x = x.T if flip else x
+    flat, origin = memory_of(x)
+    strides = [stride // x.itemsize for stride in x.strides]
+    for index in np.ndindex(x.shape):
+        assert flat[origin + sum(i * s for i, s in zip(index, strides, strict=True))] == x[index]
+
+
+def test_adapters_are_listed_with_real_ones_first():
+    found = [adapter.info.software for adapter in adapters()]
+    assert found == sorted(found)

@@ -1,0 +1,137 @@
+"""Oracle: NumPy, on kernels simple enough to be read."""
+
+import numpy as np
+import pytest
+
+from runmat_jit.backends.wgpu.adapter import Device
+from runmat_jit.backends.wgpu.memory import DeviceArray
+from runmat_jit.backends.wgpu.run import KernelRun
+from runmat_jit.backends.wgpu.schedule import Schedule
+from runmat_jit.core.errors import BackendError
+from runmat_jit.kernel.build import Builder
+from tests.backends.wgpu.shaders import check, runner
+
+pytestmark = pytest.mark.usefixtures("adapter")
+
+
+def doubled(*, gathered=False):
+    """``out[i] = 2 * x[i]``, noting what is not finite."""
+    b = Builder()
+    x, out = b.buffer("x", "f32"), b.buffer("out", "f32", written=True)
+    n = b.scalar("n", "index")
+    with b.lanes(0, n) as lanes:
+        place = b.convert("trunc", lanes.i, "i32") + b.lane_id()
+        value = (b.gather(x, place) if gathered else b.load(x, lanes.i)) * 2.0
+        b.note(value)
+        b.store(out, lanes.i, value)
+    return b.finish()
+
+
+def row_sums():
+    """Sums of rows of ``n`` elements that lie ``step`` apart."""
+    b = Builder()
+    x, out = b.buffer("x", "f32"), b.buffer("out", "f32", written=True)
+    rows, n, step = (b.scalar(name, "index") for name in ("rows", "n", "step"))
+    with b.grid(rows) as cell:
+        with b.total(0, n, [("add", "f32")]) as total:
+            total.yield_(b.load(x, cell.i * step + total.i))
+        b.store(out, cell.i, total.out[0], stride=0)
+    return b.finish()
+
+
+def test_later_runs_of_a_batch_see_what_earlier_ones_stored():
+    memory = runner().backend.memory
+    first = memory.upload(np.arange(500, dtype=np.float32))
+    second, third = (memory.empty(500, first.dtype) for _ in range(2))
+    kernel = doubled()
+    arrays = [(first, second), (second, third), (third, first)] * 2
+    runs = [KernelRun(kernel, {"x": x, "out": y, "n": 500}, (0, 500)) for x, y in arrays]
+    assert not runner().run(runs)
+    assert np.array_equal(memory.download(first), np.arange(500, dtype=np.float32) * 64)
+
+
+def test_a_batch_may_be_submitted_again_and_forgets_its_events():
+    memory = runner().backend.memory
+    x = np.ones(10, np.float32)
+    source, target = memory.upload(x), memory.empty(10, x.dtype)
+    run = KernelRun(doubled(), {"x": source, "out": target, "n": 10}, (0, 10))
+    batch = runner().prepare([run])
+    for value, event in ((1.0, False), (np.inf, True), (3.0, False)):
+        memory.write(source, np.full(10, value, np.float32))
+        runner().submit(batch)
+        assert runner().happened(batch) == event
+        assert memory.download(target)[3] == 2 * value
+
+
+def test_an_array_may_be_read_and_written_by_one_kernel():
+    memory = runner().backend.memory
+    both = memory.upload(np.arange(333, dtype=np.float32))
+    runner().run([KernelRun(doubled(), {"x": both, "out": both, "n": 333}, (0, 333))])
+    assert np.array_equal(memory.download(both), 2 * np.arange(333))
+
+
+def test_parts_of_one_array_may_be_read_and_written_by_one_kernel():
+    memory = runner().backend.memory
+    whole = memory.upload(np.arange(200, dtype=np.float32))
+    upper = DeviceArray(whole.buffer, whole.dtype, whole.size, 100)
+    runner().run([KernelRun(doubled(), {"x": whole, "out": upper, "n": 100}, (0, 100))])
+    assert np.array_equal(memory.download(whole)[100:], 2 * np.arange(100))
+
+
+def test_more_workgroups_than_one_dimension_holds():
+    b = Builder()
+    out, n = b.buffer("out", "i32", written=True), b.scalar("n", "index")
+    with b.grid(n) as cell:
+        b.store(out, cell.i, b.convert("trunc", cell.i, "i32"), stride=0)
+    cells = 65_535 * 4 + 17
+    memory = runner().backend.memory
+    array = memory.empty(cells, np.dtype(np.int32))
+    schedule = Schedule(4, 64, 16)
+    run = KernelRun(b.finish(), {"out": array, "n": cells}, (0, cells), schedule)
+    batch = runner().prepare([run])
+    assert batch.dispatches[0].groups == (32_770, 2, 1)
+    runner().submit(batch)
+    assert np.array_equal(memory.download(array), np.arange(cells))
+
+
+@pytest.fixture
+def small_bindings(monkeypatch):
+    """A device that binds 32 KiB at once."""
+    monkeypatch.setattr(Device, "largest_binding", property(lambda _: 1 << 15))
+
+
+@pytest.mark.usefixtures("small_bindings")
+def test_arrays_larger_than_a_binding_are_bound_part_by_part():
+    x = np.random.default_rng(0).standard_normal(50_001).astype(np.float32)
+    memory = {"x": x, "out": np.zeros_like(x), "n": x.size}
+    assert np.array_equal(check(doubled(), memory, (0, x.size))["out"], 2 * x)
+
+
+@pytest.mark.usefixtures("small_bindings")
+def test_rows_of_an_array_larger_than_a_binding_are_summed_part_by_part():
+    x = np.random.default_rng(0).standard_normal(60 * 1003).astype(np.float32)
+    memory = {"x": x, "out": np.zeros(60, np.float32), "rows": 60, "n": 1000, "step": 1003}
+    check(row_sums(), memory, (0, 60))
+
+
+@pytest.mark.usefixtures("small_bindings")
+def test_an_array_that_is_needed_at_once_must_fit_a_binding():
+    x = np.zeros(50_000, np.float32)
+    with pytest.raises(BackendError, match="keep the arrays on the CPU"):
+        check(doubled(gathered=True), {"x": x, "out": x.copy(), "n": x.size}, (0, x.size))
+
+
+def test_extents_beyond_31_bits_are_refused():
+    memory = runner().backend.memory
+    x = memory.upload(np.zeros(4, np.float32))
+    run = KernelRun(row_sums(), {"x": x, "out": x, "rows": 1, "n": 2**31, "step": 1}, (0, 1))
+    with pytest.raises(BackendError, match="31 bits"):
+        runner().prepare([run])
+
+
+def test_checked_shaders_give_the_same_results():
+    x = np.random.default_rng(0).standard_normal(3000).astype(np.float32)
+    memory = {"x": x, "out": np.zeros(3, np.float32), "rows": 3, "n": 999, "step": 1000}
+    checked = runner(trusted=False)
+    assert not checked.backend.trusted
+    check(row_sums(), memory, (0, 3), using=checked)

@@ -1,0 +1,81 @@
+"""Oracles: what is known of Mesa's software adapter, and findings made by hand."""
+
+from dataclasses import replace
+
+import pytest
+
+from runmat_jit.backends.wgpu.arithmetic import GUARDS, Arithmetic
+from runmat_jit.backends.wgpu.builtin_errors import builtin_errors
+from runmat_jit.backends.wgpu.findings import Findings, FloatFindings
+from runmat_jit.backends.wgpu.identities import FUNCTIONS, IDENTITIES
+from runmat_jit.backends.wgpu.selftest import self_test, shares_of
+from tests.backends.wgpu.shaders import device
+
+GOOD = FloatFindings("none", "none", True, True, True, True)
+
+
+@pytest.mark.usefixtures("adapter")
+def test_the_software_adapter_needs_the_strongest_guard_and_splits_fma():
+    if not device().info.software or "llvmpipe" not in device().info.name:
+        pytest.skip("what other adapters do is not known beforehand")
+    found = self_test(device())
+    assert found.floats == {
+        kind: FloatFindings("xor", "xor", False, True, True, True) for kind in ("f32", "f64")
+    }
+    assert found.arithmetic(reproducible=False).emulate_fma == {"f32", "f64"}
+    assert [found.irreproducible(kind) for kind in ("f32", "f64")] == [None, None]
+
+
+@pytest.mark.usefixtures("adapter")
+@pytest.mark.parametrize("kind", ["f32", "f64"])
+def test_the_strongest_guard_restores_every_identity_and_function(kind):
+    for formulas in (IDENTITIES, FUNCTIONS):
+        shares = shares_of(device(), kind, Arithmetic("xor", frozenset({kind})), formulas)
+        assert shares == dict.fromkeys(formulas, 1.0)
+
+
+@pytest.mark.usefixtures("adapter")
+@pytest.mark.parametrize("guard", GUARDS)
+def test_a_broken_identity_is_seen(guard):
+    """A formula whose stated result is wrong holds under no guard."""
+    wrong = {"sum": replace(IDENTITIES["error of a sum"], expect=lambda x, *_: x)}
+    assert shares_of(device(), "f32", Arithmetic(guard), wrong) == {"sum": 0.0}
+
+
+@pytest.mark.usefixtures("adapter")
+def test_built_in_functions_are_measured():
+    errors = builtin_errors(device())
+    assert set(errors) >= {"exp2", "log2", "sin", "inverseSqrt"}
+    assert all(0 < error < 1e4 for error in errors.values())
+
+
+def test_an_adapter_that_does_all_right_needs_nothing():
+    found = Findings({"f32": GOOD, "f64": GOOD}, {})
+    arithmetic = found.arithmetic(reproducible=True)
+    assert (arithmetic.guard, arithmetic.emulate_fma, arithmetic.correct) == ("none", set(), set())
+    assert found.irreproducible("f32") is None
+
+
+def test_float32_is_corrected_by_float64_where_that_is_exact():
+    f32 = FloatFindings("xor", "fma", True, False, False, True)
+    found = Findings({"f32": f32, "f64": GOOD}, {})
+    assert found.arithmetic(reproducible=False) == Arithmetic("fma", wide=True)
+    exact = found.arithmetic(reproducible=True)
+    assert (exact.guard, exact.correct) == ("xor", {("div", "f32"), ("sqrt", "f32")})
+    assert found.irreproducible("f32") is None
+    alone = Findings({"f32": f32}, {})
+    assert not alone.arithmetic(reproducible=True).wide
+    assert "division" in alone.irreproducible("f32")
+
+
+@pytest.mark.parametrize(
+    ("findings", "reason"),
+    [
+        (FloatFindings(None, "none", True, True, True, True), "rearranges"),
+        (FloatFindings("none", "none", True, True, True, False), "subnormal"),
+        (FloatFindings("none", "none", False, True, True, True), "twice"),
+    ],
+)
+def test_what_cannot_be_repaired_is_said(findings, reason):
+    assert reason in Findings({"f32": findings}, {}).irreproducible("f32")
+    assert Findings({"f32": findings}, {}).irreproducible("f64") == "it has no f64"
