@@ -15,6 +15,7 @@ from matlab_frontend.display_numbers import (
     TIMES,
     Layout,
     Style,
+    Styles,
     complex_layout,
     float_layout,
     integer_layout,
@@ -46,7 +47,7 @@ class Shown:
     lines: tuple[str, ...]
 
 
-def display(engine: Engine, name: str, value: Value, style: Style = SHORT) -> str:
+def display(engine: Engine, name: str, value: Value, style: Styles = SHORT) -> str:
     """The text that a statement without a semicolon prints."""
     array = as_array(value)
     if array is not None and len(shape_of(array)) > 2 and 0 not in shape_of(array):
@@ -56,10 +57,10 @@ def display(engine: Engine, name: str, value: Value, style: Style = SHORT) -> st
     header = f"  {shown.header}\n\n" if shown.header else ""
     body = "".join(f"{line}\n" for line in shown.lines)
     end = "" if shown.header and not shown.lines else "\n"
-    return f"{name} ={gap}\n\n{header}{body}{end}"
+    return f"\n{name} ={gap}\n\n{header}{body}{end}"
 
 
-def disp(engine: Engine, value: Value, style: Style = SHORT) -> str:
+def disp(engine: Engine, value: Value, style: Styles = SHORT) -> str:
     """The text that ``disp`` prints: the lines alone."""
     array = as_array(value)
     if array is not None and len(shape_of(array)) > 2:
@@ -75,7 +76,7 @@ def disp(engine: Engine, value: Value, style: Style = SHORT) -> str:
     return "".join(f"{line}\n" for line in shown.lines or (f"  {shown.header}",))
 
 
-def show(engine: Engine, value: Value, style: Style = SHORT) -> Shown:
+def show(engine: Engine, value: Value, style: Styles = SHORT) -> Shown:
     """Header and lines of a value with two axes."""
     if isinstance(value, Cell):
         return _show_cell(engine, value)
@@ -100,7 +101,7 @@ def show(engine: Engine, value: Value, style: Style = SHORT) -> Shown:
     return Shown(_header(array), tuple(number_lines(engine.look(array.data).T, array.kind, style)))
 
 
-def number_lines(table: np.ndarray, kind: str, style: Style = SHORT) -> list[str]:
+def number_lines(table: np.ndarray, kind: str, style: Styles = SHORT) -> list[str]:
     """The lines of a matrix of numbers, split into groups of columns that fit the window."""
     layout = _layout(table, kind, style)
     lines = [f"   {layout.scale_text} *", ""] if layout.scale_text else []
@@ -124,14 +125,14 @@ def _columns_title(first: int, last: int) -> str:
     return f"  Columns {first} {'and' if last == first + 1 else 'through'} {last}"
 
 
-def _layout(table: np.ndarray, kind: str, style: Style) -> Layout:
+def _layout(table: np.ndarray, kind: str, style: Styles) -> Layout:
     chooser: Callable[[np.ndarray, Style], Layout]
     if kind == "logical":
         return logical_layout()
     if kind in INTEGER_KINDS:
         return integer_layout(table)
     chooser = complex_layout if table.dtype.kind == "c" else float_layout
-    return chooser(table, style if kind == "double" else style.for_single())
+    return chooser(table, style.double if kind == "double" else style.single)
 
 
 def _header(array: Array) -> str:
@@ -238,12 +239,12 @@ def _has_open_equals(value: Value) -> bool:
     return isinstance(value, Array) and value.kind == "string" and shape_of(value) == (1, 1)
 
 
-def _pages(engine: Engine, name: str, array: Array, style: Style) -> Iterator[str]:
+def _pages(engine: Engine, name: str, array: Array, style: Styles) -> Iterator[str]:
     """One matrix a page, with the page's subscripts in its title."""
     data = engine.look(array.data)
     header = _header(array)
     if name and header:
-        yield f"{name} =\n\n  {header}\n\n"
+        yield f"\n{name} =\n\n  {header}\n"
     shape = shape_of(array)
     extents = shape[2:]
     for page in range(math.prod(extents)):
@@ -254,6 +255,4 @@ def _pages(engine: Engine, name: str, array: Array, style: Style) -> Iterator[st
             lines = [f"    '{line}'" for line in lines_of(Array("char", table.T))]
         else:
             lines = number_lines(table, array.kind, style)
-        yield f"{name}(:,:,{where}) =\n\n" + "".join(f"{line}\n" for line in lines) + "\n"
-        if page + 1 < math.prod(extents):
-            yield "\n"
+        yield f"\n{name}(:,:,{where}) =\n\n" + "".join(f"{line}\n" for line in lines) + "\n"

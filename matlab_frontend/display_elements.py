@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from matlab_frontend.values.array import (
     ErrorObject,
     MapObject,
     NamedHandle,
+    Shape,
     Struct,
     Value,
     as_array,
@@ -33,9 +35,12 @@ def inline(engine: Engine, value: Value) -> str:
         return f"@{value.name}"
     if isinstance(value, AnonymousHandle):
         return value.text
-    if isinstance(value, (Cell, Struct, ErrorObject, MapObject)):
-        size, kind = _size(value), kind_of(value)
-        return f"{{{size} {kind}}}" if isinstance(value, Cell) else f"[{size} {kind}]"
+    if isinstance(value, Cell):
+        if not _is_short_row(shape_of(value)):
+            return "{}" if shape_of(value) == (0, 0) else f"{{{_size(value)} cell}}"
+        return "{" + "  ".join(inside_cell(engine, item).text for item in value.data.flat) + "}"
+    if isinstance(value, (Struct, ErrorObject, MapObject)):
+        return f"[{_size(value)} {kind_of(value)}]"
     array = as_array(value)
     assert array is not None, "all other values are arrays"
     shape = shape_of(array)
@@ -43,36 +48,54 @@ def inline(engine: Engine, value: Value) -> str:
         return text
     if shape == (0, 0) and array.kind == "double":
         return "[]"
-    if len(shape) == 2 and shape[0] == 1 and 0 < shape[1] <= _MOST_ELEMENTS:
+    if _is_short_row(shape):
         listed = numbers(engine.look(array.data).ravel(), array.kind)
         return listed[0] if len(listed) == 1 else f"[{' '.join(listed)}]"
     return f"[{_size(array)} {array.kind}]"
 
 
-def in_cell(engine: Engine, value: Value) -> str:
-    """An element of a cell array: ``[1]``, ``'text'``, ``2x2 double`` in braces."""
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What stands between the braces of an element; numbers are aligned at the right."""
+
+    text: str
+    is_number: bool = False
+
+    def padded(self, width: int) -> str:
+        """The text in so many characters."""
+        if self.is_number:
+            return f"[{self.text[1:-1]:>{width - 2}}]"
+        return self.text.ljust(width)
+
+
+def inside_cell(engine: Engine, value: Value) -> Inside:
+    """An element of a cell array: ``[1]``, ``'text'``, ``2x2 double``."""
     if isinstance(value, (Cell, Struct, ErrorObject, MapObject)):
-        return f"{{{_size(value)} {kind_of(value)}}}"
+        return Inside(f"{_size(value)} {kind_of(value)}")
     array = as_array(value)
     if array is None:
-        return f"{{{inline(engine, value)}}}"
+        return Inside(inline(engine, value))
     shape = shape_of(array)
     if array.kind in ("char", "string") and (text := _short_text(array)) is not None:
-        return f"{{{text}}}"
-    if len(shape) == 2 and shape[0] == 1 and 0 < shape[1] <= _MOST_ELEMENTS:
-        return f"{{[{' '.join(numbers(engine.look(array.data).ravel(), array.kind))}]}}"
-    return f"{{{_size(array)} {array.kind}}}"
+        return Inside(text if shape != (0, 0) else "0" + TIMES + "0 char")
+    if array.kind not in ("char", "string") and _is_short_row(shape):
+        listed = numbers(engine.look(array.data).ravel(), array.kind)
+        return Inside(f"[{' '.join(listed)}]", is_number=True)
+    return Inside(f"{_size(array)} {array.kind}")
+
+
+def _is_short_row(shape: Shape) -> bool:
+    return len(shape) == 2 and shape[0] == 1 and 0 < shape[1] <= _MOST_ELEMENTS
 
 
 def cell_lines(engine: Engine, value: Cell) -> Iterator[str]:
-    """The rows of a cell array, columns aligned at the left."""
-    table = [
-        [in_cell(engine, item) for item in row]
-        for row in value.data.T.reshape(value.data.shape[-1], -1)
-    ]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    """The rows of a cell array, columns aligned."""
+    rows = value.data.reshape(-1, value.data.shape[-1]).T
+    table = [[inside_cell(engine, item) for item in row] for row in rows]
+    widths = [max(len(item.text) for item in column) for column in zip(*table, strict=True)]
     for row in table:
-        yield "".join("    " + text.ljust(width) for text, width in zip(row, widths, strict=True))
+        padded = (item.padded(width) for item, width in zip(row, widths, strict=True))
+        yield "".join(f"    {{{text}}}" for text in padded)
 
 
 def numbers(data: np.ndarray, kind: str) -> list[str]:
@@ -83,12 +106,12 @@ def numbers(data: np.ndarray, kind: str) -> list[str]:
         return [f"{x.real:.4f}{x.imag:+.4f}i" for x in data]
     if kind not in ("double", "single"):
         return [str(x) for x in data]
-    layout = float_layout(data.reshape(1, -1)[:, :1], SHORT) if data.size == 1 else None
+    layout = float_layout(data.reshape(1, -1)[:, :1], SHORT.double) if data.size == 1 else None
     if layout is not None:
         return [layout.element(data[0].item()).strip()]
     whole = bool(np.all(np.trunc(data) == data))
     return [
-        float_layout(np.array([[x]]), SHORT).element(x).strip()
+        float_layout(np.array([[x]]), SHORT.double).element(x).strip()
         if whole or x == 0
         else f"{x:.4f}"
         if 0.001 <= abs(x) < 1000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,18 +18,32 @@ _WIDE_INTEGER = 1e9
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What ``format`` chose: digits after the point, of doubles and of singles."""
+    """What ``format`` chose.
+
+    Attributes:
+        digits: Digits after the point.
+        width: Characters of a number in fixed point.
+        limit: From here on, numbers with fractions are shown with a power of ten.
+        margin: Blanks before a number with an exponent, its sign included.
+
+    """
 
     digits: int
-    single_digits: int
-
-    def for_single(self) -> Style:
-        """The style of single precision."""
-        return replace(self, digits=self.single_digits)
+    width: int
+    limit: float
+    margin: int
 
 
-SHORT = Style(4, 4)
-LONG = Style(15, 7)
+@dataclass(frozen=True, slots=True)
+class Styles:
+    """The styles of double and single precision."""
+
+    double: Style
+    single: Style
+
+
+SHORT = Styles(Style(4, 10, 1000.0, 3), Style(4, 10, 1000.0, 3))
+LONG = Styles(Style(15, 20, 100.0, 5), Style(7, 12, 100.0, 5))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,75 +61,67 @@ def logical_layout() -> Layout:
 
 
 def integer_layout(table: np.ndarray) -> Layout:
-    """Integer classes: as wide as the longest number, two blanks between."""
-    digits = max(len(str(int(table.min()))), len(str(int(table.max()))))
-    width = digits + (2 if table.size > 1 and table.min() < 0 else 3)
-    width = digits + 3 if table.min() >= 0 else width
+    """Integer classes: three blanks and the longest number."""
+    width = max(len(str(int(table.min()))), len(str(int(table.max())))) + 3
     return Layout(lambda x: f"{x:>{width}d}", width)
 
 
 def float_layout(table: np.ndarray, style: Style) -> Layout:
     """Double and single: whole numbers, fixed point, or fixed point times a power of ten."""
-    finite = np.abs(table[np.isfinite(table)]).astype(float)
-    largest = float(finite.max(initial=0.0))
-    if not np.any(np.trunc(finite) != finite):
-        return _whole_layout(table, largest, style)
+    largest, whole = _measure(np.abs(table))
+    if whole and largest < _WIDE_INTEGER:
+        width = 6 if largest < 1000 else 12
+        return Layout(lambda x: f"{_special(x) or int(x):>{width}}", width)
     if table.size == 1:
         return _scalar_layout(largest, style)
-    width = style.digits + 6
-    if largest >= 1000 or largest < 0.001:
-        exponent = math.floor(math.log10(largest)) + (1 if largest < 1 else 0)
-        scale = 10.0**exponent
-        text = f"1.0e{exponent:+03d}"
-        return Layout(lambda x: _fixed(x, scale, style.digits, width), width, text)
-    return Layout(lambda x: _fixed(x, 1.0, style.digits, width), width)
+    exponent = _scale_exponent(largest, style)
+    scale = 10.0**exponent
+    return Layout(
+        lambda x: _fixed(x, scale, style.digits, style.width),
+        style.width,
+        f"1.0e{exponent:+03d}" if exponent else "",
+    )
 
 
 def complex_layout(table: np.ndarray, style: Style) -> Layout:
-    """Complex numbers: both parts fixed, the imaginary one with its sign and ``i``."""
-    parts = np.concatenate((table.real.ravel(), table.imag.ravel()))
-    finite = np.abs(parts[np.isfinite(parts)])
-    largest = float(finite.max(initial=0.0))
-    whole = not np.any(np.trunc(finite) != finite)
-    digits = 0 if whole else style.digits
-    scale, text = 1.0, ""
-    if not whole and (largest >= 1000 or largest < 0.001):
-        exponent = math.floor(math.log10(largest)) + (1 if largest < 1 else 0)
-        scale, text = 10.0**exponent, f"1.0e{exponent:+03d}"
-    body = max(len(f"{largest / scale:.{digits}f}"), digits + 2 if digits else 1)
-    width = body + 3
+    """Complex numbers: both parts in fixed point, the imaginary one with its sign and ``i``."""
+    parts = np.abs(np.concatenate((table.real.ravel(), table.imag.ravel())))
+    largest, _ = _measure(parts)
+    exponent = _scale_exponent(largest, style)
+    scale = 10.0**exponent
+    digits = style.digits
+    body = len(f"{largest / scale:.{digits}f}")
+    real_width = body + 3
 
     def element(x: complex) -> str:
         sign = "-" if math.copysign(1.0, x.imag) < 0 else "+"
-        real = f"{x.real / scale:.{digits}f}"
-        imaginary = f"{abs(x.imag) / scale:.{digits}f}"
-        return f"{real:>{width}} {sign} {imaginary:>{body}}i"
+        real, imaginary = (
+            _special(part) or f"{part / scale:.{digits}f}" for part in (x.real, abs(x.imag))
+        )
+        return f"{real:>{real_width}} {sign} {imaginary:>{body}}i"
 
-    return Layout(element, width + body + 4, text)
+    return Layout(element, real_width + body + 4, f"1.0e{exponent:+03d}" if exponent else "")
 
 
-def _whole_layout(table: np.ndarray, largest: float, style: Style) -> Layout:
-    if largest >= _WIDE_INTEGER:
-        if table.size == 1:
-            return _scalar_layout(largest, style)
-        exponent = math.floor(math.log10(largest))
-        scale, width = 10.0**exponent, style.digits + 6
-        text = f"1.0e{exponent:+03d}"
-        return Layout(lambda x: _fixed(x, scale, style.digits, width), width, text)
-    digits = len(str(int(largest)))
-    width = 6 if digits <= 3 else 12
-    return Layout(lambda x: f"{_special(x) or int(x):>{width}}", width)
+def _measure(sizes: np.ndarray) -> tuple[float, bool]:
+    """The largest finite size, and whether all finite ones are whole."""
+    finite = sizes[np.isfinite(sizes)].astype(float)
+    return float(finite.max(initial=0.0)), not np.any(np.trunc(finite) != finite)
+
+
+def _scale_exponent(largest: float, style: Style) -> int:
+    """The power of ten before a matrix: where numbers are too large or too small without it."""
+    if largest == 0 or 0.001 <= largest < style.limit:
+        return 0
+    return math.floor(math.log10(largest)) + (1 if largest < 1 else 0)
 
 
 def _scalar_layout(size: float, style: Style) -> Layout:
-    """A scalar with a fraction: fixed point from 0.001 below 1000, else an exponent."""
+    """A scalar with a fraction: fixed point, or an exponent where it is large or small."""
     digits = style.digits
-    if 0.001 <= size < 1000:
-        if digits > 4:
-            digits = max(digits - max(math.floor(math.log10(size)), 0), 0)
-        width = style.digits + 6
-        return Layout(lambda x: f"{x:>{width}.{digits}f}", width)
-    width = digits + 9
+    if 0.001 <= size < style.limit:
+        return Layout(lambda x: f"{x:>{style.width}.{digits}f}", style.width)
+    width = digits + 6 + style.margin
     return Layout(lambda x: f"{x:>{width}.{digits}e}", width)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from matlab_frontend.display_numbers import SHORT, Style
+from matlab_frontend.display_numbers import SHORT, Styles
 from matlab_frontend.engine import Engine, NumpyEngine
 from matlab_frontend.values.array import ErrorObject, Value
 
@@ -32,7 +32,7 @@ class Session:
     engine: Engine = field(default_factory=NumpyEngine)
     write: Callable[[str], None] = write_output
     write_error: Callable[[str], None] = write_error
-    style: Style = SHORT
+    style: Styles = SHORT
     globals: dict[str, Value] = field(default_factory=dict)
     folders: tuple[Path, ...] = ()
     """Where functions in files of their own are looked for."""

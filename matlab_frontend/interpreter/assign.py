@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,6 +83,20 @@ def remove(interpreter: Interpreter, node: nodes.Deletion, frame: Frame) -> str:
     made = into(interpreter, frame.variables.get(base.name), steps, None, frame=frame)
     frame.variables[base.name] = made
     return base.name
+
+
+def assign_fields(target: nodes.Field, values: Sequence[Value], frame: Frame) -> None:
+    """``[s.name] = ...``: one value for each element of a struct array."""
+    base, _ = chain(target)
+    assert isinstance(base, nodes.Name), "the field belongs to a variable"
+    held = frame.variables[base.name]
+    assert isinstance(held, Struct), "the caller counted its elements"
+    elements = [
+        {**element, target.name: value}
+        for element, value in zip(held.data.flat, values, strict=True)
+    ]
+    fields = tuple(dict.fromkeys((*held.fields, target.name)))
+    frame.variables[base.name] = Struct(fields, objects(elements, shape_of(held)))
 
 
 def into(

@@ -65,14 +65,16 @@ def call_name(
     seen = scope or (frame.scope if frame else interpreter.base)
     found = interpreter.find_function(name, seen)
     if found is None:
-        raise undefined(name)
+        raise undefined(name, frame)
     if isinstance(found, Builtin):
         return call_builtin(interpreter, found, arguments, outputs, frame)
     return call_function(interpreter, *found, arguments, outputs)
 
 
-def undefined(name: str) -> MatlabError:
+def undefined(name: str, frame: Frame | None = None) -> MatlabError:
     """The error of a name that is neither a variable nor a function."""
+    if frame is not None and name in frame.missing:
+        return MatlabError("MATLAB:minrhs", "Not enough input arguments.")
     return MatlabError("MATLAB:UndefinedFunction", f"Unrecognized function or variable '{name}'.")
 
 
@@ -151,6 +153,7 @@ def bind_inputs(function: nodes.Function, arguments: Sequence[Value], frame: Fra
     for name, value in zip(plain, arguments, strict=False):
         if name != nodes.IGNORED:
             frame.variables[name] = value
+    frame.missing = frozenset(plain[len(arguments) :])
     if variadic:
         frame.variables["varargin"] = cell_row(list(arguments[len(plain) :]))
 

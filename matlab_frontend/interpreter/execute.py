@@ -13,7 +13,7 @@ from matlab_frontend.display import display
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.indexing import fold, positions
 from matlab_frontend.interpreter import calls
-from matlab_frontend.interpreter.assign import assign, remove
+from matlab_frontend.interpreter.assign import assign, assign_fields, remove
 from matlab_frontend.interpreter.evaluate import range_parts
 from matlab_frontend.interpreter.flow import Flow
 from matlab_frontend.interpreter.frame import Frame, SharedVariables
@@ -25,10 +25,11 @@ from matlab_frontend.values.array import (
     Struct,
     Value,
     as_array,
+    count_of,
     kind_of,
     shape_of,
 )
-from matlab_frontend.values.make import empty, text, wrap
+from matlab_frontend.values.make import cell_row, empty, text, wrap
 from matlab_frontend.values.read import is_true, lines_of
 
 if TYPE_CHECKING:
@@ -107,19 +108,21 @@ def _assign_outputs(interpreter: Interpreter, node: nodes.Assignment, frame: Fra
         if count == 1 and at < len(made):
             assign(interpreter, target, made[at], frame)
         elif count != 1 and isinstance(target, nodes.CellIndex):
-            cells = np.empty(count, object)
-            cells[:] = made[at : at + count]
             plain = nodes.Index(target.span, target.target, target.arguments)
-            assign(interpreter, plain, Cell(cells.reshape(count, 1)), frame)
+            assign(interpreter, plain, cell_row(made[at : at + count]), frame)
+        elif count != 1 and isinstance(target, nodes.Field):
+            assign_fields(target, made[at : at + count], frame)
         at += count
 
 
 def _wanted(interpreter: Interpreter, target: nodes.Target, frame: Frame) -> int:
-    """How many outputs a target takes: ``c{1:3}`` takes three."""
-    if not isinstance(target, nodes.CellIndex):
+    """How many outputs a target takes: ``c{1:3}`` takes three, ``s.f`` one an element."""
+    if not isinstance(target, (nodes.CellIndex, nodes.Field)):
         return 1
     base, steps = chain(target)
     held = frame.variables.get(base.name) if isinstance(base, nodes.Name) else None
+    if isinstance(target, nodes.Field):
+        return count_of(held) if len(steps) == 1 and isinstance(held, Struct) else 1
     if len(steps) != 1:
         return 1
     shown = empty() if held is None else held

@@ -63,6 +63,8 @@ class Frame:
     outputs: int | None = None
     kept: set[str] = field(default_factory=set)
     ends: list[tuple[Value, int, int]] = field(default_factory=list)
+    missing: frozenset[str] = frozenset()
+    """Inputs that the call left out."""
     span: Span | None = None
     """The expression that runs, for errors."""
     parent: Frame | None = None

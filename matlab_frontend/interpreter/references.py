@@ -121,7 +121,7 @@ def _call_base(
         first, steps = steps[0], steps[1:]
         if interpreter.find_function(name, frame.scope) is None:
             frame.span = base.span
-            raise calls.undefined(name)
+            raise calls.undefined(name, frame)
         arguments = interpreter.arguments(first.arguments, frame, None)
         span = first.span
     frame.span = span

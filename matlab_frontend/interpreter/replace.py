@@ -29,17 +29,21 @@ def is_exclusive(array: Array) -> bool:
     """Whether one variable and nobody else holds an array, so that it may change in place.
 
     Counted in references: the variable, the callers' locals that lead here, and the argument of
-    ``getrefcount``; a second holder anywhere adds one. NumPy views hold their base, but for views
-    of views, so that only data that own their memory qualify.
+    ``getrefcount``; a second holder anywhere adds one. A NumPy view holds the array that owns the
+    memory, so that the owner is counted too.
     """
-    data = array.data
-    if isinstance(data, np.ndarray) and not data.flags.owndata:
+    if sys.getrefcount(array) > _ARRAY_REFERENCES or sys.getrefcount(array.data) > _ONE_HOLDER:
         return False
-    return sys.getrefcount(array) <= _ARRAY_REFERENCES and sys.getrefcount(data) <= 3
+    base = getattr(array.data, "base", None)
+    return base is None or (isinstance(base, np.ndarray) and sys.getrefcount(base) <= _BASE)
 
 
 _ARRAY_REFERENCES = 5
 """The variable; ``held`` in ``assign`` and in its helper; ``array`` here; the call's argument."""
+_ONE_HOLDER = 2
+"""The array's field; the call's argument."""
+_BASE = 3
+"""The view; ``base`` here; the call's argument."""
 
 
 def replace(

@@ -1,0 +1,16 @@
+t = {'name', 'age'; 'Bob', 30; 'Al', 25};
+disp(size(t, 1));
+col = t(2:end, 2);
+disp(mat2str(cell2mat(col)'));
+row = t(2, :);
+disp(row{1});
+t(2, :) = [];
+disp(t{2, 1});
+t{3, 1} = 'New';
+disp(isempty(t{3, 2}));
+u = [t; {'x', 1}];
+disp(mat2str(size(u)));
+w = reshape({1, 2, 3, 4}, 2, 2);
+disp(w{2, 1});
+v = t';
+disp(mat2str(size(v)));

@@ -1,0 +1,18 @@
+c = {1, 2, 3};
+disp(max(c{2:3}));
+x = [c{:}];
+disp(mat2str(x));
+s = struct('v', {5, 6});
+disp(mat2str([s.v]));
+[p, q] = s.v;
+disp(p + q);
+[c{1:2}] = deal(10, 20);
+disp(c{1} + c{2});
+args = {2, 3};
+disp(mat2str(zeros(args{:})));
+f = @(varargin) nargin;
+disp(f(c{:}, 5));
+d = {c{:}, 'end'};
+disp(numel(d));
+[s.v] = deal(0);
+disp(mat2str([s.v]));

@@ -1,0 +1,4 @@
+s = 'hello'
+m = ['abc'; 'def']
+t = "a string"
+u = ["one" "two"]

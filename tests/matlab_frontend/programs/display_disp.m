@@ -1,0 +1,17 @@
+disp(5);
+disp(pi);
+disp(-1.5);
+disp([1 2; 3 4]);
+disp([1.5 2]);
+disp('text');
+disp("string");
+disp(true);
+disp([true false]);
+disp(int8([1 2]));
+disp({1, 'a'});
+disp([]);
+disp(1e10);
+disp([1000.5 1]);
+s.a = 1;
+disp(s);
+disp(@(x) x + 1);

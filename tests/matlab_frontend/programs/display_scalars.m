@@ -1,0 +1,14 @@
+x = 5
+y = -3
+z = 3.14159
+big = 12345.678
+small = 0.00012345
+whole = 123456
+huge = 1e10
+n = NaN
+i1 = Inf
+i2 = -Inf
+zero = 0
+half = -0.5
+thousand = 1000
+hundred = 100.5

@@ -1,0 +1,28 @@
+x = [];
+for k = 1:4, x(end + 1) = k ^ 2; end
+disp(mat2str(x));
+c = {};
+c{3} = 1;
+disp(mat2str(size(c)));
+m = [];
+m(2, 3) = 1;
+disp(mat2str(m));
+m(:, end + 1) = [7; 8];
+disp(mat2str(m));
+s = struct();
+s.list{2} = 'b';
+disp(numel(s.list));
+z = zeros(1, 2, 'int8');
+z(3) = 200;
+disp(class(z)); disp(z(3));
+b = false(1, 3);
+b(2) = true;
+disp(mat2str(b));
+n.a.b.c = 5;
+n.a.b.d(2) = 6;
+disp(n.a.b.d(2));
+q(2, 2).x = 1;
+disp(mat2str(size(q)));
+w = 'ab';
+w(4) = 'd';
+disp(double(w(3)));

@@ -1,0 +1,17 @@
+a = single(2) * int8(3);
+disp(class(a));
+b = int16([100 200]) + 0.6;
+disp(mat2str(double(b)));
+c = 5 / int8(2);
+fprintf('%d %s\n', c, class(c));
+d = double(int8(127)) + 1;
+disp(d);
+e = uint8(250):uint8(253);
+fprintf('%d ', e);
+fprintf('\n');
+f = 'a' + 1;
+disp(f);
+g = true + true;
+fprintf('%d %s\n', g, class(g));
+h = bitshift(uint8(1), 3);
+fprintf('%d\n', h);

@@ -1,0 +1,15 @@
+x = -3:3;
+pos = x(x > 0);
+disp(mat2str(pos));
+x(x < 0) = 0;
+disp(mat2str(x));
+A = magic(3);
+A(A > 5 & mod(A, 2) == 0) = NaN;
+disp(mat2str(A));
+disp(mat2str(find(isnan(A))'));
+disp(nnz(A > 4));
+m = false(2, 2);
+m(1, :) = true;
+B = [1 2; 3 4];
+disp(mat2str(B(m)'));
+disp(mat2str(B(~m)'));

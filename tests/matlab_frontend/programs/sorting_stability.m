@@ -1,0 +1,17 @@
+[s, k] = sort([2 1 2 1 2]);
+disp(mat2str(k));
+[s, k] = sort([2 1 2 1 2], 'descend');
+disp(mat2str(k));
+[s, k] = sort([NaN 1 NaN 0]);
+disp(mat2str(k));
+[s, k] = sort([3 1; 1 2], 1, 'descend');
+disp(mat2str(s));
+disp(mat2str(k));
+[s, k] = sortrows([1 2; 1 1; 0 5], [1 -2]);
+disp(mat2str(s));
+disp(mat2str(k'));
+[b, i] = unique([3 1 1 2], 'stable');
+disp(mat2str(b));
+[tf, where] = ismember({'b', 'z'}, {'a', 'b'});
+disp(mat2str(where));
+disp(issorted([1 2 2 3]));

@@ -1,0 +1,14 @@
+X = [1 NaN 3; 4 5 6];
+disp(mat2str(isnan(mean(X, 2))'));
+disp(mat2str(sum(X, 'omitnan')));
+disp(mat2str(mean(X, 'omitnan')));
+disp(max(X, [], 'all'));
+disp(sum(X(2, :), 'all'));
+fprintf('%g\n', var([2 4 4 4 5 5 7 9], 1));
+fprintf('%g\n', std([1 2; 3 5]));
+fprintf('%g\n', median([1 2; 3 4; 5 9]));
+disp(mat2str(cummax([1 3 2 5])));
+disp(mat2str(cov([1 2 3], [1 2 4])));
+fprintf('%.6f\n', corrcoef([1 2 3], [1 2 4]));
+disp(mat2str(diff([1 2; 4 8])));
+disp(mat2str(diff([1 4 9], 2)));
