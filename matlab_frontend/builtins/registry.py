@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from matlab_frontend.builtins.names import MODULE_OF
 from matlab_frontend.engine import Engine
 from matlab_frontend.values.array import Value
 
@@ -19,31 +20,6 @@ if TYPE_CHECKING:
 Outputs: TypeAlias = Value | tuple[Value, ...] | None
 _VARIADIC = 0x04
 """Flag of code objects that take ``*args``."""
-_MODULES = (
-    "cells",
-    "complex_numbers",
-    "creation",
-    "elementwise",
-    "errors",
-    "graphics",
-    "integers",
-    "linear_algebra",
-    "output",
-    "polynomials",
-    "programming",
-    "random",
-    "reductions",
-    "regular_expressions",
-    "searching",
-    "sets",
-    "shape",
-    "signals",
-    "statistics",
-    "structs",
-    "texts",
-    "timing",
-    "types",
-)
 
 
 @dataclass(slots=True)
@@ -95,23 +71,20 @@ def builtin(name: str) -> Callable[[Callable[..., Outputs]], Builtin]:
     return declare
 
 
-@cache
-def table() -> Mapping[str, Builtin]:
-    """All builtins by name."""
-    found: dict[str, Builtin] = {}
-    for module in _MODULES:
-        loaded = importlib.import_module(f"{__package__}.{module}")
-        declared = [
-            value
-            for value in vars(loaded).values()
-            if isinstance(value, Builtin) and value.function.__module__ == loaded.__name__
-        ]
-        for entry in (*declared, *getattr(loaded, "GENERATED", ())):
-            assert entry.name not in found, f"two builtins are named {entry.name}"
-            found[entry.name] = entry
-    return found
+@cache  # a memo of what a module declares
+def declared_in(module: str) -> Mapping[str, Builtin]:
+    """The builtins of a category, by name."""
+    loaded = importlib.import_module(f"{__package__}.{module}")
+    declared = [
+        value
+        for value in vars(loaded).values()
+        if isinstance(value, Builtin) and value.function.__module__ == loaded.__name__
+    ]
+    entries = (*declared, *getattr(loaded, "GENERATED", ()))
+    return {entry.name: entry for entry in entries}
 
 
 def find(name: str) -> Builtin | None:
-    """The builtin of a name."""
-    return table().get(name)
+    """The builtin of a name; loads its category."""
+    module = MODULE_OF.get(name)
+    return None if module is None else declared_in(module)[name]

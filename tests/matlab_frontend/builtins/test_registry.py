@@ -1,10 +1,14 @@
 """Oracle: the op table for names that coincide; MATLAB's texts for wrong numbers of arguments."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from matlab_frontend.builtins import registry
 from matlab_frontend.builtins.elementwise import FUNCTIONS, ROUNDINGS
-from matlab_frontend.builtins.registry import find, table
+from matlab_frontend.builtins.names import CATEGORIES, MODULE_OF
+from matlab_frontend.builtins.registry import declared_in, find
 from matlab_frontend.operators import ARITHMETIC, COMPARISONS
 from matlab_frontend.run import run_source
 from matlab_frontend.session import Session
@@ -28,8 +32,25 @@ def test_every_row_is_one_that_numpy_has(row):
     assert isinstance(getattr(np, row), np.ufunc)
 
 
+@pytest.mark.parametrize("category", CATEGORIES)
+def test_the_list_of_names_is_what_a_category_declares(category):
+    assert sorted(CATEGORIES[category].split()) == sorted(declared_in(category))
+
+
+def test_no_name_is_declared_twice():
+    names = [name for names in CATEGORIES.values() for name in names.split()]
+    assert len(names) == len(MODULE_OF) >= 400
+
+
+def test_every_module_of_the_package_is_listed():
+    folder = Path(registry.__file__).parent
+    modules = {path.stem for path in folder.glob("*.py")}
+    declaring = {m for m in modules if "@builtin(" in (folder / f"{m}.py").read_text("utf-8")}
+    assert declaring <= set(CATEGORIES)
+
+
 def test_every_builtin_says_what_it_does():
-    for builtin in table().values():
+    for builtin in map(find, MODULE_OF):
         assert builtin.doc.endswith("."), builtin.name
         assert builtin.most is None or builtin.most >= builtin.least
 

@@ -1,0 +1,80 @@
+"""Which category declares which builtin, so that only the categories in use are loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+CATEGORIES: Mapping[str, str] = {
+    "cells": "arrayfun cell cell2mat cellfun cellstr mat2cell num2cell structfun",
+    "complex_numbers": "angle complex conj i imag j real",
+    "creation": (
+        "cast colon diag e eps eye false flintmax Inf inf intmax intmin linspace logspace "
+        "magic meshgrid NaN nan ndgrid ones pi realmax realmin true zeros"
+    ),
+    "elementwise": (
+        "abs acos acosh and asin asinh atan atan2 atanh ceil cos cosh eq exp expm1 fix floor "
+        "ge gt hypot isfinite isinf isnan le log log10 log1p log2 lt minus mldivide mod "
+        "mpower mrdivide mtimes ne not nthroot or plus power rdivide rem round sign sin sinh "
+        "sqrt tan tanh times uminus uplus xor"
+    ),
+    "errors": (
+        "assert error getReport lasterr lastwarn MException nargoutchk print_usage rethrow "
+        "throw warning"
+    ),
+    "graphics": (
+        "addpath area axes axis bar beep box caxis cla clc clf close colorbar colormap "
+        "contour contourf drawnow errorbar fflush figure gca gcf get grid hist histogram hold "
+        "imagesc imshow legend line loglog mesh more patch pie plot plot3 print quiver rmpath "
+        "saveas scatter semilogx semilogy set shading stem subplot surf title view xlabel "
+        "xlim ylabel ylim zlabel zlim"
+    ),
+    "integers": (
+        "bitand bitor bitshift bitxor cosd cot csc deg2rad erf erfc erfinv factor factorial "
+        "gamma gammaln gcd idivide isprime lcm nchoosek nextpow2 primes rad2deg sec sind tand"
+    ),
+    "linear_algebra": (
+        "bsxfun chol cond cross ctranspose det dot eig expm inv issymmetric linsolve lu norm "
+        "null orth pinv qr rank rref svd toeplitz trace vecnorm"
+    ),
+    "output": "disp display format fprintf int2str mat2str num2str sprintf",
+    "polynomials": ("fminsearch fzero integral poly polyder polyfit polyint polyval roots vander"),
+    "programming": (
+        "clear computer deal eval exist feval func2str getenv isargout isvarname nargin "
+        "narginchk nargout str2func version who"
+    ),
+    "random": "normrnd rand randi randn randperm rng",
+    "reductions": "all any cummax cummin cumprod cumsum max mean min prod sum",
+    "regular_expressions": "regexp regexpi regexprep",
+    "searching": "accumarray find histc isequal isequaln issorted sort sortrows",
+    "sets": "intersect ismember setdiff setxor union unique",
+    "shape": (
+        "cat circshift flip fliplr flipud horzcat ind2sub ipermute iscolumn isempty ismatrix "
+        "isrow isscalar isvector kron length ndims nnz numel permute repmat reshape rot90 "
+        "size squeeze sub2ind transpose tril triu vertcat"
+    ),
+    "signals": (
+        "conv conv2 deconv fft fft2 fftshift filter ifft ifft2 ifftshift interp1 spline unwrap"
+    ),
+    "statistics": "bounds corrcoef cov diff median mode normalize range rescale std trapz var",
+    "structs": (
+        "cell2struct containers.Map fieldnames getfield isfield isKey keys orderfields remove "
+        "rmfield setfield struct struct2cell values"
+    ),
+    "texts": (
+        "bin2dec blanks contains deblank dec2bin dec2hex endsWith hex2dec isletter isspace "
+        "join lower split startsWith str2double str2num strcat strcmp strcmpi strfind strip "
+        "strjoin strlength strncmp strncmpi strrep strsplit strtok strtrim upper"
+    ),
+    "timing": "clock cputime date datestr now pause tic toc",
+    "types": (
+        "char class double gather gpuArray int16 int32 int64 int8 is_function_handle isa "
+        "iscell iscellstr ischar isfloat isinteger islogical isnumeric isobject isreal "
+        "issparse isstring isstruct logical single string uint16 uint32 uint64 uint8"
+    ),
+}
+"""Names by module of this package, in alphabetical order."""
+
+MODULE_OF: Mapping[str, str] = {
+    name: module for module, names in CATEGORIES.items() for name in names.split()
+}
+"""The module of a name."""
