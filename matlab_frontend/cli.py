@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from matlab_frontend.errors import MatlabError, MatlabSyntaxError
-from matlab_frontend.run import read_source, run_source
+from matlab_frontend.run import engine_for, read_source, run_source
 from matlab_frontend.session import Session
 from matlab_frontend.source import Source
+from runmat_jit.core.errors import BackendError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -22,12 +23,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(f"{options.script}: {error.strerror}", 2)
     folder = Path(options.script).resolve().parent if options.script else Path.cwd()
     try:
-        run_source(source, {}, Session(folders=(folder, Path.cwd())))
+        engine = engine_for(options.device)
+    except BackendError as error:
+        return _fail(str(error), 2)
+    try:
+        run_source(source, {}, Session(engine, folders=(folder, Path.cwd())))
     except MatlabSyntaxError as error:
         return _fail(str(error), 1)
     except MatlabError as error:
         return _fail(report(error), 1)
     finally:
+        if options.explain:
+            sys.stderr.write(engine.explain())
         sys.stdout.flush()
     return 0
 

@@ -72,6 +72,12 @@ class Engine(Protocol):
     def is_nonnegative(self, data: Data) -> bool:
         """Whether no element is below zero, so that roots and logarithms stay real."""
 
+    def has_nan(self, data: Data) -> bool:
+        """Whether an element is NaN, which has no truth value."""
+
+    def explain(self) -> str:
+        """What was computed where, and why, in lines for a user."""
+
 
 class NumpyEngine:
     """Computes at once, with NumPy; rows are found by the names they share with NumPy's."""
@@ -128,6 +134,12 @@ class NumpyEngine:
 
     def is_nonnegative(self, data: Data) -> bool:
         return not np.any(np.less(data, 0))
+
+    def has_nan(self, data: Data) -> bool:
+        return bool(np.isnan(data).any())
+
+    def explain(self) -> str:
+        return "NumPy computed each operation at once, on the CPU; nothing was fused.\n"
 
 
 def open_mesh(shape: tuple[int, ...], key: Key) -> Key:

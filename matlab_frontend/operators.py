@@ -162,7 +162,7 @@ def truth(engine: Engine, array: Array) -> Data:
     """
     if array.kind == "logical":
         return array.data
-    if array.data.dtype.kind in "fc" and np.isnan(engine.look(array.data)).any():
+    if array.data.dtype.kind in "fc" and engine.has_nan(array.data):
         raise MatlabError("MATLAB:nologicalnan", "NaN values cannot be converted to logicals.")
     return engine.apply("not_equal", array.data, 0)
 

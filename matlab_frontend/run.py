@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from matlab_frontend.engine import Engine, NumpyEngine
 from matlab_frontend.interpreter.interpreter import Interpreter
 from matlab_frontend.parser import parse
 from matlab_frontend.session import Session
 from matlab_frontend.source import Source
 from matlab_frontend.workspace import Workspace, from_python
+from runmat_jit.core.errors import BackendError
 
 _PYTHON_FRAMES = 20_000
 """Python frames for 500 calls of MATLAB functions within one another."""
@@ -28,6 +30,18 @@ def read_source(program: str | Path) -> Source:
     if isinstance(program, Path) or (program.endswith(".m") and "\n" not in program):
         return Source.from_file(program)
     return Source(program, "<text>")
+
+
+def engine_for(device: str) -> Engine:
+    """The engine that computes on a device: ``auto``, ``cpu`` or ``gpu``.
+
+    Raises:
+        BackendError: no engine computes there.
+
+    """
+    if device == "gpu":
+        raise BackendError("MATLAB programs are computed on the CPU; leave --device out")
+    return NumpyEngine()
 
 
 def run_program(program: str | Path, variables: Mapping[str, Any]) -> Workspace:

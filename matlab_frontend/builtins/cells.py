@@ -23,7 +23,16 @@ from matlab_frontend.values.array import (
     shape_of,
 )
 from matlab_frontend.values.make import cell, empty, struct, text, wrap
-from matlab_frontend.values.read import is_text, is_true, known, lines_of, text_of
+from matlab_frontend.values.read import (
+    array_of,
+    cell_of,
+    is_text,
+    is_true,
+    known,
+    lines_of,
+    struct_of,
+    text_of,
+)
 
 
 @builtin("cell")
@@ -169,14 +178,12 @@ def structfun(
     call: Call, function: Value, x: Value, *options: Value
 ) -> Value | tuple[Value, ...] | None:
     """A function of each field of a struct."""
-    assert isinstance(x, Struct), "structfun goes through a struct"
-    element = x.data.item()
+    element: dict[str, Value] = struct_of(x).data.item()
     uniform, _ = _options(call, list(options))
     made = _apply(call, [function, *options], [list(element.values())], (len(element), 1))
     if uniform or made is None:
         return made
-    cells = made[0] if isinstance(made, tuple) else made
-    assert isinstance(cells, Cell), "results that are not uniform are cells"
+    cells = cell_of(made[0] if isinstance(made, tuple) else made)
     return struct(dict(zip(element, cells.data.flat, strict=True)))
 
 
@@ -192,10 +199,9 @@ def num2cell(call: Call, x: Value) -> Value:
 @builtin("cell2mat")
 def cell2mat(call: Call, x: Value) -> Value:
     """One array from the arrays in the cells."""
-    assert isinstance(x, Cell), "cell2mat joins the contents of cells"
+    table = cell_of(x).data.T
     if count_of(x) == 0:
         return empty()
-    table = x.data.T
     rows = [concatenate(call.engine, list(line), 1) for line in table]
     return concatenate(call.engine, rows, 0)
 
@@ -212,8 +218,7 @@ def cellstr(_: Call, x: Value) -> Value:
 @builtin("mat2cell")
 def mat2cell(call: Call, x: Value, *sizes: Value) -> Value:
     """Blocks of a matrix, each in a cell."""
-    array = as_array(x)
-    assert array is not None, "only arrays are cut into blocks"
+    array = array_of(x)
     parts = [np.cumsum([0, *known(call.engine, size).ravel().astype(int)]) for size in sizes]
     if len(parts) == 1:
         parts.append(np.array([0, shape_of(x)[1]]))

@@ -11,10 +11,10 @@ from matlab_frontend.builtins.sizes import read_size, split_class
 from matlab_frontend.concatenation import convert
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.ranges import make_range
-from matlab_frontend.values.array import Array, Value, as_array, kind_of, shape_of
+from matlab_frontend.values.array import Array, Value, kind_of, shape_of
 from matlab_frontend.values.kinds import DTYPES, NUMERIC_KINDS
 from matlab_frontend.values.make import reverse, row, wrap
-from matlab_frontend.values.read import integer_of, known, number_of, text_of
+from matlab_frontend.values.read import array_of, integer_of, known, number_of, text_of
 
 
 def filled(call: Call, arguments: Sequence[Value], value: float, default: str) -> Value:
@@ -60,8 +60,7 @@ def eps(call: Call, x: Value = 1.0) -> Value:
     """The distance to the next larger number, of 1 or of each element."""
     if isinstance(x, Array) and x.kind == "char":
         return wrap("double", np.full((1, 1), float(np.finfo(DTYPES[_name(x)]).eps)))
-    array = as_array(x)
-    assert array is not None, "numbers are arrays"
+    array = array_of(x)
     data = call.engine.host(lambda d: np.spacing(np.abs(d)), array.data)
     return wrap(kind_of(x), data)
 
@@ -187,8 +186,7 @@ def ndgrid(call: Call, *vectors: Value) -> tuple[Value, ...]:
 @builtin("diag")
 def diag(call: Call, x: Value, offset: Value = 0.0) -> Value:
     """A matrix with a diagonal, or the diagonal of a matrix."""
-    array = as_array(x)
-    assert array is not None, "only arrays have diagonals"
+    array = array_of(x)
     k = integer_of(call.engine, offset)
     shape = shape_of(array)
     if 1 in shape:
@@ -200,8 +198,7 @@ def diag(call: Call, x: Value, offset: Value = 0.0) -> Value:
 @builtin("cast")
 def cast(call: Call, x: Value, kind: Value, like: Value | None = None) -> Value:
     """A value in another class."""
-    array = as_array(x)
-    assert array is not None, "only arrays have a class to change"
+    array = array_of(x)
     name = kind_of(like) if like is not None else _name(kind)
     return wrap(name, convert(call.engine, array, name))
 

@@ -9,7 +9,7 @@ from matlab_frontend.errors import MatlabError
 from matlab_frontend.format_text import format_values, unescape
 from matlab_frontend.values.array import ErrorObject, Struct, Value, shape_of
 from matlab_frontend.values.make import empty, struct, text
-from matlab_frontend.values.read import is_text, is_true, text_of
+from matlab_frontend.values.read import is_text, is_true, struct_of, text_of, wrong_class
 
 _IDENTIFIER = re.compile(r"[A-Za-z][\w-]*(:[\w-]+)+")
 
@@ -49,15 +49,20 @@ def rethrow(_: Call, caught: Value) -> None:
     """Raise a caught error again."""
     if isinstance(caught, ErrorObject):
         raise MatlabError(caught.identifier, caught.message)
-    assert isinstance(caught, Struct), "an error is an MException or a struct"
-    raise MatlabError(*_fields(caught))
+    raise MatlabError(*_fields(struct_of(caught)))
+
+
+def _exception_of(value: Value) -> ErrorObject:
+    if not isinstance(value, ErrorObject):
+        raise wrong_class("MException", value)
+    return value
 
 
 @builtin("throw")
 def throw(_: Call, made: Value) -> None:
     """Raise an error that ``MException`` made."""
-    assert isinstance(made, ErrorObject), "only an MException can be thrown"
-    raise MatlabError(made.identifier, made.message)
+    thrown = _exception_of(made)
+    raise MatlabError(thrown.identifier, thrown.message)
 
 
 @builtin("MException")
@@ -72,8 +77,7 @@ def exception(call: Call, identifier: Value, *message: Value) -> Value:
 def get_report(_: Call, caught: Value, *options: Value) -> Value:
     """The text of an error as it is shown."""
     del options
-    assert isinstance(caught, ErrorObject), "only an MException has a report"
-    return text(f"Error: {caught.message}")
+    return text(f"Error: {_exception_of(caught).message}")
 
 
 @builtin("lasterr")

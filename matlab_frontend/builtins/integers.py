@@ -12,7 +12,7 @@ from matlab_frontend.builtins.elementwise import floating
 from matlab_frontend.builtins.registry import Builtin, Call, builtin
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.operators import broadcast_shape
-from matlab_frontend.values.array import Value, as_array, kind_of
+from matlab_frontend.values.array import Value, kind_of
 from matlab_frontend.values.kinds import DTYPES, INTEGER_KINDS
 from matlab_frontend.values.make import row, wrap
 from matlab_frontend.values.read import array_of, integer_of, known, number_of
@@ -107,9 +107,7 @@ def nextpow2(call: Call, x: Value) -> Value:
 @builtin("idivide")
 def idivide(call: Call, x: Value, y: Value) -> Value:
     """Integer quotients, rounded toward zero."""
-    a, b = as_array(x), as_array(y)
-    assert a is not None, "only numbers are divided"
-    assert b is not None, "only by numbers"
+    a, b = array_of(x), array_of(y)
     kind = a.kind if a.kind in INTEGER_KINDS else b.kind
     left, right = (call.engine.look(array.data).astype(float) for array in (a, b))
     return wrap(kind, np.trunc(left / right).astype(DTYPES[kind]))

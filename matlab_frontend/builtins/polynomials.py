@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from matlab_frontend import operators
@@ -80,9 +82,8 @@ def fzero(call: Call, function: Value, start: Value) -> Value:
     return float(brentq(at, a, b, xtol=2.0**-52, rtol=4 * np.finfo(float).eps))
 
 
-def _bracket(at: object, start: float) -> tuple[float, float]:
+def _bracket(at: Callable[[float], float], start: float) -> tuple[float, float]:
     """Ever wider intervals around a point until the function changes its sign."""
-    assert callable(at), "the function of one number"
     step = abs(start) / 50 if start else 1 / 50
     for _ in range(200):
         a, b = start - step, start + step

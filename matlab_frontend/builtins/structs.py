@@ -15,11 +15,18 @@ from matlab_frontend.values.array import (
     Struct,
     Value,
     count_of,
-    kind_of,
     shape_of,
 )
 from matlab_frontend.values.make import cell, cell_row, objects, text, wrap
-from matlab_frontend.values.read import is_text, lines_of, number_of, text_of
+from matlab_frontend.values.read import (
+    cell_of,
+    is_text,
+    lines_of,
+    number_of,
+    struct_of,
+    text_of,
+    wrong_class,
+)
 
 
 @builtin("struct")
@@ -52,18 +59,6 @@ def struct(_: Call, *pairs: Value) -> Value:
         {name: column[k] for name, column in zip(names, columns, strict=True)} for k in range(count)
     ]
     return Struct(tuple(dict.fromkeys(names)), objects(made, shape))
-
-
-def struct_of(x: Value) -> Struct:
-    """The value as a struct array.
-
-    Raises:
-        MatlabError: it is of another class.
-
-    """
-    if not isinstance(x, Struct):
-        raise MatlabError("MATLAB:invalidType", f"A struct is needed, not a {kind_of(x)}.")
-    return x
 
 
 @builtin("fieldnames")
@@ -126,9 +121,9 @@ def struct2cell(_: Call, x: Value) -> Value:
 @builtin("cell2struct")
 def cell2struct(call: Call, values: Value, names: Value, dimension: Value = 1.0) -> Value:
     """Structs from cells; the dimension of the fields is the first one unless said otherwise."""
-    assert isinstance(values, Cell), "the values stand in cells"
     fields = lines_of(names)
-    table = values.data.T if number_of(call.engine, dimension) == 1 else values.data
+    data = cell_of(values).data
+    table = data.T if number_of(call.engine, dimension) == 1 else data
     columns = table.reshape(len(fields), -1)
     made = [dict(zip(fields, column, strict=True)) for column in columns.T]
     return Struct(tuple(fields), objects(made, (len(made), 1)))
@@ -183,7 +178,7 @@ def map_of(x: Value) -> MapObject:
 
     """
     if not isinstance(x, MapObject):
-        raise MatlabError("MATLAB:invalidType", f"A containers.Map is needed, not a {kind_of(x)}.")
+        raise wrong_class("containers.Map", x)
     return x
 
 

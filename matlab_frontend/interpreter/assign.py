@@ -9,11 +9,12 @@ import numpy as np
 
 from matlab_frontend import nodes
 from matlab_frontend.errors import MatlabError
-from matlab_frontend.indexing import Subscript, delete
+from matlab_frontend.indexing import delete
 from matlab_frontend.indexing import read as read_elements
 from matlab_frontend.interpreter.frame import Frame, SharedVariables
 from matlab_frontend.interpreter.references import Step, chain, field_name, map_key
-from matlab_frontend.interpreter.replace import is_exclusive, replace
+from matlab_frontend.interpreter.replace import is_exclusive, replace, set_element
+from matlab_frontend.subscripts import Subscript
 from matlab_frontend.values.array import (
     Array,
     Cell,
@@ -66,6 +67,8 @@ def _elements(
     subscripts = interpreter.arguments(step.arguments, frame, held)
     frame.span = step.span
     exclusive = not isinstance(frame.variables, SharedVariables) and is_exclusive(held)
+    if exclusive and set_element(held.data, subscripts, value):
+        return held
     return replace(interpreter.engine, held, subscripts, value, exclusive=exclusive)
 
 

@@ -12,11 +12,11 @@ import numpy as np
 from matlab_frontend import matrices, nodes, operators
 from matlab_frontend.concatenation import concatenate
 from matlab_frontend.errors import MatlabError
-from matlab_frontend.indexing import Everything, Span, Subscript, fold
 from matlab_frontend.interpreter import references
 from matlab_frontend.interpreter.captures import names_in
 from matlab_frontend.interpreter.frame import Frame
 from matlab_frontend.ranges import make_range
+from matlab_frontend.subscripts import Everything, Span, Subscript, fold
 from matlab_frontend.values.array import (
     AnonymousHandle,
     Array,
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 BinaryFunction = Callable[["Engine", Value, Value], Value]
 
-_LISTS = (nodes.Name, nodes.Index, nodes.CellIndex, nodes.Field, nodes.DynamicField)
+_LISTS = frozenset((nodes.Name, nodes.Index, nodes.CellIndex, nodes.Field, nodes.DynamicField))
+"""Nodes that may have several values, or none."""
 
 
 def value(interpreter: Interpreter, node: nodes.Expression, frame: Frame) -> Value:
@@ -44,13 +45,11 @@ def value(interpreter: Interpreter, node: nodes.Expression, frame: Frame) -> Val
         MatlabError: it has none or several, or computing it fails.
 
     """
-    if isinstance(node, nodes.Number) and not node.imaginary:
-        return node.value
     if isinstance(node, nodes.Name):
         held = frame.variables.get(node.name)
         if held is not None:
             return held
-    if isinstance(node, _LISTS):
+    if type(node) in _LISTS:
         made = references.read(interpreter, node, frame, 1)
         if len(made) == 1:
             return made[0]
@@ -63,7 +62,7 @@ def values(
     interpreter: Interpreter, node: nodes.Expression, frame: Frame, outputs: int
 ) -> list[Value]:
     """All values: several from calls with outputs and comma-separated lists."""
-    if isinstance(node, _LISTS):
+    if type(node) in _LISTS:
         return references.read(interpreter, node, frame, outputs)
     return [value(interpreter, node, frame)]
 
@@ -130,6 +129,8 @@ def _not_one(node: nodes.Expression, count: int) -> MatlabError:
 
 
 def _number(_: Interpreter, node: nodes.Number, _frame: Frame) -> Value:
+    if not node.imaginary:
+        return node.value
     return Array("double", np.full((1, 1), complex(0.0, node.value)))
 
 

@@ -11,7 +11,6 @@ import numpy as np
 from matlab_frontend import nodes
 from matlab_frontend.display import display
 from matlab_frontend.errors import MatlabError
-from matlab_frontend.indexing import fold, positions
 from matlab_frontend.interpreter import calls
 from matlab_frontend.interpreter.assign import assign, assign_fields, remove
 from matlab_frontend.interpreter.evaluate import range_parts
@@ -19,6 +18,7 @@ from matlab_frontend.interpreter.flow import Flow
 from matlab_frontend.interpreter.frame import Frame, SharedVariables
 from matlab_frontend.interpreter.references import chain
 from matlab_frontend.ranges import count_steps, make_range
+from matlab_frontend.subscripts import fold, positions
 from matlab_frontend.values.array import (
     Cell,
     ErrorObject,

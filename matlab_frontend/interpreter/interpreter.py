@@ -8,7 +8,6 @@ from pathlib import Path
 from matlab_frontend import nodes
 from matlab_frontend.builtins.registry import Builtin, find
 from matlab_frontend.errors import MatlabError
-from matlab_frontend.indexing import Subscript
 from matlab_frontend.interpreter import calls, evaluate
 from matlab_frontend.interpreter.execute import run_block
 from matlab_frontend.interpreter.flow import Flow
@@ -16,6 +15,7 @@ from matlab_frontend.interpreter.frame import Frame, Scope
 from matlab_frontend.parser import parse
 from matlab_frontend.session import Session
 from matlab_frontend.source import Source
+from matlab_frontend.subscripts import Subscript
 from matlab_frontend.values.array import Value
 
 

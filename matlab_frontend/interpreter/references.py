@@ -9,12 +9,12 @@ import numpy as np
 
 from matlab_frontend import nodes
 from matlab_frontend.errors import MatlabError
-from matlab_frontend.indexing import Subscript
 from matlab_frontend.indexing import read as read_elements
 from matlab_frontend.interpreter import calls
 from matlab_frontend.interpreter.frame import Frame
 from matlab_frontend.interpreter.unparse import unparse
 from matlab_frontend.source import Source
+from matlab_frontend.subscripts import Subscript, element_position
 from matlab_frontend.values.array import (
     HANDLES,
     Array,
@@ -183,10 +183,10 @@ def index(interpreter: Interpreter, value: Value, subscripts: list[Subscript]) -
             "MATLAB:UndefinedFunction",
             f"Indexing with parentheses '()' is not supported for {kind_of(value)}.",
         )
-    if type(array.data) is np.ndarray and len(subscripts) <= 2:
+    if type(array.data) is np.ndarray:
         element = _element(array.data, subscripts)
         if element is not None:
-            return element if array.kind == "double" else wrap(array.kind, element)
+            return element
     return wrap(array.kind, read_elements(engine, array.data, subscripts))
 
 
@@ -194,24 +194,8 @@ def _element(data: np.ndarray, subscripts: list[Subscript]) -> Value | None:
     """One element of known doubles at plain numbers; None where the general way must decide."""
     if data.dtype != np.float64 or data.ndim != 2:
         return None
-    rows, columns = data.shape[1], data.shape[0]
-    first = subscripts[0]
-    if type(first) is not float:
-        return None
-    if len(subscripts) == 1:
-        at = first - 1.0
-        if not (0 <= at < rows * columns) or at != int(at):
-            return None
-        column, row = divmod(int(at), rows)
-        return float(data[column, row])
-    second = subscripts[1]
-    if type(second) is not float:
-        return None
-    if not (1 <= first <= rows and 1 <= second <= columns):
-        return None
-    if first != int(first) or second != int(second):
-        return None
-    return float(data[int(second) - 1, int(first) - 1])
+    at = element_position(data, subscripts)
+    return None if at is None else float(data[at])
 
 
 def contents(interpreter: Interpreter, value: Value, subscripts: list[Subscript]) -> list[Value]:

@@ -10,7 +10,8 @@ import numpy as np
 from matlab_frontend.concatenation import convert
 from matlab_frontend.engine import Engine
 from matlab_frontend.errors import MatlabError
-from matlab_frontend.indexing import Subscript, write
+from matlab_frontend.indexing import write
+from matlab_frontend.subscripts import Subscript, element_position
 from matlab_frontend.values.array import (
     HANDLES,
     Array,
@@ -44,6 +45,19 @@ _ONE_HOLDER = 2
 """The array's field; the call's argument."""
 _BASE = 3
 """The view; ``base`` here; the call's argument."""
+
+
+def set_element(data: Data, subscripts: Sequence[Subscript], value: Value) -> bool:
+    """Change one known double in place, at plain numbers; False where that is not what is asked."""
+    if type(value) is not float or type(data) is not np.ndarray or data.ndim != 2:
+        return False
+    if data.dtype != np.float64 or not data.flags.writeable:
+        return False
+    at = element_position(data, subscripts)
+    if at is None:
+        return False
+    data[at] = value
+    return True
 
 
 def replace(

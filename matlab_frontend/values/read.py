@@ -11,6 +11,7 @@ from matlab_frontend.errors import MatlabError
 from matlab_frontend.values.array import (
     Array,
     Cell,
+    Struct,
     Value,
     as_array,
     count_of,
@@ -45,6 +46,37 @@ def array_of(value: Value) -> Array:
             f"Undefined function for input arguments of type '{kind_of(value)}'.",
         )
     return array
+
+
+def cell_of(value: Value) -> Cell:
+    """The value as a cell array.
+
+    Raises:
+        MatlabError: it is of another class.
+
+    """
+    if not isinstance(value, Cell):
+        raise wrong_class("cell", value)
+    return value
+
+
+def struct_of(value: Value) -> Struct:
+    """The value as a struct array.
+
+    Raises:
+        MatlabError: it is of another class.
+
+    """
+    if not isinstance(value, Struct):
+        raise wrong_class("struct", value)
+    return value
+
+
+def wrong_class(wanted: str, value: Value) -> MatlabError:
+    """The error of an argument of another class."""
+    return MatlabError(
+        "MATLAB:invalidType", f"Expected a value of class {wanted}, not {kind_of(value)}."
+    )
 
 
 def is_text(value: Value) -> bool:

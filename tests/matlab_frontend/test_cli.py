@@ -53,3 +53,37 @@ def test_a_file_that_is_not_there_is_no_crash(capsys):
 def test_something_to_run_is_required():
     with pytest.raises(SystemExit):
         main([])
+
+
+def test_explain_says_what_computed(capsys):
+    assert main(["-e", "x = 1;", "--explain"]) == 0
+    assert "NumPy computed each operation" in capsys.readouterr().err
+
+
+def test_a_device_that_nothing_computes_on_is_refused(capsys):
+    assert main(["-e", "x = 1;", "--device", "gpu"]) == 2
+    assert "--device" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "cell2mat(5)",
+        "fieldnames(5)",
+        "structfun(@(x) x, 5)",
+        "diag({})",
+        "throw(5)",
+        "keys(5)",
+        "reshape(1:6, 4, 2)",
+        "str2func(5)",
+        "strsplit(5)",
+        "ones('x')",
+        "zeros(1.5)",
+        "cat(0, 1)",
+    ],
+)
+def test_a_builtin_given_the_wrong_class_raises_an_error_of_the_language(call, capsys):
+    assert main(["-e", f"{call};"]) == 1
+    shown = capsys.readouterr().err
+    assert shown.startswith("Error (MATLAB:")
+    assert "Traceback" not in shown

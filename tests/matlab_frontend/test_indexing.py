@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from matlab_frontend.engine import NumpyEngine
 from matlab_frontend.errors import MatlabError
-from matlab_frontend.indexing import Everything, Span, delete, read, write
+from matlab_frontend.indexing import delete, read, write
+from matlab_frontend.subscripts import Everything, Span
 from matlab_frontend.values.make import reverse, row
 
 ENGINE = NumpyEngine()
