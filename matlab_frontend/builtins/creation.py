@@ -21,8 +21,6 @@ def filled(call: Call, arguments: Sequence[Value], value: float, default: str) -
     """``zeros(2, 3, 'single')`` and its like."""
     sizes, kind = split_class(arguments, default)
     shape = read_size(call.engine, sizes)
-    if kind not in DTYPES:
-        raise MatlabError("MATLAB:invalidInputClass", f"The class '{kind}' is not supported here.")
     return wrap(kind, call.engine.full(shape[::-1], value, DTYPES[kind]))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from matlab_frontend import matrices, operators
+from matlab_frontend.builtins.elementwise import floating
 from matlab_frontend.builtins.registry import Call, builtin
 from matlab_frontend.builtins.sizes import dimension_of, first_dimension
 from matlab_frontend.errors import MatlabError
@@ -62,7 +63,7 @@ def vecnorm(call: Call, x: Value, order: Value = 2.0, dimension: Value | None = 
 @builtin("dot")
 def dot(call: Call, x: Value, y: Value) -> Value:
     """The sum of products of two vectors, or of the columns of two matrices."""
-    a, b = known(call.engine, x), known(call.engine, y)
+    a, b = (call.engine.look(floating(call.engine, "dot", part).data).T for part in (x, y))
     if count_of(x) != count_of(y):
         raise MatlabError("MATLAB:dot:InputSizeMismatch", "A and B must be same size.")
     if 1 in a.shape:

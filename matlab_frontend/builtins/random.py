@@ -25,7 +25,7 @@ def rng(call: Call, seed: Value = 0.0, generator: Value | None = None) -> Value 
     if call.outputs and seed == 0.0 and generator is None:
         return state
     if isinstance(seed, Struct):
-        seed = seed.data.item()["Seed"]
+        seed = seed.data.item().get("Seed", 0.0)
     if is_text(seed):
         word = text_of(seed)
         session.seed(secrets.randbits(32) if word == "shuffle" else 0)

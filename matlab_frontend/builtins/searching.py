@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from matlab_frontend.builtins.linear_algebra import matrix
 from matlab_frontend.builtins.registry import Call, builtin
 from matlab_frontend.builtins.sizes import dimension_of, first_dimension
 from matlab_frontend.concatenation import convert
@@ -95,7 +96,7 @@ def _sort_texts(call: Call, x: Value, *, descending: bool) -> Value | tuple[Valu
 def sortrows(call: Call, x: Value, columns: Value | None = None) -> Value | tuple[Value, ...]:
     """Rows in order of their columns; a negative column sorts downwards."""
     array = array_of(x)
-    table = known(call.engine, x)
+    table = matrix(call, x)
     wanted = (
         np.arange(1, table.shape[1] + 1)
         if columns is None

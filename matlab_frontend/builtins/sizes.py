@@ -7,11 +7,17 @@ from collections.abc import Sequence
 from matlab_frontend.engine import Engine
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.values.array import Array, Shape, Value, count_of, kind_of, shape_of
+from matlab_frontend.values.kinds import DTYPES
 from matlab_frontend.values.read import integer_of, is_text, known, text_of
 
 
 def split_class(arguments: Sequence[Value], default: str) -> tuple[list[Value], str]:
-    """Sizes, and the class that ``'single'`` or ``'like', x`` at the end asks for."""
+    """Sizes, and the class that ``'single'`` or ``'like', x`` at the end asks for.
+
+    Raises:
+        MatlabError: no array has such a class.
+
+    """
     sizes = list(arguments)
     kind = default
     for at, argument in enumerate(sizes):
@@ -20,6 +26,10 @@ def split_class(arguments: Sequence[Value], default: str) -> tuple[list[Value], 
         name = text_of(argument)
         if name == "like" and at + 1 < len(sizes):
             return sizes[:at], kind_of(sizes[at + 1])
+        if name not in DTYPES:
+            raise MatlabError(
+                "MATLAB:invalidInputClass", f"The class '{name}' is not supported here."
+            )
         return sizes[:at], name
     return sizes, kind
 

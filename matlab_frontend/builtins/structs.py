@@ -204,7 +204,7 @@ def values(call: Call, x: Value, wanted: Value | None = None) -> Value:
     """The values of a map, in the order of its keys, or those of some keys."""
     held = map_of(x)
     if isinstance(wanted, Cell):
-        return cell_row([held.items[key_of(call, key)] for key in wanted.data.flat])
+        return cell_row([held.at(key_of(call, key)) for key in wanted.data.flat])
     ordered = sorted(held.items, key=lambda key: (isinstance(key, str), key))
     return cell_row([held.items[key] for key in ordered])
 
@@ -215,10 +215,6 @@ def remove(call: Call, x: Value, gone: Value) -> Value:
     held = map_of(x)
     for key in gone.data.flat if isinstance(gone, Cell) else [gone]:
         plain = key_of(call, key)
-        if plain not in held.items:
-            raise MatlabError(
-                "MATLAB:Containers:Map:NoKey",
-                "The specified key is not present in this container.",
-            )
+        held.at(plain)
         del held.items[plain]
     return held

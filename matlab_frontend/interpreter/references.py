@@ -254,12 +254,7 @@ def look_up(interpreter: Interpreter, value: MapObject, key: Subscript) -> Value
         MatlabError: the map has no such key.
 
     """
-    plain = map_key(interpreter, key)
-    if plain not in value.items:
-        raise MatlabError(
-            "MATLAB:Containers:Map:NoKey", "The specified key is not present in this container."
-        )
-    return value.items[plain]
+    return value.at(map_key(interpreter, key))
 
 
 def map_key(interpreter: Interpreter, key: Subscript) -> str | float:

@@ -16,6 +16,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from matlab_frontend.errors import MatlabError
+
 Data: TypeAlias = Any
 """An array of an engine: has ``dtype`` and ``shape``, axes in reverse."""
 Shape: TypeAlias = tuple[int, ...]
@@ -82,6 +84,19 @@ class MapObject:
 
     items: dict[str | float, Value]
     key_kind: str
+
+    def at(self, key: str | float) -> Value:
+        """The value of a key.
+
+        Raises:
+            MatlabError: the map has no such key.
+
+        """
+        if key not in self.items:
+            raise MatlabError(
+                "MATLAB:Containers:Map:NoKey", "The specified key is not present in this container."
+            )
+        return self.items[key]
 
 
 Value: TypeAlias = (
