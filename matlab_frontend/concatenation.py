@@ -72,7 +72,7 @@ def convert(engine: Engine, array: Array, kind: str) -> Data:
     if array.kind == kind:
         return array.data
     if kind == "string":
-        return objects(_texts(array), shape_of(array) if array.kind != "char" else (1, 1))
+        return objects(_texts(engine, array), shape_of(array) if array.kind != "char" else (1, 1))
     if kind in INTEGER_KINDS:
         return saturate(engine, array.data, DTYPES[kind])
     dtype = DTYPES[kind]
@@ -81,10 +81,10 @@ def convert(engine: Engine, array: Array, kind: str) -> Data:
     return engine.cast(array.data, dtype)
 
 
-def _texts(array: Array) -> list[str]:
+def _texts(engine: Engine, array: Array) -> list[str]:
     if array.kind == "char":
         return lines_of(array)
-    return [f"{element:.5g}" for element in np.asarray(array.data).ravel().tolist()]
+    return [f"{element:.5g}" for element in engine.look(array.data).ravel().tolist()]
 
 
 def _join(engine: Engine, parts: list[Data], axis: int) -> Data:

@@ -21,6 +21,10 @@ Key: TypeAlias = tuple[Any, ...]
 where there are several axes."""
 
 
+ALWAYS_KNOWN = (np.dtype(np.uint16), np.dtype(object))
+"""Dtypes of characters, strings and cells: an engine gives NumPy arrays of them, never others."""
+
+
 class Engine(Protocol):
     """What the interpreter and the builtins ask for."""
 

@@ -79,7 +79,7 @@ def arithmetic(engine: Engine, op: Arithmetic, left: Value, right: Value) -> Val
             return left / right
     a, b = _operands(op.symbol, left, right)
     if "string" in (a.kind, b.kind):
-        return _join(op, a, b)
+        return _join(engine, op, a, b)
     kind = result_kind(a, b)
     if kind in INTEGER_KINDS:
         return wrap(kind, _integer(engine, op, kind, a, b))
@@ -101,7 +101,7 @@ def compare(engine: Engine, op: Comparison, left: Value, right: Value) -> Value:
         return op.scalar(left, right)
     a, b = _operands(op.symbol, left, right)
     if "string" in (a.kind, b.kind):
-        return wrap("logical", _compare_texts(op, a, b))
+        return wrap("logical", _compare_texts(engine, op, a, b))
     x, y = a.data, b.data
     if op.row not in ("equal", "not_equal"):
         x, y = (engine.host(np.real, d) if d.dtype.kind == "c" else d for d in (x, y))
@@ -298,21 +298,21 @@ def _is_whole(data: np.ndarray) -> bool:
     return bool(np.all(np.trunc(data) == data))
 
 
-def _join(op: Arithmetic, a: Array, b: Array) -> Value:
+def _join(engine: Engine, op: Arithmetic, a: Array, b: Array) -> Value:
     """``+`` of strings joins them."""
     if op.row != "add":
         raise undefined_operator(op.symbol, a if a.kind == "string" else b)
-    joined = np.broadcast(_texts(a), _texts(b))
+    joined = np.broadcast(_texts(engine, a), _texts(engine, b))
     return strings([left + right for left, right in joined], joined.shape[::-1])
 
 
-def _compare_texts(op: Comparison, a: Array, b: Array) -> np.ndarray:
-    pairs = np.broadcast(_texts(a), _texts(b))
+def _compare_texts(engine: Engine, op: Comparison, a: Array, b: Array) -> np.ndarray:
+    pairs = np.broadcast(_texts(engine, a), _texts(engine, b))
     made = [op.scalar(left, right) for left, right in pairs]
     return np.array(made, bool).reshape(pairs.shape)
 
 
-def _texts(array: Array) -> np.ndarray:
+def _texts(engine: Engine, array: Array) -> np.ndarray:
     """Texts of an array beside a string: a row of characters is one text, a number its digits."""
     if array.kind == "string":
         return np.asarray(array.data)
@@ -320,7 +320,8 @@ def _texts(array: Array) -> np.ndarray:
     if array.kind == "char":
         one[0, 0] = np.asarray(array.data).tobytes().decode("utf-16-le")
         return one
-    made = np.empty(array.data.shape, object)
+    numbers = engine.look(array.data)
+    made = np.empty(numbers.shape, object)
     for at in np.ndindex(made.shape):
-        made[at] = f"{array.data[at]:.5g}"
+        made[at] = f"{numbers[at]:.5g}"
     return made

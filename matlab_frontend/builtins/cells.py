@@ -53,11 +53,8 @@ def elements(call: Call, x: Value) -> list[Value]:
     array = as_array(x)
     if array is None:
         return [x]
-    flat = call.engine.reshape(array.data, (count_of(x),))
-    return [
-        wrap(array.kind, read(call.engine, flat.reshape(1, -1), [k + 1.0]))
-        for k in range(count_of(x))
-    ]
+    column = call.engine.reshape(array.data, (1, count_of(x)))
+    return [wrap(array.kind, read(call.engine, column, [k + 1.0])) for k in range(count_of(x))]
 
 
 def _apply(

@@ -109,7 +109,7 @@ def fminsearch(call: Call, function: Value, start: Value, *options: Value) -> tu
 
     found = minimize(
         at,
-        array_of(start).data.ravel(),
+        call.engine.look(array_of(start).data).ravel(),
         method="Nelder-Mead",
         options={"xatol": 1e-4, "fatol": 1e-4},
     )

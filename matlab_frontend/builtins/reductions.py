@@ -107,15 +107,20 @@ def mean(call: Call, x: Value, *options: Value) -> Value:
             return wrap(kind, trimmed(engine, engine.reduce("mean", data, axes.of(data.ndim))))
     summed = total(engine, "sum", array, Axes(axes.dimensions, "default", axes.omit_nan))
     made = operators.arithmetic(
-        engine, operators.ARITHMETIC["./"], summed, _number(count_along(engine, array, axes))
+        engine,
+        operators.ARITHMETIC["./"],
+        summed,
+        _number(engine, count_along(engine, array, axes)),
     )
     if axes.output == "native" and array.kind in INTEGER_KINDS:
         return wrap(array.kind, saturate(engine, array_of(made).data, DTYPES[array.kind]))
     return made
 
 
-def _number(count: float | Data) -> Value:
-    return count if isinstance(count, float) else wrap("double", count.astype(np.float64))
+def _number(engine: Engine, count: float | Data) -> Value:
+    return (
+        count if isinstance(count, float) else wrap("double", engine.cast(count, DTYPES["double"]))
+    )
 
 
 def _quantifier(name: str, empty_result: float, doc: str) -> Builtin:

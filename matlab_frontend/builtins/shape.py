@@ -306,7 +306,7 @@ def ind2sub(call: Call, extents: Value, index: Value) -> Value | tuple[Value, ..
     shape: Shape = tuple(int(number) for number in known(call.engine, extents).ravel())
     outputs = max(call.outputs, 1)
     shape = (*shape[: outputs - 1], math.prod(shape[outputs - 1 :]))
-    flat = array_of(index).data - 1
+    flat = call.engine.look(array_of(index).data) - 1
     found = call.engine.host(np.unravel_index, flat.astype(np.int64), shape, "F")
     return tuple(wrap("double", part + 1.0) for part in found)
 

@@ -129,7 +129,7 @@ def interp1(call: Call, *arguments: Value) -> Value:
         )
     order = np.argsort(places)
     places, heights = places[order], heights.ravel()[order]
-    query = array_of(wanted).data.astype(float)
+    query = call.engine.look(array_of(wanted).data).astype(float)
     method = next((word for word in words if word != "extrap"), "linear")
     outside = known(call.engine, plain[3]).item() if len(plain) > 3 else np.nan
     made = _interpolate(places, heights, query, method)
@@ -167,7 +167,9 @@ def _interpolate(
 def spline(call: Call, x: Value, y: Value, query: Value) -> Value:
     """Cubic spline interpolation."""
     places, heights = (known(call.engine, part).ravel() for part in (x, y))
-    return wrap("double", _interpolate(places, heights, array_of(query).data, "spline"))
+    return wrap(
+        "double", _interpolate(places, heights, call.engine.look(array_of(query).data), "spline")
+    )
 
 
 @builtin("unwrap")
