@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from runmat_jit.capture.functionalize import Functional, Refused, ScalarInput, functionalize
 from runmat_jit.capture.pending import Pending
-from runmat_jit.capture.storage import Storage
+from runmat_jit.capture.storage import Geometry, Storage, array_at
 from runmat_jit.capture.tape import Ref
 from runmat_jit.capture.trace import Batch, Fits, scalar_of
 from runmat_jit.graph.node import Into
@@ -37,7 +37,33 @@ def run_one_by_one(tracer: Tracer, pending: Sequence[Pending]) -> None:
     for operation in pending:
         storage = operation.target.storage
         live = [storage] if storage.memory is None else []
-        run(tracer, functionalize([operation], live, alone=True))
+        try:
+            functional = functionalize([operation], live, alone=True)
+        except Refused as refusal:
+            tracer.effect("no-graph", str(refusal))
+            run_by_numpy(operation)
+        else:
+            run(tracer, functional)
+
+
+def run_by_numpy(operation: Pending) -> None:
+    """What no graph can say, such as a write to memory that overlaps itself."""
+    target = array_of(operation.target)
+    values = [
+        array_of(operand) if isinstance(operand, Geometry) else getattr(operand, "value", operand)
+        for operand in operation.operands
+    ]
+    function: Any = operation.row.numpy
+    if isinstance(function, np.ufunc) and not operation.params:
+        function(*values, out=target, casting="unsafe")
+    else:
+        np.copyto(target, function(*values, **operation.params), casting="unsafe")
+
+
+def array_of(at: Geometry) -> np.ndarray:
+    """The real array of a geometry, where its memory exists."""
+    assert at.storage.memory is not None, "fresh memory has a graph"
+    return array_at(at.storage.memory, at.offset, at.dtype, at.shape, at.strides)
 
 
 def targets(pending: Sequence[Pending]) -> list[Storage]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from runmat_jit.capture import classify, host
-from runmat_jit.capture.outside import is_plain_object
+from runmat_jit.capture.outside import is_plain_class
 from runmat_jit.capture.release import is_made_here
 from runmat_jit.capture.traced import PYTHON, Traced, TracedMethod
 from runmat_jit.capture.values import holds_traced
@@ -65,7 +65,7 @@ def call(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
         return call_bound_builtin(hooks, fn, args, kwargs)
     call_of_type = getattr(kind, "__call__", None)  # noqa: B004  (the function itself is wanted)
     if isinstance(call_of_type, types.FunctionType) and not is_library(call_of_type):
-        return call(hooks, call_of_type, (fn, *args), kwargs)
+        return call(hooks, hooks.class_attribute(kind, "__call__"), (fn, *args), kwargs)
     return effect(hooks, fn, args, kwargs)
 
 
@@ -222,16 +222,16 @@ def call_class(hooks: Hooks, cls: type, args: Args, kwargs: Kwargs) -> Any:
     makes: Any = cls.__new__
     if type(cls) is not type or makes is not object.__new__ or is_foreign(cls):
         return effect(hooks, cls, args, kwargs)
+    if not is_plain_class(cls):
+        hooks.tracer.effect("outside-object", f"{cls.__qualname__} has operators of its own")
     if dataclasses.is_dataclass(cls) and not hasattr(cls, "__post_init__"):
         return own(cls(*args, **kwargs))
-    initialize = getattr(cls, "__init__")  # noqa: B009  (unbound: the instance is given)
+    initialize = hooks.class_attribute(cls, "__init__")
     if initialize is object.__init__:
         return own(cls(*args, **kwargs))
     if not isinstance(initialize, types.FunctionType):
         return effect(hooks, cls, args, kwargs)
     instance = own(object.__new__(cls))
-    if not is_plain_object(instance):
-        hooks.tracer.effect("outside-object", f"{cls.__qualname__} has operators of its own")
     call(hooks, initialize, (instance, *args), kwargs)
     return instance
 

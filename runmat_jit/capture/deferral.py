@@ -201,6 +201,8 @@ def layout(tracer: Tracer, plan: Plan) -> tuple[int, ...] | None:
     """Byte strides of a new result; None where only NumPy's own run tells."""
     kind = plan.result.type
     arrays = plan.arrays()
+    if any(s == 0 and e > 1 for at in arrays for s, e in zip(at.strides, at.shape, strict=True)):
+        return None
     plain = c_strides(kind.shape)
     size = kind.dtype.itemsize
     contiguous = all(
@@ -221,7 +223,7 @@ def layout(tracer: Tracer, plan: Plan) -> tuple[int, ...] | None:
 def ask_numpy(tracer: Tracer, fn: Any, plan: Plan) -> tuple[int, ...]:
     """Run NumPy's operation on the real values, for its events, exceptions and layout."""
     operands = tuple([tracer.raw(operand) for operand in plan.bound.operands])
-    operation = fn if classify.is_operator(fn) else plan.row.numpy
+    operation = fn if classify.is_operator(fn) and not plan.bound.params else plan.row.numpy
     made = call_at(tracer.here(), operation, operands, plan.bound.params)
     return tuple(made.strides) if isinstance(made, np.ndarray) else ()
 

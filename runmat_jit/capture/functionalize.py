@@ -213,12 +213,14 @@ class _State:
     def write(self, target: Geometry, node: Node, line: SourceLine | None) -> None:
         """Make a new version of the target's storage."""
         node = self.cast(node, target.dtype, line)
+        if 0 in target.shape and not target.whole():
+            return
         if node.type.shape != target.shape:
             kind = TensorType(target.dtype, target.shape)
             params = {"shape": target.shape}
             node = self.builder.make(ROWS["broadcast_to"], (node,), params, kind)
         storage = target.storage
-        if storage.memory is not None:
+        if storage.memory is not None and 0 not in target.shape:
             self.version(storage)  # an input, so that the store has a place
             self.store(target, node)
         if target.whole():
@@ -226,8 +228,6 @@ class _State:
             self.lost.discard(storage)
         elif storage in self.lost:
             return
-        elif target.shape and 0 in target.shape:
-            self.versions[storage] = self.version(storage)
         elif storage.memory is None:
             self.versions[storage] = self.update(target, node)
         else:

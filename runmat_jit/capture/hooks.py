@@ -83,8 +83,9 @@ class Hooks(HookBase):
                 return getattr(obj, name)
             return self.tracer.outside.attribute(obj, name)
         if isinstance(obj, type):
-            plain = obj.__module__ == "builtins" or obj.__module__.partition(".")[0] == "numpy"
-            return getattr(obj, name) if plain else self.tracer.outside.attribute(obj, name)
+            return self.class_attribute(obj, name)
+        if kind is super:
+            return self.attr_of_super(obj, name)
         if self.tracer.outside.slot_of(obj) is not None:
             return self.attr_of_outside(obj, name)
         if self.tracer.owns(obj):
@@ -113,7 +114,7 @@ class Hooks(HookBase):
             self.tracer.effect("descriptor", f"{type(obj).__name__}.{name} runs code of its own")
         if isinstance(found, property) and found.fget is not None:
             outside = self.tracer.outside
-            getter = outside.attribute(outside.attribute(type(obj), name), "fget")
+            getter = outside.attribute(self.class_attribute(type(obj), name), "fget")
             return calls.call(self, getter, (obj,), {})
         if not hasattr(obj, name):
             self.tracer.effect("missing-attribute", f"{type(obj).__name__} has no {name}")
@@ -122,12 +123,38 @@ class Hooks(HookBase):
 
     def attr_of_own(self, obj: Any, name: str) -> Any:
         """An attribute of an object that the recording made."""
-        found = getattr(type(obj), name, None)
+        kind = type(obj)
+        if name in getattr(obj, "__dict__", ()):
+            return getattr(obj, name)
+        found = getattr(kind, name, None)
         if isinstance(found, property) and found.fget is not None:
-            return calls.call(self, found.fget, (obj,), {})
-        if runs_code(type(obj), name):
-            self.tracer.effect("descriptor", f"{type(obj).__name__}.{name} runs code of its own")
-        return getattr(obj, name)
+            getter = self.tracer.outside.attribute(self.class_attribute(kind, name), "fget")
+            return calls.call(self, getter, (obj,), {})
+        if runs_code(kind, name):
+            self.tracer.effect("descriptor", f"{kind.__name__}.{name} runs code of its own")
+        if found is not None:
+            self.class_attribute(kind, name)  # the class may change
+        return self.adopted(getattr(obj, name))
+
+    def class_attribute(self, kind: type, name: str) -> Any:
+        """An attribute of a class: read from outside, unless the recording made the class."""
+        outside = self.tracer.outside
+        if kind.__module__ == "builtins" or kind.__module__.partition(".")[0] == "numpy":
+            return getattr(kind, name)
+        if kind not in outside.classes and "<locals>" in kind.__qualname__:
+            return getattr(kind, name)
+        if runs_code(type(kind), name) or isinstance(getattr(type(kind), name, None), property):
+            self.tracer.effect("descriptor", f"{kind.__name__}.{name} runs code of its metaclass")
+        return outside.attribute(kind, name)
+
+    def attr_of_super(self, obj: Any, name: str) -> Any:
+        """What ``super()`` finds: an attribute of the next class that has it."""
+        classes = obj.__self_class__.__mro__
+        for base in classes[classes.index(obj.__thisclass__) + 1 :]:
+            if name in vars(base):
+                self.class_attribute(base, name)
+                break
+        return self.adopted(getattr(obj, name))
 
     def item(self, obj: Any, key: Any, /) -> Any:
         if type(obj) is Traced or self.tracer.passive:
@@ -139,6 +166,7 @@ class Hooks(HookBase):
         if self.tracer.outside.slot_of(obj) is not None:
             getter = getattr(type(obj), "__getitem__", None)
             if isinstance(getter, types.FunctionType):
+                getter = self.class_attribute(type(obj), "__getitem__")
                 return calls.call(self, getter, (obj, key), {})
             self.tracer.effect("outside-item", f"an item of a {type(obj).__name__}")
         elif isinstance(obj, np.ndarray) and is_traceable(obj):

@@ -11,6 +11,7 @@ import builtins
 import enum
 import types
 from collections.abc import Callable, Hashable
+from dataclasses import is_dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,9 +59,17 @@ _OPERATORS = frozenset(
 
 def is_plain_object(value: Any) -> bool:
     """Whether an object's attributes, items and calls are all that Python uses of it."""
-    kind = type(value)
-    return hasattr(value, "__dict__") and not any(
-        name in _OPERATORS for base in kind.__mro__ if base is not object for name in vars(base)
+    return hasattr(value, "__dict__") and is_plain_class(type(value))
+
+
+def is_plain_class(kind: type) -> bool:
+    """Whether a class has none of the methods that Python runs without asking a hook."""
+    generated = {"__eq__", "__setattr__", "__delattr__"} if is_dataclass(kind) else set()
+    return not any(
+        name in _OPERATORS and name not in generated
+        for base in kind.__mro__
+        if base is not object
+        for name in vars(base)
     )
 
 
@@ -95,6 +104,7 @@ class Outside:
         self.memo: dict[Hashable, Any] = {}
         self.epoch = 0
         self.objects: dict[int, tuple[Any, int]] = {}  # outside objects that a slot holds
+        self.classes: set[type] = set()  # that the program found outside
         self.copying: set[int] = set()  # tuples whose items are being read
 
     def slot_of(self, value: Any) -> int | None:
@@ -140,6 +150,8 @@ class Outside:
             return value, same_method(value)
         if is_bound(value):
             self.tracer.effect("outside-object", f"a method of a {type(value.__self__).__name__}")
+        if isinstance(value, type):
+            self.classes.update(value.__mro__[:-1])
         if isinstance(value, _BY_IDENTITY) or kind.__module__.partition(".")[0] == "runmat_jit":
             return value, lambda other, _slots: other is value
         known = self.slot_of(value)

@@ -42,7 +42,7 @@ class Arguments:
         apart = take_apart(value)
         if apart is not None:
             return self.lift_container(value, *apart)
-        if not is_constant(value):
+        if not is_constant(value) and self.tracer.outside.slot_of(value) is None:
             self.object(value)
         return value
 

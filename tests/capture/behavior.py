@@ -23,6 +23,7 @@ import runmat_jit as runmat
 
 RELATIVE = {"e": 1e-2, "f": 1e-5, "d": 1e-12, "g": 1e-12, "F": 1e-5, "D": 1e-12}
 HERE = __file__
+LIBRARIES = ("builtins", "numpy", "numpy.ma.core", "functools", "decimal", "fractions")
 
 
 @dataclass
@@ -136,7 +137,9 @@ def parts_of(value):
         return dict(enumerate(sorted(value, key=repr)))
     if isinstance(value, slice):
         return {"slice": (value.start, value.stop, value.step)}
-    if hasattr(value, "__dict__") and not isinstance(value, (type, types.FunctionType)):
+    if isinstance(value, BaseException):
+        return {"args": value.args, **vars(value)}
+    if hasattr(value, "__dict__") and type(value).__module__ not in LIBRARIES:
         return dict(vars(value))
     return None
 
@@ -248,7 +251,9 @@ def bits_of(value, above=()):
     if id(value) in above:
         return "again"
     if isinstance(value, (np.ndarray, np.generic)):
-        return value.dtype.str, value.shape, value.tobytes() if value.dtype != object else ""
+        value = value.data if isinstance(value, np.ma.MaskedArray) else value
+        plain = value.dtype.kind in "biufcSUM" and value.dtype.char not in "gG"
+        return value.dtype.str, value.shape, value.tobytes() if plain else ""
     if isinstance(value, float):
         return value.hex() if math.isfinite(value) else repr(value)
     parts = parts_of(value) if not isinstance(value, (set, frozenset)) else None

@@ -520,6 +520,238 @@ def change(number):
 def f(x):
     return ops["act"](x)
 """,
+    "function attributes": """
+def helper(x): return x * helper.scale
+helper.scale = 1.0
+def change(number):
+    helper.scale = float(number % 3)
+def f(x):
+    return helper(x) + f.offset
+f.offset = 0.5
+""",
+    "a bound method of a list": """
+items = []
+append, count = items.append, items.__len__
+def change(number): pass
+def f(x):
+    append(1)
+    return x * count()
+""",
+    "the value of an enum is a list": """
+import enum
+class Mode(enum.Enum):
+    A = [1.0]
+def change(number):
+    Mode.A.value[0] = number
+def f(x):
+    return x * Mode.A.value[0]
+""",
+    "a cached property": """
+import functools
+class A:
+    def __init__(self): self.k = 1.0
+    @functools.cached_property
+    def w(self): return self.k * 2
+thing = A()
+def change(number):
+    thing.k = float(number)
+    if number == 3: del thing.w
+def f(x):
+    return x * thing.w
+""",
+    "a descriptor": """
+class Twice:
+    def __get__(self, owner, kind): return scale[0] * 2
+scale = [1.0]
+class A:
+    w = Twice()
+thing = A()
+def change(number):
+    scale[0] = float(number)
+def f(x):
+    return x * thing.w + A.w
+""",
+    "a property setter": """
+log = []
+scale = 1.0
+class A:
+    @property
+    def w(self): return self._w
+    @w.setter
+    def w(self, value):
+        log.append(len(log))
+        self._w = value * scale
+def change(number):
+    global scale
+    scale = float(number)
+def f(x):
+    made = A()
+    made.w = x
+    return made.w, len(log)
+""",
+    "a class with a setter of attributes": """
+scale = 1.0
+class A:
+    def __setattr__(self, name, value):
+        object.__setattr__(self, name, value * scale)
+def change(number):
+    global scale
+    scale = float(number)
+def f(x):
+    made = A()
+    made.w = x
+    return made.w
+""",
+    "a class with __getattr__ made inside": """
+scale = [1.0]
+class A:
+    def __getattr__(self, name): return scale[0]
+def change(number):
+    scale[0] = float(number)
+def f(x):
+    return x * A().w
+""",
+    "a class with operators made inside": """
+scale = [1.0]
+class A:
+    def __init__(self, x): self.x = x
+    def __add__(self, other): return A(self.x * scale[0] + other)
+    def __len__(self): return int(scale[0])
+    def __eq__(self, other): return scale[0] > 2
+    def __iter__(self): return iter([self.x * scale[0]])
+def change(number):
+    scale[0] = float(number)
+def f(x):
+    made = A(x) + 1
+    return made.x, len(made), made == 3, list(made)
+""",
+    "a metaclass": """
+scale = [1.0]
+class Meta(type):
+    @property
+    def w(cls): return scale[0]
+    def __call__(cls, *args): return super().__call__(*args)
+class A(metaclass=Meta):
+    pass
+def change(number):
+    scale[0] = float(number)
+def f(x):
+    A()
+    return x * A.w
+""",
+    "static and class methods": """
+class A:
+    scale = 1.0
+    @staticmethod
+    def still(x): return x + 1
+    @classmethod
+    def scaled(cls, x): return x * cls.scale
+class B(A):
+    pass
+def change(number):
+    if number == 2: A.scale = 3.0
+    if number == 4: B.scale = 5.0
+    if number == 6: A.still = staticmethod(lambda x: x - 1)
+def f(x):
+    return A.still(x), A.scaled(x), B.scaled(x), B().scaled(x)
+""",
+    "super and inheritance": """
+class A:
+    def go(self, x): return x + 1
+class B(A):
+    def go(self, x): return super().go(x) * 2
+thing = B()
+def change(number):
+    if number == 3: A.go = lambda self, x: x - 1
+def f(x):
+    return thing.go(x)
+""",
+    "unpacking of a container from outside": """
+pair = (np.array(3.0), np.ones(4))
+box = [np.array([3.0])]
+def change(number):
+    pair[0][...] = number
+    box[0][0] = number
+def f(x):
+    t, w = pair
+    (u,) = box
+    if t > 2: x = x + 1
+    if u > 4: x = x * 2
+    return x + t * w, [*box][0] * 1
+""",
+    "a write to an item of an unpacked container": """
+pair = (np.zeros(4), [np.zeros(4)])
+def change(number): pass
+def f(x):
+    pair[0][1:] = x[1:]
+    w, (v,) = pair
+    v += 1
+    return w + 1, pair[1][0] * 2
+""",
+    "a list that is an argument too": """
+items = [1.0]
+def change(number):
+    items[0] = float(number)
+def f(x, same=items):
+    same.append(x.sum())
+    return len(items), items[-1], same is items
+""",
+    "functions compared by identity": """
+def a(x): return x
+def b(x): return x
+chosen = a
+def change(number):
+    global chosen
+    chosen = [a, b][number % 2]
+def f(x):
+    return x * (1 if chosen is a else 2), chosen == b
+""",
+    "a large list": """
+items = [float(i) for i in range(1000)]
+def change(number):
+    items[7] = float(number)
+def f(x):
+    return x * items[7] + sum(items)
+""",
+    "a large dict of arrays": """
+items = {i: np.ones(4) * i for i in range(300)}
+def change(number):
+    items[7][0] = float(number)
+def f(x):
+    a = items[7]
+    a[1] += 1
+    return x * a + items[8]
+""",
+    "an object in a list": """
+class A:
+    def __init__(self, k): self.k = k
+items = [A(1.0), A(2.0)]
+def change(number):
+    items[number % 2].k = float(number)
+    if number == 5: items.reverse()
+def f(x):
+    for item in items: x = x * item.k + 1
+    return x
+""",
+    "dict keys of several classes": """
+items = {1: 2.0}
+def change(number):
+    items.clear()
+    items[[1, 1.0, True, "1", (1,), 1, 2, -0.0][number]] = float(number)
+def f(x):
+    return [type(key).__name__ for key in items], [x * v for v in items.values()]
+""",
+    "errors from outside state": """
+items = {"a": 1.0}
+def change(number):
+    if number == 2: del items["a"]
+    if number == 4: items["a"] = 3.0
+def f(x):
+    try:
+        return x * items["a"]
+    except KeyError as error:
+        return str(error)
+""",
     "star arguments from outside": """
 pair = [1.0, 2.0]
 options = {"a_min": -1.0, "a_max": 1.0}
