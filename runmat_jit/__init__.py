@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from runmat_jit import telemetry
-from runmat_jit.api import CacheInfo, JitFunction, config, disable, jit
+from runmat_jit.api import CacheInfo, JitFunction, config, devices, disable, jit
 from runmat_jit.compiler.explain import Explanation
 from runmat_jit.core.errors import (
     ArgumentError,
@@ -36,6 +36,7 @@ __all__ = [
     "JitFunction",
     "RunMatError",
     "config",
+    "devices",
     "disable",
     "jit",
     "random",

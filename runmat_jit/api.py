@@ -13,8 +13,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 from runmat_jit.compiler.explain import Explanation, Reason, reports_of, show_line
-from runmat_jit.core.config import OPTIONS, Config
+from runmat_jit.core.config import DEVICES, OPTIONS, Config
 from runmat_jit.core.errors import ArgumentError, CaptureError, ConfigError
+from runmat_jit.core.types import COMPILED_DTYPES
+from runmat_jit.runtime.gpu import DeviceInfo, gpu_devices
 from runmat_jit.runtime.session import Session, current_session, use_session
 
 if TYPE_CHECKING:
@@ -96,7 +98,9 @@ class JitFunction(Generic[P, R]):
 
         with self._lock:
             if self._captured is None or self._captured[0] is not session:
-                capturer = session.service(Capturer, _make_capturer)
+                device = self._options["device"] or session.config.device
+                make = functools.partial(_make_capturer, device=device)
+                capturer = session.service(Capturer, make, device)
                 fn: Any = self.__wrapped__
                 self._captured = session, CapturedFunction(fn, capturer, None)
             return self._captured[1]
@@ -145,18 +149,24 @@ class JitFunction(Generic[P, R]):
         refused = [
             Reason("one-by-one", f"operations ran one by one: {why}") for why in record.refused
         ]
-        return tuple(dict.fromkeys((*effects, *refused)))
+        devices = [
+            Reason("not-on-device", program.device_reason)
+            for program in record.programs
+            if program.device_reason
+        ]
+        return tuple(dict.fromkeys((*effects, *refused, *devices)))
 
     def source(self, *args: Any, backend: str = "llvm", **kwargs: Any) -> str:
         """The generated code of a call like this one.
 
         Args:
             *args: Arguments of the call; without a record of such calls one is made.
-            backend: ``llvm``, ``kernel`` (the backend-neutral text) or ``graph``.
+            backend: ``llvm``, ``wgsl``, ``kernel`` (the backend-neutral text) or ``graph``.
             **kwargs: Keyword arguments of the call.
 
         Raises:
             ArgumentError: the backend has another name.
+            BackendError: WGSL is asked for and no adapter was found.
 
         """
         if backend not in _SOURCES:
@@ -193,11 +203,12 @@ def _rebuild(fn: Callable[..., Any], options: dict[str, Any]) -> JitFunction[...
     return JitFunction(fn, options)
 
 
-def _make_capturer(session: Session) -> Capturer:
+def _make_capturer(session: Session, device: str) -> Capturer:
     from runmat_jit.capture.function import Capturer  # noqa: PLC0415  (see _capture)
-    from runmat_jit.compiler.compiler import Compiler  # noqa: PLC0415  (likewise)
+    from runmat_jit.compiler.compiler import Compiler, DeviceExecutor  # noqa: PLC0415  (likewise)
 
-    return Capturer(session.service(Compiler, Compiler), session.states)
+    compiler = session.service(Compiler, Compiler)
+    return Capturer(DeviceExecutor(compiler, device), session.states)
 
 
 def _graph_source(_session: Session, compiled: Compiled) -> str:
@@ -212,12 +223,17 @@ def _kernel_source(_session: Session, compiled: Compiled) -> str:
     return "\n".join(map(to_text, compiled.kernels))
 
 
+def _wgsl_source(session: Session, compiled: Compiled) -> str:
+    return "\n".join(map(session.gpu.backend.source, compiled.kernels))
+
+
 def _llvm_source(session: Session, compiled: Compiled) -> str:
     return "\n".join(map(session.backend.source, compiled.kernels))
 
 
 _SOURCES: dict[str, Callable[[Session, Compiled], str]] = {
     "llvm": _llvm_source,
+    "wgsl": _wgsl_source,
     "kernel": _kernel_source,
     "graph": _graph_source,
 }
@@ -227,13 +243,13 @@ _SOURCES: dict[str, Callable[[Session, Compiled], str]] = {
 def jit(fn: Callable[P, R], /) -> JitFunction[P, R]: ...
 @overload
 def jit(
-    *, device: str = ..., precision: str = ..., fullgraph: bool = ...
+    *, device: str | None = ..., precision: str = ..., fullgraph: bool = ...
 ) -> Callable[[Callable[P, R]], JitFunction[P, R]]: ...
 def jit(
     fn: Callable[..., Any] | None = None,
     /,
     *,
-    device: str = "cpu",
+    device: str | None = None,
     precision: str = "exact",
     fullgraph: bool = False,
 ) -> Any:
@@ -241,7 +257,8 @@ def jit(
 
     Args:
         fn: The function: its results, exceptions and writes to arguments stay NumPy's.
-        device: Where regions run: ``cpu``, or ``auto`` (the cost model; today the CPU).
+        device: Where regions run: ``cpu``, ``gpu`` (the CPU where that cannot be, with a reason in
+            ``explain()``), or ``auto`` (the cost model; today the CPU). None: the option's value.
         precision: ``exact``: every value within its documented error bound.
         fullgraph: Raise :class:`CaptureError` instead of running part of the function in Python.
 
@@ -250,8 +267,8 @@ def jit(
 
     """
     options = {"device": device, "precision": precision, "fullgraph": fullgraph}
-    if device not in ("cpu", "auto"):
-        raise ArgumentError(f"device={device!r}: there are cpu and auto")
+    if device is not None and device not in DEVICES:
+        raise ArgumentError(f"device={device!r}: there are {', '.join(DEVICES)}")
     if precision != "exact":
         raise ArgumentError(f"precision={precision!r}: there is exact")
     if fn is None:
@@ -278,6 +295,22 @@ def disable() -> Iterator[None]:
         yield
     finally:
         _disabled.depth -= 1
+
+
+def devices() -> tuple[DeviceInfo, ...]:
+    """The CPU and the adapters of this machine, software adapters marked.
+
+    The first call in a process may take a second: adapters are looked for in a process of its own.
+    """
+    session = current_session()
+    processor = DeviceInfo(
+        "cpu",
+        session.jit.target.cpu,
+        "llvm" if session.unsupported is None else "reference",
+        software=False,
+        dtypes=tuple(dtype.name for dtype in COMPILED_DTYPES),
+    )
+    return (processor, *gpu_devices(session.findings_directory(), session.log))
 
 
 def config(**changes: Any) -> Config:

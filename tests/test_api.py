@@ -151,7 +151,7 @@ def test_source_shows_every_stage():
     assert "define void @" in scaled.source(x)
     assert "lanes" in scaled.source(x, backend="kernel")
     assert "multiply" in scaled.source(x, backend="graph")
-    with pytest.raises(runmat.ArgumentError, match="there are llvm, kernel, graph"):
+    with pytest.raises(runmat.ArgumentError, match="there are llvm, wgsl, kernel, graph"):
         scaled.source(x, backend="ptx")
 
 

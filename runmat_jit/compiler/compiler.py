@@ -13,6 +13,7 @@ import numpy as np
 from runmat_jit.compiler.binding import Bound, arrays_first, bind, picker
 from runmat_jit.compiler.program import Buffer, Commit, Layout, NativeProgram, report
 from runmat_jit.core.config import FUSION_KINDS
+from runmat_jit.core.errors import BackendError
 from runmat_jit.core.protocols import Program
 from runmat_jit.core.types import c_strides
 from runmat_jit.graph.node import Graph, Into, Node
@@ -43,6 +44,9 @@ class Compiled:
     launches: tuple[tuple[Launch, ...], ...]
     """The launches of each region."""
     kernels: tuple[Kernel, ...]
+    device: str = "cpu"
+    device_reason: str = ""
+    """Why it does not run on the device that was asked for."""
 
     def run(self, inputs: Sequence[Any], warn: frozenset[str]) -> list[np.ndarray]:
         """Run the program."""
@@ -61,15 +65,17 @@ class Compiler:
         """Add to a telemetry counter."""
         self.session.telemetry.count(event, amount)
 
-    def compile(self, graph: Graph) -> Compiled:
-        """The program of a graph; one for each text and the lines it came from."""
-        key = (to_text(graph), tuple(node.line for node in graph.nodes))
+    def compile(self, graph: Graph, device: str = "cpu") -> Compiled:
+        """The program of a graph; one for each device, text and the lines it came from."""
+        key = (device, to_text(graph), tuple(node.line for node in graph.nodes))
         with self._lock:
             known = self._programs.get(key)
             if known is not None:
                 self._programs.move_to_end(key)
                 return known
         compiled = build(self.session, graph, self.session.config.disable_fusion)
+        if device == "gpu":
+            compiled = on_gpu(self.session, compiled)
         if self.session.config.verify == 1:
             compiled = verified(self.session, compiled)
         with self._lock:
@@ -124,8 +130,39 @@ def link(
         kernels.append(kernel)
         bound.append(bind(launch, arguments, places.numbers, compiled))
     layout = places.layout()
-    program = NativeProgram(session, layout, bound, EventFinder(captured))
+    nodes = {key: number for key, number in places.numbers.items() if isinstance(key, Node)}
+    program = NativeProgram(session, layout, bound, EventFinder(captured), nodes)
     return Compiled(program, captured, plan, launches, tuple(kernels))
+
+
+def on_gpu(session: Session, compiled: Compiled) -> Compiled:
+    """The same program on the session's GPU; as it is, with the reason, where that cannot be."""
+    from runmat_jit.compiler.gpu_program import GpuProgram  # noqa: PLC0415  (loads no GPU code before)
+
+    try:
+        gpu = session.gpu
+    except BackendError as error:
+        return replace(compiled, device_reason=str(error))
+    if not isinstance(compiled.program, NativeProgram):
+        return replace(compiled, device_reason="this machine runs no kernels")
+    launches = [launch for group in compiled.launches for launch in group]
+    program = GpuProgram(session, gpu, compiled.plan, launches, compiled.program)
+    reason = program.unsupported()
+    if reason is not None:
+        return replace(compiled, device_reason=reason)
+    return replace(compiled, program=program, device="gpu")
+
+
+class DeviceExecutor:
+    """A compiler whose programs run on one device: what capture is given."""
+
+    def __init__(self, compiler: Compiler, device: str) -> None:
+        self.compiler, self.device = compiler, device
+        self.count = compiler.count
+
+    def compile(self, graph: Graph) -> Compiled:
+        """The program of a graph on this device."""
+        return self.compiler.compile(graph, self.device)
 
 
 class Places:

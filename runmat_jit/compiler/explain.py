@@ -109,17 +109,17 @@ def region_reports(compiled: Compiled) -> list[RegionReport]:
     """The regions of a compiled graph."""
     groups = compiled.launches or ((),) * len(compiled.plan.regions)
     return [
-        report_region(region, len(launches))
+        report_region(region, len(launches), compiled.device)
         for region, launches in zip(compiled.plan.regions, groups, strict=True)
     ]
 
 
-def report_region(region: Region, kernels: int) -> RegionReport:
+def report_region(region: Region, kernels: int, device: str) -> RegionReport:
     """What is said of one region."""
     lines = [node.line for node in region.nodes if node.line is not None]
     return RegionReport(
         kind=region.kind,
-        device="cpu",
+        device=device,
         operations=tuple(node.op.name for node in region.nodes),
         lines=tuple(dict.fromkeys(map(show_line, lines))),
         kernels=kernels,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -14,6 +14,7 @@ from runmat_jit.compiler.blocks import Blocks
 from runmat_jit.core.errstate import warnings_raise
 from runmat_jit.core.protocols import EventsRaise
 from runmat_jit.core.source import SourceLine
+from runmat_jit.graph.node import Node
 from runmat_jit.runtime.session import Session
 
 if TYPE_CHECKING:
@@ -66,10 +67,16 @@ class NativeProgram:
     """Kernels in order over a numbered memory; safe to run from several threads."""
 
     def __init__(
-        self, session: Session, layout: Layout, launches: Sequence[Bound], events: EventSource
+        self,
+        session: Session,
+        layout: Layout,
+        launches: Sequence[Bound],
+        events: EventSource,
+        places: Mapping[Node, int],
     ) -> None:
         self.layout, self.launches = layout, tuple(launches)
         self.nbytes = sum(launch.nbytes for launch in launches)
+        self.numbers = places
         self._count = session.telemetry.count
         self._launch = session.launcher.run
         self._empty = session.allocator.empty
@@ -84,14 +91,7 @@ class NativeProgram:
             EventsRaise: an event occurred while the warnings filters raise; nothing was written.
 
         """
-        layout = self.layout
-        memory = [*inputs, *layout.constants]
-        empty = self._empty
-        for buffer in layout.buffers:
-            if buffer.nbytes < _SMALL and buffer.strides is None:
-                memory.append(np.empty(buffer.shape, buffer.dtype))
-            else:
-                memory.append(empty(buffer.shape, buffer.dtype, buffer.strides))
+        memory = self.allocate(inputs)
         try:
             blocks = self._blocks.pop()
         except IndexError:
@@ -100,13 +100,31 @@ class NativeProgram:
         happened = bool(blocks.word[0])
         blocks.word[0] = 0
         self._blocks.append(blocks)
+        return self.finish(inputs, memory, warn, happened=happened)
+
+    def allocate(self, inputs: Sequence[Any]) -> list[Any]:
+        """The memory of one run: the inputs, the constants, and new buffers."""
+        layout = self.layout
+        memory = [*inputs, *layout.constants]
+        empty = self._empty
+        for buffer in layout.buffers:
+            if buffer.nbytes < _SMALL and buffer.strides is None:
+                memory.append(np.empty(buffer.shape, buffer.dtype))
+            else:
+                memory.append(empty(buffer.shape, buffer.dtype, buffer.strides))
+        return memory
+
+    def finish(
+        self, inputs: Sequence[Any], memory: list[Any], warn: frozenset[str], *, happened: bool
+    ) -> list[np.ndarray]:
+        """Report events, commit writes, give the fresh results of computed memory (as ``run``)."""
         if happened and warn:
             self._report(inputs, warn)
-        for source, target in layout.copies:
+        for source, target in self.layout.copies:
             memory[target][...] = memory[source]
-        for commit in layout.commits:
+        for commit in self.layout.commits:
             write(memory[commit.input], memory[commit.source], commit)
-        return list(layout.fresh(memory))
+        return list(self.layout.fresh(memory))
 
     def _run_kernels(self, memory: Sequence[np.ndarray], blocks: Blocks) -> None:
         launch, addresses, offsets = self._launch, blocks.addresses, blocks.offsets

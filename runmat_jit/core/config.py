@@ -51,15 +51,22 @@ def _kinds(text: str) -> frozenset[str]:
     return names
 
 
+DEVICES: Final = ("cpu", "gpu", "auto")
+"""Where a function may be asked to run."""
+
+
 def _device(text: str) -> str:
-    if text not in ("cpu", "auto"):
-        raise ValueError("it must be cpu or auto")
+    if text not in DEVICES:
+        raise ValueError(f"it must be one of {', '.join(DEVICES)}")
     return text
 
 
 OPTIONS: Final = (
     Option(
-        "device", "RUNMAT_DEVICE", _device, "Where regions run: `cpu`, or `auto` (the cost model)."
+        "device",
+        "RUNMAT_DEVICE",
+        _device,
+        "Where regions run: `cpu`, `gpu`, or `auto` (the cost model).",
     ),
     Option(
         "num_threads", "RUNMAT_NUM_THREADS", _count, "Threads of the CPU backend; 0: one a core."
@@ -83,7 +90,12 @@ OPTIONS: Final = (
     Option(
         "log", "RUNMAT_LOG", str, "Level of the `runmat_jit` logger, such as `info` or `debug`."
     ),
-    Option("cache_dir", "RUNMAT_CACHE_DIR", str, "Directory of what is kept between processes; `none`: nothing."),
+    Option(
+        "cache_dir",
+        "RUNMAT_CACHE_DIR",
+        str,
+        "Directory of what is kept between processes; `none`: nothing.",
+    ),
 )
 
 

@@ -9,7 +9,7 @@ import logging
 import os
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from runmat_jit.core.config import Config, read_config
 from runmat_jit.core.errstate import ErrorStates
+from runmat_jit.runtime.gpu import Gpu, open_gpu
 from runmat_jit.runtime.telemetry import Telemetry
 
 if TYPE_CHECKING:
@@ -60,20 +61,21 @@ class Session:
         self.log = logging.getLogger("runmat_jit")
         if self.config.log:
             self.log.setLevel(self.config.log.upper())
-        self._services: dict[type, Any] = {}
+        self._services: dict[Hashable, Any] = {}
         self._tables: dict[str, np.ndarray] = {}
         self._lock = threading.RLock()
         self.locks = {name: threading.RLock() for name in _NATIVE}
         _sessions.add(self)
 
-    def service(self, kind: type[S], make: Callable[[Session], S]) -> S:
-        """The one instance of an upper layer's state in this session."""
-        found = self._services.get(kind)
+    def service(self, kind: type[S], make: Callable[[Session], S], variant: str = "") -> S:
+        """The one instance (of this variant) of an upper layer's state in this session."""
+        key = (kind, variant)
+        found = self._services.get(key)
         if found is None:
             with self._lock:
-                found = self._services.get(kind)
+                found = self._services.get(key)
                 if found is None:
-                    found = self._services[kind] = make(self)
+                    found = self._services[key] = make(self)
         return found
 
     @property
@@ -132,11 +134,27 @@ class Session:
 
         return ResultAllocator(self.jit)
 
+    @Once
+    def gpu(self) -> Gpu:
+        """The GPU in use.
+
+        Raises:
+            BackendError: there is none that works.
+
+        """
+        return open_gpu(self.findings_directory(), self.log)
+
+    def findings_directory(self) -> Path | None:
+        """Where what is known of adapters is kept."""
+        if self.config.cache_dir == "none":
+            return None
+        return cache_directory(self.config) / "adapters"
+
     def configured(self, config: Config) -> Session:
         """A session of other options that shares counters, native code and memory with this one."""
         other = Session(config)
         other.telemetry, other.states = self.telemetry, self.states
-        shared = {"unsupported", "jit", "backend", "allocator", "object_cache"}
+        shared = {"unsupported", "jit", "backend", "allocator", "object_cache", "gpu"}
         if other.threads == self.threads:
             shared |= {"pool", "launcher"}
         other.__dict__.update({name: v for name, v in self.__dict__.items() if name in shared})

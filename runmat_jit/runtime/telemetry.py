@@ -17,6 +17,7 @@ EVENTS: Final[Mapping[str, str]] = MappingProxyType(
         "programs_built": "Graphs that were optimized, cut into regions and lowered.",
         "kernels_compiled": "Kernels that were compiled to native code.",
         "kernel_launches": "Kernels that were run.",
+        "gpu_launches": "Kernels that were run on a GPU.",
         "bytes_moved": "Bytes that the launched kernels read and wrote at least.",
         "events_checked": "Runs whose floating-point events were looked at one by one.",
     }

@@ -1,0 +1,98 @@
+"""A compiled graph that runs on a GPU, and on the CPU where the GPU cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from runmat_jit.backends.wgpu.program import ProgramMemory, WgpuProgramRunner
+from runmat_jit.compiler.program import NativeProgram as Native
+from runmat_jit.core.errors import BackendError
+from runmat_jit.graph.node import Node
+from runmat_jit.lower.launch import InputScalar, Launch, NodeBuffer
+from runmat_jit.plan.plan import Plan
+from runmat_jit.runtime.gpu import Gpu
+from runmat_jit.runtime.session import Session
+
+
+class GpuProgram:
+    """Uploads the inputs, runs the kernels, reads the results back; one call at a time.
+
+    Where the device fails (lost, out of memory, an array too large for it) the CPU's program
+    gives the result: nothing of the call has been written then.
+    """
+
+    def __init__(
+        self, session: Session, gpu: Gpu, plan: Plan, launches: Sequence[Launch], native: Native
+    ) -> None:
+        self.session, self.gpu, self.native = session, gpu, native
+        self.runner = WgpuProgramRunner(gpu.backend, launches)
+        self.read, self.scalars = operands(launches)
+        self.orders = plan.orders
+        self.stored = tuple(node for region in plan.regions for node in region.outputs)
+        wanted = {output.node for output in plan.graph.outputs}
+        self.kept = tuple(node for node in self.stored if node in wanted)
+
+    def unsupported(self) -> str | None:
+        """Why the device cannot run the program; None where it can."""
+        return self.runner.unsupported()
+
+    def run(self, inputs: Sequence[Any], warn: frozenset[str]) -> list[np.ndarray]:
+        """Run on one array (0-d for scalars) for each input; give the fresh results.
+
+        Raises:
+            EventsRaise: an event occurred while the warnings filters raise; nothing was written.
+
+        """
+        native = self.native
+        memory = native.allocate(inputs)
+        try:
+            with self.gpu.lock:
+                happened = self._compute(memory)
+        except BackendError as error:
+            self.session.log.warning("the CPU takes over from %s: %s", self.gpu.info, error)
+            return native.run(inputs, warn)
+        count = self.session.telemetry.count
+        count("kernel_launches", len(self.runner.launches))
+        count("gpu_launches", len(self.runner.launches))
+        count("bytes_moved", native.nbytes)
+        return native.finish(inputs, memory, warn, happened=happened)
+
+    def _compute(self, memory: list[np.ndarray]) -> bool:
+        """Fill the results' host memory; whether an event happened."""
+        numbers, device = self.native.numbers, self.gpu.backend.memory
+        arrays = {}
+        try:
+            for node in self.read:
+                arrays[node] = device.upload(memory[numbers[node]])
+            for node in self.stored:
+                arrays[node] = device.empty(node.type.size, node.type.dtype)
+            scalars = {node: memory[numbers[node]] for node in self.scalars}
+            happened = self.runner.run(ProgramMemory(arrays, scalars))
+            for node in self.kept:
+                host = memory[numbers[node]]
+                order = self.orders[node]
+                host.transpose(order).reshape(-1)[...] = device.download(arrays[node])
+        finally:
+            device.free(arrays.values())
+        return happened
+
+
+def operands(launches: Sequence[Launch]) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
+    """The graph inputs that kernels read: arrays, and scalars by value."""
+    read: dict[Node, None] = {}
+    scalars: dict[Node, None] = {}
+    for launch in launches:
+        for argument in launch.arguments:
+            if isinstance(argument, NodeBuffer) and is_input(argument.node):
+                read[argument.node] = None
+            elif isinstance(argument, InputScalar):
+                scalars[argument.node] = None
+    return tuple(read), tuple(scalars)
+
+
+def is_input(node: Node) -> bool:
+    """Whether a node is an input of the graph."""
+    return not node.args and "strides" in node.params

@@ -1,0 +1,79 @@
+"""The GPU that a session uses, and the list of devices that users see."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runmat_jit.core.errors import BackendError
+
+if TYPE_CHECKING:
+    from runmat_jit.backends.wgpu.adapter import AdapterInfo
+    from runmat_jit.backends.wgpu.backend import WgpuBackend
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceInfo:
+    """A device that regions may run on; ``software`` ones are a CPU in disguise."""
+
+    kind: str
+    """``cpu`` or ``gpu``."""
+    name: str
+    backend: str
+    software: bool
+    dtypes: tuple[str, ...]
+    """The dtypes that kernels compute with there."""
+
+    def __str__(self) -> str:
+        note = ", software" if self.software and self.kind == "gpu" else ""
+        return f"{self.kind}: {self.name} ({self.backend}{note})"
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """An opened adapter: its compiler and memory, for one run at a time."""
+
+    backend: WgpuBackend
+    info: AdapterInfo
+    lock: threading.Lock
+
+
+def open_gpu(cache: Path | None, log: logging.Logger) -> Gpu:
+    """The first adapter that works: real ones come before software.
+
+    Args:
+        cache: Where the findings about adapters are kept; None: nowhere.
+        log: Gets a line where a driver crashes.
+
+    Raises:
+        BackendError: there is none, or its driver crashes.
+
+    """
+    from runmat_jit.backends.wgpu.adapter import Device  # noqa: PLC0415  (loads no GPU code before)
+    from runmat_jit.backends.wgpu.backend import WgpuBackend  # noqa: PLC0415  (likewise)
+    from runmat_jit.backends.wgpu.probe import findings_of, usable_adapters  # noqa: PLC0415
+
+    for adapter in usable_adapters(cache, log):
+        findings = findings_of(adapter.info, cache, log)
+        if findings is not None:
+            arithmetic = findings.arithmetic(reproducible=True)
+            backend = WgpuBackend(Device(adapter), arithmetic)
+            return Gpu(backend, adapter.info, threading.Lock())
+    raise BackendError("no Vulkan, Metal or DirectX adapter was found whose driver works")
+
+
+def gpu_devices(cache: Path | None, log: logging.Logger) -> tuple[DeviceInfo, ...]:
+    """The adapters of this machine, software ones marked."""
+    from runmat_jit.backends.wgpu.probe import usable_adapters  # noqa: PLC0415  (see open_gpu)
+
+    return tuple(describe(adapter.info) for adapter in usable_adapters(cache, log))
+
+
+def describe(info: AdapterInfo) -> DeviceInfo:
+    """What users are told of an adapter."""
+    wide = {"i64": "int64", "f64": "float64"}
+    dtypes = ("float32", "int32", "bool", *(wide[k] for k in ("i64", "f64") if k in info.kinds))
+    return DeviceInfo("gpu", info.name, info.backend, info.software, dtypes)

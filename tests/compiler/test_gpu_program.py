@@ -1,0 +1,126 @@
+"""Oracle: the CPU's program on the same arguments."""
+
+import os
+
+import numpy as np
+import pytest
+
+import runmat_jit as runmat
+from runmat_jit.compiler import gpu_program
+from runmat_jit.core.errors import BackendError
+from runmat_jit.runtime.session import Session, current_session, use_session
+
+
+def chain(x):
+    y = np.sin(x) * np.exp(-x / 10)
+    return np.tanh(y * np.cos(x / 4)) + 0.1 * y
+
+
+def sums(x):
+    return x.sum(), x.sum(axis=0), x.max(axis=1), (x * 2).mean(axis=1, keepdims=True)
+
+
+def softmax(x):
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def writes(x):
+    x[1:] += x[:-1] * 2
+    return x.T, x[::2] > 0
+
+
+def scaled(x, factor):
+    return x * factor, (x * factor).astype(np.int32)
+
+
+ARGUMENTS = {
+    chain: lambda kind: (np.linspace(0, 12, 1001, dtype=kind),),
+    sums: lambda kind: (np.random.default_rng(1).random((37, 90), dtype=kind),),
+    softmax: lambda kind: (np.random.default_rng(2).random((5, 70), dtype=kind),),
+    writes: lambda kind: (np.random.default_rng(3).random((6, 7), dtype=kind)[:, ::-1],),
+    scaled: lambda kind: (np.arange(20, dtype=kind), 2.5),
+}
+
+
+@pytest.fixture
+def gpu():
+    try:
+        return current_session().gpu
+    except BackendError as error:
+        if os.environ.get("RUNMAT_REQUIRE_GPU") == "1":
+            raise
+        pytest.skip(f"no adapter: {error}")
+
+
+def agree(a, b):
+    """Equal, or for floats within the accuracy that GPUs are promised."""
+    if np.asarray(a).dtype.kind == "f":
+        np.testing.assert_array_max_ulp(a, b, 4)
+    else:
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("fn", ARGUMENTS, ids=lambda fn: fn.__name__)
+def test_programs_give_the_cpus_results(gpu, fn, kind):
+    on_gpu, on_cpu = runmat.jit(fn, device="gpu"), runmat.jit(fn)
+    for _ in range(2):
+        first, second = ARGUMENTS[fn](kind), ARGUMENTS[fn](kind)
+        found, expected = on_gpu(*first), on_cpu(*second)
+        pairs = zip(
+            found if isinstance(found, tuple) else (found,),
+            expected if isinstance(expected, tuple) else (expected,),
+            strict=True,
+        )
+        for a, b in pairs:
+            assert (type(a), a.dtype, a.strides) == (type(b), b.dtype, b.strides)
+            agree(a, b)
+        agree(first[0], second[0])
+    assert set(on_gpu.explain(*ARGUMENTS[fn](kind)).devices) == {"gpu"}
+
+
+def test_events_are_reported(gpu):
+    decorated = runmat.jit(lambda x: np.log(x) + 1, device="gpu")
+    with pytest.warns(RuntimeWarning, match="divide by zero encountered in log"):
+        decorated(np.array([0.0, 1.0], np.float32))
+
+
+def test_where_the_device_fails_the_cpu_takes_over(gpu, monkeypatch, caplog):
+    def fail(self, memory):
+        raise BackendError("the device is lost")
+
+    monkeypatch.setattr(gpu_program.GpuProgram, "_compute", fail)
+    x = np.linspace(0, 1, 50, dtype=np.float32)
+    agree(runmat.jit(chain, device="gpu")(x), runmat.jit(chain)(x))
+    assert "the CPU takes over" in caplog.text
+
+
+def test_without_an_adapter_the_cpu_runs_and_explain_says_so(monkeypatch):
+    def none(cache, log):
+        raise BackendError("no adapter was found")
+
+    monkeypatch.setattr("runmat_jit.runtime.session.open_gpu", none)
+    before = use_session(Session())
+    try:
+        decorated = runmat.jit(chain, device="gpu")
+        x = np.linspace(0, 1, 50, dtype=np.float32)
+        np.testing.assert_array_equal(decorated(x), runmat.jit(chain)(x))
+        explanation = decorated.explain(x)
+        assert explanation.devices == ["cpu"]
+        assert [reason.id for reason in explanation.reasons] == ["not-on-device"]
+    finally:
+        use_session(before)
+
+
+def test_devices_lists_the_cpu_first_and_marks_software(gpu):
+    first, *others = runmat.devices()
+    assert first.kind == "cpu"
+    assert {device.kind for device in others} == {"gpu"}
+    assert all(isinstance(device.software, bool) for device in others)
+    assert "float32" in others[0].dtypes
+
+
+def test_source_shows_wgsl(gpu):
+    text = runmat.jit(chain, device="gpu").source(np.ones(8, np.float32), backend="wgsl")
+    assert "@compute" in text
