@@ -67,7 +67,6 @@ def attempt(
     traced = record(tracer, plan, strides)
     meaning = Compute(
         plan.row,
-        (),
         plan.result.operand_dtypes,
         plan.bound.params,
         plan.result.type.dtype,

@@ -45,10 +45,9 @@ class Nest:
 
 @dataclass(frozen=True, slots=True)
 class Compute:
-    """A row computes the result: operand templates (refs or constants) and parameters."""
+    """A row computes the result, with parameters, of operands cast to these dtypes."""
 
     row: Row
-    operands: tuple[Any, ...]
     operand_dtypes: tuple[np.dtype, ...]
     params: Mapping[str, Hashable]
     dtype: np.dtype

@@ -257,6 +257,7 @@ def decorators_of_inner_functions(x):
 @program
 def imports_inside(x):
     import math as mm
+
     from numpy import linalg as la
 
     return x * mm.pi, la.norm(x), mm.floor(x[0])

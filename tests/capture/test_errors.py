@@ -151,7 +151,7 @@ def an_assertion_fails(a):
 
 @program
 def a_name_is_missing(a):
-    return a + missing_name  # noqa: F821
+    return a + missing_name
 
 
 @program

@@ -1,0 +1,99 @@
+"""Random programs. Oracles: undecorated Python for everything a caller sees; the interpreter of
+tapes for what a compiled replay does to memory, bit for bit.
+"""
+
+import os
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import runmat_jit as runmat
+from runmat_jit.capture.interpret import interpret
+from runmat_jit.capture.key import call_key
+from tests.capture.behavior import Seen, bits_of, compare, module, observe, sharing
+from tests.capture.random_programs import programs
+
+EXAMPLES = 1000 if os.environ.get("RUNMAT_TEST_PROFILE") == "full" else 50
+CALLS = (0, 0, 1, 0)
+
+
+def call_all(program, exact):
+    """Compare calls of both functions; the decorated one is given back."""
+    fn = module(program.text, "random")["f"]
+    decorated = runmat.jit(fn)
+    bits = {}
+    for change in CALLS:
+        expected = observe(fn, program.inputs(change), {})
+        found = observe(decorated, program.inputs(change), {})
+        forget_repeated_warnings(expected, found)
+        compare(expected, found, exact=exact)
+        again = bits_of((found.result, found.args))
+        assert bits.setdefault(change, again) == again, "the bits depend on the call"
+    return decorated
+
+
+def forget_repeated_warnings(expected: Seen, found: Seen):
+    """Equal computations are one: what they warn of is said once."""
+    for seen in (expected, found):
+        seen.warned = tuple(sorted({(w[0].__name__, *w[1:3], 0) for w in seen.warned}))
+
+
+@settings(max_examples=EXAMPLES)
+@given(program=programs(exact=True))
+def test_programs_of_exact_operations_give_numpys_bits(program):
+    call_all(program, exact=True)
+
+
+@settings(max_examples=EXAMPLES)
+@given(program=programs(exact=False))
+def test_programs_of_smooth_operations_give_numpys_values(program):
+    call_all(program, exact=False)
+
+
+@settings(max_examples=EXAMPLES)
+@given(program=programs(exact=True))
+def test_replays_do_what_the_tape_says(program):
+    decorated = runmat.jit(module(program.text, "random")["f"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            decorated(*program.inputs())
+        except Exception:
+            return
+        traces = [t for r in decorated._captured[1].records.values() for t in r.traces]
+        if not traces:
+            return
+        replayed, interpreted = program.inputs(1), program.inputs(1)
+        before = decorated.cache_info().hits
+        result = decorated(*replayed)
+        if decorated.cache_info().hits == before:
+            return
+        _, leaves = call_key(None, interpreted, {})
+        expected = interpret(traces[0], leaves)
+    assert bits_of((result, replayed)) == bits_of((expected, interpreted))
+    assert sharing((result, replayed)) == sharing((expected, interpreted))
+
+
+@pytest.mark.parametrize("overlap", ["a", "a[::-1]", "a[1:]", "a[:-1]", "a[::2]", "a.copy()"])
+def test_overlapping_writes_are_interpreted_and_replayed_alike(overlap):
+    def fn(a, b):
+        c = a[: b.shape[0]] + b
+        b[1:] += a[: b.shape[0] - 1]
+        a[: b.shape[0]] -= b[::-1] * 2
+        return c, b[:2], a.T
+
+    decorated = runmat.jit(fn)
+    inputs = []
+    for _ in range(4):
+        a = np.arange(8.0)
+        inputs.append((a, eval(overlap, {"a": a})))
+    decorated(*inputs[0])
+    trace = next(iter(decorated._captured[1].records.values())).traces[0]
+    replayed = decorated(*inputs[1])
+    interpreted = interpret(trace, call_key(None, inputs[2], {})[1])
+    plain = fn(*inputs[3])
+    assert bits_of((replayed, inputs[1])) == bits_of((interpreted, inputs[2]))
+    assert bits_of((replayed, inputs[1])) == bits_of((plain, inputs[3]))
+    assert sharing((replayed, inputs[1])) == sharing((plain, inputs[3]))
