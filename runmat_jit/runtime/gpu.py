@@ -54,7 +54,7 @@ def open_gpu(cache: Path | None, log: logging.Logger) -> Gpu:
     """
     from runmat_jit.backends.wgpu.adapter import Device  # noqa: PLC0415  (loads no GPU code before)
     from runmat_jit.backends.wgpu.backend import WgpuBackend  # noqa: PLC0415  (likewise)
-    from runmat_jit.backends.wgpu.probe import findings_of, usable_adapters  # noqa: PLC0415
+    from runmat_jit.backends.wgpu.probe import findings_of, usable_adapters  # noqa: PLC0415  (likewise)
 
     for adapter in usable_adapters(cache, log):
         findings = findings_of(adapter.info, cache, log)
