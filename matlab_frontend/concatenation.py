@@ -97,13 +97,19 @@ def _join(engine: Engine, parts: list[Data], axis: int) -> Data:
         return filled[0]
     same = [engine.reshape(part, (1,) * (rank - part.ndim) + tuple(part.shape)) for part in filled]
     at = rank - 1 - axis
-    others = {tuple(n for k, n in enumerate(part.shape) if k != at) for part in same}
-    if len(others) > 1:
+    if not _fit(same, at):
+        same = [part for part in same if 0 not in part.shape]  # other empty parts are let pass
+    if not _fit(same, at):
         raise MatlabError(
             f"MATLAB:{_FUNCTIONS.get(axis, 'catenate')}:dimensionMismatch",
             "Dimensions of arrays being concatenated are not consistent.",
         )
     return engine.concatenate(same, at)
+
+
+def _fit(parts: Sequence[Data], at: int) -> bool:
+    """Whether parts have the same extents but along one axis."""
+    return len({tuple(n for k, n in enumerate(part.shape) if k != at) for part in parts}) <= 1
 
 
 def _as_cell(value: Value) -> np.ndarray:

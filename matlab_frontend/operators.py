@@ -171,15 +171,14 @@ def result_kind(a: Array, b: Array) -> str:
     """The class that arithmetic on two arrays gives.
 
     Raises:
-        MatlabError: two integer classes, or an integer class and an array of another one.
+        MatlabError: two integer classes, or two arrays of which one is of an integer class.
 
     """
     kinds = (a.kind, b.kind)
     integers = [kind for kind in kinds if kind in INTEGER_KINDS]
     if not integers:
         return "single" if "single" in kinds else "double"
-    other = b if a.kind in INTEGER_KINDS else a
-    if len(set(integers)) == 2 or (len(integers) == 1 and count_of(other) != 1):
+    if len(set(integers)) == 2 or (len(integers) == 1 and 1 not in (count_of(a), count_of(b))):
         raise MatlabError(
             "MATLAB:mixClasses",
             "Integers can only be combined with integers of the same class, or scalar doubles.",

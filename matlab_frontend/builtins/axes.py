@@ -21,6 +21,8 @@ class Axes:
     dimensions: tuple[int, ...]
     output: str
     omit_nan: bool
+    explicit: bool = True
+    """Whether the dimensions were given, not found from the size."""
 
     def of(self, rank: int) -> tuple[int, ...]:
         """The axes of the data, which lie in reverse; dimensions beyond the rank have extent 1."""
@@ -51,7 +53,7 @@ def read_axes(engine: Engine, x: Value, arguments: Sequence[Value]) -> Axes:
         elif not option.startswith("include"):
             output = option
     if dimensions is None:
-        dimensions = (first_dimension(x),)
+        return Axes((first_dimension(x),), output, omit, explicit=False)
     return Axes(dimensions, output, omit)
 
 
@@ -62,6 +64,6 @@ def read_dimensions(engine: Engine, value: Value) -> tuple[int, ...]:
     return tuple(dimension_of(engine, float(number)) for number in known(engine, value).ravel())
 
 
-def is_empty_square(value: Value) -> bool:
-    """``[]``, whose sum is a scalar although other empty matrices keep their columns."""
-    return shape_of(value) == (0, 0)
+def gives_scalar(value: Value, axes: Axes) -> bool:
+    """``sum([])`` is a scalar, although other empty matrices keep their columns."""
+    return shape_of(value) == (0, 0) and not axes.explicit

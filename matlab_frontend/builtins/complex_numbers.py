@@ -6,8 +6,9 @@ import numpy as np
 
 from matlab_frontend.builtins.elementwise import floating
 from matlab_frontend.builtins.registry import Call, builtin
-from matlab_frontend.operators import broadcast_shape
+from matlab_frontend.operators import broadcast_shape, positive
 from matlab_frontend.values.array import Array, Value
+from matlab_frontend.values.kinds import NUMERIC_KINDS
 from matlab_frontend.values.make import wrap
 from matlab_frontend.values.read import array_of
 
@@ -28,7 +29,9 @@ def real(call: Call, x: Value) -> Value:
 @builtin("imag")
 def imag(call: Call, x: Value) -> Value:
     """Imaginary parts."""
-    array = floating(call.engine, "imag", x)
+    array = array_of(x)
+    if array.kind not in NUMERIC_KINDS:
+        array = floating(call.engine, "imag", x)
     if array.data.dtype.kind != "c":
         return wrap(array.kind, call.engine.full(array.data.shape, 0.0, array.data.dtype))
     return wrap(array.kind, call.engine.host(lambda d: d.imag.copy(), array.data))
@@ -39,7 +42,7 @@ def conj(call: Call, x: Value) -> Value:
     """Complex conjugates."""
     array = array_of(x)
     if array.data.dtype.kind != "c":
-        return x
+        return positive(call.engine, x)
     return wrap(array.kind, call.engine.host(np.conj, array.data))
 
 

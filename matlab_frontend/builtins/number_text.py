@@ -16,9 +16,9 @@ from matlab_frontend.values.read import decode, known
 def number_text(engine: Engine, array: Array, digits: int | None) -> Value:
     """What ``num2str`` makes of numbers: one text a row, columns aligned."""
     table = known(engine, array)
-    table = table.reshape(table.shape[0], -1, order="F")
     if table.size == 0:
         return text("")
+    table = table.reshape(table.shape[0], -1, order="F")
     if table.dtype.kind == "c":
         return text_rows([_join([_complex(x, digits) for x in row]) for row in table])
     if table.size == 1:
@@ -30,6 +30,8 @@ def number_text(engine: Engine, array: Array, digits: int | None) -> Value:
     negative = int(np.any(table < 0))
     if whole and digits is None:
         width = max(places, 0) + 3 + negative
+        if finite.size < table.size:
+            width = max(width, 5)  # room for Inf and NaN
         rows = [[format_number(float(x), "d", width=str(width)) for x in row] for row in table]
     else:
         shown = min(max(places + 5, 5), 16) if digits is None else digits

@@ -9,7 +9,7 @@ import numpy as np
 from matlab_frontend import operators
 from matlab_frontend.builtins.registry import Call, builtin
 from matlab_frontend.errors import MatlabError
-from matlab_frontend.values.array import Value, count_of
+from matlab_frontend.values.array import Value, count_of, kind_of
 from matlab_frontend.values.make import reverse, row, wrap
 from matlab_frontend.values.read import array_of, integer_of, known, number_of
 
@@ -28,10 +28,11 @@ def polyval(call: Call, coefficients: Value, x: Value) -> Value:
     """The values of a polynomial."""
     p = known(call.engine, coefficients).ravel()
     data = call.engine.look(array_of(x).data)
-    made = np.zeros(data.shape, np.result_type(p, data, float))
+    single = "single" in (kind_of(coefficients), kind_of(x))
+    made = np.zeros(data.shape, np.result_type(p, data, np.float32 if single else float))
     for coefficient in p:
         made = made * data + coefficient
-    return operators.narrow(call.engine, "double", made)
+    return operators.narrow(call.engine, "single" if single else "double", made)
 
 
 @builtin("roots")

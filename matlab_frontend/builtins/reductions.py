@@ -8,7 +8,7 @@ from math import isnan
 import numpy as np
 
 from matlab_frontend import operators
-from matlab_frontend.builtins.axes import Axes, is_empty_square, read_axes
+from matlab_frontend.builtins.axes import Axes, gives_scalar, read_axes
 from matlab_frontend.builtins.registry import Builtin, Call, builtin
 from matlab_frontend.concatenation import concatenated_kind, convert
 from matlab_frontend.engine import Engine
@@ -16,7 +16,7 @@ from matlab_frontend.errors import MatlabError
 from matlab_frontend.rounding import saturate
 from matlab_frontend.values.array import Array, Data, Value, count_of, shape_of
 from matlab_frontend.values.kinds import DTYPES, FLOAT_KINDS, INTEGER_KINDS
-from matlab_frontend.values.make import empty, wrap
+from matlab_frontend.values.make import wrap
 from matlab_frontend.values.read import array_of, is_text
 
 
@@ -48,7 +48,7 @@ def total(engine: Engine, row: str, array: Array, axes: Axes) -> Value:
         data = engine.cast(data, DTYPES[kind])
     if axes.omit_nan:
         data = without_nan(engine, data, filling)
-    if is_empty_square(array) and len(axes.dimensions) == 1 and axes.dimensions[0] == 0:
+    if gives_scalar(array, axes):
         return wrap(kind, engine.full((1, 1), filling, DTYPES[kind]))
     if not axes.of(data.ndim):
         return wrap(kind, data)
@@ -99,7 +99,7 @@ def mean(call: Call, x: Value, *options: Value) -> Value:
     array = array_of(x)
     axes = read_axes(engine, x, options)
     kind = sum_kind(array, axes.output)
-    if is_empty_square(array) and len(axes.dimensions) == 1:
+    if gives_scalar(array, axes):
         return float("nan")
     if array.kind in FLOAT_KINDS and not axes.omit_nan and array.data.dtype.kind == "f":
         data = engine.cast(array.data, DTYPES[kind])
@@ -128,7 +128,7 @@ def _quantifier(name: str, empty_result: float, doc: str) -> Builtin:
         engine = call.engine
         array = array_of(x)
         axes = read_axes(engine, x, options)
-        if is_empty_square(array):
+        if gives_scalar(array, axes):
             return bool(empty_result)
         truth = array.data
         if array.kind != "logical":
@@ -145,8 +145,8 @@ def _quantifier(name: str, empty_result: float, doc: str) -> Builtin:
 
 def _extreme(call: Call, name: str, arguments: Sequence[Value]) -> Value | tuple[Value, ...]:
     """``max`` and ``min``: of two arrays, or along dimensions with the positions."""
-    texts = [argument for argument in arguments if is_text(argument) and count_of(argument)]
-    plain = [argument for argument in arguments if argument not in texts]
+    texts = [argument for argument in arguments[1:] if is_text(argument) and count_of(argument)]
+    plain = [arguments[0], *(a for a in arguments[1:] if not (is_text(a) and count_of(a)))]
     if len(plain) >= 2 and count_of(plain[1]) != 0:
         return _extreme_of_two(call.engine, name, plain[0], plain[1])
     if len(plain) == 2 and count_of(plain[0]) != 0 and not texts:
@@ -174,10 +174,12 @@ def _extreme_along(
     array = array_of(x)
     kind = array.kind if array.kind in (*FLOAT_KINDS, *INTEGER_KINDS) else "double"
     data = array.data if array.kind == kind else engine.cast(array.data, DTYPES[kind])
-    if count_of(x) == 0:
-        return (empty(), empty()) if call.outputs > 1 else empty()
     axes = read_axes(engine, x, options)
     along = axes.of(data.ndim)
+    if count_of(x) == 0:
+        shape = tuple(min(n, 1) if k in along else n for k, n in enumerate(data.shape))
+        nothing = wrap(kind, engine.full(shape, 0, DTYPES[kind]))
+        return nothing, nothing
     if call.outputs > 1:
         return _extreme_with_positions(engine, name, kind, data, along)
     if not along:

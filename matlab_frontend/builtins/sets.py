@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from matlab_frontend.builtins.registry import Call, builtin
+from matlab_frontend.concatenation import concatenated_kind
 from matlab_frontend.values.array import Array, Cell, Value, count_of, shape_of
-from matlab_frontend.values.make import cell, column, reverse, text, wrap
+from matlab_frontend.values.kinds import DTYPES
+from matlab_frontend.values.make import cell, column, empty, reverse, text, wrap
 from matlab_frontend.values.read import array_of, is_text, known, lines_of, text_of
 
 
@@ -35,6 +37,8 @@ def unique(call: Call, x: Value, *options: Value) -> Value | tuple[Value, ...]:
     if "rows" in words:
         return _unique_rows(call, array)
     data = call.engine.look(array.data).ravel()
+    if shape_of(x) == (0, 0):
+        return array, empty(), empty()
     found, first, back = np.unique(data, return_index=True, return_inverse=True, equal_nan=False)
     if "last" in words:
         first = data.size - 1 - np.unique(data[::-1], return_index=True)[1]
@@ -112,7 +116,10 @@ def _combined(call: Call, x: Value, y: Value, operation: Any) -> Value | tuple[V
     as_row = (_is_row(x) or count_of(x) == 0) and (
         _is_row(y) or count_of(y) == 0 or operation is np.setdiff1d
     )
-    made = _vector(a_.kind, found, row=as_row)
+    kind = concatenated_kind([a_.kind, b_.kind])
+    made = _vector(
+        kind, np.asarray(found, DTYPES[kind]) if found.dtype.kind != "c" else found, row=as_row
+    )
     if call.outputs < 2:
         return made
     places = [_places(part, found) for part in (left, right)]

@@ -93,7 +93,7 @@ def isscalar(_: Call, x: Value) -> Value:
 @builtin("isvector")
 def isvector(_: Call, x: Value) -> Value:
     """Whether it is a row or a column."""
-    return len(shape_of(x)) == 2 and 1 in shape_of(x) and count_of(x) > 0
+    return len(shape_of(x)) == 2 and 1 in shape_of(x)
 
 
 @builtin("isrow")
@@ -255,7 +255,8 @@ def flip(call: Call, x: Value, dimension: Value | None = None) -> Value:
 @builtin("rot90")
 def rot90(call: Call, x: Value, turns: Value = 1.0) -> Value:
     """A matrix turned to the left by quarters."""
-    made = call.engine.host(np.rot90, data_of(x), -integer_of(call.engine, turns))
+    count = integer_of(call.engine, turns)
+    made = call.engine.host(lambda data: np.rot90(data, count, (-1, -2)), data_of(x))
     return with_data(x, np.ascontiguousarray(made))
 
 

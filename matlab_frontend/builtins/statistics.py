@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from matlab_frontend.builtins.axes import Axes, read_axes
+from matlab_frontend.builtins.axes import Axes, gives_scalar, read_axes
 from matlab_frontend.builtins.reductions import count_along, mean, total, trimmed
 from matlab_frontend.builtins.registry import Call, builtin
 from matlab_frontend.builtins.sizes import dimension_of, first_dimension
 from matlab_frontend.operators import ARITHMETIC, arithmetic
-from matlab_frontend.values.array import Array, Value, count_of
-from matlab_frontend.values.kinds import DTYPES
+from matlab_frontend.values.array import Array, Value, count_of, shape_of
+from matlab_frontend.values.kinds import DTYPES, FLOAT_KINDS
 from matlab_frontend.values.make import empty, reverse, row, text, wrap
 from matlab_frontend.values.read import array_of, is_text, known, number_of
 
@@ -23,8 +23,11 @@ def _variance(call: Call, x: Value, weight: Value | None, options: tuple[Value, 
         options, weight = (weight, *options), None
     axes = read_axes(engine, x, options)
     population = weight is not None and count_of(weight) == 1 and number_of(engine, weight) == 1
-    if count_of(x) == 0:
+    if gives_scalar(x, axes):
         return float("nan")
+    if array.kind not in FLOAT_KINDS:
+        array = Array("double", engine.cast(array.data, DTYPES["double"]))
+        x = array
     center = mean.one(call, x, *options)
     distance = arithmetic(engine, ARITHMETIC["-"], x, center)
     squares = _squares(call, array_of(distance))
@@ -32,7 +35,7 @@ def _variance(call: Call, x: Value, weight: Value | None, options: tuple[Value, 
     summed = total(engine, "sum", squares, plain)
     count = count_along(engine, array, axes)
     if isinstance(count, float):
-        divisor: Value = count if population else max(count - 1.0, 1.0)
+        divisor: Value = count if population or count == 0 else max(count - 1.0, 1.0)
     else:
         free = (
             count
@@ -67,9 +70,9 @@ def std(call: Call, x: Value, weight: Value | None = None, *options: Value) -> V
 def median(call: Call, x: Value, *options: Value) -> Value:
     """The middle element along a dimension, or the mean of the two middle ones."""
     array = array_of(x)
-    if count_of(x) == 0:
-        return float("nan")
     axes = read_axes(call.engine, x, options)
+    if gives_scalar(x, axes):
+        return float("nan")
     data = call.engine.look(array.data)
     function = np.nanmedian if axes.omit_nan else np.median
     made = function(data, axis=axes.of(data.ndim), keepdims=True)
@@ -81,6 +84,8 @@ def median(call: Call, x: Value, *options: Value) -> Value:
 def mode(call: Call, x: Value, dimension: Value | None = None) -> Value | tuple[Value, ...]:
     """The most frequent element along a dimension (the smallest of several), and its count."""
     array = array_of(x)
+    if count_of(x) == 0:
+        return float("nan"), 0.0
     axis = first_dimension(x) if dimension is None else dimension_of(call.engine, dimension)
     table = known(call.engine, x)
     lines = np.moveaxis(table, axis, -1)
@@ -128,7 +133,7 @@ def diff(call: Call, x: Value, order: Value = 1.0, dimension: Value | None = Non
     """Differences of neighbors along a dimension."""
     engine = call.engine
     array = array_of(x)
-    if dimension is None and count_of(x) <= 1:
+    if dimension is None and shape_of(x) in ((1, 1), (0, 0)):
         return empty()
     kind = array.kind if array.kind not in ("logical", "char") else "double"
     data = engine.cast(array.data, DTYPES[kind]) if kind != array.kind else array.data
@@ -137,9 +142,9 @@ def diff(call: Call, x: Value, order: Value = 1.0, dimension: Value | None = Non
     for _ in range(int(number_of(engine, order))):
         extent = data.shape[axis]
         key = [slice(0, n) for n in data.shape]
-        key[axis] = slice(1, extent)
+        key[axis] = slice(min(1, extent), extent)
         later = engine.take(data, tuple(key))
-        key[axis] = slice(0, extent - 1)
+        key[axis] = slice(0, max(extent - 1, 0))
         made = arithmetic(
             engine, ARITHMETIC["-"], Array(kind, later), Array(kind, engine.take(data, tuple(key)))
         )

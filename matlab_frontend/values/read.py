@@ -118,6 +118,8 @@ def lines_of(value: Value) -> list[str]:
     if array.kind != "char":
         return [text_of(value)]
     rows = np.asarray(array.data).T
+    if rows.size == 0:
+        return [""] * rows.shape[0]
     return [decode(row) for row in rows.reshape(rows.shape[0], -1)]
 
 

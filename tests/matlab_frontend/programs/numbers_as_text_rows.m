@@ -1,0 +1,13 @@
+disp(num2str([1 NaN 3]));
+disp(num2str([Inf -Inf 1]));
+disp(num2str([10 200; 3 4]));
+disp(num2str([-1 2]));
+disp(num2str(-7.25));
+disp(num2str([0.1 0.22 0.333]));
+disp(num2str(1e5));
+disp(num2str(123456.789));
+disp(num2str(0));
+disp(num2str([]));
+disp(num2str('text'));
+disp(num2str(int8(-5)));
+disp(num2str(3 + 4i));
