@@ -11,7 +11,6 @@ from matlab_frontend.errors import MatlabError, MatlabSyntaxError
 from matlab_frontend.run import engine_for, read_source, run_source
 from matlab_frontend.session import Session
 from matlab_frontend.source import Source
-from runmat_jit.core.errors import BackendError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -22,10 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         return _fail(f"{options.script}: {error.strerror}", 2)
     folder = Path(options.script).resolve().parent if options.script else Path.cwd()
-    try:
-        engine = engine_for(options.device)
-    except BackendError as error:
-        return _fail(str(error), 2)
+    engine = engine_for(options.device)
     try:
         run_source(source, {}, Session(engine, folders=(folder, Path.cwd())))
     except MatlabSyntaxError as error:

@@ -6,17 +6,20 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from matlab_frontend.engine import Engine, NumpyEngine
+from matlab_frontend.engine import Engine
 from matlab_frontend.interpreter.interpreter import Interpreter
+from matlab_frontend.lazy_engine import LazyEngine
 from matlab_frontend.parser import parse
 from matlab_frontend.session import Session
 from matlab_frontend.source import Source
 from matlab_frontend.workspace import Workspace, from_python
-from runmat_jit.core.errors import BackendError
+
+if TYPE_CHECKING:
+    from runmat_jit.capture.tracer import Tracer
 
 _PYTHON_FRAMES = 20_000
 """Python frames for 500 calls of MATLAB functions within one another."""
@@ -33,22 +36,21 @@ def read_source(program: str | Path) -> Source:
 
 
 def engine_for(device: str) -> Engine:
-    """The engine that computes on a device: ``auto``, ``cpu`` or ``gpu``.
+    """The engine that computes on a device: ``auto``, ``cpu`` or ``gpu``."""
 
-    Raises:
-        BackendError: no engine computes there.
+    def make_tracer() -> Tracer:
+        from runmat_jit.api import program_tracer  # noqa: PLC0415  (with the first large array)
 
-    """
-    if device == "gpu":
-        raise BackendError("MATLAB programs are computed on the CPU; leave --device out")
-    return NumpyEngine()
+        return program_tracer(device)
+
+    return LazyEngine(make_tracer)
 
 
 def run_program(program: str | Path, variables: Mapping[str, Any]) -> Workspace:
     """Run a file or a text; functions in files beside it are found."""
     source = read_source(program)
     folder = Path(source.name).resolve().parent if source.name.endswith(".m") else Path.cwd()
-    return run_source(source, variables, Session(folders=(folder,)))
+    return run_source(source, variables, Session(engine_for("auto"), folders=(folder,)))
 
 
 def run_source(source: Source, variables: Mapping[str, Any], session: Session) -> Workspace:

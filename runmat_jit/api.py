@@ -21,6 +21,7 @@ from runmat_jit.runtime.session import Session, current_session, use_session
 
 if TYPE_CHECKING:
     from runmat_jit.capture.function import CapturedFunction, Capturer, Record
+    from runmat_jit.capture.tracer import Tracer
     from runmat_jit.compiler.compiler import Compiled
 
 P = ParamSpec("P")
@@ -295,6 +296,29 @@ def disable() -> Iterator[None]:
         yield
     finally:
         _disabled.depth -= 1
+
+
+def program_tracer(device: str = "cpu") -> Tracer:
+    """A recording that belongs to no function: what a front end of another language calls.
+
+    Its operations are deferred and run in compiled batches, and are never repeated from a trace.
+    """
+    from runmat_jit.capture.tracer import Tracer  # noqa: PLC0415  (see _capture)
+    from runmat_jit.compiler.compiler import Compiler, DeviceExecutor  # noqa: PLC0415  (likewise)
+
+    session = current_session()
+    executor = DeviceExecutor(session.service(Compiler, Compiler), device)
+    lines: Any = _NoLines()
+    tracer = Tracer(executor, session.states, lines, 0)
+    tracer.effect("program", "a program is recorded as it runs")
+    return tracer
+
+
+class _NoLines:
+    """The lines of a program that is not Python's."""
+
+    def here(self) -> None:
+        """No line of Python's."""
 
 
 def devices() -> tuple[DeviceInfo, ...]:

@@ -1,0 +1,188 @@
+"""Records array operations in the graph that decorated functions use; computes where MATLAB looks.
+
+Recorded values are the tracer's: each knows its dtype and shape at once, and is computed together
+with everything else that is pending when the program displays, branches, indexes by it or returns
+it. Operations on small arrays alone are NumPy's, at once: a program that runs once would wait
+longer for the compiler than for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from matlab_frontend.engine import Key, NumpyEngine, Operand
+from matlab_frontend.values.array import Data
+from runmat_jit.core.types import COMPILED_DTYPES
+
+if TYPE_CHECKING:
+    from runmat_jit.capture.tracer import Tracer
+
+SMALL = 4096
+"""Elements below which an array by itself is not worth recording."""
+
+
+class LazyEngine:
+    """An engine over one recording, which begins with the first large array.
+
+    Args:
+        make_tracer: Begins the recording.
+        small: Arrays of fewer elements are recorded only beside recorded ones.
+
+    """
+
+    def __init__(self, make_tracer: Callable[[], Tracer], small: int = SMALL) -> None:
+        self.make_tracer, self.small = make_tracer, small
+        self.now = NumpyEngine()
+        self._tracer: Tracer | None = None
+
+    @property
+    def tracer(self) -> Tracer:
+        """The recording."""
+        if self._tracer is None:
+            self._tracer = self.make_tracer()
+        return self._tracer
+
+    # -- operations ------------------------------------------------------------------------------
+    def apply(self, row: str, *operands: Operand) -> Data:
+        return self._call(getattr(np, row), *operands)
+
+    def reduce(self, row: str, data: Data, axes: tuple[int, ...]) -> Data:
+        if not self._recorded(data):
+            return self.now.reduce(row, data, axes)
+        function = _REDUCTIONS.get(row)
+        if function is None:  # a reduction by a binary row that is none of its own
+            return self.now.reduce(row, self.look(data), axes)
+        return self._call(function, data, axis=axes, keepdims=True)
+
+    def accumulate(self, row: str, data: Data, axis: int) -> Data:
+        return self.now.accumulate(row, self.look(data), axis)
+
+    def cast(self, data: Data, dtype: np.dtype) -> Data:
+        return data if data.dtype == dtype else self._method("astype", data, dtype)
+
+    def reshape(self, data: Data, shape: tuple[int, ...]) -> Data:
+        return self._call(np.reshape, data, shape)
+
+    def permute(self, data: Data, axes: tuple[int, ...]) -> Data:
+        if not self._recorded(data):
+            return self.now.permute(data, axes)
+        return self._method("copy", self._call(np.transpose, data, axes))
+
+    def broadcast(self, data: Data, shape: tuple[int, ...]) -> Data:
+        if not self._recorded(data) and np.prod(shape) < self.small:
+            return self.now.broadcast(data, shape)
+        return self._method("copy", self._lift_all(np.broadcast_to, data, shape))
+
+    def concatenate(self, parts: Sequence[Data], axis: int) -> Data:
+        if not any(map(self._recorded, parts)):
+            return self.now.concatenate(parts, axis)
+        lifted = [self._lift(part) for part in parts]
+        return self.tracer.call(np.concatenate, (lifted, axis), {})
+
+    def full(self, shape: tuple[int, ...], value: Any, dtype: np.dtype) -> Data:
+        if dtype.kind not in "bif" or np.prod(shape) < self.small:
+            return self.now.full(shape, self._plain(value), dtype)
+        return self._lift_all(np.full, shape, value, dtype)
+
+    def arange(self, count: int, start: float, step: float) -> Data:
+        if count < self.small:
+            return self.now.arange(count, start, step)
+        steps = self.tracer.call(np.arange, (count,), {"dtype": np.float64})
+        return self.apply("add", self.apply("multiply", steps, step), start)
+
+    def take(self, data: Data, key: Key) -> Data:
+        if self._recorded(data) and all(isinstance(part, slice) for part in key):
+            return self._method("copy", self._lift(data)[key])
+        return self.now.take(self.look(data), tuple(map(self._plain, key)))
+
+    def put(self, data: Data, key: Key, value: Operand, *, exclusive: bool) -> Data:
+        recorded = self._recorded(data) or self._recorded(value)
+        if recorded and all(isinstance(part, slice) for part in key):
+            target = self._lift(data)
+            if not (exclusive and self.tracer.writable(target)):
+                target = self._method("copy", target)
+            target[key] = self._lift(value)
+            return target
+        real = self.look(data)
+        exclusive = exclusive and real is data
+        mesh = tuple(map(self._plain, key))
+        return self.now.put(real, mesh, self._plain(value), exclusive=exclusive)
+
+    def matmul(self, a: Data, b: Data) -> Data:
+        return self._call(np.matmul, a, b)
+
+    def host(self, function: Callable[..., Any], *operands: Operand) -> Any:
+        return function(*map(self._plain, operands))
+
+    # -- looks -------------------------------------------------------------------------------------
+    def look(self, data: Data) -> np.ndarray:
+        return np.asarray(self._plain(data))
+
+    def is_nonnegative(self, data: Data) -> bool:
+        if not self._recorded(data):
+            return self.now.is_nonnegative(data)
+        least = self._call(np.min, self.apply("fmin", data, np.inf)) if data.size else 0.0
+        return bool(self._plain(least) >= 0)  # NaN is no negative number
+
+    def has_nan(self, data: Data) -> bool:
+        if not self._recorded(data):
+            return self.now.has_nan(data)
+        return bool(self._plain(self._call(np.any, self.apply("isnan", data))))
+
+    def explain(self) -> str:
+        if self._tracer is None:
+            return self.now.explain()
+        from runmat_jit.compiler.explain import Explanation, reports_of  # noqa: PLC0415  (rare)
+
+        reports = tuple(reports_of(self._tracer.programs))
+        return f"{Explanation('program', 'recorded, computed where it looks', reports, ())}\n"
+
+    # -- inside ----------------------------------------------------------------------------------
+    def _recorded(self, value: Any) -> bool:
+        """Whether operations on a value are recorded: it is itself, or it is large."""
+        if type(value).__name__ == "Traced":  # the class is loaded with the first recording
+            return True
+        if not isinstance(value, np.ndarray) or value.dtype not in COMPILED_DTYPES:
+            return False  # text, cells and small integers stay NumPy's
+        return value.size >= self.small
+
+    def _call(self, fn: Any, *operands: Any, **options: Any) -> Any:
+        """A NumPy function: recorded if an operand is, else computed now."""
+        if not any(map(self._recorded, operands)):
+            return fn(*operands, **options)
+        return self._lift_all(fn, *operands, **options)
+
+    def _lift_all(self, fn: Any, *operands: Any, **options: Any) -> Any:
+        return self.tracer.call(fn, tuple(map(self._lift, operands)), options)
+
+    def _method(self, name: str, data: Data, *rest: Any) -> Any:
+        if not self._recorded(data):
+            return getattr(data, name)(*rest)
+        return self.tracer.method(self._lift(data), name, rest, {})
+
+    def _lift(self, value: Any) -> Any:
+        """The recorded form of an array."""
+        return self.tracer.lift(value) if isinstance(value, np.ndarray) else value
+
+    def _plain(self, value: Any) -> Any:
+        """The real form of a value."""
+        return value if self._tracer is None else self._tracer.raw(value)
+
+
+_REDUCTIONS = {
+    "add": np.sum,
+    "sum": np.sum,
+    "multiply": np.prod,
+    "prod": np.prod,
+    "maximum": np.max,
+    "max": np.max,
+    "minimum": np.min,
+    "min": np.min,
+    "any": np.any,
+    "all": np.all,
+    "mean": np.mean,
+}
+"""Reductions that are rows; the others are NumPy's."""

@@ -1,0 +1,74 @@
+"""Oracle: the expected text of the programs, and the NumPy engine on the same program."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import runmat_jit as runmat
+from matlab_frontend.engine import NumpyEngine
+from matlab_frontend.lazy_engine import LazyEngine
+from matlab_frontend.run import engine_for, run_source
+from matlab_frontend.session import Session
+from matlab_frontend.source import Source
+from runmat_jit.api import program_tracer
+
+PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.m"))
+
+CHAIN = """
+y0 = sin(x).*exp(-x/10);
+y1 = y0.*cos(x/4) + 0.25*(y0.^2);
+y2 = tanh(y1) + 0.1*y1;
+"""
+
+IMAGE = """
+mu = mean(X, [1 2]);
+sigma = sqrt(mean((X - mu).^2, [1 2]) + 1e-6);
+out = max((X - mu) ./ sigma * 1.0123 - 0.02, 0) .^ 1.8;
+mse = mean((out - X).^2, 'all');
+"""
+
+
+def lazy(small=0):
+    return LazyEngine(program_tracer, small)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
+def test_recording_everything_prints_the_same(program):
+    printed = []
+    run_source(Source.from_file(program), {}, Session(lazy(), write=printed.append))
+    assert "".join(printed) == program.with_suffix(".txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_statements_are_fused_and_give_the_numpy_engines_values(kind):
+    x = np.linspace(0, 12, 10_001, dtype=kind)
+    runmat.telemetry.reset()
+    recorded = run_source(Source(CHAIN), {"x": x}, Session(engine_for("cpu")))
+    found = recorded["y2"]
+    assert runmat.telemetry.snapshot()["kernel_launches"] == 1
+    expected = run_source(Source(CHAIN), {"x": x}, Session(NumpyEngine()))["y2"]
+    assert found.dtype == expected.dtype == kind
+    np.testing.assert_allclose(found, expected, rtol=1e-5 if kind is np.float32 else 1e-12)
+
+
+def test_an_image_is_normalized_as_by_the_numpy_engine():
+    images = np.random.default_rng(0).random((48, 64, 3), dtype=np.float32)
+    found = run_source(Source(IMAGE), {"X": images}, Session(lazy()))
+    expected = run_source(Source(IMAGE), {"X": images}, Session(NumpyEngine()))
+    np.testing.assert_allclose(found["out"], expected["out"], rtol=2e-5, atol=1e-6)
+    np.testing.assert_allclose(found["mse"], expected["mse"], rtol=1e-5)
+
+
+def test_small_arrays_are_not_recorded():
+    engine = engine_for("cpu")
+    run_source(Source("x = 1:10; y = sum(sin(x)); disp(y)"), {}, Session(engine, write=len))
+    assert "nothing was fused" in engine.explain()
+
+
+def test_explain_names_the_regions():
+    engine = engine_for("cpu")
+    run_source(
+        Source(f"x = linspace(0, 1, 10000); {CHAIN} disp(y2(5))"), {}, Session(engine, write=len)
+    )
+    assert "elementwise on cpu" in engine.explain()
