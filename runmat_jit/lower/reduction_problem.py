@@ -92,6 +92,10 @@ class ReductionProblem:
         group = self.step.axes
         return [a for a, extent in enumerate(self.extents) if extent != 1 and a not in group]
 
+    def has_results(self) -> bool:
+        """Whether anything is made: an axis that is kept may be without elements."""
+        return all(self.extents[axis] for axis in self.others())
+
     def bulk(self) -> list[Read]:
         """Reads that vary along the combined axes and along others: most of what is read."""
         return [

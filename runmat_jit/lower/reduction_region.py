@@ -73,7 +73,8 @@ class _Lowering:
         )
         if not runs_along(problem):
             return False
-        self._add(lower_rows(spilled(problem, levels.phase)))
+        if problem.has_results():
+            self._add(lower_rows(spilled(problem, levels.phase)))
         return True
 
     def in_turn(self) -> None:
@@ -174,6 +175,8 @@ class _Lowering:
 
     def _reduction(self, problem: ReductionProblem) -> None:
         """The kernel of one step."""
+        if not problem.has_results():
+            return
         if problem.step.style == "row" and runs_along(problem):
             self._add(lower_rows(problem))
         else:
@@ -205,8 +208,10 @@ class _Lowering:
         ]
 
     def _element_outputs(self, phase: int) -> list[Node]:
-        """Outputs among the elements that are known in a phase."""
+        """Outputs among the elements that are known in a phase, where there are elements."""
         levels = self.values.levels
+        if 0 in levels.shape:
+            return []
         return [n for n in self.region.outputs if levels.is_element(n) and levels.phase[n] == phase]
 
     def _homed(self, reduces: Iterable[Node]) -> list[Node]:
