@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from runmat_jit.compiler.compiler import assemble, build, verified
-from runmat_jit.compiler.verify import VerificationError, like, same_bits
+from runmat_jit.compiler.verify import (
+    VerificationError,
+    like,
+    order_decides,
+    same_bits,
+    within_bound,
+)
 from runmat_jit.passes.pipeline import optimize
 from runmat_jit.runtime.session import Session
 from tests.graph.written import written
@@ -84,3 +90,30 @@ def test_copies_lie_in_memory_as_the_originals():
 def test_bits_tell_zeros_apart_and_take_any_nan():
     assert not same_bits(np.array([0.0]), np.array([-0.0]))
     assert same_bits(np.array([np.nan, 1]), np.array([-np.nan, 1]))
+
+
+@pytest.mark.parametrize(
+    ("expression", "values"),
+    [
+        ("prod($0, axis=(0,), keepdims=False, dtype='float64')", [1e-170, 1.7e-160, 1e200, 0.3]),
+        ("prod($0, axis=(0,), keepdims=False, dtype='float64')", [0.1] * 322),
+        ("sum($0, axis=(0,), keepdims=False, dtype='float64')", [1.5e308, 1.5e308, -1.5e308] * 40),
+        ("fmax($0, -0.0)", [0.0]),
+    ],
+)
+def test_what_numpy_itself_decides_by_order_is_not_refused(session, expression, values):
+    x = np.array(values)
+    graph = written([f"float64[{x.size}]"], expression)
+    compiled = verified(session, build(session, graph, NONE))
+    assert len(compiled.run([x], NONE)) == 1
+
+
+def test_a_product_within_range_is_still_compared(session):
+    node = (
+        written(["float64[3]"], "prod($0, axis=(0,), keepdims=False, dtype='float64')")
+        .outputs[0]
+        .node
+    )
+    values = {node.args[0]: np.array([0.5, 0.0, 1e300])}
+    assert not order_decides(node, values)
+    assert not within_bound(node, np.array(0.0), np.array(1e-9), values)
