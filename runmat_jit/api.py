@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import sys
 import threading
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
@@ -261,7 +262,8 @@ def jit(
         device: Where regions run: ``cpu``, ``gpu`` (the CPU where that cannot be, with a reason in
             ``explain()``), or ``auto`` (the cost model; today the CPU). None: the option's value.
         precision: ``exact``: every value within its documented error bound.
-        fullgraph: Raise :class:`CaptureError` instead of running part of the function in Python.
+        fullgraph: Raise :class:`CaptureError` after a call of which Python ran a part: its effects
+            have happened, its result is lost.
 
     Raises:
         ArgumentError: ``fn`` is a class or no function, or an option has an unknown value.
@@ -364,9 +366,16 @@ def config(**changes: Any) -> Config:
 
 
 def as_text(value: Any) -> str:
-    """An option's value as its environment variable would hold it."""
-    if isinstance(value, str):
-        return value
+    """An option's value as its environment variable would hold it.
+
+    Raises:
+        TypeError: no variable could hold it.
+
+    """
     if isinstance(value, bool | int):
         return str(int(value))
-    return ",".join(value)
+    if isinstance(value, str | os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, Iterable):
+        return ",".join(value)
+    raise TypeError(f"an option is a string, a number, a path or names, not {type(value).__name__}")

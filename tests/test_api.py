@@ -245,3 +245,15 @@ def test_verification_finds_a_result_that_is_wrong():
             decorated(np.ones(3))
     finally:
         runmat.config(verify=before)
+
+
+def test_options_are_given_as_python_writes_them(tmp_path):
+    before = runmat.config()
+    try:
+        assert runmat.config(cache_dir=tmp_path).cache_dir == str(tmp_path)
+        assert runmat.config(disable_fusion=["reduction"]).disable_fusion == {"reduction"}
+        for name, value in (("num_threads", 2.5), ("device", None), ("log", "loudly")):
+            with pytest.raises(runmat.ConfigError, match=f"{name}={value!r}: (an option|it must)"):
+                runmat.config(**{name: value})
+    finally:
+        runmat.config(cache_dir=before.cache_dir, disable_fusion=before.disable_fusion)

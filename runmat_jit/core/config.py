@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -61,6 +62,13 @@ def _device(text: str) -> str:
     return text
 
 
+def _log_level(text: str) -> str:
+    known = logging.getLevelNamesMapping()
+    if text and text.upper() not in known:
+        raise ValueError(f"it must be one of {', '.join(known).lower()}")
+    return text.upper()
+
+
 OPTIONS: Final = (
     Option(
         "device",
@@ -88,7 +96,10 @@ OPTIONS: Final = (
         "2: run the undecorated function as well and compare.",
     ),
     Option(
-        "log", "RUNMAT_LOG", str, "Level of the `runmat_jit` logger, such as `info` or `debug`."
+        "log",
+        "RUNMAT_LOG",
+        _log_level,
+        "Level of the `runmat_jit` logger, such as `info` or `debug`.",
     ),
     Option(
         "cache_dir",
@@ -114,7 +125,7 @@ class Config:
 
 
 def read_config(environment: Mapping[str, str] | None = None) -> Config:
-    """The configuration that the environment asks for.
+    """The configuration that the environment asks for; an empty variable is as good as none.
 
     Raises:
         ConfigError: a variable has a value that it cannot have.
@@ -124,7 +135,7 @@ def read_config(environment: Mapping[str, str] | None = None) -> Config:
     values: dict[str, Any] = {}
     for option in OPTIONS:
         text = environment.get(option.variable)
-        if text is None:
+        if not text:
             continue
         try:
             values[option.name] = option.read(text)

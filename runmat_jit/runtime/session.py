@@ -60,7 +60,7 @@ class Session:
         self.states = ErrorStates()
         self.log = logging.getLogger("runmat_jit")
         if self.config.log:
-            self.log.setLevel(self.config.log.upper())
+            self.log.setLevel(self.config.log)
         self._services: dict[Hashable, Any] = {}
         self._tables: dict[str, np.ndarray] = {}
         self._lock = threading.RLock()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import runmat_jit as runmat
-from runmat_jit.core.config import Config, read_config
+from runmat_jit.core.config import OPTIONS, Config, read_config
 from runmat_jit.core.errors import ConfigError
 from runmat_jit.runtime.session import Session, current_session, use_session
 
@@ -92,11 +92,16 @@ def test_a_forked_child_computes():
         ("RUNMAT_VERIFY", "3"),
         ("RUNMAT_DISABLE_FUSION", "elementwise,nonsense"),
         ("RUNMAT_DEVICE", "tpu"),
+        ("RUNMAT_LOG", "loudly"),
     ],
 )
 def test_a_bad_value_of_a_variable_is_named(variable, value):
     with pytest.raises(ConfigError, match=f"{variable}='{value}'"):
         read_config({variable: value})
+
+
+def test_an_empty_variable_is_as_good_as_none():
+    assert read_config({option.variable: "" for option in OPTIONS}) == read_config({})
 
 
 def test_the_environment_is_read_and_remembered():
