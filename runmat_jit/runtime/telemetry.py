@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections import Counter
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -26,11 +27,15 @@ EVENTS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 class Telemetry:
-    """Counts. Each thread counts for itself and takes no lock; a snapshot adds up."""
+    """Counts. Each thread counts for itself and takes no lock; a snapshot adds up.
+
+    Counts of threads that have ended are added to one total when a new thread begins to count.
+    """
 
     def __init__(self) -> None:
         self._own = threading.local()
-        self._all: list[dict[str, int]] = []
+        self._all: list[tuple[weakref.ref[threading.Thread], dict[str, int]]] = []
+        self._ended = Counter[str]()
         self._regions: Counter[str] = Counter()
         self._lock = threading.Lock()
 
@@ -44,8 +49,15 @@ class Telemetry:
 
     def _register(self) -> None:
         self._own.counts = dict.fromkeys(EVENTS, 0)
+        mine = weakref.ref(threading.current_thread())
         with self._lock:
-            self._all.append(self._own.counts)
+            alive = []
+            for thread, counts in self._all:
+                if is_alive(thread()):
+                    alive.append((thread, counts))
+                else:
+                    self._ended.update(counts)
+            self._all = [*alive, (mine, self._own.counts)]
 
     def count_regions(self, kinds: Mapping[str, int]) -> None:
         """Add to the counters of fusion kinds."""
@@ -55,12 +67,19 @@ class Telemetry:
     def snapshot(self) -> dict[str, object]:
         """All counters by name; ``regions`` holds the regions built, by fusion kind."""
         with self._lock:
-            counts = {event: sum(own[event] for own in self._all) for event in EVENTS}
+            everyone = (self._ended, *(own for _, own in self._all))
+            counts = {event: sum(own[event] for own in everyone) for event in EVENTS}
             return {**counts, "regions": dict(self._regions)}
 
     def reset(self) -> None:
         """Set every counter to 0."""
         with self._lock:
-            for own in self._all:
+            for _, own in self._all:
                 own.update(dict.fromkeys(EVENTS, 0))
+            self._ended.clear()
             self._regions.clear()
+
+
+def is_alive(thread: threading.Thread | None) -> bool:
+    """Whether a thread may still count."""
+    return thread is not None and thread.is_alive()

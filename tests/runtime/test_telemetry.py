@@ -34,3 +34,16 @@ def test_reset_sets_everything_to_zero():
     telemetry.reset()
     telemetry.count("bytes_moved", 7)
     assert telemetry.snapshot()["bytes_moved"] == 7
+
+
+def test_threads_that_ended_are_counted_and_cost_no_memory():
+    telemetry = Telemetry()
+    for _ in range(20):
+        thread = threading.Thread(target=telemetry.count, args=("kernel_launches", 2))
+        thread.start()
+        thread.join()
+    telemetry.count("kernel_launches")
+    assert telemetry.snapshot()["kernel_launches"] == 41
+    assert len(telemetry._all) == 1
+    telemetry.reset()
+    assert telemetry.snapshot()["kernel_launches"] == 0
