@@ -16,5 +16,3 @@ class Plan:
     graph: Graph
     regions: tuple[Region, ...]
     orders: Mapping[Node, tuple[int, ...]]
-    last_use: Mapping[Node, int]
-    """The number of the last region that reads a stored node: after it the buffer is free."""

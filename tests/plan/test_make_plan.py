@@ -6,24 +6,6 @@ from runmat_jit.plan.make_plan import make_plan
 from tests.graph.written import written
 
 
-def planned(*expressions):
-    graph = written(["float32[4, 6]"], *expressions)
-    return make_plan(graph, grow(graph))
-
-
-def test_a_value_is_free_after_the_last_region_that_reads_it():
-    plan = planned(
-        "sum(transpose(exp($0), axes=(1, 0)), axis=(1,), dtype='float32', keepdims=False)"
-    )
-    (stored,) = plan.regions[0].outputs
-    assert plan.last_use == {stored: 1}
-
-
-def test_outputs_are_never_free():
-    plan = planned("exp($0)", "add(transpose(exp($0), axes=(1, 0)), 1.0)")
-    assert plan.last_use == {}
-
-
 def test_stored_values_lie_in_c_order_unless_an_output_asks_otherwise():
     graph = written(["float32[4, 6]"], "exp($0)")
     node = graph.outputs[0].node
