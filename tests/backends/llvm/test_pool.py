@@ -134,7 +134,7 @@ def test_chunks_begin_at_multiples_of_the_grain(jit, kernels, total, grain, slic
 
 
 @pytest.mark.parametrize("slice_ms", [0, 40], ids=["stops at once", "does not stop"])
-@pytest.mark.parametrize("threads_and_spin", itertools.product([2, 4, 8], [0, 50, 4000]))
+@pytest.mark.parametrize("threads_and_spin", list(itertools.product([2, 4, 8], [0, 50, 4000])))
 def test_no_launch_of_many_is_lost_or_done_twice(jit, kernels, hammer, threads_and_spin, slice_ms):
     pool = ThreadPool(jit, *threads_and_spin, slice_ms)
     launch = (parallel_for_of(pool), pool.address, kernels["count"])

@@ -23,7 +23,7 @@ def values(kind):
     return np.concatenate([np.asarray(part, dtype) for part in parts])
 
 
-@pytest.mark.parametrize(("source", "to"), itertools.product(DTYPES, DTYPES))
+@pytest.mark.parametrize(("source", "to"), list(itertools.product(DTYPES, DTYPES)))
 def test_casts_have_the_bits_of_numpy(source, to):
     def expand(k, x):
         return cast(k, x, to)
@@ -47,7 +47,7 @@ def test_a_large_whole_number_becomes_a_float32_by_one_rounding():
     ]
 
 
-@pytest.mark.parametrize(("source", "to"), itertools.product(["f32", "f64"], ["i32", "i64"]))
+@pytest.mark.parametrize(("source", "to"), list(itertools.product(["f32", "f64"], ["i32", "i64"])))
 def test_out_of_range_is_what_numpy_warns_of(source, to):
     def expand(k, x):
         return out_of_range(k, x, to)
