@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
-from runmat_jit.compiler.explain import Explanation, Reason, reports_of, show_line
+from runmat_jit.compiler.explain import Explanation, Reason, reports_of, show_host_call, show_line
 from runmat_jit.core.config import DEVICES, OPTIONS, Config
 from runmat_jit.core.errors import ArgumentError, CaptureError, ConfigError
 from runmat_jit.core.types import COMPILED_DTYPES
@@ -138,6 +138,7 @@ class JitFunction(Generic[P, R]):
             tuple(reports_of(programs)),
             self._reasons(captured, record),
             notes,
+            () if record is None else tuple(map(show_host_call, record.host_calls)),
         )
 
     @staticmethod

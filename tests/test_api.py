@@ -140,6 +140,19 @@ def test_explain_says_why_a_trace_is_not_repeated():
     assert "test_api.py" in explanation.reasons[0].line
 
 
+def test_explain_lists_what_numpy_computes():
+    @runmat.jit
+    def project(x, t):
+        y = np.linalg.qr(x)[0] @ x
+        return y[0, 1:] * (t + 1) + np.fft.fft(y[0]).real[1:] + y[np.array([0, 1])].sum()
+
+    x = np.random.default_rng(1).random((4, 4))
+    calls = [c.split(" (")[0] for c in (project(x, 2.0), project.explain(x, 2.0))[1].host_calls]
+    assert calls == ["qr", "matmul", "fft", "array", "getitem"]
+    assert "NumPy computes:" in str(project.explain(x, 2.0))
+    assert scaled.explain(np.ones(7)).host_calls == ()
+
+
 def test_explain_says_why_a_call_is_plain():
     explanation = scaled.explain(np.ma.masked_array([1.0]))
     assert explanation.mode == "plain Python"

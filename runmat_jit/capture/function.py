@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import threading
 import types
 from collections import OrderedDict
@@ -9,6 +10,9 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from runmat_jit.capture import classify
 from runmat_jit.capture.calls import call as captured_call
 from runmat_jit.capture.convert import Rewriter
 from runmat_jit.capture.hooks import Hooks
@@ -16,11 +20,12 @@ from runmat_jit.capture.key import NotCapturable, call_key, require_capturable
 from runmat_jit.capture.lines import Lines
 from runmat_jit.capture.recorder import record
 from runmat_jit.capture.rewrite import Refused, bind
-from runmat_jit.capture.tape import Effect
+from runmat_jit.capture.tape import Effect, Entry, Op, refs
 from runmat_jit.capture.trace import Stale, Trace
 from runmat_jit.capture.tracer import Tracer
 from runmat_jit.core.errstate import ErrorStates, warnings_raise
 from runmat_jit.core.protocols import EventsRaise, Executor
+from runmat_jit.core.source import SourceLine
 
 KEY_LIMIT = 256
 VARIANT_LIMIT = 16
@@ -35,6 +40,8 @@ class Record:
     refused: tuple[str, ...] = ()
     programs: tuple[Any, ...] = ()
     """The programs of the last recording."""
+    host_calls: tuple[tuple[str, SourceLine | None], ...] = ()
+    """What NumPy itself computed in it, and where."""
 
 
 @dataclass(slots=True)
@@ -180,6 +187,7 @@ class CapturedFunction:
             record.effects = tuple(tracer.steps.effects)
             record.refused = tuple(dict.fromkeys(tracer.refused))
             record.programs = tuple(tracer.programs)
+            record.host_calls = host_calls(tracer.steps.entries)
             self.records.move_to_end(key)
             if len(self.records) > KEY_LIMIT:
                 self.records.popitem(last=False)
@@ -203,3 +211,20 @@ _PLAIN_REASONS = {
     "generator-function": "it is a generator function",
     "coroutine": "it is a coroutine function",
 }
+
+
+def host_calls(entries: list[Entry]) -> tuple[tuple[str, SourceLine | None], ...]:
+    """The calls on arrays that no kernel computes, each once, in order."""
+    calls = [(str(e.fn.__name__), e.line) for e in entries if type(e) is Op and is_host_call(e)]
+    return tuple(dict.fromkeys(calls))
+
+
+def is_host_call(op: Op) -> bool:
+    """Whether NumPy computes it; views and Python's own arithmetic are nobody's work."""
+    if op.meaning is not None or op.view:
+        return False
+    if op.fn is classify.GETITEM or op.fn is classify.SETITEM:
+        return bool(refs(op.args[1]))  # by arrays; other keys are views and elements
+    kinds = classify.MethodCall | classify.UfuncMethod | np.ufunc
+    module = str(getattr(op.fn, "__module__", ""))
+    return op.fn is operator.matmul or isinstance(op.fn, kinds) or module.startswith("numpy")

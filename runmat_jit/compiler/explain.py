@@ -51,6 +51,8 @@ class Explanation:
     regions: tuple[RegionReport, ...]
     reasons: tuple[Reason, ...]
     notes: tuple[str, ...] = ()
+    host_calls: tuple[str, ...] = ()
+    """Calls that NumPy computes between the regions, with their lines."""
 
     @property
     def kinds(self) -> list[str]:
@@ -74,6 +76,9 @@ class Explanation:
             lines.append(f"     {', '.join(region.operations)}")
             lines.extend(f"     at {line}" for line in region.lines)
             lines.extend(f"     stops here: {reason}" for reason in region.reasons)
+        if self.host_calls:
+            lines.append("  NumPy computes:")
+            lines.extend(f"  - {call}" for call in self.host_calls)
         if self.reasons:
             lines.append("  not captured or not repeated:")
             lines.extend(f"  - {reason}" for reason in self.reasons)
@@ -133,6 +138,12 @@ def show_line(line: SourceLine) -> str:
     """Short form of a user's line."""
     where = f" in {line.function}" if line.function else ""
     return f"{Path(line.filename).name}:{line.line}{where}"
+
+
+def show_host_call(call: tuple[str, SourceLine | None]) -> str:
+    """The name of a function and the line that calls it."""
+    name, line = call
+    return f"{name} ({show_line(line)})" if line is not None else name
 
 
 def reports_of(programs: Sequence[Compiled]) -> list[RegionReport]:
