@@ -93,7 +93,7 @@ def run(tracer: Tracer, functional: Functional) -> None:
     step = Batch(
         program,
         tuple(map(source, functional.inputs)),
-        tuple((storage.slot, not storage.shape) for storage in functional.fresh),
+        tuple((storage.slot, storage.scalar) for storage in functional.fresh),
         warn,
         writes,
     )
@@ -117,4 +117,4 @@ def source(entry: Storage | ScalarInput) -> tuple[int, np.dtype | None]:
     """Where a replay finds a graph input, and the dtype that a scalar is cast to."""
     if isinstance(entry, ScalarInput):
         return entry.operand.slot, entry.dtype
-    return entry.slot, None
+    return entry.slot, entry.dtype if entry.scalar else None

@@ -148,6 +148,7 @@ PURE_METHODS: Final = frozenset(
         *("choose", "clip", "compress", "conj", "conjugate", "copy", "cumprod", "cumsum"),
         *("dot", "flatten", "item", "max", "mean", "min", "nonzero", "prod", "repeat", "round"),
         *("searchsorted", "std", "sum", "take", "trace", "var", "view", "__copy__", "__deepcopy__"),
+        *("ravel", "reshape", "transpose", "squeeze", "swapaxes", "diagonal"),
         *("is_integer", "bit_length", "as_integer_ratio", "hex", "conjugate", "bit_count"),
     )
 )

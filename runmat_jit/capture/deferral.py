@@ -9,14 +9,19 @@ own kernel all the same, so that a value never depends on how it was asked for.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from runmat_jit.capture import classify, views
 from runmat_jit.capture.concrete import MISS, concrete_integer
-from runmat_jit.capture.geometry import is_contiguous, result_strides
+from runmat_jit.capture.geometry import (
+    copy_strides,
+    is_contiguous,
+    result_strides,
+    ufunc_strides,
+)
 from runmat_jit.capture.lines import call_at
 from runmat_jit.capture.pending import Operand, Pending, ScalarOperand
 from runmat_jit.capture.storage import Geometry, Storage
@@ -56,6 +61,8 @@ def attempt(
     plan = cover(tracer, fn, args, kwargs)
     if plan is None:
         return MISS
+    if plan.row.events and not plan.result.type.shape and is_scalar_arithmetic(fn, plan):
+        plan = replace(plan, row=classify.scalar_row(plan.row.name, fn))
     try:
         entry_args = tuple(map(tracer.encode, args))
         entry_kwargs = {name: tracer.encode(value) for name, value in kwargs.items()}
@@ -93,20 +100,8 @@ def cover(tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, A
     bound = row.bind(args, kwargs)
     if bound is None:
         return None
-    own = bool(row.events) and classify.is_operator(fn) and not bound.params
-    if own and all(map(is_scalar, bound.operands)):
-        row = classify.scalar_row(row.name, fn)
     out = args[0] if inplace is not None else bound.out
     return finish(tracer, row, bound, out)
-
-
-def is_scalar(operand: Any) -> bool:
-    """Whether an operand is a number, Python's or NumPy's, and no array."""
-    return (
-        operand._rm_kind != ARRAY
-        if type(operand) is Traced
-        else not isinstance(operand, np.ndarray)
-    )
 
 
 def cover_setitem(tracer: Tracer, args: tuple[Any, ...]) -> Plan | None:
@@ -209,21 +204,50 @@ def layout(tracer: Tracer, plan: Plan) -> tuple[int, ...] | None:
     )
     if contiguous or kind.ndim <= 1 or layout_of(plan.row, plan.bound.params) == "C":
         return tuple(stride * size for stride in plain)
-    if plan.row.kind == "elementwise":
-        shapes = [
-            views.shape_array(tracer, operand)
-            for operand in plan.bound.operands
-            if type(operand) is Traced and operand._rm_geometry is not None
-        ]
-        return result_strides(shapes, kind.shape, size)
-    return None
+    if plan.row.kind != "elementwise":
+        return None
+    pairs = [
+        (views.shape_array(tracer, operand), dtype)
+        for operand, dtype in zip(plan.bound.operands, plan.result.operand_dtypes, strict=True)
+        if type(operand) is Traced and operand._rm_geometry is not None
+    ]
+    shapes, dtypes = [array for array, _ in pairs], [dtype for _, dtype in pairs]
+    if isinstance(plan.row.numpy, np.ufunc) or (plan.row.ufunc and plan.row.arity > 1):
+        return ufunc_strides(shapes, dtypes, kind.shape, size)
+    if len(shapes) == 1:
+        return copy_strides(shapes[0], size)
+    return result_strides(shapes, kind.shape, size)
+
+
+def is_scalar_arithmetic(fn: Any, plan: Plan) -> bool:
+    """Whether NumPy computes with its scalars' own arithmetic, which names itself in warnings.
+
+    It does where an operator's operands need no other dtype than a scalar among them has.
+    """
+    operands = plan.bound.operands
+    if not classify.is_operator(fn) or plan.bound.params or plan.out is not None:
+        return False
+    if any((type(x) is Traced and x._rm_kind == ARRAY) or type(x) is np.ndarray for x in operands):
+        return False
+    dtypes = [x.dtype for x in operands if issubclass(x.__class__, np.generic)]
+    if not dtypes or dtypes[0].kind == "b":
+        return False
+    if any(dtype != dtypes[0] for dtype in dtypes):
+        return plan.result.operand_dtypes[0] in dtypes
+    floats = any(x.__class__ is float for x in operands)
+    return dtypes[0].kind == "f" or not floats
 
 
 def ask_numpy(tracer: Tracer, fn: Any, plan: Plan) -> tuple[int, ...]:
-    """Run NumPy's operation on the real values, for its events, exceptions and layout."""
+    """Run NumPy's operation on the real values, for its layout, or its events and exceptions."""
     operands = tuple([tracer.raw(operand) for operand in plan.bound.operands])
-    operation = fn if classify.is_operator(fn) and not plan.bound.params else plan.row.numpy
-    made = call_at(tracer.here(), operation, operands, plan.bound.params)
+    if tracer.immediate:
+        own = classify.is_operator(fn) and not plan.bound.params
+        operation = fn if own else plan.row.numpy
+        made = call_at(tracer.here(), operation, operands, plan.bound.params)
+    else:
+        with np.errstate(all="ignore"):  # kernels will tell
+            made = plan.row.numpy(*operands, **plan.bound.params)
     return tuple(made.strides) if isinstance(made, np.ndarray) else ()
 
 

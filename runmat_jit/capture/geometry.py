@@ -139,7 +139,7 @@ def overlaps_itself(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
 def result_strides(
     arrays: list[np.ndarray], shape: tuple[int, ...], itemsize: int
 ) -> tuple[int, ...]:
-    """Byte strides that NumPy gives a new elementwise result of these operands: ask NumPy."""
+    """Byte strides of a new array that NumPy's iterator makes for these operands: ask NumPy."""
     operands: list[Any] = [*arrays, None]
     nditer: Any = np.nditer  # the stubs know no None among operand dtypes
     iterator = nditer(
@@ -151,3 +151,27 @@ def result_strides(
         itershape=shape,
     )
     return tuple(stride * itemsize for stride in iterator.operands[-1].strides)
+
+
+def ufunc_strides(
+    arrays: list[np.ndarray], dtypes: list[np.dtype], shape: tuple[int, ...], itemsize: int
+) -> tuple[int, ...]:
+    """Byte strides of a ufunc's new result; ``dtypes`` are those that the operands are cast to.
+
+    Operands that all lie in Fortran order take a way of their own through NumPy, which differs in
+    the strides of axes of extent 1.
+    """
+    plain = all(
+        array.ndim == 0
+        or (array.shape == shape and array.dtype == dtype and array.flags.f_contiguous)
+        for array, dtype in zip(arrays, dtypes, strict=True)
+    )
+    if not plain:
+        return result_strides(arrays, shape, itemsize)
+    return tuple(stride * itemsize for stride in c_strides(shape, tuple(range(len(shape)))[::-1]))
+
+
+def copy_strides(array: np.ndarray, itemsize: int) -> tuple[int, ...]:
+    """Byte strides of a copy that keeps the order of the axes."""
+    alike = np.empty_like(array, np.int8)
+    return tuple(stride * itemsize for stride in alike.strides)

@@ -16,7 +16,7 @@ import numpy as np
 
 @dataclass(slots=True, eq=False)
 class Storage:
-    """A block of memory that arrays of a trace show.
+    """A block of memory that arrays of a trace show; ``scalar``: a NumPy scalar, no array.
 
     ``memory`` is the array that the storage was made as, None while its value is pending. ``slot``
     is where a replay finds that array. Dtype, shape and strides (bytes) are that array's.
@@ -27,6 +27,7 @@ class Storage:
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     memory: np.ndarray | None = None
+    scalar: bool = False
     _standin: np.ndarray | None = None
     _owner: weakref.ref[Any] | None = None
 
@@ -99,8 +100,13 @@ class Geometry:
 
 
 def memory_order(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...]:
-    """The axes from the outermost to the innermost in memory."""
-    return tuple(sorted(range(len(shape)), key=lambda axis: (-abs(strides[axis]), axis)))
+    """The axes from the outermost to the innermost in memory.
+
+    Of axes with equal strides those of extent 1 lie inside: they do not lengthen the others.
+    """
+    return tuple(
+        sorted(range(len(shape)), key=lambda axis: (-abs(strides[axis]), shape[axis] == 1, axis))
+    )
 
 
 def empty_strided(shape: tuple[int, ...], dtype: np.dtype, strides: tuple[int, ...]) -> np.ndarray:

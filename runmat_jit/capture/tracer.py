@@ -232,6 +232,7 @@ class Tracer:
     def new_storage(self, storage: Storage, kind: str) -> Traced:
         """The traced value of a storage whose contents are pending."""
         made = Traced(self, storage.slot, kind, geometry=storage.geometry())
+        storage.scalar = kind == GENERIC
         storage.owned_by(made)
         return made
 

@@ -76,6 +76,8 @@ def shape_array(tracer: Tracer, value: Traced) -> np.ndarray:
     """The real array, or a stand-in of its geometry while its memory is pending."""
     at = value._rm_geometry
     assert at is not None, "arrays have a geometry"
+    if value._rm_kind != ARRAY:  # a scalar: its 0-d memory must not become its value
+        return at.storage.array()
     if value._rm_held is not None:
         return value._rm_held  # type: ignore[no-any-return]  # arrays hold arrays
     if at.storage.memory is not None:
@@ -165,7 +167,10 @@ def basic_view(tracer: Tracer, target: Any, key: Any) -> Traced | None:
         return None
     parts = key if type(key) is tuple else (key,)
     whole = parts if Ellipsis in parts else (*parts, Ellipsis)
-    done, view = attempt(tracer, classify.GETITEM, (target, whole), {})
+    try:
+        done, view = attempt(tracer, classify.GETITEM, (target, whole), {})
+    except (IndexError, TypeError, ValueError):
+        return None  # NumPy says what is wrong when it is asked to write
     return view if done else None
 
 
