@@ -147,8 +147,18 @@ ROWS = (
     ),
     elementwise(np.maximum, "The larger of two; NaN wins.", _maximum, _BOTH),
     elementwise(np.minimum, "The smaller of two; NaN wins.", _minimum, _BOTH),
-    elementwise(np.fmax, "The larger of two; a number before NaN.", extrema.fmax, _BOTH),
-    elementwise(np.fmin, "The smaller of two; a number before NaN.", extrema.fmin, _BOTH),
+    elementwise(
+        np.fmax,
+        "The larger of two, a number before NaN; of two zeros the second, in NumPy one or the other.",
+        extrema.fmax,
+        _BOTH,
+    ),
+    elementwise(
+        np.fmin,
+        "The smaller of two, a number before NaN; of two zeros the second, in NumPy one or the other.",
+        extrema.fmin,
+        _BOTH,
+    ),
     Op(
         name="clip",
         doc="Values limited from below, from above, or both.",
