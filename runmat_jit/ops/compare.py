@@ -149,13 +149,13 @@ ROWS = (
     elementwise(np.minimum, "The smaller of two; NaN wins.", _minimum, _BOTH),
     elementwise(
         np.fmax,
-        "The larger of two, a number before NaN; of two zeros the second, in NumPy one or the other.",
+        "The larger of two, a number before NaN; of two zeros the second, in NumPy either.",
         extrema.fmax,
         _BOTH,
     ),
     elementwise(
         np.fmin,
-        "The smaller of two, a number before NaN; of two zeros the second, in NumPy one or the other.",
+        "The smaller of two, a number before NaN; of two zeros the second, in NumPy either.",
         extrema.fmin,
         _BOTH,
     ),
