@@ -275,7 +275,7 @@ def is_sure(fn: Any, args: tuple[Any, ...]) -> bool:
     if type(fn) is UfuncMethod:
         return fn.ufunc is not np.power and fn.name != "at"
     if fn is SETITEM:
-        return holds_masks_only(args[1]) and not has_shape(args[2])
+        return holds_masks_only(args[1]) and not has_shape(args[2]) and is_alike(args[0], args[2])
     if fn in _INPLACE or fn in OUT_OF_PLACE:
         return fn not in (operator.pow, operator.ipow)
     if isinstance(fn, np.ufunc):
@@ -291,6 +291,15 @@ def holds_masks_only(key: Any) -> bool:
         or getattr(part, "dtype", None) == np.dtype(bool)
         for part in parts
     )
+
+
+def is_alike(target: Any, value: Any) -> bool:
+    """Whether a value to be assigned is of the target's kind, or of a lesser one."""
+    order = "biufc"
+    kinds = {bool: "b", int: "i", float: "f", complex: "c"}
+    dtype = getattr(value, "dtype", None)
+    kind = kinds.get(value.__class__) if dtype is None else dtype.kind
+    return kind is not None and order.find(kind) <= order.find(target.dtype.kind)
 
 
 def has_shape(value: Any) -> bool:

@@ -9,7 +9,7 @@ own kernel all the same, so that a value never depends on how it was asked for.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,9 +23,10 @@ from runmat_jit.capture.geometry import (
     ufunc_strides,
 )
 from runmat_jit.capture.lines import call_at
+from runmat_jit.capture.patterns import Pattern, key_of_call
 from runmat_jit.capture.pending import Operand, Pending, ScalarOperand
 from runmat_jit.capture.storage import Geometry, Storage
-from runmat_jit.capture.tape import Compute, Op
+from runmat_jit.capture.tape import Compute, Op, Ref
 from runmat_jit.capture.traced import ARRAY, GENERIC, PYTHON, Traced
 from runmat_jit.capture.values import Unencodable
 from runmat_jit.core.types import COMPILED_DTYPES, TensorType, c_strides
@@ -58,32 +59,59 @@ def attempt(
     tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> tuple[bool, Any]:
     """Defer the call if a row covers it: whether it was, and the traced result."""
+    key = None if kwargs or tracer.immediate else key_of_call(fn, args)
+    pattern = None if key is None else tracer.patterns.find(key)
+    if pattern is not None and pattern.operands is not None:
+        operands = tuple([place_of(args[number]) for number in pattern.operands])
+        traced = record(tracer, pattern, operands, None)
+        entry_args = tuple([Ref(a._rm_slot) if type(a) is Traced else a for a in args])
+        out = Ref(traced._rm_slot)
+        tracer.steps.note(Op(fn, entry_args, {}, out, tracer.pending_line, pattern.meaning))
+        return True, traced
     plan = cover(tracer, fn, args, kwargs)
     if plan is None:
         return MISS
-    if plan.row.events and not plan.result.type.shape and is_scalar_arithmetic(fn, plan):
-        plan = replace(plan, row=classify.scalar_row(plan.row.name, fn))
     try:
-        entry_args = tuple(map(tracer.encode, args))
+        entry_args = tuple([tracer.encode(arg) for arg in args])
         entry_kwargs = {name: tracer.encode(value) for name, value in kwargs.items()}
     except Unencodable:
         return MISS
-    strides = layout(tracer, plan)
-    if strides is None or tracer.immediate:
-        strides = ask_numpy(tracer, fn, plan)
-    traced = record(tracer, plan, strides)
-    meaning = Compute(
-        plan.row,
-        plan.result.operand_dtypes,
-        plan.bound.params,
-        plan.result.type.dtype,
-        plan.result.type.shape,
+    pattern = pattern_of(tracer, fn, plan, args)
+    if key is not None and pattern.operands is not None:
+        tracer.patterns.keep(key, pattern)
+    traced = record(tracer, pattern, plan.operands, plan.out)
+    target = None if plan.out is not None else tracer.encode(traced)
+    tracer.steps.note(
+        Op(fn, entry_args, entry_kwargs, target, tracer.pending_line, pattern.meaning)
     )
-    out = None if plan.out is not None else tracer.encode(traced)
-    tracer.steps.note(Op(fn, entry_args, entry_kwargs, out, tracer.pending_line, meaning))
     if tracer.immediate or (tracer.loose and plan.out is not None):
         tracer.flush()
     return True, traced
+
+
+def place_of(value: Any) -> Any:
+    """An operand as a pending operation keeps it, of an argument that has a key."""
+    return value._rm_geometry if type(value) is Traced else value
+
+
+def pattern_of(tracer: Tracer, fn: Any, plan: Plan, args: tuple[Any, ...]) -> Pattern:
+    """How the call is deferred, and which arguments it reads."""
+    row, result = plan.row, plan.result
+    if row.events and not result.type.shape and is_scalar_arithmetic(fn, plan):
+        row = classify.scalar_row(row.name, fn)
+    strides = layout(tracer, plan)
+    if strides is None or tracer.immediate:
+        strides = ask_numpy(tracer, fn, plan)
+    numbers: list[int] = []
+    for place, operand in enumerate(plan.bound.operands):
+        found = [number for number, arg in enumerate(args) if arg is operand]
+        numbers += [place] if place in found else found[:1]
+    fixed = plan.out is None and row.kind == "elementwise"
+    fixed = fixed and len(numbers) == len(plan.bound.operands)
+    fixed = fixed and (not plan.bound.params or not any(type(arg) is float for arg in args))
+    params, kind = plan.bound.params, result.type
+    meaning = Compute(row, result.operand_dtypes, params, kind.dtype, kind.shape)
+    return Pattern(meaning, tuple(numbers) if fixed else None, strides, result_kind(plan))
 
 
 def cover(tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Plan | None:
@@ -111,6 +139,8 @@ def cover_setitem(tracer: Tracer, args: tuple[Any, ...]) -> Plan | None:
     if view is None:
         return None
     if isinstance(value, Traced | np.generic):
+        if not view.shape and view.dtype.kind in "iu" and is_float_scalar(value):
+            return None  # NumPy goes through int(), which may raise
         bound = Bound((value,), {"order": "K"})
         return finish(tracer, ROWS["copy"], bound, view, casting="unsafe")
     if type(value) not in (bool, int, float) or view.dtype not in COMPILED_DTYPES:
@@ -120,6 +150,12 @@ def cover_setitem(tracer: Tracer, args: tuple[Any, ...]) -> Plan | None:
         return None
     constant = np.asarray(value).astype(view.dtype)[()]
     return finish(tracer, ROWS["copy"], Bound((constant,), {"order": "K"}), view)
+
+
+def is_float_scalar(value: Any) -> bool:
+    """Whether a value is a float that is no array."""
+    is_array = type(value) is Traced and value._rm_kind == ARRAY
+    return not is_array and issubclass(value.__class__, float | np.floating)
 
 
 def finish(
@@ -251,23 +287,27 @@ def ask_numpy(tracer: Tracer, fn: Any, plan: Plan) -> tuple[int, ...]:
     return tuple(made.strides) if isinstance(made, np.ndarray) else ()
 
 
-def record(tracer: Tracer, plan: Plan, strides: tuple[int, ...]) -> Traced:
+def record(
+    tracer: Tracer, pattern: Pattern, operands: tuple[Operand, ...], out: Traced | None
+) -> Traced:
     """Add the pending operation and give its traced result."""
-    kind = plan.result.type
+    what = pattern.meaning
     line = tracer.pending_line = tracer.line()
-    if plan.out is not None:
-        target = plan.out._rm_geometry
-        assert target is not None, "takes() saw an array"
-        tracer.writes_pending = tracer.writes_pending or target.storage.memory is not None
-        traced = plan.out
+    if out is not None:
+        traced = out
+        at = out._rm_geometry
+        assert at is not None, "takes() saw an array"
+        tracer.writes_pending = tracer.writes_pending or at.storage.memory is not None
     else:
-        storage = Storage(tracer.slot(), kind.dtype, kind.shape, strides)
-        traced = tracer.new_storage(storage, result_kind(plan))
-        target = storage.geometry()
-    dtypes = plan.result.operand_dtypes
-    params = plan.bound.params
-    pending = Pending(plan.row, plan.operands, dtypes, params, kind.dtype, kind.shape, target, line)
-    tracer.defer(pending)
+        storage = Storage(tracer.slot(), what.dtype, what.shape, pattern.strides)
+        traced = tracer.new_storage(storage, pattern.kind)
+        at = traced._rm_geometry
+        assert at is not None, "new storages have a place"
+    tracer.defer(
+        Pending(
+            what.row, operands, what.operand_dtypes, what.params, what.dtype, what.shape, at, line
+        )
+    )
     return traced
 
 

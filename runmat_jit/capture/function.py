@@ -18,6 +18,7 @@ from runmat_jit.capture.convert import Rewriter
 from runmat_jit.capture.hooks import Hooks
 from runmat_jit.capture.key import NotCapturable, call_key, require_capturable
 from runmat_jit.capture.lines import Lines
+from runmat_jit.capture.patterns import Patterns
 from runmat_jit.capture.recorder import record
 from runmat_jit.capture.rewrite import Refused, bind
 from runmat_jit.capture.tape import Effect, Entry, Op, refs
@@ -66,7 +67,7 @@ class Capturer:
         self.executor, self.states = executor, states
         self.rewriter = Rewriter()
         self.active = Active()
-        self.lines = Lines()
+        self.lines, self.patterns = Lines(), Patterns()
 
 
 class CapturedFunction:
@@ -151,7 +152,13 @@ class CapturedFunction:
         capturer = self.capturer
         self.counts.recorded += 1
         capturer.executor.count("calls_recorded")
-        tracer = Tracer(capturer.executor, capturer.states, capturer.lines, leaves)
+        tracer = Tracer(
+            capturer.executor,
+            capturer.states,
+            capturer.lines,
+            leaves,
+            patterns=capturer.patterns,
+        )
         body = self.body(tracer)
         if body is None:
             return self.run_plain(args, kwargs, self.plain_reason)

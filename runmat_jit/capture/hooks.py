@@ -197,7 +197,9 @@ class Hooks(HookBase):
             self.stored(obj, "item", operator.setitem, key, value)
 
     def setattr_(self, value: Any, obj: Any, name: str, /) -> None:
-        if type(obj) is Traced or self.tracer.passive:
+        if type(obj) is Traced:
+            obj._rm_tracer.set_attribute(obj, name, value)
+        elif self.tracer.passive:
             setattr(obj, name, value)
         elif self.tracer.owns(obj):
             found = getattr(type(obj), name, None)

@@ -105,12 +105,6 @@ class Traced:
     def __getattr__(self, name: str) -> Any:
         return self._rm_tracer.attribute(self, name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name.startswith("_rm_"):
-            object.__setattr__(self, name, value)
-        else:
-            self._rm_tracer.set_attribute(self, name, value)
-
     # -- looks: the value itself decides what Python does ------------------------------------------
     def __bool__(self) -> bool:
         return bool(self._rm_tracer.look(self, "a branch"))
@@ -227,7 +221,23 @@ def _inplace(fn: Callable[..., Any]) -> Callable[..., Any]:
     return inplace
 
 
+def _settable(name: str) -> property:
+    """An attribute that NumPy lets programs set; hooks set all others through the tracer."""
+    found = Traced.__dict__.get(name)
+    read = found.fget if isinstance(found, property) else None
+
+    def get(self: Traced) -> Any:
+        return self._rm_tracer.attribute(self, name)
+
+    def set_(self: Traced, value: Any) -> None:
+        self._rm_tracer.set_attribute(self, name, value)
+
+    return property(read or get, set_)
+
+
 def _install() -> None:
+    for name in ("shape", "strides", "dtype", "real", "imag", "flat", "data"):
+        setattr(Traced, name, _settable(name))
     names: tuple[str, ...] = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
     names += ("and", "or", "xor", "lshift", "rshift")
     for name in names:

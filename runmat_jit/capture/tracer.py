@@ -19,6 +19,7 @@ from runmat_jit.capture import batches, classify, deferral, host, views
 from runmat_jit.capture.concrete import concrete_key
 from runmat_jit.capture.lines import Line, Lines
 from runmat_jit.capture.outside import Outside
+from runmat_jit.capture.patterns import Patterns
 from runmat_jit.capture.pending import Pending
 from runmat_jit.capture.release import Release
 from runmat_jit.capture.steps import Steps
@@ -40,8 +41,17 @@ NOTHING: Mapping[str, Any] = {}
 class Tracer:
     """The state of one recording; operations of :class:`Traced` values arrive here."""
 
-    def __init__(self, executor: Executor, states: ErrorStates, lines: Lines, slots: int) -> None:
+    def __init__(
+        self,
+        executor: Executor,
+        states: ErrorStates,
+        lines: Lines,
+        slots: int,
+        *,
+        patterns: Patterns | None = None,
+    ) -> None:
         self.executor, self.states, self.lines = executor, states, lines
+        self.patterns = Patterns() if patterns is None else patterns
         self.thread = threading.get_ident()
         self.count = slots
         self.pending: list[Pending] = []
