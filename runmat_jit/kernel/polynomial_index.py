@@ -30,7 +30,7 @@ ONE: Polynomial = {(): 1}
 
 def of_value(value: Value, known: Mapping[int, Polynomial]) -> Polynomial:
     """The polynomial of a value; one that is not ``known`` is a variable of its own."""
-    if value.literal is not None:
+    if value.literal is not None and value.type in INTEGERS:
         return {(): int(value.literal)} if value.literal else ZERO
     return known.get(value.number, {(value.number,): 1})
 

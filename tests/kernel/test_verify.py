@@ -1,6 +1,7 @@
 """Oracle: for each rule, the shortest kernel that breaks it and the sentence that says so."""
 
 import dataclasses
+import math
 
 import pytest
 
@@ -364,3 +365,15 @@ def test_a_cold_function_reads_its_own_tables():
     with p.lanes() as lanes:
         p.b.store(p.out, lanes.i, *p.b.call("cold", [p.load(lanes)], ["f32"], cold))
     refused(p, "reads a table that it does not list")
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, 2.5])
+def test_a_float_constant_may_become_an_integer(number):
+    k = Builder()
+    x = k.buffer("x", "i32")
+    y = k.buffer("y", "i32", written=True)
+    n = k.scalar("n", "index")
+    with k.lanes(0, n) as lanes:
+        bits = k.convert("bitcast", k.const(number, "f32"), "i32")
+        k.store(y, lanes.i, k.load(x, lanes.i) + bits)
+    verify(k.finish())
