@@ -16,4 +16,12 @@ def canonicalize(graph: Graph) -> Graph:
     reassociation, no contraction, and nothing that is wrong for a NaN, an infinity or ``-0.0``:
     neither ``x * 0`` nor ``x - x`` is 0, and ``x + 0.0`` is not ``x``.
     """
-    return rewrite(graph, RULES)
+    for _ in range(_ROUNDS):
+        again = rewrite(graph, RULES)
+        if again is graph:
+            break
+        graph = again  # what dropped an operand may let another rule apply
+    return graph
+
+
+_ROUNDS = 4
