@@ -1,7 +1,8 @@
 """Profiles and isolation for all tests.
 
 `RUNMAT_TEST_PROFILE=full` runs the tests marked `slow` and more examples of each property;
-`explore` draws new random examples at each run, to look for what the fixed ones have missed.
+`explore` draws new random examples at each run, to look for what the fixed ones have missed, and
+looks for a smaller example of each failure, which takes minutes where examples are compiled.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 PROFILE = os.environ.get("RUNMAT_TEST_PROFILE", "default")
 TEMPORARY = pytest.StashKey[tempfile.TemporaryDirectory]()
@@ -20,11 +21,14 @@ _common = settings(
     deadline=None,  # a first example compiles, a busy machine is slow: neither is a failure
     database=None,
     print_blob=True,
+    phases=(Phase.explicit, Phase.generate),
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("default", _common, max_examples=25, derandomize=True)
 settings.register_profile("full", _common, max_examples=300, derandomize=True)
-settings.register_profile("explore", _common, max_examples=300, derandomize=False)
+settings.register_profile(
+    "explore", _common, max_examples=300, derandomize=False, phases=tuple(Phase)
+)
 
 
 def pytest_configure(config):

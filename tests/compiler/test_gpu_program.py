@@ -34,7 +34,13 @@ def scaled(x, factor):
     return x * factor, (x * factor).astype(np.int32)
 
 
+def power_of_rows(x):
+    """A guard that the driver takes away in loops leaves the low part of the logarithm at 0."""
+    return (x - x.min(axis=1, keepdims=True)) ** 1.8
+
+
 ARGUMENTS = {
+    power_of_rows: lambda kind: (np.random.default_rng(4).random((9, 777), dtype=kind),),
     chain: lambda kind: (np.linspace(0, 12, 1001, dtype=kind),),
     sums: lambda kind: (np.random.default_rng(1).random((37, 90), dtype=kind),),
     softmax: lambda kind: (np.random.default_rng(2).random((5, 70), dtype=kind),),
@@ -54,9 +60,9 @@ def gpu():
 
 
 def agree(a, b):
-    """Equal, or for floats within the accuracy that GPUs are promised."""
+    """Equal bits on a software adapter, elsewhere within the accuracy that GPUs are promised."""
     if np.asarray(a).dtype.kind == "f":
-        np.testing.assert_array_max_ulp(a, b, 4)
+        np.testing.assert_array_max_ulp(a, b, 0 if current_session().gpu.info.software else 4)
     else:
         np.testing.assert_array_equal(a, b)
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from runmat_jit.core.types import COMPILED_DTYPES, TensorType, c_strides
 from runmat_jit.graph.apply import make_node
 from runmat_jit.graph.constant import constant
-from runmat_jit.graph.node import Fresh, GraphBuilder, Into, Output
+from runmat_jit.graph.node import Fresh, Graph, GraphBuilder, Into, Output
+from runmat_jit.graph.text import to_text
 from runmat_jit.ops.spec import VARIADIC, canonical_params
 from runmat_jit.ops.table import ROWS
 from tests.ops.operands import specials
@@ -33,6 +34,8 @@ JOINS = ("concatenate", "stack")
 EXACT_ROWS = (*ELEMENTWISE, *REDUCTIONS, *VIEWS, *WRITES, *JOINS)
 LARGEST = 400
 """Elements of the largest value."""
+
+Graph._repr_pretty_ = lambda graph, printer, _: printer.text(to_text(graph))  # in reports
 
 
 @st.composite

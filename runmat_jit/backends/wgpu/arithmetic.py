@@ -7,9 +7,9 @@ Three levels of protection:
 - ``none``: as written.
 - ``fma``: a product that feeds another operation is ``fma(a, b, -0.0)``, which cannot be
   contracted again. One instruction on most hardware; does not stop reassociation.
-- ``xor``: every result that feeds another float operation passes through an integer ``xor`` with a
-  zero that only the uniform block knows, and so does what is compared. No rule of floats sees
-  through that.
+- ``or``: every result that feeds another float operation passes through an integer ``or`` with a
+  zero that the driver does not know, and so does what is compared. No rule of floats sees through
+  that, and no rule of integers takes two of them away, as it would of ``xor``.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Guard = Literal["none", "fma", "xor"]
-GUARDS: tuple[Guard, ...] = ("none", "fma", "xor")
+Guard = Literal["none", "fma", "or"]
+GUARDS: tuple[Guard, ...] = ("none", "fma", "or")
 """From the cheapest to the strongest."""
 
 
@@ -31,7 +31,7 @@ class Arithmetic:
     Emulating float32 needs float64, correcting needs it or a fused ``fma``.
     """
 
-    guard: Guard = "xor"
+    guard: Guard = "or"
     emulate_fma: frozenset[str] = frozenset()
     correct: frozenset[tuple[str, str]] = frozenset()
     wide: bool = True

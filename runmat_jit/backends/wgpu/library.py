@@ -18,7 +18,7 @@ class LibraryFunction:
     needs: tuple[str, ...] = ()
 
 
-_KEEP = "fn NAME(x: F) -> F { return bitcast<F>(bitcast<U>(x) ^ U(ZERO)); }"
+_KEEP = "fn NAME(x: F) -> F { return bitcast<F>(bitcast<U>(x) | U(ZERO)); }"
 _NAN = "fn NAME(x: F) -> B { return (bitcast<U>(x) & U(MAGNITUDE)) > U(INFINITY); }"
 _NOT_FINITE = "fn NAME(x: F) -> B { return (bitcast<U>(x) & U(INFINITY)) == U(INFINITY); }"
 _COPYSIGN = """fn NAME(x: F, sign: F) -> F {
@@ -38,15 +38,15 @@ _SCALE2 = """fn NAME(x: F, n: F) -> F {
 
 # The product is exact in float64, the sum is rounded to odd, and then once to float32.
 _FMA_F32 = """fn NAME(a: F, b: F, c: F) -> F {
-  let z = X(u64(P.zero));
-  let p = bitcast<D>(bitcast<X>(D(a) * D(b)) ^ z);
+  let z = X(u64(zero));
+  let p = bitcast<D>(bitcast<X>(D(a) * D(b)) | z);
   let q = D(c);
-  let s = bitcast<D>(bitcast<X>(p + q) ^ z);
-  let t = bitcast<D>(bitcast<X>(s - p) ^ z);
-  let u = bitcast<D>(bitcast<X>(s - t) ^ z);
-  let v = bitcast<D>(bitcast<X>(p - u) ^ z);
-  let w = bitcast<D>(bitcast<X>(q - t) ^ z);
-  let e = bitcast<D>(bitcast<X>(v + w) ^ z);
+  let s = bitcast<D>(bitcast<X>(p + q) | z);
+  let t = bitcast<D>(bitcast<X>(s - p) | z);
+  let u = bitcast<D>(bitcast<X>(s - t) | z);
+  let v = bitcast<D>(bitcast<X>(p - u) | z);
+  let w = bitcast<D>(bitcast<X>(q - t) | z);
+  let e = bitcast<D>(bitcast<X>(v + w) | z);
   let bits = bitcast<L>(s);
   let up = (e > D(0.0lf)) == (s > D(0.0lf));
   let odd = bits + select(L(-1li), L(1li), up);
@@ -151,7 +151,7 @@ _NUMBERS = {
         "MAGNITUDE": "0x7fffffffu",
         "INFINITY": "0x7f800000u",
         "SIGN": "0x80000000u",
-        "ZERO": "P.zero",
+        "ZERO": "zero",
         "LIMIT": "252.0f",
         "LOWEST": "-126",
         "HIGHEST": "127",
@@ -161,7 +161,7 @@ _NUMBERS = {
         "MAGNITUDE": "0x7ffffffffffffffflu",
         "INFINITY": "0x7ff0000000000000lu",
         "SIGN": "0x8000000000000000lu",
-        "ZERO": "u64(P.zero)",
+        "ZERO": "u64(zero)",
         "LIMIT": "2044.0lf",
         "LOWEST": "-1022",
         "HIGHEST": "1023",

@@ -54,6 +54,9 @@ _BUILTINS = (
     "@builtin(workgroup_id) wid: vec3<u32>, @builtin(num_workgroups) nwg: vec3<u32>, "
     "@builtin(local_invocation_index) lid: u32"
 )
+_UNKNOWN_ZERO = "wid.z"
+"""Launches have two dimensions. Numbers of the uniform block are no secret: drivers that compile a
+shader again for the values at hand (lavapipe does, for its loops) would see what the zero is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +90,12 @@ def print_shader(
             *_declarations(kernel, facts, memory, schedule),
             f"{_binding(len(memory) + 1)} var<storage, read_write> events: atomic<u32>;",
             *_workgroup_memory(printer),
+            "var<private> zero: u32;",
             *printer.functions.values(),
             *cold,
             f"@compute @workgroup_size({schedule.threads})",
             f"fn main({_BUILTINS}) {{",
+            f"  zero = {_UNKNOWN_ZERO};",
             *(["  var event = false;"] if printer.noted else []),
             *printer.lines,
             "}",

@@ -128,10 +128,23 @@ def _bitwise(printer: Printer, instruction: Instruction) -> str:
     if result.type != "i1":
         a, b = _operands(printer, instruction)
         return f"{a} {_BITS[instruction.op]} {b}"
-    # A condition may be turned around only by what the driver does not know: it would turn
-    # "not less" into "greater or equal", which NaN is not.
-    a, b = (_hidden(printer, value, lane=result.lane) for value in instruction.args)
-    return f"{a} {'!=' if instruction.op == 'xor' else _BITS[instruction.op]} {b}"
+    a, b = (printer.operand(value, lane=result.lane) for value in instruction.args)
+    if instruction.op != "xor":
+        return f"{a} {_BITS[instruction.op]} {b}"
+    turned = [i for i, value in enumerate(instruction.args) if value.literal is True]
+    if not turned:
+        return f"{a} != {b}"
+    return _negated(printer, (b, a)[turned[0]], lane=result.lane)
+
+
+def _negated(printer: Printer, condition: str, *, lane: bool) -> str:
+    """Whether a condition does not hold, by way of numbers.
+
+    The driver would turn "not less" into "greater or equal", which NaN is not. Nor may it be asked
+    whether the unknown zero is 0: it would make a copy of the loop around in which that is known.
+    """
+    none, one, zero = (printer.splat("u32", n, lane=lane) for n in ("0u", "1u", "zero"))
+    return f"select({none}, {one}, {condition}) == {zero}"
 
 
 def _shift(printer: Printer, instruction: Instruction) -> str:

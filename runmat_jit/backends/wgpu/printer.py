@@ -162,7 +162,7 @@ class Printer:
     @property
     def opaque(self) -> bool:
         """Whether floats are to be kept from the driver's rules."""
-        return self.arithmetic.guard == "xor"
+        return self.arithmetic.guard == "or"
 
     def keep(self, text: str, kind: str, *, lane: bool) -> str:
         """A float that no rule of floats relates to what it was computed from."""
@@ -233,19 +233,19 @@ def _float_literal(number: float, kind: str) -> str:
         return text if rounded > 0 else f"(-{text})"
     bits = struct.unpack(unsigned, packed)[0]
     if kind == "f32":
-        return f"bitcast<f32>({bits}u ^ P.zero)"
-    return f"bitcast<f64>({bits}lu ^ u64(P.zero))"
+        return f"bitcast<f32>({bits}u | zero)"
+    return f"bitcast<f64>({bits}lu | u64(zero))"
 
 
 def opaque_literal(number: Literal, kind: str) -> str:
     """A constant that the driver does not know."""
     if kind == "i1":
-        return f"(P.zero {'==' if number else '!='} 0u)"
+        return literal(number, kind)
     text, word = literal(number, kind), UNSIGNED[kind]
-    zero = "P.zero" if word == "u32" else "u64(P.zero)"
-    if "P.zero" in text:
+    zero = "zero" if word == "u32" else "u64(zero)"
+    if "zero" in text:
         return text
-    return f"bitcast<{WGSL_TYPES[kind]}>(bitcast<{word}>({text}) ^ {zero})"
+    return f"bitcast<{WGSL_TYPES[kind]}>(bitcast<{word}>({text}) | {zero})"
 
 
 def fed_values(bodies: Sequence[Sequence[Instruction]]) -> frozenset[int]:

@@ -1,4 +1,4 @@
-"""The uniform block of a shader: numbers of one launch, and the zero that no driver knows."""
+"""The uniform block of a shader: numbers of one launch."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from runmat_jit.kernel.ir import Kernel, Literal, Scalar
 Key = str | tuple[str, str]
 """Where a number comes from: a scalar's name, or one of what follows."""
 
-ZERO, FIRST, END = ("part", "zero"), ("part", "lo"), ("part", "hi")
-"""Fields of every block: 0, and the part ``[lo, hi)`` of the parallel axis."""
+FIRST, END = ("part", "lo"), ("part", "hi")
+"""Fields of every block: the part ``[lo, hi)`` of the parallel axis."""
 
 
 def origin_of(buffer: str) -> Key:
@@ -60,7 +60,7 @@ class UniformBlock:
         """
         values: list[float | int] = []
         for each in self.fields:
-            number = 0 if each.key == ZERO else numbers[each.key]
+            number = numbers[each.key]
             values.append(float(number) if each.type in ("f32", "f64") else int(number))
         try:
             packed = struct.pack(self._format, *values)
@@ -75,11 +75,7 @@ class UniformBlock:
 
 def uniform_block(kernel: Kernel, facts: Facts) -> UniformBlock:
     """The block of a kernel: its scalars, and the origins of buffers that have one."""
-    fields = [
-        Field("zero", "i1", ZERO),
-        Field("lo", "index", FIRST),
-        Field("hi", "index", END),
-    ]
+    fields = [Field("lo", "index", FIRST), Field("hi", "index", END)]
     for number, parameter in enumerate(kernel.parameters):
         if isinstance(parameter, Scalar):
             fields.append(Field(f"s{number}", parameter.type, parameter.name))

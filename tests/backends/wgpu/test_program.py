@@ -9,6 +9,7 @@ from runmat_jit.backends.wgpu.program import ProgramMemory, WgpuProgramRunner
 from runmat_jit.core.types import TensorType, c_strides
 from runmat_jit.graph.apply import apply
 from runmat_jit.graph.node import Fresh, GraphBuilder, Output
+from runmat_jit.graph.parse import parse
 from runmat_jit.graph.text import to_text
 from runmat_jit.lower.launch import InputScalar
 from runmat_jit.lower.lower import lower
@@ -63,6 +64,21 @@ def test_a_graph_has_the_bits_and_events_of_native_code(graph, seed):
         if output.node in found:
             have = found[output.node]
             assert bits_equal(want, have), f"{to_text(graph)}\n{want}\n{have}"
+
+
+def test_a_constant_that_passes_two_guards_stays_unknown():
+    text = """
+        $0 : int32[4] strides (1,)
+        %0 = cast(int32(2), dtype='float64') : float64[]
+        %1 = less($0, $0) : bool[4]
+        %2 = cast(%1, dtype='float64') : float64[4]
+        %3 = divide(%0, %2) : float64[4]
+        return %3 -> fresh (0,)
+    """
+    found, event = on_the_adapter(prepared(parse(text)), [np.arange(4, dtype=np.int32)])
+    (quotients,) = found.values()
+    assert event
+    assert np.isposinf(quotients).all()
 
 
 def softmax(shape):
