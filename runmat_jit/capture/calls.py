@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from runmat_jit.capture import classify, host
+from runmat_jit.capture import attributes, classify, host
 from runmat_jit.capture.outside import is_plain_class
 from runmat_jit.capture.release import is_made_here
 from runmat_jit.capture.traced import PYTHON, Traced, TracedMethod
@@ -65,7 +65,7 @@ def call(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
         return call_bound_builtin(hooks, fn, args, kwargs)
     call_of_type = getattr(kind, "__call__", None)  # noqa: B004  (the function itself is wanted)
     if isinstance(call_of_type, types.FunctionType) and not is_library(call_of_type):
-        return call(hooks, hooks.class_attribute(kind, "__call__"), (fn, *args), kwargs)
+        return call(hooks, attributes.of_class(hooks, kind, "__call__"), (fn, *args), kwargs)
     return effect(hooks, fn, args, kwargs)
 
 
@@ -155,12 +155,14 @@ def call_builtin(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     if fn is type and len(args) == 1 and type(first) is Traced:
         return first.__class__
     if fn is getattr and len(args) in (2, 3) and isinstance(args[1], str):
-        return hooks.attr(*args) if len(args) == 2 else hooks.attr_or(*args)
+        return hooks.attr(*args) if len(args) == 2 else attributes.read_or(hooks, *args)
     if fn is next and args:
         known = hooks.tracer.owns(first) or (is_generator(first) and is_made_here(first))
         return next(*args) if known else effect(hooks, fn, args, kwargs)
     if fn is len and len(args) == 1:
         return hooks.length(first)
+    if fn is hasattr and len(args) == 2 and isinstance(args[1], str):
+        return attributes.has(hooks, *args)
     if fn in (isinstance, issubclass, callable, hasattr, type):
         return fn(*args, **kwargs)
     if in_set(fn, classify.SCALAR_FUNCTIONS) and not kwargs and operation(fn, args):
@@ -226,7 +228,7 @@ def call_class(hooks: Hooks, cls: type, args: Args, kwargs: Kwargs) -> Any:
         hooks.tracer.effect("outside-object", f"{cls.__qualname__} has operators of its own")
     if dataclasses.is_dataclass(cls) and not hasattr(cls, "__post_init__"):
         return own(cls(*args, **kwargs))
-    initialize = hooks.class_attribute(cls, "__init__")
+    initialize = attributes.of_class(hooks, cls, "__init__")
     if initialize is object.__init__:
         return own(cls(*args, **kwargs))
     if not isinstance(initialize, types.FunctionType):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 import threading
 import types
 from collections import OrderedDict
@@ -29,6 +30,7 @@ from runmat_jit.core.protocols import EventsRaise, Executor
 from runmat_jit.core.source import SourceLine
 
 KEY_LIMIT = 256
+FRAMES_FOR_ONE = 5
 VARIANT_LIMIT = 16
 
 
@@ -60,6 +62,29 @@ class Active(threading.local):
     tracer: Tracer | None = None
 
 
+class Depth:
+    """Room on the stack while recordings run: hooks take several frames for each of the user's."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._entered = 0
+        self._limits = (0, 0)
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._entered:
+                limit = sys.getrecursionlimit()
+                self._limits = limit, FRAMES_FOR_ONE * limit
+                sys.setrecursionlimit(self._limits[1])
+            self._entered += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._entered -= 1
+            if not self._entered and sys.getrecursionlimit() == self._limits[1]:
+                sys.setrecursionlimit(self._limits[0])
+
+
 class Capturer:
     """What all decorated functions of a session share."""
 
@@ -67,6 +92,7 @@ class Capturer:
         self.executor, self.states = executor, states
         self.rewriter = Rewriter()
         self.active = Active()
+        self.depth = Depth()
         self.lines, self.patterns = Lines(), Patterns()
 
 
@@ -165,7 +191,8 @@ class CapturedFunction:
         active = capturer.active
         around, active.tracer = active.tracer, tracer
         try:
-            result, trace = record(tracer, self.fn, body, args, kwargs)
+            with capturer.depth:
+                result, trace = record(tracer, self.fn, body, args, kwargs)
         finally:
             active.tracer = around
             self.keep(key, tracer)

@@ -79,6 +79,10 @@ class HookBase(abc.ABC):
         """``lhs is not rhs``."""
 
     @abc.abstractmethod
+    def compare(self, op: str, lhs: Any, rhs: Any, /) -> Any:
+        """``lhs == rhs`` (``eq``), ``lhs != rhs`` (``ne``), ``lhs in rhs``, ``lhs not in rhs``."""
+
+    @abc.abstractmethod
     def decorate(self, decorator: Any, definition: Any, /) -> Any:
         """``decorator(definition)``, for a function or class defined inside the function."""
 

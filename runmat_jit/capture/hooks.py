@@ -9,20 +9,33 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from runmat_jit.capture import calls
+from runmat_jit.capture import attributes, calls
 from runmat_jit.capture.hook_base import HookBase
 from runmat_jit.capture.host import adopt_loosely
 from runmat_jit.capture.lines import call_at
-from runmat_jit.capture.outside import runs_code
-from runmat_jit.capture.traced import ARRAY, Traced, TracedMethod
+from runmat_jit.capture.traced import ARRAY, Traced
 from runmat_jit.capture.values import holds_traced, is_traceable
 
 if TYPE_CHECKING:
     from runmat_jit.capture.rewrite import Rewritten
     from runmat_jit.capture.tracer import Tracer
 
-_SAME_MODULES = ("numpy", "math", "cmath", "scipy", "operator", "itertools", "functools")
-"""Modules whose attributes are taken to stay what they are."""
+_SIMPLE = (
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    bool,
+    type(None),
+    type,
+    np.dtype,
+    tuple,
+    list,
+    dict,
+    set,
+)
+"""Classes of values that are compared by value, or whose items are."""
 
 
 class Converter(Protocol):
@@ -71,90 +84,7 @@ class Hooks(HookBase):
         return calls.call(self, function, args, kwargs)
 
     def attr(self, obj: Any, name: str, /) -> Any:
-        kind = type(obj)
-        if kind is Traced:
-            if name.startswith("__array_") and not self.tracer.passive:
-                return getattr(self.tracer.leak(obj, f"its {name}"), name)
-            return getattr(obj, name)
-        if kind is TracedMethod or self.tracer.passive:
-            return getattr(obj, name)
-        if kind is types.ModuleType:
-            if obj.__name__.partition(".")[0] in _SAME_MODULES:
-                return getattr(obj, name)
-            return self.tracer.outside.attribute(obj, name)
-        if isinstance(obj, type):
-            return self.class_attribute(obj, name)
-        if kind is super:
-            return self.attr_of_super(obj, name)
-        if self.tracer.outside.slot_of(obj) is not None:
-            return self.attr_of_outside(obj, name)
-        if self.tracer.owns(obj):
-            return self.attr_of_own(obj, name)
-        value = self.adopted(getattr(obj, name))
-        mutable = isinstance(value, (list, dict, set)) and not isinstance(obj, (list, dict, tuple))
-        if mutable or (kind is types.FunctionType and not name.startswith("__")):
-            self.tracer.effect("outside-object", f"{name} of a {kind.__name__} is read")
-        return value
-
-    def attr_or(self, obj: Any, name: str, default: Any) -> Any:
-        """``getattr`` with a default."""
-        if type(obj) is not Traced and self.tracer.outside.slot_of(obj) is not None:
-            if not hasattr(obj, name):
-                self.tracer.effect("missing-attribute", f"{type(obj).__name__} has no {name}")
-                return default
-            return self.attr(obj, name)
-        return self.adopted(getattr(obj, name, default))
-
-    def attr_of_outside(self, obj: Any, name: str) -> Any:
-        """An attribute of an outside object: properties are followed, the rest is read."""
-        if isinstance(obj, (list, dict, tuple)):
-            return getattr(obj, name)
-        found = getattr(type(obj), name, None)
-        if runs_code(type(obj), name):
-            self.tracer.effect("descriptor", f"{type(obj).__name__}.{name} runs code of its own")
-        if isinstance(found, property) and found.fget is not None:
-            outside = self.tracer.outside
-            getter = outside.attribute(self.class_attribute(type(obj), name), "fget")
-            return calls.call(self, getter, (obj,), {})
-        if not hasattr(obj, name):
-            self.tracer.effect("missing-attribute", f"{type(obj).__name__} has no {name}")
-            return getattr(obj, name)
-        return self.tracer.outside.attribute(obj, name)
-
-    def attr_of_own(self, obj: Any, name: str) -> Any:
-        """An attribute of an object that the recording made."""
-        kind = type(obj)
-        if name in getattr(obj, "__dict__", ()):
-            return getattr(obj, name)
-        found = getattr(kind, name, None)
-        if isinstance(found, property) and found.fget is not None:
-            getter = self.tracer.outside.attribute(self.class_attribute(kind, name), "fget")
-            return calls.call(self, getter, (obj,), {})
-        if runs_code(kind, name):
-            self.tracer.effect("descriptor", f"{kind.__name__}.{name} runs code of its own")
-        if found is not None:
-            self.class_attribute(kind, name)  # the class may change
-        return self.adopted(getattr(obj, name))
-
-    def class_attribute(self, kind: type, name: str) -> Any:
-        """An attribute of a class: read from outside, unless the recording made the class."""
-        outside = self.tracer.outside
-        if kind.__module__ == "builtins" or kind.__module__.partition(".")[0] == "numpy":
-            return getattr(kind, name)
-        if kind not in outside.classes and "<locals>" in kind.__qualname__:
-            return getattr(kind, name)
-        if runs_code(type(kind), name) or isinstance(getattr(type(kind), name, None), property):
-            self.tracer.effect("descriptor", f"{kind.__name__}.{name} runs code of its metaclass")
-        return outside.attribute(kind, name)
-
-    def attr_of_super(self, obj: Any, name: str) -> Any:
-        """What ``super()`` finds: an attribute of the next class that has it."""
-        classes = obj.__self_class__.__mro__
-        for base in classes[classes.index(obj.__thisclass__) + 1 :]:
-            if name in vars(base):
-                self.class_attribute(base, name)
-                break
-        return self.adopted(getattr(obj, name))
+        return attributes.read(self, obj, name)
 
     def item(self, obj: Any, key: Any, /) -> Any:
         if type(obj) is Traced or self.tracer.passive:
@@ -166,7 +96,7 @@ class Hooks(HookBase):
         if self.tracer.outside.slot_of(obj) is not None:
             getter = getattr(type(obj), "__getitem__", None)
             if isinstance(getter, types.FunctionType):
-                getter = self.class_attribute(type(obj), "__getitem__")
+                getter = attributes.of_class(self, type(obj), "__getitem__")
                 return calls.call(self, getter, (obj, key), {})
             self.tracer.effect("outside-item", f"an item of a {type(obj).__name__}")
         elif isinstance(obj, np.ndarray) and is_traceable(obj):
@@ -202,13 +132,7 @@ class Hooks(HookBase):
         elif self.tracer.passive:
             setattr(obj, name, value)
         elif self.tracer.owns(obj):
-            found = getattr(type(obj), name, None)
-            if isinstance(found, property) and found.fset is not None:
-                calls.call(self, found.fset, (obj, value), {})
-                return
-            if hasattr(type(found), "__set__") and runs_code(type(obj), name):
-                self.tracer.effect("descriptor", f"{type(obj).__name__}.{name} runs code")
-            setattr(obj, name, value)
+            attributes.store(self, obj, name, value)
         else:
             self.stored(obj, name, setattr, name, value)
 
@@ -282,7 +206,8 @@ class Hooks(HookBase):
         same = lhs is rhs
         if self.tracer.passive or None in slots:
             functions = (types.FunctionType, types.MethodType)
-            if not same and isinstance(lhs, functions) and isinstance(rhs, functions):
+            outside = isinstance(lhs, functions) and isinstance(rhs, functions)
+            if outside and not self.tracer.passive:
                 self.tracer.effect("identity", "functions from outside are compared by identity")
             return same
         if slots[0] != slots[1]:
@@ -291,6 +216,24 @@ class Hooks(HookBase):
 
     def is_not(self, lhs: Any, rhs: Any, /) -> bool:
         return not self.is_(lhs, rhs)
+
+    def compare(self, op: str, lhs: Any, rhs: Any, /) -> Any:
+        if not self.tracer.passive and type(lhs) is not Traced and type(rhs) is not Traced:
+            self.meet(lhs, rhs)
+        if op == "eq":
+            return lhs == rhs
+        if op == "ne":
+            return lhs != rhs
+        return lhs in rhs if op == "in" else lhs not in rhs
+
+    def meet(self, lhs: Any, rhs: Any) -> None:
+        """Note what is compared by identity, a function or a plain object from outside."""
+        others = rhs if isinstance(rhs, (tuple, list, set, frozenset, dict)) else (rhs,)
+        if isinstance(lhs, _SIMPLE) or lhs is others:
+            return
+        for other in others:
+            if not isinstance(other, _SIMPLE) and type(other) is not Traced:
+                self.is_object(lhs, other)
 
     def decorate(self, decorator: Any, definition: Any, /) -> Any:
         return self.call(decorator, definition)

@@ -68,7 +68,7 @@ def is_plain_class(kind: type) -> bool:
     return not any(
         name in _OPERATORS and name not in generated
         for base in kind.__mro__
-        if base is not object
+        if base is not object and base is not tuple
         for name in vars(base)
     )
 
@@ -169,6 +169,8 @@ class Outside:
         if twin is not None:
             known = twin.slot
             return twin.copy, lambda other, slots: other is slots[known]
+        if kind not in (list, dict, tuple) and not is_plain_class(kind):
+            self.tracer.effect("outside-object", f"a {kind.__qualname__} has operators of its own")
         arguments = [twin.slot for twin in twins.all if twin.argument]
         return (
             value,

@@ -9,7 +9,7 @@ import numpy as np
 
 from runmat_jit.capture.key import is_constant, is_plain_function
 from runmat_jit.capture.lines import hide_our_frames
-from runmat_jit.capture.outside import is_plain_object
+from runmat_jit.capture.outside import is_plain_class, is_plain_object
 from runmat_jit.capture.pytree import Structure, is_namedtuple, take_apart, write_back
 from runmat_jit.capture.result import encode_result
 from runmat_jit.capture.tape import Return
@@ -61,7 +61,10 @@ class Arguments:
             self.tracer.effect("outside-object", f"an argument, a {name}, has operators of its own")
 
     def lift_container(self, value: Any, structure: Structure, children: list[Any]) -> Any:
-        """A container of lifted children; mutable ones are shadowed and written back."""
+        """A container of lifted children; mutable ones are copied, and written back."""
+        if structure.kind not in (list, dict, tuple) and not is_plain_class(structure.kind):
+            name = structure.kind.__qualname__
+            self.tracer.effect("outside-object", f"an argument, a {name}, has operators of its own")
         if structure.kind is tuple or is_namedtuple(value):
             return structure([self.lift(child) for child in children])
         twin = Twin(self.leaf(value), value, structure([None] * len(children)), argument=True)

@@ -14,6 +14,13 @@ FRAME_READERS = frozenset({"locals", "globals", "vars", "dir", "eval", "exec"})
 # `super` and `__class__` make the compiler provide the class; `__debug__` is a constant.
 COMPILER_NAMES = frozenset({"super", "__class__", "__debug__"})
 
+COMPARISONS: Mapping[type[ast.cmpop], str] = {
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+    ast.In: "in",
+    ast.NotIn: "not in",
+}
+
 
 def rewrite_name(rewriter: NodeRewriter, node: ast.Name) -> ast.expr:
     """A name from outside becomes ``glob("name")`` or ``free("name")``."""
@@ -101,8 +108,13 @@ def rewrite_operation(rewriter: NodeRewriter, node: ast.BinOp) -> ast.expr:
 
 
 def rewrite_comparison(rewriter: NodeRewriter, node: ast.Compare) -> ast.expr:
-    """``a is b`` is a hook; ``a < b is c`` becomes ``a < (k := b) and is_(k, c)``."""
+    """``a is b`` is a hook; ``a < b is c`` becomes ``a < (k := b) and is_(k, c)``.
+
+    So are ``a == b`` and ``a in b``: what they compare may be an object's identity.
+    """
     operands = [rewriter.expression(operand) for operand in (node.left, *node.comparators)]
+    if len(node.ops) == 1 and type(node.ops[0]) in COMPARISONS:
+        return hook("compare", [constant(COMPARISONS[type(node.ops[0])], node), *operands], node)
     if not any(isinstance(op, ast.Is | ast.IsNot) for op in node.ops):
         return placed(ast.Compare(operands[0], node.ops, operands[1:]), node)
     if len(node.ops) > 1 and rewriter.scopes.in_class:

@@ -77,6 +77,11 @@ class PlainHooks(HookBase):
     def is_not(self, lhs, rhs):
         return lhs is not rhs
 
+    def compare(self, op, lhs, rhs):
+        if op in ("eq", "ne"):
+            return getattr(operator, op)(lhs, rhs)
+        return lhs in rhs if op == "in" else lhs not in rhs
+
     def decorate(self, decorator, definition):
         return decorator(definition)
 

@@ -335,3 +335,26 @@ def test_many_arrays():
         return total
 
     check(fn, lambda rng: ([rng.normal(size=3) for _ in range(60)],), replayed=True)
+
+
+FACTOR = [1.0]
+
+
+@dataclasses.dataclass
+class Scaled:
+    w: object
+
+    def __matmul__(self, other):
+        return self.w * FACTOR[0] @ other
+
+    def go(self, x):
+        return self.w * FACTOR[0] + x
+
+
+@pytest.mark.parametrize("call", [lambda s, x: s @ x, lambda s, x: s.go(x)])
+def test_methods_of_a_dataclass_see_outside_state(call):
+    decorated = runmat.jit(lambda s, x: call(s, x))
+    for number in range(5):
+        FACTOR[0] = float(number)
+        s, x = Scaled(np.arange(3.0)), np.ones(3)
+        assert np.all(decorated(s, x) == call(s, x))

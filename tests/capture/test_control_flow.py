@@ -476,3 +476,35 @@ def test_generators_of_random_numbers(fn, kind):
         check(lambda x, rng: (x + rng.normal(size=6), rng.rand()), make)
     else:
         check(fn, make, seeds=(0, 0, 1, 2, 3, 4))
+
+
+def many_results(x):
+    found = []
+    for _ in range(400):
+        x = x + 1
+        found.append(x)
+    return found
+
+
+def many_operands(x):
+    parts = [x[i : i + 2] * i for i in range(4)] * 100
+    total = np.zeros(2)
+    for number, part in enumerate(parts):
+        total = total + np.full(2, float(number)) * part
+    return total
+
+
+@pytest.mark.parametrize("fn", [many_results, many_operands])
+def test_more_arrays_than_one_kernel_takes(fn):
+    check(fn, vector, seeds=(0, 0, 1), replayed=True)
+
+
+def test_more_arguments_than_one_kernel_takes():
+    def fn(items):
+        total = items[0] * 2
+        for item in items[1:]:
+            total = total + item
+            item += 1
+        return total
+
+    check(fn, lambda rng: ([rng.normal(size=3) for _ in range(300)],), seeds=(0, 0), replayed=True)

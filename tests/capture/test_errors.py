@@ -519,13 +519,27 @@ def test_the_traceback_has_no_frames_of_hooks():
     assert frames[-1].name == "fn"
 
 
-def test_deep_recursion_is_an_error_or_a_result():
-    text = """
+RECURSIVE = """
 def change(number): pass
-def f(x, n=180):
+def f(x, n=700):
     return x if n == 0 else f(x + 1, n - 1)
 """
-    check_module(text, lambda rng: (rng.normal(size=2),))
+
+
+def test_recursion_is_as_deep_as_in_plain_python():
+    check_module(RECURSIVE, lambda rng: (rng.normal(size=2),), replayed=True)
+
+
+def test_recursion_without_end_is_an_error():
+    def fn(x):
+        return fn(x + 1)
+
+    decorated = runmat.jit(fn)
+    limit = sys.getrecursionlimit()
+    for _ in range(2):
+        with pytest.raises(RecursionError):
+            decorated(np.ones(2))
+    assert sys.getrecursionlimit() == limit
 
 
 def test_an_exception_in_one_thread_does_not_disturb_another():

@@ -752,6 +752,65 @@ def f(x):
     except KeyError as error:
         return str(error)
 """,
+    "functions compared for equality": """
+def a(x): return x
+def b(x): return x
+chosen = a
+def change(number):
+    global chosen
+    chosen = [a, b][number % 2]
+def f(x):
+    return x * (1 if chosen == a else 2), chosen != b
+""",
+    "functions in a tuple": """
+def a(x): return x
+def b(x): return x
+chosen = a
+known = (a, np.sin)
+def change(number):
+    global chosen
+    chosen = [a, b, np.sin][number % 3]
+def f(x):
+    return x * (1 if chosen in known else 2), chosen not in [b]
+""",
+    "objects compared for equality": """
+class A: pass
+a, b = A(), A()
+chosen = a
+def change(number):
+    global chosen
+    chosen = [a, b][number % 2]
+def f(x):
+    return x * (1 if chosen == a else 2), chosen in (b, 1), chosen != b
+""",
+    "a named tuple with methods": """
+import typing
+scale = [1.0]
+class P(typing.NamedTuple):
+    w: float
+    def go(self, x): return x * self.w
+    def __add__(self, other): return other * scale[0]
+p = P(2.0)
+def change(number):
+    scale[0] = float(number)
+    if number == 4: P.go = lambda self, x: x - self.w
+def f(x):
+    return p.go(x), p + x
+""",
+    "whether an attribute is there": """
+import types
+class A: pass
+thing, module = A(), types.ModuleType("settings")
+def change(number):
+    if number in (1, 5): thing.k = 2.0
+    if number == 3: del thing.k
+    if number == 4: module.k = 1
+    if number == 6: A.k = 4.0
+def f(x):
+    y = x * thing.k if hasattr(thing, "k") else x
+    z = getattr(thing, "k", -1.0)
+    return y, z, hasattr(module, "k"), getattr(A, "k", None)
+""",
     "star arguments from outside": """
 pair = [1.0, 2.0]
 options = {"a_min": -1.0, "a_max": 1.0}

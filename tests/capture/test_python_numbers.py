@@ -368,3 +368,107 @@ def test_a_float_that_overflows_float32_warns_at_the_line():
         lambda rng: (np.ones(3, np.float32), values[order[rng.normal()]]),
         seeds=(0, 0, 1, 1, 2, 0),
     )
+
+
+# -- facts that depend on values -------------------------------------------------------------------
+FACTS = []
+
+
+def fact_program(fn):
+    FACTS.append(fn)
+    return fn
+
+
+@fact_program
+def a_shape_by_a_value(x):
+    return x[:6].reshape(int(x[0]), -1).shape
+
+
+@fact_program
+def tiles_pads_and_eyes(x):
+    n = int(x[0])
+    return np.tile(x, n).shape, np.pad(x, n).shape, np.resize(x, n).shape, np.eye(n).shape
+
+
+@fact_program
+def the_class_of_a_power_of_a_value(x):
+    n = int(x[0]) - 3
+    return isinstance(2**n, int), type(2**n).__name__
+
+
+@fact_program
+def the_least_dtype(x):
+    return np.min_scalar_type(int(x[0]) * 100)
+
+
+@fact_program
+def lengths_of_selections(x):
+    n = int(x[0])
+    return len(x.repeat(n)), len(np.delete(x, x < 2)), np.trim_zeros(x - 1).size
+
+
+@fact_program
+def the_class_of_a_maximum(x):
+    return type(max(int(x[0]), 2.5)).__name__, type(min(x[0], 2)).__name__
+
+
+@fact_program
+def splits_by_a_value(x):
+    n = int(x[0])
+    return [len(a) for a in np.array_split(x, n)], np.squeeze(np.zeros((n, 3))).shape
+
+
+@fact_program
+def sequences_by_a_value(x):
+    n = int(x[0])
+    return sorted([n, 3, 2]), [3, 2].index(n) if n in (2, 3) else 0, "abc"[n % 3], (1, 2, 3)[n % 3]
+
+
+@fact_program
+def sizes_of_masked_arrays(x):
+    y = x[x > x[0]]
+    return y.size, y.nbytes, np.size(y), np.shape(y), y.shape[0] * 2, np.zeros_like(y).shape
+
+
+@fact_program
+def shapes_that_follow_from_masks(x):
+    y = x[x > x[0]]
+    z = np.concatenate([y, x])
+    w = np.where(z > 0)[0]
+    return (
+        z.shape,
+        w.shape,
+        z.reshape(-1).shape,
+        np.outer(y, x).T.shape,
+        y[::2].shape,
+        (y + 1).shape,
+    )
+
+
+@fact_program
+def a_dtype_by_a_value(x):
+    y = x * (1j if x[0] > 3 else 1)
+    return y.dtype.name, np.iscomplexobj(y), y.itemsize
+
+
+@pytest.mark.parametrize("fn", FACTS, ids=lambda fn: fn.__name__)
+def test_facts_that_depend_on_values_are_never_stale(fn):
+    def make(rng):
+        number = ORDER[int(rng.integers(10**9))]
+        x = np.arange(8.0) * (1 if number % 2 else -1) + 1 + number % 5
+        x[0] = 1 + number % 6
+        return (x,)
+
+    ORDER = {int(np.random.default_rng(seed).integers(10**9)): seed for seed in range(12)}
+    check(fn, make, seeds=range(12))
+
+
+def test_an_integer_that_does_not_fit_a_byte_raises_in_a_later_call():
+    def fn(x, t):
+        return x * t
+
+    values = {0: 2, 1: 300, 2: -1, 3: 3}
+    order = {np.random.default_rng(seed).normal(): seed for seed in values}
+    for dtype in (np.uint8, np.int8, np.int32):
+        make = lambda rng: (np.ones(3, dtype), values[order[rng.normal()]])
+        check(fn, make, seeds=(0, 0, 1, 2, 3, 0))

@@ -17,11 +17,12 @@ from runmat_jit.passes.fusion.reduction_shape import Step
 Shape = tuple[int, ...]
 Axes = tuple[int, ...]
 
-MOST_NODES = 400
+MOST_NODES = 200
 MOST_FLOPS = 1500.0
 """Together they bound the time that a kernel takes to compile."""
 MOST_READS = 24
-"""Arrays that a region reads from memory."""
+"""Arrays that a region reads from memory. With the nodes, of which all may be stored, it bounds the
+arrays of a kernel, of which a launch takes 256."""
 MOST_REASONS = 8
 
 

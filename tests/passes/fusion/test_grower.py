@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from runmat_jit.backends.llvm.launcher_text import MOST_ARRAYS
 from runmat_jit.core.types import TensorType
 from runmat_jit.graph.apply import make_node
 from runmat_jit.graph.node import Fresh, GraphBuilder, Output
@@ -143,3 +144,8 @@ def test_regions_are_a_valid_division_of_any_graph(graph, disabled):
         assert set(region.outputs) <= own
         stored |= set(region.outputs)
     assert {n for n in wanted if n.op.name != "input"} <= stored, "outputs are stored"
+
+
+def test_a_region_has_no_more_arrays_than_a_launch_takes():
+    for region in grown(*(f"add($0, {number}.5)" for number in range(600))):
+        assert len(region.inputs) + len(region.outputs) < MOST_ARRAYS
