@@ -1,0 +1,141 @@
+"""Runs a program undecorated and decorated and compares everything that a caller can see.
+
+Float results are compared to the bit where every compiled operation is bit-defined (and NumPy
+computes the rest), else within the bound of :mod:`tests.capture.behavior`. Equal inputs must give
+equal bits in every call.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+import runmat_jit as runmat
+from runmat_jit.api import JitFunction
+from runmat_jit.ops.table import ROWS
+from tests.capture.behavior import bits_of, compare, observe
+
+CALLS = (0, 0, 1, 0, 2)
+"""One call for each: the seed of its data."""
+
+
+class DifferenceError(AssertionError):
+    """A decorated program did something else; says which, on which data, and what."""
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """What a program is run on, but for the seed."""
+
+    shape: tuple
+    dtype: str
+    layout: str = "as made"
+
+
+def plain_layout(array):
+    return array
+
+
+def fortran(array):
+    return array.copy(order="F")
+
+
+def strided(array):
+    """Every second element of a larger array, along each axis."""
+    holder = np.zeros([2 * extent for extent in array.shape], array.dtype)
+    view = holder[tuple([slice(None, None, 2)] * array.ndim)]
+    view[...] = array
+    return view
+
+
+LAYOUTS = {"as made": plain_layout, "fortran": fortran, "strided": strided}
+
+
+def configurations(program, *, whole):
+    """Those of a test: all of them, or two that see each shape, dtype and layout change once."""
+    first = Configuration(program.shapes[0], program.dtypes[0])
+    if not whole:
+        return first, Configuration(program.shapes[-1], program.dtypes[-1], "strided")
+    return tuple(
+        Configuration(shape, dtype, layout)
+        for shape in program.shapes
+        for dtype in program.dtypes
+        for layout in LAYOUTS
+    )
+
+
+# -- one call --------------------------------------------------------------------------------------
+def fresh_arguments(program, configuration, seed):
+    args, kwargs = program.arguments(seed, configuration.shape, configuration.dtype)
+    change, done = LAYOUTS[configuration.layout], {}
+    return laid_out(args, change, done), laid_out(kwargs, change, done)
+
+
+def laid_out(value, change, done):
+    """The same values in arrays of another layout; one array stays one array."""
+    if type(value) is np.ndarray and value.ndim:
+        if id(value) not in done:
+            done[id(value)] = value, change(value)  # the key lives as long as its entry
+        return done[id(value)][1]
+    if type(value) in (tuple, list):
+        return type(value)([laid_out(item, change, done) for item in value])
+    if type(value) is dict:
+        return {name: laid_out(item, change, done) for name, item in value.items()}
+    return value
+
+
+def seen_of(fn, args, kwargs):
+    """An observation and the states of all generators afterwards."""
+    np.random.seed(12345)
+    seen = observe(fn, args, kwargs)
+    found = [np.random.get_state(legacy=False)]
+    for value in (*args, *kwargs.values()):
+        if isinstance(value, np.random.Generator):
+            found.append(value.bit_generator.state)
+        elif isinstance(value, np.random.RandomState):
+            found.append(value.get_state(legacy=False))
+    return seen, repr(found)
+
+
+# -- a program -------------------------------------------------------------------------------------
+def check(program, configuration, jit: Callable = runmat.jit):
+    """Compare all calls of a configuration; the decorated function is given back.
+
+    Raises:
+        DifferenceError: they are not the same.
+
+    """
+    decorated = jit(program.fn)
+    bits, seed = {}, None
+    try:
+        for seed in CALLS:
+            expected, states = seen_of(program.fn, *fresh_arguments(program, configuration, seed))
+            found, states_found = seen_of(decorated, *fresh_arguments(program, configuration, seed))
+            assert states_found == states, "the state of a generator"
+            exact = is_bit_defined(decorated, program, configuration, seed)
+            compare(expected, found, exact=exact)
+            again = bits_of((found.result, found.args, found.kwargs))
+            assert bits.setdefault(seed, again) == again, "the bits depend on the call"
+    except AssertionError as difference:
+        where = f"data set {seed}, shape {configuration.shape}, {configuration.dtype}"
+        raise DifferenceError(
+            f"{program.name} ({where}, {configuration.layout}): {difference}"
+        ) from difference
+    return decorated
+
+
+def is_bit_defined(decorated, program, configuration, seed):
+    """Whether every compiled operation of a call has NumPy's bits by definition."""
+    if not isinstance(decorated, JitFunction):
+        return False
+    return all(
+        ROWS[name].exactness == "bit-defined"
+        for name in compiled_operations(decorated, program, configuration, seed)
+    )
+
+
+def compiled_operations(decorated, program, configuration, seed):
+    """The operations in the kernels of a call."""
+    args, kwargs = fresh_arguments(program, configuration, seed)
+    regions = decorated.explain(*args, **kwargs).regions
+    return [name for region in regions for name in region.operations]
