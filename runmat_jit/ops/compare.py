@@ -109,15 +109,22 @@ def _clip(*operands: Any, limits: tuple[str, ...]) -> Any:
 
 
 def _decompose_clip(make: Make, args: tuple[Any, ...], params: Params, kind: TensorType) -> Any:
-    """Two limits keep the value where it equals one (a zero keeps its sign), one limit does not."""
+    """A zero keeps its sign between two limits that are numbers; else that of the limit counts."""
     if params["limits"] == _LIMITS:
         value, low, high = args
         shape = broadcast((value.type, low.type))
         assert shape is not None, "a clip that the rule covers broadcasts"
-        raised = make("maximum", (low, value), {}, TensorType(kind.dtype, shape))
-        return make("minimum", (high, raised), {}, kind)
+        raised_type = TensorType(kind.dtype, shape)
+        if all(_is_one_number(limit.type, kind) for limit in (low, high)):
+            return make("minimum", (high, make("maximum", (low, value), {}, raised_type)), {}, kind)
+        return make("minimum", (make("maximum", (value, low), {}, raised_type), high), {}, kind)
     name = _ONE_LIMIT[params["limits"]].__name__
     return make(name, args, {}, kind)
+
+
+def _is_one_number(limit: TensorType, result: TensorType) -> bool:
+    """Whether NumPy takes a limit for one number, and not for an array of them."""
+    return not limit.shape or (limit.size == 1 and result.size > 1)
 
 
 def _comparison(

@@ -90,3 +90,18 @@ def test_the_mean_of_many_float32_divides_by_the_exact_count():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert same_bits(decomposed(row, bound, covered(row, bound)), x.mean())
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high"),
+    [((5,), (), ()), ((5,), (1,), (1,)), ((1,), (1,), (1,)), ((), (), ()), ((5, 4), (5, 1), ())],
+)
+@pytest.mark.parametrize("signs", np.ndindex(2, 2, 2), ids=str)
+def test_a_clip_of_zeros_takes_the_zero_of_numpy(value, low, high, signs):
+    row = ROWS["clip"]
+    zeros = (np.float32(0.0), np.float32(-0.0))
+    shapes = (value, low, high)
+    operands = [np.full(shape, zeros[s]) for shape, s in zip(shapes, signs, strict=True)]
+    bound = row.bind(tuple(operands), {})
+    found = decomposed(row, bound, covered(row, bound))
+    np.testing.assert_array_equal(np.signbit(found), np.signbit(np.clip(*operands)))
