@@ -96,7 +96,7 @@ def test_the_mean_of_many_float32_divides_by_the_exact_count():
     ("value", "low", "high"),
     [((5,), (), ()), ((5,), (1,), (1,)), ((1,), (1,), (1,)), ((), (), ()), ((5, 4), (5, 1), ())],
 )
-@pytest.mark.parametrize("signs", np.ndindex(2, 2, 2), ids=str)
+@pytest.mark.parametrize("signs", list(np.ndindex(2, 2, 2)), ids=str)
 def test_a_clip_of_zeros_takes_the_zero_of_numpy(value, low, high, signs):
     row = ROWS["clip"]
     zeros = (np.float32(0.0), np.float32(-0.0))
