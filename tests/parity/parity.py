@@ -106,7 +106,7 @@ def check(program, configuration, jit: Callable = runmat.jit):
 
     """
     decorated = jit(program.fn)
-    bits, seed = {}, None
+    bits, held, seed = {}, [], None
     try:
         for seed in CALLS:
             expected, states = seen_of(program.fn, *fresh_arguments(program, configuration, seed))
@@ -116,6 +116,10 @@ def check(program, configuration, jit: Callable = runmat.jit):
             compare(expected, found, exact=exact)
             again = bits_of((found.result, found.args, found.kwargs))
             assert bits.setdefault(seed, again) == again, "the bits depend on the call"
+            held.append((seed, found, again))
+        for earlier, found, before in held:
+            after = bits_of((found.result, found.args, found.kwargs))
+            assert after == before, f"a later call changed what data set {earlier} gave"
     except AssertionError as difference:
         where = f"data set {seed}, shape {configuration.shape}, {configuration.dtype}"
         raise DifferenceError(

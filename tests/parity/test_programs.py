@@ -1,16 +1,18 @@
-"""Small realistic NumPy programs. Oracle: each undecorated, on several data sets, shapes, dtypes
-and memory layouts.
+"""Small realistic NumPy programs. Oracles: each undecorated, on several data sets, shapes, dtypes
+and memory layouts; for how much of them is compiled, the committed page.
 """
 
 import os
 
 import pytest
 
+from tests.parity.coverage import COMMAND, PAGE, floors_of, measured, ratios, render, rows_of, worse
 from tests.parity.parity import DifferenceError, check, configurations
 from tests.parity.program import programs
 
 WHOLE = os.environ.get("RUNMAT_TEST_PROFILE", "default") != "default"
 PROGRAMS = programs()
+COMMITTED = PAGE.read_text(encoding="utf-8")
 
 # Where a RuntimeWarning is an error, as in our other tests, each operation runs by itself.
 pytestmark = pytest.mark.filterwarnings("default::RuntimeWarning")
@@ -27,5 +29,24 @@ def test_the_decorated_program_does_what_the_plain_one_does(name):
 
 
 def check_all(program, *, whole):
-    for configuration in configurations(program, whole=whole):
+    first, *others = configurations(program, whole=whole)
+    measured(program.name) if not program.differs else check(program, first)
+    for configuration in others:
         check(program, configuration)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_is_compiled_as_the_coverage_page_says(name):
+    lost = worse(measured(name), rows_of(COMMITTED).get(name))
+    assert not lost, f"{name}: {lost}. If that is wanted, or the program is new, run `{COMMAND}`"
+
+
+def test_the_floors_of_the_coverage_page_hold():
+    floors, reached = floors_of(COMMITTED), ratios([measured(name) for name in PROGRAMS])
+    assert all(map(float.__ge__, reached, map(float, floors))), f"{reached} below {floors}"
+
+
+@pytest.mark.slow
+def test_the_coverage_page_is_what_is_measured():
+    found = {name: measured(name) for name in PROGRAMS}
+    assert render(found, floors_of(COMMITTED)) == COMMITTED, f"run `{COMMAND}`"

@@ -1,0 +1,176 @@
+"""How much of the programs is compiled: measured, and as the committed page says.
+
+``python -m tests.parity.coverage`` writes the page; ``--raise-floors`` also raises its floors to
+what is measured. Nothing lowers a floor but an edit of the page.
+"""
+
+import functools
+import math
+import re
+import sys
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+import runmat_jit as runmat
+from runmat_jit.api import JitFunction
+from tests.parity.parity import Configuration, check, fresh_arguments, seen_of
+from tests.parity.program import programs
+
+PAGE = Path(__file__).parents[2] / "docs" / "coverage.md"
+COMMAND = "python -m tests.parity.coverage"
+NONE = "-"
+
+HOST_CALLS = frozenset(
+    (
+        *("sort", "argsort", "lexsort", "partition", "argpartition", "sort_complex"),
+        *("searchsorted", "unique", "intersect1d", "union1d", "setdiff1d", "setxor1d", "isin"),
+        *("unique_counts", "unique_values", "unique_inverse", "unique_all"),
+        *("solve", "inv", "pinv", "det", "slogdet", "eig", "eigh", "eigvals", "eigvalsh", "svd"),
+        *("svdvals", "qr", "cholesky", "lstsq", "matrix_rank", "matrix_power", "cond", "norm"),
+        *("matmul", "dot", "vdot", "inner", "tensordot", "einsum", "kron", "multi_dot", "vecdot"),
+        *("tensorsolve", "tensorinv", "matvec", "vecmat", "einsum_path", "matrix_norm", "expm"),
+        *("fft", "ifft", "rfft", "irfft", "fft2", "ifft2", "rfft2", "irfft2", "fftn", "ifftn"),
+        *("rfftn", "irfftn", "hfft", "ihfft"),
+        *("poly", "polyval", "polyfit", "polyadd", "polysub", "polymul", "polydiv", "polyder"),
+        *("polyint", "roots", "convolve", "correlate", "interp", "chebval", "legval", "hermval"),
+        *("histogram", "histogram2d", "histogramdd", "histogram_bin_edges", "bincount", "digitize"),
+        *("loadtxt", "genfromtxt", "fromstring", "frombuffer", "array2string", "array_repr"),
+        *("array_str", "base_repr", "binary_repr", "format_float_positional", "tobytes", "tolist"),
+    )
+)
+"""What stays with NumPy and its libraries by design; other calls that NumPy computes count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What a warm call of one program does."""
+
+    mode: str
+    """``replayed``: no Python runs; ``recorded``: it runs at every call; ``plain``; ``differs``."""
+    compiled: int
+    """Array operations in kernels."""
+    by_numpy: tuple
+    """Names of the array operations that NumPy computes, each once a line."""
+    reasons: tuple
+    """Ids of the reasons why it is no more; or the sentence of the known difference."""
+
+    @property
+    def whole(self):
+        return self.mode == "replayed" and not self.by_numpy
+
+    def row(self):
+        """The columns of the page."""
+        numpy_names = ", ".join(f"`{name}`" for name in sorted(set(self.by_numpy)))
+        return self.mode, numpy_names or NONE, ", ".join(self.reasons) or NONE
+
+
+def measure(program, jit=runmat.jit):
+    """Check a program on its first configuration, then look at warm calls."""
+    if program.differs:
+        return Coverage("differs", 0, (), (program.differs,))
+    configuration = Configuration(program.shapes[0], program.dtypes[0])
+    decorated = check(program, configuration, jit)
+    before = runmat.telemetry.snapshot()
+    for seed in (0, 1):
+        seen_of(decorated, *fresh_arguments(program, configuration, seed))
+    after = runmat.telemetry.snapshot()
+    calls = {name: after[name] - before[name] for name in after if name.startswith("calls_")}
+    mode = "replayed" if calls["calls_replayed"] == 2 else "recorded"
+    mode = "plain" if calls["calls_plain"] else mode
+    if not isinstance(decorated, JitFunction):
+        return Coverage(mode, 0, (), ())
+    args, kwargs = fresh_arguments(program, configuration, 0)
+    explanation = decorated.explain(*args, **kwargs)
+    compiled = sum(len(region.operations) for region in explanation.regions)
+    calls = (call.partition(" (")[0] for call in explanation.host_calls)
+    by_numpy = tuple(name for name in calls if name not in HOST_CALLS)
+    reasons = sorted({reason.id for reason in explanation.reasons})
+    return Coverage(mode, compiled, by_numpy, tuple(reasons))
+
+
+@functools.cache
+def measured(name):
+    """The coverage of a program by name, measured once in a run."""
+    return measure(programs()[name])
+
+
+def ratios(coverages):
+    """Percent of programs whose Python does not run, and of array operations in kernels."""
+    replayed = sum(coverage.mode == "replayed" for coverage in coverages)
+    compiled = sum(coverage.compiled for coverage in coverages)
+    by_numpy = sum(len(coverage.by_numpy) for coverage in coverages)
+    return 100 * replayed / max(1, len(coverages)), 100 * compiled / max(1, compiled + by_numpy)
+
+
+# -- the page --------------------------------------------------------------------------------------
+TEXT = """<!-- Written by {command}. Do not edit, but for the floors. -->
+
+# Coverage
+
+The programs under `tests/parity/programs/` are small, plain NumPy functions. Each is run decorated
+and undecorated, on several data sets, shapes, dtypes and memory layouts, and everything that a
+caller can see must be the same.
+
+- No Python runs in warm calls of at least {programs} % of the programs.
+- At least {operations} % of their array operations are in compiled kernels.
+
+Sorting, searching, sets, linear algebra, transforms, polynomials, histograms and text are calls of
+NumPy by design and count as neither. Every program that is not mentioned below runs no Python when
+warm, and kernels compute all its array operations.
+
+| program | warm calls | computed by NumPy | reasons |
+| --- | --- | --- | --- |
+"""
+FLOOR = re.compile(r"at least (\d+) %|At least (\d+) %")
+ROW = re.compile(r"^\| `([\w.]+)` \| (\w+) \| (.*) \| (.*) \|$", re.MULTILINE)
+
+
+def render(coverages, floors):
+    """The page for coverages by name."""
+    rows = (
+        f"| `{name}` | {' | '.join(coverage.row())} |\n"
+        for name, coverage in sorted(coverages.items())
+        if not coverage.whole
+    )
+    head = TEXT.format(command=f"`{COMMAND}`", programs=floors[0], operations=floors[1])
+    return head + "".join(rows)
+
+
+def floors_of(page):
+    """Percent of programs, percent of operations."""
+    return tuple(int(first or second) for first, second in FLOOR.findall(page))
+
+
+def rows_of(page):
+    """Mode and the names of what NumPy computes, by program."""
+    return {
+        name: (mode, set(re.findall(r"`([^`]+)`", numpy_names)))
+        for name, mode, numpy_names, _ in ROW.findall(page)
+    }
+
+
+def worse(coverage, row):
+    """What a program has lost against its row of the page (None: it has none, it is whole)."""
+    mode, numpy_names = row or ("replayed", set())
+    if mode == "replayed" != coverage.mode:
+        return f"its Python runs again when warm: {', '.join(coverage.reasons)}"
+    if mode == "recorded" and coverage.mode == "plain":
+        return f"it is not recorded any more: {', '.join(coverage.reasons)}"
+    more = set(coverage.by_numpy) - numpy_names
+    return f"NumPy computes {', '.join(sorted(more))}" if more else ""
+
+
+def main(arguments):
+    warnings.simplefilter("default")
+    found = {name: measured(name) for name in programs()}
+    reached = ratios(found.values())
+    floors = floors_of(PAGE.read_text(encoding="utf-8")) if PAGE.exists() else (0, 0)
+    if "--raise-floors" in arguments:
+        floors = tuple(map(max, floors, map(math.floor, reached)))
+    PAGE.write_text(render(found, floors), encoding="utf-8")
+    sys.stdout.write(f"{reached[0]:.1f} % replayed, {reached[1]:.1f} % compiled\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

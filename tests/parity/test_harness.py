@@ -1,0 +1,122 @@
+"""The parity harness finds what it is for; oracle: decorators that are wrong on purpose."""
+
+import functools
+import types
+
+import numpy as np
+import pytest
+
+from tests.parity.coverage import floors_of, measure, ratios, render, rows_of, worse
+from tests.parity.parity import Configuration, DifferenceError, check
+from tests.parity.program import programs
+
+PROGRAMS = programs()
+
+
+def identity(fn):
+    return fn
+
+
+def cached_by_shape(fn):
+    results = {}
+
+    @functools.wraps(fn)
+    def call(*args):
+        key = tuple((a.shape, a.dtype) for a in args)
+        if key not in results:
+            results[key] = fn(*args)
+        return results[key]
+
+    return call
+
+
+def with_globals_baked(fn):
+    return types.FunctionType(
+        fn.__code__, dict(fn.__globals__), fn.__name__, fn.__defaults__, fn.__closure__
+    )
+
+
+def without_write_backs(fn):
+    return functools.wraps(fn)(lambda *args: fn(*(a.copy() for a in args)))
+
+
+def with_stale_results(fn):
+    """Each call gives the result of the call before, the first its own."""
+    before = []
+
+    def call(*args):
+        before.append(fn(*args))
+        return before[max(0, len(before) - 2)]
+
+    return functools.wraps(fn)(call)
+
+
+def with_one_result_buffer(fn):
+    """Results of later calls are written over those of earlier ones."""
+    buffers = {}
+
+    def call(*args):
+        result = fn(*args)
+        buffer = buffers.setdefault(result.shape, result)
+        buffer[...] = result
+        return buffer
+
+    return functools.wraps(fn)(call)
+
+
+def in_float32(fn):
+    def call(*args):
+        return fn(*(a.astype(np.float32) for a in args)).astype(args[0].dtype)
+
+    return functools.wraps(fn)(call)
+
+
+def with_draws_of_its_own(fn):
+    def call(*args):
+        np.random.random()
+        return fn(*args)
+
+    return functools.wraps(fn)(call)
+
+
+BROKEN = {
+    cached_by_shape: "guide_state.amplify",
+    with_globals_baked: "guide_state.amplify",
+    without_write_backs: "guide_state.swap_in_place",
+    with_stale_results: "guide_state.amplify",
+    with_one_result_buffer: "guide_state.amplify",
+    in_float32: "guide_state.amplify",
+    with_draws_of_its_own: "guide_state.amplify",
+}
+
+
+def first(program):
+    return Configuration(program.shapes[0], program.dtypes[0])
+
+
+@pytest.mark.parametrize("decorate", BROKEN, ids=lambda decorate: decorate.__name__)
+def test_a_decorator_that_changes_the_program_fails(decorate):
+    program = PROGRAMS[BROKEN[decorate]]
+    with pytest.raises(DifferenceError, match=rf"^{program.name} \(data set \d, shape \(12,\), fl"):
+        check(program, first(program), decorate)
+
+
+def test_a_decorator_that_does_nothing_passes_but_has_no_coverage():
+    program = PROGRAMS["guide_state.amplify"]
+    coverage = measure(program, identity)
+    assert worse(coverage, None).startswith("its Python runs again when warm")
+    assert ratios([coverage]) == (0.0, 0.0)
+
+
+def test_a_program_that_was_replayed_and_is_no_longer_fails_and_the_other_way_round_does_not():
+    program = PROGRAMS["guide_state.amplify"]
+    recorded, replayed = measure(program, identity), measure(program)
+    page = render({program.name: recorded}, (0, 0))
+    assert worse(replayed, rows_of(page)[program.name]) == ""
+    page = render({program.name: replayed}, (0, 0))
+    assert rows_of(page) == {}
+    assert worse(recorded, None)
+
+
+def test_the_page_is_read_as_it_is_written():
+    assert floors_of(render({}, (85, 70))) == (85, 70)
