@@ -8,7 +8,7 @@ rest of the graph.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from runmat_jit.graph.node import Node
@@ -16,13 +16,19 @@ from runmat_jit.passes.fusion.reduction_shape import Step
 
 Shape = tuple[int, ...]
 Axes = tuple[int, ...]
+Site = tuple[Node, int]
+"""Where reading begins: a stored value, and the offset in it."""
 
 MOST_NODES = 200
 MOST_FLOPS = 1500.0
 """Together they bound the time that a kernel takes to compile."""
 MOST_READS = 24
-"""Arrays that a region reads from memory. With the nodes, of which all may be stored, it bounds the
-arrays of a kernel, of which a launch takes 256."""
+"""Arrays that a region reads from memory."""
+MOST_PLACES = 240
+"""Places in memory from which a kernel may have to read or to which it may have to write; a launch
+takes 256."""
+_PLACES_OF_REDUCTION = 4
+"""Its result, partial results, and running ones of a column and of a block."""
 MOST_REASONS = 8
 
 
@@ -35,6 +41,8 @@ class Group:
         space: The shape over which elements are computed.
         step: The first step of its reductions, None as long as it has none.
         closed: It takes no other nodes in.
+        reads: The stored values that it reads, and ``sites`` the places in them.
+        places: How many places in memory its nodes may be written to.
 
     """
 
@@ -44,8 +52,10 @@ class Group:
     closed: bool = False
     nodes: list[Node] = field(default_factory=list)
     reads: dict[Node, None] = field(default_factory=dict)
+    sites: set[Site] = field(default_factory=set)
     reasons: dict[str, None] = field(default_factory=dict)
     flops: float = 0.0
+    places: int = 0
     _joined: Group | None = None
 
     def root(self) -> Group:
@@ -57,24 +67,28 @@ class Group:
             group = group._joined
         return group
 
-    def add(self, node: Node, reads: Iterable[Node]) -> None:
-        """Take a node in."""
+    def add(self, node: Node, sites: Collection[Site]) -> None:
+        """Take in a node that reads from memory at ``sites``."""
         self.nodes.append(node)
-        self.reads.update(dict.fromkeys(reads))
+        self.sites.update(sites)
+        self.reads.update(dict.fromkeys(base for base, _ in sites))
         self.flops += node.op.flops
+        self.places += 1 if node.op.reduction is None else _PLACES_OF_REDUCTION
 
     def absorb(self, other: Group) -> Group:
         """Become one with another group; the one that remains."""
         small, large = sorted((self, other), key=lambda group: len(group.nodes))
         large.nodes += small.nodes
         large.reads.update(small.reads)
+        large.sites |= small.sites
         large.flops += small.flops
+        large.places += small.places
         large.step = large.step or small.step
         large.depth = max(large.depth, small.depth)
         large.space = max(large.space, small.space, key=lambda s: (math.prod(s), len(s)))
         large.reasons.update(small.reasons)
         small._joined = large
-        small.nodes, small.reads = [], {}
+        small.nodes, small.reads, small.sites = [], {}, set()
         return large
 
     def explain(self, reason: str) -> None:
@@ -90,11 +104,15 @@ def obstacle(groups: Iterable[Group], node: Node | None = None) -> str | None:
         return "it is a region of its own"
     if len({group.step for group in distinct if group.step is not None}) > 1:
         return "the reductions run over different axes"
+    if len({group.space for group in distinct if group.step is not None}) > 1:
+        return "the reductions run over different spaces"
     nodes = sum(len(group.nodes) for group in distinct)
     flops = sum(group.flops for group in distinct) + (node.op.flops if node else 0)
     reads = len({read for group in distinct for read in group.reads}) if len(distinct) > 1 else 0
     if nodes >= MOST_NODES or flops > MOST_FLOPS or reads > MOST_READS:
         return "the kernel would be too long"
+    if sum(group.places + len(group.sites) for group in distinct) >= MOST_PLACES:
+        return "the kernel would read and write too many places"
     if any(len(group.reads) >= MOST_READS for group in distinct):
         return "the kernel would read too many arrays"
     return None

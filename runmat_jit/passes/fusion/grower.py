@@ -22,7 +22,7 @@ from runmat_jit.passes.fusion.access import (
     whole_view,
 )
 from runmat_jit.passes.fusion.edges import Fit, Merge, Place, fit, reduced_axes, result_axes
-from runmat_jit.passes.fusion.groups import Axes, Group, obstacle
+from runmat_jit.passes.fusion.groups import Axes, Group, Site, obstacle
 from runmat_jit.passes.fusion.kinds import label, permitted_merges
 from runmat_jit.passes.fusion.reduction_shape import next_step
 from runmat_jit.passes.fusion.region import Region
@@ -141,7 +141,7 @@ class _Grower:
     def _join(self, node: Node, group: Group, axes: Axes | None) -> None:
         if node.op.reduction is not None:
             group.step = next_step(group.space, reduced_axes(node), node.type.dtype)
-        group.add(node, [base for base in self._reads(node) if self._group(base) is not group])
+        group.add(node, [site for site in self._sites(node) if self._group(site[0]) is not group])
         self.places[node] = Place(group, axes)
 
     def _group(self, node: Node) -> Group | None:
@@ -157,9 +157,13 @@ class _Grower:
         self._join(node, group, result_axes(node) if reduces else None)
         return group
 
-    def _reads(self, node: Node) -> Iterable[Node]:
-        bases = (self._views[operand].base for operand in node.args)
-        return [base for base in bases if base in self.places or base.op.name == "input"]
+    def _sites(self, node: Node) -> list[Site]:
+        views = (self._views[operand] for operand in node.args)
+        return [
+            (view.base, view.offset)
+            for view in views
+            if view.base in self.places or view.base.op.name == "input"
+        ]
 
     # -- whole groups ----------------------------------------------------------------------------
     def sink(self) -> None:
@@ -221,7 +225,7 @@ class _Grower:
         for group in groups:
             group.nodes.sort(key=position.__getitem__)
             for node in group.nodes:
-                for base in self._reads(node):
+                for base, _ in self._sites(node):
                     if base not in self.places or self.places[base].group.root() is not group:
                         inputs[group][base] = None
                         outputs.add(base)

@@ -58,6 +58,15 @@ def test_reductions_over_one_array_are_one_region():
     assert region.kind == "reduction"
 
 
+def test_sums_of_different_lengths_are_regions_of_their_own_where_one_operation_reads_both():
+    long, short = (
+        f"sum({x}, axis=(0,), dtype='float32', keepdims=False)"
+        for x in ("slice($0, starts=(1,), steps=(1,), shape=(5,))", "$1")
+    )
+    found = grown(f"add({long}, {short})", inputs=("float32[9]", "float32[4]"))
+    assert [region.kind for region in found] == ["reduction", "reduction", "elementwise"]
+
+
 def test_reductions_over_different_axes_are_regions_of_their_own():
     rows = "sum($0, axis=(1,), dtype='float32', keepdims=False)"
     columns = "sum($0, axis=(0,), dtype='float32', keepdims=False)"
@@ -149,3 +158,32 @@ def test_regions_are_a_valid_division_of_any_graph(graph, disabled):
 def test_a_region_has_no_more_arrays_than_a_launch_takes():
     for region in grown(*(f"add($0, {number}.5)" for number in range(600))):
         assert len(region.inputs) + len(region.outputs) < MOST_ARRAYS
+
+
+def test_many_offsets_in_one_array_are_more_arrays_than_a_launch_takes():
+    kind = TensorType(np.dtype("float32"), (7,))
+    builder = GraphBuilder()
+    x = builder.input(ROWS["input"], TensorType(kind.dtype, (900,)), (1,), None)
+    shown = [
+        builder.adopt(
+            make_node("slice", (x,), {"starts": (n,), "steps": (1,), "shape": (7,)}, kind)
+        )
+        for n in range(300)
+    ]
+    total = shown[0]
+    for node in shown[1:]:
+        total = builder.adopt(make_node("add", (total, node), {}, kind))
+    graph = builder.finish([Output(total, Fresh((0,)))])
+    orders = memory_orders(graph)
+    for region in grow(graph):
+        views = [view_of(arg, orders) for node in region.nodes for arg in node.args]
+        sites = {(view.base, view.offset) for view in views}
+        assert len(sites) + len(region.outputs) < MOST_ARRAYS
+
+
+def test_column_sums_have_no_more_arrays_than_a_launch_takes():
+    factors = [f"multiply($0, {number}.5)" for number in range(150)]
+    sums = [f"sum({x}, axis=(0,), dtype='float32', keepdims=False)" for x in factors]
+    for region in grown(*sums):
+        reductions = sum(node.op.reduction is not None for node in region.nodes)
+        assert len(region.inputs) + len(region.outputs) + 2 * reductions < MOST_ARRAYS
