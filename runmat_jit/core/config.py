@@ -77,6 +77,13 @@ OPTIONS: Final = (
         "Where regions run: `cpu`, `gpu`, or `auto` (the cost model).",
     ),
     Option(
+        "reproducible",
+        "RUNMAT_REPRODUCIBLE",
+        _flag,
+        "GPU results have the bits of the CPU's; programs for which an adapter cannot promise that "
+        "run on the CPU. Otherwise they are within the GPU accuracy of each operation.",
+    ),
+    Option(
         "num_threads", "RUNMAT_NUM_THREADS", _count, "Threads of the CPU backend; 0: one a core."
     ),
     Option(
@@ -115,6 +122,7 @@ class Config:
     """Values of the options; ``sources`` says where each came from."""
 
     device: str = "cpu"
+    reproducible: bool = False
     num_threads: int = 0
     disable_jit: bool = False
     disable_fusion: frozenset[str] = frozenset()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import threading
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +14,10 @@ from runmat_jit.core.errors import BackendError
 
 if TYPE_CHECKING:
     from runmat_jit.backends.wgpu.adapter import AdapterInfo
+    from runmat_jit.backends.wgpu.arithmetic import Arithmetic
     from runmat_jit.backends.wgpu.backend import WgpuBackend
+    from runmat_jit.backends.wgpu.findings import Findings
+    from runmat_jit.kernel.ir import Kernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +39,32 @@ class DeviceInfo:
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """An opened adapter: its compiler and memory, for one run at a time."""
+    """An opened adapter: its compiler and memory, for one run at a time.
+
+    ``reproducible`` programs have the CPU's bits, or do not run there.
+    """
 
     backend: WgpuBackend
     info: AdapterInfo
     lock: threading.Lock
+    findings: Findings
+    reproducible: bool = False
+
+    def at(self, *, reproducible: bool) -> Gpu:
+        """The same device, memory and pipelines for programs with this promise."""
+        if reproducible == self.reproducible:
+            return self
+        backend = self.backend.at(*_promise(self.findings, reproducible=reproducible))
+        return replace(self, backend=backend, reproducible=reproducible)
 
 
-def open_gpu(cache: Path | None, log: logging.Logger) -> Gpu:
+def open_gpu(cache: Path | None, log: logging.Logger, *, reproducible: bool = False) -> Gpu:
     """The first adapter that works: real ones come before software.
 
     Args:
         cache: Where the findings about adapters are kept; None: nowhere.
         log: Gets a line where a driver crashes.
+        reproducible: Whether programs must have the CPU's bits.
 
     Raises:
         BackendError: there is none, or its driver crashes.
@@ -59,10 +77,18 @@ def open_gpu(cache: Path | None, log: logging.Logger) -> Gpu:
     for adapter in usable_adapters(cache, log):
         findings = findings_of(adapter.info, cache, log)
         if findings is not None:
-            arithmetic = findings.arithmetic(reproducible=True)
-            backend = WgpuBackend(Device(adapter), arithmetic)
-            return Gpu(backend, adapter.info, threading.Lock())
+            arithmetic, refuse = _promise(findings, reproducible=reproducible)
+            backend = WgpuBackend(Device(adapter), arithmetic, refuse=refuse)
+            return Gpu(backend, adapter.info, threading.Lock(), findings, reproducible)
     raise BackendError("no Vulkan, Metal or DirectX adapter was found whose driver works")
+
+
+def _promise(
+    findings: Findings, *, reproducible: bool
+) -> tuple[Arithmetic, Callable[[Kernel], str | None]]:
+    """How shaders are printed, and which kernels do not run."""
+    refuse = functools.partial(findings.refusal, reproducible=reproducible)
+    return findings.arithmetic(reproducible=reproducible), refuse
 
 
 def gpu_devices(cache: Path | None, log: logging.Logger) -> tuple[DeviceInfo, ...]:

@@ -142,7 +142,8 @@ class Session:
             BackendError: there is none that works.
 
         """
-        return open_gpu(self.findings_directory(), self.log)
+        directory, reproducible = self.findings_directory(), self.config.reproducible
+        return open_gpu(directory, self.log, reproducible=reproducible)
 
     def findings_directory(self) -> Path | None:
         """Where what is known of adapters is kept."""
@@ -154,10 +155,12 @@ class Session:
         """A session of other options that shares counters, native code and memory with this one."""
         other = Session(config)
         other.telemetry, other.states = self.telemetry, self.states
-        shared = {"unsupported", "jit", "backend", "allocator", "object_cache", "gpu"}
+        shared = {"unsupported", "jit", "backend", "allocator", "object_cache"}
         if other.threads == self.threads:
             shared |= {"pool", "launcher"}
         other.__dict__.update({name: v for name, v in self.__dict__.items() if name in shared})
+        if "gpu" in self.__dict__:
+            other.__dict__["gpu"] = self.gpu.at(reproducible=config.reproducible)
         other._tables = self._tables
         return other
 

@@ -1,11 +1,13 @@
 """Oracle: the CPU's program on the same arguments."""
 
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import runmat_jit as runmat
+from runmat_jit.backends.wgpu.findings import Findings, FloatFindings
 from runmat_jit.compiler import gpu_program
 from runmat_jit.core.errors import BackendError
 from runmat_jit.runtime.session import Session, current_session, use_session
@@ -67,6 +69,10 @@ def agree(a, b):
         np.testing.assert_array_equal(a, b)
 
 
+def several(result):
+    return result if isinstance(result, tuple) else (result,)
+
+
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize("fn", ARGUMENTS, ids=lambda fn: fn.__name__)
 def test_programs_give_the_cpus_results(gpu, fn, kind):
@@ -74,12 +80,7 @@ def test_programs_give_the_cpus_results(gpu, fn, kind):
     for _ in range(2):
         first, second = ARGUMENTS[fn](kind), ARGUMENTS[fn](kind)
         found, expected = on_gpu(*first), on_cpu(*second)
-        pairs = zip(
-            found if isinstance(found, tuple) else (found,),
-            expected if isinstance(expected, tuple) else (expected,),
-            strict=True,
-        )
-        for a, b in pairs:
+        for a, b in zip(several(found), several(expected), strict=True):
             assert (type(a), a.dtype, a.strides) == (type(b), b.dtype, b.strides)
             agree(a, b)
         agree(first[0], second[0])
@@ -103,7 +104,7 @@ def test_where_the_device_fails_the_cpu_takes_over(gpu, monkeypatch, caplog):
 
 
 def test_without_an_adapter_the_cpu_runs_and_explain_says_so(monkeypatch):
-    def none(cache, log):
+    def none(cache, log, *, reproducible):
         raise BackendError("no adapter was found")
 
     monkeypatch.setattr("runmat_jit.runtime.session.open_gpu", none)
@@ -130,3 +131,50 @@ def test_devices_lists_the_cpu_first_and_marks_software(gpu):
 def test_source_shows_wgsl(gpu):
     text = runmat.jit(chain, device="gpu").source(np.ones(8, np.float32), backend="wgsl")
     assert "@compute" in text
+
+
+@pytest.fixture
+def reproducible(gpu):
+    """A session whose GPU results must be the CPU's; the device is the one of before."""
+    before = current_session()
+    runmat.config(reproducible=True)
+    yield current_session()
+    use_session(before)
+
+
+@pytest.mark.parametrize("fn", ARGUMENTS, ids=lambda fn: fn.__name__)
+def test_reproducible_results_have_the_cpus_bits_wherever_they_are_computed(reproducible, fn):
+    arguments = ARGUMENTS[fn](np.float32), ARGUMENTS[fn](np.float32)
+    on_gpu = runmat.jit(fn, device="gpu")
+    found, expected = on_gpu(*arguments[0]), runmat.jit(fn)(*arguments[1])
+    for a, b in zip(several(found), several(expected), strict=True):
+        np.testing.assert_array_equal(a, b)
+    explanation = on_gpu.explain(*ARGUMENTS[fn](np.float32))
+    refused = reproducible.gpu.findings.irreproducible("f32")
+    assert set(explanation.devices) == ({"gpu"} if refused is None else {"cpu"})
+
+
+def test_the_promise_is_part_of_what_a_program_is_compiled_for(gpu, reproducible):
+    assert reproducible.gpu.reproducible
+    assert not gpu.reproducible
+    assert reproducible.gpu.backend.device is gpu.backend.device
+    assert reproducible.gpu.backend.arithmetic == gpu.findings.arithmetic(reproducible=True)
+    assert gpu.backend.arithmetic == gpu.findings.arithmetic(reproducible=False)
+
+
+def test_where_an_adapter_flushes_reproducible_floats_stay_on_the_cpu(gpu, monkeypatch):
+    coarse = FloatFindings("or", "or", False, True, True, False)
+    found = Findings({"f32": coarse, "f64": coarse}, {})
+    session = current_session()
+    monkeypatch.setitem(session.__dict__, "gpu", replace(gpu, findings=found))
+    runmat.config(reproducible=True)
+    try:
+        x = np.linspace(0, 1, 50, dtype=np.float32)
+        explanation = runmat.jit(chain, device="gpu").explain(x)
+        assert explanation.devices == ["cpu"]
+        (reason,) = explanation.reasons
+        assert "subnormal" in str(reason)
+        whole = runmat.jit(lambda n: n * 3 + (n > 2), device="gpu")
+        assert whole.explain(np.arange(9, dtype=np.int32)).devices == ["gpu"]
+    finally:
+        use_session(session)

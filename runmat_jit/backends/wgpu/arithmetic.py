@@ -27,8 +27,9 @@ class Arithmetic:
     """How the float operations of one shader are printed.
 
     ``emulate_fma`` holds the types whose ``fma`` the adapter splits into two roundings;
-    ``correct`` holds (operation, type) pairs, of ``div`` and ``sqrt``, that it rounds wrongly.
-    Emulating float32 needs float64, correcting needs it or a fused ``fma``.
+    ``correct`` holds (operation, type) pairs, of ``div`` and ``sqrt``, that it rounds wrongly, and
+    ``correct_before_jumps`` those of which only results that are rounded to whole numbers later
+    have to be right. Emulating float32 needs float64, correcting needs it or a fused ``fma``.
     """
 
     guard: Guard = "or"
@@ -36,3 +37,7 @@ class Arithmetic:
     correct: frozenset[tuple[str, str]] = frozenset()
     wide: bool = True
     """Whether float64 and 64-bit integers may be used to emulate and to correct."""
+    correct_before_jumps: frozenset[tuple[str, str]] = frozenset()
+    flushed: frozenset[str] = frozenset()
+    """Types whose subnormal numbers the adapter takes for zeros: they are compared, negated,
+    converted and rounded to whole numbers by their bits."""

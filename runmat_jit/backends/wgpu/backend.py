@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +23,10 @@ from runmat_jit.kernel.verify import verify
 from runmat_jit.kernel.walk import every_instruction
 
 _WIDE = {"f64": "float64", "i64": "64-bit integers"}
+
+
+def _never(_kernel: Kernel) -> None:
+    """Refuses no kernel."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,20 +57,34 @@ class WgpuBackend:
     Args:
         device: Where kernels run.
         arithmetic: What the device's floats need; by default the strongest protection.
+        refuse: Why a kernel is not to run there, as the end of a sentence, None where it may:
+            what its floats would be is not what was promised. By default all may.
         trusted: Whether shaders run without bounds checks and counters of loops. Kernels are
             proven to need neither; tests run both ways.
 
     """
 
     def __init__(
-        self, device: Device, arithmetic: Arithmetic | None = None, *, trusted: bool = True
+        self,
+        device: Device,
+        arithmetic: Arithmetic | None = None,
+        *,
+        refuse: Callable[[Kernel], str | None] = _never,
+        trusted: bool = True,
     ) -> None:
         self.device = device
         self.arithmetic = arithmetic or Arithmetic(wide="f64" in device.info.kinds)
+        self.refuse = refuse
         self.trusted = trusted
         self.memory = DeviceMemory(device)
         self._lock = threading.Lock()
         self._compiled: dict[object, Future[CompiledShader]] = {}
+
+    def at(self, arithmetic: Arithmetic, refuse: Callable[[Kernel], str | None]) -> WgpuBackend:
+        """The same device, memory and pipelines for kernels with other promises."""
+        other = WgpuBackend(self.device, arithmetic, refuse=refuse, trusted=self.trusted)
+        other.memory, other._lock, other._compiled = self.memory, self._lock, self._compiled
+        return other
 
     @property
     def compiles(self) -> int:
@@ -74,8 +92,12 @@ class WgpuBackend:
         return len(self._compiled)
 
     def unsupported(self, kernel: Kernel) -> str | None:
-        """Why the device cannot run a kernel; None where it can."""
-        return unsupported(kernel, self.device.info)
+        """Why the device cannot run a kernel, or is not to; None where it does."""
+        reason = unsupported(kernel, self.device.info)
+        if reason is not None:
+            return reason
+        refusal = self.refuse(kernel)
+        return None if refusal is None else f"{self.device.info} is not used: {refusal}"
 
     def schedule(self, kernel: Kernel, longest: Mapping[int, int] | None = None) -> Schedule:
         """The schedule of a kernel (see ``schedule_for``)."""
@@ -97,7 +119,7 @@ class WgpuBackend:
             BackendError: The device cannot run it, or its driver refuses the shader.
 
         """
-        key = (to_text(kernel), schedule, facts)
+        key = (to_text(kernel), schedule, facts, self.arithmetic)
         with self._lock:
             known = self._compiled.get(key)
             mine = known or self._compiled.setdefault(key, Future())

@@ -7,6 +7,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from runmat_jit.backends.wgpu.arithmetic import GUARDS, Arithmetic, Guard
+from runmat_jit.backends.wgpu.uses import rounding_of
+from runmat_jit.kernel.ir import Kernel
+
+_EVERY = frozenset({"div", "sqrt", "fma"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +18,8 @@ class FloatFindings:
     """What holds for one float type.
 
     ``guard`` is the weakest under which every identity holds, ``accurate_guard`` the weakest under
-    which functions are accurate; None where no level is strong enough.
+    which functions are accurate and what is rounded to whole numbers is right; None where no level
+    is strong enough.
     """
 
     guard: Guard | None
@@ -44,10 +49,32 @@ class Findings:
             frozenset(kind for kind in self.floats if self._emulates(kind)),
             self._corrected if reproducible else frozenset(),
             wide=self._wide_is_exact,
+            correct_before_jumps=self._corrected,
+            flushed=frozenset(k for k, found in self.floats.items() if not found.keeps_subnormals),
         )
 
-    def irreproducible(self, kind: str) -> str | None:
-        """Why float results of a type may differ from the CPU's; None where they do not."""
+    def refusal(self, kernel: Kernel, *, reproducible: bool) -> str | None:
+        """Why the adapter is not to run a kernel; None where its results are as promised.
+
+        Promised is the CPU's bits (``reproducible``) or each row's accuracy; a kernel that rounds
+        no float has both everywhere.
+        """
+        rounding = rounding_of(kernel)
+        for kind in sorted({kind for _, kind in rounding}):
+            ops = frozenset(op for op, of in rounding if of == kind)
+            reason = self.irreproducible(kind, ops) if reproducible else self.inaccurate(kind)
+            if reason is not None:
+                return reason
+        return None
+
+    def irreproducible(self, kind: str, ops: frozenset[str] = _EVERY) -> str | None:
+        """Why results of a type may differ from the CPU's; None where they do not.
+
+        Args:
+            kind: ``f32`` or ``f64``.
+            ops: The operations used that round: ``div``, ``sqrt``, ``fma`` and others.
+
+        """
         found = self.floats.get(kind)
         if found is None:
             return f"it has no {kind}"
@@ -56,11 +83,11 @@ class Findings:
         if not found.keeps_subnormals:
             return f"it flushes subnormal {kind} numbers to zero"
         corrected = {op for op, of in self._corrected if of == kind and self._wide_is_exact}
-        if not found.exact_division and "div" not in corrected:
+        if "div" in ops and not found.exact_division and "div" not in corrected:
             return f"it does not round {kind} division correctly"
-        if not found.exact_sqrt and "sqrt" not in corrected:
+        if "sqrt" in ops and not found.exact_sqrt and "sqrt" not in corrected:
             return f"it does not round {kind} square roots correctly"
-        if not found.fused_fma and not self._emulates(kind):
+        if "fma" in ops and not found.fused_fma and not self._emulates(kind):
             return f"it rounds {kind} multiplication and addition twice"
         return None
 

@@ -10,12 +10,14 @@ import numpy as np
 
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
+from runmat_jit.kernel.math.division import floor_divide, remainder
 from runmat_jit.kernel.math.exponential import exp
+from runmat_jit.kernel.math.formats import bits_of, float_of, format_of
 from runmat_jit.kernel.math.hyperbolic import tanh
 from runmat_jit.kernel.math.logarithm import log, log1p
 from runmat_jit.kernel.math.power import power
-from runmat_jit.kernel.math.rounding import clamp
-from runmat_jit.kernel.math.trigonometric import sin
+from runmat_jit.kernel.math.rounding import clamp, rint
+from runmat_jit.kernel.math.trigonometric import cos, sin
 
 Floats = np.ndarray[Any, Any]
 
@@ -69,6 +71,10 @@ def _rounded_by_shifting(_: Builder, x: Value, *__: Value) -> Value:
 def _sine(x: Floats) -> Floats:
     """NumPy's in float64: that of float32 is far off near multiples of pi."""
     return np.asarray(np.sin(x.astype(np.float64)))
+
+
+def _wide(x: Floats) -> Floats:
+    return x.astype(np.float64)
 
 
 def _power(x: Floats, y: Floats) -> Floats:
@@ -126,6 +132,9 @@ FUNCTIONS: dict[str, Formula] = {
     "sin of large": Formula(
         lambda k, x, *_: sin(k, x * 2.0**24), lambda x, *_: _sine(x * _number(x, 2.0**24)), 6
     ),
+    "cos": Formula(
+        lambda k, x, *_: cos(k, x * 3.0), lambda x, *_: np.cos(_wide(x * _number(x, 3))), 6
+    ),
     "tanh": Formula(lambda k, x, *_: tanh(k, x), lambda x, *_: np.tanh(x), 4),
     "power": Formula(
         lambda k, x, *_: power(k, x, x * 50.0), lambda x, *_: _power(x, x * _number(x, 50)), 4
@@ -134,3 +143,40 @@ FUNCTIONS: dict[str, Formula] = {
     "log of special": Formula(lambda k, _x, _h, s: log(k, s), lambda _x, _h, s: np.log(s), 6),
 }
 """Our own expansions; NumPy's errors are part of the units."""
+
+JUMPS: dict[str, Formula] = {
+    "floor_divide": Formula(
+        lambda k, x, *_: floor_divide(k, x * 3.0, x),
+        lambda x, *_: np.floor_divide(x * _number(x, 3), x),
+    ),
+    "remainder": Formula(
+        lambda k, x, h, s: remainder(k, x, k.select(s > 1.0, h, s)),
+        lambda x, h, s: np.remainder(x, np.where(s > 1, h, s)),
+    ),
+    "rint": Formula(lambda k, x, *_: rint(k, x * 2.5), lambda x, *_: np.rint(x * _number(x, 2.5))),
+    "floor of small": Formula(
+        lambda k, x, *_: k.prim("floor", -_small(k, x)), lambda x, *_: np.full_like(x, -1)
+    ),
+    "ceil of small": Formula(
+        lambda k, x, *_: k.prim("ceil", _small(k, x)), lambda x, *_: np.full_like(x, 1)
+    ),
+    "small is not zero": Formula(
+        lambda k, x, *_: k.select(_small(k, x) > 0.0, x, 0.0), lambda x, *_: x
+    ),
+    "magnitude of small": Formula(
+        lambda k, x, *_: k.select(
+            _same_bits(k, k.prim("abs", -_small(k, x)), _small(k, x)), x, 0.0
+        ),
+        lambda x, *_: x,
+    ),
+}
+"""Operations whose results jump: they are the CPU's, whatever the precision."""
+
+
+def _small(k: Builder, x: Value) -> Value:
+    """A subnormal number of the digits of ``x``, made without arithmetic."""
+    return float_of(k, (bits_of(k, x) & (format_of(x).smallest_normal_bits - 1)) | 1)
+
+
+def _same_bits(k: Builder, a: Value, b: Value) -> Value:
+    return k.eq(bits_of(k, a), bits_of(k, b))

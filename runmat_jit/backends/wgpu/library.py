@@ -27,6 +27,40 @@ _COPYSIGN = """fn NAME(x: F, sign: F) -> F {
 _MIN = "fn NAME(a: F, b: F) -> F { return select(b, a, (keep(a) < b) | nan(a)); }"
 _MAX = "fn NAME(a: F, b: F) -> F { return select(b, a, (keep(a) > b) | nan(a)); }"
 
+# For adapters that take subnormal numbers for zeros: what is done by the bits alone.
+_NEG = "fn NAME(x: F) -> F { return bitcast<F>(bitcast<U>(x) ^ U(SIGN)); }"
+_ABS = "fn NAME(x: F) -> F { return bitcast<F>(bitcast<U>(x) & U(MAGNITUDE)); }"
+_ORDER = """fn NAME(x: F) -> I {
+  let b = bitcast<U>(x);
+  return bitcast<I>(select(b, U(SIGN) - b, b >= U(SIGN)));
+}"""
+_MIN_BITS = """fn NAME(a: F, b: F) -> F {
+  return select(b, a, ((order(a) < order(b)) & !nan(b)) | nan(a));
+}"""
+_MAX_BITS = """fn NAME(a: F, b: F) -> F {
+  return select(b, a, ((order(a) > order(b)) & !nan(b)) | nan(a));
+}"""
+_FLOOR = """fn NAME(x: F) -> F {
+  let b = bitcast<U>(x);
+  return select(floor(x), F(-1.0), (b > U(SIGN)) & (b < U(SIGN + NORMAL)));
+}"""
+_CEIL = """fn NAME(x: F) -> F {
+  let b = bitcast<U>(x);
+  return select(ceil(x), F(1.0), (b > U(NONE)) & (b < U(NORMAL)));
+}"""
+_EXTEND = """fn NAME(x: F) -> D {
+  let b = bitcast<U>(x);
+  let small = D(b & U(0x7fffffu)) * D(0x1p-149lf);
+  let result = bitcast<D>(bitcast<X>(small) | (X(b & U(SIGN)) << V(32u)));
+  return select(D(x), result, (b & U(INFINITY)) == U(NONE));
+}"""
+_TRUNCATE = """fn NAME(x: D) -> F {
+  let b = bitcast<X>(x);
+  let small = U(round(abs(x) * D(0x1p149lf)));
+  let result = bitcast<F>(small | (U(b >> V(32u)) & U(SIGN)));
+  return select(F(x), result, (b & X(0x7ffffffffffffffflu)) < X(0x3810000000000000lu));
+}"""
+
 # The part of 2**n beyond the range of normal powers comes first: there is one rounding.
 _SCALE2 = """fn NAME(x: F, n: F) -> F {
   let m = W(clamp(n, F(-LIMIT), F(LIMIT)));
@@ -133,6 +167,15 @@ _TEXTS = {
     "min": LibraryFunction(_MIN, ("keep", "nan")),
     "max": LibraryFunction(_MAX, ("keep", "nan")),
     "scale2": LibraryFunction(_SCALE2, ("keep",)),
+    "neg": LibraryFunction(_NEG),
+    "abs": LibraryFunction(_ABS),
+    "order": LibraryFunction(_ORDER),
+    "min_bits": LibraryFunction(_MIN_BITS, ("order", "nan")),
+    "max_bits": LibraryFunction(_MAX_BITS, ("order", "nan")),
+    "floor": LibraryFunction(_FLOOR),
+    "ceil": LibraryFunction(_CEIL),
+    "fpext": LibraryFunction(_EXTEND),
+    "fptrunc": LibraryFunction(_TRUNCATE),
 }
 _OF_TYPE = {
     ("fma", "f32"): LibraryFunction(_FMA_F32),
@@ -151,6 +194,8 @@ _NUMBERS = {
         "MAGNITUDE": "0x7fffffffu",
         "INFINITY": "0x7f800000u",
         "SIGN": "0x80000000u",
+        "NORMAL": "0x00800000u",
+        "NONE": "0u",
         "ZERO": "zero",
         "LIMIT": "252.0f",
         "LOWEST": "-126",
@@ -161,6 +206,8 @@ _NUMBERS = {
         "MAGNITUDE": "0x7ffffffffffffffflu",
         "INFINITY": "0x7ff0000000000000lu",
         "SIGN": "0x8000000000000000lu",
+        "NORMAL": "0x0010000000000000lu",
+        "NONE": "0lu",
         "ZERO": "u64(zero)",
         "LIMIT": "2044.0lf",
         "LOWEST": "-1022",
@@ -189,7 +236,8 @@ def library_function(name: str, kind: str, width: int, *, wide: bool) -> Library
     """The function ``name`` for vectors of ``width`` lanes of a type; 1: for scalars.
 
     Args:
-        name: ``keep nan not_finite copysign min max scale2 fma div sqrt mulhi``.
+        name: ``keep nan not_finite copysign min max scale2 fma div sqrt mulhi``; where subnormal
+            numbers are flushed ``neg abs order min_bits max_bits floor ceil fpext fptrunc``.
         kind: ``f32`` or ``f64``; ``i32`` for ``mulhi``.
         width: Lanes.
         wide: Whether 64-bit types may be used where the function's own type is narrower.

@@ -81,7 +81,7 @@ def _divide(printer: Printer, instruction: Instruction) -> str:
         b = _hidden(printer, divisor, lane=result.lane)  # not a product with its reciprocal
     elif printer.opaque and dividend.number == divisor.number:
         b = printer.keep(b, result.type, lane=result.lane)
-    if ("div", result.type) in printer.arithmetic.correct:
+    if printer.corrects("div", result):
         return printer.call("div", result.type, a, b, lane=result.lane)
     return f"{a} / {b}"
 
@@ -97,7 +97,8 @@ def _fma(printer: Printer, instruction: Instruction) -> str:
 def _builtin(printer: Printer, instruction: Instruction) -> str:
     (result,) = instruction.results
     (x,) = _operands(printer, instruction)
-    if (instruction.op, result.type) in printer.arithmetic.correct:
+    by_bits = instruction.op in ("floor", "ceil") and printer.flushes(result.type)
+    if by_bits or printer.corrects(instruction.op, result):
         return printer.call(instruction.op, result.type, x, lane=result.lane)
     return f"{_BUILTIN[instruction.op]}({x})"
 
@@ -109,13 +110,18 @@ def _library(printer: Printer, instruction: Instruction) -> str:
 
 
 def _neg(printer: Printer, instruction: Instruction) -> str:
+    (result,) = instruction.results
     (x,) = _operands(printer, instruction)
+    if printer.flushes(result.type):
+        return printer.call("neg", result.type, x, lane=result.lane)
     return f"-({x})"
 
 
 def _abs(printer: Printer, instruction: Instruction) -> str:
     (result,) = instruction.results
     (x,) = _operands(printer, instruction)
+    if printer.flushes(result.type):
+        return printer.call("abs", result.type, x, lane=result.lane)
     if result.type in FLOATS:
         return f"abs({x})"
     zero = printer.constant(0, result.type, lane=result.lane)
@@ -173,11 +179,22 @@ def _compare(printer: Printer, instruction: Instruction) -> str:
     a, b = _operands(printer, instruction)
     if kind not in FLOATS:
         return f"{a} {_COMPARE[op]} {b}"
+    if printer.flushes(kind):
+        return _compare_bits(printer, instruction, a, b)
     kept = printer.keep(a, kind, lane=result.lane)  # apart from a select between the same numbers
     if op != "ne":
         return f"{kept} {_COMPARE[op]} {b}"
     nan = [printer.call("nan", kind, x, lane=result.lane) for x in (a, b)]
     return f"({kept} != {b}) | {' | '.join(nan)}"
+
+
+def _compare_bits(printer: Printer, instruction: Instruction, a: str, b: str) -> str:
+    """Floats are ordered as integers made of their bits; NaN apart."""
+    (result,), op, kind = instruction.results, instruction.op, instruction.args[0].type
+    nan = " | ".join(printer.call("nan", kind, x, lane=result.lane) for x in (a, b))
+    x, y = (printer.call("order", kind, each, lane=result.lane) for each in (a, b))
+    holds = f"({x} {_COMPARE[op]} {y})"
+    return f"{holds} | {nan}" if op == "ne" else f"{holds} & !({nan})"
 
 
 def _ult(printer: Printer, instruction: Instruction) -> str:
@@ -206,6 +223,8 @@ def _convert(printer: Printer, instruction: Instruction) -> str:
     lane = result.lane
     before, after = WGSL_TYPES[value.type], WGSL_TYPES[result.type]
     to = printer.vector(after, lane=lane)
+    if op in ("fpext", "fptrunc") and printer.flushes("f32"):
+        return printer.call(op, "f32", x, lane=lane)
     if before == "bool":
         return _from_bool(printer, instruction, x)
     if after == "bool":  # the lowest bit

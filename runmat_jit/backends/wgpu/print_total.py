@@ -205,7 +205,9 @@ def combine(
     """Text of ``a op b``; ``a`` comes first."""
     op, kind = accumulator.op, accumulator.kind
     if op in ("min", "max"):
-        return printer.call(op, kind, a, b, lane=lane) if kind in FLOATS else f"{op}({a}, {b})"
+        if kind not in FLOATS:
+            return f"{op}({a}, {b})"
+        return printer.call(f"{op}_bits" if printer.flushes(kind) else op, kind, a, b, lane=lane)
     text = f"{a} {_INFIX[op]} {b}"
     return printer.keep(text, kind, lane=lane) if kind in FLOATS else f"({text})"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -14,7 +14,6 @@ from runmat_jit.backends.wgpu.library import library_function
 from runmat_jit.backends.wgpu.schedule import Schedule
 from runmat_jit.kernel.ir import Buffer, Instruction, Literal, Table, Value
 from runmat_jit.kernel.primitives import FLOATS
-from runmat_jit.kernel.walk import every_instruction
 
 WGSL_TYPES = {"f32": "f32", "f64": "f64", "i32": "i32", "i64": "i64", "index": "i32", "i1": "bool"}
 """WGSL's name of a value type: addresses have 32 bits here."""
@@ -27,8 +26,6 @@ _NAME = re.compile(r"[A-Za-z]\w*(\.\w+)?|\d+i")
 COMPONENTS = "xyzw"
 
 _SUFFIX = {"u32": "u", "u64": "lu"}
-_WITHOUT_ARITHMETIC = ("store", "bitcast", "note", "isnan", "fptosi")
-"""Operations on floats that no float rule reaches through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +47,7 @@ class Printer:
     schedule: Schedule
     arithmetic: Arithmetic
     fed: frozenset[int]
+    before_jumps: frozenset[int]
     memory: Mapping[str, Memory]
     ordered: frozenset[str] = frozenset()
     lines: list[str] = field(default_factory=list)
@@ -172,6 +170,16 @@ class Printer:
         """Whether another float operation takes the value."""
         return value.number in self.fed
 
+    def corrects(self, op: str, value: Value) -> bool:
+        """Whether the result of a division or square root is not to be what the adapter gives."""
+        pair, arithmetic = (op, value.type), self.arithmetic
+        before = pair in arithmetic.correct_before_jumps and value.number in self.before_jumps
+        return before or pair in arithmetic.correct
+
+    def flushes(self, kind: str) -> bool:
+        """Whether the adapter takes subnormal numbers of a type for zeros."""
+        return kind in self.arithmetic.flushed
+
     # -- lanes -----------------------------------------------------------------------------------
     @contextmanager
     def masked(self, mask: str, *, first: bool) -> Iterator[None]:
@@ -246,15 +254,3 @@ def opaque_literal(number: Literal, kind: str) -> str:
     if "zero" in text:
         return text
     return f"bitcast<{WGSL_TYPES[kind]}>(bitcast<{word}>({text}) | {zero})"
-
-
-def fed_values(bodies: Sequence[Sequence[Instruction]]) -> frozenset[int]:
-    """Numbers of floats that another float operation takes, or that a block carries on."""
-    found: set[int] = set()
-    for body in bodies:
-        for instruction in every_instruction(body):
-            if instruction.op not in _WITHOUT_ARITHMETIC:
-                found |= {v.number for v in instruction.args if v.type in FLOATS}
-            if instruction.block is not None:
-                found |= {v.number for v in instruction.block.yields if v.type in FLOATS}
-    return frozenset(found)

@@ -8,6 +8,7 @@ strongest guard.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from runmat_jit.backends.wgpu.adapter import Device
 from runmat_jit.backends.wgpu.arithmetic import GUARDS, Arithmetic, Guard
@@ -18,6 +19,7 @@ from runmat_jit.backends.wgpu.identities import (
     FUNCTIONS,
     HARDWARE,
     IDENTITIES,
+    JUMPS,
     Formula,
     operands_of,
 )
@@ -32,26 +34,35 @@ _INPUTS = ("x", "h", "special")
 def self_test(device: Device) -> Findings:
     """Run all tests on a device: some twenty small shaders."""
     kinds = ["f32", *(["f64"] if "f64" in device.info.kinds else [])]
-    return Findings({kind: _test_floats(device, kind) for kind in kinds}, builtin_errors(device))
+    hardware = {kind: _test_hardware(device, kind) for kind in kinds}
+    needed = Findings(hardware, {}).arithmetic(reproducible=False)
+    floats = {
+        kind: replace(found, accurate_guard=_test_functions(device, kind, needed))
+        for kind, found in hardware.items()
+    }
+    return Findings(floats, builtin_errors(device))
 
 
-def _test_floats(device: Device, kind: str) -> FloatFindings:
+def _test_hardware(device: Device, kind: str) -> FloatFindings:
+    """All but the accuracy of functions, which depends on what of this has to be corrected."""
     exact = {**IDENTITIES, **HARDWARE}
     shares = {guard: shares_of(device, kind, Arithmetic(guard), exact) for guard in GUARDS}
     hardware = shares["or"]
-    fused = hardware["fma"] == 1.0
-    split = frozenset() if fused or "f64" not in device.info.kinds else frozenset({kind})
-    accurate = {
-        guard: shares_of(device, kind, Arithmetic(guard, split), FUNCTIONS) for guard in GUARDS
-    }
     return FloatFindings(
         _weakest(shares, IDENTITIES),
-        _weakest(accurate, FUNCTIONS),
-        fused_fma=fused,
+        None,
+        fused_fma=hardware["fma"] == 1.0,
         exact_division=hardware["division"] == 1.0,
         exact_sqrt=hardware["sqrt"] == 1.0,
         keeps_subnormals=hardware["subnormals"] == 1.0,
     )
+
+
+def _test_functions(device: Device, kind: str, needed: Arithmetic) -> Guard | None:
+    """The weakest guard under which functions are accurate."""
+    formulas = {**FUNCTIONS, **JUMPS}
+    shares = {g: shares_of(device, kind, replace(needed, guard=g), formulas) for g in GUARDS}
+    return _weakest(shares, formulas)
 
 
 def shares_of(

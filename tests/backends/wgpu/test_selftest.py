@@ -7,7 +7,7 @@ import pytest
 from runmat_jit.backends.wgpu.arithmetic import GUARDS, Arithmetic
 from runmat_jit.backends.wgpu.builtin_errors import builtin_errors
 from runmat_jit.backends.wgpu.findings import Findings, FloatFindings
-from runmat_jit.backends.wgpu.identities import FUNCTIONS, IDENTITIES
+from runmat_jit.backends.wgpu.identities import FUNCTIONS, IDENTITIES, JUMPS
 from runmat_jit.backends.wgpu.selftest import self_test, shares_of
 from tests.backends.wgpu.shaders import device
 
@@ -29,7 +29,7 @@ def test_the_software_adapter_needs_the_strongest_guard_and_splits_fma():
 @pytest.mark.usefixtures("adapter")
 @pytest.mark.parametrize("kind", ["f32", "f64"])
 def test_the_strongest_guard_restores_every_identity_and_function(kind):
-    for formulas in (IDENTITIES, FUNCTIONS):
+    for formulas in (IDENTITIES, FUNCTIONS, JUMPS):
         shares = shares_of(device(), kind, Arithmetic("or", frozenset({kind})), formulas)
         assert shares == dict.fromkeys(formulas, 1.0)
 
@@ -59,7 +59,10 @@ def test_an_adapter_that_does_all_right_needs_nothing():
 def test_float32_is_corrected_by_float64_where_that_is_exact():
     f32 = FloatFindings("or", "fma", True, False, False, True)
     found = Findings({"f32": f32, "f64": GOOD}, {})
-    assert found.arithmetic(reproducible=False) == Arithmetic("fma", wide=True)
+    before_jumps = frozenset({("div", "f32"), ("sqrt", "f32")})
+    assert found.arithmetic(reproducible=False) == Arithmetic(
+        "fma", wide=True, correct_before_jumps=before_jumps
+    )
     exact = found.arithmetic(reproducible=True)
     assert (exact.guard, exact.correct) == ("or", {("div", "f32"), ("sqrt", "f32")})
     assert found.irreproducible("f32") is None

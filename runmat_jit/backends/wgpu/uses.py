@@ -1,0 +1,90 @@
+"""How the floats of a kernel are used: which feed other operations, which are rounded later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from runmat_jit.kernel.ir import Function, Instruction, Kernel, Value
+from runmat_jit.kernel.primitives import FLOATS
+from runmat_jit.kernel.walk import every_instruction
+
+_WITHOUT_ARITHMETIC = ("store", "bitcast", "note", "isnan", "fptosi")
+"""Operations on floats that no float rule reaches through."""
+_JUMPS = ("floor", "ceil", "rint", "trunc_float", "fptosi")
+"""Operations whose result may be another whole number where the operand differs by one bit."""
+_PASSES = ("add", "sub", "mul", "div", "fma", "neg", "abs", "sqrt", "copysign", "scale2", "select")
+_MOVES = ("splat", "fpext", "fptrunc")
+_ROUNDING = ("add", "sub", "mul", "div", "fma", "sqrt", "scale2")
+
+
+def fed_values(bodies: Sequence[Sequence[Instruction]]) -> frozenset[int]:
+    """Numbers of floats that another float operation takes, or that a block carries on."""
+    found: set[int] = set()
+    for body in bodies:
+        for instruction in every_instruction(body):
+            if instruction.op not in _WITHOUT_ARITHMETIC:
+                found |= {v.number for v in instruction.args if v.type in FLOATS}
+            if instruction.block is not None:
+                found |= {v.number for v in instruction.block.yields if v.type in FLOATS}
+    return frozenset(found)
+
+
+def values_before_jumps(kernel: Kernel) -> frozenset[int]:
+    """Numbers of floats from which a value is computed that is rounded to a whole number."""
+    functions = {f.name: f for f in kernel.functions}
+    comes_from: dict[int, set[int]] = {}
+    pending: list[int] = []
+    for instruction in instructions_of(kernel):
+        if instruction.op in _JUMPS:
+            pending += [v.number for v in instruction.args]
+        for value, sources in _sources(instruction, functions):
+            floats = {v.number for v in sources if v.type in FLOATS}
+            comes_from.setdefault(value.number, set()).update(floats)
+    found: set[int] = set()
+    while pending:
+        number = pending.pop()
+        if number not in found:
+            found.add(number)
+            pending += comes_from.get(number, ())
+    return frozenset(found)
+
+
+def instructions_of(kernel: Kernel) -> Iterator[Instruction]:
+    """The instructions of a kernel and of its cold functions."""
+    for body in (kernel.body, *(f.body for f in kernel.functions)):
+        yield from every_instruction(body)
+
+
+def rounding_of(kernel: Kernel) -> frozenset[tuple[str, str]]:
+    """Operations that round, with the float type that they round to."""
+    found: set[tuple[str, str]] = set()
+    for instruction in instructions_of(kernel):
+        floats = [r.type for r in instruction.results if r.type in FLOATS]
+        if instruction.op == "total":
+            combines = instruction.attrs["combines"]
+            assert isinstance(combines, tuple), "a total names how it combines"
+            pairs = zip(combines, instruction.results, strict=True)
+            found |= {(op, r.type) for op, r in pairs if r.type in FLOATS}
+        elif instruction.op in _ROUNDING:
+            found |= {(instruction.op, kind) for kind in floats}
+    return frozenset(pair for pair in found if pair[0] in _ROUNDING)
+
+
+def _sources(
+    instruction: Instruction, functions: dict[str, Function]
+) -> Iterator[tuple[Value, Sequence[Value]]]:
+    """Values that an instruction defines, and the values from which each is computed."""
+    op, args, results = instruction.op, instruction.args, instruction.results
+    block = instruction.block
+    if op == "call":
+        function = functions[str(instruction.attrs["function"])]
+        yield from ((p, [a]) for p, a in zip(function.parameters, args, strict=True))
+        yield from ((r, [f]) for r, f in zip(results, function.results, strict=True))
+    elif block is not None:
+        inits = args[len(args) - len(block.carried) :]
+        for carried, init, after in zip(block.carried, inits, block.yields, strict=False):
+            yield carried, [init, after]
+        for position, (result, after) in enumerate(zip(results, block.yields, strict=True)):
+            yield result, [after, *inits[position : position + 1]]
+    elif op in _PASSES or op in _MOVES:
+        yield from ((r, args) for r in results)

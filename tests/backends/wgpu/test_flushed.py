@@ -1,0 +1,111 @@
+"""What is done by bits where an adapter flushes subnormal numbers.
+
+Oracle: the interpreter of kernels. The adapter at hand keeps them, so that the results must be the
+same with and without; that the text holds no operation on floats that could flush is read off it.
+"""
+
+import numpy as np
+import pytest
+
+from runmat_jit.backends.wgpu.arithmetic import Arithmetic
+from runmat_jit.kernel.build import Builder
+from runmat_jit.kernel.math import extrema
+from tests.backends.wgpu.shaders import check, runner
+from tests.kernel.math.expansions import any_bits, special_floats
+
+pytestmark = pytest.mark.usefixtures("adapter")
+
+KINDS = {"f32": np.float32, "f64": np.float64}
+FLUSHED = Arithmetic("or", frozenset(KINDS), flushed=frozenset(KINDS))
+UNARY = {
+    "neg": lambda _k, x: -x,
+    "abs": lambda k, x: k.prim("abs", x),
+    "floor": lambda k, x: k.prim("floor", x),
+    "ceil": lambda k, x: k.prim("ceil", x),
+}
+BINARY = {
+    **{op: (lambda k, a, b, op=op: getattr(k, op)(a, b)) for op in ("eq", "ne")},
+    "lt": lambda _k, a, b: a < b,
+    "le": lambda _k, a, b: a <= b,
+    "gt": lambda _k, a, b: a > b,
+    "ge": lambda _k, a, b: a >= b,
+    "maximum": extrema.maximum,
+    "fmin": extrema.fmin,
+}
+
+
+def numbers(kind):
+    rng = np.random.default_rng(5)
+    x = np.concatenate([special_floats(KINDS[kind]), any_bits(rng, KINDS[kind], 100)])
+    subnormal = (np.arange(1, 40) * np.finfo(KINDS[kind]).smallest_subnormal).astype(KINDS[kind])
+    return rng.permutation(np.concatenate([x, subnormal, -subnormal]))
+
+
+def elementwise(expand, kinds, result):
+    b = Builder()
+    inputs = [b.buffer(f"x{i}", kind) for i, kind in enumerate(kinds)]
+    out = b.buffer("out", "bool" if result == "i1" else result, written=True)
+    n = b.scalar("n", "index")
+    with b.lanes(0, n) as lanes:
+        b.store(out, lanes.i, expand(b, *(b.load(x, lanes.i) for x in inputs)))
+    return b.finish()
+
+
+def checked(kernel, **arrays):
+    n = arrays["out"].size
+    check(kernel, {**arrays, "n": n}, (0, n), using=runner(FLUSHED))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", UNARY)
+def test_a_function_of_one_number(name, kind):
+    x = numbers(kind)
+    checked(elementwise(UNARY[name], [kind], kind), x0=x, out=np.zeros_like(x))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", BINARY)
+def test_a_comparison_of_two_numbers(name, kind):
+    x = numbers(kind)
+    a, b = (m.ravel()[::3] for m in np.meshgrid(x, x))
+    result = kind if name in ("maximum", "fmin") else "i1"
+    out = np.zeros(a.size, KINDS.get(result, np.bool_))
+    kernel = elementwise(BINARY[name], [kind, kind], result)
+    checked(kernel, x0=np.ascontiguousarray(a), x1=np.ascontiguousarray(b), out=out)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "op"), [("f32", "f64", "fpext"), ("f64", "f32", "fptrunc")]
+)
+def test_a_conversion_between_the_formats(before, after, op):
+    x = numbers(before)
+    if before == "f64":
+        narrow = numbers("f32").astype(np.float64)
+        with np.errstate(all="ignore"):
+            x = np.concatenate([x, narrow, narrow * (1 + 2.0**-30), narrow * 1.5])
+    kernel = elementwise(lambda k, v: k.convert(op, v, after), [before], after)
+    checked(kernel, x0=x, out=np.zeros(x.size, KINDS[after]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("combine", ["min", "max"])
+def test_an_extremum_of_many(combine, kind):
+    b = Builder()
+    x, out = b.buffer("x", kind), b.buffer("out", kind, written=True)
+    rows, n = (b.scalar(name, "index") for name in ("rows", "n"))
+    with b.grid(rows) as cell:
+        with b.total(0, n, [(combine, kind)]) as total:
+            total.yield_(b.load(x, cell.i * n + total.i))
+        b.store(out, cell.i, total.out[0], stride=0)
+    values = np.resize(numbers(kind), (30, 9))
+    memory = {"x": values.ravel(), "out": np.zeros(30, KINDS[kind]), "rows": 30, "n": 9}
+    check(b.finish(), memory, (0, 30), using=runner(FLUSHED))
+
+
+def test_no_float_operation_that_may_flush_is_left():
+    kernel = elementwise(lambda k, a, b: k.select(-a < k.prim("abs", b), a, b), ["f32"] * 2, "f32")
+    text = runner(FLUSHED).backend.source(kernel)
+    body = text[text.index("fn main") :]
+    assert {"neg_f32_4", "abs_f32_4", "order_f32_4"} <= set(body.replace("(", " ").split())
+    assert " abs(" not in body
+    assert "-(" not in body
