@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from runmat_jit.capture.values import SCALARS, Unencodable, is_number, is_tracea
 
 if TYPE_CHECKING:
     from runmat_jit.capture.tracer import Tracer
+
+_WRITEABLE: Final = 0x400
+"""The bit of ``flags.num``: ``flags.writeable`` warns for results of ``np.broadcast_arrays``."""
 
 
 def run(tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -197,7 +200,8 @@ def same_structure(value: Any) -> Callable[[Any], bool]:
 def structure_of(value: Any) -> Any:
     """What later entries rely on: everything but the numbers."""
     if isinstance(value, np.ndarray):
-        return type(value), value.dtype, value.shape, value.strides, value.flags.writeable
+        writeable = value.flags.num & _WRITEABLE
+        return type(value), value.dtype, value.shape, value.strides, writeable
     apart = take_apart(value)
     if apart is None:
         return type(value)

@@ -384,3 +384,7 @@ def test_host_calls_are_replayed(fn):
 
 def test_products_after_writes_are_replayed():
     check(products_after_writes, square, replayed=True)
+
+
+def test_results_of_broadcast_arrays_are_looked_at_without_numpys_warning():
+    check(lambda x, y: np.broadcast_arrays(x, y), lambda: (np.ones((3, 1)), np.ones(4)))

@@ -41,6 +41,24 @@ HOST_CALLS = frozenset(
 )
 """What stays with NumPy and its libraries by design; other calls that NumPy computes count."""
 
+VIEWS = frozenset(
+    (
+        *("transpose", "moveaxis", "swapaxes", "rollaxis", "reshape", "ravel", "squeeze", "view"),
+        *(
+            "expand_dims",
+            "diagonal",
+            "broadcast_to",
+            "broadcast_arrays",
+            "flip",
+            "fliplr",
+            "flipud",
+        ),
+        *("rot90", "split", "array_split", "hsplit", "vsplit", "dsplit", "real", "imag", "item"),
+        *("sliding_window_view", "ix_", "atleast_1d", "atleast_2d", "atleast_3d"),
+    )
+)
+"""Calls that compute no elements."""
+
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
@@ -84,7 +102,7 @@ def measure(program, jit=runmat.jit):
     explanation = decorated.explain(*args, **kwargs)
     compiled = sum(len(region.operations) for region in explanation.regions)
     calls = (call.partition(" (")[0] for call in explanation.host_calls)
-    by_numpy = tuple(name for name in calls if name not in HOST_CALLS)
+    by_numpy = tuple(name for name in calls if name not in HOST_CALLS | VIEWS)
     reasons = sorted({reason.id for reason in explanation.reasons})
     return Coverage(mode, compiled, by_numpy, tuple(reasons))
 
