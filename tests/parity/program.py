@@ -4,7 +4,9 @@
     def moving_average(x, width=5): ...
 
 A *make* function gives the arguments: ``make(rng, shape, dtype)``, a tuple of positional
-arguments or ``(args, kwargs)``. It is called anew for every call, with equally seeded generators.
+arguments or ``(args, kwargs)``. It is called anew for every call, with equally seeded generators,
+and may set the globals that the program reads. Floats are compared within a bound of the dtype of
+each result: a program keeps float32 results in float32 arrays, and sums no terms that cancel.
 """
 
 import importlib
