@@ -8,11 +8,15 @@ Shapes and axes here are those of the data: MATLAB's in reverse.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
+from matlab_frontend.draws import Draw, draw_now
 from matlab_frontend.values.array import Data
+
+if TYPE_CHECKING:
+    from runmat_jit.random import Generator
 
 Operand: TypeAlias = Any
 """An engine's array, or a Python number, which takes the dtype of the arrays beside it."""
@@ -57,6 +61,9 @@ class Engine(Protocol):
 
     def arange(self, count: int, start: float, step: float) -> Data:
         """``start + step * k`` for k below ``count``: doubles along one axis."""
+
+    def draw(self, generator: Generator, draw: Draw) -> Data:
+        """The next random numbers of a generator."""
 
     def take(self, data: Data, key: Key) -> Data:
         """The elements at a key; never shares memory with ``data``."""
@@ -118,6 +125,9 @@ class NumpyEngine:
 
     def arange(self, count: int, start: float, step: float) -> Data:
         return start + step * np.arange(count, dtype=np.float64)
+
+    def draw(self, generator: Generator, draw: Draw) -> Data:
+        return draw_now(generator, draw)
 
     def take(self, data: Data, key: Key) -> Data:
         return np.ascontiguousarray(data[open_mesh(data.shape, key)]).copy()

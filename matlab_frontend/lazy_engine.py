@@ -8,17 +8,20 @@ longer for the compiler than for them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from matlab_frontend.draws import Draw, record
 from matlab_frontend.engine import Key, NumpyEngine, Operand
 from matlab_frontend.values.array import Data
 from runmat_jit.core.types import COMPILED_DTYPES
 
 if TYPE_CHECKING:
     from runmat_jit.capture.tracer import Tracer
+    from runmat_jit.random import Generator
 
 SMALL = 4096
 """Elements below which an array by itself is not worth recording."""
@@ -92,6 +95,11 @@ class LazyEngine:
             return self.now.arange(count, start, step)
         steps = self.tracer.call(np.arange, (count,), {"dtype": np.float64})
         return self.apply("add", self.apply("multiply", steps, step), start)
+
+    def draw(self, generator: Generator, draw: Draw) -> Data:
+        if math.prod(draw.shape) < max(self.small, 1):
+            return self.now.draw(generator, draw)
+        return record(self.tracer, generator, draw)
 
     def take(self, data: Data, key: Key) -> Data:
         if self._recorded(data) and all(isinstance(part, slice) for part in key):

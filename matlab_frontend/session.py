@@ -7,12 +7,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from matlab_frontend.display_numbers import SHORT, Styles
 from matlab_frontend.engine import Engine, NumpyEngine
 from matlab_frontend.values.array import ErrorObject, Value
+
+if TYPE_CHECKING:
+    from runmat_jit.random import Generator
 
 
 def write_output(text: str) -> None:
@@ -36,7 +38,7 @@ class Session:
     globals: dict[str, Value] = field(default_factory=dict)
     folders: tuple[Path, ...] = ()
     """Where functions in files of their own are looked for."""
-    generator: np.random.Generator | None = None
+    generator: Generator | None = None
     seeded_with: int = 0
     started: float | None = None
     """When ``tic`` was called last, by the clock of ``time.perf_counter``."""
@@ -46,7 +48,7 @@ class Session:
     depth: int = 0
     """Calls of functions that are running."""
 
-    def random(self) -> np.random.Generator:
+    def random(self) -> Generator:
         """The generator of ``rand`` and its like, seeded with 0 until ``rng`` says otherwise."""
         if self.generator is None:
             self.seed(0)
@@ -55,7 +57,9 @@ class Session:
 
     def seed(self, seed: int) -> None:
         """Begin the random numbers that belong to a seed."""
-        self.generator = np.random.Generator(np.random.Philox(seed))
+        from runmat_jit.random import default_rng  # noqa: PLC0415  (with the first draw)
+
+        self.generator = default_rng(seed)
         self.seeded_with = seed
 
     def clock(self) -> float:

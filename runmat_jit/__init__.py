@@ -24,7 +24,7 @@ from runmat_jit.core.errors import (
 )
 
 if TYPE_CHECKING:
-    from runmat_jit import random
+    from runmat_jit import matlab, random
 
 __all__ = [
     "ArgumentError",
@@ -39,6 +39,7 @@ __all__ = [
     "devices",
     "disable",
     "jit",
+    "matlab",
     "random",
     "telemetry",
 ]
@@ -46,7 +47,7 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
-    """Load ``random`` at its first use: it brings the compiler with it."""
-    if name != "random":
+    """Load ``random`` (it brings the compiler with it) and ``matlab`` at their first use."""
+    if name not in ("matlab", "random"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module("runmat_jit.random")
+    return import_module(f"runmat_jit.{name}")

@@ -130,6 +130,8 @@ VIEW_METHODS: Final = frozenset(
     ("transpose", "reshape", "ravel", "swapaxes", "squeeze", "diagonal", "__array__")
 )
 VIEW_ATTRIBUTES: Final = frozenset(("T", "mT", "real"))
+_FUNCTIONS: Final = (types.FunctionType, types.BuiltinFunctionType, type(np.reshape))
+"""Classes of functions: most of NumPy's are of one of its own."""
 
 
 def is_view(fn: Any) -> bool:
@@ -138,7 +140,7 @@ def is_view(fn: Any) -> bool:
         return fn.name in VIEW_METHODS
     if type(fn) is AttributeCall:
         return fn.name in VIEW_ATTRIBUTES
-    return isinstance(fn, types.FunctionType | types.BuiltinFunctionType) and fn in VIEW_FUNCTIONS
+    return isinstance(fn, _FUNCTIONS) and fn in VIEW_FUNCTIONS
 
 
 # -- host calls ------------------------------------------------------------------------------------

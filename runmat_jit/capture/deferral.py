@@ -8,7 +8,7 @@ own kernel all the same, so that a value never depends on how it was asked for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -87,6 +87,23 @@ def attempt(
     if tracer.immediate or (tracer.loose and plan.out is not None):
         tracer.flush()
     return True, traced
+
+
+def apply_row(
+    tracer: Tracer, row: Row, operands: tuple[Any, ...], params: Mapping[str, Hashable]
+) -> Traced:
+    """Defer a row that no callable of NumPy's spells, such as a draw of random numbers.
+
+    Its rule covers the operands, which are traced values or numbers.
+    """
+    plan = finish(tracer, row, Bound(operands, dict(params)), None)
+    assert plan is not None, f"the rule of {row.name} covers its operands"
+    pattern = pattern_of(tracer, row.numpy, plan, operands)
+    traced = record(tracer, pattern, plan.operands, None)
+    args = tuple([tracer.encode(operand) for operand in operands])
+    entry = Op(row.numpy, args, params, tracer.encode(traced), tracer.pending_line, pattern.meaning)
+    tracer.steps.note(entry)
+    return traced
 
 
 def place_of(value: Any) -> Any:

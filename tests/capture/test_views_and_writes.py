@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import runmat_jit as runmat
 from tests.capture.behavior import Keywords, check
 
 PROGRAMS = []
@@ -522,3 +523,15 @@ def test_an_array_given_as_two_keywords_is_one_array():
 )
 def test_what_is_replayed(fn):
     check(fn, vector, replayed=True)
+
+
+@pytest.mark.parametrize("view", [lambda y: np.reshape(y, (4, 5)), np.transpose])
+def test_a_numpy_function_that_gives_a_view_computes_nothing(view):
+    @runmat.jit
+    def doubled(x):
+        return view(x + 1) * 2
+
+    runmat.telemetry.reset()
+    x = np.arange(20.0)
+    np.testing.assert_array_equal(doubled(x), view(x + 1) * 2)
+    assert runmat.telemetry.snapshot()["programs_built"] == 1

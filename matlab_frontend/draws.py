@@ -1,0 +1,98 @@
+"""Random numbers of a generator of ``runmat_jit.random``: drawn at once, or recorded.
+
+Both give the same numbers of the same stream and advance it alike, so a program's numbers do not
+depend on which of its draws were recorded. Elements count in the order of the data, which is
+MATLAB's: column by column.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from runmat_jit.capture.tracer import Tracer
+    from runmat_jit.random import Generator
+
+_HALF, _WORD = 1 << 63, 1 << 64
+_STEPS_32 = 1 << 31
+"""Draws with fewer elements are counted in 32 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """What is drawn: ``uniform`` and ``normal`` numbers of a dtype, or ``integers`` as int64.
+
+    ``low`` and ``high`` are the least and the greatest of the integers.
+    """
+
+    name: Literal["uniform", "normal", "integers"]
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    low: int = 0
+    high: int = 0
+
+
+def draw_now(generator: Generator, draw: Draw) -> np.ndarray:
+    """The next numbers of the generator."""
+    if draw.name == "integers":
+        made = generator.integers(draw.low, draw.high, draw.shape, endpoint=True)
+    elif draw.name == "uniform":
+        made = generator.random(draw.shape, draw.dtype)
+    else:
+        made = generator.standard_normal(draw.shape, draw.dtype)
+    return np.asarray(made)
+
+
+def record(tracer: Tracer, generator: Generator, draw: Draw) -> Any:
+    """The next numbers of the generator as operations that can be fused."""
+    from runmat_jit.capture.deferral import apply_row  # noqa: PLC0415  (with the first large draw)
+    from runmat_jit.ops.table import ROWS  # noqa: PLC0415  (likewise)
+
+    owned = 8 if draw.name == "integers" else draw.dtype.itemsize
+    stream = (_index(tracer, draw.shape), *_reserve(tracer, generator, draw.shape, owned))
+    if draw.name != "integers":
+        row = ROWS["random_uniform" if draw.name == "uniform" else "random_normal"]
+        return apply_row(tracer, row, stream, {"dtype": draw.dtype.name})
+    bits = apply_row(tracer, ROWS["random_bits"], stream, {})
+    last, low = (_word(tracer, number) for number in (draw.high - draw.low, draw.low))
+    above = apply_row(tracer, ROWS["random_bounded"], (bits, last), {})
+    return tracer.call(np.add, (above, low), {})
+
+
+def _reserve(
+    tracer: Tracer, generator: Generator, shape: Sequence[int], owned: int
+) -> tuple[Any, Any]:
+    """Key and position of a draw whose elements own so many bytes; the generator passes it."""
+    from runmat_jit.ops.random import ELEMENTS_PER_BLOCK  # noqa: PLC0415  (likewise)
+
+    state = generator.state
+    key, counter = (state["state"][name] for name in ("key", "counter"))
+    after = (counter - -math.prod(shape) // ELEMENTS_PER_BLOCK[owned]) % _WORD
+    generator.state = state | {"state": {"key": key, "counter": after}}
+    return _word(tracer, key), _word(tracer, counter)
+
+
+def _word(tracer: Tracer, number: int) -> Any:
+    """64 bits as an operand that is given at each run: new numbers need no new kernel."""
+    return tracer.lift(np.int64((number + _HALF) % _WORD - _HALF))
+
+
+def _index(tracer: Tracer, shape: Sequence[int]) -> Any:
+    """The number of each element: one count an axis, the slowest axis first."""
+    dtype = np.int32 if math.prod(shape) < _STEPS_32 else np.int64
+    total: Any = None
+    step = math.prod(shape)
+    for axis, extent in enumerate(shape):
+        step //= extent
+        if extent == 1 and axis + 1 < len(shape):
+            continue
+        count = tracer.call(np.arange, (0, extent * step, step), {"dtype": dtype})
+        placed = (1,) * axis + (extent,) + (1,) * (len(shape) - axis - 1)
+        count = tracer.call(np.reshape, (count, placed), {})
+        total = count if total is None else tracer.call(np.add, (total, count), {})
+    return total
