@@ -85,16 +85,16 @@ def laid_out(value, change, done):
 
 
 def seen_of(fn, args, kwargs):
-    """An observation and the states of all generators afterwards."""
+    """An observation, and the states of all generators afterwards."""
     np.random.seed(12345)
     seen = observe(fn, args, kwargs)
-    found = [np.random.get_state(legacy=False)]
+    states = [np.random.get_state(legacy=False)]
     for value in (*args, *kwargs.values()):
         if isinstance(value, np.random.Generator):
-            found.append(value.bit_generator.state)
+            states.append(value.bit_generator.state)
         elif isinstance(value, np.random.RandomState):
-            found.append(value.get_state(legacy=False))
-    return seen, repr(found)
+            states.append(value.get_state(legacy=False))
+    return seen, [bits_of(state) for state in states]
 
 
 # -- a program -------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ class ObjectCache:
 
     def __init__(self, directory: Path, limit_bytes: int = 256 << 20) -> None:
         self.directory, self.limit_bytes = directory, limit_bytes
-        self.hits = self.misses = 0
+        self.hits = self.misses = self._puts = 0
 
     @staticmethod
     def key(*parts: object) -> str:
@@ -83,11 +83,15 @@ class ObjectCache:
         return self.directory / f"{key}.o"
 
     def _prune(self) -> None:
-        """Every now and then, delete what was not used for longest, down to half the limit."""
-        entries = self._entries()
-        if len(entries) % 64:
+        """Delete what was not used for longest, down to half the limit.
+
+        Only at the first and every 64th entry of a process: listing a full directory takes longer
+        than compiling.
+        """
+        self._puts += 1
+        if self._puts % 64 and self._puts != 1:
             return
-        facts = sorted(((p, p.stat()) for p in entries), key=lambda pair: pair[1].st_mtime)
+        facts = sorted(((p, p.stat()) for p in self._entries()), key=lambda pair: pair[1].st_mtime)
         excess = sum(stat.st_size for _, stat in facts) - self.limit_bytes
         if excess <= 0:
             return

@@ -56,6 +56,15 @@ def test_the_entries_used_least_recently_go_first(tmp_path):
     assert cache.get("127") is not None
 
 
+def test_the_directory_is_not_listed_at_every_put(cache, monkeypatch):
+    listed = []
+    entries = cache._entries
+    monkeypatch.setattr(cache, "_entries", lambda: listed.append(1) or entries())
+    for number in range(128):
+        cache.put(str(number), b"contents")
+    assert len(listed) == 3  # at the first, the 64th and the 128th
+
+
 def test_a_second_process_compiles_nothing(cache):
     first, second = Jit(cache), Jit(cache)
     code = first.compile_object(TEXT)
