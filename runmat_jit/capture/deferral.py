@@ -29,7 +29,7 @@ from runmat_jit.capture.storage import Geometry, Storage
 from runmat_jit.capture.tape import Compute, Op, Ref
 from runmat_jit.capture.traced import ARRAY, GENERIC, PYTHON, Traced
 from runmat_jit.capture.values import Unencodable
-from runmat_jit.core.types import COMPILED_DTYPES, TensorType, c_strides
+from runmat_jit.core.types import COMPILED_DTYPES, TensorType, broadcast_shapes, c_strides
 from runmat_jit.ops.promotion import fits
 from runmat_jit.ops.spec import Bound, Result, Weak, layout_of
 from runmat_jit.ops.spec import Op as Row
@@ -238,7 +238,7 @@ def takes(out: Any, result: Result, casting: str) -> bool:
         return False
     rule: Any = casting
     try:
-        fits_shape = np.broadcast_shapes(at.shape, made.shape) == at.shape
+        fits_shape = broadcast_shapes(at.shape, made.shape) == at.shape
     except ValueError:
         return False
     return fits_shape and np.can_cast(made.dtype, at.dtype, rule) and out._rm_tracer.writable(out)

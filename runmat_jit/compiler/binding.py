@@ -78,7 +78,7 @@ def bind(
             scalars.append((len(numbers) + len(block), places[argument.node]))
             block.append(0)
         else:
-            block.append(int(argument))
+            block.append(argument)
     return Bound(
         compiled.address,
         picker(numbers),

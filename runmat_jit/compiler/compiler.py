@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
@@ -187,7 +188,7 @@ class Places:
         place = len(self.plan.graph.inputs) + self.room + len(self.buffers)
         plain = order == tuple(range(len(shape)))
         strides = None if plain else tuple(s * dtype.itemsize for s in c_strides(shape, order))
-        nbytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        nbytes = math.prod(shape) * dtype.itemsize
         self.buffers.append(Buffer(place, shape, dtype, strides, nbytes))
         self.numbers[key] = place
         return place

@@ -51,3 +51,20 @@ def c_strides(shape: tuple[int, ...], order: tuple[int, ...] | None = None) -> t
         strides[axis] = step
         step *= shape[axis]
     return tuple(strides)
+
+
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that shapes broadcast to, as NumPy's function of this name, on any kind of int.
+
+    Raises:
+        ValueError: They do not.
+
+    """
+    found: list[int] = [1] * max(map(len, shapes), default=0)
+    for shape in shapes:
+        for axis, extent in enumerate(shape, len(found) - len(shape)):
+            if found[axis] == 1:
+                found[axis] = extent
+            elif extent not in (1, found[axis]):
+                raise ValueError(f"shapes {', '.join(map(str, shapes))} do not broadcast")
+    return tuple(found)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from runmat_jit.core.types import broadcast_shapes
 from runmat_jit.graph.node import Node
 from runmat_jit.lower.elementwise import lower_elementwise
 from runmat_jit.lower.events import noted_values
@@ -23,7 +22,7 @@ def lower_elementwise_region(region: Region, plan: Plan) -> tuple[Launch, ...]:
 
 def elementwise_problem(region: Region, plan: Plan) -> Problem:
     """The region's operations over the space that its members broadcast to."""
-    extents = np.broadcast_shapes(*(node.type.shape for node in region.nodes))
+    extents = broadcast_shapes(*(node.type.shape for node in region.nodes))
     computed = [node for node in region.nodes if node.op.expand is not None]
     tested = noted_values(region)
     rank = len(extents)

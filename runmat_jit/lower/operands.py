@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import cast
 
 from runmat_jit.graph.constant import is_constant
 from runmat_jit.graph.node import Node
@@ -32,6 +33,9 @@ def operand_of(
     if is_constant(base):
         return base
     strides = spread(view.strides, axes, node, rank)
+    if base.op.name == "count":
+        number = cast("int", base.params["number"])
+        return Read(Iota(0, 1, number, number >= 2**31), node.type.dtype, (0,) * rank)
     if base.op.name == "iota":
         start, step = base.params["start"], base.params["step"]
         assert isinstance(start, int | float)

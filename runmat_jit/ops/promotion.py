@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from runmat_jit.core.types import COMPILED_DTYPES, TensorType
+from runmat_jit.core.types import COMPILED_DTYPES, TensorType, broadcast_shapes
 from runmat_jit.ops.spec import Operand, Params, Result
 
 Rule = Callable[[tuple[Operand, ...], Params], Result | None]
@@ -68,7 +68,7 @@ def broadcast(operands: tuple[Operand, ...]) -> tuple[int, ...] | None:
     if all(shape == first for shape in shapes):
         return first
     try:
-        return np.broadcast_shapes(*shapes)
+        return broadcast_shapes(*shapes)
     except ValueError:
         return None
 

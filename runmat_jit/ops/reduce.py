@@ -12,7 +12,6 @@ from runmat_jit.core.types import COMPILED_DTYPES, TensorType
 from runmat_jit.ops.promotion import is_compiled
 from runmat_jit.ops.readers import axis_of, dtype_of, flag, method_reader
 from runmat_jit.ops.spec import Event, Make, Op, Operand, Params, Reduction, Result
-from runmat_jit.ops.structure import constant_params
 
 _BOOL, _DOUBLE = np.dtype(bool), np.dtype(np.float64)
 _EVENTS: frozenset[Event] = frozenset({"overflow", "underflow", "invalid"})
@@ -129,7 +128,7 @@ def _decompose_mean(make: Make, args: tuple[Any, ...], params: Params, kind: Ten
     total = make("sum", args, params, kind)
     if kind.dtype != _DOUBLE:
         total = make("cast", (total,), {"dtype": "float64"}, wide)
-    divisor = make("constant", (), constant_params(count, _DOUBLE), TensorType(_DOUBLE, ()))
+    divisor = make("count", (), {"number": count}, TensorType(_DOUBLE, ()))
     mean = make("divide", (total, divisor), {}, wide)
     if kind.dtype != _DOUBLE:
         mean = make("cast", (mean,), {"dtype": kind.dtype.name}, kind)

@@ -27,6 +27,10 @@ def _constant(*, bits: bytes, type: TensorType) -> Any:  # noqa: A002 -- a node'
     return constant_value(bits, type.dtype)
 
 
+def _count(*, number: int, type: TensorType) -> Any:  # noqa: A002 -- a node's field
+    return type.dtype.type(number)
+
+
 def _iota(*, start: float, step: float, type: TensorType) -> Any:  # noqa: A002 -- a node's field
     """``start + step * i``, every operation rounded in the dtype."""
     first, distance = type.dtype.type(start), type.dtype.type(step)
@@ -46,6 +50,7 @@ def _row(name: str, doc: str, numpy: Callable[..., Any], kind: Kind = "structure
 ROWS = (
     _row("input", "An argument of the graph, by ``index`` and ``strides``.", _never),
     _row("constant", "A number, by its ``bits`` in the node's dtype.", _constant),
+    _row("count", "How many elements there are: a ``number`` that kernels are given.", _count),
     _row("iota", "The numbers ``start + step * i`` along one axis.", _iota),
     _row("host_call", "A call that NumPy runs.", _never, "host"),
     _row("host_result", "One result of a host call.", _never, "host"),

@@ -18,9 +18,10 @@ def test_a_mean_is_a_sum_divided_in_double_precision():
         "$0 : float32[4, 5] strides (5, 1)\n"
         "%0 = sum($0, axis=(1,), dtype='float32', keepdims=False) : float32[4]\n"
         "%1 = cast(%0, dtype='float64') : float64[4]\n"
-        "%2 = divide(%1, 5.0) : float64[4]\n"
-        "%3 = cast(%2, dtype='float32') : float32[4]\n"
-        "return %3 -> fresh (0,)\n"
+        "%2 = count(number=5) : float64[]\n"
+        "%3 = divide(%1, %2) : float64[4]\n"
+        "%4 = cast(%3, dtype='float32') : float32[4]\n"
+        "return %4 -> fresh (0,)\n"
     )
 
 

@@ -79,7 +79,7 @@ def stored_strides(node: Node, orders: Orders) -> Strides:
 
 def is_leaf(node: Node) -> bool:
     """Whether the node needs no computation: an input, a constant, or numbers that count."""
-    return node.op.name in ("input", "iota") or is_constant(node)
+    return node.op.name in ("input", "iota", "count") or is_constant(node)
 
 
 def is_view(node: Node) -> bool:

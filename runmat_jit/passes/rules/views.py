@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-import numpy as np
-
+from runmat_jit.core.types import broadcast_shapes
 from runmat_jit.graph.apply import make_node
 from runmat_jit.graph.node import Node
 from runmat_jit.ops.table import ROWS
@@ -103,7 +102,7 @@ def drop_implied_broadcast(node: Node) -> Node | None:
         if arg.op.name != "broadcast_to":
             continue
         shorter = [*args[:place], arg.args[0], *args[place + 1 :]]
-        if np.broadcast_shapes(*(each.type.shape for each in shorter)) == node.type.shape:
+        if broadcast_shapes(*(each.type.shape for each in shorter)) == node.type.shape:
             args = shorter
     if tuple(args) == node.args:
         return None
