@@ -108,6 +108,8 @@ def call_numpy(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
         return fn(*args, **kwargs)
     if in_set(fn, _ABOUT_TYPES):
         return fn(*map(type_facts, args), **kwargs)
+    if fn is np.result_type:
+        return fn(*map(weak_type_facts, args))
     return tracer.call(fn, args, kwargs)
 
 
@@ -122,6 +124,12 @@ def type_facts(value: Any) -> Any:
     """An empty array of the same dtype, for questions about dtypes."""
     is_array = type(value) is Traced and value._rm_kind != PYTHON
     return np.empty(0, value.dtype) if is_array else value
+
+
+def weak_type_facts(value: Any) -> Any:
+    """Likewise, with Python numbers by their type alone: any value of it promotes alike."""
+    is_number = type(value) is Traced and value._rm_kind == PYTHON
+    return value.__class__() if is_number else type_facts(value)
 
 
 def call_function(hooks: Hooks, fn: types.FunctionType, args: Args, kwargs: Kwargs) -> Any:

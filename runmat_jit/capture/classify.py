@@ -62,6 +62,23 @@ class UfuncMethod:
         return f"{self.ufunc.__name__}.{self.name}"
 
 
+@dataclass(frozen=True, slots=True)
+class IndexBuilder:
+    """``np.mgrid[key]`` and its siblings as a function of the key."""
+
+    builder: Any
+
+    def __call__(self, key: Any, /) -> Any:
+        return self.builder[key]
+
+    @property
+    def __name__(self) -> str:
+        return type(self.builder).__name__
+
+
+INDEX_BUILDERS: Final[tuple[Any, ...]] = (np.mgrid, np.ogrid, np.r_, np.c_)
+"""Objects whose items NumPy makes of keys alone."""
+
 method_of: Callable[[str], MethodCall] = functools.cache(MethodCall)
 attribute_of: Callable[[str], AttributeCall] = functools.cache(AttributeCall)
 bound_method: Callable[[np.ufunc, str], UfuncMethod] = functools.cache(UfuncMethod)
@@ -173,7 +190,7 @@ _NOT_PURE = frozenset(
         *(name.__name__ for name in WRITING_FUNCTIONS),
     )
 )
-_PURE_MODULES = (np, np.linalg, np.fft)
+_PURE_MODULES = (np, np.linalg, np.fft, np.polynomial.polynomial)
 PURE_NUMPY: Final[frozenset[Any]] = frozenset(
     value
     for module in _PURE_MODULES
@@ -183,7 +200,7 @@ PURE_NUMPY: Final[frozenset[Any]] = frozenset(
     and callable(value)
     and not isinstance(value, type)
     and not isinstance(value, types.ModuleType)
-)
+) | {np.lib.stride_tricks.sliding_window_view}
 """NumPy functions whose result depends on their arguments alone and that write nothing."""
 
 OPERATORS: Final = frozenset(
@@ -236,6 +253,8 @@ def is_pure(fn: Any) -> bool:
         return fn.name in PURE_ATTRIBUTES
     if type(fn) is UfuncMethod:
         return fn.name != "at"
+    if type(fn) is IndexBuilder:
+        return True
     try:
         return (
             isinstance(fn, np.ufunc)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from runmat_jit.capture import attributes, calls
+from runmat_jit.capture import attributes, calls, classify
 from runmat_jit.capture.hook_base import HookBase
 from runmat_jit.capture.host import adopt_loosely
 from runmat_jit.capture.lines import call_at
@@ -102,6 +102,8 @@ class Hooks(HookBase):
         elif isinstance(obj, np.ndarray) and is_traceable(obj):
             self.tracer.effect("unknown-array", "an array of unknown origin is read")
             return self.tracer.lift(obj)[key]
+        elif any(obj is builder for builder in classify.INDEX_BUILDERS):
+            return self.tracer.call(classify.IndexBuilder(obj), (key,), {})
         return self.adopted(obj[key])
 
     def glob(self, name: str, /) -> Any:

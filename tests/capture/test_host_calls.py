@@ -388,3 +388,39 @@ def test_products_after_writes_are_replayed():
 
 def test_results_of_broadcast_arrays_are_looked_at_without_numpys_warning():
     check(lambda x, y: np.broadcast_arrays(x, y), lambda: (np.ones((3, 1)), np.ones(4)))
+
+
+def test_grids_and_joins_by_index_are_calls_of_numpy():
+    def f(x, n):
+        rows, columns = np.mgrid[0:3, 0:n]
+        a, _ = np.ogrid[-1 : 1 : n * 1j, 0:2]
+        return np.r_[x[:2], 0, x[2:]], np.c_[x, x + 1], rows * columns + a[0], np.s_[1:n]
+
+    check(f, lambda rng: (rng.normal(size=4), 3), replayed=True)
+
+
+def test_sliding_windows_are_views():
+    def f(x):
+        windows = np.lib.stride_tricks.sliding_window_view(x, 3)
+        x[0] = 5.0
+        return windows.mean(axis=-1), windows
+
+    check(f, lambda rng: (rng.normal(size=9),), replayed=True)
+
+
+def test_polynomials_of_the_newer_module_are_calls_of_numpy():
+    def f(x):
+        c = np.polynomial.polynomial.polyfit(x, x * x, 2)
+        return np.polynomial.polynomial.polyval(x, c) + 1
+
+    check(f, lambda rng: (rng.normal(size=9),), replayed=True)
+
+
+def test_the_dtype_of_a_result_is_asked_for_without_a_look():
+    def f(x, n):
+        dtype = np.result_type(x, n, np.float32)
+        return x.astype(dtype) + n, dtype
+
+    check(f, lambda rng: (rng.normal(size=9), 2), replayed=True)
+    check(f, lambda rng: (rng.normal(size=9).astype("f4"), 2), replayed=True)
+    check(f, lambda rng: (rng.integers(0, 9, 9), 2.5), replayed=True)

@@ -29,7 +29,7 @@ def casts_of_floats(x):
 @program(integers, dtypes=INTEGERS)
 def wrap_around(n):
     big = n * 31
-    return big, (big + 200).astype(np.int8), big.astype(np.uint8) >> 1, -n, n - 100
+    return big, (big + 100).astype(np.int8), big.astype(np.uint8) >> 1, -n, n - 100
 
 
 @program(integers, dtypes=("int8", "int16"))

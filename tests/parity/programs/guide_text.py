@@ -61,7 +61,7 @@ def text_of_a_table(table):
 def digits_of_numbers(n):
     n = np.abs(n) * 37
     digits = [n // 10**k % 10 for k in range(3)]
-    return np.stack(digits), np.binary_repr(int(n[0]), width=8), sum(digits)
+    return np.stack(digits), np.binary_repr(int(n[0]), width=16), sum(digits)
 
 
 @program(integers, dtypes=("int64",))
