@@ -112,4 +112,6 @@ def _plain(node: Node) -> Node:
 
 def _number(node: Node) -> Any:
     node = _plain(node)
+    if node.op.name == "count":
+        return node.params["number"]
     return constant_array(node)[()] if is_constant(node) else None
