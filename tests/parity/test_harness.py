@@ -1,11 +1,16 @@
 """The parity harness finds what it is for; oracle: decorators that are wrong on purpose."""
 
+import contextlib
 import functools
+import io
+import re
 import types
+import warnings
 
 import numpy as np
 import pytest
 
+from runmat_jit.api import JitFunction
 from tests.parity.coverage import floors_of, measure, ratios, render, rows_of, worse
 from tests.parity.parity import Configuration, DifferenceError, check
 from tests.parity.program import programs
@@ -79,6 +84,45 @@ def with_draws_of_its_own(fn):
     return functools.wraps(fn)(call)
 
 
+def in_memory_order(fn):
+    """Reads elements as they lie in memory, whatever the strides."""
+
+    def call(*args):
+        return fn(*(np.lib.stride_tricks.as_strided(a, a.shape, (a.itemsize,)) for a in args))
+
+    return functools.wraps(fn)(call)
+
+
+def silently(fn):
+    def call(*args):
+        with contextlib.redirect_stdout(io.StringIO()):
+            return fn(*args)
+
+    return functools.wraps(fn)(call)
+
+
+def without_warnings(fn):
+    def call(*args):
+        with warnings.catch_warnings(action="ignore"):
+            return fn(*args)
+
+    return functools.wraps(fn)(call)
+
+
+def with_errors_of_its_own(fn):
+    def call(*args):
+        try:
+            return fn(*args)
+        except ValueError as error:
+            raise ValueError("shapes differ") from error
+
+    return functools.wraps(fn)(call)
+
+
+def with_copied_results(fn):
+    return functools.wraps(fn)(lambda *args: tuple(np.copy(part) for part in fn(*args)))
+
+
 BROKEN = {
     cached_by_shape: "guide_state.amplify",
     with_globals_baked: "guide_state.amplify",
@@ -87,18 +131,39 @@ BROKEN = {
     with_one_result_buffer: "guide_state.amplify",
     in_float32: "guide_state.amplify",
     with_draws_of_its_own: "guide_state.amplify",
+    in_memory_order: "guide_state.amplify",
+    silently: "guide_text.prints_as_it_goes",
+    without_warnings: "guide_missing.division_warns",
+    with_errors_of_its_own: "guide_broadcasting.raises_for_shapes_that_do_not_match",
+    with_copied_results: "guide_views.result_is_an_argument",
 }
-
-
-def first(program):
-    return Configuration(program.shapes[0], program.dtypes[0])
 
 
 @pytest.mark.parametrize("decorate", BROKEN, ids=lambda decorate: decorate.__name__)
 def test_a_decorator_that_changes_the_program_fails(decorate):
     program = PROGRAMS[BROKEN[decorate]]
-    with pytest.raises(DifferenceError, match=rf"^{program.name} \(data set \d, shape \(12,\), fl"):
-        check(program, first(program), decorate)
+    layout = "strided" if decorate is in_memory_order else "as made"
+    configuration = Configuration(program.shapes[0], program.dtypes[0], layout)
+    where = re.escape(f"{program.name} (data set ")
+    with pytest.raises(
+        DifferenceError, match=rf"^{where}\d, shape \([\d, ]+\), float64, {layout}\)"
+    ):
+        check(program, configuration, decorate)
+
+
+class OneUlpOff(JitFunction):
+    def __init__(self, fn):
+        super().__init__(fn, {"device": None, "precision": "exact", "fullgraph": False})
+
+    def __call__(self, *args):
+        return np.nextafter(super().__call__(*args), np.inf)
+
+
+def test_where_operations_are_bit_defined_the_last_bit_counts():
+    program = PROGRAMS["guide_state.amplify"]
+    configuration = Configuration(program.shapes[0], program.dtypes[0])
+    with pytest.raises(DifferenceError):
+        check(program, configuration, OneUlpOff)
 
 
 def test_a_decorator_that_does_nothing_passes_but_has_no_coverage():
