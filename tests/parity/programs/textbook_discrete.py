@@ -236,7 +236,7 @@ def xorshift_numbers(state, count):
     return numbers, (numbers / 2**32).mean()
 
 
-@program(words, dtypes=("int64",), shapes=((6,), (12,)))
+@program(words, dtypes=("int64",), shapes=((4,), (7,)))
 def edit_distance(a, b):
     previous = np.arange(len(b) + 1)
     for i, symbol in enumerate(a, start=1):

@@ -59,7 +59,7 @@ def burgers_lax_friedrichs(u):
     return u
 
 
-@program(line)
+@program(line, shapes=((12,), (60,)))
 def crank_nicolson(u, r=0.5):
     n = u.size
     second = np.diag(np.full(n, -2.0)) + np.diag(np.ones(n - 1), 1) + np.diag(np.ones(n - 1), -1)
@@ -166,7 +166,7 @@ def sandpile(chance):
     """Topples until every cell holds fewer than four grains."""
     grains = (chance * 6).astype(np.int64)
     toppled = 0
-    while (grains >= 4).any() and toppled < 20:
+    while (grains >= 4).any() and toppled < 10:
         unstable = grains >= 4
         grains -= 4 * unstable
         grains[1:] += unstable[:-1]

@@ -59,7 +59,7 @@ def greeks(spot, strike, years):
     return Greeks(normal_cdf(d1), density / (spot * 0.2 * root), spot * density * root)
 
 
-@program(options, shapes=((5,), (40,)))
+@program(options, shapes=((5,), (20,)))
 def implied_volatility(spot, strike, years):
     """Bisection for all options at once; the prices come from a volatility of 0.3."""
 
@@ -78,7 +78,7 @@ def implied_volatility(spot, strike, years):
 
 
 @program(
-    lambda rng, shape, dtype: (dtype.type(rng.uniform(90, 110)), shape[0]), shapes=((4,), (30,))
+    lambda rng, shape, dtype: (dtype.type(rng.uniform(90, 110)), shape[0]), shapes=((4,), (12,))
 )
 def american_put_on_a_tree(spot, steps):
     up = np.exp(0.3 * np.sqrt(1 / steps))
@@ -156,7 +156,7 @@ def bollinger_bands(price, window=6, width=2.0):
     return middle - spread, middle + spread, signal
 
 
-@program(prices, shapes=((20,), (60,)))
+@program(prices, shapes=((20,), (30,)))
 def relative_strength_index(price, period=5):
     change = np.diff(price)
     gain, loss = np.where(change > 0, change, 0), np.where(change < 0, -change, 0)

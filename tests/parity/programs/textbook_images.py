@@ -200,7 +200,7 @@ def white_balance_and_gamma(picture):
     return eight_bit[..., ::-1], eight_bit.transpose(2, 0, 1).copy()
 
 
-@program(image, shapes=((6, 7), (12, 13)))
+@program(image, shapes=((4, 5), (6, 8)))
 def floyd_steinberg_dither(picture):
     work = np.pad(picture, ((0, 1), (1, 1)))
     height, width = picture.shape

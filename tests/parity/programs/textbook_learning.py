@@ -131,7 +131,7 @@ def hinge_loss_and_subgradient(x, labels):
 @program(several_classes)
 def k_means(x, labels):
     centers = x[:3].copy()
-    for _ in range(5):
+    for _ in range(3):
         distance = ((x[:, None, :] - centers[None, :, :]) ** 2).sum(axis=2)
         nearest = distance.argmin(axis=1)
         for k in range(len(centers)):

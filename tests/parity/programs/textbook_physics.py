@@ -98,7 +98,7 @@ def ornstein_uhlenbeck(rng, n, dtype):
     return x, x.mean(), x.std()
 
 
-@program(generator, shapes=((6,), (30,)))
+@program(generator, shapes=((6,), (12,)))
 def metropolis_hastings(rng, n, dtype):
     """A chain for a density with two humps."""
 

@@ -111,7 +111,7 @@ def kalman_filter(measured):
     return np.asarray(positions), p
 
 
-@program(hidden_markov, shapes=((12,), (40,)))
+@program(hidden_markov, shapes=((6,), (16,)))
 def viterbi(transition, emission, observed):
     log_transition = np.log(transition)
     log_emission = np.log(emission)
@@ -127,7 +127,7 @@ def viterbi(transition, emission, observed):
     return path[::-1]
 
 
-@program(hidden_markov, shapes=((12,), (40,)))
+@program(hidden_markov, shapes=((6,), (16,)))
 def forward_algorithm(transition, emission, observed):
     alpha = emission[:, observed[0]] / 3
     log_likelihood = 0.0
