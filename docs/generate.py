@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from runmat_jit.core.config import OPTIONS, Config
+from runmat_jit.core.reasons import CAUSES, Group
 from runmat_jit.ops.spec import Kind, Op
 from runmat_jit.ops.table import ROWS
 
-REFERENCE = Path(__file__).parent / "reference"
+DOCS = Path(__file__).parent
 NOTICE = "<!-- Written by docs/generate.py from the code. Do not edit. -->\n\n"
 
 
@@ -100,12 +101,48 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-PAGES: dict[str, Callable[[], str]] = {"config.md": configuration, "ops.md": operations}
+GROUPS: dict[Group, str] = {
+    "off": "You asked for plain Python",
+    "call": "Plain Python because of the arguments",
+    "source": "Plain Python because of the function's source",
+    "capture": "Recorded at every call",
+    "device": "On another device",
+    "fusion": "Several kernels instead of one",
+}
+
+
+def reasons() -> str:
+    """The page that lists all reasons."""
+    sections = (
+        f"## {title}\n\n"
+        + _table(
+            ("reason", "cause", "what to do"),
+            (
+                (f"[{row.id}]({row.id}.md)", row.cause, row.hint)
+                for row in CAUSES.values()
+                if row.group == group
+            ),
+        )
+        for group, title in GROUPS.items()
+    )
+    return (
+        "# Reasons\n\n"
+        "Why something was not captured, not compiled or not fused, as `f.explain(...)` reports\n"
+        "it. `fullgraph=True` raises `CaptureError` for all but the first and the last group.\n"
+        "Each page has an example with the reason and one without.\n\n" + "\n".join(sections)
+    )
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "reference/config.md": configuration,
+    "reference/ops.md": operations,
+    "reasons/index.md": reasons,
+}
 
 
 def main() -> None:
     for name, page in PAGES.items():
-        (REFERENCE / name).write_text(NOTICE + page(), encoding="utf-8")
+        (DOCS / name).write_text(NOTICE + page(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from runmat_jit import telemetry
-from runmat_jit.api import CacheInfo, JitFunction, config, devices, disable, jit
+from runmat_jit.api import config, devices, jit
 from runmat_jit.compiler.explain import Explanation
 from runmat_jit.core.errors import (
     ArgumentError,
@@ -22,6 +22,7 @@ from runmat_jit.core.errors import (
     ConfigError,
     RunMatError,
 )
+from runmat_jit.jit_function import CacheInfo, JitFunction, disable
 
 if TYPE_CHECKING:
     from runmat_jit import matlab, random

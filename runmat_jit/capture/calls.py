@@ -15,6 +15,7 @@ import numpy as np
 
 from runmat_jit.capture import attributes, classify, host
 from runmat_jit.capture.outside import is_plain_class
+from runmat_jit.capture.refusal import Refused
 from runmat_jit.capture.release import is_made_here
 from runmat_jit.capture.traced import PYTHON, Traced, TracedMethod
 from runmat_jit.capture.values import holds_traced
@@ -143,8 +144,9 @@ def call_function(hooks: Hooks, fn: types.FunctionType, args: Args, kwargs: Kwar
     if is_library(fn):
         return effect(hooks, fn, args, kwargs)
     converted = hooks.convert(fn)
-    if converted is None:
-        return effect(hooks, fn, args, kwargs)
+    if isinstance(converted, Refused):
+        why = f"it is not followed ({converted.reason}, line {converted.line})"
+        return host.run_effect(hooks.tracer, fn, args, kwargs, why)
     args, named = hooks.tracer.outside.defaults(fn, args, dict(kwargs))
     return converted(*args, **named)
 

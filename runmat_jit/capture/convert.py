@@ -35,11 +35,6 @@ class Rewriter:
                     self._known[key] = found
         return found
 
-    def rewritten(self, fn: types.FunctionType) -> Rewritten | None:
-        """The rewritten form of a function; None where it has none."""
-        found = self.find(fn)
-        return found if isinstance(found, Rewritten) else None
-
     def is_rewritten(self, code: types.CodeType) -> bool:
         """Whether a code object calls hooks."""
         return id(code) in self._codes

@@ -25,8 +25,10 @@ from runmat_jit.capture.rewrite import Refused, bind
 from runmat_jit.capture.tape import Effect, Entry, Op, refs
 from runmat_jit.capture.trace import Stale, Trace
 from runmat_jit.capture.tracer import Tracer
+from runmat_jit.capture.wholeness import not_whole, require_whole
 from runmat_jit.core.errstate import ErrorStates, warnings_raise
 from runmat_jit.core.protocols import EventsRaise, Executor
+from runmat_jit.core.reasons import Reason
 from runmat_jit.core.source import SourceLine
 
 KEY_LIMIT = 256
@@ -97,13 +99,20 @@ class Capturer:
 
 
 class CapturedFunction:
-    """The traces of one function."""
+    """The traces of one function; ``whole``: calls of which a part is not captured raise."""
 
-    def __init__(self, fn: types.FunctionType, capturer: Capturer, carried: str | None) -> None:
-        self.fn, self.capturer = fn, capturer
+    def __init__(
+        self,
+        fn: types.FunctionType,
+        capturer: Capturer,
+        carried: str | None,
+        *,
+        whole: bool = False,
+    ) -> None:
+        self.fn, self.capturer, self.whole = fn, capturer, whole
         self.records: OrderedDict[Hashable, Record] = OrderedDict()
         self.counts = Counts()
-        self.plain_reason = ""
+        self.plain: Reason | None = None  # why the last plain call was
         self.last_failed = ""
         self.carried = carried
         self._lock = threading.Lock()
@@ -121,7 +130,8 @@ class CapturedFunction:
         try:
             found = self.records.get(key)
         except TypeError as reason:
-            return self.run_plain(args, kwargs, f"an argument has no hash: {reason}")
+            detail = f"an argument has no hash: {reason}"
+            return self.run_plain(args, kwargs, Reason("unhashable-argument", detail))
         if found is not None and not state.immediate:
             for trace in found.traces:
                 try:
@@ -133,7 +143,7 @@ class CapturedFunction:
         try:
             require_capturable(slots)
         except NotCapturable as reason:
-            return self.run_plain(args, kwargs, str(reason))
+            return self.run_plain(args, kwargs, Reason(reason.reason, str(reason)))
         return self.record(key, args, kwargs, len(slots))
 
     def record_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Record | None:
@@ -163,9 +173,11 @@ class CapturedFunction:
         self.capturer.executor.count("calls_replayed")
         return True, result
 
-    def run_plain(self, args: tuple[Any, ...], kwargs: dict[str, Any], reason: str) -> Any:
+    def run_plain(self, args: tuple[Any, ...], kwargs: dict[str, Any], reason: Reason) -> Any:
         """Call the function undecorated: known before its first operation."""
-        self.plain_reason = reason
+        self.plain = reason
+        if self.whole:
+            raise not_whole(self.fn, reason, None)
         self.counts.plain += 1
         self.capturer.executor.count("calls_plain")
         return self.fn(*args, **kwargs)
@@ -184,10 +196,11 @@ class CapturedFunction:
             capturer.lines,
             leaves,
             patterns=capturer.patterns,
+            whole=self.fn if self.whole else None,
         )
         body = self.body(tracer)
-        if body is None:
-            return self.run_plain(args, kwargs, self.plain_reason)
+        if isinstance(body, Reason):
+            return self.run_plain(args, kwargs, body)
         active = capturer.active
         around, active.tracer = active.tracer, tracer
         try:
@@ -195,26 +208,24 @@ class CapturedFunction:
                 result, trace = record(tracer, self.fn, body, args, kwargs)
         finally:
             active.tracer = around
-            self.keep(key, tracer)
+            found = self.keep(key, tracer)
+        if self.whole:
+            require_whole(self.fn, found)
         if trace is not None:
             self.publish(key, trace)
         return result
 
-    def body(self, tracer: Tracer) -> types.FunctionType | None:
-        """What Python runs: the rewritten function, or the function itself with protocols alone."""
+    def body(self, tracer: Tracer) -> types.FunctionType | Reason:
+        """The rewritten function, or why it is plain Python: stores would let values leave."""
         rewritten = self.capturer.rewriter.find(self.fn, self.carried)
         if not isinstance(rewritten, Refused):
             hooks = Hooks(tracer, self.capturer.rewriter, self.fn)
             return bind(rewritten, self.fn, hooks)
-        if rewritten.reason in _PLAIN_REASONS:
-            self.plain_reason = _PLAIN_REASONS[rewritten.reason]
-            return None
-        detail = f"{rewritten.reason} (line {rewritten.line})"
-        tracer.effect("no-hooks", f"calls are followed through NumPy's protocols only: {detail}")
-        tracer.loose = True
-        return self.fn
+        code = self.fn.__code__
+        line = SourceLine(code.co_filename, rewritten.line, code.co_name)
+        return Reason(rewritten.reason, "the function is plain Python", line.short())
 
-    def keep(self, key: Hashable, tracer: Tracer) -> None:
+    def keep(self, key: Hashable, tracer: Tracer) -> Record:
         """Remember what a recording found out, for ``explain()``."""
         with self._lock:
             record = self.records.setdefault(key, Record())
@@ -225,6 +236,7 @@ class CapturedFunction:
             self.records.move_to_end(key)
             if len(self.records) > KEY_LIMIT:
                 self.records.popitem(last=False)
+            return record
 
     def publish(self, key: Hashable, trace: Trace) -> None:
         """Attach a finished trace; the one used least recently goes when there are too many."""
@@ -239,12 +251,6 @@ class CapturedFunction:
         with self._lock:
             self.records.clear()
             self.counts = Counts()
-
-
-_PLAIN_REASONS = {
-    "generator-function": "it is a generator function",
-    "coroutine": "it is a coroutine function",
-}
 
 
 def host_calls(entries: list[Entry]) -> tuple[tuple[str, SourceLine | None], ...]:

@@ -13,6 +13,7 @@ from runmat_jit.capture import attributes, calls, classify
 from runmat_jit.capture.hook_base import HookBase
 from runmat_jit.capture.host import adopt_loosely
 from runmat_jit.capture.lines import call_at
+from runmat_jit.capture.refusal import Refused
 from runmat_jit.capture.traced import ARRAY, Traced
 from runmat_jit.capture.values import holds_traced, is_traceable
 
@@ -41,8 +42,8 @@ _SIMPLE = (
 class Converter(Protocol):
     """Rewrites functions, each once."""
 
-    def rewritten(self, fn: types.FunctionType) -> Rewritten | None:
-        """The rewritten form of a function; None where it has none."""
+    def find(self, fn: types.FunctionType) -> Rewritten | Refused:
+        """The rewritten form of a function, or why there is none."""
 
     def is_rewritten(self, code: types.CodeType) -> bool:
         """Whether a code object calls hooks."""
@@ -68,13 +69,13 @@ class Hooks(HookBase):
         """Whether a function calls hooks itself."""
         return self.converter.is_rewritten(fn.__code__)
 
-    def convert(self, fn: types.FunctionType) -> types.FunctionType | None:
-        """A helper function, rewritten for this recording."""
+    def convert(self, fn: types.FunctionType) -> types.FunctionType | Refused:
+        """A helper function, rewritten for this recording, or why it cannot be."""
         from runmat_jit.capture.rewrite import bind  # noqa: PLC0415  (loads ast: first call only)
 
-        rewritten = self.converter.rewritten(fn)
-        if rewritten is None:
-            return None
+        rewritten = self.converter.find(fn)
+        if isinstance(rewritten, Refused):
+            return rewritten
         return bind(rewritten, fn, Hooks(self.tracer, self.converter, fn))
 
     # -- calls and reads ---------------------------------------------------------------------------

@@ -28,7 +28,11 @@ _TEXT = (bool, str, bytes, type(None), type(Ellipsis))
 
 
 class NotCapturable(Exception):  # noqa: N818  (an answer: the call runs plain)
-    """An argument that a recording cannot stand in for."""
+    """An argument that a recording cannot stand in for; ``reason`` is the row of its cause."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
 
 
 class CallKey:
@@ -127,10 +131,12 @@ def require_capturable(leaves: list[Any]) -> None:
             continue
         if type(leaf) is not np.ndarray:
             name = type(leaf).__name__
-            raise NotCapturable(f"an argument is a {name}, a subclass of numpy.ndarray")
+            detail = f"an argument is a {name}, a subclass of numpy.ndarray"
+            raise NotCapturable("array-subclass", detail)
         if not is_traceable(leaf):
             aligned = "" if leaf.flags.aligned else "unaligned "
-            raise NotCapturable(f"an argument is an {aligned}array of dtype {leaf.dtype}")
+            detail = f"an argument is an {aligned}array of dtype {leaf.dtype}"
+            raise NotCapturable("array-dtype", detail)
 
 
 def is_plain_function(fn: types.FunctionType) -> bool:

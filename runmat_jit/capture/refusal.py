@@ -2,19 +2,24 @@
 
 from dataclasses import dataclass
 
+from runmat_jit.core.reasons import require_cause
+
 
 @dataclass(frozen=True, slots=True)
 class Refused:
     """The function runs as plain Python.
 
     Attributes:
-        reason: A stable identifier, for example ``"stores-global"``.
+        reason: A row of the table of reasons, for example ``"stores-global"``.
         line: The line in the user's file.
 
     """
 
     reason: str
     line: int
+
+    def __post_init__(self) -> None:
+        require_cause(self.reason)
 
 
 class Refusal(Exception):  # noqa: N818, it is caught inside the package and becomes a value

@@ -34,9 +34,9 @@ __all__ = ["Refused", "Rewritten", "bind", "rewrite"]
 HANDLERS = {**EXPRESSIONS, **STORES, **DEFINITIONS, **STATEMENTS, **PATTERNS}
 
 REFUSED_FLAGS = {
-    inspect.CO_COROUTINE: "coroutine",
-    inspect.CO_ASYNC_GENERATOR: "coroutine",
-    inspect.CO_ITERABLE_COROUTINE: "coroutine",
+    inspect.CO_COROUTINE: "coroutine-function",
+    inspect.CO_ASYNC_GENERATOR: "coroutine-function",
+    inspect.CO_ITERABLE_COROUTINE: "coroutine-function",
     inspect.CO_GENERATOR: "generator-function",
 }
 

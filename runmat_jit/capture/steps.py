@@ -28,11 +28,12 @@ class Steps:
         self.effects: list[Effect] = []
         self.view_ops: dict[int, Op] = {}  # how each view was made, until a step needs it
         self.wrote = False
+        self.once = False  # nothing of it will be repeated, whatever it does
 
     @property
     def publishable(self) -> bool:
         """Whether the trace may be repeated without Python."""
-        return not self.effects
+        return not (self.effects or self.once)
 
     def note(self, entry: Entry) -> None:
         """Append to the tape."""

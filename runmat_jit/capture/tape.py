@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from runmat_jit.core.reasons import require_cause
 from runmat_jit.core.source import SourceLine
 from runmat_jit.ops.spec import Op as Row
 
@@ -111,6 +112,9 @@ class Effect:
     reason: str
     detail: str
     line: SourceLine | None
+
+    def __post_init__(self) -> None:
+        require_cause(self.reason)
 
     def __str__(self) -> str:
         return f"effect {self.reason}: {self.detail}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 import threading
+import types
 import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -28,8 +29,10 @@ from runmat_jit.capture.tape import Effect, Guard
 from runmat_jit.capture.traced import ARRAY, GENERIC, PYTHON, Traced, TracedMethod
 from runmat_jit.capture.twins import Twins
 from runmat_jit.capture.values import Encoder, exact_value
+from runmat_jit.capture.wholeness import not_whole
 from runmat_jit.core.errstate import ErrorState, ErrorStates, current_errstate, warnings_raise
 from runmat_jit.core.protocols import Executor
+from runmat_jit.core.reasons import Reason
 from runmat_jit.core.source import SourceLine
 
 PENDING_LIMIT = 2000
@@ -49,8 +52,10 @@ class Tracer:
         slots: int,
         *,
         patterns: Patterns | None = None,
+        whole: types.FunctionType | None = None,
     ) -> None:
         self.executor, self.states, self.lines = executor, states, lines
+        self.whole = whole  # the function that is to be captured whole, or else to raise
         self.patterns = Patterns() if patterns is None else patterns
         self.thread = threading.get_ident()
         self.count = slots
@@ -94,12 +99,20 @@ class Tracer:
                 self.effect("events-raise", "NumPy is to report floating-point events at once")
 
     # -- effects and looks -------------------------------------------------------------------------
-    def effect(self, reason: str, detail: str) -> None:
-        """Something that a replay could not repeat: compute what is pending, publish nothing."""
+    def effect(self, reason: str, detail: str, line: SourceLine | None = None) -> None:
+        """Something that a replay could not repeat: compute what is pending, publish nothing.
+
+        Raises:
+            CaptureError: the function was to be captured whole. Exceptions of the program itself
+                are left to it.
+
+        """
         self.flush()
-        entry = Effect(reason, detail, self.line())
+        entry = Effect(reason, detail, line or self.line())
         self.steps.stop(entry)
         self.steps.note(entry)
+        if self.whole is not None and reason != "exception":
+            raise not_whole(self.whole, Reason(reason, detail), entry.line)
 
     def unknown(self, run: Callable[[], Any]) -> Any:
         """Let unknown code run: it sees no traced value, and may change what it was given."""

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runmat_jit.core.reasons import Reason
 from runmat_jit.core.source import SourceLine
 
 if TYPE_CHECKING:
@@ -26,19 +27,7 @@ class RegionReport:
     kernels: int
     bytes_read: int
     bytes_written: int
-    reasons: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """Something that was not captured or fused: a stable id, a sentence, the user's line."""
-
-    id: str
-    detail: str
-    line: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.id}: {self.detail}" + (f" ({self.line})" if self.line else "")
+    reasons: tuple[Reason, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +71,7 @@ class Explanation:
         if self.reasons:
             lines.append("  not captured or not repeated:")
             lines.extend(f"  - {reason}" for reason in self.reasons)
+            lines.append("  each is explained in docs/reasons/")
         lines.extend(f"  note: {note}" for note in self.notes)
         return "\n".join(lines)
 
@@ -126,7 +116,7 @@ def report_region(region: Region, kernels: int, device: str) -> RegionReport:
         kind=region.kind,
         device=device,
         operations=tuple(node.op.name for node in region.nodes),
-        lines=tuple(dict.fromkeys(map(show_line, lines))),
+        lines=tuple(dict.fromkeys(line.short() for line in lines)),
         kernels=kernels,
         bytes_read=sum(node.type.nbytes for node in region.inputs),
         bytes_written=sum(node.type.nbytes for node in region.outputs),
@@ -134,16 +124,10 @@ def report_region(region: Region, kernels: int, device: str) -> RegionReport:
     )
 
 
-def show_line(line: SourceLine) -> str:
-    """Short form of a user's line."""
-    where = f" in {line.function}" if line.function else ""
-    return f"{Path(line.filename).name}:{line.line}{where}"
-
-
 def show_host_call(call: tuple[str, SourceLine | None]) -> str:
     """The name of a function and the line that calls it."""
     name, line = call
-    return f"{name} ({show_line(line)})" if line is not None else name
+    return f"{name} ({line.short()})" if line is not None else name
 
 
 def reports_of(programs: Sequence[Compiled]) -> list[RegionReport]:

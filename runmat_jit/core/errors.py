@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from runmat_jit.core.reasons import Reason
+
 
 class RunMatError(Exception):
     """Base of every error that this package raises on its own account."""
 
 
 class CaptureError(RunMatError, RuntimeError):
-    """``fullgraph=True`` was asked for and part of the function cannot be captured."""
+    """``fullgraph=True`` was asked for and part of the function cannot be captured.
+
+    ``reason`` says why: its ``id`` is one of the table's, ``line`` the user's.
+    """
+
+    def __init__(self, message: str, reason: Reason | None = None) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class ArgumentError(RunMatError, TypeError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 
@@ -20,6 +21,11 @@ class SourceLine:
         """The globals of the module that the line is in, if it can still be found."""
         found = sys.modules.get(self.module)
         return None if found is None else vars(found)
+
+    def short(self) -> str:
+        """File name, line and function, for lists."""
+        where = f" in {self.function}" if self.function else ""
+        return f"{Path(self.filename).name}:{self.line}{where}"
 
     def __str__(self) -> str:
         return f"{self.filename}:{self.line}"

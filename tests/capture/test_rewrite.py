@@ -246,7 +246,7 @@ def test_what_cannot_be_rewritten_exactly_is_refused(code):
 def test_coroutines_are_refused():
     for text in ("async def f(): pass\n", "async def f():\n  yield 1\n"):
         fn = function_from(text)
-        assert rewrite(fn, locate(fn, CACHE)) == Refused("coroutine", 1)
+        assert rewrite(fn, locate(fn, CACHE)) == Refused("coroutine-function", 1)
 
 
 def test_a_sum_of_500_terms_is_rewritten_and_one_of_1500_hurts_no_other_function():

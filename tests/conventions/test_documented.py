@@ -24,7 +24,7 @@ def test_every_environment_variable_is_documented_and_every_documented_one_exist
 
 @pytest.mark.parametrize("name", generate.PAGES)
 def test_a_generated_page_says_what_the_code_says(name):
-    committed = (generate.REFERENCE / name).read_text(encoding="utf-8")
+    committed = (generate.DOCS / name).read_text(encoding="utf-8")
     assert committed == generate.NOTICE + generate.PAGES[name](), "run python docs/generate.py"
 
 

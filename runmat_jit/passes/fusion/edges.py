@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from runmat_jit.core.reasons import Reason
 from runmat_jit.graph.node import Node
 from runmat_jit.passes.fusion.groups import Axes, Group, Shape
 from runmat_jit.passes.fusion.reduction_shape import next_step
@@ -35,14 +36,14 @@ class Fit:
     axes: Axes | None
 
 
-def fit(node: Node, operand: Node, place: Place) -> Fit | str:
+def fit(node: Node, operand: Node, place: Place) -> Fit | Reason:
     """How ``node`` fits into the group of its operand; a reason where it does not."""
     space = place.group.root().space
     if node.op.reduction is not None:
         return _fit_reduction(node, operand, place, space)
     if place.axes is None:
         if node.op.expand is None:
-            return f"{node.op.name} reads elements in another order"
+            return Reason("other-order", f"{node.op.name} reads elements in another order")
         if node.type.shape == space:
             return Fit("elementwise", None)
         return _differ(space, node.type.shape)
@@ -55,19 +56,20 @@ def fit(node: Node, operand: Node, place: Place) -> Fit | str:
     return _differ(operand.type.shape, node.type.shape)
 
 
-def _fit_reduction(node: Node, operand: Node, place: Place, space: Shape) -> Fit | str:
+def _fit_reduction(node: Node, operand: Node, place: Place, space: Shape) -> Fit | Reason:
     if place.axes is not None:
-        return f"{node.op.name} reduces results of a reduction"
+        return Reason("reduction-of-reduction", f"{node.op.name} reduces reduced results")
     if operand.type.shape != space:
         return _differ(space, operand.type.shape)
     axes = reduced_axes(node)
     step = place.group.root().step
     if step is not None and step != next_step(space, axes, node.type.dtype):
-        return f"{node.op.name} over axes {axes} needs another order of elements"
+        detail = f"{node.op.name} over axes {axes} needs another order of elements"
+        return Reason("other-order", detail)
     return Fit("reduction", result_axes(node))
 
 
-def _fit_renamed(node: Node, operand: Node, axes: Axes, space: Shape) -> Fit | str:
+def _fit_renamed(node: Node, operand: Node, axes: Axes, space: Shape) -> Fit | Reason:
     """A view of a result that only adds or drops unit axes, or repeats it over the space."""
     shape = operand.type.shape
     if node.op.name == "broadcast_to" and node.type.shape == space:
@@ -75,7 +77,7 @@ def _fit_renamed(node: Node, operand: Node, axes: Axes, space: Shape) -> Fit | s
             return Fit("map_reduce_broadcast", None)
     elif node.op.name == "reshape" and _long(node.type.shape) == _long(shape):
         return Fit("reduction", renamed_axes(axes, shape, node.type.shape))
-    return f"{node.op.name} reads results in another order"
+    return Reason("other-order", f"{node.op.name} reads results in another order")
 
 
 def is_aligned(axes: Axes, shape: Shape, rank: int) -> bool:
@@ -112,5 +114,6 @@ def _long(shape: Shape) -> Sequence[int]:
     return [extent for extent in shape if extent != 1]
 
 
-def _differ(space: Shape, shape: Shape) -> str:
-    return f"the iteration spaces {list(space)} and {list(shape)} differ"
+def _differ(space: Shape, shape: Shape) -> Reason:
+    detail = f"the iteration spaces {list(space)} and {list(shape)} differ"
+    return Reason("different-extents", detail)

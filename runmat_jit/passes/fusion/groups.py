@@ -11,6 +11,7 @@ import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
+from runmat_jit.core.reasons import Reason
 from runmat_jit.graph.node import Node
 from runmat_jit.passes.fusion.reduction_shape import Step
 
@@ -53,7 +54,7 @@ class Group:
     nodes: list[Node] = field(default_factory=list)
     reads: dict[Node, None] = field(default_factory=dict)
     sites: set[Site] = field(default_factory=set)
-    reasons: dict[str, None] = field(default_factory=dict)
+    reasons: dict[Reason, None] = field(default_factory=dict)
     flops: float = 0.0
     places: int = 0
     _joined: Group | None = None
@@ -91,28 +92,28 @@ class Group:
         small.nodes, small.reads, small.sites = [], {}, set()
         return large
 
-    def explain(self, reason: str) -> None:
+    def explain(self, reason: Reason) -> None:
         """Remember why something is not part of it."""
         if len(self.reasons) < MOST_REASONS:
             self.reasons[reason] = None
 
 
-def obstacle(groups: Iterable[Group], node: Node | None = None) -> str | None:
+def obstacle(groups: Iterable[Group], node: Node | None = None) -> Reason | None:
     """Why groups (and a node that joins them) cannot be one; None where they can."""
     distinct = list(dict.fromkeys(groups))
     if any(group.closed for group in distinct):
-        return "it is a region of its own"
+        return Reason("region-of-its-own", "it is a region of its own")
     if len({group.step for group in distinct if group.step is not None}) > 1:
-        return "the reductions run over different axes"
+        return Reason("other-order", "the reductions run over different axes")
     if len({group.space for group in distinct if group.step is not None}) > 1:
-        return "the reductions run over different spaces"
+        return Reason("different-extents", "the reductions run over different spaces")
     nodes = sum(len(group.nodes) for group in distinct)
     flops = sum(group.flops for group in distinct) + (node.op.flops if node else 0)
     reads = len({read for group in distinct for read in group.reads}) if len(distinct) > 1 else 0
     if nodes >= MOST_NODES or flops > MOST_FLOPS or reads > MOST_READS:
-        return "the kernel would be too long"
+        return Reason("kernel-too-long", "the kernel would be too long")
     if sum(group.places + len(group.sites) for group in distinct) >= MOST_PLACES:
-        return "the kernel would read and write too many places"
+        return Reason("kernel-too-long", "the kernel would read and write too many places")
     if any(len(group.reads) >= MOST_READS for group in distinct):
-        return "the kernel would read too many arrays"
+        return Reason("kernel-too-long", "the kernel would read too many arrays")
     return None

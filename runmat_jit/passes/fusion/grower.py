@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from runmat_jit.core.reasons import Reason
 from runmat_jit.graph.node import Graph, Node
 from runmat_jit.passes.fusion.access import (
     Orders,
@@ -29,6 +30,7 @@ from runmat_jit.passes.fusion.region import Region
 
 _CHEAP_FLOPS = 4.0
 """Work that may be done again for every row rather than stored once."""
+_DIFFERENT_AXES = Reason("other-order", "results of different axes")
 
 
 def grow(graph: Graph, disabled: frozenset[str] = frozenset()) -> tuple[Region, ...]:
@@ -95,13 +97,13 @@ class _Grower:
 
     def _alone(self, node: Node) -> None:
         group = self._new_group(node, closed=True)
-        group.explain(f"{node.op.name} is a region of its own")
+        group.explain(Reason("region-of-its-own", f"{node.op.name} is a region of its own"))
 
     def _take_computed(self, node: Node) -> None:
         """Join the deepest groups among the operands', or begin a group behind them."""
         fits: dict[Group, Fit] = {}
         depth = 0
-        reasons = []
+        reasons: list[Reason] = []
         for operand in node.args:
             place = self.places.get(operand) or self.places.get(self._views[operand].base)
             if place is None:
@@ -112,30 +114,33 @@ class _Grower:
                 fits[group] = found
                 depth = max(depth, group.depth)
             else:
-                reasons.append(f"{operand.op.name} is stored for {node.op.name}: {found}")
+                why = _DIFFERENT_AXES if isinstance(found, Fit) else found
+                detail = f"{operand.op.name} is stored for {node.op.name}: {why.detail}"
+                reasons.append(replace(why, detail=detail))
                 depth = max(depth, group.depth + 1)
         joined = [group for group in fits if group.depth == depth]
         levels = {fits[group].axes for group in joined}
-        why = obstacle(joined, node) if len(levels) <= 1 else "results of different axes"
-        if joined and why is None:
+        against = obstacle(joined, node) if len(levels) <= 1 else _DIFFERENT_AXES
+        if joined and against is None:
             (axes,) = levels
             group = joined[0]
             for other in joined[1:]:
                 group = group.absorb(other)
             self._join(node, group, axes)
         else:
-            if joined:
-                reasons.append(f"{node.op.name} begins a region: {why}")
+            if joined and against is not None:
+                detail = f"{node.op.name} begins a region: {against.detail}"
+                reasons.append(replace(against, detail=detail))
             group = self._new_group(node, closed=not self.merges)
         for reason in reasons:
             group.explain(reason)
 
-    def _fit(self, node: Node, operand: Node, place: Place) -> Fit | str:
+    def _fit(self, node: Node, operand: Node, place: Place) -> Fit | Reason:
         if operand not in self.places:
-            return "its elements are read through a view"
+            return Reason("read-through-view", "its elements are read through a view")
         found = fit(node, operand, place)
         if isinstance(found, Fit) and found.merge not in self.merges:
-            return f"{found.merge} is switched off"
+            return Reason("kind-switched-off", f"{found.merge} is switched off")
         return found
 
     def _join(self, node: Node, group: Group, axes: Axes | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from runmat_jit.core.reasons import Reason
 from runmat_jit.graph.node import Node
 
 
@@ -20,5 +21,5 @@ class Region:
     nodes: tuple[Node, ...]
     inputs: tuple[Node, ...]
     outputs: tuple[Node, ...]
-    reasons: tuple[str, ...] = ()
-    """Why it did not grow further, a sentence each, for ``explain()``."""
+    reasons: tuple[Reason, ...] = ()
+    """Why it did not grow further, for ``explain()``."""
