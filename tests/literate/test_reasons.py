@@ -121,7 +121,7 @@ def elsewhere(tmp_path, monkeypatch):
 def no_adapter():
     """The pages tell of a machine on which no GPU can be used."""
 
-    def refuse(_cache, _log):
+    def refuse(_cache, _log, *, reproducible=False):
         raise BackendError("no adapter was found")
 
     with pytest.MonkeyPatch.context() as patch:
