@@ -2,14 +2,17 @@
 
 WGSL gives no float operation a meaning of its own: drivers may reassociate, contract, fold
 constants through operations, ignore the sign of zero, and assume that nothing is infinite or NaN.
-Three levels of protection:
+Four levels of protection:
 
 - ``none``: as written.
 - ``fma``: a product that feeds another operation is ``fma(a, b, -0.0)``, which cannot be
   contracted again. One instruction on most hardware; does not stop reassociation.
-- ``or``: every result that feeds another float operation passes through an integer ``or`` with a
-  zero that the driver does not know, and so does what is compared. No rule of floats sees through
-  that, and no rule of integers takes two of them away, as it would of ``xor``.
+- ``sums``: as ``fma``, and sums and differences that another sum or difference takes are kept:
+  nothing is reassociated.
+- ``or``: every result that feeds another float operation is kept, and so is what is compared.
+
+What is kept passes through an integer ``or`` with a zero that the driver does not know. No rule of
+floats sees through that, and no rule of integers takes two of them away, as it would of ``xor``.
 """
 
 from __future__ import annotations
@@ -17,8 +20,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Guard = Literal["none", "fma", "or"]
-GUARDS: tuple[Guard, ...] = ("none", "fma", "or")
+Guard = Literal["none", "fma", "sums", "or"]
+GUARDS: tuple[Guard, ...] = ("none", "fma", "sums", "or")
 """From the cheapest to the strongest."""
 
 

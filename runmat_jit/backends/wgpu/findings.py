@@ -17,9 +17,9 @@ _EVERY = frozenset({"div", "sqrt", "fma"})
 class FloatFindings:
     """What holds for one float type.
 
-    ``guard`` is the weakest under which every identity holds, ``accurate_guard`` the weakest under
-    which functions are accurate and what is rounded to whole numbers is right; None where no level
-    is strong enough.
+    ``guard`` is the weakest under which every identity holds and functions have the CPU's bits,
+    ``accurate_guard`` the weakest under which formulas and functions are accurate and what is
+    rounded to whole numbers is right; None where no level is strong enough.
     """
 
     guard: Guard | None
@@ -78,8 +78,6 @@ class Findings:
         found = self.floats.get(kind)
         if found is None:
             return f"it has no {kind}"
-        if found.guard is None:
-            return f"its driver rearranges {kind} arithmetic in spite of all guards"
         if not found.keeps_subnormals:
             return f"it flushes subnormal {kind} numbers to zero"
         corrected = {op for op, of in self._corrected if of == kind and self._wide_is_exact}
@@ -89,6 +87,8 @@ class Findings:
             return f"it does not round {kind} square roots correctly"
         if "fma" in ops and not found.fused_fma and not self._emulates(kind):
             return f"it rounds {kind} multiplication and addition twice"
+        if found.guard is None:
+            return f"its driver rearranges {kind} arithmetic in spite of all guards"
         return None
 
     def inaccurate(self, kind: str) -> str | None:

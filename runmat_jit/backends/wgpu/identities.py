@@ -41,11 +41,20 @@ class Formula:
         with np.errstate(all="ignore"):
             want = np.asarray(self.expect(*operands), got.dtype)
             near = np.abs(got - want) <= self.units * np.spacing(np.abs(want))
-        unsigned = f"u{got.itemsize}"
-        same = got.view(unsigned) == want.view(unsigned)
-        if self.units:
-            same |= near
-        return float(np.mean(same | (np.isnan(got) & np.isnan(want))))
+        same = equal_bits(got, want)
+        return float(np.mean(same | near if self.units else same))
+
+
+def equal_bits(a: Floats, b: Floats) -> Floats:
+    """Which elements have equal bits; all NaN are one."""
+    unsigned = f"u{a.itemsize}"
+    equal: Floats = a.view(unsigned) == b.view(unsigned)
+    return equal | (np.isnan(a) & np.isnan(b))
+
+
+def same_bits(a: Floats, b: Floats) -> bool:
+    """Whether all elements have equal bits."""
+    return bool(equal_bits(a, b).all())
 
 
 def operands_of(kind: str) -> tuple[Floats, ...]:

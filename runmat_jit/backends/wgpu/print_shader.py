@@ -32,7 +32,7 @@ from runmat_jit.backends.wgpu.print_total import print_total, shared_name
 from runmat_jit.backends.wgpu.printer import WGSL_TYPES, Memory, Printer
 from runmat_jit.backends.wgpu.schedule import Schedule
 from runmat_jit.backends.wgpu.uniforms import uniform_block
-from runmat_jit.backends.wgpu.uses import fed_values, values_before_jumps
+from runmat_jit.backends.wgpu.uses import uses_of
 from runmat_jit.backends.wgpu.views import wide_buffers
 from runmat_jit.kernel.ir import Block, Buffer, Function, Instruction, Kernel, Scalar
 
@@ -76,9 +76,7 @@ def print_shader(
     ordered = cells_of(kernel).ordered
     if facts.shared & ordered:
         ordered |= facts.shared
-    bodies = [kernel.body, *(f.body for f in kernel.functions)]
-    uses = fed_values(bodies), values_before_jumps(kernel)
-    printer = Printer(schedule, arithmetic, *uses, memory, ordered)
+    printer = Printer(schedule, arithmetic, uses_of(kernel), memory, ordered)
     _bind_scalars(printer, kernel)
     functions = {f.name: f for f in kernel.functions}
     _print_body(printer, kernel.body, functions)
@@ -136,12 +134,7 @@ def _print_body(
 def _print_function(outer: Printer, function: Function) -> str:
     """A cold function and the structure that it returns."""
     printer = Printer(
-        outer.schedule,
-        outer.arithmetic,
-        outer.fed,
-        outer.before_jumps,
-        outer.memory,
-        functions=outer.functions,
+        outer.schedule, outer.arithmetic, outer.uses, outer.memory, functions=outer.functions
     )
     parameters = []
     for value in function.parameters:

@@ -33,8 +33,8 @@ def print_straight(printer: Printer, instruction: Instruction) -> None:
     (result,) = instruction.results
     text = _PRINTS[instruction.op](printer, instruction)
     rounds = result.type in FLOATS and instruction.op in _PROTECTED
-    if rounds and printer.is_fed(result):
-        text = printer.keep(text, result.type, lane=result.lane)
+    if rounds and printer.is_kept(instruction.op, result):
+        text = printer.hide(text, result.type, lane=result.lane)
     printer.bind(result, text)
 
 
@@ -60,14 +60,18 @@ def _infix(printer: Printer, instruction: Instruction) -> str:
     (result,), args = instruction.results, instruction.args
     a, b = _operands(printer, instruction)
     takes_itself = instruction.op == "sub" and args[0].number == args[1].number
-    if takes_itself and result.type in FLOATS and printer.opaque:
-        b = printer.keep(b, result.type, lane=result.lane)  # x - x is NaN where x is infinite
+    if takes_itself and result.type in FLOATS and printer.keeps_sums:
+        b = printer.hide(b, result.type, lane=result.lane)  # x - x is NaN where x is infinite
     return f"{a} {_INFIX[instruction.op]} {b}"
 
 
 def _multiply(printer: Printer, instruction: Instruction) -> str:
     (result,) = instruction.results
-    if result.type in FLOATS and printer.arithmetic.guard == "fma" and printer.is_fed(result):
+    if (
+        result.type in FLOATS
+        and printer.arithmetic.guard in ("fma", "sums")
+        and printer.is_fed(result)
+    ):
         a, b = _operands(printer, instruction)
         zero = printer.constant(-0.0, result.type, lane=result.lane)
         return f"fma({a}, {b}, {zero})"

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from runmat_jit.backends.wgpu.arithmetic import Arithmetic
 from runmat_jit.backends.wgpu.library import library_function
 from runmat_jit.backends.wgpu.schedule import Schedule
+from runmat_jit.backends.wgpu.uses import Uses
 from runmat_jit.kernel.ir import Buffer, Instruction, Literal, Table, Value
 from runmat_jit.kernel.primitives import FLOATS
 
@@ -46,8 +47,7 @@ class Printer:
 
     schedule: Schedule
     arithmetic: Arithmetic
-    fed: frozenset[int]
-    before_jumps: frozenset[int]
+    uses: Uses
     memory: Mapping[str, Memory]
     ordered: frozenset[str] = frozenset()
     lines: list[str] = field(default_factory=list)
@@ -159,21 +159,37 @@ class Printer:
     # -- protection ------------------------------------------------------------------------------
     @property
     def opaque(self) -> bool:
-        """Whether floats are to be kept from the driver's rules."""
+        """Whether all floats are to be kept from the driver's rules."""
         return self.arithmetic.guard == "or"
 
+    @property
+    def keeps_sums(self) -> bool:
+        """Whether sums of sums are to be kept from the driver's rules."""
+        return self.arithmetic.guard in ("sums", "or")
+
     def keep(self, text: str, kind: str, *, lane: bool) -> str:
+        """A float that no rule of floats relates to what it was computed from, where all are."""
+        return self.hide(text, kind, lane=lane) if self.opaque else text
+
+    def hide(self, text: str, kind: str, *, lane: bool) -> str:
         """A float that no rule of floats relates to what it was computed from."""
-        return self.call("keep", kind, text, lane=lane) if self.opaque else text
+        return self.call("keep", kind, text, lane=lane)
 
     def is_fed(self, value: Value) -> bool:
         """Whether another float operation takes the value."""
-        return value.number in self.fed
+        return value.number in self.uses.fed
+
+    def is_kept(self, op: str, value: Value) -> bool:
+        """Whether the result of an operation that rounds is to be kept."""
+        if self.opaque:
+            return self.is_fed(value)
+        summed = op in ("add", "sub") and value.number in self.uses.summed
+        return summed and self.keeps_sums
 
     def corrects(self, op: str, value: Value) -> bool:
         """Whether the result of a division or square root is not to be what the adapter gives."""
         pair, arithmetic = (op, value.type), self.arithmetic
-        before = pair in arithmetic.correct_before_jumps and value.number in self.before_jumps
+        before = pair in arithmetic.correct_before_jumps and value.number in self.uses.before_jumps
         return before or pair in arithmetic.correct
 
     def flushes(self, kind: str) -> bool:

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from runmat_jit.backends.wgpu.adapter import Device
 from runmat_jit.backends.wgpu.arithmetic import GUARDS, Arithmetic, Guard
@@ -20,31 +23,40 @@ from runmat_jit.backends.wgpu.identities import (
     HARDWARE,
     IDENTITIES,
     JUMPS,
+    Floats,
     Formula,
     operands_of,
+    same_bits,
 )
 from runmat_jit.backends.wgpu.run import KernelRun, WgpuRunner
 from runmat_jit.kernel.build import Builder
+from runmat_jit.kernel.interpret import interpret
 from runmat_jit.kernel.ir import Kernel, Table, Value
 from runmat_jit.kernel.math.tables import table
 
+_UNITS = 4
+"""Of a formula of several operations, in the last place: what a row may be off on a GPU."""
 _INPUTS = ("x", "h", "special")
 
 
 def self_test(device: Device) -> Findings:
     """Run all tests on a device: some twenty small shaders."""
     kinds = ["f32", *(["f64"] if "f64" in device.info.kinds else [])]
-    hardware = {kind: _test_hardware(device, kind) for kind in kinds}
-    needed = Findings(hardware, {}).arithmetic(reproducible=False)
+    found = Findings({kind: _test_hardware(device, kind) for kind in kinds}, {})
+    accurate, exact = (found.arithmetic(reproducible=r) for r in (False, True))
     floats = {
-        kind: replace(found, accurate_guard=_test_functions(device, kind, needed))
-        for kind, found in hardware.items()
+        kind: replace(
+            hardware,
+            guard=_exact_guard(device, kind, exact, hardware.guard),
+            accurate_guard=_accurate_guard(device, kind, accurate),
+        )
+        for kind, hardware in found.floats.items()
     }
     return Findings(floats, builtin_errors(device))
 
 
 def _test_hardware(device: Device, kind: str) -> FloatFindings:
-    """All but the accuracy of functions, which depends on what of this has to be corrected."""
+    """What has to be corrected, and the weakest guard for identities alone."""
     exact = {**IDENTITIES, **HARDWARE}
     shares = {guard: shares_of(device, kind, Arithmetic(guard), exact) for guard in GUARDS}
     hardware = shares["or"]
@@ -58,34 +70,69 @@ def _test_hardware(device: Device, kind: str) -> FloatFindings:
     )
 
 
-def _test_functions(device: Device, kind: str, needed: Arithmetic) -> Guard | None:
-    """The weakest guard under which functions are accurate."""
-    formulas = {**FUNCTIONS, **JUMPS}
-    shares = {g: shares_of(device, kind, replace(needed, guard=g), formulas) for g in GUARDS}
-    return _weakest(shares, formulas)
+def _accurate_guard(device: Device, kind: str, needed: Arithmetic) -> Guard | None:
+    """The weakest guard that functions need; groups that compile fast come first."""
+    near = {name: replace(formula, units=_UNITS) for name, formula in IDENTITIES.items()}
+    for guard in GUARDS:
+        arithmetic = replace(needed, guard=guard)
+        groups = (near, JUMPS, FUNCTIONS)
+        shares = (shares_of(device, kind, arithmetic, group) for group in groups)
+        if all(share == 1.0 for group in shares for share in group.values()):
+            return guard
+    return None
+
+
+def _exact_guard(
+    device: Device, kind: str, needed: Arithmetic, least: Guard | None
+) -> Guard | None:
+    """The weakest guard, from ``least`` on, under which functions have the bits of the CPU."""
+    if least is None:
+        return None
+    formulas = {**JUMPS, **FUNCTIONS}
+    operands = operands_of(kind)
+    kernel = _kernel(kind, [formula.build for formula in formulas.values()])
+    arguments = _arguments(kernel, operands, len(formulas))
+    with np.errstate(all="ignore"):
+        interpret(kernel, arguments)
+    for guard in GUARDS[GUARDS.index(least) :]:
+        rows = _computed(device, kind, replace(needed, guard=guard), formulas)
+        if all(map(same_bits, rows, arguments["out"].reshape(rows.shape))):
+            return guard
+    return None
 
 
 def shares_of(
     device: Device, kind: str, arithmetic: Arithmetic, formulas: Mapping[str, Formula]
 ) -> dict[str, float]:
     """The share of expected results of each formula, by name."""
-    runner = WgpuRunner(WgpuBackend(device, arithmetic))
-    memory = runner.backend.memory
     operands = operands_of(kind)
-    size, dtype = operands[0].size, operands[0].dtype
-    kernel = _kernel(kind, [formula.build for formula in formulas.values()])
-    out = memory.empty(len(formulas) * size, dtype)
-    inputs = {name: memory.upload(x) for name, x in zip(_INPUTS, operands, strict=True)}
-    tables = {
-        p.name: memory.upload(table(p.name)) for p in kernel.parameters if isinstance(p, Table)
-    }
-    arrays = {**inputs, **tables, "out": out}
-    runner.run([KernelRun(kernel, {**arrays, "n": size}, (0, size))])
-    rows = memory.download(out).reshape(len(formulas), size)
-    memory.free([out, *inputs.values(), *tables.values()])
-    memory.clear()
+    rows = _computed(device, kind, arithmetic, formulas)
     pairs = zip(formulas.items(), rows, strict=True)
     return {name: formula.share(row, operands) for (name, formula), row in pairs}
+
+
+def _computed(
+    device: Device, kind: str, arithmetic: Arithmetic, formulas: Mapping[str, Formula]
+) -> Floats:
+    """The results of each formula on the device."""
+    kernel = _kernel(kind, [formula.build for formula in formulas.values()])
+    given = _arguments(kernel, operands_of(kind), len(formulas))
+    runner = WgpuRunner(WgpuBackend(device, arithmetic))
+    memory, size = runner.backend.memory, given.pop("n")
+    arrays = {name: memory.upload(array) for name, array in given.items()}
+    runner.run([KernelRun(kernel, {**arrays, "n": size}, (0, size))])
+    rows = memory.download(arrays["out"]).reshape(len(formulas), size)
+    memory.free(arrays.values())
+    memory.clear()
+    return rows
+
+
+def _arguments(kernel: Kernel, operands: Sequence[Floats], formulas: int) -> dict[str, Any]:
+    """What a kernel of formulas is run on, by name."""
+    size, dtype = operands[0].size, operands[0].dtype
+    tables = {p.name: table(p.name) for p in kernel.parameters if isinstance(p, Table)}
+    inputs = dict(zip(_INPUTS, operands, strict=True))
+    return {**inputs, **tables, "out": np.zeros(formulas * size, dtype), "n": size}
 
 
 def _weakest(shares: Mapping[Guard, Mapping[str, float]], names: Iterable[str]) -> Guard | None:

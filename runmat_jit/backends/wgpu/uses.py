@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from runmat_jit.kernel.ir import Function, Instruction, Kernel, Value
 from runmat_jit.kernel.primitives import FLOATS
@@ -12,25 +13,42 @@ _WITHOUT_ARITHMETIC = ("store", "bitcast", "note", "isnan", "fptosi")
 """Operations on floats that no float rule reaches through."""
 _JUMPS = ("floor", "ceil", "rint", "trunc_float", "fptosi")
 """Operations whose result may be another whole number where the operand differs by one bit."""
+_SUMS = ("add", "sub", "neg")
 _PASSES = ("add", "sub", "mul", "div", "fma", "neg", "abs", "sqrt", "copysign", "scale2", "select")
 _MOVES = ("splat", "fpext", "fptrunc")
 _ROUNDING = ("add", "sub", "mul", "div", "fma", "sqrt", "scale2")
 
 
-def fed_values(bodies: Sequence[Sequence[Instruction]]) -> frozenset[int]:
-    """Numbers of floats that another float operation takes, or that a block carries on."""
-    found: set[int] = set()
-    for body in bodies:
-        for instruction in every_instruction(body):
-            if instruction.op not in _WITHOUT_ARITHMETIC:
-                found |= {v.number for v in instruction.args if v.type in FLOATS}
-            if instruction.block is not None:
-                found |= {v.number for v in instruction.block.yields if v.type in FLOATS}
-    return frozenset(found)
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """Numbers of the float values of a kernel, by what happens to them."""
+
+    fed: frozenset[int]
+    """Another float operation takes them, or a block carries them on."""
+    summed: frozenset[int]
+    """They are added to something, or a block carries them on."""
+    before_jumps: frozenset[int]
+    """Something is computed from them that is rounded to a whole number."""
 
 
-def values_before_jumps(kernel: Kernel) -> frozenset[int]:
-    """Numbers of floats from which a value is computed that is rounded to a whole number."""
+def uses_of(kernel: Kernel) -> Uses:
+    """How the floats of a kernel are used."""
+    fed: set[int] = set()
+    summed: set[int] = set()
+    for instruction in instructions_of(kernel):
+        taken = {v.number for v in instruction.args if v.type in FLOATS}
+        if instruction.op not in _WITHOUT_ARITHMETIC:
+            fed |= taken
+        if instruction.op in _SUMS:
+            summed |= taken
+        if instruction.block is not None:
+            carried = {v.number for v in instruction.block.yields if v.type in FLOATS}
+            fed |= carried
+            summed |= carried
+    return Uses(frozenset(fed), frozenset(summed), _before_jumps(kernel))
+
+
+def _before_jumps(kernel: Kernel) -> frozenset[int]:
     functions = {f.name: f for f in kernel.functions}
     comes_from: dict[int, set[int]] = {}
     pending: list[int] = []

@@ -12,7 +12,7 @@ from runmat_jit.backends.wgpu.run import KernelRun, WgpuRunner
 from runmat_jit.kernel.interpret import Memory, interpret
 from runmat_jit.kernel.ir import Scalar
 
-EMULATED = Arithmetic("or", frozenset({"f32", "f64"}))
+EMULATED = Arithmetic("sums", frozenset({"f32", "f64"}))
 """Fused multiplication and addition on an adapter that splits them: the bits of the CPU."""
 
 

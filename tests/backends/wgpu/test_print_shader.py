@@ -23,7 +23,7 @@ def scaled():
     return b.finish()
 
 
-@pytest.mark.parametrize("guard", ["none", "fma", "or"])
+@pytest.mark.parametrize("guard", ["none", "fma", "sums", "or"])
 def test_a_flat_kernel(guard, snapshot):
     assert print_shader(scaled(), Schedule(4, 64, 64), Arithmetic(guard)) == snapshot
 

@@ -2,10 +2,10 @@
 
 import re
 
-from runmat_jit.backends.wgpu.arithmetic import Arithmetic
+from runmat_jit.backends.wgpu.arithmetic import GUARDS, Arithmetic
 from runmat_jit.backends.wgpu.print_shader import print_shader
 from runmat_jit.backends.wgpu.schedule import Schedule
-from runmat_jit.backends.wgpu.uses import rounding_of, values_before_jumps
+from runmat_jit.backends.wgpu.uses import rounding_of, uses_of
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.math import division
 from tests.backends.wgpu.test_findings import kernel_of, sum_kernel
@@ -44,7 +44,7 @@ def test_a_float_in_memory_is_no_longer_followed():
         quotient = 1.0 / b.load(x, lanes.i)
         b.store(out, lanes.i, quotient)
         b.store(out, n + lanes.i, b.prim("floor", b.load(x, lanes.i)))
-    assert quotient.number not in values_before_jumps(b.finish())
+    assert quotient.number not in uses_of(b.finish()).before_jumps
 
 
 def test_what_rounds_is_named_with_its_type():
@@ -54,3 +54,11 @@ def test_what_rounds_is_named_with_its_type():
         ("mul", "f64"),
     }
     assert rounding_of(kernel_of(lambda k, x: k.prim("abs", x))) == frozenset()
+
+
+def test_sums_of_sums_are_kept_where_nothing_may_be_reassociated():
+    def expand(_k, x):
+        return (x + 0.1) * 2.0 + ((x + 0.2) + 0.3)
+
+    counts = {g: printed(expand, Arithmetic(g)).count("= keep_f32_4(") for g in GUARDS}
+    assert counts == {"none": 0, "fma": 0, "sums": 2, "or": 4}
