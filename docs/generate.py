@@ -50,7 +50,7 @@ SECTIONS: dict[Kind, str] = {
 
 def operations() -> str:
     """The page of operations, from the table's rows."""
-    head = ("operation", "meaning", "calls", "MATLAB", "accuracy", "warnings")
+    head = ("operation", "meaning", "calls", "MATLAB", "accuracy", "on GPUs", "warnings")
     sections = (
         f"## {title}\n\n" + _table(head, (_operation(r) for r in ROWS.values() if r.kind == kind))
         for kind, title in SECTIONS.items()
@@ -60,7 +60,10 @@ def operations() -> str:
         "What is compiled; every other call stays with NumPy. Accuracy: *NumPy's bits*, or the\n"
         "greatest error of our own kernel in units in the last place (ULP), or, for sums, the\n"
         "factor c of the error bound c u sum(abs(terms)), where u is the rounding unit, for each\n"
-        "level of the reduction. An operation without calls is what compiled graphs are made of.\n"
+        "level of the reduction. On GPUs: *the CPU's bits*, or the greatest error where\n"
+        "`reproducible` is not set; numbers below the normal range may count as zero there, and\n"
+        "reductions keep the bound of the CPU. An operation without calls is what compiled graphs\n"
+        "are made of.\n"
         "\n" + "\n".join(sections)
     )
 
@@ -73,6 +76,7 @@ def _operation(row: Op) -> tuple[str, ...]:
         ", ".join(calls),
         f"`{row.matlab}`" if row.matlab else "",
         _accuracy(row),
+        _accuracy_on_gpus(row),
         ", ".join(sorted(row.events)),
     )
 
@@ -94,6 +98,12 @@ def _accuracy(row: Op) -> str:
     if row.reduction.combine == "mul":
         return "n u, relative, of n factors"
     return f"c = {row.reduction.bound:g}"
+
+
+def _accuracy_on_gpus(row: Op) -> str:
+    if row.gpu_ulp:
+        return f"{max(row.gpu_ulp.values()):g} ULP"
+    return _accuracy(row) if row.exactness == "ours" else "the CPU's bits"
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:

@@ -11,6 +11,8 @@ from runmat_jit.kernel.ir import Value
 from runmat_jit.kernel.math import arithmetic, division
 from runmat_jit.ops.elementwise import (
     ABSORBS,
+    GPU_DIVIDED,
+    GPU_ROUNDED,
     PASSES,
     elementwise,
     identity,
@@ -55,6 +57,7 @@ ROWS = (
         scalar_integers=False,
         events=_ROUNDED,
         matlab="plus",
+        gpu_ulp=GPU_ROUNDED,
     ),
     elementwise(
         np.subtract,
@@ -65,6 +68,7 @@ ROWS = (
         scalar_integers=False,
         events=_ROUNDED,
         matlab="minus",
+        gpu_ulp=GPU_ROUNDED,
     ),
     elementwise(
         np.multiply,
@@ -75,6 +79,7 @@ ROWS = (
         scalar_integers=False,
         events=_ROUNDED,
         matlab="times",
+        gpu_ulp=GPU_ROUNDED,
     ),
     elementwise(
         np.divide,
@@ -85,6 +90,7 @@ ROWS = (
         events=_DIVIDED,
         matlab="rdivide",
         flops=4,
+        gpu_ulp=GPU_DIVIDED,
     ),
     elementwise(
         np.floor_divide,
@@ -142,6 +148,7 @@ ROWS = (
         arithmetic.square,
         (PASSES,),
         events=_ROUNDED,
+        gpu_ulp=GPU_ROUNDED,
     ),
     elementwise(
         np.sign,
@@ -158,6 +165,7 @@ ROWS = (
         events=_DIVIDED,
         event_test=_is_zero,
         flops=4,
+        gpu_ulp=GPU_DIVIDED,
     ),
     elementwise(
         np.fmod,

@@ -19,6 +19,11 @@ PASSES = False
 ABSORBS = True
 """``absorbs``: the result may be finite although the operand is not."""
 
+GPU_ROUNDED = {"float32": 0.5, "float64": 0.5}
+"""``gpu_ulp`` of what every GPU rounds correctly, where it is not subnormal."""
+GPU_DIVIDED = {"float32": 2.5, "float64": 2.5}
+"""``gpu_ulp`` of one division, by the Vulkan specification."""
+
 
 def elementwise(
     ufunc: np.ufunc,

@@ -24,6 +24,8 @@ from runmat_jit.ops.spec import Bound, Event, Op, Operand, Params, Result
 _ULP_1 = {"float32": 1.0, "float64": 1.0}
 _ULP_1_5 = {"float32": 1.5, "float64": 1.5}
 _ULP_2 = {"float32": 2.0, "float64": 2.0}
+_ULP_3 = {"float32": 3.0, "float64": 3.0}
+_ULP_4 = {"float32": 4.0, "float64": 4.0}
 _INVALID: frozenset[Event] = frozenset({"invalid"})
 _PERIODIC: frozenset[Event] = _INVALID | {"underflow"}  # of tiny angles, by some NumPy builds
 _ALL: frozenset[Event] = frozenset({"divide", "overflow", "underflow", "invalid"})
@@ -122,6 +124,7 @@ def _power_row(
         flops=40,
         domain=(0.0, 50.0),
         ulp=_ULP_POWER,
+        gpu_ulp=_ULP_4,
         **fields,
     )
 
@@ -136,6 +139,7 @@ ROWS = (
         matlab="sqrt",
         flops=6,
         domain=(0.0, 1e3),
+        gpu_ulp=_ULP_3,
     ),
     elementwise(
         np.exp,
@@ -148,6 +152,7 @@ ROWS = (
         flops=15,
         domain=(-80.0, 80.0),
         ulp=_ULP_1,
+        gpu_ulp=_ULP_2,
     ),
     elementwise(
         np.log,
@@ -160,6 +165,7 @@ ROWS = (
         flops=20,
         domain=(0.0, 1e3),
         ulp=_ULP_1,
+        gpu_ulp=_ULP_2,
     ),
     elementwise(
         np.sin,
@@ -171,6 +177,7 @@ ROWS = (
         matlab="sin",
         flops=18,
         ulp=_ULP_1_5,
+        gpu_ulp=_ULP_2,
     ),
     elementwise(
         np.cos,
@@ -182,6 +189,7 @@ ROWS = (
         matlab="cos",
         flops=18,
         ulp=_ULP_1_5,
+        gpu_ulp=_ULP_2,
     ),
     elementwise(
         np.tanh,
@@ -193,6 +201,7 @@ ROWS = (
         flops=24,
         domain=(-20.0, 20.0),
         ulp=_ULP_1_5,
+        gpu_ulp=_ULP_4,
     ),
     _power_row(
         "power",

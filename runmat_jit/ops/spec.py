@@ -30,6 +30,8 @@ VARIADIC = -1
 """The arity of rows that take any number of operands."""
 ULP_LIMIT = 2.0
 """No expansion may be further from the exact value than this."""
+GPU_ULP_LIMIT = 4.0
+"""Nor any row on a GPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,8 @@ class Op:
     """Where random operands of tests and benchmarks lie."""
     ulp: Mapping[str, float] = field(default_factory=dict)
     """Greatest error of an *ours* row, in units in the last place, a dtype."""
+    gpu_ulp: Mapping[str, float] = field(default_factory=dict)
+    """The same on a GPU whose results need not be the CPU's; empty: they always are."""
 
 
 class RowError(AssertionError):
@@ -187,6 +191,8 @@ def _faults(op: Op) -> tuple[tuple[bool, str], ...]:
         (own_code and op.exactness == "ours" and not op.ulp, "ulp is missing"),
         (op.exactness == "bit-defined" and bool(op.ulp), "a bit-defined row has no ulp"),
         (any(u > ULP_LIMIT for u in op.ulp.values()), f"an ulp is above {ULP_LIMIT}"),
+        (any(u > op.gpu_ulp.get(d, 0) for d, u in op.ulp.items()), "gpu_ulp is at least ulp"),
+        (any(u > GPU_ULP_LIMIT for u in op.gpu_ulp.values()), f"above {GPU_ULP_LIMIT} on GPUs"),
         (bool(op.events) and not op.ufunc, "events need the name NumPy's warnings use"),
         (op.event_test is not None and not op.events, "an event test needs events"),
         (called and op.bind is None, "calls need a reader"),

@@ -57,7 +57,7 @@ def _value_type(dtype):
 
 def by_interpreter(kernel, operands, result_dtype):
     """(result, fired) by the kernel's definition."""
-    arguments, out, fired = _arguments(kernel, operands, result_dtype)
+    arguments, out, fired = arguments_of(kernel, operands, result_dtype)
     with np.errstate(all="ignore"):
         interpret(kernel, arguments)
     return out, fired
@@ -65,7 +65,7 @@ def by_interpreter(kernel, operands, result_dtype):
 
 def by_machine(kernel, operands, result_dtype):
     """(result, fired) by native code."""
-    arguments, out, fired = _arguments(kernel, operands, result_dtype)
+    arguments, out, fired = arguments_of(kernel, operands, result_dtype)
     compiled = _backend().compile(kernel)
     block = []
     for parameter in compiled.parameters:
@@ -78,7 +78,8 @@ def by_machine(kernel, operands, result_dtype):
     return out, fired
 
 
-def _arguments(kernel, operands, result_dtype):
+def arguments_of(kernel, operands, result_dtype):
+    """(arguments by parameter, result, fired), the latter two not filled yet."""
     size = len(operands[0])
     out, fired = np.empty(size, result_dtype), np.empty(size, np.bool_)
     arguments = {"out": out, "fired": fired, "n": size}

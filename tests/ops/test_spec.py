@@ -28,6 +28,8 @@ def test_every_row_of_the_table_passes_its_check(row):
         ("exp", {"ulp": {}}, "ulp is missing"),
         ("exp", {"exactness": "bit-defined"}, "a bit-defined row has no ulp"),
         ("exp", {"ulp": {"float32": 2.5}}, "an ulp is above 2.0"),
+        ("exp", {"gpu_ulp": {}}, "gpu_ulp is at least ulp"),
+        ("exp", {"gpu_ulp": {"float32": 5.0, "float64": 2.0}}, "above 4.0 on GPUs"),
         ("add", {"ufunc": ""}, "events need the name NumPy's warnings use"),
         ("floor_divide", {"events": frozenset()}, "an event test needs events"),
         ("add", {"bind": None}, "calls need a reader"),
