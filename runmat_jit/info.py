@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
+import textwrap
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -11,8 +12,14 @@ from pathlib import Path
 import runmat_jit as runmat
 from runmat_jit.backends.llvm.target import host_target, unsupported_reason
 from runmat_jit.core.config import OPTIONS
+from runmat_jit.runtime.gpu import gpu_reports
 from runmat_jit.runtime.session import cache_directory, current_session
 
+COLUMNS = 80
+INSTALL = (
+    "install the driver of your GPU, with Vulkan on Linux and DirectX 12 on Windows; to try "
+    "without a GPU, Mesa's software adapter: apt-get install libvulkan1 mesa-vulkan-drivers"
+)
 PACKAGES = ("runmat-jit", "numpy", "llvmlite", "scipy", "wgpu", "matplotlib")
 Section = tuple[str, list[tuple[str, str]]]
 
@@ -20,10 +27,27 @@ Section = tuple[str, list[tuple[str, str]]]
 def describe() -> str:
     """All sections as aligned text."""
     lines: list[str] = []
-    for title, rows in (_versions(), _machine(), _options(), _telemetry()):
+    for title, rows in (_versions(), _machine(), *_adapters(), _options(), _telemetry()):
         width = max((len(name) for name, _ in rows), default=0)
-        lines += [title, *(f"  {name:{width}}  {value}".rstrip() for name, value in rows), ""]
+        lines.append(title)
+        for name, value in rows:
+            lines += _wrapped(f"  {name:{width}}  ", value)
+        lines.append("")
     return "\n".join(lines).rstrip()
+
+
+def _wrapped(head: str, value: str) -> list[str]:
+    """Lines of at most ``COLUMNS``, except for words that are longer."""
+    if len(head) + len(value) <= COLUMNS:
+        return [(head + value).rstrip()]
+    return textwrap.wrap(
+        value,
+        COLUMNS,
+        initial_indent=head,
+        subsequent_indent=" " * len(head),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _versions() -> Section:
@@ -50,6 +74,18 @@ def _machine() -> Section:
         ("kernels", unsupported_reason(target) or "compiled"),
     ]
     return "Machine", rows
+
+
+def _adapters() -> list[Section]:
+    session = current_session()
+    found = gpu_reports(session.findings_directory(), session.log)
+    if not found:
+        return [("GPU", [("adapters", "none"), ("to do", INSTALL)])]
+    usable = [number for number, (_, rows) in enumerate(found) if rows[-1][0] != "not used"]
+    return [
+        (f"GPU: {name}" + (", in use" if number in usable[:1] else ""), list(rows))
+        for number, (name, rows) in enumerate(found)
+    ]
 
 
 def _cache() -> str:

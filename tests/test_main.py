@@ -5,6 +5,7 @@ import platform
 import numpy as np
 import pytest
 
+import runmat_jit as runmat
 from runmat_jit import __main__ as cli
 from runmat_jit.core.config import OPTIONS
 from runmat_jit.runtime.session import use_session
@@ -24,6 +25,34 @@ def test_info_names_versions_options_and_where_they_come_from(capsys, monkeypatc
     assert any("num_threads" in line and "3  (RUNMAT_NUM_THREADS)" in line for line in lines)
     shown = {line.split()[0] for line in lines if line}
     assert {option.name for option in OPTIONS} <= shown
+
+
+def info_lines(capsys):
+    before = use_session(None)
+    try:
+        assert cli.main(["info"]) == 0
+    finally:
+        use_session(before)
+    return capsys.readouterr().out.splitlines()
+
+
+def test_info_shows_what_was_found_of_each_adapter_in_80_columns(capsys):
+    lines = info_lines(capsys)
+    adapters = [device for device in runmat.devices() if device.kind == "gpu"]
+    titles = [line for line in lines if line.startswith("GPU")]
+    assert len(titles) == max(len(adapters), 1)
+    if adapters:
+        named = {line.split()[0] for line in lines if line.startswith("  ")}
+        assert {"driver", "types", "limits", "float32", "built-in", "reproducible"} <= named
+        assert adapters[0].name in titles[0]
+    assert all(len(line) <= 80 for line in lines if not line.startswith("  cache"))
+
+
+def test_info_without_an_adapter_says_what_to_install(capsys, monkeypatch):
+    monkeypatch.setattr("runmat_jit.info.gpu_reports", lambda *_: [])
+    text = " ".join(" ".join(info_lines(capsys)).split())
+    assert "GPU adapters none to do install the driver of your GPU" in text
+    assert "mesa-vulkan-drivers" in text
 
 
 @pytest.mark.parametrize("arguments", [[], ["nothing"], ["info", "extra"]])

@@ -144,6 +144,8 @@ def on_gpu(session: Session, compiled: Compiled) -> Compiled:
         gpu = session.gpu
     except BackendError as error:
         return replace(compiled, device_reason=str(error))
+    if gpu.backend.device.lost:
+        return replace(compiled, device_reason=f"{gpu.info} was lost")
     if not isinstance(compiled.program, NativeProgram):
         return replace(compiled, device_reason="this machine runs no kernels")
     launches = [launch for group in compiled.launches for launch in group]

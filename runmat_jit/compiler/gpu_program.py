@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from runmat_jit.backends.wgpu.adapter import DeviceLost
 from runmat_jit.backends.wgpu.program import ProgramMemory, WgpuProgramRunner
 from runmat_jit.compiler.program import NativeProgram as Native
 from runmat_jit.core.errors import BackendError
@@ -33,6 +34,7 @@ class GpuProgram:
         self.orders = plan.orders
         self.stored = tuple(node for region in plan.regions for node in region.outputs)
         wanted = {output.node for output in plan.graph.outputs}
+        self._said = False
         self.kept = tuple(node for node in self.stored if node in wanted)
 
     def unsupported(self) -> str | None:
@@ -47,18 +49,28 @@ class GpuProgram:
 
         """
         native = self.native
+        if self.gpu.backend.device.lost:
+            return native.run(inputs, warn)
         memory = native.allocate(inputs)
         try:
             with self.gpu.lock:
                 happened = self._compute(memory)
         except BackendError as error:
-            self.session.log.warning("the CPU takes over from %s: %s", self.gpu.info, error)
+            self._give_up(error)
             return native.run(inputs, warn)
         count = self.session.telemetry.count
         count("kernel_launches", len(self.runner.launches))
         count("gpu_launches", len(self.runner.launches))
         count("bytes_moved", native.nbytes)
         return native.finish(inputs, memory, warn, happened=happened)
+
+    def _give_up(self, error: BackendError) -> None:
+        """Say once why the device does not run the program; what is lost is never tried again."""
+        device = self.gpu.backend.device
+        device.lost = device.lost or isinstance(error, DeviceLost)
+        if not self._said:
+            self.session.log.warning("the CPU takes over from %s: %s", self.gpu.info, error)
+            self._said = True
 
     def _compute(self, memory: list[np.ndarray]) -> bool:
         """Fill the results' host memory; whether an event happened."""
@@ -76,7 +88,7 @@ class GpuProgram:
                 order = self.orders[node]
                 host.transpose(order).reshape(-1)[...] = device.download(arrays[node])
         finally:
-            device.free(arrays.values())
+            device.free(reversed(arrays.values()))  # the next call gets the same ones
         return happened
 
 

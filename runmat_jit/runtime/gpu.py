@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from runmat_jit.backends.wgpu.arithmetic import Arithmetic
     from runmat_jit.backends.wgpu.backend import WgpuBackend
     from runmat_jit.backends.wgpu.findings import Findings
+    from runmat_jit.backends.wgpu.report import Row
     from runmat_jit.kernel.ir import Kernel
 
 
@@ -96,6 +97,17 @@ def gpu_devices(cache: Path | None, log: logging.Logger) -> tuple[DeviceInfo, ..
     from runmat_jit.backends.wgpu.probe import usable_adapters  # noqa: PLC0415  (see open_gpu)
 
     return tuple(describe(adapter.info) for adapter in usable_adapters(cache, log))
+
+
+def gpu_reports(cache: Path | None, log: logging.Logger) -> list[tuple[str, tuple[Row, ...]]]:
+    """The name of each adapter, and what was found of it; the first one is the one in use."""
+    from runmat_jit.backends.wgpu.probe import findings_of, usable_adapters  # noqa: PLC0415  (see open_gpu)
+    from runmat_jit.backends.wgpu.report import report_adapter  # noqa: PLC0415  (likewise)
+
+    return [
+        (str(a.info), report_adapter(a.info, findings_of(a.info, cache, log)))
+        for a in usable_adapters(cache, log)
+    ]
 
 
 def describe(info: AdapterInfo) -> DeviceInfo:

@@ -143,7 +143,9 @@ class Session:
 
         """
         directory, reproducible = self.findings_directory(), self.config.reproducible
-        return open_gpu(directory, self.log, reproducible=reproducible)
+        gpu = open_gpu(directory, self.log, reproducible=reproducible)
+        gpu.backend.device.count = self.telemetry.count
+        return gpu
 
     def findings_directory(self) -> Path | None:
         """Where what is known of adapters is kept."""

@@ -19,6 +19,9 @@ EVENTS: Final[Mapping[str, str]] = MappingProxyType(
         "kernels_compiled": "Kernels that were compiled to native code.",
         "kernel_launches": "Kernels that were run.",
         "gpu_launches": "Kernels that were run on a GPU.",
+        "gpu_submits": "Lists of commands that were handed to a GPU.",
+        "gpu_pipelines": "Shaders that were compiled for a GPU.",
+        "gpu_bind_groups": "Lists of arrays that were bound to a shader.",
         "bytes_moved": "Bytes that the launched kernels read and wrote at least.",
         "events_checked": "Runs whose floating-point events were looked at one by one.",
     }

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -96,11 +96,21 @@ def describe(handle: Any) -> AdapterInfo:
     )
 
 
+def _count_nothing(_event: str, _amount: int) -> None:
+    """Where nobody wants to know."""
+
+
 class Device:
-    """A device with all limits of its adapter, and the features that kernels may use."""
+    """A device with all limits of its adapter, and the features that kernels may use.
+
+    ``count`` is told of pipelines, bind groups and submissions. ``lost`` is set by whoever got
+    :class:`DeviceLost`: nothing works any more.
+    """
 
     def __init__(self, adapter: Adapter) -> None:
         self.info = adapter.info
+        self.count: Callable[[str, int], None] = _count_nothing
+        self.lost = False
         with errors_of(adapter.info):
             self.handle: Any = adapter.handle.request_device_sync(
                 required_features=[f for f in _WANTED_FEATURES if f in adapter.info.features],

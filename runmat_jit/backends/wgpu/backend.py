@@ -151,6 +151,7 @@ class WgpuBackend:
                     "entry_point": "main",
                 },
             )
+        self.device.count("gpu_pipelines", 1)
         return CompiledShader(
             pipeline,
             layout,

@@ -10,6 +10,7 @@ from runmat_jit.backends.wgpu.arithmetic import GUARDS, Arithmetic, Guard
 from runmat_jit.backends.wgpu.uses import rounding_of
 from runmat_jit.kernel.ir import Kernel
 
+FLOAT_NAMES = {"f32": "float32", "f64": "float64"}
 _EVERY = frozenset({"div", "sqrt", "fma"})
 
 
@@ -75,29 +76,29 @@ class Findings:
             ops: The operations used that round: ``div``, ``sqrt``, ``fma`` and others.
 
         """
-        found = self.floats.get(kind)
+        found, name = self.floats.get(kind), FLOAT_NAMES[kind]
         if found is None:
-            return f"it has no {kind}"
+            return f"it has no {name}"
         if not found.keeps_subnormals:
-            return f"it flushes subnormal {kind} numbers to zero"
+            return f"it flushes subnormal {name} numbers to zero"
         corrected = {op for op, of in self._corrected if of == kind and self._wide_is_exact}
         if "div" in ops and not found.exact_division and "div" not in corrected:
-            return f"it does not round {kind} division correctly"
+            return f"it does not round {name} division correctly"
         if "sqrt" in ops and not found.exact_sqrt and "sqrt" not in corrected:
-            return f"it does not round {kind} square roots correctly"
+            return f"it does not round {name} square roots correctly"
         if "fma" in ops and not found.fused_fma and not self._emulates(kind):
-            return f"it rounds {kind} multiplication and addition twice"
+            return f"it rounds {name} multiplication and addition twice"
         if found.guard is None:
-            return f"its driver rearranges {kind} arithmetic in spite of all guards"
+            return f"its driver rearranges {name} arithmetic in spite of all guards"
         return None
 
     def inaccurate(self, kind: str) -> str | None:
         """Why functions of a type are less accurate than their rows say; None where they are."""
-        found = self.floats.get(kind)
+        found, name = self.floats.get(kind), FLOAT_NAMES[kind]
         if found is None:
-            return f"it has no {kind}"
+            return f"it has no {name}"
         if found.accurate_guard is None:
-            return f"its {kind} functions are inaccurate in spite of all guards"
+            return f"its {name} functions are inaccurate in spite of all guards"
         return None
 
     @property

@@ -16,13 +16,16 @@ from runmat_jit.kernel.ir import Literal
 from runmat_jit.kernel.math.tables import table
 from runmat_jit.lower.launch import Argument, InputScalar, Launch, NodeBuffer, Scratch, TableBuffer
 
+_KEPT = 4
+"""Bindings kept: functions called in a loop often take turns between two sets of arrays."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProgramMemory:
     """What a program's launches are bound to in one call.
 
     ``arrays`` holds the memory of inputs and stored nodes, ``scalars`` the inputs given by value.
-    The same memory is best given by the same ``DeviceArray`` objects: then nothing is bound anew.
+    Memory in the same buffers as in an earlier call is not bound anew.
     """
 
     arrays: Mapping[Node, DeviceArray]
@@ -41,7 +44,8 @@ class WgpuProgramRunner:
         self.launches = tuple(launches)
         self._runner = WgpuRunner(backend)
         self._own: dict[Scratch | str, DeviceArray] = {}
-        self._bound: tuple[object, Batch] | None = None
+        self._bound: dict[object, tuple[object, Batch]] = {}
+        """By identity of the arrays, the scalars and the batch; the latest used last."""
 
     def unsupported(self) -> str | None:
         """Why the device cannot run some kernel of the program; None where it can run all."""
@@ -56,10 +60,7 @@ class WgpuProgramRunner:
             DeviceLost: The device is gone, and all device arrays with it.
 
         """
-        key = self._key(memory)
-        if self._bound is None or self._bound[0] != key:
-            self._bound = key, self._runner.prepare([self._run(la, memory) for la in self.launches])
-        batch = self._bound[1]
+        batch = self._batch(memory)
         self._runner.submit(batch)
         return batch
 
@@ -74,13 +75,26 @@ class WgpuProgramRunner:
     def close(self) -> None:
         """Give scratch memory and tables back."""
         self.backend.memory.free(self._own.values())
-        self._own, self._bound = {}, None
+        self._own, self._bound = {}, {}
 
     # -- binding ---------------------------------------------------------------------------------
-    def _key(self, memory: ProgramMemory) -> object:
-        """What a batch depends on: the identity of buffers, and the values of scalars."""
+    def _batch(self, memory: ProgramMemory) -> Batch:
+        """The launches bound to this memory, as before where that was seen lately."""
         arrays = tuple((id(a.buffer), a.origin, a.size) for a in memory.arrays.values())
-        return arrays, tuple(value.tobytes() for value in memory.scalars.values())
+        scalars = tuple(value.tobytes() for value in memory.scalars.values())
+        known = self._bound.pop(arrays, None)
+        if known is not None and known[0] == scalars:
+            batch = known[1]
+        else:
+            runs = [self._run(launch, memory) for launch in self.launches]
+            if known is None:
+                batch = self._runner.prepare(runs)
+            else:
+                batch = self._runner.renumber(known[1], runs)
+        while len(self._bound) >= _KEPT:
+            del self._bound[next(iter(self._bound))]
+        self._bound[arrays] = scalars, batch
+        return batch
 
     def _run(self, launch: Launch, memory: ProgramMemory) -> KernelRun:
         pairs = zip(launch.kernel.parameters, launch.arguments, strict=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -51,11 +51,12 @@ class KernelRun:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dispatch:
-    """One dispatch: its shader, bind group, workgroups, and place in the uniform buffer."""
+    """One dispatch: its shader, bind group, workgroups, and the part of a run that it is."""
 
     shader: CompiledShader
     group: Any
     groups: tuple[int, int, int]
+    part: Part
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,6 +67,16 @@ class Batch:
     dispatches: tuple[Dispatch, ...]
     uniforms: Any
     events: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A part of a run before it is bound: its shader and uniform block."""
+
+    run: KernelRun
+    part: Part
+    shader: CompiledShader
+    block: bytes
 
 
 class WgpuRunner:
@@ -90,27 +101,35 @@ class WgpuRunner:
     def prepare(self, runs: Iterable[KernelRun]) -> Batch:
         """Compile kernels and bind their arguments; a batch may be submitted many times."""
         runs = tuple(runs)
-        shaders, blocks, windows = [], [], []
-        for run in runs:
-            for part in self._parts(run):
-                shader, block = self._step(run, part)
-                shaders.append(shader)
-                blocks.append(block)
-                windows.append((run, part))
+        steps = self._steps(runs)
         with errors_of(self.device.info):
-            uniforms = self._uniform_buffer(blocks)
+            uniforms = self._uniform_buffer(steps)
             events = self._buffer(4, "STORAGE")
-            groups = [
-                self._bind(shader, run, part, (uniforms, number * ALIGNMENT, len(block)), events)
-                for number, (shader, block, (run, part)) in enumerate(
-                    zip(shaders, blocks, windows, strict=True)
+            dispatches = tuple(
+                Dispatch(
+                    step.shader,
+                    self._bind(step, (uniforms, number * ALIGNMENT, len(step.block)), events),
+                    _groups(step.part.hi - step.part.lo, step.shader.iterations_of_a_group),
+                    step.part,
                 )
-            ]
-        dispatches = tuple(
-            Dispatch(shader, group, _groups(part.hi - part.lo, shader.iterations_of_a_group))
-            for shader, group, (_, part) in zip(shaders, groups, windows, strict=True)
-        )
+                for number, step in enumerate(steps)
+            )
+        self.device.count("gpu_bind_groups", len(dispatches))
         return Batch(runs, dispatches, uniforms, events)
+
+    def renumber(self, batch: Batch, runs: Iterable[KernelRun]) -> Batch:
+        """The batch of runs on the same arrays with other scalars: bound anew only if it must be.
+
+        What was submitted before keeps its numbers.
+        """
+        runs = tuple(runs)
+        steps = self._steps(runs)
+        known = [(dispatch.shader, dispatch.part) for dispatch in batch.dispatches]
+        if known != [(step.shader, step.part) for step in steps]:
+            return self.prepare(runs)
+        with errors_of(self.device.info):
+            self._write_blocks(batch.uniforms, steps)
+        return replace(batch, runs=runs)
 
     def submit(self, batch: Batch) -> None:
         """Start the dispatches of a batch, in order, without waiting for them."""
@@ -124,6 +143,7 @@ class WgpuRunner:
                 compute.dispatch_workgroups(*dispatch.groups)
             compute.end()
             self.device.queue.submit([encoder.finish()])
+        self.device.count("gpu_submits", 1)
 
     def happened(self, batch: Batch) -> bool:
         """Wait for the last submission of a batch; whether a ``note`` fired in it."""
@@ -132,11 +152,14 @@ class WgpuRunner:
         return bool(np.frombuffer(word, np.uint32)[0])
 
     # -- one dispatch ----------------------------------------------------------------------------
+    def _steps(self, runs: Iterable[KernelRun]) -> list[_Step]:
+        return [self._step(run, part) for run in runs for part in self._parts(run)]
+
     def _parts(self, run: KernelRun) -> Iterable[Part]:
         largest = self.device.largest_binding
         return parts_of(run.kernel, run.arrays, run.indices, run.part, largest)
 
-    def _step(self, run: KernelRun, part: Part) -> tuple[CompiledShader, bytes]:
+    def _step(self, run: KernelRun, part: Part) -> _Step:
         """The shader of a part and its uniform block."""
         kernel, indices = run.kernel, run.indices
         facts = facts_of(run, part)
@@ -150,41 +173,38 @@ class WgpuRunner:
             if not isinstance(value, DeviceArray)
         }
         try:
-            return shader, shader.uniforms.pack(numbers)
+            return _Step(run, part, shader, shader.uniforms.pack(numbers))
         except OverflowError as error:
             raise BackendError(
                 "an extent has more than 31 bits; keep the arrays on the CPU (device='cpu')"
             ) from error
 
-    def _bind(
-        self,
-        shader: CompiledShader,
-        run: KernelRun,
-        part: Part,
-        uniforms: tuple[Any, int, int],
-        events: Any,
-    ) -> Any:
+    def _bind(self, step: _Step, uniforms: tuple[Any, int, int], events: Any) -> Any:
         resources = [uniforms]
-        for binding in shader.bindings:
-            window = part.windows[binding.parameter]
-            buffer = run.arrays[binding.parameter].buffer
+        for binding in step.shader.bindings:
+            window = step.part.windows[binding.parameter]
+            buffer = step.run.arrays[binding.parameter].buffer
             resources.append((buffer, window.offset, window.nbytes))
         resources.append((events, 0, 4))
         return self.device.handle.create_bind_group(
-            layout=shader.layout,
+            layout=step.shader.layout,
             entries=[
                 {"binding": number, "resource": {"buffer": b, "offset": offset, "size": size}}
                 for number, (b, offset, size) in enumerate(resources)
             ],
         )
 
-    def _uniform_buffer(self, blocks: Sequence[bytes]) -> Any:
+    def _uniform_buffer(self, steps: Sequence[_Step]) -> Any:
         """All uniform blocks of a batch, each at the alignment of bindings."""
-        assert all(len(block) <= ALIGNMENT for block in blocks), "a block fits its place"
-        content = b"".join(block.ljust(ALIGNMENT, b"\0") for block in blocks)
-        buffer = self._buffer(max(len(content), ALIGNMENT), "UNIFORM")
-        self.device.queue.write_buffer(buffer, 0, content or b"\0" * 4)
+        buffer = self._buffer(max(len(steps), 1) * ALIGNMENT, "UNIFORM")
+        self._write_blocks(buffer, steps)
         return buffer
+
+    def _write_blocks(self, buffer: Any, steps: Sequence[_Step]) -> None:
+        assert all(len(step.block) <= ALIGNMENT for step in steps), "a block fits its place"
+        content = b"".join(step.block.ljust(ALIGNMENT, b"\0") for step in steps)
+        if content:
+            self.device.queue.write_buffer(buffer, 0, content)
 
     def _buffer(self, nbytes: int, usage: str) -> Any:
         import wgpu  # noqa: PLC0415 - loaded by whoever made the device

@@ -94,6 +94,41 @@ def test_more_workgroups_than_one_dimension_holds():
     assert np.array_equal(memory.download(array), np.arange(cells))
 
 
+def test_more_workgroups_of_lanes_than_one_dimension_holds():
+    x = np.arange(65_535 * 4 + 9, dtype=np.float32)
+    memory = runner().backend.memory
+    source, target = memory.upload(x), memory.empty(x.size, x.dtype)
+    arguments = {"x": source, "out": target, "n": x.size}
+    batch = runner().prepare([KernelRun(doubled(), arguments, (0, x.size), Schedule(4, 1, 1))])
+    assert batch.dispatches[0].groups == (32_769, 2, 1)
+    runner().submit(batch)
+    assert np.array_equal(memory.download(target), 2 * x)
+
+
+def test_other_numbers_in_the_same_memory_bind_nothing():
+    b = Builder()
+    out, n, value = (
+        b.buffer("out", "f32", written=True),
+        b.scalar("n", "index"),
+        b.scalar("a", "f32"),
+    )
+    with b.lanes(0, n) as lanes:
+        b.store(out, lanes.i, value + 0.0)
+    kernel, memory = b.finish(), runner().backend.memory
+    target = memory.empty(100, np.dtype(np.float32))
+    runs = [KernelRun(kernel, {"out": target, "n": 100, "a": a}, (0, 100)) for a in (1.5, -2.0)]
+    first = runner().prepare(runs[:1])
+    second = runner().renumber(first, runs[1:])
+    assert second.dispatches is first.dispatches
+    runner().submit(second)
+    assert np.array_equal(memory.download(target), np.full(100, -2.0))
+    fewer = KernelRun(kernel, {"out": target, "n": 100, "a": 7.0}, (0, 10))
+    third = runner().renumber(second, [fewer])  # of another part: bound anew
+    assert third.dispatches is not first.dispatches
+    runner().submit(third)
+    assert np.array_equal(memory.download(target), [7.0] * 10 + [-2.0] * 90)
+
+
 @pytest.fixture
 def small_bindings(monkeypatch):
     """A device that binds 32 KiB at once."""

@@ -98,4 +98,4 @@ def test_float32_is_corrected_by_float64_where_that_is_exact():
 )
 def test_what_cannot_be_repaired_is_said(findings, reason):
     assert reason in Findings({"f32": findings}, {}).irreproducible("f32")
-    assert Findings({"f32": findings}, {}).irreproducible("f64") == "it has no f64"
+    assert Findings({"f32": findings}, {}).irreproducible("f64") == "it has no float64"

@@ -1,0 +1,1 @@
+"""Contests on a GPU: `python -m benchmarks.gpu`."""

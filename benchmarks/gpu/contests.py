@@ -1,0 +1,123 @@
+"""What is measured on a GPU: plain NumPy functions, their inputs, and how answers are checked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import runmat_jit as runmat
+from benchmarks.cases import elementwise, image_4k
+from benchmarks.cases.case import Arrays, Case, Shape, uniform
+
+UNIT = 2.0**-24  # half a unit in the last place of 1.0 in float32
+SUM_BOUND = 36 * 2  # the factor of the error bound, for two levels of a reduction
+PIECE = 1 << 16
+PIECES = 64  # of the largest arrays, this many pieces are compared with a float64 evaluation
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    name: str
+    function: Callable[..., Any]
+    make_inputs: Callable[[Shape, int], Arrays]  # shape and step; another step, another input
+    check: Callable[[Arrays, Any], str]  # what is wrong with a result, or nothing
+    shape: Shape
+    quick_shape: Shape
+    bytes_min: Callable[[Shape], int]  # what has to be read and written at least
+    peer: str  # the name of torch's function
+    reproducible: bool = False  # results must have the CPU's bits
+
+
+def total(x):
+    return x.sum()
+
+
+def uniform_vector(shape: Shape, step: int) -> Arrays:
+    return (uniform(shape[0], step),)
+
+
+def check_pieces(case: Case) -> Callable[[Arrays, Any], str]:
+    """The case's own check, of a long vector in pieces from beginning to end."""
+
+    def check(inputs: Arrays, result: np.ndarray) -> str:
+        (x,) = inputs
+        starts = {0, max(x.size - PIECE, 0), *range(0, x.size, max(PIECE, x.size // PIECES))}
+        for start in sorted(starts):
+            piece = slice(start, start + PIECE)
+            parity = case.check((x[piece],), result[piece])
+            if not parity.ok:
+                return f"from element {start} on: {parity.detail}"
+        return ""
+
+    return check
+
+
+def check_whole(case: Case) -> Callable[[Arrays, Any], str]:
+    def check(inputs: Arrays, result: Any) -> str:
+        parity = case.check(inputs, result)
+        return "" if parity.ok else parity.detail
+
+    return check
+
+
+def check_bits(inputs: Arrays, result: np.ndarray) -> str:
+    """Every bit is the CPU backend's."""
+    expected = runmat.jit(elementwise.elementwise, device="cpu")(*inputs)
+    differing = np.count_nonzero(expected.view(np.uint32) != result.view(np.uint32))
+    return f"{differing} of {result.size} results differ from the CPU's" if differing else ""
+
+
+def check_total(inputs: Arrays, result: np.float32) -> str:
+    (x,) = inputs
+    exact = float(x.sum(dtype=np.float64))  # its own error is far below the bound
+    error, allowed = abs(float(result) - exact), SUM_BOUND * UNIT * exact
+    return f"{result} is not {exact}" if not error <= allowed else ""
+
+
+CONTESTS = (
+    Contest(
+        "chain",
+        elementwise.elementwise,
+        elementwise.make_inputs,
+        check_pieces(elementwise.CASE),
+        shape=(1 << 28,),
+        quick_shape=(20_003,),
+        bytes_min=lambda shape: 8 * shape[0],
+        peer="chain",
+    ),
+    Contest(
+        "chain, reproducible",
+        elementwise.elementwise,
+        elementwise.make_inputs,
+        check_bits,
+        shape=(1 << 28,),
+        quick_shape=(20_003,),
+        bytes_min=lambda shape: 8 * shape[0],
+        peer="chain",
+        reproducible=True,
+    ),
+    Contest(
+        "sum",
+        total,
+        uniform_vector,
+        check_total,
+        shape=(1 << 28,),
+        quick_shape=(40_001,),
+        bytes_min=lambda shape: 4 * shape[0],
+        peer="sum",
+    ),
+    Contest(
+        "image normalize",
+        image_4k.image_4k,
+        image_4k.make_inputs,
+        check_whole(image_4k.CASE),
+        shape=(16, 2160, 3840),
+        quick_shape=(2, 54, 96),
+        bytes_min=lambda shape: 12 * math.prod(shape),
+        peer="image_4k",
+    ),
+)
