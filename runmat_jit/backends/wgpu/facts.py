@@ -16,8 +16,8 @@ class Facts:
         multiples: Index scalars, and buffers whose origin is, multiples of ``FACTOR``.
         shifted: Buffers whose element 0 does not stand at the beginning of what is bound.
         shared: Buffers that share memory with a buffer that the kernel writes.
-
         aligned_part: The part of the parallel axis that is run begins at a multiple.
+        whole_part: Its length is a multiple: no thread has lanes beyond the end.
 
     """
 
@@ -25,6 +25,7 @@ class Facts:
     shifted: frozenset[str] = frozenset()
     shared: frozenset[str] = frozenset()
     aligned_part: bool = True
+    whole_part: bool = False
 
 
 NO_FACTS = Facts()

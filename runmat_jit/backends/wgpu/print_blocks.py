@@ -39,18 +39,23 @@ def print_lanes(printer: Printer, instruction: Instruction, body: Body) -> None:
         threads, lanes = printer.schedule.threads, printer.lanes
         index = printer.let(f"P.lo + ({GROUP} * {threads} + i32(lid)) * {lanes}", "i")
         with printer.nest(f"if ({index} < P.hi)"), printer.lanes_inside():
-            _masked_body(printer, block, index, "P.hi", body)
+            _print_lanes_of(printer, block, index, body, None if printer.whole_part else "P.hi")
         return
     lo, hi = (printer.name(printer.uniform(a)) for a in instruction.args)
     order(printer, *touched([instruction]))
     index, step = printer.fresh("i"), printer.schedule.team * printer.lanes
     head = loop_head(index, f"{lo} + tl * {printer.lanes}", hi, str(step))
     with printer.nest(head), printer.lanes_inside():
-        _masked_body(printer, block, index, hi, body)
+        whole = all(map(printer.views.is_multiple, instruction.args))
+        _print_lanes_of(printer, block, index, body, None if whole else hi)
 
 
-def _masked_body(printer: Printer, block: Block, index: str, hi: str, body: Body) -> None:
+def _print_lanes_of(printer: Printer, block: Block, index: str, body: Body, hi: str | None) -> None:
+    """The lanes of a thread from ``index`` on, below ``hi``; None: all are."""
     _bind_index(printer, block, index)
+    if hi is None:
+        body(block)
+        return
     with printer.masked(mask_below(printer, index, hi), first=True):
         body(block)
 

@@ -33,7 +33,7 @@ from runmat_jit.backends.wgpu.printer import WGSL_TYPES, Memory, Printer
 from runmat_jit.backends.wgpu.schedule import Schedule
 from runmat_jit.backends.wgpu.uniforms import uniform_block
 from runmat_jit.backends.wgpu.uses import uses_of
-from runmat_jit.backends.wgpu.views import wide_buffers
+from runmat_jit.backends.wgpu.views import views_of
 from runmat_jit.kernel.ir import Block, Buffer, Function, Instruction, Kernel, Scalar
 
 _STRAIGHT = {
@@ -72,11 +72,14 @@ def print_shader(
     kernel: Kernel, schedule: Schedule, arithmetic: Arithmetic, facts: Facts = NO_FACTS
 ) -> str:
     """WGSL text of a kernel, which must be valid (``runmat_jit.kernel.verify``)."""
-    memory = _memory(kernel, schedule, facts)
+    views = views_of(kernel, facts, schedule.lanes)
+    memory = _memory(kernel, schedule, facts, views.wide)
     ordered = cells_of(kernel).ordered
     if facts.shared & ordered:
         ordered |= facts.shared
-    printer = Printer(schedule, arithmetic, uses_of(kernel), memory, ordered)
+    printer = Printer(
+        schedule, arithmetic, uses_of(kernel), memory, views, facts.whole_part, ordered
+    )
     _bind_scalars(printer, kernel)
     functions = {f.name: f for f in kernel.functions}
     _print_body(printer, kernel.body, functions)
@@ -158,9 +161,10 @@ def _print_function(outer: Printer, function: Function) -> str:
     )
 
 
-def _memory(kernel: Kernel, schedule: Schedule, facts: Facts) -> dict[str, Memory]:
+def _memory(
+    kernel: Kernel, schedule: Schedule, facts: Facts, wide: frozenset[str]
+) -> dict[str, Memory]:
     """How the shader sees each buffer and table."""
-    wide = wide_buffers(kernel, facts, schedule.lanes)
     found: dict[str, Memory] = {}
     for number, parameter in enumerate(kernel.parameters):
         if isinstance(parameter, Scalar):

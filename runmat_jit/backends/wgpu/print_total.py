@@ -40,6 +40,8 @@ class _Total:
     threads: int
     at_once: int
     """Blocks that the team runs at once."""
+    whole: bool
+    """The number of iterations is a multiple of the lanes of a thread."""
     accumulators: tuple[_Accumulator, ...]
 
     def steps(self, lanes: int) -> int:
@@ -59,6 +61,7 @@ def print_total(printer: Printer, instruction: Instruction, body: Body) -> None:
         hi,
         threads,
         max(1, printer.schedule.team // threads),
+        all(map(printer.views.is_multiple, instruction.args)),
         _accumulators(printer, instruction),
     )
     printer.line("workgroupBarrier();")  # the memory may still be read by another total
@@ -149,11 +152,21 @@ def _print_blocks(printer: Printer, total: _Total, finish: Callable[[list[str]],
 
 
 def _print_full_block(printer: Printer, total: _Total, base: str, partial: list[str]) -> None:
-    """All steps are there: a constant count, and no mask."""
-    step = printer.fresh("t")
+    """All steps are there: a constant count, no mask, and loads of several steps in flight."""
+    together, step = printer.schedule.unroll, printer.fresh("t")
     lane, stride = _first_lane(printer, total), total.threads * printer.lanes
-    with printer.nest(f"for (var {step} = 0; {step} < {TOTAL_STEPS}; {step}++)"):
-        index = printer.let(f"{base} + {lane} + {step} * {stride}", "i")
+    if together == TOTAL_STEPS:
+        _print_steps(printer, total, f"{base} + {lane}", partial)
+        return
+    with printer.nest(f"for (var {step} = 0; {step} < {TOTAL_STEPS}; {step} += {together})"):
+        _print_steps(printer, total, f"{base} + {lane} + {step} * {stride}", partial)
+
+
+def _print_steps(printer: Printer, total: _Total, first: str, partial: list[str]) -> None:
+    """Several steps from ``first`` on, one after the other."""
+    stride = total.threads * printer.lanes
+    for number in range(printer.schedule.unroll):
+        index = printer.let(f"{first} + {number * stride}" if number else first, "i")
         for name, text in zip(partial, _combined(printer, total, index, partial), strict=True):
             printer.line(f"{name} = {text};")
 
@@ -162,13 +175,17 @@ def _print_guarded_block(printer: Printer, total: _Total, base: str, partial: li
     """Steps up to the end of the block or of all iterations."""
     end = printer.let(f"min({base} + {total.steps(printer.lanes)}, {total.hi})", "e")
     index, stride = printer.fresh("i"), total.threads * printer.lanes
-    with (
-        printer.nest(loop_head(index, f"{base} + {_first_lane(printer, total)}", end, str(stride))),
-        printer.masked(mask_below(printer, index, end), first=True),
-    ):
-        after = _combined(printer, total, index, partial)
-        for name, text in zip(partial, after, strict=True):
-            printer.line(f"{name} = select({name}, {text}, {printer.live});")
+    head = loop_head(index, f"{base} + {_first_lane(printer, total)}", end, str(stride))
+    with printer.nest(head):
+        if total.whole:
+            after = _combined(printer, total, index, partial)
+            for name, text in zip(partial, after, strict=True):
+                printer.line(f"{name} = {text};")
+            return
+        with printer.masked(mask_below(printer, index, end), first=True):
+            after = _combined(printer, total, index, partial)
+            for name, text in zip(partial, after, strict=True):
+                printer.line(f"{name} = select({name}, {text}, {printer.live});")
 
 
 def _first_lane(printer: Printer, total: _Total) -> str:

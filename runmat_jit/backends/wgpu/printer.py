@@ -13,6 +13,7 @@ from runmat_jit.backends.wgpu.arithmetic import Arithmetic
 from runmat_jit.backends.wgpu.library import library_function
 from runmat_jit.backends.wgpu.schedule import Schedule
 from runmat_jit.backends.wgpu.uses import Uses
+from runmat_jit.backends.wgpu.views import Views
 from runmat_jit.kernel.ir import Buffer, Instruction, Literal, Table, Value
 from runmat_jit.kernel.primitives import FLOATS
 
@@ -49,6 +50,9 @@ class Printer:
     arithmetic: Arithmetic
     uses: Uses
     memory: Mapping[str, Memory]
+    views: Views = field(default_factory=Views)
+    whole_part: bool = False
+    """No thread of a parallel axis of lanes has lanes beyond its end."""
     ordered: frozenset[str] = frozenset()
     lines: list[str] = field(default_factory=list)
     values: dict[int, str] = field(default_factory=dict)

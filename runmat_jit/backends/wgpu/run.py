@@ -227,6 +227,7 @@ def facts_of(run: KernelRun, part: Part) -> Facts:
         frozenset(shifted),
         _shared(kernel, run.arrays),
         aligned_part=not lane_part or part.lo % FACTOR == 0,
+        whole_part=lane_part and (part.hi - part.lo) % FACTOR == 0,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from runmat_jit.backends.wgpu.cells import Cells, cells_of
+from runmat_jit.backends.wgpu.cells import cells_of
 from runmat_jit.kernel.ir import Instruction, Kernel, Scalar
 from runmat_jit.kernel.primitives import SIZES, TOTAL_BLOCKS, TOTAL_STEPS, total_lanes
 from runmat_jit.kernel.walk import every_instruction
@@ -16,6 +16,10 @@ _TEAM = 64
 _SMALLEST_GROUP = 64
 _LONG_BODY = 120
 """Instructions from which the body of a ``total`` is printed once, not twice."""
+_SHORT_BODY = 16
+"""Instructions up to which all steps of a block are printed one after the other."""
+_UNROLL = 4
+"""Steps of a longer body that are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +37,14 @@ class Schedule:
 
     Of each block of a ``total`` a team runs as many at once as it has threads for them.
     ``full_blocks`` prints the body of a ``total`` a second time, without masks, for blocks whose
-    steps are all there: their loads do not wait for one another.
+    steps are all there: ``unroll`` of them in a row, whose loads do not wait for one another.
     """
 
     lanes: int = 4
     threads: int = _THREADS
     team: int = _TEAM
     full_blocks: bool = False
+    unroll: int = 1
 
     @property
     def teams(self) -> int:
@@ -72,7 +77,10 @@ def schedule_for(
         limits.shared_bytes
     ):
         threads //= 2
-    return Schedule(lanes, threads, team, _prints_full_blocks(cells, limits))
+    if limits.software or cells.total_instructions > _LONG_BODY:
+        return Schedule(lanes, threads, team)
+    unroll = TOTAL_STEPS if cells.total_instructions <= _SHORT_BODY else _UNROLL
+    return Schedule(lanes, threads, team, full_blocks=True, unroll=unroll)
 
 
 def lanes_of_a_thread(kernel: Kernel) -> int:
@@ -139,7 +147,3 @@ def _team(kernel: Kernel, lanes: int, longest: Mapping[int, int], limits: Limits
     if cells_of(kernel).one_team:
         team = max(team, min(_SMALLEST_GROUP, largest))
     return team
-
-
-def _prints_full_blocks(cells: Cells, limits: Limits) -> bool:
-    return not limits.software and cells.total_instructions <= _LONG_BODY

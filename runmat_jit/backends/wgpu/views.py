@@ -1,4 +1,4 @@
-"""Which buffers a shader sees as vectors: those whose accesses are all whole vectors."""
+"""Which buffers a shader sees as vectors, and which numbers are multiples of a vector's lanes."""
 
 from __future__ import annotations
 
@@ -66,10 +66,28 @@ class _Alignment:
             self.narrow.add(buffer.name)
 
 
-def wide_buffers(kernel: Kernel, facts: Facts, lanes: int) -> frozenset[str]:
-    """Buffers whose every access of lanes is one vector of ``lanes`` elements."""
+@dataclass(frozen=True, slots=True)
+class Views:
+    """``wide`` buffers are seen as vectors: every access of lanes is one of them.
+
+    ``multiples`` are the numbers of index values that are multiples of the lanes of a thread.
+    """
+
+    wide: frozenset[str] = frozenset()
+    multiples: frozenset[int] = frozenset()
+    lanes: int = 1
+
+    def is_multiple(self, value: Value) -> bool:
+        """Whether an index value is a multiple of the lanes of a thread, as far as is known."""
+        if value.literal is not None:
+            return int(value.literal) % self.lanes == 0
+        return value.number in self.multiples
+
+
+def views_of(kernel: Kernel, facts: Facts, lanes: int) -> Views:
+    """How a kernel that runs ``lanes`` iterations a thread sees its buffers."""
     if lanes == 1:
-        return frozenset()
+        return Views()
     alignment = _Alignment(lanes, facts)
     for parameter in kernel.parameters:
         if isinstance(parameter, Scalar):
@@ -78,4 +96,4 @@ def wide_buffers(kernel: Kernel, facts: Facts, lanes: int) -> frozenset[str]:
                 alignment.known.add(kernel.arguments[parameter.name].number)
     alignment.body(kernel.body, top=True)
     names = {p.name for p in kernel.parameters if isinstance(p, Buffer)}
-    return frozenset(names - alignment.narrow)
+    return Views(frozenset(names - alignment.narrow), frozenset(alignment.known), lanes)

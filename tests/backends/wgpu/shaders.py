@@ -1,5 +1,6 @@
 """Runs kernels on an adapter beside the interpreter: what the tests of printing compare."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -9,6 +10,7 @@ from runmat_jit.backends.wgpu.arithmetic import Arithmetic
 from runmat_jit.backends.wgpu.backend import WgpuBackend
 from runmat_jit.backends.wgpu.memory import DeviceArray
 from runmat_jit.backends.wgpu.run import KernelRun, WgpuRunner
+from runmat_jit.backends.wgpu.schedule import schedule_for
 from runmat_jit.kernel.interpret import Memory, interpret
 from runmat_jit.kernel.ir import Scalar
 
@@ -26,6 +28,15 @@ def device():
 @cache
 def runner(arithmetic=EMULATED, *, trusted=True):
     return WgpuRunner(WgpuBackend(device(), arithmetic, trusted=trusted))
+
+
+@cache
+def hardware_runner():
+    """Shaders as they are printed for real GPUs."""
+    backend = WgpuBackend(device(), EMULATED)
+    limits = replace(device().limits, software=False)
+    backend.schedule = lambda kernel, longest=None: schedule_for(kernel, limits, longest)
+    return WgpuRunner(backend)
 
 
 def run(kernel, arguments, part, schedule=None, using=None):

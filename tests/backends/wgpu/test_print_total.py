@@ -16,6 +16,8 @@ SCHEDULES = [
     Schedule(4, 16, 16),
     Schedule(4, 256, 16),
     Schedule(4, 256, 64, full_blocks=True),
+    Schedule(4, 256, 64, full_blocks=True, unroll=4),
+    Schedule(4, 256, 16, full_blocks=True, unroll=16),
     Schedule(4, 256, 256),
     Schedule(2, 64, 32),
     Schedule(2, 128, 128, full_blocks=True),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runmat_jit.backends.wgpu.program import ProgramMemory, WgpuProgramRunner
@@ -15,18 +15,19 @@ from runmat_jit.lower.launch import InputScalar
 from runmat_jit.lower.lower import lower
 from runmat_jit.ops.table import ROWS
 from runmat_jit.plan.make_plan import make_plan
-from tests.backends.wgpu.shaders import runner
+from tests.backends.wgpu.shaders import hardware_runner, runner
 from tests.graph.random_graphs import EXACT_ROWS, OURS, SUMS, arrays, bits_equal, graphs
 from tests.lower.execute import compiled, execute, prepared, regions
 
 pytestmark = pytest.mark.usefixtures("adapter")
 
 
-def on_the_adapter(graph, inputs):
+def on_the_adapter(graph, inputs, using=None):
     """The graph's outputs that are stored nodes, by node, and whether an event was noted."""
+    using = using or runner()
     plan = make_plan(graph, regions(graph))
     launches = [launch for region in plan.regions for launch in lower(region, plan)]
-    memory = runner().backend.memory
+    memory = using.backend.memory
     given_by_value = {
         a.node for launch in launches for a in launch.arguments if isinstance(a, InputScalar)
     }
@@ -38,7 +39,7 @@ def on_the_adapter(graph, inputs):
         held[node] = memory.upload(value)
     for region in plan.regions:
         held |= {n: memory.empty(n.type.size, n.type.dtype) for n in region.outputs}
-    program = WgpuProgramRunner(runner().backend, launches)
+    program = WgpuProgramRunner(using.backend, launches)
     event = program.run(ProgramMemory(held, scalars))
     found = {}
     for output in graph.outputs:
@@ -64,6 +65,20 @@ def test_a_graph_has_the_bits_and_events_of_native_code(graph, seed):
         if output.node in found:
             have = found[output.node]
             assert bits_equal(want, have), f"{to_text(graph)}\n{want}\n{have}"
+
+
+@settings(max_examples=15)
+@given(graphs((*EXACT_ROWS, *SUMS), into=False), st.integers(0, 99), st.booleans())
+def test_shaders_for_real_gpus_and_with_bounds_checks_have_the_same_bits(graph, seed, checked):
+    """A bounds check that had something to do would change a result."""
+    graph = prepared(graph)
+    inputs = arrays(graph, seed)
+    using = runner(trusted=False) if checked else hardware_runner()
+    found, _ = on_the_adapter(graph, inputs, using)
+    expected, _ = execute(graph, inputs, run=compiled)
+    for output, want in zip(graph.outputs, expected, strict=True):
+        if output.node in found:
+            assert bits_equal(want, found[output.node]), to_text(graph)
 
 
 def test_a_constant_that_passes_two_guards_stays_unknown():
@@ -97,11 +112,12 @@ def softmax(shape):
     return builder.finish([Output(made("divide", exponential, total), Fresh((0, 1)))])
 
 
-@pytest.mark.parametrize("shape", [(3, 10), (5, 700), (2, 20_000), (70, 64)])
-def test_rows_reduced_twice_have_the_bits_of_native_code(shape):
+@pytest.mark.parametrize("real", [False, True])
+@pytest.mark.parametrize("shape", [(3, 10), (5, 700), (2, 20_000), (70, 64), (3, 1084), (2, 3841)])
+def test_rows_reduced_twice_have_the_bits_of_native_code(shape, real):
     graph = prepared(softmax(shape))
     inputs = [np.random.default_rng(1).normal(0, 3, shape).astype(np.float32)]
-    found, _ = on_the_adapter(graph, inputs)
+    found, _ = on_the_adapter(graph, inputs, hardware_runner() if real else runner())
     (want,), _ = execute(graph, inputs, run=compiled)
     (have,) = found.values()
     assert bits_equal(want, have)

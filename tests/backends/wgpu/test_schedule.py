@@ -4,11 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from runmat_jit.backends.wgpu.arithmetic import Arithmetic
 from runmat_jit.backends.wgpu.cells import cells_of
 from runmat_jit.backends.wgpu.facts import Facts
+from runmat_jit.backends.wgpu.print_shader import print_shader
 from runmat_jit.backends.wgpu.ranges import longest_blocks, ranges_of
-from runmat_jit.backends.wgpu.schedule import Limits, lanes_of_a_thread, schedule_for, shared_bytes
-from runmat_jit.backends.wgpu.views import wide_buffers
+from runmat_jit.backends.wgpu.schedule import (
+    Limits,
+    Schedule,
+    lanes_of_a_thread,
+    schedule_for,
+    shared_bytes,
+)
+from runmat_jit.backends.wgpu.views import views_of
 from runmat_jit.kernel.build import Builder
 from runmat_jit.lower.index import smaller, split
 from tests.backends.wgpu.test_run import doubled, row_sums
@@ -67,22 +75,44 @@ def test_a_thread_holds_16_bytes_and_four_bools():
 
 
 def test_software_adapters_get_the_shorter_text():
-    assert schedule_for(row_sums(), Limits()).full_blocks
-    assert not schedule_for(row_sums(), Limits(software=True)).full_blocks
+    real, software = (schedule_for(row_sums(), Limits(software=s)) for s in (False, True))
+    assert (real.full_blocks, real.unroll) == (True, 16)
+    assert (software.full_blocks, software.unroll) == (False, 1)
+
+
+def test_where_no_lane_lies_beyond_the_end_nothing_is_masked():
+    def masks(kernel, facts):
+        text = print_shader(kernel, Schedule(4, 64, 64, full_blocks=True), Arithmetic(), facts)
+        return text.count("vec4<i32>(0, 1, 2, 3) <")
+
+    whole = Facts(frozenset({"n", "step"}), whole_part=True)
+    assert masks(doubled(), Facts()) == 1
+    assert masks(doubled(), whole) == 0
+    assert masks(row_sums(), Facts(frozenset({"step"}))) == 1
+    assert masks(row_sums(), whole) == 0
+
+
+def test_the_steps_of_a_short_body_are_printed_one_after_the_other():
+    def loads(unroll):
+        schedule = Schedule(4, 64, 16, full_blocks=True, unroll=unroll)
+        facts = Facts(frozenset({"step"}))
+        return print_shader(row_sums(), schedule, Arithmetic(), facts).count("= p0[")
+
+    assert [loads(unroll) for unroll in (1, 4, 16)] == [2, 5, 17]
 
 
 # -- what the parts of a kernel say --------------------------------------------------------------
 def test_buffers_are_vectors_where_every_access_is_one():
     kernel = row_sums()
-    assert wide_buffers(kernel, Facts(), 4) == set()
-    assert wide_buffers(kernel, Facts(frozenset({"step"})), 4) == {"x"}
+    assert views_of(kernel, Facts(), 4).wide == set()
+    assert views_of(kernel, Facts(frozenset({"step"})), 4).wide == {"x"}
     shifted = Facts(frozenset({"step"}), shifted=frozenset({"x"}))
-    assert wide_buffers(kernel, shifted, 4) == set()
+    assert views_of(kernel, shifted, 4).wide == set()
     aligned = Facts(frozenset({"step", "x"}), shifted=frozenset({"x"}))
-    assert wide_buffers(kernel, aligned, 4) == {"x"}
-    assert wide_buffers(doubled(), Facts(), 4) == {"x", "out"}
-    assert wide_buffers(doubled(), Facts(aligned_part=False), 4) == set()
-    assert wide_buffers(doubled(), Facts(), 1) == set()
+    assert views_of(kernel, aligned, 4).wide == {"x"}
+    assert views_of(doubled(), Facts(), 4).wide == {"x", "out"}
+    assert views_of(doubled(), Facts(aligned_part=False), 4).wide == set()
+    assert views_of(doubled(), Facts(), 1).wide == set()
 
 
 def test_ranges_hold_what_is_touched():
