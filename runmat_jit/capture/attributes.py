@@ -5,9 +5,11 @@ from __future__ import annotations
 import types
 from typing import TYPE_CHECKING, Any, Final
 
+from runmat_jit.capture import generators
 from runmat_jit.capture.outside import runs_code
 from runmat_jit.capture.pytree import is_namedtuple
 from runmat_jit.capture.traced import Traced, TracedMethod
+from runmat_jit.capture.values import RANDOM_STATES
 
 if TYPE_CHECKING:
     from runmat_jit.capture.hooks import Hooks
@@ -32,6 +34,8 @@ def read(hooks: Hooks, obj: Any, name: str) -> Any:
         return tracer.outside.attribute(obj, name)
     if isinstance(obj, type):
         return of_class(hooks, obj, name)
+    if kind in RANDOM_STATES:
+        return generators.read(hooks, obj, name)
     if kind is super:
         return of_super(hooks, obj, name)
     if isinstance(obj, (list, dict, tuple)):

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from runmat_jit.capture import attributes, classify, host
+from runmat_jit.capture import attributes, classify, generators, host
 from runmat_jit.capture.outside import is_plain_class
 from runmat_jit.capture.refusal import Refused
 from runmat_jit.capture.release import is_made_here
 from runmat_jit.capture.traced import PYTHON, Traced, TracedMethod
-from runmat_jit.capture.values import holds_traced
+from runmat_jit.capture.values import RANDOM_STATES, holds_traced
 
 if TYPE_CHECKING:
     from runmat_jit.capture.hooks import Hooks
@@ -51,6 +51,8 @@ def call(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
         return call_method(hooks, fn, args, kwargs)
     if kind is types.FunctionType:
         return call_function(hooks, fn, args, kwargs)
+    if in_set(fn, generators.MAKERS) or in_set(fn, generators.OF_THE_GLOBAL_STATE):
+        return generators.call(hooks, fn, args, kwargs)
     if is_numpy(fn):
         return call_numpy(hooks, fn, args, kwargs)
     owner = getattr(fn, "__self__", None)
@@ -153,8 +155,10 @@ def call_function(hooks: Hooks, fn: types.FunctionType, args: Args, kwargs: Kwar
 
 def call_method(hooks: Hooks, fn: types.MethodType, args: Args, kwargs: Kwargs) -> Any:
     """A bound method is its function on the object."""
-    if isinstance(fn.__self__, (np.random.Generator, np.random.RandomState)):
-        return effect(hooks, fn, args, kwargs)
+    if type(fn.__self__) is Traced:  # `x.__add__(y)` and the like, written out
+        return fn(*args, **kwargs)
+    if type(fn.__self__) in RANDOM_STATES:
+        return generators.call_method(hooks, fn, args, kwargs, effect)
     return call(hooks, fn.__func__, (fn.__self__, *args), kwargs)
 
 

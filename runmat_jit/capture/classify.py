@@ -21,9 +21,15 @@ from runmat_jit.ops.table import ROWS, row_of, row_of_method
 
 @dataclass(frozen=True, slots=True)
 class MethodCall:
-    """``value.name(*args)`` as a function of the value; equal by name."""
+    """``value.name(*args)`` as a function of the value; equal by name.
+
+    ``draws``: the value is a random generator, whose state advances; ``sure``: what succeeded once
+    does so for all values of its operands.
+    """
 
     name: str
+    draws: bool = False
+    sure: bool = False
 
     def __call__(self, value: Any, /, *args: Any, **kwargs: Any) -> Any:
         return getattr(value, self.name)(*args, **kwargs)
@@ -292,7 +298,7 @@ def is_sure(fn: Any, args: tuple[Any, ...]) -> bool:
     go out of range, a power of integers may be negative, a mask select another number.
     """
     if type(fn) is MethodCall:
-        return fn.name in _SURE_METHODS
+        return fn.sure or fn.name in _SURE_METHODS
     if type(fn) is UfuncMethod:
         return fn.ufunc is not np.power and fn.name != "at"
     if fn is SETITEM:

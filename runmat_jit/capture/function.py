@@ -16,6 +16,7 @@ import numpy as np
 from runmat_jit.capture import classify
 from runmat_jit.capture.calls import call as captured_call
 from runmat_jit.capture.convert import Rewriter
+from runmat_jit.capture.generators import draws
 from runmat_jit.capture.hooks import Hooks
 from runmat_jit.capture.key import NotCapturable, call_key, require_capturable
 from runmat_jit.capture.lines import Lines
@@ -47,6 +48,8 @@ class Record:
     """The programs of the last recording."""
     host_calls: tuple[tuple[str, SourceLine | None], ...] = ()
     """What NumPy itself computed in it, and where."""
+    draws: bool = False
+    """Whether it drew random numbers: a second run would draw others."""
 
 
 @dataclass(slots=True)
@@ -233,6 +236,7 @@ class CapturedFunction:
             record.refused = tuple(dict.fromkeys(tracer.refused))
             record.programs = tuple(tracer.programs)
             record.host_calls = host_calls(tracer.steps.entries)
+            record.draws = draws(tracer.steps.entries)
             self.records.move_to_end(key)
             if len(self.records) > KEY_LIMIT:
                 self.records.popitem(last=False)

@@ -16,7 +16,13 @@ from runmat_jit.capture.storage import owner_of
 from runmat_jit.capture.tape import Nest, Op, Ref
 from runmat_jit.capture.trace import Call
 from runmat_jit.capture.traced import ARRAY, PYTHON, Traced
-from runmat_jit.capture.values import SCALARS, Unencodable, is_number, is_traceable
+from runmat_jit.capture.values import (
+    RANDOM_STATES,
+    SCALARS,
+    Unencodable,
+    is_number,
+    is_traceable,
+)
 
 if TYPE_CHECKING:
     from runmat_jit.capture.tracer import Tracer
@@ -149,6 +155,10 @@ def adopt(tracer: Tracer, value: Any, raw_args: tuple[Any, ...]) -> tuple[Any, A
     if is_number(value) or type(value) in SCALARS:
         traced = tracer.lift(value, None, None)
         return traced, Ref(traced._rm_slot)
+    if type(value) in RANDOM_STATES:
+        if tracer.outside.slot_of(value) is None:
+            tracer.outside.register(value, tracer.slot())
+        return value, tracer.encode(value)
     apart = take_apart(value)
     if apart is None:
         tracer.effect("untraceable-result", f"a value of type {type(value).__name__}")

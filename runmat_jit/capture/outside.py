@@ -20,7 +20,7 @@ from runmat_jit.capture.pytree import Structure, is_namedtuple, take_apart, writ
 from runmat_jit.capture.tape import Read
 from runmat_jit.capture.traced import Traced
 from runmat_jit.capture.twins import Twin
-from runmat_jit.capture.values import SCALARS, exact_value, is_bound, is_traceable
+from runmat_jit.capture.values import RANDOM_STATES, SCALARS, exact_value, is_bound, is_traceable
 
 if TYPE_CHECKING:
     from runmat_jit.capture.tracer import Tracer
@@ -158,7 +158,7 @@ class Outside:
         if known is not None:
             return value, lambda other, slots: other is slots[known]
         self.register(value, slot)
-        if not is_plain_object(value):
+        if kind not in RANDOM_STATES and not is_plain_object(value):
             self.tracer.effect("outside-object", f"a {kind.__qualname__} has operators of its own")
         return value, lambda other, _slots: type(other) is kind
 

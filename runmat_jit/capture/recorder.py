@@ -16,7 +16,7 @@ from runmat_jit.capture.tape import Return
 from runmat_jit.capture.trace import Trace
 from runmat_jit.capture.tracer import Tracer
 from runmat_jit.capture.twins import Twin
-from runmat_jit.capture.values import SCALARS, is_number
+from runmat_jit.capture.values import RANDOM_STATES, SCALARS, is_number
 
 
 class Arguments:
@@ -56,7 +56,7 @@ class Arguments:
         if isinstance(value, types.FunctionType) and is_plain_function(value):
             return
         self.tracer.outside.register(value, self.leaf(value))
-        if not is_plain_object(value):
+        if type(value) not in RANDOM_STATES and not is_plain_object(value):
             name = type(value).__qualname__
             self.tracer.effect("outside-object", f"an argument, a {name}, has operators of its own")
 

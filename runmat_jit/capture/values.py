@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from runmat_jit.capture.tracer import Tracer
 
 SCALARS = (bool, int, float, complex)
+RANDOM_STATES = (
+    *(np.random.Generator, np.random.RandomState, np.random.SeedSequence),
+    *(np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64),
+)
+"""NumPy's generators of random numbers and what they are made of: known by their slots."""
 NUMBERS = "?bhilqBHILQefdFD"
 """Type characters of the NumPy scalars that are traced."""
 CONSTANTS = (
@@ -169,6 +174,11 @@ class Encoder:
             raise Unencodable("a bound method")
         if isinstance(value, CONSTANTS):
             return value
+        if kind in RANDOM_STATES:
+            slot = self.tracer.outside.slot_of(value)
+            if slot is None:
+                raise Unencodable("a random generator of unknown origin")
+            return Ref(slot)
         if kind is np.ndarray:
             found = self.tracer.adopt(value)
             if found is not None:

@@ -203,7 +203,7 @@ _ROWS: Final = (
     Cause(
         "unknown-call",
         "capture",
-        "A function was called that may do anything: print, read a file, draw random numbers.",
+        "A function was called that may do anything, such as to print or to read a file.",
         "Call it before or after, outside of the decorated function.",
     ),
     Cause(

@@ -535,3 +535,13 @@ def test_a_numpy_function_that_gives_a_view_computes_nothing(view):
     x = np.arange(20.0)
     np.testing.assert_array_equal(doubled(x), view(x + 1) * 2)
     assert runmat.telemetry.snapshot()["programs_built"] == 1
+
+
+def special_methods_written_out(x):
+    y = x.__add__(1).__mul__(x)
+    x.__setitem__(0, y.__getitem__(1))
+    return y, x.__len__(), x.__iadd__(y) is x, y.__neg__(), x.__array__() is x
+
+
+def test_special_methods_written_out():
+    check(special_methods_written_out, lambda rng: (rng.normal(size=4),), seeds=(0, 0, 1))
