@@ -39,6 +39,7 @@ class LazyEngine:
     def __init__(self, make_tracer: Callable[[], Tracer], small: int = SMALL) -> None:
         self.make_tracer, self.small = make_tracer, small
         self.now = NumpyEngine()
+        self.laps = 0
         self._tracer: Tracer | None = None
 
     @property
@@ -50,7 +51,9 @@ class LazyEngine:
 
     # -- operations ------------------------------------------------------------------------------
     def apply(self, row: str, *operands: Operand) -> Data:
-        return self._call(getattr(np, row), *operands)
+        if not any(map(self._recorded, operands)):
+            return self.now.apply(row, *operands)
+        return self._lift_all(getattr(np, row), *self._numbers(operands))
 
     def reduce(self, row: str, data: Data, axes: tuple[int, ...]) -> Data:
         if not self._recorded(data):
@@ -130,8 +133,12 @@ class LazyEngine:
         return np.asarray(self._plain(data))
 
     def is_nonnegative(self, data: Data) -> bool:
-        if not self._recorded(data):
+        if type(data) is np.ndarray:
             return self.now.is_nonnegative(data)
+        from runmat_jit.capture.signs import sign_of  # noqa: PLC0415  (a recording has begun)
+
+        if sign_of(self.tracer.pending, data):
+            return True
         least = self._call(np.min, self.apply("fmin", data, np.inf)) if data.size else 0.0
         return bool(self._plain(least) >= 0)  # NaN is no negative number
 
@@ -162,6 +169,26 @@ class LazyEngine:
         if not any(map(self._recorded, operands)):
             return fn(*operands, **options)
         return self._lift_all(fn, *operands, **options)
+
+    def _numbers(self, operands: Sequence[Operand]) -> Sequence[Operand]:
+        """Known scalars beside recorded arrays of their dtype as Python numbers.
+
+        Where a loop repeats they are NumPy scalars, whose values kernels take as arguments: each
+        repetition may bring others.
+        """
+        scalars = [type(x) is np.ndarray and x.size == 1 for x in operands]
+        pairs = list(zip(operands, scalars, strict=True))
+        dtypes = {x.dtype for x, scalar in pairs if not scalar and self._recorded(x)}
+        if len(dtypes) != 1:
+            return operands
+        (dtype,) = dtypes
+        return [
+            self._number(operand) if scalar and operand.dtype == dtype else operand
+            for operand, scalar in pairs
+        ]
+
+    def _number(self, scalar: np.ndarray) -> Any:
+        return self.tracer.lift(scalar.ravel()[0]) if self.laps else scalar.item()
 
     def _lift_all(self, fn: Any, *operands: Any, **options: Any) -> Any:
         return self.tracer.call(fn, tuple(map(self._lift, operands)), options)

@@ -286,8 +286,10 @@ def _power(engine: Engine, x: Data, y: Data) -> Data:
     """Powers; negative numbers to a power with a fraction are complex."""
     if "c" in (x.dtype.kind, y.dtype.kind):
         return engine.host(np.power, x, y)
-    if type(y) is np.ndarray and y.size == 1 and float(y.item()).is_integer():
-        return engine.apply("power", x, float(y.item()))
+    if type(y) is np.ndarray and y.size == 1:  # a plain number: kernels may depend on it
+        exponent = float(y.item())
+        if exponent.is_integer() or engine.is_nonnegative(x):
+            return engine.apply("power", x, exponent)
     if engine.is_nonnegative(x) or _is_whole(engine.look(y)):
         return engine.apply("power", x, y)
     return engine.host(lambda b, e: np.power(b.astype(np.result_type(b, np.complex64)), e), x, y)

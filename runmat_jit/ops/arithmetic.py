@@ -9,6 +9,7 @@ import numpy as np
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
 from runmat_jit.kernel.math import arithmetic, division
+from runmat_jit.ops import sign
 from runmat_jit.ops.elementwise import (
     ABSORBS,
     GPU_DIVIDED,
@@ -58,6 +59,7 @@ ROWS = (
         events=_ROUNDED,
         matlab="plus",
         gpu_ulp=GPU_ROUNDED,
+        sign=sign.least,
     ),
     elementwise(
         np.subtract,
@@ -80,6 +82,7 @@ ROWS = (
         events=_ROUNDED,
         matlab="times",
         gpu_ulp=GPU_ROUNDED,
+        sign=sign.product,
     ),
     elementwise(
         np.divide,
@@ -91,6 +94,7 @@ ROWS = (
         matlab="rdivide",
         flops=4,
         gpu_ulp=GPU_DIVIDED,
+        sign=sign.quotient,
     ),
     elementwise(
         np.floor_divide,
@@ -132,6 +136,7 @@ ROWS = (
         spellings=(operator.pos,),
         matlab="uplus",
         flops=0,
+        sign=sign.least,
     ),
     elementwise(
         np.absolute,
@@ -141,6 +146,7 @@ ROWS = (
         spellings=(operator.abs, abs),
         scalar_integers=False,
         matlab="abs",
+        sign=sign.clear,
     ),
     elementwise(
         np.square,
@@ -149,6 +155,7 @@ ROWS = (
         (PASSES,),
         events=_ROUNDED,
         gpu_ulp=GPU_ROUNDED,
+        sign=sign.clear,
     ),
     elementwise(
         np.sign,
@@ -156,6 +163,7 @@ ROWS = (
         arithmetic.sign,
         (ABSORBS,),
         matlab="sign",
+        sign=sign.least,
     ),
     elementwise(
         np.reciprocal,

@@ -11,6 +11,7 @@ from runmat_jit.core.types import TensorType
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
 from runmat_jit.kernel.math.casts import cast
+from runmat_jit.ops import sign
 from runmat_jit.ops.elementwise import ABSORBS, identity, is_float, not_, smallest
 from runmat_jit.ops.promotion import is_compiled
 from runmat_jit.ops.readers import (
@@ -101,6 +102,7 @@ def _copy_row(name: str, default: str, doc: str, **fields: Any) -> Op:
         result=_copy_result,
         expand=_expand_copy,
         absorbs=(False,),
+        sign=sign.least,
         flops=0,
         **fields,
     )
@@ -126,6 +128,7 @@ ROWS = (
         ufunc="cast",
         events=frozenset({"overflow", "underflow", "invalid"}),
         event_test=_lost,
+        sign=sign.least,
         zero_d="same",
         matlab="cast",
     ),

@@ -13,6 +13,7 @@ from runmat_jit.core.types import TensorType
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
 from runmat_jit.kernel.math import extrema, predicates
+from runmat_jit.ops import sign
 from runmat_jit.ops.elementwise import ABSORBS, elementwise, is_float, not_
 from runmat_jit.ops.promotion import any_tensor, broadcast, kind_of, promote
 from runmat_jit.ops.readers import (
@@ -54,6 +55,24 @@ def _minimum(k: Builder, x: Value, y: Value) -> Value:
     if is_float(x) and _is_number(x):
         return k.select(x < y, x, y)
     return extrema.minimum(k, x, y)
+
+
+def _fmax(k: Builder, x: Value, y: Value) -> Value:
+    """As ``_maximum``: the number is chosen."""
+    if is_float(x) and _is_number(y):
+        return k.select(x > y, x, y)
+    if is_float(x) and _is_number(x):
+        return k.select(y >= x, y, x)
+    return extrema.fmax(k, x, y)
+
+
+def _fmin(k: Builder, x: Value, y: Value) -> Value:
+    """As ``_fmax``."""
+    if is_float(x) and _is_number(y):
+        return k.select(x < y, x, y)
+    if is_float(x) and _is_number(x):
+        return k.select(y <= x, y, x)
+    return extrema.fmin(k, x, y)
 
 
 def _is_number(value: Value) -> bool:
@@ -152,19 +171,21 @@ ROWS = (
         operator.ge,
         "ge",
     ),
-    elementwise(np.maximum, "The larger of two; NaN wins.", _maximum, _BOTH),
-    elementwise(np.minimum, "The smaller of two; NaN wins.", _minimum, _BOTH),
+    elementwise(np.maximum, "The larger of two; NaN wins.", _maximum, _BOTH, sign=sign.larger),
+    elementwise(np.minimum, "The smaller of two; NaN wins.", _minimum, _BOTH, sign=sign.least),
     elementwise(
         np.fmax,
         "The larger of two, a number before NaN; of two zeros the second, in NumPy either.",
-        extrema.fmax,
+        _fmax,
         _BOTH,
+        sign=sign.larger,
     ),
     elementwise(
         np.fmin,
         "The smaller of two, a number before NaN; of two zeros the second, in NumPy either.",
-        extrema.fmin,
+        _fmin,
         _BOTH,
+        sign=sign.least,
     ),
     Op(
         name="clip",
@@ -189,6 +210,7 @@ ROWS = (
         bind=_read_where,
         result=_where_result,
         expand=lambda k, c, x, y: k.select(c, x, y),
+        sign=sign.least_of_choices,
         absorbs=(ABSORBS,) * 3,
         zero_d="array",
     ),

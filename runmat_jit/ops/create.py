@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from runmat_jit.core.types import TensorType
+from runmat_jit.ops import sign
 from runmat_jit.ops.promotion import fits, is_compiled, kind_of, promote, shape_of
 from runmat_jit.ops.readers import (
     Arguments,
@@ -169,6 +170,7 @@ def _row(name: str, numpy: Callable[..., Any], doc: str, number: int | None, **f
         decompose=_filled_with(number),
         layout="C",
         zero_d="array",
+        sign=sign.least if filled else sign.clear,
         flops=0,
         **fields,
     )
@@ -215,6 +217,7 @@ ROWS = (
         bind=_read_arange,
         result=_arange_result,
         canonical=_canonical(_arange_result),
+        sign=sign.count,
         decompose=_decompose_arange,
         layout="C",
         zero_d="array",

@@ -16,6 +16,7 @@ from runmat_jit.kernel.math.hyperbolic import tanh
 from runmat_jit.kernel.math.logarithm import log
 from runmat_jit.kernel.math.power import integer_power, power, power_constant
 from runmat_jit.kernel.math.trigonometric import cos, sin
+from runmat_jit.ops import sign
 from runmat_jit.ops.elementwise import ABSORBS, PASSES, elementwise, is_float
 from runmat_jit.ops.promotion import kind_of, shape_of, ufunc_rule
 from runmat_jit.ops.readers import Arguments, Bind, Keywords, NotCovered, reader, ufunc_reader
@@ -120,6 +121,7 @@ def _power_row(
         absorbs=(ABSORBS, ABSORBS),
         exactness="ours",
         events=_ALL,
+        sign=sign.power,
         ufunc="power",
         flops=40,
         domain=(0.0, 50.0),
@@ -140,6 +142,7 @@ ROWS = (
         flops=6,
         domain=(0.0, 1e3),
         gpu_ulp=_ULP_3,
+        sign=sign.least,
     ),
     elementwise(
         np.exp,
@@ -153,6 +156,7 @@ ROWS = (
         domain=(-80.0, 80.0),
         ulp=_ULP_1,
         gpu_ulp=_ULP_2,
+        sign=sign.clear,
     ),
     elementwise(
         np.log,
@@ -202,6 +206,7 @@ ROWS = (
         domain=(-20.0, 20.0),
         ulp=_ULP_1_5,
         gpu_ulp=_ULP_4,
+        sign=sign.least,
     ),
     _power_row(
         "power",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from runmat_jit.core.types import TensorType
+from runmat_jit.ops import sign
 from runmat_jit.ops.promotion import is_compiled, kind_of, promote
 from runmat_jit.ops.readers import (
     Arguments,
@@ -225,6 +226,7 @@ ROWS = (
         _concatenate,
         "Arrays joined along an axis.",
         _concatenate_result,
+        sign=sign.least,
         canonical=_canonical_axis(0),
         matlab="cat",
     ),

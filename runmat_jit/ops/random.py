@@ -28,7 +28,7 @@ from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
 from runmat_jit.kernel.math.draws import bounded, normal, uniform
 from runmat_jit.kernel.philox import Counter, philox4x32
-from runmat_jit.ops import philox
+from runmat_jit.ops import philox, sign
 from runmat_jit.ops.promotion import Rule, broadcast
 from runmat_jit.ops.spec import Op, Operand, Params, Result
 
@@ -147,6 +147,7 @@ ROWS = (
         philox.random_uniform,
         _uniform,
         _float_result,
+        sign=sign.clear,
         flops=100,
     ),
     _row(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from runmat_jit.core.types import COMPILED_DTYPES, TensorType
+from runmat_jit.ops import sign
 from runmat_jit.ops.promotion import is_compiled
 from runmat_jit.ops.readers import axis_of, dtype_of, flag, method_reader
 from runmat_jit.ops.spec import Event, Make, Op, Operand, Params, Reduction, Result
@@ -187,6 +188,7 @@ ROWS = (
         ufunc="reduce",
         reduction=Reduction("add", 0.0, _SUM_BOUND),
         absorbs=(False,),
+        sign=sign.least,
         matlab="sum",
     ),
     _row(
@@ -200,6 +202,7 @@ ROWS = (
         ufunc="reduce",
         reduction=Reduction("mul", 1.0, _PROD_BOUND),
         absorbs=(False,),
+        sign=sign.least,
         matlab="prod",
         domain=(0.5, 2.0),
     ),
@@ -212,6 +215,7 @@ ROWS = (
         spellings=(np.amax,),
         reduction=Reduction("max", None),
         absorbs=(True,),
+        sign=sign.least,
         matlab="max",
     ),
     _row(
@@ -223,6 +227,7 @@ ROWS = (
         spellings=(np.amin,),
         reduction=Reduction("min", None),
         absorbs=(True,),
+        sign=sign.least,
         matlab="min",
     ),
     _row(
@@ -253,6 +258,7 @@ ROWS = (
         exactness="ours",
         absorbs=(False,),
         decompose=_decompose_mean,
+        sign=sign.least,
         matlab="mean",
     ),
 )

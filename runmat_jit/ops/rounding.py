@@ -8,6 +8,7 @@ import numpy as np
 
 from runmat_jit.core.types import TensorType
 from runmat_jit.kernel.math import rounding
+from runmat_jit.ops import sign
 from runmat_jit.ops.elementwise import PASSES, elementwise
 from runmat_jit.ops.promotion import is_compiled
 from runmat_jit.ops.readers import (
@@ -49,6 +50,7 @@ ROWS = (
         rounding.floor,
         (PASSES,),
         matlab="floor",
+        sign=sign.least,
     ),
     elementwise(
         np.ceil,
@@ -56,6 +58,7 @@ ROWS = (
         rounding.ceil,
         (PASSES,),
         matlab="ceil",
+        sign=sign.least,
     ),
     elementwise(
         np.trunc,
@@ -63,12 +66,14 @@ ROWS = (
         rounding.trunc,
         (PASSES,),
         matlab="fix",
+        sign=sign.least,
     ),
     elementwise(
         np.rint,
         "The nearest whole number, ties to even.",
         rounding.rint,
         (PASSES,),
+        sign=sign.least,
     ),
     Op(
         name="round",

@@ -16,6 +16,7 @@ import numpy as np
 from runmat_jit.core.types import TensorType
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
+from runmat_jit.ops.sign import SignRule
 
 Event = Literal["divide", "overflow", "underflow", "invalid"]
 Params = Mapping[str, Hashable]
@@ -132,6 +133,8 @@ class Op:
     ufunc: str = ""
     """The name in NumPy's warnings: ``overflow encountered in <ufunc>``."""
 
+    sign: SignRule | None = None
+    """What is known of the sign of float results; None: nothing."""
     may_raise: bool = False
     writes: tuple[int, ...] = ()
     static_type: bool = True

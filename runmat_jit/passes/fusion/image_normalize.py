@@ -27,7 +27,7 @@ def is_image_normalize(nodes: Sequence[Node], space: tuple[int, ...]) -> bool:
 
 def _is_gamma(node: Node) -> bool:
     clamped = _power_base(node)
-    limited = None if clamped is None else _with_constant(clamped, ("maximum",))
+    limited = None if clamped is None else _with_constant(clamped, ("maximum", "fmax"))
     shifted = None if limited is None else _with_constant(limited, ("add", "subtract"))
     scaled = None if shifted is None else _with_constant(shifted, ("multiply",))
     return scaled is not None and _is_whitened(scaled)
