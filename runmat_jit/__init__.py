@@ -26,9 +26,11 @@ from runmat_jit.jit_function import CacheInfo, JitFunction, disable
 
 if TYPE_CHECKING:
     from runmat_jit import matlab, random
+    from runmat_jit.capture.array import Array, asarray
 
 __all__ = [
     "ArgumentError",
+    "Array",
     "BackendError",
     "CacheInfo",
     "CaptureError",
@@ -36,6 +38,7 @@ __all__ = [
     "Explanation",
     "JitFunction",
     "RunMatError",
+    "asarray",
     "config",
     "devices",
     "disable",
@@ -48,7 +51,9 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
-    """Load ``random`` (it brings the compiler with it) and ``matlab`` at their first use."""
-    if name not in ("matlab", "random"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module(f"runmat_jit.{name}")
+    """Load what brings the compiler with it, and ``matlab``, at their first use."""
+    if name in ("matlab", "random"):
+        return import_module(f"runmat_jit.{name}")
+    if name in ("Array", "asarray"):
+        return getattr(import_module("runmat_jit.capture.array"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

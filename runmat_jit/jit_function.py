@@ -88,7 +88,9 @@ class JitFunction(Generic[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         session = current_session()
         if _disabled.depth or session.config.disable_jit or is_watched():
-            return self.__wrapped__(*args, **kwargs)
+            from runmat_jit.capture.boundary import plain_call  # noqa: PLC0415  (rarely used)
+
+            return plain_call(self.__wrapped__, args, kwargs)  # type: ignore[no-any-return]  # as fn
         held = self._captured
         captured = held[1] if held is not None and held[0] is session else self._capture(session)
         if session.config.verify == 2:

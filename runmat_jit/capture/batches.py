@@ -13,6 +13,7 @@ from runmat_jit.capture.storage import Geometry, Storage, array_at
 from runmat_jit.capture.tape import Ref
 from runmat_jit.capture.trace import Batch, Fits, scalar_of
 from runmat_jit.graph.node import Into
+from runmat_jit.runtime.arrays import host_written, to_host
 
 if TYPE_CHECKING:
     from runmat_jit.capture.tracer import Tracer
@@ -48,6 +49,10 @@ def run_one_by_one(tracer: Tracer, pending: Sequence[Pending]) -> None:
 
 def run_by_numpy(operation: Pending) -> None:
     """What no graph can say, such as a write to memory that overlaps itself."""
+    for place in (operation.target, *operation.operands):
+        if isinstance(place, Geometry):
+            to_host(place.storage.memory)
+    host_written(operation.target.storage.memory)
     target = array_of(operation.target)
     values = [
         array_of(operand) if isinstance(operand, Geometry) else getattr(operand, "value", operand)
@@ -83,7 +88,12 @@ def run(tracer: Tracer, functional: Functional) -> None:
         for entry in functional.inputs
     ]
     warn = frozenset() if tracer.immediate else tracer.state.warn  # NumPy has warned already
+    outside = None if tracer.publishable else tracer.boundary  # unknown code may hold arrays
+    if outside is not None:
+        outside.distrust()
     results = program.run(values, warn)
+    if outside is not None:
+        outside.refresh()
     for storage, result in zip(functional.fresh, results, strict=False):
         storage.memory = result
     writes = any(isinstance(output.target, Into) for output in functional.graph.outputs)

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from runmat_jit.capture import classify
+from runmat_jit.capture.boundary import Boundary
 from runmat_jit.capture.calls import call as captured_call
 from runmat_jit.capture.convert import Rewriter
 from runmat_jit.capture.generators import draws
 from runmat_jit.capture.hooks import Hooks
-from runmat_jit.capture.key import NotCapturable, call_key, require_capturable
+from runmat_jit.capture.key import HoldsArrays, NotCapturable, call_key, require_capturable
 from runmat_jit.capture.lines import Lines
 from runmat_jit.capture.patterns import Patterns
 from runmat_jit.capture.recorder import record
@@ -121,20 +122,33 @@ class CapturedFunction:
         self._lock = threading.Lock()
 
     # -- one call ----------------------------------------------------------------------------------
-    def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The result of one call, as plain Python would give it."""
+    def call(
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        boundary: Boundary | None = None,
+    ) -> Any:
+        """The result of one call, as plain Python would give it.
+
+        ``boundary`` is what ndarrays among the arguments stand for, if they stand for arrays of
+        ours.
+        """
         capturer = self.capturer
         tracer = capturer.active.tracer
         if tracer is not None and not tracer.passive:
             hooks = Hooks(tracer, capturer.rewriter, self.fn)
             return captured_call(hooks, self.fn, args, kwargs)
         state = capturer.states.current()
-        key, slots = call_key(state.warn, args, kwargs)
+        token = state.warn if boundary is None else (state.warn, "resident")
+        try:
+            key, slots = call_key(token, args, kwargs)
+        except HoldsArrays:
+            return self.call_with_arrays(args, kwargs)
         try:
             found = self.records.get(key)
         except TypeError as reason:
             detail = f"an argument has no hash: {reason}"
-            return self.run_plain(args, kwargs, Reason("unhashable-argument", detail))
+            return self.run_plain(args, kwargs, Reason("unhashable-argument", detail), boundary)
         if found is not None and not state.immediate:
             for trace in found.traces:
                 try:
@@ -146,12 +160,28 @@ class CapturedFunction:
         try:
             require_capturable(slots)
         except NotCapturable as reason:
-            return self.run_plain(args, kwargs, Reason(reason.reason, str(reason)))
-        return self.record(key, args, kwargs, len(slots))
+            return self.run_plain(args, kwargs, Reason(reason.reason, str(reason)), boundary)
+        return self.record(key, args, kwargs, len(slots), boundary)
+
+    def call_with_arrays(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call whose arguments hold arrays of ours: so does its result."""
+        boundary = Boundary()
+        lent = boundary.lower(args), {name: boundary.lower(v) for name, v in kwargs.items()}
+        try:
+            result = self.call(*lent, boundary)
+        finally:
+            boundary.close()
+        return boundary.finish(result)
 
     def record_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Record | None:
         """What is known of calls like this one."""
-        key, _ = call_key(self.capturer.states.current().warn, args, kwargs)
+        warn = self.capturer.states.current().warn
+        try:
+            key, _ = call_key(warn, args, kwargs)
+        except HoldsArrays:
+            boundary = Boundary()
+            named = {name: boundary.lower(value) for name, value in kwargs.items()}
+            key, _ = call_key((warn, "resident"), boundary.lower(args), named)
         try:
             return self.records.get(key)
         except TypeError:
@@ -176,18 +206,31 @@ class CapturedFunction:
         self.capturer.executor.count("calls_replayed")
         return True, result
 
-    def run_plain(self, args: tuple[Any, ...], kwargs: dict[str, Any], reason: Reason) -> Any:
+    def run_plain(
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        reason: Reason,
+        boundary: Boundary | None = None,
+    ) -> Any:
         """Call the function undecorated: known before its first operation."""
         self.plain = reason
         if self.whole:
             raise not_whole(self.fn, reason, None)
+        if boundary is not None:
+            boundary.settle(writes=True)
         self.counts.plain += 1
         self.capturer.executor.count("calls_plain")
         return self.fn(*args, **kwargs)
 
     # -- recording ---------------------------------------------------------------------------------
     def record(
-        self, key: Hashable, args: tuple[Any, ...], kwargs: dict[str, Any], leaves: int
+        self,
+        key: Hashable,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        leaves: int,
+        boundary: Boundary | None = None,
     ) -> Any:
         """Run Python under a tracer; publish the trace if nothing forbids it."""
         capturer = self.capturer
@@ -200,10 +243,11 @@ class CapturedFunction:
             leaves,
             patterns=capturer.patterns,
             whole=self.fn if self.whole else None,
+            boundary=boundary,
         )
         body = self.body(tracer)
         if isinstance(body, Reason):
-            return self.run_plain(args, kwargs, body)
+            return self.run_plain(args, kwargs, body, boundary)
         active = capturer.active
         around, active.tracer = active.tracer, tracer
         try:

@@ -13,8 +13,8 @@ from runmat_jit.capture import classify
 from runmat_jit.capture.lines import call_at, stack_level
 from runmat_jit.capture.pytree import take_apart
 from runmat_jit.capture.storage import owner_of
-from runmat_jit.capture.tape import Nest, Op, Ref
-from runmat_jit.capture.trace import Call
+from runmat_jit.capture.tape import Nest, Op, Ref, refs
+from runmat_jit.capture.trace import Call, Settle
 from runmat_jit.capture.traced import ARRAY, PYTHON, Traced
 from runmat_jit.capture.values import (
     RANDOM_STATES,
@@ -23,6 +23,7 @@ from runmat_jit.capture.values import (
     is_number,
     is_traceable,
 )
+from runmat_jit.runtime.arrays import host_written
 
 if TYPE_CHECKING:
     from runmat_jit.capture.tracer import Tracer
@@ -101,6 +102,9 @@ def run_host(
     tracer.flush()
     line = tracer.here()
     raw_args, raw_kwargs = tracer.raw(tuple(args)), tracer.raw(dict(kwargs))
+    if writes:
+        for arg in raw_args:
+            host_written(arg)
     if tracer.steps.wrote and not classify.is_sure(fn, args):
         tracer.effect("late-check", f"{name_of(fn)}, which may fail, follows a write")
     try:
@@ -111,6 +115,9 @@ def run_host(
     result, template = adopt(tracer, value, raw_args)
     op = Op(fn, entry_args, entry_kwargs, template, None if line is None else line.source)
     tracer.steps.need((*entry_args, *entry_kwargs.values()))
+    if tracer.boundary is not None:
+        used = [slot for entry in (*entry_args, *entry_kwargs.values()) for slot in refs(entry)]
+        tracer.steps.add(Settle(tuple(used), host_writes=writes))
     check = same_structure(value) if template is not None else None
     tracer.steps.note(op)
     tracer.steps.add(Call(op, check, line, writes), writes=writes)

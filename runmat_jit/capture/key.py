@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from runmat_jit.capture.array import Array
 from runmat_jit.capture.outside import relation
 from runmat_jit.capture.pytree import is_namedtuple, take_apart
 from runmat_jit.capture.values import is_number, is_traceable
@@ -33,6 +34,10 @@ class NotCapturable(Exception):  # noqa: N818  (an answer: the call runs plain)
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(detail)
         self.reason = reason
+
+
+class HoldsArrays(Exception):  # noqa: N818  (likewise: ndarrays are to stand for them first)
+    """An argument is or holds a :class:`runmat_jit.Array`."""
 
 
 class CallKey:
@@ -63,6 +68,8 @@ class CallKey:
 
     def add_other(self, value: Any, kind: type) -> None:
         """Containers, functions and objects."""
+        if kind is Array:
+            raise HoldsArrays
         known = self.seen.get(id(value))  # the arguments keep it alive
         if known is not None:
             self.parts.append(("same", known))

@@ -105,7 +105,9 @@ def record(
     if exit_entry is None or not tracer.publishable:
         return real, None
     tracer.steps.note(exit_entry)
-    return real, publish(tracer, exit_entry)
+    trace = publish(tracer, exit_entry)
+    tracer.forget()
+    return real, trace
 
 
 def publish(tracer: Tracer, result: Return) -> Trace:

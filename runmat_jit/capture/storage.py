@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from runmat_jit.runtime.arrays import Shown
+
 
 @dataclass(slots=True, eq=False)
 class Storage:
@@ -131,14 +133,7 @@ def array_at(
     interface.update(
         data=(address + offset, read_only), typestr=dtype.str, shape=shape, strides=strides
     )
-    return np.asarray(_Shown(interface, base))
-
-
-class _Shown:
-    """An object that NumPy reads an array's geometry from."""
-
-    def __init__(self, interface: dict[str, Any], owner: np.ndarray) -> None:
-        self.__array_interface__, self.owner = interface, owner
+    return np.asarray(Shown(interface, base))
 
 
 def owner_of(array: np.ndarray) -> np.ndarray:

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from runmat_jit.capture.lines import Line, call_at
-from runmat_jit.capture.pytree import write_back
+from runmat_jit.capture.pytree import take_apart, write_back
 from runmat_jit.capture.tape import Entry, Guard, Nest, Op, Read, Ref, Return, build
 from runmat_jit.core.protocols import EventsRaise, Program
 from runmat_jit.ops.promotion import fits
+from runmat_jit.runtime.arrays import host_written, to_host
 
 
 class Stale(Exception):  # noqa: N818  (a signal to record anew, never seen by users)
@@ -93,6 +94,22 @@ class Call:
         spread(op.out, result, slots)
 
 
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """Brings what a call of the host needs from a device; ``host_writes``: it may write it."""
+
+    slots: tuple[int, ...]
+    host_writes: bool
+    writes: bool = False
+
+    def run(self, slots: list[Any]) -> None:
+        """Bring the contents of arrays to the host."""
+        for slot in self.slots:
+            to_host(slots[slot])
+            if self.host_writes:
+                host_written(slots[slot])
+
+
 def spread(template: Any, value: Any, slots: list[Any]) -> None:
     """Put a result into the slots that its template names."""
     if template is None:
@@ -105,7 +122,18 @@ def spread(template: Any, value: Any, slots: list[Any]) -> None:
             spread(item, child, slots)
 
 
-Step = Batch | Call | Fits
+def brought(value: Any) -> Any:
+    """A container that the caller sees, with the contents of its arrays on the host."""
+    apart = take_apart(value)
+    if apart is None:
+        to_host(value)
+    else:
+        for child in apart[1]:
+            brought(child)
+    return value
+
+
+Step = Batch | Call | Fits | Settle
 
 
 @dataclass(slots=True)
@@ -166,5 +194,5 @@ class Trace:
                 raise
             raise Stale(f"{type(error).__name__}: {error}") from error
         for slot, template in self.result.write_backs:
-            write_back(slots[slot], build(template, slots))
+            write_back(slots[slot], brought(build(template, slots)))
         return build(self.result.tree, slots)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from runmat_jit.capture import batches, classify, deferral, host, views
+from runmat_jit.capture.boundary import Boundary
 from runmat_jit.capture.concrete import concrete_key
 from runmat_jit.capture.lines import Line, Lines
 from runmat_jit.capture.outside import Outside
@@ -53,8 +54,10 @@ class Tracer:
         *,
         patterns: Patterns | None = None,
         whole: types.FunctionType | None = None,
+        boundary: Boundary | None = None,
     ) -> None:
-        self.executor, self.states, self.lines = executor, states, lines
+        self.executor = executor if boundary is None else executor.resident()
+        self.states, self.lines, self.boundary = states, lines, boundary
         self.whole = whole  # the function that is to be captured whole, or else to raise
         self.patterns = Patterns() if patterns is None else patterns
         self.thread = threading.get_ident()
@@ -169,6 +172,8 @@ class Tracer:
             traced._rm_held = self.materialize(traced)
             if traced._rm_kind == ARRAY:
                 self.remember(traced._rm_held, traced)
+        if self.boundary is not None:
+            self.boundary.show(traced._rm_held)
         return traced._rm_held
 
     def materialize(self, traced: Traced) -> Any:
@@ -349,7 +354,16 @@ class Tracer:
         try:
             self.flush()
             self.twins.push(self.release)
+            if self.boundary is not None and not self.publishable:
+                self.boundary.distrust()
         finally:
             self.closed = True
             self.known.clear()
             self.lifted.clear()
+
+    def forget(self) -> None:
+        """Let the values of the call go, which did not escape: nobody else may find them alive."""
+        self.encoder.leaves.clear()
+        self.outside, self.twins = Outside(self), Twins()
+        self.owned.clear()
+        self.steps.view_ops.clear()

@@ -66,23 +66,33 @@ class Compiler:
         """Add to a telemetry counter."""
         self.session.telemetry.count(event, amount)
 
-    def compile(self, graph: Graph, device: str = "cpu") -> Compiled:
-        """The program of a graph; one for each device, text and the lines it came from."""
-        key = (device, to_text(graph), tuple(node.line for node in graph.nodes))
+    def compile(self, graph: Graph, device: str = "cpu", *, resident: bool = False) -> Compiled:
+        """The program of a graph; one for each device, text and the lines it came from.
+
+        ``resident``: its inputs may be arrays whose contents are on a device, and its results stay.
+        """
+        key = (device, to_text(graph), tuple(node.line for node in graph.nodes), resident)
         with self._lock:
             known = self._programs.get(key)
             if known is not None:
                 self._programs.move_to_end(key)
                 return known
+        if resident:
+            compiled = made_resident(self.compile(graph, device))
+        else:
+            compiled = self._compile(graph, device)
+        with self._lock:
+            self._programs[key] = compiled
+            if len(self._programs) > PROGRAM_LIMIT:
+                self._programs.popitem(last=False)
+        return compiled
+
+    def _compile(self, graph: Graph, device: str) -> Compiled:
         compiled = build(self.session, graph, self.session.config.disable_fusion)
         if device == "gpu":
             compiled = on_gpu(self.session, compiled)
         if self.session.config.verify == 1:
             compiled = verified(self.session, compiled)
-        with self._lock:
-            self._programs[key] = compiled
-            if len(self._programs) > PROGRAM_LIMIT:
-                self._programs.popitem(last=False)
         return compiled
 
 
@@ -156,16 +166,33 @@ def on_gpu(session: Session, compiled: Compiled) -> Compiled:
     return replace(compiled, program=program, device="gpu")
 
 
+def made_resident(compiled: Compiled) -> Compiled:
+    """The same program for arrays whose contents may be on a device."""
+    from runmat_jit.compiler.gpu_program import GpuProgram  # noqa: PLC0415  (see on_gpu)
+    from runmat_jit.compiler.resident import HostProgram  # noqa: PLC0415  (first use)
+    from runmat_jit.compiler.resident_gpu import ResidentGpuProgram  # noqa: PLC0415  (see on_gpu)
+
+    graph, program = compiled.plan.graph, compiled.program
+    if not isinstance(program, GpuProgram):
+        return replace(compiled, program=HostProgram(program, graph))
+    host = HostProgram(program.native, graph)
+    return replace(compiled, program=ResidentGpuProgram(program, graph, host))
+
+
 class DeviceExecutor:
     """A compiler whose programs run on one device: what capture is given."""
 
-    def __init__(self, compiler: Compiler, device: str) -> None:
-        self.compiler, self.device = compiler, device
+    def __init__(self, compiler: Compiler, device: str, *, resident: bool = False) -> None:
+        self.compiler, self.device, self.is_resident = compiler, device, resident
         self.count = compiler.count
 
     def compile(self, graph: Graph) -> Compiled:
         """The program of a graph on this device."""
-        return self.compiler.compile(graph, self.device)
+        return self.compiler.compile(graph, self.device, resident=self.is_resident)
+
+    def resident(self) -> DeviceExecutor:
+        """The same for calls with arrays whose contents may be on a device."""
+        return DeviceExecutor(self.compiler, self.device, resident=True)
 
 
 class Places:

@@ -56,7 +56,7 @@ class GpuProgram:
             with self.gpu.lock:
                 happened = self._compute(memory)
         except BackendError as error:
-            self._give_up(error)
+            self.give_up(error)
             return native.run(inputs, warn)
         count = self.session.telemetry.count
         count("kernel_launches", len(self.runner.launches))
@@ -64,7 +64,7 @@ class GpuProgram:
         count("bytes_moved", native.nbytes)
         return native.finish(inputs, memory, warn, happened=happened)
 
-    def _give_up(self, error: BackendError) -> None:
+    def give_up(self, error: BackendError) -> None:
         """Say once why the device does not run the program; what is lost is never tried again."""
         device = self.gpu.backend.device
         device.lost = device.lost or isinstance(error, DeviceLost)

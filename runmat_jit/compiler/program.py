@@ -15,6 +15,7 @@ from runmat_jit.core.errstate import warnings_raise
 from runmat_jit.core.protocols import EventsRaise
 from runmat_jit.core.source import SourceLine
 from runmat_jit.graph.node import Node
+from runmat_jit.runtime.arrays import Shown
 from runmat_jit.runtime.session import Session
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ class NativeProgram:
     ) -> list[np.ndarray]:
         """Report events, commit writes, give the fresh results of computed memory (as ``run``)."""
         if happened and warn:
-            self._report(inputs, warn)
+            self.report(inputs, warn)
         for source, target in self.layout.copies:
             memory[target][...] = memory[source]
         for commit in self.layout.commits:
@@ -155,7 +156,7 @@ class NativeProgram:
         self._count("kernel_launches", len(self.launches))
         self._count("bytes_moved", self.nbytes)
 
-    def _report(self, inputs: Sequence[Any], warn: frozenset[str]) -> None:
+    def report(self, inputs: Sequence[Any], warn: frozenset[str]) -> None:
         self._count("events_checked")
         report(self._events(inputs, warn))
 
@@ -209,11 +210,4 @@ def show_at(target: np.ndarray, commit: Commit) -> np.ndarray:
     interface.update(
         data=(address + commit.offset, False), shape=commit.shape, strides=commit.strides
     )
-    return np.asarray(_Shown(interface, target))
-
-
-class _Shown:
-    """An object that NumPy reads an array's geometry from; keeps the memory's owner alive."""
-
-    def __init__(self, interface: dict[str, Any], owner: np.ndarray) -> None:
-        self.__array_interface__, self.owner = interface, owner
+    return np.asarray(Shown(interface, target))

@@ -28,6 +28,9 @@ class Executor(Protocol):
     def compile(self, graph: Any) -> Program:
         """A program for a :class:`runmat_jit.graph.node.Graph`; equal structure compiles once."""
 
+    def resident(self) -> Executor:
+        """One whose programs take inputs where they are and leave results there."""
+
     def count(self, event: str, amount: int = 1) -> None:
         """Add to a telemetry counter."""
 

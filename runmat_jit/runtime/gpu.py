@@ -47,7 +47,7 @@ class Gpu:
 
     backend: WgpuBackend
     info: AdapterInfo
-    lock: threading.Lock
+    lock: threading.RLock
     findings: Findings
     reproducible: bool = False
 
@@ -80,7 +80,7 @@ def open_gpu(cache: Path | None, log: logging.Logger, *, reproducible: bool = Fa
         if findings is not None:
             arithmetic, refuse = _promise(findings, reproducible=reproducible)
             backend = WgpuBackend(Device(adapter), arithmetic, refuse=refuse)
-            return Gpu(backend, adapter.info, threading.Lock(), findings, reproducible)
+            return Gpu(backend, adapter.info, threading.RLock(), findings, reproducible)
     raise BackendError("no Vulkan, Metal or DirectX adapter was found whose driver works")
 
 

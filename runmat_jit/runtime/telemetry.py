@@ -23,6 +23,8 @@ EVENTS: Final[Mapping[str, str]] = MappingProxyType(
         "gpu_pipelines": "Shaders that were compiled for a GPU.",
         "gpu_bind_groups": "Lists of arrays that were bound to a shader.",
         "bytes_moved": "Bytes that the launched kernels read and wrote at least.",
+        "bytes_uploaded": "Bytes of arrays that were copied to a GPU.",
+        "bytes_downloaded": "Bytes of arrays that were copied back from a GPU.",
         "events_checked": "Runs whose floating-point events were looked at one by one.",
     }
 )

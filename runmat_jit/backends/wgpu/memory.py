@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -34,13 +35,17 @@ class DeviceArray:
 
 
 class DeviceMemory:
-    """Buffers of one device; freed ones are kept by size, up to ``keep_nbytes`` in all."""
+    """Buffers of one device; freed ones are kept by size, up to ``keep_nbytes`` in all.
+
+    ``used_nbytes`` are handed out, ``kept_nbytes`` are free.
+    """
 
     def __init__(self, device: Device, keep_nbytes: int = 1 << 30) -> None:
         self.device = device
         self.keep_nbytes = keep_nbytes
-        self.kept_nbytes = 0
+        self.kept_nbytes = self.used_nbytes = 0
         self._free: dict[int, list[Any]] = {}
+        self._discarded: deque[DeviceArray] = deque()
         self._lock = threading.Lock()
 
     def empty(self, size: int, dtype: np.dtype[Any], origin: int = 0) -> DeviceArray:
@@ -51,12 +56,19 @@ class DeviceMemory:
 
         """
         nbytes = padded(size * dtype.itemsize)
+        self.collect()
         with self._lock:
+            self.used_nbytes += nbytes
             stock = self._free.get(nbytes)
             if stock:
                 self.kept_nbytes -= nbytes
                 return DeviceArray(stock.pop(), dtype, size, origin)
-        return DeviceArray(self._create(nbytes), dtype, size, origin)
+        try:
+            return DeviceArray(self._create(nbytes), dtype, size, origin)
+        except BackendError:
+            with self._lock:
+                self.used_nbytes -= nbytes
+            raise
 
     def upload(self, array: np.ndarray[Any, Any]) -> DeviceArray:
         """A copy of an array's memory, from its lowest to its highest element.
@@ -71,6 +83,7 @@ class DeviceMemory:
     def write(self, target: DeviceArray, flat: np.ndarray[Any, Any]) -> None:
         """Copy contiguous elements to the beginning of device memory."""
         content = np.ascontiguousarray(flat).reshape(-1).view(np.uint8)
+        self.device.count("bytes_uploaded", content.size)
         whole = content.size // 4 * 4
         with errors_of(self.device.info):
             for start in range(0, whole, _TRANSFER):
@@ -80,10 +93,13 @@ class DeviceMemory:
                 rest = content[whole:].tobytes().ljust(4, b"\0")
                 self.device.queue.write_buffer(target.buffer, whole, rest)
 
-    def download(self, source: DeviceArray) -> np.ndarray[Any, Any]:
-        """A fresh array of the elements, after everything submitted so far."""
-        found = np.empty(source.size, source.dtype)
+    def download(
+        self, source: DeviceArray, into: np.ndarray[Any, Any] | None = None
+    ) -> np.ndarray[Any, Any]:
+        """The elements, after everything submitted so far, in a fresh array or a given one."""
+        found = np.empty(source.size, source.dtype) if into is None else into
         content = found.view(np.uint8)
+        self.device.count("bytes_downloaded", source.nbytes)
         with errors_of(self.device.info):
             for start in range(0, source.nbytes, _TRANSFER):
                 count = min(_TRANSFER, source.nbytes - start)
@@ -92,11 +108,40 @@ class DeviceMemory:
                 content[start : start + count] = np.frombuffer(read, np.uint8)[:count]
         return found
 
+    def duplicate(self, source: DeviceArray) -> DeviceArray:
+        """A copy of device memory, made there after everything submitted so far."""
+        made = self.empty(source.size, source.dtype, source.origin)
+        self._copy(source, made, 0, made.buffer.size)
+        return made
+
+    def copy(self, source: DeviceArray, target: DeviceArray, offset: int) -> None:
+        """Copy all elements to a byte offset of another array; both are multiples of 4 bytes."""
+        self._copy(source, target, offset, source.nbytes)
+
+    def _copy(self, source: DeviceArray, target: DeviceArray, offset: int, nbytes: int) -> None:
+        with errors_of(self.device.info):
+            encoder = self.device.handle.create_command_encoder()
+            encoder.copy_buffer_to_buffer(source.buffer, 0, target.buffer, offset, nbytes)
+            self.device.queue.submit([encoder.finish()])
+
+    def discard(self, array: DeviceArray) -> None:
+        """As ``free``, at the next allocation: finalizers, which run anywhere, take no lock."""
+        self._discarded.append(array)
+
+    def collect(self) -> None:
+        """Free what was discarded."""
+        while self._discarded:
+            try:
+                self.free((self._discarded.popleft(),))
+            except IndexError:  # another thread took the last one
+                return
+
     def free(self, arrays: Iterable[DeviceArray]) -> None:
         """Take buffers back; nobody may use the arrays any more."""
         for array in arrays:
             nbytes = array.buffer.size
             with self._lock:
+                self.used_nbytes -= nbytes
                 if self.kept_nbytes + nbytes <= self.keep_nbytes:
                     self.kept_nbytes += nbytes
                     self._free.setdefault(nbytes, []).append(array.buffer)

@@ -1,0 +1,231 @@
+"""A program on a GPU whose inputs are there already, and whose results stay."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from runmat_jit.backends.wgpu.program import ProgramMemory
+from runmat_jit.compiler.gpu_program import GpuProgram
+from runmat_jit.compiler.program import Commit, write
+from runmat_jit.core.errors import BackendError
+from runmat_jit.core.protocols import Program
+from runmat_jit.core.types import c_strides
+from runmat_jit.graph.node import Fresh, Graph, Node
+from runmat_jit.kernel.walk import every_instruction
+from runmat_jit.runtime.arrays import (
+    Residence,
+    adopted,
+    device_view,
+    host_written,
+    residence_of,
+    to_host,
+)
+
+if TYPE_CHECKING:
+    from runmat_jit.backends.wgpu.memory import DeviceArray
+
+
+@dataclass(slots=True)
+class Call:
+    """One run: the host's arrays, and what lies on the device for it.
+
+    ``mine`` is device memory that is freed after the call; what a result takes over leaves it.
+    ``taken`` are the values whose memory is an output's already.
+    """
+
+    inputs: Sequence[Any]
+    arrays: dict[Node, DeviceArray] = field(default_factory=dict)
+    mine: dict[int, DeviceArray] = field(default_factory=dict)
+    taken: set[Node] = field(default_factory=set)
+
+    def own(self, array: DeviceArray) -> DeviceArray:
+        """Have it freed after the call."""
+        self.mine[id(array)] = array
+        return array
+
+
+class ResidentGpuProgram:
+    """Runs a program's kernels on the device's copies; transfers only what is not there.
+
+    Where the device fails the host's program gives the result: nothing has been written then.
+    """
+
+    def __init__(self, program: GpuProgram, graph: Graph, fallback: Program) -> None:
+        self.base, self.fallback = program, fallback
+        self.session, self.gpu = program.session, program.gpu
+        self.numbers, self.orders = program.native.numbers, program.orders
+        self.outputs = graph.outputs
+        kernels = [launch.kernel for launch in program.runner.launches]
+        self.notes = any(i.op == "note" for k in kernels for i in every_instruction(k.body))
+
+    def run(self, inputs: Sequence[Any], warn: frozenset[str]) -> list[np.ndarray]:
+        """Run on one array (0-d for scalars) for each input; give the fresh results (as Program).
+
+        Raises:
+            BackendError: what an input held is lost with its device; nothing was written.
+            EventsRaise: an event occurred while the warnings filters raise; nothing was written.
+
+        """
+        if self.gpu.backend.device.lost:
+            return self.fallback.run(inputs, warn)
+        call = Call(inputs)
+        with self.gpu.lock:
+            try:
+                self.compute(call, warn)
+                results, writes = self.prepare(call)
+            except BackendError as error:
+                self.base.give_up(error)
+                return self.fallback.run(inputs, warn)
+            else:
+                for write_value in writes:
+                    write_value()
+                return results
+            finally:
+                self.gpu.backend.memory.free(reversed(call.mine.values()))
+
+    # -- kernels -----------------------------------------------------------------------------------
+    def compute(self, call: Call, warn: frozenset[str]) -> None:
+        """Launch the kernels; wait for them only to hear of floating-point events."""
+        base, memory = self.base, self.gpu.backend.memory
+        for node in base.read:
+            call.arrays[node] = self.on_device(call, call.inputs[self.numbers[node]])
+        for node in base.stored:
+            call.arrays[node] = call.own(memory.empty(node.type.size, node.type.dtype))
+        scalars = {node: call.inputs[self.numbers[node]] for node in base.scalars}
+        runner = base.runner
+        if runner.launches:
+            batch = runner.start(ProgramMemory(call.arrays, scalars))
+            if warn and self.notes and runner.happened(batch):
+                for value in call.inputs:
+                    to_host(value)
+                base.native.report(call.inputs, warn)
+        count = self.session.telemetry.count
+        count("kernel_launches", len(runner.launches))
+        count("gpu_launches", len(runner.launches))
+        count("bytes_moved", base.native.nbytes)
+
+    def on_device(self, call: Call, array: np.ndarray) -> DeviceArray:
+        """The device's copy of an input; one for this call where the array is NumPy's."""
+        residence = residence_of(array)
+        found = None if residence is None else device_view(array, residence, self.gpu)
+        if found is None:
+            to_host(array)
+            return call.own(self.gpu.backend.memory.upload(array))
+        return found
+
+    # -- results -----------------------------------------------------------------------------------
+    def prepare(self, call: Call) -> tuple[list[np.ndarray], list[Callable[[], None]]]:
+        """The fresh results, and what writes the others into inputs: nothing is written before.
+
+        Values of later outputs may be inputs that earlier ones write.
+        """
+        results: list[np.ndarray] = []
+        writes: list[Callable[[], None]] = []
+        commits = iter(self.base.native.layout.commits)
+        for output in self.outputs:
+            if isinstance(output.target, Fresh):
+                results.append(self.fresh(call, output.node, output.target.order))
+            else:
+                writes.append(self.store(call, output.node, next(commits)))
+        return results, writes
+
+    def fresh(self, call: Call, node: Node, order: tuple[int, ...]) -> np.ndarray:
+        """A result in new memory, on the device where its layout is what was computed."""
+        found = self.value_on_device(call, node, order) if node.type.size else None
+        shape, size = node.type.shape, node.type.dtype.itemsize
+        if found is None:
+            value = self.value_on_host(call, node)
+            made = np.empty(tuple(shape[axis] for axis in order), value.dtype)
+            made[...] = value.transpose(order)
+            return adopted(made.transpose(inverse(order)), "gpu")
+        residence = Residence.of_device(self.gpu, call.mine.pop(id(found)))
+        strides = tuple(stride * size for stride in c_strides(shape, order))
+        result = residence.show(node.type.dtype, shape, strides)
+        if not shape:  # NumPy's scalars, mostly: Python needs the value
+            residence.to_host()
+        return result
+
+    def store(self, call: Call, node: Node, commit: Commit) -> Callable[[], None]:
+        """What writes a value into an input: on the device where its memory there can hold it."""
+        target = call.inputs[commit.input]
+        residence = residence_of(target)
+        place = None if residence is None else block_of(target, residence, commit)
+        if residence is not None and place is not None:
+            found = self.value_on_device(call, node, plain(len(commit.shape)))
+            if found is not None and found.nbytes == residence.nbytes:
+                return lambda: residence.device_written(self.gpu, call.mine.pop(id(found)))
+            if found is not None:
+                residence.on_device(
+                    self.gpu
+                )  # now: what fails must fail before anything is written
+                return lambda: residence.write_on_device(self.gpu, found, place)
+        value = self.value_on_host(call, node)
+        to_host(target)
+
+        def write_on_host() -> None:
+            host_written(target)
+            write(target, value, commit)
+
+        return write_on_host
+
+    def value_on_device(self, call: Call, node: Node, order: tuple[int, ...]) -> DeviceArray | None:
+        """Device memory of the call's own with a value in this layout; None where it has none."""
+        memory = self.gpu.backend.memory
+        if node in self.orders:
+            if self.orders[node] != order:
+                return None
+            array = call.arrays[node]
+            if node not in call.taken:
+                call.taken.add(node)
+                return array
+            return call.own(memory.duplicate(array))
+        value = call.inputs[self.numbers[node]]
+        residence = residence_of(value)
+        if residence is None or not is_all_of(value, residence) or order != plain(value.ndim):
+            return None
+        return call.own(memory.duplicate(residence.on_device(self.gpu)))
+
+    def value_on_host(self, call: Call, node: Node) -> np.ndarray:
+        """A copy of a value on the host."""
+        if node not in self.orders:
+            value = call.inputs[self.numbers[node]]
+            to_host(value)
+            return np.array(value)
+        order, shape = self.orders[node], node.type.shape
+        flat = self.gpu.backend.memory.download(call.arrays[node])
+        return flat.reshape([shape[axis] for axis in order]).transpose(inverse(order))
+
+
+def is_all_of(array: np.ndarray, residence: Residence) -> bool:
+    """Whether an array shows all memory of its residence, in C order."""
+    return array.flags.c_contiguous and array.nbytes == residence.nbytes
+
+
+def block_of(target: np.ndarray, residence: Residence, commit: Commit) -> int | None:
+    """The byte of the residence where a write of one block begins; None: no block of words."""
+    size = target.itemsize
+    nbytes = size * math.prod(commit.shape)
+    begin = residence.offset_of(target) + commit.offset
+    if commit.strides != tuple(stride * size for stride in c_strides(commit.shape)):
+        return None
+    whole = begin == 0 and nbytes == residence.nbytes
+    return begin if whole or (begin % _WORD == nbytes % _WORD == 0 and nbytes) else None
+
+
+_WORD = 4
+"""Bytes that devices copy at least."""
+
+
+def plain(ndim: int) -> tuple[int, ...]:
+    """C order."""
+    return tuple(range(ndim))
+
+
+def inverse(order: tuple[int, ...]) -> tuple[int, ...]:
+    """The permutation that undoes this one."""
+    return tuple(sorted(range(len(order)), key=order.__getitem__))

@@ -1,0 +1,231 @@
+"""Contents of arrays that may lie on the host, on a GPU, or on both; and who has the newest.
+
+A :class:`Residence` owns the memory. NumPy sees its host side through arrays made by ``show``; each
+ends in a :class:`Lease`, so that from any view of such an array the residence can be found, and so
+that it is known whether anybody still holds one. Whoever reads or writes host memory calls
+``to_host`` before and, after a write, ``host_written``.
+"""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from runmat_jit.core.errors import BackendError
+
+if TYPE_CHECKING:
+    from runmat_jit.backends.wgpu.memory import DeviceArray
+    from runmat_jit.runtime.gpu import Gpu
+
+
+class Lease:
+    """What the arrays of one ``show`` are based on; it lives as long as one of them."""
+
+    __slots__ = ("__array_interface__", "__weakref__", "residence")
+
+    def __init__(self, residence: Residence, interface: dict[str, Any]) -> None:
+        self.residence, self.__array_interface__ = residence, interface
+
+
+class Shown:
+    """An object that NumPy reads an array's geometry from; keeps the memory's owner alive."""
+
+    __slots__ = ("__array_interface__", "owner")
+
+    def __init__(self, interface: dict[str, Any], owner: np.ndarray) -> None:
+        self.__array_interface__, self.owner = interface, owner
+
+
+class Residence:
+    """Memory of one or several arrays, with a side on the host and perhaps one on a GPU.
+
+    Args:
+        nbytes: Size.
+        host: An array whose memory, from its first byte on, is the host side; None: made when
+            first shown, its contents being on the device.
+        home: Where its owner wants it: ``cpu`` or ``gpu``.
+
+    """
+
+    __slots__ = ("__weakref__", "_device", "_host", "_leases", "gpu", "home", "nbytes", "on_host")
+
+    def __init__(self, nbytes: int, host: np.ndarray | None, home: str) -> None:
+        self.nbytes, self.home = nbytes, home
+        self.gpu: Gpu | None = None
+        self.on_host = host is not None
+        self._host = host
+        self._device: DeviceArray | None = None
+        self._leases: list[weakref.ref[Lease]] = []
+
+    @staticmethod
+    def of_device(gpu: Gpu, array: DeviceArray) -> Residence:
+        """A residence of contents that are on a device, which it owns from now on."""
+        made = Residence(array.nbytes, None, "gpu")
+        made.gpu, made._device = gpu, array
+        return made
+
+    # -- the host's side ---------------------------------------------------------------------------
+    def show(
+        self,
+        dtype: np.dtype,
+        shape: tuple[int, ...],
+        strides: tuple[int, ...],
+        offset: int = 0,
+        *,
+        writeable: bool = True,
+    ) -> np.ndarray:
+        """An array on the host memory; its contents are right after ``to_host`` only."""
+        if self._host is None:
+            self._host = np.empty(self.nbytes, np.uint8)
+        interface = {
+            "version": 3,
+            "data": (self._host.__array_interface__["data"][0] + offset, not writeable),
+            "typestr": dtype.str,
+            "shape": shape,
+            "strides": strides,
+        }
+        lease = Lease(self, interface)
+        self._leases = [old for old in self._leases if old() is not None]
+        self._leases.append(weakref.ref(lease))
+        return np.asarray(lease)
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether somebody holds an array on the host memory."""
+        return any(lease() is not None for lease in self._leases)
+
+    def offset_of(self, array: np.ndarray) -> int:
+        """Bytes before the first element of an array that shows this memory."""
+        assert self._host is not None, "what is shown has memory"
+        return address_of(array) - address_of(self._host)
+
+    def to_host(self) -> None:
+        """Bring the newest contents to the host, where they are then kept.
+
+        Raises:
+            BackendError: They were on a device that is lost.
+
+        """
+        if self.on_host:
+            return
+        assert self.gpu is not None, "contents are somewhere"
+        with self.gpu.lock:
+            if self.on_host or self._device is None:  # another thread was faster
+                return
+            try:
+                self.gpu.backend.memory.download(self._device, self._bytes())
+            except BackendError as error:
+                raise BackendError(
+                    f"the contents of an array of {self.nbytes} bytes could not be read back and "
+                    f"are lost with the device; make it again from its source: {error}"
+                ) from error
+            self.on_host = True
+
+    def host_written(self) -> None:
+        """The host's contents, which are complete, are the only ones from now on."""
+        assert self.on_host, "only complete contents are written to"
+        if self._device is not None and self.gpu is not None:
+            with self.gpu.lock:  # another thread may be about to use it
+                self.drop_device()
+
+    # -- the device's side -------------------------------------------------------------------------
+    @property
+    def is_on_device(self) -> bool:
+        """Whether a device holds the newest contents."""
+        return self._device is not None
+
+    def on_device(self, gpu: Gpu) -> DeviceArray:
+        """The device's copy, made where there is none; the caller holds the device's lock.
+
+        Raises:
+            BackendError: The device has no room, or is lost.
+
+        """
+        memory = gpu.backend.memory
+        if self._device is None or self.gpu is None or self.gpu.backend.memory is not memory:
+            self.to_host()
+            made = memory.upload(self._bytes())
+            self.drop_device()
+            self.gpu, self._device = gpu, made
+        return self._device
+
+    def device_written(self, gpu: Gpu, array: DeviceArray) -> None:
+        """The only valid contents are in a device array, owned from now on."""
+        self.drop_device()
+        self.gpu, self._device = gpu, array
+        self.on_host = False
+
+    def write_on_device(self, gpu: Gpu, values: DeviceArray, offset: int) -> None:
+        """Copy a device array to a place in the device's copy; whole words."""
+        gpu.backend.memory.copy(values, self.on_device(gpu), offset)
+        self.on_host = False
+
+    def drop_device(self) -> None:
+        """Give the device's copy back; the caller holds the device's lock, or is the last user."""
+        device, self._device = self._device, None
+        if device is not None and self.gpu is not None:
+            self.gpu.backend.memory.discard(device)
+
+    def __del__(self) -> None:
+        self.drop_device()
+
+    def _bytes(self) -> np.ndarray:
+        return self.show(np.dtype(np.uint8), (self.nbytes,), (1,))
+
+
+def residence_of(array: np.ndarray) -> Residence | None:
+    """The residence whose memory an array shows; None for other memory."""
+    base: Any = array.base
+    while base is not None and type(base) is not Lease:
+        base = base.owner if type(base) is Shown else getattr(base, "base", None)
+    return None if base is None else base.residence
+
+
+def to_host(value: Any) -> None:
+    """Make the host memory of an array right; anything else is right already."""
+    if isinstance(value, np.ndarray):
+        residence = residence_of(value)
+        if residence is not None:
+            residence.to_host()
+
+
+def host_written(value: Any) -> None:
+    """The host memory of an array is about to be written, or was: it alone counts."""
+    if isinstance(value, np.ndarray):
+        residence = residence_of(value)
+        if residence is not None:
+            residence.to_host()
+            residence.host_written()
+
+
+def adopted(array: np.ndarray, home: str = "cpu") -> np.ndarray:
+    """The same memory, which nobody else holds, as that of a residence."""
+    owner = array
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    offset = address_of(array) - address_of(owner)
+    residence = Residence(owner.nbytes, owner, home)
+    return residence.show(array.dtype, array.shape, array.strides, offset)
+
+
+def address_of(array: np.ndarray) -> int:
+    """Where an array's first element is."""
+    address: int = array.__array_interface__["data"][0]
+    return address
+
+
+def device_view(array: np.ndarray, residence: Residence, gpu: Gpu) -> DeviceArray | None:
+    """Where an array on a residence lies on the device; None if between two elements."""
+    whole = residence.on_device(gpu)
+    offset = residence.offset_of(array)
+    if offset % array.itemsize:
+        return None
+    return replace(
+        whole,
+        dtype=array.dtype,
+        size=residence.nbytes // array.itemsize,
+        origin=offset // array.itemsize,
+    )

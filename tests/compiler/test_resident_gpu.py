@@ -1,0 +1,262 @@
+"""Oracle: the same function with ndarrays on the same device; telemetry for transfers."""
+
+import gc
+import os
+
+import numpy as np
+import pytest
+
+import runmat_jit as runmat
+from runmat_jit.backends.wgpu.memory import DeviceMemory
+from runmat_jit.core.errors import BackendError
+from runmat_jit.runtime.session import Session, current_session, use_session
+
+
+@pytest.fixture
+def gpu():
+    try:
+        return current_session().gpu
+    except BackendError as error:
+        if os.environ.get("RUNMAT_REQUIRE_GPU") == "1":
+            raise
+        pytest.skip(f"no adapter: {error}")
+
+
+@pytest.fixture
+def own_gpu(gpu):
+    """A device of a session of its own, which a test may break."""
+    before = use_session(Session())
+    yield current_session().gpu
+    use_session(before)
+
+
+def moved():
+    """Bytes up and down since the last look."""
+    found = runmat.telemetry.snapshot()
+    runmat.telemetry.reset()
+    return found["bytes_uploaded"], found["bytes_downloaded"]
+
+
+def ramp(*shape):
+    return np.linspace(-1, 1, int(np.prod(shape)), dtype=np.float32).reshape(shape)
+
+
+def listed(results):
+    return results if isinstance(results, tuple) else (results,)
+
+
+def smooth(x):
+    return np.tanh(x) * 0.5 + x
+
+
+def split(x):
+    return x - x.mean(axis=1, keepdims=True), (x > 0).sum(axis=0), x.copy()
+
+
+def changed(x):
+    x += 1
+    x[1] *= 2
+    return x
+
+
+def blended(x, y):
+    x[...] = y
+    y -= x.max(axis=0)
+    return x[0]
+
+
+@pytest.mark.parametrize("fn", [smooth, split, changed])
+def test_warm_calls_on_resident_arrays_move_no_bytes(gpu, fn):
+    decorated = runmat.jit(fn, device="gpu")
+    a, x = runmat.asarray(ramp(8, 16), "gpu"), ramp(8, 16)
+    for _ in range(4):
+        moved()
+        decorated(a)
+        decorated(x)
+    moved()
+    again = decorated(a)
+    assert moved() == (0, 0)
+    expected = decorated(x)
+    for ours, theirs in zip(listed(again), listed(expected), strict=True):
+        assert ours.device == "gpu"
+        np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_array_equal(a, x)
+
+
+def test_a_chain_of_calls_moves_no_bytes_and_binds_nothing_anew(gpu):
+    decorated = runmat.jit(smooth, device="gpu")
+    a, x = runmat.asarray(ramp(64, 64), "gpu"), ramp(64, 64)
+    for _ in range(6):
+        a, x = decorated(a), decorated(x)
+    moved()
+    for _ in range(6):
+        a = decorated(a)
+    counts = runmat.telemetry.snapshot()
+    assert (counts["gpu_bind_groups"], counts["gpu_pipelines"], counts["gpu_submits"]) == (0, 0, 6)
+    assert moved() == (0, 0)
+    for _ in range(6):
+        x = decorated(x)
+    np.testing.assert_array_equal(a, x)
+
+
+def test_values_swap_between_arguments(gpu):
+    decorated = runmat.jit(blended, device="gpu")
+    x, y = ramp(4, 4), ramp(4, 4)[::-1].copy()
+    a, b = runmat.asarray(x, "gpu"), runmat.asarray(y, "gpu")
+    for _ in range(4):
+        moved()
+        row, expected = decorated(a, b), decorated(x, y)
+        np.testing.assert_array_equal(a, x)
+        np.testing.assert_array_equal(b, y)
+        np.testing.assert_array_equal(row, expected)
+
+
+def test_a_function_of_the_cpu_reads_an_array_back_once(gpu):
+    decorated = runmat.jit(smooth)
+    a = runmat.jit(smooth, device="gpu")(runmat.asarray(ramp(8, 16), "gpu"))
+    a = runmat.jit(smooth, device="gpu")(a)
+    moved()
+    for _ in range(3):
+        result = decorated(a)
+    assert result.device == "cpu"
+    assert moved()[1] <= a.nbytes
+    for _ in range(3):
+        np.asarray(a)
+    assert moved() == (0, 0)
+
+
+def test_a_function_of_the_gpu_uploads_an_array_of_the_host_once(gpu):
+    decorated = runmat.jit(smooth, device="gpu")
+    a = runmat.asarray(ramp(8, 16), "cpu")
+    moved()
+    for _ in range(3):
+        result = decorated(a)
+    assert result.device == "gpu"
+    assert a.device == "cpu"
+    assert moved()[0] == a.nbytes
+    a[0] = 5
+    decorated(a)
+    assert moved()[0] == a.nbytes
+
+
+def test_device_memory_of_dead_arrays_is_used_again(gpu):
+    decorated = runmat.jit(split, device="gpu")
+    a = runmat.asarray(ramp(32, 32), "gpu")
+    decorated(a)
+    memory = gpu.backend.memory
+    gc.collect()
+    memory.collect()
+    used, kept = memory.used_nbytes, memory.kept_nbytes
+    for _ in range(1000):
+        results = decorated(a)
+    most = used + 2 * sum(-(-r.nbytes // 256) * 256 for r in results)
+    assert memory.used_nbytes <= most
+    del results
+    memory.collect()
+    assert memory.used_nbytes == used
+    assert memory.kept_nbytes <= kept + most
+
+
+def test_floating_point_events_are_reported(gpu):
+    decorated = runmat.jit(lambda x: np.log(x) + 1, device="gpu")
+    a = runmat.asarray(np.array([0.0, 1.0], np.float32), "gpu")
+    for _ in range(2):
+        with pytest.warns(RuntimeWarning, match="divide by zero encountered in log"):
+            decorated(a)
+    with pytest.raises(FloatingPointError), np.errstate(divide="raise"):
+        decorated(a)
+
+
+def test_dtypes_that_a_device_lacks_are_computed_by_the_cpu(gpu):
+    decorated = runmat.jit(lambda x: x * 2 + x, device="gpu")
+    for dtype in (np.int8, np.complex128, np.uint16):
+        x = np.arange(6).astype(dtype)
+        a = runmat.asarray(x, "gpu")
+        for _ in range(2):
+            found = decorated(a)
+            assert found.dtype == dtype
+            np.testing.assert_array_equal(found, x * 2 + x)
+
+
+def test_without_an_adapter_the_cpu_computes_and_asking_for_the_gpu_by_name_says_what_to_do(
+    monkeypatch,
+):
+    def none(cache, log, **options):
+        raise BackendError("no adapter was found")
+
+    monkeypatch.setattr("runmat_jit.runtime.session.open_gpu", none)
+    before = use_session(Session())
+    try:
+        x = ramp(5)
+        with pytest.raises(runmat.BackendError, match="install"):
+            runmat.asarray(x, "gpu")
+        a = runmat.asarray(x, "auto")
+        assert a.device == "cpu"
+        found = runmat.jit(smooth, device="gpu")(a)
+        np.testing.assert_array_equal(found, runmat.jit(smooth)(x))
+        runmat.config(device="gpu")
+        assert runmat.asarray(x).device == "cpu"
+    finally:
+        use_session(before)
+
+
+def test_auto_means_a_gpu_that_is_no_software_adapter(gpu):
+    expected = "cpu" if gpu.info.software else "gpu"
+    assert runmat.asarray(ramp(3), "auto").device == expected
+
+
+def test_where_the_device_fails_the_cpu_takes_over(gpu, monkeypatch, caplog):
+    def full(self, nbytes):
+        raise BackendError("out of memory")
+
+    decorated = runmat.jit(split, device="gpu")
+    a, x = runmat.asarray(ramp(7, 900), "gpu"), ramp(7, 900)
+    expected = decorated(x)
+    gpu.backend.memory.clear()
+    monkeypatch.setattr(DeviceMemory, "_create", full)
+    for ours, theirs in zip(decorated(a), runmat.jit(split)(x), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert "the CPU takes over" in caplog.text
+    monkeypatch.undo()
+    for ours, theirs in zip(decorated(a), expected, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_writes_are_done_once_where_the_device_fails(gpu, monkeypatch):
+    def full(self, nbytes):
+        raise BackendError("out of memory")
+
+    decorated = runmat.jit(changed, device="gpu")
+    x = ramp(5, 1100)
+    a = runmat.asarray(x, "gpu")
+    changed(x)
+    decorated(a)
+    gpu.backend.memory.clear()
+    monkeypatch.setattr(DeviceMemory, "_create", full)
+    assert decorated(a) is a
+    np.testing.assert_array_equal(a, changed(x))
+
+
+def test_a_lost_device_loses_what_was_on_it_alone_and_says_so(own_gpu):
+    decorated = runmat.jit(smooth, device="gpu")
+    a = runmat.asarray(ramp(5), "gpu")
+    only_there, read = decorated(decorated(a)), decorated(a)
+    expected = np.array(read)
+    own_gpu.backend.device.close()
+    np.testing.assert_array_equal(a, ramp(5))
+    np.testing.assert_array_equal(read, expected)
+    np.testing.assert_array_equal(decorated(a), runmat.jit(smooth)(ramp(5)))
+    for use in (np.asarray, decorated, lambda x: x + 1, repr):
+        with pytest.raises(runmat.BackendError, match="lost with the device"):
+            use(only_there)
+
+
+def test_arrays_of_another_session_are_taken(gpu):
+    a = runmat.jit(smooth, device="gpu")(runmat.asarray(ramp(5), "gpu"))
+    a = runmat.jit(smooth, device="gpu")(a)
+    expected = runmat.jit(smooth, device="gpu")(np.array(a))
+    before = use_session(Session())
+    try:
+        np.testing.assert_array_equal(runmat.jit(smooth, device="gpu")(a), expected)
+    finally:
+        use_session(before)
