@@ -208,7 +208,7 @@ ROWS = (
     ),
     _row(
         "max",
-        "Largest value over axes; NaN wins.",
+        "Largest value over axes; NaN wins; of zeros of both signs either, in NumPy too.",
         np.max,
         _own,
         empty=False,
@@ -220,7 +220,7 @@ ROWS = (
     ),
     _row(
         "min",
-        "Smallest value over axes; NaN wins.",
+        "Smallest value over axes; NaN wins; of zeros of both signs either, in NumPy too.",
         np.min,
         _own,
         empty=False,
