@@ -149,4 +149,4 @@ def center_of_mass(density, spacing):
     row = (rows * density).sum() * spacing**3 / mass
     column = (columns * density).sum() * spacing**3 / mass
     spread = np.sqrt((((rows * spacing - row) ** 2) * density).mean() / density.mean())
-    return float(mass), row, column, spread
+    return mass, row, column, spread

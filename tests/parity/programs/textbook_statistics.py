@@ -144,7 +144,7 @@ def entropy_and_divergences(p, q):
     kl = np.sum(p * np.log(p / q))
     m = (p + q) / 2
     js = 0.5 * (np.sum(p * np.log(p / m)) + np.sum(q * np.log(q / m)))
-    hellinger = np.sqrt(np.sum((np.sqrt(p) - np.sqrt(q)) ** 2)) / np.sqrt(2)
+    hellinger = np.sqrt(np.sum((np.sqrt(p) - np.sqrt(q)) ** 2)) / math.sqrt(2)
     return entropy, kl, js, hellinger, 0.5 * np.abs(p - q).sum()
 
 

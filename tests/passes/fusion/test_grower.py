@@ -146,6 +146,8 @@ def test_regions_are_a_valid_division_of_any_graph(graph, disabled):
     for region in regions:
         assert set(region.inputs) <= stored, "what is read has been stored"
         own = set(region.nodes)
+        read = {node.args[0].type.shape for node in own if node.op.reduction is not None}
+        assert len(read) <= 1, "its reductions read one space"
         for node in region.nodes:
             bases = {view_of(arg, orders).base for arg in node.args}
             outside = {b for b in bases if b not in own and (not is_leaf(b) or b in stored)}
