@@ -68,7 +68,7 @@ def run_scalar(tracer: Tracer, fn: Any, args: tuple[Any, ...]) -> Any:
     wanted = type(value)
     source = None if line is None else line.source
     op = Op(fn, tuple(map(tracer.encode, args)), {}, tracer.encode(made), source)
-    call = Call(op, lambda result: type(result) is wanted, line)
+    call = Call(op, lambda result, _: type(result) is wanted, line)
     tracer.steps.note(op)
     if roots is not None:
         tracer.steps.add_early(call)
@@ -118,7 +118,7 @@ def run_host(
     if tracer.boundary is not None:
         used = [slot for entry in (*entry_args, *entry_kwargs.values()) for slot in refs(entry)]
         tracer.steps.add(Settle(tuple(used), host_writes=writes))
-    check = same_structure(value) if template is not None else None
+    check = same_structure(value, raw_args) if template is not None else None
     tracer.steps.note(op)
     tracer.steps.add(Call(op, check, line, writes), writes=writes)
     return result
@@ -208,19 +208,31 @@ def adopt_loosely(tracer: Tracer, value: Any) -> Any:
     return value
 
 
-def same_structure(value: Any) -> Callable[[Any], bool]:
-    """A test that a result has the types, dtypes, shapes and strides of this one."""
-    wanted = structure_of(value)
-    return lambda other: structure_of(other) == wanted
+def same_structure(value: Any, args: tuple[Any, ...]) -> Callable[[Any, tuple[Any, ...]], bool]:
+    """A test that a result has the types, dtypes, shapes, strides and place of this one."""
+    wanted = structure_of(value, args)
+    return lambda other, other_args: structure_of(other, other_args) == wanted
 
 
-def structure_of(value: Any) -> Any:
+def structure_of(value: Any, args: tuple[Any, ...]) -> Any:
     """What later entries rely on: everything but the numbers."""
     if isinstance(value, np.ndarray):
         writeable = value.flags.num & _WRITEABLE
-        return type(value), value.dtype, value.shape, value.strides, writeable
+        place = place_in(value, args)
+        return type(value), value.dtype, value.shape, value.strides, writeable, place
     apart = take_apart(value)
     if apart is None:
         return type(value)
     structure, children = apart
-    return structure, tuple(map(structure_of, children))
+    return structure, tuple([structure_of(child, args) for child in children])
+
+
+def place_in(value: np.ndarray, args: tuple[Any, ...]) -> tuple[int, int] | None:
+    """Which argument's memory an array shows, and from which byte on; an index may decide that."""
+    if value.base is None:
+        return None
+    owner = owner_of(value)
+    for number, arg in enumerate(args):
+        if isinstance(arg, np.ndarray) and owner_of(arg) is owner:
+            return number, value.ctypes.data - arg.ctypes.data
+    return None

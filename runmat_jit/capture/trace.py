@@ -74,12 +74,12 @@ class Fits:
 class Call:
     """Something NumPy or Python runs at replay: a host call, a view, scalar arithmetic.
 
-    ``check`` says whether the results are what the rest of the trace was recorded for; ``line``
-    is where the user called it, for NumPy's warnings.
+    ``check`` says whether the results, given with the arguments, are what the rest of the trace was
+    recorded for; ``line`` is where the user called it, for NumPy's warnings.
     """
 
     op: Op
-    check: Callable[[Any], bool] | None = None
+    check: Callable[[Any, tuple[Any, ...]], bool] | None = None
     line: Line | None = None
     writes: bool = False
 
@@ -89,7 +89,7 @@ class Call:
         args = tuple([build(arg, slots) for arg in op.args])
         kwargs = {name: build(arg, slots) for name, arg in op.kwargs.items()}
         result = call_at(self.line, op.fn, args, kwargs)
-        if self.check is not None and not self.check(result):
+        if self.check is not None and not self.check(result, args):
             raise Stale(f"another structure of {op}")
         spread(op.out, result, slots)
 

@@ -545,3 +545,58 @@ def special_methods_written_out(x):
 
 def test_special_methods_written_out():
     check(special_methods_written_out, lambda rng: (rng.normal(size=4),), seeds=(0, 0, 1))
+
+
+def square_and_positions(rng):
+    return rng.normal(size=(4, 4)), rng.integers(0, 3, 2)
+
+
+def row_at_a_position(x, at):
+    return x[at[0]] * 2
+
+
+def column_at_a_position(x, at):
+    return x[:, at[0]] / 3
+
+
+def rows_from_a_position_on(x, at):
+    return x[at[0] : at[0] + 2] + 1
+
+
+def row_of_a_result_at_a_position(x, at):
+    return (x - 1)[at[0]] * (x * 2)[:, at[1]]
+
+
+def row_at_a_position_is_written(x, at):
+    x[at[0]] += 1
+    return x * 2
+
+
+def view_at_a_position_is_written(x, at):
+    row = x[at[0]]
+    row *= 3
+    row[1:] = row[:-1] + 1
+    return x.sum(axis=0)
+
+
+def position_in_a_loop(x, at):
+    total = np.zeros(4)
+    for position in at:
+        total = total + x[position, 1:].sum()
+    return total
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        row_at_a_position,
+        column_at_a_position,
+        rows_from_a_position_on,
+        row_of_a_result_at_a_position,
+        row_at_a_position_is_written,
+        view_at_a_position_is_written,
+        position_in_a_loop,
+    ],
+)
+def test_a_view_whose_place_depends_on_an_index_array(fn):
+    check(fn, square_and_positions, seeds=(0, 0, 1, 2, 3, 0, 4, 1))
