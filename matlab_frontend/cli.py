@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     folder = Path(options.script).resolve().parent if options.script else Path.cwd()
     engine = engine_for(options.device)
     try:
-        run_source(source, {}, Session(engine, folders=(folder, Path.cwd())))
+        run_source(source, {}, Session(engine, folders=(folder, Path.cwd())), frozenset())
     except MatlabSyntaxError as error:
         return _fail(str(error), 1)
     except MatlabError as error:

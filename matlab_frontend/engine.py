@@ -8,6 +8,7 @@ Shapes and axes here are those of the data: MATLAB's in reverse.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
@@ -16,6 +17,7 @@ from matlab_frontend.draws import Draw, draw_now
 from matlab_frontend.values.array import Data
 
 if TYPE_CHECKING:
+    from runmat_jit.core.source import SourceLine
     from runmat_jit.random import Generator
 
 Operand: TypeAlias = Any
@@ -86,12 +88,27 @@ class Engine(Protocol):
     def has_nan(self, data: Data) -> bool:
         """Whether an element is NaN, which has no truth value."""
 
+    @property
+    def recording(self) -> bool:
+        """Whether there may be arrays that are not computed yet."""
+
+    def is_pending(self, data: Data) -> bool:
+        """Whether an array is not computed yet."""
+
+    def follow(self, line: Callable[[], SourceLine | None]) -> None:
+        """Be told how to ask for the line that runs."""
+
+    def repeating(self) -> AbstractContextManager[Callable[[], None]]:
+        """While a loop runs; gives what its end of a step calls."""
+
     def explain(self) -> str:
         """What was computed where, and why, in lines for a user."""
 
 
 class NumpyEngine:
     """Computes at once, with NumPy; rows are found by the names they share with NumPy's."""
+
+    recording = False
 
     def apply(self, row: str, *operands: Operand) -> Data:
         return getattr(np, row)(*operands)
@@ -152,8 +169,22 @@ class NumpyEngine:
     def has_nan(self, data: Data) -> bool:
         return bool(np.isnan(data).any())
 
+    def is_pending(self, data: Data) -> bool:
+        del data
+        return False
+
+    def follow(self, line: Callable[[], SourceLine | None]) -> None:
+        """Nothing is recorded, so no line is asked for."""
+
+    def repeating(self) -> AbstractContextManager[Callable[[], None]]:
+        return nullcontext(_nothing)
+
     def explain(self) -> str:
         return "NumPy computed each operation at once, on the CPU; nothing was fused.\n"
+
+
+def _nothing() -> None:
+    """What computes at once has nothing to do at the end of a step."""
 
 
 def open_mesh(shape: tuple[int, ...], key: Key) -> Key:

@@ -9,8 +9,9 @@ longer for the compiler than for them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -21,7 +22,10 @@ from runmat_jit.core.types import COMPILED_DTYPES
 
 if TYPE_CHECKING:
     from runmat_jit.capture.tracer import Tracer
+    from runmat_jit.core.source import SourceLine
     from runmat_jit.random import Generator
+
+Where: TypeAlias = "Callable[[], SourceLine | None]"
 
 SMALL = 4096
 """Elements below which an array by itself is not worth recording."""
@@ -36,17 +40,18 @@ class LazyEngine:
 
     """
 
-    def __init__(self, make_tracer: Callable[[], Tracer], small: int = SMALL) -> None:
+    def __init__(self, make_tracer: Callable[[Where], Tracer], small: int = SMALL) -> None:
         self.make_tracer, self.small = make_tracer, small
         self.now = NumpyEngine()
         self.laps = 0
+        self._where: Where = _nowhere
         self._tracer: Tracer | None = None
 
     @property
     def tracer(self) -> Tracer:
         """The recording."""
         if self._tracer is None:
-            self._tracer = self.make_tracer()
+            self._tracer = self.make_tracer(self._where)
         return self._tracer
 
     # -- operations ------------------------------------------------------------------------------
@@ -147,13 +152,43 @@ class LazyEngine:
             return self.now.has_nan(data)
         return bool(self._plain(self._call(np.any, self.apply("isnan", data))))
 
+    # -- where the program is ----------------------------------------------------------------------
+    @property
+    def recording(self) -> bool:
+        return self._tracer is not None
+
+    def is_pending(self, data: Data) -> bool:
+        return type(data) is not np.ndarray and self.tracer.is_pending(data)
+
+    def follow(self, line: Where) -> None:
+        self._where = line
+
+    @contextmanager
+    def repeating(self) -> Iterator[Callable[[], None]]:
+        """Each step of a loop is computed by itself: all steps then share one compiled program."""
+        self._lap()
+        self.laps += 1
+        try:
+            yield self._lap
+        finally:
+            self.laps -= 1
+
+    def _lap(self) -> None:
+        if self._tracer is not None:
+            self._tracer.flush()
+
     def explain(self) -> str:
         if self._tracer is None:
             return self.now.explain()
         from runmat_jit.compiler.explain import Explanation, reports_of  # noqa: PLC0415  (rare)
 
-        reports = tuple(reports_of(self._tracer.programs))
-        return f"{Explanation('program', 'recorded, computed where it looks', reports, ())}\n"
+        ran = self._tracer.programs
+        programs = list({id(program): program for program in ran}.values())
+        note = f"{len(programs)} compiled programs ran {len(ran)} times"
+        notes = (note,) if len(programs) < len(ran) else ()
+        reports = tuple(reports_of(programs))
+        mode = "recorded, computed where it looks"
+        return f"{Explanation('program', mode, reports, (), notes)}\n"
 
     # -- inside ----------------------------------------------------------------------------------
     def _recorded(self, value: Any) -> bool:
@@ -205,6 +240,10 @@ class LazyEngine:
     def _plain(self, value: Any) -> Any:
         """The real form of a value."""
         return value if self._tracer is None else self._tracer.raw(value)
+
+
+def _nowhere() -> None:
+    """No program runs yet."""
 
 
 _REDUCTIONS = {

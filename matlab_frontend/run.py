@@ -12,7 +12,7 @@ import numpy as np
 
 from matlab_frontend.engine import Engine
 from matlab_frontend.interpreter.interpreter import Interpreter
-from matlab_frontend.lazy_engine import LazyEngine
+from matlab_frontend.lazy_engine import LazyEngine, Where
 from matlab_frontend.parser import parse
 from matlab_frontend.session import Session
 from matlab_frontend.source import Source
@@ -38,10 +38,10 @@ def read_source(program: str | Path) -> Source:
 def engine_for(device: str) -> Engine:
     """The engine that computes on a device: ``auto``, ``cpu`` or ``gpu``."""
 
-    def make_tracer() -> Tracer:
+    def make_tracer(where: Where) -> Tracer:
         from runmat_jit.api import program_tracer  # noqa: PLC0415  (with the first large array)
 
-        return program_tracer(device)
+        return program_tracer(device, where)
 
     return LazyEngine(make_tracer)
 
@@ -53,8 +53,15 @@ def run_program(program: str | Path, variables: Mapping[str, Any]) -> Workspace:
     return run_source(source, variables, Session(engine_for("auto"), folders=(folder,)))
 
 
-def run_source(source: Source, variables: Mapping[str, Any], session: Session) -> Workspace:
+def run_source(
+    source: Source,
+    variables: Mapping[str, Any],
+    session: Session,
+    results: frozenset[str] | None = None,
+) -> Workspace:
     """Run a program; gives the variables that it left.
+
+    Those that are not among ``results`` may be missing, if there are such.
 
     Raises:
         MatlabError: the program raised it and did not catch it.
@@ -65,7 +72,7 @@ def run_source(source: Source, variables: Mapping[str, Any], session: Session) -
     program = parse(source, variables=held)
     interpreter = Interpreter(session)
     with _deep_recursion(), np.errstate(all="ignore"):
-        frame = interpreter.run(program, held)
+        frame = interpreter.run(program, held, results)
     return Workspace(session.engine, frame.variables)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import os
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar, overload
 
 from runmat_jit.core.config import DEVICES, OPTIONS, Config
 from runmat_jit.core.errors import ArgumentError, ConfigError
+from runmat_jit.core.source import SourceLine
 from runmat_jit.core.types import COMPILED_DTYPES
 from runmat_jit.jit_function import JitFunction
 from runmat_jit.runtime.gpu import DeviceInfo, gpu_devices
@@ -72,27 +73,42 @@ def jit(
     return JitFunction(fn, options)
 
 
-def program_tracer(device: str = "cpu") -> Tracer:
+def program_tracer(
+    device: str = "cpu", where: Callable[[], SourceLine | None] = lambda: None
+) -> Tracer:
     """A recording that belongs to no function: what a front end of another language calls.
 
     Its operations are deferred and run in compiled batches, and are never repeated from a trace.
+    ``where`` says which line of the program runs.
     """
     from runmat_jit.capture.tracer import Tracer  # noqa: PLC0415  (see _capture)
     from runmat_jit.compiler.compiler import Compiler, DeviceExecutor  # noqa: PLC0415  (likewise)
 
     session = current_session()
     executor = DeviceExecutor(session.service(Compiler, Compiler), device)
-    lines: Any = _NoLines()
+    lines: Any = _ProgramLines(where)
     tracer = Tracer(executor, session.states, lines, 0)
     tracer.steps.once = True
     return tracer
 
 
-class _NoLines:
+class _ProgramLines(NamedTuple):
     """The lines of a program that is not Python's."""
 
-    def here(self) -> None:
-        """No line of Python's."""
+    where: Callable[[], SourceLine | None]
+
+    def here(self) -> _ProgramLine | None:
+        """The line that runs."""
+        source = self.where()
+        return None if source is None else _ProgramLine(source)
+
+
+class _ProgramLine(NamedTuple):
+    source: SourceLine
+
+    def call(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """Call from nowhere in Python: no frame of its own says this line."""
+        return fn(*args, **kwargs)
 
 
 def devices() -> tuple[DeviceInfo, ...]:

@@ -132,11 +132,14 @@ def call_function(
             scope.persistent,
         )
     frame = Frame(scope, function.name, inputs=len(arguments), outputs=outputs)
+    frame.body, frame.results = function.body, frozenset(function.outputs)
     bind_inputs(function, arguments, frame)
     session.depth += 1
+    caller, interpreter.frame = interpreter.frame, frame
     try:
         interpreter.block(function.body, frame)
     finally:
+        interpreter.frame = caller
         session.depth -= 1
         for name in frame.kept & frame.variables.keys():
             scope.persistent[function.name, name] = frame.variables[name]
@@ -208,12 +211,14 @@ def call_anonymous(
             "MATLAB:recursionLimit", f"Maximum recursion limit of {RECURSION_LIMIT} reached."
         )
     session.depth += 1
+    caller, interpreter.frame = interpreter.frame, frame
     try:
         return interpreter.values(function.body, frame, outputs)
     except MatlabError as error:
         locate(error, frame)
         raise
     finally:
+        interpreter.frame = caller
         session.depth -= 1
 
 

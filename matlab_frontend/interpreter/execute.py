@@ -55,6 +55,8 @@ def run_block(interpreter: Interpreter, block: nodes.Block, frame: Frame) -> Flo
             raise raised from error
         if flow is not Flow.NEXT:
             return flow
+        if interpreter.engine.recording:
+            interpreter.forget(statement, frame)
     return Flow.NEXT
 
 
@@ -168,37 +170,44 @@ def _holds(interpreter: Interpreter, condition: nodes.Expression, frame: Frame) 
 
 
 def _while(interpreter: Interpreter, node: nodes.While, frame: Frame) -> Flow:
-    while _holds(interpreter, node.condition, frame):
-        flow = run_block(interpreter, node.body, frame)
-        if flow is Flow.BREAK:
-            break
-        if flow is Flow.RETURN:
-            return flow
+    with interpreter.engine.repeating() as lap:
+        while _holds(interpreter, node.condition, frame):
+            flow = run_block(interpreter, node.body, frame)
+            if flow is Flow.BREAK:
+                break
+            if flow is Flow.RETURN:
+                return flow
+            lap()
     return Flow.NEXT
 
 
 def _do_until(interpreter: Interpreter, node: nodes.DoUntil, frame: Frame) -> Flow:
-    while True:
-        flow = run_block(interpreter, node.body, frame)
-        if flow is Flow.RETURN:
-            return flow
-        if flow is Flow.BREAK or _holds(interpreter, node.condition, frame):
-            return Flow.NEXT
+    with interpreter.engine.repeating() as lap:
+        while True:
+            flow = run_block(interpreter, node.body, frame)
+            if flow is Flow.RETURN:
+                return flow
+            if flow is Flow.BREAK or _holds(interpreter, node.condition, frame):
+                return Flow.NEXT
+            lap()
 
 
 def _for(interpreter: Interpreter, node: nodes.For, frame: Frame) -> Flow:
     frame.span = node.columns.span
     name = node.target.name if isinstance(node.target, nodes.Name) else None
-    for value in _columns(interpreter, node.columns, frame):
-        if name is not None:
-            frame.variables[name] = value
-        else:
-            assign(interpreter, node.target, value, frame)
-        flow = run_block(interpreter, node.body, frame)
-        if flow is Flow.BREAK:
-            break
-        if flow is Flow.RETURN:
-            return flow
+    columns = _columns(interpreter, node.columns, frame)
+    with interpreter.engine.repeating() as lap:
+        for value in columns:
+            if name is not None:
+                frame.variables[name] = value
+            else:
+                assign(interpreter, node.target, value, frame)
+            flow = run_block(interpreter, node.body, frame)
+            if flow is Flow.BREAK:
+                break
+            if flow is Flow.RETURN:
+                return flow
+            lap()
     return Flow.NEXT
 
 

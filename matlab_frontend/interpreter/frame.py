@@ -68,3 +68,6 @@ class Frame:
     span: Span | None = None
     """The expression that runs, for errors."""
     parent: Frame | None = None
+    body: nodes.Block = ()
+    results: frozenset[str] | None = None
+    """The variables that are read at the end; None for all."""

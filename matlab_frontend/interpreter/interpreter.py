@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from matlab_frontend import nodes
 from matlab_frontend.builtins.registry import Builtin, find
@@ -12,11 +13,15 @@ from matlab_frontend.interpreter import calls, evaluate
 from matlab_frontend.interpreter.execute import run_block
 from matlab_frontend.interpreter.flow import Flow
 from matlab_frontend.interpreter.frame import Frame, Scope
+from matlab_frontend.interpreter.liveness import dead_names
 from matlab_frontend.parser import parse
 from matlab_frontend.session import Session
 from matlab_frontend.source import Source
 from matlab_frontend.subscripts import Subscript
-from matlab_frontend.values.array import Value
+from matlab_frontend.values.array import Array, Value
+
+if TYPE_CHECKING:
+    from runmat_jit.core.source import SourceLine
 
 
 class Interpreter:
@@ -27,16 +32,28 @@ class Interpreter:
         self.engine = session.engine
         self.loaded: dict[str, tuple[nodes.Function, Scope] | None] = {}
         self.base = Scope(Source(""), {})
+        self.frame: Frame | None = None
+        self._dead: dict[int, tuple[nodes.Block, Mapping[int, tuple[str, ...]]]] = {}
+        self._lines: dict[tuple[Source, int], SourceLine] = {}
+        self.engine.follow(self.line)
 
-    def run(self, program: nodes.Program, variables: dict[str, Value]) -> Frame:
+    def run(
+        self,
+        program: nodes.Program,
+        variables: dict[str, Value],
+        results: frozenset[str] | None = None,
+    ) -> Frame:
         """Run a script, or the first function of a function file; gives its frame.
+
+        ``results`` are the variables that are looked at afterwards, None if all may be.
 
         Raises:
             MatlabError: the program raised it and did not catch it; its notes say where.
 
         """
         scope = scope_of(program)
-        frame = Frame(scope, variables=variables)
+        frame = Frame(scope, variables=variables, body=program.statements, results=results)
+        self.frame = frame
         if not program.statements and program.functions:
             calls.call_function(self, program.functions[0], scope, [], 0)
         else:
@@ -96,6 +113,34 @@ class Interpreter:
                     self.loaded[name] = _read_function(path)
                     break
         return self.loaded[name]
+
+    def line(self) -> SourceLine | None:
+        """The line that runs."""
+        frame = self.frame
+        if frame is None or frame.span is None:
+            return None
+        from runmat_jit.core.source import SourceLine  # noqa: PLC0415  (asked for by recordings)
+
+        source, start = frame.scope.source, frame.span.start
+        known = self._lines.get((source, start))
+        if known is None:
+            number = source.position(start).line
+            known = SourceLine(source.name, number, frame.name)
+            self._lines[source, start] = known
+        return known
+
+    def forget(self, statement: nodes.Statement, frame: Frame) -> None:
+        """Drop what is not computed yet and what nothing reads after a statement."""
+        held = self._dead.get(id(frame.body))
+        if held is None:
+            held = self._dead[id(frame.body)] = (
+                frame.body,
+                dead_names(frame.body, frame.results),
+            )
+        for name in held[1].get(id(statement), ()):
+            value = frame.variables.get(name)
+            if isinstance(value, Array) and self.engine.is_pending(value.data):
+                del frame.variables[name]
 
     def run_text(self, text: str, frame: Frame) -> None:
         """Run the statements of a text in a frame, as ``eval`` does."""

@@ -186,6 +186,11 @@ class Tracer:
         assert memory is not None, "flush() computes every live storage"
         return memory[()] if traced._rm_kind == GENERIC else memory
 
+    def is_pending(self, value: Traced) -> bool:
+        """Whether the value of a traced one is not computed yet."""
+        at = value._rm_geometry
+        return at is not None and at.storage.memory is None
+
     def raw(self, value: Any) -> Any:
         """Real values for the traced ones inside ``value``."""
         return self.encoder.raw(value)

@@ -20,7 +20,7 @@ i = randi(200, 5000, 1, 'uint8'); few = rand(2, 3); last = randn(1, 5000, 'singl
 
 
 def run(code, engine=None):
-    engine = LazyEngine(lambda: program_tracer("cpu"), small=0) if engine is None else engine
+    engine = LazyEngine(lambda _: program_tracer("cpu"), small=0) if engine is None else engine
     return run_source(Source(code), {}, Session(engine, write=len))
 
 

@@ -30,7 +30,7 @@ mse = mean((out - X).^2, 'all');
 
 
 def lazy(small=0):
-    return LazyEngine(program_tracer, small)
+    return LazyEngine(lambda _: program_tracer(), small)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
@@ -72,3 +72,41 @@ def test_explain_names_the_regions():
         Source(f"x = linspace(0, 1, 10000); {CHAIN} disp(y2(5))"), {}, Session(engine, write=len)
     )
     assert "elementwise on cpu" in engine.explain()
+
+
+def test_explain_says_the_lines_and_counts_repeated_programs():
+    engine = engine_for("cpu")
+    code = "x = zeros(1, 5000);\nfor k = 1:9\n  x = sin(x) + k;\nend\ndisp(x(1))"
+    run_source(Source(code, "loop.m"), {}, Session(engine, write=len))
+    shown = engine.explain()
+    assert "at loop.m:3" in shown
+    assert "3 compiled programs ran 11 times" in shown
+
+
+def test_lines_of_functions_are_named():
+    engine = engine_for("cpu")
+    code = "x = linspace(0, 1, 5000); y = f(x); disp(sum(y))\nfunction y = f(x)\ny = exp(x);\nend"
+    run_source(Source(code, "calls.m"), {}, Session(engine, write=len))
+    assert "at calls.m:3 in f" in engine.explain()
+    assert "at calls.m:1\n" in engine.explain()
+
+
+def test_steps_of_a_loop_share_one_compiled_program():
+    runmat.telemetry.reset()
+    code = "x = ones(1, 5000); for k = 1:20, t = x * k; x = x + t .* rand(1, 5000); end"
+    found = run_source(Source(code), {}, Session(engine_for("cpu")), frozenset("x"))["x"]
+    assert found.shape == (1, 5000)
+    counts = runmat.telemetry.snapshot()
+    assert counts["programs_built"] <= 2
+    assert counts["kernel_launches"] == 21
+
+
+def test_variables_that_nothing_reads_are_not_stored():
+    code = "y0 = sin(x); y1 = cos(y0); disp(y1(7))"
+    x = np.linspace(0, 1, 10_000)
+    moved = []
+    for results in (None, frozenset()):
+        runmat.telemetry.reset()
+        run_source(Source(code), {"x": x}, Session(engine_for("cpu"), write=len), results)
+        moved.append(runmat.telemetry.snapshot()["bytes_moved"])
+    assert moved[0] - moved[1] == x.nbytes

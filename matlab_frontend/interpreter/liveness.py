@@ -1,0 +1,146 @@
+"""Which variables nothing reads any more after a statement, so that they need not be computed.
+
+Backward over the statements of one function: a variable is live where some way on from there reads
+it before it is assigned as a whole. What cannot be told from the text is taken to read everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, TypeAlias
+
+from matlab_frontend import nodes
+
+Names: TypeAlias = frozenset[str]
+_NONE: Names = frozenset()
+_BY_TEXT = frozenset(
+    ("eval", "evalc", "evalin", "assignin", "who", "whos", "save", "load", "isvarname", "inputname")
+)
+"""Functions that read variables by names that are computed."""
+
+
+def dead_names(body: nodes.Block, results: Names | None) -> Mapping[int, tuple[str, ...]]:
+    """For the identity of each statement the names that nothing reads after it.
+
+    Args:
+        body: The statements of a function or a script.
+        results: What is read at the end; None for everything.
+
+    """
+    names, found = _mentioned(body), _all(body)
+    if names & _BY_TEXT or any(map(_asks_by_text, found)):
+        return {}
+    shared = {name for node in found if isinstance(node, _SHARED) for name in node.names}
+    made = _Liveness(frozenset(shared), names if results is None else results)
+    made.block(body, _Ways(made.results, made.results, made.results))
+    return made.dead
+
+
+_SHARED = (nodes.Global, nodes.Persistent)
+_LITERALS = (nodes.CharLiteral, nodes.StringLiteral)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ways:
+    """What is live after a statement, and after the loop, or its step, around it.
+
+    ``always`` is live throughout: what a handler reads when an error leads there.
+    """
+
+    after: Names
+    end: Names
+    step: Names
+    always: Names = _NONE
+
+
+@dataclass(slots=True)
+class _Liveness:
+    shared: Names
+    results: Names
+    dead: dict[int, tuple[str, ...]] = field(default_factory=dict)
+
+    def block(self, block: nodes.Block, ways: _Ways) -> Names:
+        """What is live before some statements."""
+        live = ways.after | ways.always
+        for statement in reversed(block):
+            touched = _mentioned((statement,)) - self.shared - live
+            self.dead[id(statement)] = tuple(sorted(touched))
+            live = self.before(statement, replace(ways, after=live)) | ways.always
+        return live
+
+    def before(self, node: nodes.Statement, ways: _Ways) -> Names:
+        """What is live before a statement."""
+        match node:
+            case nodes.Assignment(targets=(nodes.Name(name=name),)):
+                return (ways.after - {name}) | _mentioned((node.value,))
+            case nodes.If():
+                arms = [self.block(arm.body, ways) for arm in node.branches]
+                tests = _mentioned(tuple(arm.condition for arm in node.branches))
+                return self.block(node.otherwise, ways).union(tests, *arms)
+            case nodes.Switch():
+                arms = [self.block(arm.body, ways) for arm in node.cases]
+                tests = _mentioned((node.subject, *(arm.value for arm in node.cases)))
+                return self.block(node.otherwise, ways).union(tests, *arms)
+            case nodes.For():
+                return self.loop(node.body, ways, _mentioned((node.target, node.columns)))
+            case nodes.While() | nodes.DoUntil():
+                return self.loop(node.body, ways, _mentioned((node.condition,)))
+            case nodes.Try() | nodes.UnwindProtect():
+                handler = node.handler if isinstance(node, nodes.Try) else node.cleanup
+                caught = self.block(handler, ways)
+                return self.block(node.body, replace(ways, always=ways.always | caught)) | caught
+            case nodes.Return():
+                return self.results
+            case nodes.Break():
+                return ways.end
+            case nodes.Continue():
+                return ways.step
+        return ways.after | _mentioned((node,))
+
+    def loop(self, body: nodes.Block, ways: _Ways, head: Names) -> Names:
+        """A loop's body comes after itself, until nothing is added."""
+        live = ways.after | head
+        while True:
+            inner = _Ways(live, ways.after, live, ways.always)
+            found = live | self.block(body, inner)
+            if found == live:
+                return live
+            live = found
+
+
+def _asks_by_text(node: nodes.Node) -> bool:
+    """``exist(x)`` with a name that is computed."""
+    if not isinstance(node, nodes.Index) or not isinstance(node.target, nodes.Name):
+        return False
+    literal = isinstance(node.arguments[0], _LITERALS) if node.arguments else False
+    return node.target.name == "exist" and not literal
+
+
+def _mentioned(parts: tuple[Any, ...]) -> Names:
+    """Names anywhere in some nodes, texts that could be names included."""
+    found = set()
+    for node in _all(parts):
+        if isinstance(node, nodes.Name | nodes.FunctionHandle):
+            found.add(node.name)
+        elif isinstance(node, _LITERALS):
+            found.add(node.text)
+        elif isinstance(node, nodes.Command):
+            found.update((node.name, *node.words))
+        elif isinstance(node, nodes.Try) and node.error is not None:
+            found.add(node.error)
+    return frozenset(found)
+
+
+def _all(parts: tuple[Any, ...]) -> list[Any]:
+    """The nodes below some nodes, these included."""
+    made: list[Any] = []
+    left: list[Any] = list(parts)
+    while left:
+        node = left.pop()
+        if isinstance(node, tuple):
+            left += node
+        elif isinstance(node, nodes.Node):
+            made.append(node)
+            left += [getattr(node, item.name) for item in fields(node) if item.name != "span"]
+    return made
