@@ -10,8 +10,10 @@ import numpy as np
 
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
+from runmat_jit.kernel.math.casts import cast
 from runmat_jit.kernel.math.division import floor_divide, remainder
 from runmat_jit.kernel.math.exponential import exp
+from runmat_jit.kernel.math.extrema import maximum, minimum
 from runmat_jit.kernel.math.formats import bits_of, float_of, format_of
 from runmat_jit.kernel.math.hyperbolic import tanh
 from runmat_jit.kernel.math.logarithm import log, log1p
@@ -163,6 +165,12 @@ JUMPS: dict[str, Formula] = {
         lambda x, h, s: np.remainder(x, np.where(s > 1, h, s)),
     ),
     "rint": Formula(lambda k, x, *_: rint(k, x * 2.5), lambda x, *_: np.rint(x * _number(x, 2.5))),
+    "conversion": Formula(
+        lambda k, x, *_: cast(k, cast(k, x * 1000.0, "i32"), x.type),
+        lambda x, *_: np.trunc(x * _number(x, 1000)),
+    ),
+    "maximum": Formula(lambda k, _x, h, s: maximum(k, s, h), lambda _x, h, s: np.maximum(s, h)),
+    "minimum": Formula(lambda k, _x, h, s: minimum(k, h, s), lambda _x, h, s: np.minimum(h, s)),
     "floor of small": Formula(
         lambda k, x, *_: k.prim("floor", -_small(k, x)), lambda x, *_: np.full_like(x, -1)
     ),
