@@ -99,7 +99,8 @@ OPTIONS: Final = (
         "verify",
         "RUNMAT_VERIFY",
         _level,
-        "1: run each compiled segment op by op as well and compare; "
+        "1: run each compiled segment op by op as well and compare (GPU results are reproducible "
+        "then); "
         "2: run the undecorated function as well and compare.",
     ),
     Option(
@@ -130,6 +131,11 @@ class Config:
     log: str = ""
     cache_dir: str = ""
     sources: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def wants_cpu_bits(self) -> bool:
+        """Whether GPU results must have the bits of the CPU's: they are compared with those."""
+        return self.reproducible or self.verify == 1
 
 
 def read_config(environment: Mapping[str, str] | None = None) -> Config:

@@ -142,7 +142,7 @@ class Session:
             BackendError: there is none that works.
 
         """
-        directory, reproducible = self.findings_directory(), self.config.reproducible
+        directory, reproducible = self.findings_directory(), self.config.wants_cpu_bits
         gpu = open_gpu(directory, self.log, reproducible=reproducible)
         gpu.backend.device.count = self.telemetry.count
         return gpu
@@ -162,7 +162,7 @@ class Session:
             shared |= {"pool", "launcher"}
         other.__dict__.update({name: v for name, v in self.__dict__.items() if name in shared})
         if "gpu" in self.__dict__:
-            other.__dict__["gpu"] = self.gpu.at(reproducible=config.reproducible)
+            other.__dict__["gpu"] = self.gpu.at(reproducible=config.wants_cpu_bits)
         other._tables = self._tables
         return other
 

@@ -103,8 +103,9 @@ def test_programs_of_exact_operations_agree_with_python_on_both(program):
         expected = observe(plain, program.inputs(change), {})
         for device in ("cpu", "gpu"):
             found = observe(runmat.jit(plain, device=device), program.inputs(change), {})
-            forget_repeated_warnings(expected, found)
-            compare(expected, found, exact=True)
+            theirs = replace(expected)
+            forget_repeated_warnings(theirs, found)
+            compare(theirs, found, exact=True)
 
 
 @settings(max_examples=EXAMPLES)

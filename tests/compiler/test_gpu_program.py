@@ -162,6 +162,17 @@ def test_the_promise_is_part_of_what_a_program_is_compiled_for(gpu, reproducible
     assert gpu.backend.arithmetic == gpu.findings.arithmetic(reproducible=False)
 
 
+def test_results_that_are_verified_are_reproducible(gpu):
+    before = current_session()
+    try:
+        runmat.config(verify=1)
+        assert current_session().gpu.reproducible
+        runmat.config(verify=0)
+        assert current_session().gpu.reproducible == before.config.reproducible
+    finally:
+        use_session(before)
+
+
 def test_where_an_adapter_flushes_reproducible_floats_stay_on_the_cpu(gpu, monkeypatch):
     coarse = FloatFindings("or", "or", False, True, True, False)
     found = Findings({"f32": coarse, "f64": coarse}, {})

@@ -284,9 +284,8 @@ def print_note(printer: Printer, instruction: Instruction) -> None:
         masked = text if printer.live is None else f"{printer.live} & ({text})"
         text = printer.any_of(masked)
     if printer.in_cell:
-        text = f"live && {text}"
-    with printer.nest(f"if ({text})"):
-        printer.line("event = true;")
+        text = f"live & ({text})"
+    printer.line(f"event = event | ({text});")  # a branch would keep loads from being moved up
 
 
 def print_call(printer: Printer, instruction: Instruction, function: Function) -> None:
