@@ -100,8 +100,7 @@ def _print(contest: Contest, found: Found, sides: Sequence[Implementation]) -> N
     for side in sides:
         typical = median(found.seconds[side.name])
         rate = contest.bytes_min(found.shape) / typical / 1e9
-        note = f"  ({side.note})" if side.note else ""
-        print(f"  {side.name:14}{1e3 * typical:9.3f} ms {rate:8.1f} GB/s{note}")
+        print(f"  {side.name:14}{1e3 * typical:9.3f} ms {rate:8.1f} GB/s")
     if found.ratio is not None:
         print(f"  {sides[1].name} takes {found.ratio} of our time, {found.ratio.rounds} rounds")
 

@@ -16,9 +16,6 @@ from benchmarks.gpu.contests import Contest
 from runmat_jit.core.errors import BackendError
 from runmat_jit.runtime.session import current_session
 
-RESIDENT = hasattr(runmat, "asarray")
-"""Whether arrays stay on the device between calls; else each call moves them there and back."""
-
 
 @dataclass(frozen=True, slots=True)
 class Implementation:
@@ -27,7 +24,6 @@ class Implementation:
     run: Callable[..., Any]
     wait: Callable[[], None]  # until everything started is done
     to_numpy: Callable[[Any], Any]
-    note: str = ""
 
 
 def describe_device() -> dict[str, str]:
@@ -62,7 +58,7 @@ def ours(contest: Contest) -> Implementation:
     """The decorated function; it is refused where it would run on the CPU, unless that is right."""
     runmat.config(reproducible=contest.reproducible)
     run = runmat.jit(contest.function, device="gpu")
-    return Implementation("runmat", on_device, run, _wait, to_numpy, note=_residence())
+    return Implementation("runmat", on_device, run, _wait, to_numpy)
 
 
 def where_it_ran(contest: Contest, implementation: Implementation, inputs: tuple[Any, ...]) -> str:
@@ -81,7 +77,7 @@ def where_it_ran(contest: Contest, implementation: Implementation, inputs: tuple
 
 
 def on_device(arrays: Arrays) -> tuple[Any, ...]:
-    return tuple(runmat.asarray(x, device="gpu") for x in arrays) if RESIDENT else arrays
+    return tuple(runmat.asarray(x, device="gpu") for x in arrays)
 
 
 def to_numpy(result: Any) -> Any:
@@ -112,7 +108,3 @@ def _to_host(result: Any) -> Any:
 
 def _wait() -> None:
     current_session().gpu.backend.device.wait()
-
-
-def _residence() -> str:
-    return "arrays stay on the device" if RESIDENT else "arrays are moved at each call"

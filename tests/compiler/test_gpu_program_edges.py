@@ -280,3 +280,15 @@ def test_another_shape_of_a_kernel_compiles_nothing():
     decorated = runmat.jit(lambda x: x * 2 + x, device="gpu")
     counted(lambda: decorated(np.ones(64, np.float32)))
     assert counted(lambda: decorated(np.ones(128, np.float32))) == (1, 1, 0, 1)
+
+
+@pytest.mark.usefixtures("own_session")
+def test_inputs_are_uploaded_and_results_read_back_once():
+    decorated = runmat.jit(lambda x, y: (x * 2 + y.sum(), x > 0), device="gpu")
+    x, y = np.ones(101, np.float32), np.ones((7, 9), np.float32)
+    for _ in range(2):
+        before = runmat.telemetry.snapshot()
+        decorated(x, y)
+        after = runmat.telemetry.snapshot()
+        moved = [after[n] - before[n] for n in ("bytes_uploaded", "bytes_downloaded")]
+        assert moved == [x.nbytes + y.nbytes, x.nbytes + x.size]
