@@ -11,7 +11,8 @@ from runmat_jit.core.config import OPTIONS
 from runmat_jit.runtime.session import use_session
 
 
-def test_info_names_versions_options_and_where_they_come_from(capsys, monkeypatch):
+def test_info_names_versions_options_and_where_they_come_from(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RUNMAT_NUM_THREADS", "3")
     monkeypatch.setenv("RUNMAT_CACHE_DIR", "somewhere")
     before = use_session(None)  # the next one reads the environment anew
