@@ -5,7 +5,6 @@ with the arithmetic that the adapter's findings ask for by default, and where re
 reproducible. Where an adapter flushes subnormal numbers, they are left out.
 """
 
-import logging
 from functools import cache
 
 import mpmath
@@ -13,8 +12,13 @@ import numpy as np
 import pytest
 
 from runmat_jit.backends.wgpu.probe import findings_of
+from runmat_jit.ops.table import ROWS
+from runmat_jit.runtime.session import current_session
 from tests.backends.wgpu.shaders import device, equal, run, runner
+from tests.backends.wgpu.test_program import on_the_adapter as graph_on_the_adapter
+from tests.graph.written import written
 from tests.kernel.math.ulp import largest_error
+from tests.lower.execute import compiled, execute, prepared
 from tests.ops.kernels import arguments_of, by_machine, element_kernel
 from tests.ops.loops import LOOPS
 from tests.ops.test_expansions import EXACT, operands_of
@@ -47,7 +51,8 @@ CHECKED = 250
 
 @cache
 def findings():
-    return findings_of(device().info, None, logging.getLogger("runmat_jit.tests"))
+    session = current_session()
+    return findings_of(device().info, session.findings_directory(), session.log)
 
 
 def computed(loop, *, reproducible):
@@ -124,6 +129,41 @@ def test_reproducible_results_are_the_cpus(loop):
     operands, found, expected = computed(loop, reproducible=True)
     same = equal(found, expected)
     assert same.all(), [operand[~same][:5] for operand in operands]
+
+
+REDUCED = {(100_003,): (0,), (40, 1003): (1,), (1003, 40): (0,), (9, 1000): (0, 1)}
+"""Shapes and the axes that are reduced; the longest takes two levels."""
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+@pytest.mark.parametrize("shape", REDUCED, ids=str)
+@pytest.mark.parametrize("name", ["sum", "mean", "prod"])
+def test_a_reduction_is_within_the_bound_of_its_row(name, shape, kind):
+    """Terms of both signs nearly cancel; factors are near 1, so that products stay in range."""
+    rng = np.random.default_rng(6)
+    drawn = 1 + rng.uniform(-1e-3, 1e-3, shape) if name == "prod" else rng.standard_normal(shape)
+    x, axis = drawn.astype(kind), REDUCED[shape]
+    graph = written([f"{kind}[{', '.join(map(str, shape))}]"], f"{name}($0, {GIVEN.format(axis)})")
+    found = reduced(graph, x, findings().arithmetic(reproducible=False))
+    wide = x.astype(np.longdouble)
+    exact, unit = getattr(wide, name)(axis=axis), np.finfo(kind).eps / 2
+    count = x.size // found.size
+    if name == "prod":
+        allowed = count * unit * np.abs(exact)
+    else:
+        bound = 2 * ROWS["sum"].reduction.bound * unit  # for each of two levels at most
+        allowed = bound * getattr(np.abs(wide), name)(axis=axis)
+    assert np.all(np.abs(found - exact) <= allowed)
+    if findings().irreproducible({"float32": "f32", "float64": "f64"}[kind]) is None:
+        same = reduced(graph, x, findings().arithmetic(reproducible=True))
+        assert equal(same, execute(prepared(graph), [x], run=compiled)[0][0]).all()
+
+
+GIVEN = "axis={}, dtype=None, keepdims=False"
+
+
+def reduced(graph, x, arithmetic):
+    return next(iter(graph_on_the_adapter(prepared(graph), [x], runner(arithmetic))[0].values()))
 
 
 def test_every_row_that_rounds_has_its_column():
