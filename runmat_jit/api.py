@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import types
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar, overload
@@ -25,7 +24,14 @@ R = TypeVar("R")
 
 
 @overload
-def jit(fn: Callable[P, R], /) -> JitFunction[P, R]: ...
+def jit(
+    fn: Callable[P, R],
+    /,
+    *,
+    device: str | None = ...,
+    precision: str = ...,
+    fullgraph: bool = ...,
+) -> JitFunction[P, R]: ...
 @overload
 def jit(
     *, device: str | None = ..., precision: str = ..., fullgraph: bool = ...
@@ -41,7 +47,8 @@ def jit(
     """Compile a function of plain NumPy code; use as ``@jit`` or ``@jit(...)``.
 
     Args:
-        fn: The function: its results, exceptions and writes to arguments stay NumPy's.
+        fn: The function: its results, exceptions and writes to arguments stay NumPy's. Also a
+            method, a partial, an object with ``__call__``; of a property, its getter.
         device: Where regions run: ``cpu``, ``gpu`` (the CPU where that cannot be, with a reason in
             ``explain()``), or ``auto`` (the cost model; today the CPU). None: the option's value.
         precision: ``exact``: every value within its documented error bound.
@@ -49,10 +56,10 @@ def jit(
             letting Python run it at each call. What the call did before has happened.
 
     Raises:
-        ArgumentError: ``fn`` is a class or no function, or an option has an unknown value.
+        ArgumentError: ``fn`` is a class or not callable, or an option has an unknown value.
 
     """
-    options = {"device": device, "precision": precision, "fullgraph": fullgraph}
+    options: dict[str, Any] = {"device": device, "precision": precision, "fullgraph": fullgraph}
     if device is not None and device not in DEVICES:
         raise ArgumentError(f"device={device!r}: there are {', '.join(DEVICES)}")
     if precision != "exact":
@@ -60,16 +67,18 @@ def jit(
     if fn is None:
         return lambda function: jit(function, **options)
     if isinstance(fn, JitFunction):
-        return fn
+        same = options in ({"device": None, "precision": "exact", "fullgraph": False}, fn._options)
+        return fn if same else JitFunction(fn.__wrapped__, options)
     if isinstance(fn, staticmethod | classmethod):
         return type(fn)(jit(fn.__func__, **options))
     if inspect.isclass(fn):
         methods = ", ".join(n for n, v in vars(fn).items() if inspect.isfunction(v)) or "a function"
         raise ArgumentError(f"{fn.__name__} is a class; decorate its methods instead: {methods}")
-    if not isinstance(fn, types.FunctionType):
-        raise ArgumentError(
-            f"jit takes a Python function, not a {type(fn).__name__}; wrap it in a function"
-        )
+    if isinstance(fn, property):
+        getter = None if fn.fget is None else jit(fn.fget, **options)
+        return property(getter, fn.fset, fn.fdel, fn.__doc__)
+    if not callable(fn):
+        raise ArgumentError(f"jit takes a function, or what is called like one, not {fn!r}")
     return JitFunction(fn, options)
 
 

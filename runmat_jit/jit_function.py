@@ -9,7 +9,16 @@ import threading
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Generic,
+    NamedTuple,
+    ParamSpec,
+    TypeVar,
+    overload,
+)
 
 from runmat_jit.compiler.explain import Explanation, reports_of, show_host_call
 from runmat_jit.core.errors import ArgumentError, CaptureError
@@ -21,7 +30,9 @@ if TYPE_CHECKING:
     from runmat_jit.compiler.compiler import Compiled
 
 P = ParamSpec("P")
+Q = ParamSpec("Q")
 R = TypeVar("R")
+S = TypeVar("S")
 
 
 class CacheInfo(NamedTuple):
@@ -75,45 +86,110 @@ def off_reason(session: Session) -> Reason | None:
     return Reason("debugger", "Python is watched line by line") if is_watched() else None
 
 
+def _of_function(name: str) -> Any:
+    """An attribute that is the function's own, and is set there."""
+
+    def get(self: JitFunction[..., Any]) -> Any:
+        return getattr(self._function, name)
+
+    def set_(self: JitFunction[..., Any], value: Any) -> None:
+        setattr(self._function, name, value)
+
+    return property(get, set_)
+
+
+def caller_of(target: Callable[P, R]) -> Callable[P, R]:
+    """A function that calls something else: a method, a partial, an object with ``__call__``."""
+
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        return target(*args, **kwargs)
+
+    function: Any = getattr(target, "func", target)  # of a partial
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    call.__name__, call.__qualname__ = name.rpartition(".")[2], name
+    call.__doc__ = getattr(function, "__doc__", None)
+    call.__module__ = getattr(function, "__module__", None) or type(function).__module__
+    return call
+
+
 class JitFunction(Generic[P, R]):
     """A function that is recorded at its first call and replayed as compiled kernels."""
 
-    def __init__(self, fn: Callable[P, R], options: dict[str, Any]) -> None:
-        functools.update_wrapper(self, fn)
+    __code__ = _of_function("__code__")
+    __defaults__ = _of_function("__defaults__")
+    __kwdefaults__ = _of_function("__kwdefaults__")
+    __closure__ = _of_function("__closure__")
+    __globals__ = _of_function("__globals__")
+
+    def __init__(
+        self, fn: Callable[P, R], options: dict[str, Any], source: str | None = None
+    ) -> None:
+        self._function: Any = fn if isinstance(fn, types.FunctionType) else caller_of(fn)
+        functools.update_wrapper(self, self._function)
         self.__wrapped__ = fn
-        self._options = options
+        self._options, self._source = options, source
         self._captured: tuple[Session, CapturedFunction] | None = None
         self._lock = threading.Lock()
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         session = current_session()
-        if _disabled.depth or session.config.disable_jit or is_watched():
-            from runmat_jit.capture.boundary import plain_call  # noqa: PLC0415  (rarely used)
-
-            return plain_call(self.__wrapped__, args, kwargs)  # type: ignore[no-any-return]  # as fn
         held = self._captured
-        captured = held[1] if held is not None and held[0] is session else self._capture(session)
-        if session.config.verify == 2:
-            from runmat_jit.capture.verify import verified_call  # noqa: PLC0415  (rarely used)
+        try:
+            if _disabled.depth or session.config.disable_jit or is_watched():
+                from runmat_jit.capture.boundary import plain_call  # noqa: PLC0415  (rarely used)
 
-            return verified_call(captured, args, kwargs)  # type: ignore[no-any-return]  # as fn
-        return captured.call(args, kwargs)  # type: ignore[no-any-return]  # what fn returns
+                return plain_call(self.__wrapped__, args, kwargs)  # type: ignore[no-any-return]  # as fn
+            now = held is not None and held[0] is session
+            captured = held[1] if held is not None and now else self._capture(session)
+            if session.config.verify == 2:
+                from runmat_jit.capture.verify import verified_call  # noqa: PLC0415  (rarely used)
 
-    def __get__(self, instance: object, owner: type | None = None) -> Any:
+                return verified_call(captured, args, kwargs)  # type: ignore[no-any-return]  # as fn
+            return captured.call(args, kwargs)  # type: ignore[no-any-return]  # what fn returns
+        except BaseException as error:
+            from runmat_jit.capture.lines import hide_our_frames  # noqa: PLC0415  (see _capture)
+
+            hide_our_frames(error)
+            raise
+
+    @overload
+    def __get__(self, instance: None, owner: type | None = None, /) -> JitFunction[P, R]: ...
+    @overload
+    def __get__(
+        self: JitFunction[Concatenate[S, Q], R], instance: S, owner: type | None = None, /
+    ) -> Callable[Q, R]: ...
+    def __get__(self, instance: Any, owner: type | None = None, /) -> Any:
         return self if instance is None else types.MethodType(self, instance)
 
     def __repr__(self) -> str:
         return f"<jit of {self.__wrapped__!r}>"
 
+    # -- copies ----------------------------------------------------------------------------------
+    def __copy__(self) -> JitFunction[P, R]:
+        return self  # as functions are
+
+    def __deepcopy__(self, _memo: Any) -> JitFunction[P, R]:
+        return self
+
     def __reduce__(self) -> Any:
-        """By name where the name finds this object, as functions are; else function and options."""
-        found: Any = sys.modules.get(self.__module__)
-        path: str = self.__dict__["__qualname__"]  # set by update_wrapper
+        """By name where the name finds this object, as functions are.
+
+        Else by the function, the options and the text of the function's file; never with traces.
+        ``cloudpickle`` carries what ``__main__`` defines to processes that have another
+        ``__main__``: then a name finds nothing.
+        """
+        module = getattr(self, "__module__", "")
+        found: Any = sys.modules.get(module)
+        path = str(self.__dict__.get("__qualname__", ""))  # of the function, not of this class
         for name in path.split("."):
             found = getattr(found, name, None)
-        if found is self:
+        pickler = sys._getframe(1).f_globals.get("__name__", "")
+        if found is self and not (module == "__main__" and "cloudpickle" in pickler):
             return path
-        return _rebuild, (self.__wrapped__, self._options)
+        from runmat_jit.capture.locate import source_text  # noqa: PLC0415  (see _capture)
+
+        text = source_text(self._function, self._source)
+        return JitFunction, (self.__wrapped__, self._options, text)
 
     def _capture(self, session: Session) -> CapturedFunction:
         # Here the compiler is loaded: importing the package and decorating cost nothing.
@@ -124,9 +200,9 @@ class JitFunction(Generic[P, R]):
                 device = self._options["device"] or session.config.device
                 make = functools.partial(_make_capturer, device=device)
                 capturer = session.service(Capturer, make, device)
-                fn: Any = self.__wrapped__
-                whole = self._options["fullgraph"]
-                self._captured = session, CapturedFunction(fn, capturer, None, whole=whole)
+                whole, text = self._options["fullgraph"], self._source
+                made = CapturedFunction(self._function, capturer, text, whole=whole)
+                self._captured = session, made
             return self._captured[1]
 
     # -- what it tells ---------------------------------------------------------------------------
@@ -136,7 +212,8 @@ class JitFunction(Generic[P, R]):
         Answers from the record of such calls; without one it makes an ordinary call, effects
         included, and says so.
         """
-        name = self.__wrapped__.__qualname__
+        self._require_arguments(args, kwargs)
+        name = self._function.__qualname__
         session = current_session()
         captured, off = self._capture(session), off_reason(session)
         if off is not None:
@@ -160,10 +237,23 @@ class JitFunction(Generic[P, R]):
             tuple(map(show_host_call, record.host_calls)),
         )
 
+    def _require_arguments(self, args: Any, kwargs: Any) -> None:
+        """Refuse what no call takes, before one is made: methods are easily asked without self."""
+        try:
+            inspect.signature(self).bind(*args, **kwargs)
+        except TypeError as error:
+            name = self._function.__qualname__
+            raise ArgumentError(
+                f"{name}: {error}; it is explained for the arguments of a call, of a method with "
+                f"the object first: {name}.explain(...)"
+            ) from None
+        except ValueError:  # a builtin tells no signature
+            return
+
     def _record(self, captured: CapturedFunction, args: Any, kwargs: Any) -> Record | None:
         """Make an ordinary call, and give what is then known of such calls."""
         try:
-            made = self(*args, **kwargs)
+            made: Any = self(*args, **kwargs)
         except CaptureError:  # fullgraph=True: the record says why
             made = None
         if inspect.iscoroutine(made):
@@ -210,10 +300,6 @@ class JitFunction(Generic[P, R]):
     def clear_cache(self) -> None:
         """Forget all traces; compiled kernels stay."""
         self._capture(current_session()).clear()
-
-
-def _rebuild(fn: Callable[..., Any], options: dict[str, Any]) -> JitFunction[..., Any]:
-    return JitFunction(fn, options)
 
 
 def _make_capturer(session: Session, device: str) -> Capturer:

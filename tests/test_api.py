@@ -67,9 +67,9 @@ def test_copies_work():
         np.testing.assert_array_equal(again(np.ones(3)), np.full(3, 2.0))
 
 
-@pytest.mark.parametrize("wrong", [Model, 3, np.sin, len])
+@pytest.mark.parametrize("wrong", [Model, 3])
 def test_what_is_no_function_is_refused_with_advice(wrong):
-    with pytest.raises(TypeError, match=r"instead: __init__|wrap it in a function"):
+    with pytest.raises(TypeError, match=r"instead: __init__|takes a function"):
         runmat.jit(wrong)
 
 

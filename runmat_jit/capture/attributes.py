@@ -6,7 +6,7 @@ import types
 from typing import TYPE_CHECKING, Any, Final
 
 from runmat_jit.capture import generators
-from runmat_jit.capture.outside import runs_code
+from runmat_jit.capture.plain_objects import runs_code
 from runmat_jit.capture.pytree import is_namedtuple
 from runmat_jit.capture.traced import Traced, TracedMethod
 from runmat_jit.capture.values import RANDOM_STATES

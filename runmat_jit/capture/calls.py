@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import os
 import sysconfig
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from runmat_jit.capture import attributes, classify, generators, host
-from runmat_jit.capture.outside import is_plain_class
+from runmat_jit.capture.plain_objects import is_plain_class
 from runmat_jit.capture.refusal import Refused
 from runmat_jit.capture.release import is_made_here
 from runmat_jit.capture.traced import PYTHON, Traced, TracedMethod
@@ -46,7 +47,12 @@ def call(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
         return hooks.tracer.value(fn)(*args, **kwargs)  # NumPy says that it is not callable
     inner = hooks.undecorated(fn)
     if inner is not None:
+        if type(inner) is not types.FunctionType:  # a method, a partial, another object
+            key = ("decorated", id(fn))
+            inner = hooks.tracer.outside.read(key, lambda _slots: fn.__wrapped__, inner, "callable")
         return call(hooks, inner, args, kwargs)
+    if kind is functools.partial:
+        return call_partial(hooks, fn, args, kwargs)
     if kind is types.MethodType:
         return call_method(hooks, fn, args, kwargs)
     if kind is types.FunctionType:
@@ -162,6 +168,14 @@ def call_method(hooks: Hooks, fn: types.MethodType, args: Args, kwargs: Kwargs) 
     return call(hooks, fn.__func__, (fn.__self__, *args), kwargs)
 
 
+def call_partial(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+    """A partial is its function, with more arguments; those of one from outside are read."""
+    outside = hooks.tracer.outside.slot_of(fn) is not None
+    read: Callable[[Any, str], Any] = hooks.attr if outside else getattr
+    func, first, named = read(fn, "func"), read(fn, "args"), read(fn, "keywords")
+    return call(hooks, func, (*first, *args), {**named, **kwargs})
+
+
 def call_builtin(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """A builtin that sees nothing but its arguments."""
     tracer = hooks.tracer
@@ -183,6 +197,9 @@ def call_builtin(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
         return tracer.call(fn, args, {})
     if fn is bool and len(args) == 1:
         return bool(first)
+    if fn is functools.partial:
+        make: Any = fn  # what it calls is followed when it is called
+        return make(*args, **kwargs)
     seen = [hooks.given(arg) for arg in args]
     named = {name: hooks.given(value) for name, value in kwargs.items()}
     made = fn(*seen, **named)

@@ -39,7 +39,6 @@ class Rewriter:
         """Whether a code object calls hooks."""
         return id(code) in self._codes
 
-    def undecorated(self, fn: Any) -> types.FunctionType | None:
-        """The function beneath our own decorator."""
-        inner = fn.__wrapped__ if type(fn).__name__ == "JitFunction" else None
-        return inner if isinstance(inner, types.FunctionType) else None
+    def undecorated(self, fn: Any) -> Any:
+        """What is beneath our own decorator; None where that is not."""
+        return fn.__wrapped__ if type(fn).__name__ == "JitFunction" else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import operator
 import sys
 import threading
@@ -27,12 +28,15 @@ from runmat_jit.capture.rewrite import Refused, bind
 from runmat_jit.capture.tape import Effect, Entry, Op, refs
 from runmat_jit.capture.trace import Stale, Trace
 from runmat_jit.capture.tracer import Tracer
-from runmat_jit.capture.wholeness import not_whole, require_whole
+from runmat_jit.capture.wholeness import not_whole, reasons_of, require_whole
 from runmat_jit.core.errstate import ErrorStates, warnings_raise
 from runmat_jit.core.protocols import EventsRaise, Executor
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.source import SourceLine
 
+LOG = logging.getLogger("runmat_jit")
+HOT_CALLS = 100
+"""Calls after which a function that never got faster is worth a line in the log."""
 KEY_LIMIT = 256
 FRAMES_FOR_ONE = 5
 VARIANT_LIMIT = 16
@@ -220,8 +224,23 @@ class CapturedFunction:
         if boundary is not None:
             boundary.settle(writes=True)
         self.counts.plain += 1
+        self.tell_if_slow((reason,))
         self.capturer.executor.count("calls_plain")
         return self.fn(*args, **kwargs)
+
+    def tell_if_slow(self, reasons: tuple[Reason, ...]) -> None:
+        """One line in the log, at the hundredth call, if Python has run in each of them."""
+        counts = self.counts
+        if counts.replayed or counts.recorded + counts.plain != HOT_CALLS:
+            return
+        name, why = self.fn.__qualname__, reasons[0] if reasons else "no two calls were alike"
+        LOG.warning(
+            "Python ran in all of the first %d calls of %s: %s; %s.explain(...) tells more",
+            HOT_CALLS,
+            name,
+            why,
+            name,
+        )
 
     # -- recording ---------------------------------------------------------------------------------
     def record(
@@ -258,6 +277,7 @@ class CapturedFunction:
             found = self.keep(key, tracer)
         if self.whole:
             require_whole(self.fn, found)
+        self.tell_if_slow(reasons_of(found))
         if trace is not None:
             self.publish(key, trace)
         return result

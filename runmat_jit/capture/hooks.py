@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import types
 from collections.abc import Callable, Iterable
@@ -48,8 +49,8 @@ class Converter(Protocol):
     def is_rewritten(self, code: types.CodeType) -> bool:
         """Whether a code object calls hooks."""
 
-    def undecorated(self, fn: Any) -> types.FunctionType | None:
-        """The function beneath our own decorator."""
+    def undecorated(self, fn: Any) -> Any:
+        """What is beneath our own decorator; None where that is not."""
 
 
 class Hooks(HookBase):
@@ -61,8 +62,8 @@ class Hooks(HookBase):
         self.cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
 
     # -- converting helpers ------------------------------------------------------------------------
-    def undecorated(self, fn: Any) -> types.FunctionType | None:
-        """The function beneath our own decorator."""
+    def undecorated(self, fn: Any) -> Any:
+        """What is beneath our own decorator; None where that is not."""
         return self.converter.undecorated(fn)
 
     def is_rewritten(self, fn: types.FunctionType) -> bool:
@@ -274,7 +275,8 @@ class Hooks(HookBase):
 
     def given(self, value: Any) -> Any:
         """An argument of a builtin: functions are followed, outside objects are an effect."""
-        if isinstance(value, (types.FunctionType, types.MethodType)) or self.undecorated(value):
+        followed = (types.FunctionType, types.MethodType, functools.partial)
+        if isinstance(value, followed) or self.undecorated(value) is not None:
             if isinstance(value, types.FunctionType) and self.is_rewritten(value):
                 return value
             return lambda *args, **kwargs: self.call(value, *args, **kwargs)

@@ -27,14 +27,25 @@ def locate(
         carried: A text of the function's whole file, from where it was pickled.
 
     """
+    return next((located for _, located in _found(fn, cache, carried)), None)
+
+
+def source_text(fn: types.FunctionType, carried: str | None = None) -> str | None:
+    """The text of the file that holds the function, for a process that may not have the file."""
+    return next((text for text, _ in _found(fn, SourceCache(), carried)), None)
+
+
+def _found(
+    fn: types.FunctionType, cache: SourceCache, carried: str | None
+) -> Iterator[tuple[str, Located]]:
+    """The texts that are proven to be the source, each with the definition in it."""
     code = fn.__code__
     for text in _texts(fn, carried):
         ways = cache.compiled(code.co_filename, text, future_flags(code), code.co_firstlineno)
         for compiled in ways:
             located = compiled.find(code)
             if located:
-                return located
-    return None
+                yield text, located
 
 
 def _texts(fn: types.FunctionType, carried: str | None) -> Iterator[str]:

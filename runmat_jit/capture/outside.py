@@ -11,11 +11,11 @@ import builtins
 import enum
 import types
 from collections.abc import Callable, Hashable
-from dataclasses import is_dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from runmat_jit.capture.plain_objects import is_plain_class, is_plain_object
 from runmat_jit.capture.pytree import Structure, is_namedtuple, take_apart, write_back
 from runmat_jit.capture.tape import Read
 from runmat_jit.capture.traced import Traced
@@ -43,57 +43,6 @@ _BY_IDENTITY = (
 
 CONTAINER_LIMIT = 200
 """Items of an outside container up to which a replay reads them all again."""
-
-_OPERATORS = frozenset(
-    f"__{name}__"
-    for name in (
-        *("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "floordiv", "mod"),
-        *("pow", "rpow", "matmul", "rmatmul", "neg", "pos", "abs", "invert", "and", "or", "xor"),
-        *("lt", "le", "gt", "ge", "eq", "iter", "next", "contains", "len", "bool", "index"),
-        *("float", "int", "enter", "array_ufunc", "array_function", "array"),
-        *("getattr", "getattribute", "setattr", "delattr"),
-    )
-)
-"""Special methods that Python runs without asking a hook."""
-
-
-def is_plain_object(value: Any) -> bool:
-    """Whether an object's attributes, items and calls are all that Python uses of it."""
-    return hasattr(value, "__dict__") and is_plain_class(type(value))
-
-
-def is_plain_class(kind: type) -> bool:
-    """Whether a class has none of the methods that Python runs without asking a hook."""
-    generated = {"__eq__", "__setattr__", "__delattr__"} if is_dataclass(kind) else set()
-    return not any(
-        name in _OPERATORS and name not in generated
-        for base in kind.__mro__
-        if base is not object and base is not tuple
-        for name in vars(base)
-    )
-
-
-_STORED = (
-    types.FunctionType,
-    types.BuiltinFunctionType,
-    types.MemberDescriptorType,
-    types.GetSetDescriptorType,
-    types.MethodDescriptorType,
-    types.WrapperDescriptorType,
-    types.ClassMethodDescriptorType,
-    property,
-    staticmethod,
-    classmethod,
-)
-
-
-def runs_code(kind: type, name: str) -> bool:
-    """Whether a class has a descriptor of its own kind for an attribute."""
-    for base in kind.__mro__:
-        if name in vars(base):
-            found = vars(base)[name]
-            return hasattr(type(found), "__get__") and not isinstance(found, _STORED)
-    return False
 
 
 class Outside:
@@ -133,8 +82,15 @@ class Outside:
             tracer.steps.note(read)
         if container and seen is value:  # after its own entry: a replay reads in this order
             seen = self.copy(value, slot)
+        elif type(value) is types.MethodType and self.slot_of(value.__self__) is None:
+            self.owner(value, slot)
         self.memo[key] = seen
         return seen
+
+    def owner(self, method: types.MethodType, slot: int) -> None:
+        """The object of a method: what the method reads of it is outside state, too."""
+        key, owner = ("owner", id(method)), method.__self__
+        self.read(key, lambda slots: slots[slot].__self__, owner, "the object of a method")
 
     def judge(self, value: Any, slot: int) -> tuple[Any, Holds]:
         """What the program sees of a value, and when a later one is the same to the trace."""

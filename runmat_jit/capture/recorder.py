@@ -9,7 +9,7 @@ import numpy as np
 
 from runmat_jit.capture.key import is_constant, is_plain_function
 from runmat_jit.capture.lines import hide_our_frames
-from runmat_jit.capture.outside import is_plain_class, is_plain_object
+from runmat_jit.capture.plain_objects import is_plain_class, is_plain_object
 from runmat_jit.capture.pytree import Structure, is_namedtuple, take_apart, write_back
 from runmat_jit.capture.result import encode_result
 from runmat_jit.capture.tape import Return
