@@ -88,7 +88,7 @@ def measure(program, jit=runmat.jit):
     if program.differs:
         return Coverage("differs", 0, (), (program.differs,))
     configuration = Configuration(program.shapes[0], program.dtypes[0])
-    decorated = check(program, configuration, jit)
+    decorated = check(program, configuration, jit=jit)
     before = runmat.telemetry.snapshot()
     for seed in (0, 1):
         seen_of(decorated, *fresh_arguments(program, configuration, seed))

@@ -148,7 +148,7 @@ def test_a_decorator_that_changes_the_program_fails(decorate):
     with pytest.raises(
         DifferenceError, match=rf"^{where}\d, shape \([\d, ]+\), float64, {layout}\)"
     ):
-        check(program, configuration, decorate)
+        check(program, configuration, jit=decorate)
 
 
 class OneUlpOff(JitFunction):
@@ -163,7 +163,7 @@ def test_where_operations_are_bit_defined_the_last_bit_counts():
     program = PROGRAMS["guide_state.amplify"]
     configuration = Configuration(program.shapes[0], program.dtypes[0])
     with pytest.raises(DifferenceError):
-        check(program, configuration, OneUlpOff)
+        check(program, configuration, jit=OneUlpOff)
 
 
 def test_a_decorator_that_does_nothing_passes_but_has_no_coverage():
