@@ -13,6 +13,7 @@ from typing import (
     TYPE_CHECKING,
     Any,
     Concatenate,
+    Final,
     Generic,
     NamedTuple,
     ParamSpec,
@@ -69,14 +70,15 @@ def disable() -> Iterator[None]:
         _disabled.depth -= 1
 
 
+_MONITORING: Final[Any] = getattr(sys, "monitoring", None)  # from Python 3.12 on
+
+
 def is_watched() -> bool:
     """Whether a debugger, or what measures coverage, follows the lines of this thread."""
-    if sys.gettrace() is not None:
-        return True
-    monitoring: Any = getattr(sys, "monitoring", None)  # from Python 3.12 on
-    return monitoring is not None and any(
-        monitoring.get_tool(tool) for tool in (monitoring.DEBUGGER_ID, monitoring.COVERAGE_ID)
-    )
+    if sys.gettrace() is not None or _MONITORING is None:
+        return sys.gettrace() is not None
+    tools = (_MONITORING.DEBUGGER_ID, _MONITORING.COVERAGE_ID)
+    return any(_MONITORING.get_tool(tool) for tool in tools)
 
 
 def off_reason(session: Session) -> Reason | None:
