@@ -18,15 +18,20 @@ from runmat_jit.capture.pytree import Structure, take_apart, write_back
 from runmat_jit.capture.values import DEPTH_LIMIT, is_traceable
 from runmat_jit.runtime.arrays import Residence, adopted, residence_of
 
+Lend = Callable[[Any], Any]
+Get = Callable[[list[Any]], Any]
+
 
 class Boundary:
     """What one call was given, and what that stands for outside.
 
     ``seen`` holds the residences whose host memory somebody outside may hold. ``adopts``: nobody
-    else holds new arrays in the result, so that they may go to a device.
+    else holds new arrays in the result, so that they may go to a device. ``lend_now`` lends in
+    whatever call runs at the time: for replays of what this call reads from outside.
     """
 
-    def __init__(self, *, adopts: bool = False) -> None:
+    def __init__(self, *, adopts: bool = False, lend_now: Lend | None = None) -> None:
+        self.lend_now: Lend = self.lend_any if lend_now is None else lend_now
         self.seen: list[Residence] = []
         self.adopts, self.home = adopts, "cpu"
         self._arrays: dict[int, tuple[np.ndarray, Array]] = {}
@@ -69,6 +74,24 @@ class Boundary:
         self._copies[id(value)] = value, copy, structure, before
         self._originals[id(copy)] = value
         return copy
+
+    def know(self, value: Any, depth: int = 0) -> None:
+        """NumPy's arrays among the arguments stay what they are in the result."""
+        if isinstance(value, np.ndarray):
+            self._plain[id(value)] = value
+            return
+        apart = None if depth > DEPTH_LIMIT else take_apart(value)
+        for child in apart[1] if apart is not None else ():
+            self.know(child, depth + 1)
+
+    def read(self, array: Array, get: Get) -> tuple[np.ndarray, Get]:
+        """What stands for an array that was read from outside, and how a replay gets that."""
+        lend = self.lend_now
+        return self.lend(array), lambda slots: lend(get(slots))
+
+    def lend_any(self, value: Any) -> Any:
+        """What stands for a value that was read from outside."""
+        return self.lend(value) if type(value) is Array else value
 
     def lend(self, array: Array) -> np.ndarray:
         """The ndarray that stands for an array in this call."""

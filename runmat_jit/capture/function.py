@@ -70,6 +70,12 @@ class Active(threading.local):
     """The tracer of the recording that runs on this thread."""
 
     tracer: Tracer | None = None
+    boundary: Boundary | None = None
+    """Of the call with arrays of ours that runs on this thread."""
+
+    def lend(self, value: Any) -> Any:
+        """What stands in the call that runs for a value that it read from outside."""
+        return value if self.boundary is None else self.boundary.lend_any(value)
 
 
 class Depth:
@@ -123,6 +129,7 @@ class CapturedFunction:
         self.plain: Reason | None = None  # why the last plain call was
         self.last_failed = ""
         self.carried = carried
+        self.reads_arrays = False  # of ours, from outside: calls have a boundary
         self._lock = threading.Lock()
 
     # -- one call ----------------------------------------------------------------------------------
@@ -143,6 +150,8 @@ class CapturedFunction:
             hooks = Hooks(tracer, capturer.rewriter, self.fn)
             return captured_call(hooks, self.fn, args, kwargs)
         state = capturer.states.current()
+        if self.reads_arrays and boundary is None:
+            return self.call_with_arrays(args, kwargs)
         token = state.warn if boundary is None else (state.warn, "resident")
         try:
             key, slots = call_key(token, args, kwargs)
@@ -169,11 +178,14 @@ class CapturedFunction:
 
     def call_with_arrays(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call whose arguments hold arrays of ours: so does its result."""
-        boundary = Boundary()
+        active = self.capturer.active
+        boundary = Boundary(lend_now=active.lend)
         lent = boundary.lower(args), {name: boundary.lower(v) for name, v in kwargs.items()}
+        around, active.boundary = active.boundary, boundary
         try:
             result = self.call(*lent, boundary)
         finally:
+            active.boundary = around
             boundary.close()
         return boundary.finish(result)
 
@@ -181,7 +193,7 @@ class CapturedFunction:
         """What is known of calls like this one."""
         warn = self.capturer.states.current().warn
         try:
-            key, _ = call_key(warn, args, kwargs)
+            key, _ = call_key((warn, "resident") if self.reads_arrays else warn, args, kwargs)
         except HoldsArrays:
             boundary = Boundary()
             named = {name: boundary.lower(value) for name, value in kwargs.items()}
@@ -275,9 +287,16 @@ class CapturedFunction:
         finally:
             active.tracer = around
             found = self.keep(key, tracer)
+            late = tracer.boundary if boundary is None else None
+            if late is not None:
+                self.reads_arrays = True
+                late.close()
         if self.whole:
             require_whole(self.fn, found)
         self.tell_if_slow(reasons_of(found))
+        if late is not None:
+            late.know((args, tuple(kwargs.values())))
+            return late.finish(result)
         if trace is not None:
             self.publish(key, trace)
         return result

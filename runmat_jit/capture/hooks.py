@@ -160,6 +160,8 @@ class Hooks(HookBase):
         line, twin = tracer.here(), tracer.twins.of_copy(obj)
         target = obj if twin is None else twin.original
         real = tuple([tracer.release(arg) for arg in args])
+        if tracer.boundary is not None and (store is setattr or is_builtin(target)):
+            real = tuple(map(tracer.boundary.lift, real))  # as if they had been a result
         return tracer.unknown(lambda: call_at(line, store, (target, *real), {}))
 
     def iop(self, op: str, lhs: Any, rhs: Any, /) -> Any:

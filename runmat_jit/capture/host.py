@@ -14,7 +14,7 @@ from runmat_jit.capture.lines import call_at, stack_level
 from runmat_jit.capture.pytree import take_apart
 from runmat_jit.capture.storage import owner_of
 from runmat_jit.capture.tape import Nest, Op, Ref, refs
-from runmat_jit.capture.trace import Call, Settle
+from runmat_jit.capture.trace import Adopt, Call, Settle, fresh_adopted
 from runmat_jit.capture.traced import ARRAY, PYTHON, Traced
 from runmat_jit.capture.values import (
     RANDOM_STATES,
@@ -103,7 +103,7 @@ def run_host(
     line = tracer.here()
     raw_args, raw_kwargs = tracer.raw(tuple(args)), tracer.raw(dict(kwargs))
     if writes:
-        for arg in raw_args:
+        for arg in (*raw_args, *raw_kwargs.values()):
             host_written(arg)
     if tracer.steps.wrote and not classify.is_sure(fn, args):
         tracer.effect("late-check", f"{name_of(fn)}, which may fail, follows a write")
@@ -112,6 +112,7 @@ def run_host(
     except Exception as error:
         tracer.effect("exception", f"{type(error).__name__} in {name_of(fn)}")
         raise
+    known = tracer.count
     result, template = adopt(tracer, value, raw_args)
     op = Op(fn, entry_args, entry_kwargs, template, None if line is None else line.source)
     tracer.steps.need((*entry_args, *entry_kwargs.values()))
@@ -121,6 +122,8 @@ def run_host(
     check = same_structure(value, raw_args) if template is not None else None
     tracer.steps.note(op)
     tracer.steps.add(Call(op, check, line, writes), writes=writes)
+    if tracer.boundary is not None:
+        tracer.steps.add(Adopt(tuple([slot for slot in refs(template) if slot >= known])))
     return result
 
 
@@ -195,6 +198,8 @@ def adopt_array(tracer: Tracer, value: np.ndarray, raw_args: tuple[Any, ...]) ->
             view._rm_origin = (base, classify.method_of("view"), (), {})
             tracer.remember(value, view)
             return view
+    if tracer.boundary is not None:
+        value = fresh_adopted(value)
     lifted: Traced = tracer.lift(value)
     return lifted
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from runmat_jit.capture.array import Array
 from runmat_jit.capture.plain_objects import is_plain_class, is_plain_object
 from runmat_jit.capture.pytree import Structure, is_namedtuple, take_apart, write_back
 from runmat_jit.capture.tape import Read
@@ -68,6 +69,8 @@ class Outside:
     def read(self, key: Hashable, get: Get, value: Any, source: str) -> Any:
         """Record that ``get`` gave ``value``; give what the program sees of it."""
         tracer = self.tracer
+        if type(value) is Array:
+            value, get = tracer.begin_boundary().read(value, get)
         if self.epoch != len(tracer.steps.effects):  # an effect may have changed anything
             self.memo.clear()
             self.epoch = len(tracer.steps.effects)

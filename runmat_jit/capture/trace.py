@@ -13,7 +13,7 @@ from runmat_jit.capture.pytree import take_apart, write_back
 from runmat_jit.capture.tape import Entry, Guard, Nest, Op, Read, Ref, Return, build
 from runmat_jit.core.protocols import EventsRaise, Program
 from runmat_jit.ops.promotion import fits
-from runmat_jit.runtime.arrays import host_written, to_host
+from runmat_jit.runtime.arrays import adopted, host_written, to_host
 
 
 class Stale(Exception):  # noqa: N818  (a signal to record anew, never seen by users)
@@ -110,6 +110,25 @@ class Settle:
                 host_written(slots[slot])
 
 
+@dataclass(frozen=True, slots=True)
+class Adopt:
+    """Gives new arrays of a call of the host a residence, so that they may go to a device."""
+
+    slots: tuple[int, ...]
+    writes: bool = False
+
+    def run(self, slots: list[Any]) -> None:
+        """Put arrays on the same memory in their place."""
+        for slot in self.slots:
+            if type(slots[slot]) is np.ndarray:
+                slots[slot] = fresh_adopted(slots[slot])
+
+
+def fresh_adopted(array: np.ndarray) -> np.ndarray:
+    """An array that NumPy has just made, on memory of a residence; others as they are."""
+    return adopted(array) if array.base is None and array.flags.writeable else array
+
+
 def spread(template: Any, value: Any, slots: list[Any]) -> None:
     """Put a result into the slots that its template names."""
     if template is None:
@@ -133,7 +152,7 @@ def brought(value: Any) -> Any:
     return value
 
 
-Step = Batch | Call | Fits | Settle
+Step = Batch | Call | Fits | Settle | Adopt
 
 
 @dataclass(slots=True)

@@ -88,6 +88,12 @@ class Tracer:
         """Whether code that runs now is not to be recorded: it is unknown, or it came later."""
         return self.closed or bool(self.suspended) or threading.get_ident() != self.thread
 
+    def begin_boundary(self) -> Boundary:
+        """The call's boundary, made where arrays of ours turn up first: then nothing is kept."""
+        if self.boundary is None:
+            self.boundary, self.executor = Boundary(), self.executor.resident()
+        return self.boundary
+
     # -- errors of NumPy ---------------------------------------------------------------------------
     def refresh_errstate(self) -> None:
         """Follow ``np.errstate``: operations recorded under another state are computed first."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from runmat_jit.compiler.binding import Bound, arrays_first, bind, picker
 from runmat_jit.compiler.program import Buffer, Commit, Layout, NativeProgram, report
+from runmat_jit.compiler.whole_writes import with_whole_writes
 from runmat_jit.core.config import FUSION_KINDS
 from runmat_jit.core.errors import BackendError
 from runmat_jit.core.protocols import Program
@@ -78,7 +79,8 @@ class Compiler:
                 self._programs.move_to_end(key)
                 return known
         if resident:
-            compiled = made_resident(self.compile(graph, device))
+            whole = with_whole_writes(graph) if device == "gpu" else graph
+            compiled = made_resident(self.compile(whole, device))
         else:
             compiled = self._compile(graph, device)
         with self._lock:

@@ -22,12 +22,15 @@ if TYPE_CHECKING:
 
 
 class Lease:
-    """What the arrays of one ``show`` are based on; it lives as long as one of them."""
+    """What the arrays of one ``show`` are based on; it lives as long as one of them.
 
-    __slots__ = ("__array_interface__", "__weakref__", "residence")
+    ``offset`` is where the first of them begins, in bytes of the residence.
+    """
 
-    def __init__(self, residence: Residence, interface: dict[str, Any]) -> None:
-        self.residence, self.__array_interface__ = residence, interface
+    __slots__ = ("__array_interface__", "__weakref__", "offset", "residence")
+
+    def __init__(self, residence: Residence, offset: int, interface: dict[str, Any]) -> None:
+        self.residence, self.offset, self.__array_interface__ = residence, offset, interface
 
 
 class Shown:
@@ -50,13 +53,24 @@ class Residence:
 
     """
 
-    __slots__ = ("__weakref__", "_device", "_host", "_leases", "gpu", "home", "nbytes", "on_host")
+    __slots__ = (
+        "__weakref__",
+        "_address",
+        "_device",
+        "_host",
+        "_leases",
+        "gpu",
+        "home",
+        "nbytes",
+        "on_host",
+    )
 
     def __init__(self, nbytes: int, host: np.ndarray | None, home: str) -> None:
         self.nbytes, self.home = nbytes, home
         self.gpu: Gpu | None = None
         self.on_host = host is not None
         self._host = host
+        self._address = 0 if host is None else address_of(host)
         self._device: DeviceArray | None = None
         self._leases: list[weakref.ref[Lease]] = []
 
@@ -80,15 +94,17 @@ class Residence:
         """An array on the host memory; its contents are right after ``to_host`` only."""
         if self._host is None:
             self._host = np.empty(self.nbytes, np.uint8)
+            self._address = address_of(self._host)
         interface = {
             "version": 3,
-            "data": (self._host.__array_interface__["data"][0] + offset, not writeable),
+            "data": (self._address + offset, not writeable),
             "typestr": dtype.str,
             "shape": shape,
             "strides": strides,
         }
-        lease = Lease(self, interface)
-        self._leases = [old for old in self._leases if old() is not None]
+        lease = Lease(self, offset, interface)
+        if self._leases:
+            self._leases = [old for old in self._leases if old() is not None]
         self._leases.append(weakref.ref(lease))
         return np.asarray(lease)
 
@@ -99,8 +115,8 @@ class Residence:
 
     def offset_of(self, array: np.ndarray) -> int:
         """Bytes before the first element of an array that shows this memory."""
-        assert self._host is not None, "what is shown has memory"
-        return address_of(array) - address_of(self._host)
+        base: Any = array.base
+        return base.offset if type(base) is Lease else address_of(array) - self._address
 
     def to_host(self) -> None:
         """Bring the newest contents to the host, where they are then kept.
@@ -206,7 +222,7 @@ def adopted(array: np.ndarray, home: str = "cpu") -> np.ndarray:
     owner = array
     while isinstance(owner.base, np.ndarray):
         owner = owner.base
-    offset = address_of(array) - address_of(owner)
+    offset = 0 if array is owner else address_of(array) - address_of(owner)
     residence = Residence(owner.nbytes, owner, home)
     return residence.show(array.dtype, array.shape, array.strides, offset)
 

@@ -361,6 +361,55 @@ def test_functions_that_run_plain_take_arrays(device):
     assert [float(item) for item in made] == ((ramp(3) + 1) * 2).tolist()
 
 
+# -- arrays from outside ---------------------------------------------------------------------------
+class Model:
+    def __init__(self, weight):
+        self.weight = weight
+        self.last = None
+
+    def apply(self, x):
+        return np.tanh(x * self.weight), x
+
+    def step(self, x):
+        self.weight -= x * 0.5
+        self.last = x * self.weight
+        return self.last
+
+
+def test_arrays_in_attributes_and_globals_are_inputs(device):
+    apply = runmat.jit(Model.apply, device=device)
+    x, y = ramp(4, 3), ramp(3)
+    expected = runmat.jit(Model.apply, device=device)(Model(y), x)[0]
+    model = Model(runmat.asarray(y, device))
+    for _ in range(3):
+        found, same = apply(model, x)
+        assert type(found) is runmat.Array
+        assert same is x
+        np.testing.assert_array_equal(found, expected)
+    assert apply.cache_info().hits == 1  # the first call found the array, the second recorded
+    model.weight = runmat.asarray(y * 2, device)
+    again = runmat.jit(Model.apply, device=device)(Model(y * 2), x)[0]
+    np.testing.assert_array_equal(apply(model, x)[0], again)
+    model.weight += 1
+    again = runmat.jit(Model.apply, device=device)(Model(y * 2 + 1), x)[0]
+    np.testing.assert_array_equal(apply(model, x)[0], again)
+
+
+def test_arrays_stored_into_objects_stay_arrays(device):
+    step = runmat.jit(Model.step, device=device)
+    x, plain = ramp(4), Model(ramp(4) + 1)
+    weight = runmat.asarray(ramp(4) + 1, device)
+    model = Model(weight)
+    for _ in range(3):
+        expected = plain.step(x)
+        result = step(model, runmat.asarray(x, device))
+        assert model.weight is weight
+        assert model.last is result
+        for ours, theirs in ((weight, plain.weight), (result, expected)):
+            assert type(ours) is runmat.Array
+            np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+
+
 # -- outside decorated functions -------------------------------------------------------------------
 def test_operators_items_and_functions_outside_give_arrays_for_the_same_device(device):
     x = ramp(4, 3)
