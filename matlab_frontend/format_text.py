@@ -20,7 +20,7 @@ Argument: TypeAlias = float | int | str
 
 _CONVERSION = re.compile(
     r"%(?P<flags>[-+ 0#]*)(?P<width>\*|\d+)?(?:\.(?P<precision>\*|\d*))?"
-    r"(?:[lh])?(?P<letter>[diuoxXfeEgGcsab%])"
+    r"(?:[lh])?(?P<letter>[diuoxXfeEgGcs%])"
 )
 _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]+)|([0-7]{1,3})|(.))", re.DOTALL)
 _ESCAPES = {

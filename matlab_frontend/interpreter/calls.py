@@ -125,6 +125,8 @@ def call_function(
             "MATLAB:recursionLimit",
             f"Maximum recursion limit of {RECURSION_LIMIT} reached.",
         )
+    if outputs > len(function.outputs) and function.outputs[-1:] != ("varargout",):
+        raise MatlabError("MATLAB:TooManyOutputs", "Too many output arguments.")
     if function.nested:
         scope = Scope(
             scope.source,
@@ -166,8 +168,6 @@ def collect_outputs(function: nodes.Function, frame: Frame, outputs: int) -> lis
     names = function.outputs
     variadic = bool(names) and names[-1] == "varargout"
     plain = names[:-1] if variadic else names
-    if outputs > len(plain) and not variadic:
-        raise MatlabError("MATLAB:TooManyOutputs", "Too many output arguments.")
     made: list[Value] = []
     for name in plain[: max(outputs, 1)]:
         value = frame.variables.get(name)
