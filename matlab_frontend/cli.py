@@ -14,20 +14,22 @@ from matlab_frontend.source import Source
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a program; 0 if it ended by itself, 1 after an error, 2 if it cannot be read."""
+    """Run a program; 0 if it ended by itself, 1 after an error, files that cannot be read too."""
     options = _parser().parse_args(arguments)
     try:
-        source = Source(options.code, "<text>") if options.code else read_source(options.script)
+        text = options.code
+        source = read_source(options.script) if text is None else Source(text, "<text>")
     except OSError as error:
-        return _fail(f"{options.script}: {error.strerror}", 2)
+        missing = f"Error (MATLAB:run:FileNotFound): {options.script}: {error.strerror}."
+        return _fail(missing)
     folder = Path(options.script).resolve().parent if options.script else Path.cwd()
     engine = engine_for(options.device)
     try:
         run_source(source, {}, Session(engine, folders=(folder, Path.cwd())), frozenset())
     except MatlabSyntaxError as error:
-        return _fail(str(error), 1)
+        return _fail(str(error))
     except MatlabError as error:
-        return _fail(report(error), 1)
+        return _fail(report(error))
     finally:
         if options.explain:
             sys.stderr.write(engine.explain())
@@ -41,10 +43,10 @@ def report(error: MatlabError) -> str:
     return "\n".join([f"Error{name}: {error.message}", *getattr(error, "__notes__", ())])
 
 
-def _fail(message: str, code: int) -> int:
+def _fail(message: str) -> int:
     sys.stdout.flush()
     sys.stderr.write(f"{message}\n")
-    return code
+    return 1
 
 
 def _parser() -> ArgumentParser:

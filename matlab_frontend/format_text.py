@@ -195,6 +195,8 @@ def format_number(
     if letter in _INTEGER_LETTERS:
         if number == int(number) and (number >= 0 or letter in "di"):
             letter = "d" if letter in "iu" else letter
+            if letter == "o" and "#" in flags:  # C writes 010, Python 0o10
+                return _pad(f"0{int(number):o}" if number else "0", flags, width)
             return f"%{flags}{width}{point}{letter}" % int(number)
         letter = "f" if number == int(number) else "e"
         if number == int(number):

@@ -12,6 +12,9 @@ from matlab_frontend.values.array import Array, Value
 from matlab_frontend.values.make import text, text_rows
 from matlab_frontend.values.read import decode, known
 
+_LONG = 1e15
+"""Doubles from here on are shown with 16 digits at most."""
+
 
 def number_text(engine: Engine, array: Array, digits: int | None) -> Value:
     """What ``num2str`` makes of numbers: one text a row, columns aligned."""
@@ -61,6 +64,8 @@ def _scalar(number: float, digits: int | None) -> str:
     if digits is not None:
         return shortest(number, digits)
     if isinstance(number, (bool, int)) or not math.isfinite(number) or number == int(number):
+        if isinstance(number, float) and math.isfinite(number) and abs(number) >= _LONG:
+            return shortest(number, 16)
         return format_number(number if isinstance(number, float) else int(number), "d")
     places = math.floor(math.log10(abs(number)))
     return shortest(number, min(max(places + 5, 5), 16))

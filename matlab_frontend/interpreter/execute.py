@@ -249,7 +249,8 @@ def _split(interpreter: Interpreter, value: Value) -> Iterator[Value]:
 
 
 def _pages(data: np.ndarray) -> np.ndarray:
-    return data.reshape(-1, data.shape[-1])
+    """The columns; none where they have no elements."""
+    return data.reshape(-1 if data.size else 0, data.shape[-1])
 
 
 def _switch(interpreter: Interpreter, node: nodes.Switch, frame: Frame) -> Flow:

@@ -22,6 +22,7 @@ DIFFERENT = {
     "image_normalize": "Octave's mean takes no vector of dimensions",
     "integers_wide": "Octave prints unsigned 64-bit integers as doubles",
     "interp_and_integrals": "Octave prints NA",
+    "outputs_and_formats": "Octave reads %bx otherwise",
     "nargin_checks": "the message of narginchk",
     "ranges": "MATLAB counts the second half of a range from its end",
     "stats_options": "Octave's sum knows no 'omitnan'",

@@ -46,8 +46,20 @@ def test_a_text_that_is_no_program_is_shown_with_a_caret(capsys):
 
 
 def test_a_file_that_is_not_there_is_no_crash(capsys):
-    assert main(["nothing_here.m"]) == 2
-    assert "nothing_here.m" in capsys.readouterr().err
+    assert main(["nothing_here.m"]) == 1
+    assert capsys.readouterr().err == (
+        "Error (MATLAB:run:FileNotFound): nothing_here.m: No such file or directory.\n"
+    )
+
+
+def test_a_folder_is_no_program(tmp_path, capsys):
+    assert main([str(tmp_path)]) == 1
+    assert "Is a directory" in capsys.readouterr().err
+
+
+def test_an_empty_text_does_nothing(capsys):
+    assert main(["-e", ""]) == 0
+    assert capsys.readouterr() == ("", "")
 
 
 def test_something_to_run_is_required():
