@@ -145,6 +145,24 @@ def gpu_array(_: Call, x: Value) -> Value:
     return x
 
 
+@builtin("isgpuarray")
+def isgpuarray(_: Call, _x: Value) -> Value:
+    """False: no value is bound to a device."""
+    return False
+
+
+@builtin("canUseGPU")
+def can_use_gpu(_: Call) -> Value:
+    """False: programs need not say what runs on a device."""
+    return False
+
+
+@builtin("gpuDeviceCount")
+def gpu_device_count(_: Call, *_options: Value) -> Value:
+    """0: programs need not choose a device."""
+    return 0.0
+
+
 @builtin("gather")
 def gather(_: Call, *values: Value) -> tuple[Value, ...]:
     """The same values, on the host."""

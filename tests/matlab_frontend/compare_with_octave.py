@@ -18,6 +18,7 @@ DIFFERENT = {
     "control_try": "Octave has identifiers of its own",
     "creation": "mat2str of empty matrices",
     "functions_anonymous": "Octave shows blanks around operators",
+    "gpu_guards": "Octave has no gpuArray",
     "gpu_script": "Octave has no gpuArray",
     "image_normalize": "Octave's mean takes no vector of dimensions",
     "integers_wide": "Octave prints unsigned 64-bit integers as doubles",
