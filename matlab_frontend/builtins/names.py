@@ -68,8 +68,9 @@ CATEGORIES: Mapping[str, str] = {
     "timing": "clock cputime date datestr now pause tic toc",
     "types": (
         "canUseGPU char class double gather gpuArray gpuDeviceCount int16 int32 int64 int8 "
-        "is_function_handle isa iscell iscellstr ischar isfloat isgpuarray isinteger islogical isnumeric isobject "
-        "isreal issparse isstring isstruct logical single string uint16 uint32 uint64 uint8"
+        "is_function_handle isa iscell iscellstr ischar isfloat isgpuarray isinteger islogical "
+        "isnumeric isobject isreal issparse isstring isstruct logical single string uint16 uint32 "
+        "uint64 uint8"
     ),
 }
 """Names by module of this package, in alphabetical order."""
