@@ -85,10 +85,20 @@ class Coverage:
 
 def measure(program, jit=runmat.jit):
     """Check a program on its first configuration, then look at warm calls."""
+    return measure_and_keep(program, jit)[0]
+
+
+def measure_and_keep(program, jit=runmat.jit):
+    """The coverage, and the decorated function (None for a known difference)."""
     if program.differs:
-        return Coverage("differs", 0, (), (program.differs,))
+        return Coverage("differs", 0, (), (program.differs,)), None
     configuration = Configuration(program.shapes[0], program.dtypes[0])
     decorated = check(program, configuration, jit=jit)
+    return coverage_of(program, configuration, decorated), decorated
+
+
+def coverage_of(program, configuration, decorated):
+    """What warm calls of a decorated function do that has seen the data before."""
     before = runmat.telemetry.snapshot()
     for seed in (0, 1):
         seen_of(decorated, *fresh_arguments(program, configuration, seed))
@@ -109,8 +119,8 @@ def measure(program, jit=runmat.jit):
 
 @functools.cache
 def measured(name):
-    """The coverage of a program by name, measured once in a run."""
-    return measure(programs()[name])
+    """The coverage of a program by name, measured once in a run, and the decorated function."""
+    return measure_and_keep(programs()[name])
 
 
 def ratios(coverages):
@@ -181,7 +191,7 @@ def worse(coverage, row):
 
 def main(arguments):
     warnings.simplefilter("default")
-    found = {name: measured(name) for name in programs()}
+    found = {name: measured(name)[0] for name in programs()}
     reached = ratios(found.values())
     floors = floors_of(PAGE.read_text(encoding="utf-8")) if PAGE.exists() else (0, 0)
     if "--raise-floors" in arguments:
