@@ -54,7 +54,7 @@ class Array(NDArrayOperatorsMixin):
         raise TypeError("arrays are made by runmat_jit.asarray(x)")
 
     @staticmethod
-    def over(memory: np.ndarray) -> Array:
+    def _over(memory: np.ndarray) -> Array:
         """The array that shows the same memory as an ndarray, which stands for it in calls."""
         made = object.__new__(Array)
         residence = residence_of(memory)
@@ -62,10 +62,10 @@ class Array(NDArrayOperatorsMixin):
         made._foreign = memory if residence is None else None
         made._offset, made._writeable = 0, memory.flags.writeable
         made._lent = weakref.ref(memory)
-        made.follow(memory)
+        made._follow(memory)
         return made
 
-    def follow(self, memory: np.ndarray) -> None:
+    def _follow(self, memory: np.ndarray) -> None:
         """Take shape, strides and dtype of the ndarray that stands for this array."""
         self._dtype, self._shape, self._strides = memory.dtype, memory.shape, memory.strides
         if self._residence is not None:
@@ -110,7 +110,7 @@ class Array(NDArrayOperatorsMixin):
     # -- values ------------------------------------------------------------------------------------
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:  # noqa: FBT001  (NumPy's protocol)
         """The contents as an ndarray: the memory itself, read-only, unless a copy is asked for."""
-        shown = self.show()
+        shown = self._show()
         if not copy and (dtype is None or np.dtype(dtype) == shown.dtype):
             return shown
         return np.array(shown, dtype, copy=copy)
@@ -128,25 +128,25 @@ class Array(NDArrayOperatorsMixin):
         return (self[number] for number in range(len(self)))
 
     def __bool__(self) -> bool:
-        return bool(self.show())
+        return bool(self._show())
 
     def __int__(self) -> int:
-        return int(self.show())
+        return int(self._show())
 
     def __float__(self) -> float:
-        return float(self.show())
+        return float(self._show())
 
     def __complex__(self) -> complex:
-        return complex(self.show())
+        return complex(self._show())
 
     def __index__(self) -> int:
-        return operator.index(self.show())
+        return operator.index(self._show())
 
     def __repr__(self) -> str:
         facts = f"shape={self.shape}, dtype={self.dtype}, device={self.device!r}"
         if self.size > _SHOWN_AT_MOST:
             return f"Array({facts})"
-        values = np.array2string(self.show(), separator=", ", prefix="Array(")
+        values = np.array2string(self._show(), separator=", ", prefix="Array(")
         return f"Array({values}, {facts})"
 
     def __copy__(self) -> Array:
@@ -156,7 +156,7 @@ class Array(NDArrayOperatorsMixin):
         return self.__copy__()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (np.array(self.show()), self.device)
+        return _restored, (np.array(self._show()), self.device)
 
     # -- NumPy outside decorated functions ---------------------------------------------------------
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
@@ -185,13 +185,13 @@ class Array(NDArrayOperatorsMixin):
         return functools.update_wrapper(method, getattr(np.ndarray, name))
 
     # -- memory ------------------------------------------------------------------------------------
-    def show(self) -> np.ndarray:
+    def _show(self) -> np.ndarray:
         """The contents, read back from the device where they are newer there; read-only."""
         if self._residence is not None:
             self._residence.to_host()
         return self._view(writeable=False)
 
-    def lend(self) -> np.ndarray:
+    def _lend(self) -> np.ndarray:
         """The ndarray that stands for this array in calls: one as long as anybody holds it.
 
         Its contents are right after ``to_host`` only.
@@ -245,7 +245,7 @@ def asarray(x: Any, device: str | None = None, dtype: Any = None) -> Array:
         home = x.device if device is None else chosen(device)
         if home == x.device and (dtype is None or np.dtype(dtype) == x.dtype):
             return x
-        x = x.show()
+        x = x._show()
     else:
         home = default_device() if device is None else chosen(device)
     contents = np.array(x, dtype, order="C", subok=False)
@@ -259,7 +259,7 @@ def asarray(x: Any, device: str | None = None, dtype: Any = None) -> Array:
         gpu = current_session().gpu
         with gpu.lock:
             residence.on_device(gpu)
-    return Array.over(memory)
+    return Array._over(memory)
 
 
 def chosen(device: str) -> str:

@@ -7,6 +7,7 @@ outside: then the host's contents are what counts, and every call leaves them up
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -32,7 +33,7 @@ class Boundary:
 
     def __init__(self, *, adopts: bool = False, lend_now: Lend | None = None) -> None:
         self.lend_now: Lend = self.lend_any if lend_now is None else lend_now
-        self.seen: list[Residence] = []
+        self.seen: weakref.WeakSet[Residence] = weakref.WeakSet()
         self.adopts, self.home = adopts, "cpu"
         self._arrays: dict[int, tuple[np.ndarray, Array]] = {}
         self._residences: dict[int, Residence] = {}
@@ -101,10 +102,10 @@ class Boundary:
             if residence.is_shown:  # somebody may have written to it, and is to see what we write
                 residence.to_host()
                 residence.host_written()
-                self.seen.append(residence)
+                self.seen.add(residence)
         if array.device == "gpu":
             self.home = "gpu"
-        lent = array.lend()
+        lent = array._lend()
         self._arrays[id(lent)] = lent, array
         return lent
 
@@ -126,18 +127,17 @@ class Boundary:
         residence = residence_of(value) if isinstance(value, np.ndarray) else None
         if residence is not None:
             residence.to_host()
-            if residence not in self.seen:
-                self.seen.append(residence)
+            self.seen.add(residence)
 
     def distrust(self) -> None:
         """Unknown code may have written to what it saw: the host's contents count."""
-        for residence in self.seen:
+        for residence in list(self.seen):
             residence.to_host()
             residence.host_written()
 
     def refresh(self) -> None:
         """What unknown code may hold is up to date."""
-        for residence in self.seen:
+        for residence in list(self.seen):
             residence.to_host()
 
     # -- outwards ----------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ class Boundary:
             return value
         if self.adopts and value.flags.owndata and value.base is None:
             value = adopted(value, self.home)
-        made = Array.over(value)
+        made = Array._over(value)
         self._arrays[id(value)] = value, made
         return made
 
@@ -190,7 +190,7 @@ class Boundary:
                 write_back(original, apart[0]([self.lift(child) for child in apart[1]]))
         for lent, array in list(self._arrays.values()):
             if lent.shape != array.shape or lent.strides != array.strides:
-                array.follow(lent)
+                array._follow(lent)
         self.refresh()
 
 

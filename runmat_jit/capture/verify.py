@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from runmat_jit.capture.array import Array
 from runmat_jit.capture.function import CapturedFunction
 from runmat_jit.capture.pytree import take_apart
 from runmat_jit.core.errors import RunMatError
@@ -65,6 +66,8 @@ def compare(expected: Any, found: Any, what: str) -> None:
         facts = [(a.dtype, a.shape, a.strides, a.flags.writeable) for a in (expected, found)]
         if facts[0] != facts[1]:
             raise VerificationError(f"{what} should have {facts[0]}, not {facts[1]}")
+    if isinstance(expected, Array):
+        expected, found = expected._show(), found._show()
     if isinstance(expected, (np.ndarray, np.generic, float, int)):
         if not close(np.asarray(expected), np.asarray(found)):
             raise VerificationError(f"{what} should be {expected!r}, not {found!r}")

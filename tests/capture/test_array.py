@@ -65,15 +65,15 @@ def resident(arrays, device):
             view = array_at(memory[id(owner)], *at)
             if not array.flags.writeable:
                 view.flags.writeable = False
-            made[id(array)] = runmat.Array.over(view)
+            made[id(array)] = runmat.Array._over(view)
     return [made[id(array)] for array in arrays]
 
 
 def shown(value, known):
     """Views in place of arrays, of ours and NumPy's: one for each."""
     if isinstance(value, runmat.Array):
-        value.show()
-        value = value.lend()
+        value._show()
+        value = value._lend()
     if isinstance(value, np.ndarray):
         return known.setdefault(id(value), (value.view(), value))[0]
     if isinstance(value, tuple | list):
@@ -359,6 +359,27 @@ def test_functions_that_run_plain_take_arrays(device):
     np.testing.assert_array_equal(a, ramp(3) + 1)
     made = runmat.jit(lambda x: (item * 2 for item in x), device=device)(a)
     assert [float(item) for item in made] == ((ramp(3) + 1) * 2).tolist()
+
+
+@pytest.mark.parametrize("level", [1, 2])
+def test_verified_calls_take_arrays(device, level):
+    def fn(x, y):
+        x += 1
+        return np.sqrt(x * x + y), x[1:]
+
+    before = runmat.config().verify
+    runmat.config(verify=level)
+    try:
+        decorated = runmat.jit(fn, device=device)
+        x, y = ramp(4, 3), ramp(3) ** 2
+        a = runmat.asarray(x, device)
+        for _ in range(3):
+            found, rest = decorated(a, runmat.asarray(y, device))
+            expected, _ = fn(x, y)
+            np.testing.assert_allclose(found, expected, rtol=1e-6)
+            np.testing.assert_array_equal(rest, a[1:])
+    finally:
+        runmat.config(verify=before)
 
 
 # -- arrays from outside ---------------------------------------------------------------------------
