@@ -51,6 +51,10 @@ class CacheInfo(NamedTuple):
     """Traces kept."""
     last_failed_guard: str
     """Why the last trace that did not hold did not."""
+    segments: int
+    """Nodes of the trees of traces: what runs between two decisions of Python."""
+    retraces: int
+    """Calls that a replay began and a recording finished: a new outcome, or a guard that failed."""
 
 
 class _Disabled(threading.local):
@@ -232,7 +236,7 @@ class JitFunction(Generic[P, R]):
 
         return Explanation(
             name,
-            "replayed" if record.traces else "recorded at every call",
+            "replayed" if record.root.outcomes else "recorded at every call",
             tuple(reports_of(record.programs)),
             reasons_of(record),
             notes,
@@ -289,14 +293,20 @@ class JitFunction(Generic[P, R]):
         """Counts of calls and traces."""
         captured = self._capture(current_session())
         counts = captured.counts
+        from runmat_jit.capture.tape import Return  # noqa: PLC0415  (see _capture)
+        from runmat_jit.capture.tree import segments_of  # noqa: PLC0415  (likewise)
+
         records = list(captured.records.values())
+        segments = [segment for record in records for segment in segments_of(record.root)]
         return CacheInfo(
             hits=counts.replayed,
             misses=counts.recorded,
             plain=counts.plain,
             keys=len(records),
-            traces=sum(len(record.traces) for record in records),
+            traces=sum(type(segment.exit) is Return for segment in segments),
             last_failed_guard=captured.last_failed,
+            segments=len(segments),
+            retraces=counts.retraced,
         )
 
     def clear_cache(self) -> None:

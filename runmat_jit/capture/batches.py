@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from runmat_jit.capture.feed import Feed
 from runmat_jit.capture.functionalize import Functional, Refused, ScalarInput, functionalize
 from runmat_jit.capture.pending import Pending
 from runmat_jit.capture.storage import Geometry, Storage, array_at
 from runmat_jit.capture.tape import Ref
-from runmat_jit.capture.trace import Batch, Fits, scalar_of
+from runmat_jit.capture.trace import FREED_BYTES, Batch, scalar_of
 from runmat_jit.graph.node import Into
 from runmat_jit.runtime.arrays import host_written, to_host
 
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
 def flush(tracer: Tracer) -> None:
     """Compute everything that is pending, as one batch or, where versions do not do, one by one."""
     pending, tracer.pending = tracer.pending, []
+    feed = tracer.steps.feed
+    if feed is not None:
+        pending = computed_before(feed, pending)
+        if not pending:
+            return
     made = targets(pending)
     live = [storage for storage in made if storage.memory is None and storage.alive]
     try:
@@ -30,7 +36,19 @@ def flush(tracer: Tracer) -> None:
         tracer.refused.append(str(refusal))
         run_one_by_one(tracer, pending)
         return
-    run(tracer, functional)
+    run(tracer, functional, pending[-1].entry + 1)
+
+
+def computed_before(feed: Feed, pending: Sequence[Pending]) -> list[Pending]:
+    """Give storages what a replay has computed; the operations that it has not."""
+    for operation in pending:
+        storage = operation.target.storage
+        if operation.entry < feed.end and storage.memory is None:
+            memory = feed.memory(storage.slot)
+            storage.memory, storage.hollow = storage.array(), memory is None
+            if memory is not None:
+                storage.memory = memory
+    return [operation for operation in pending if operation.entry >= feed.end]
 
 
 def run_one_by_one(tracer: Tracer, pending: Sequence[Pending]) -> None:
@@ -44,7 +62,7 @@ def run_one_by_one(tracer: Tracer, pending: Sequence[Pending]) -> None:
             tracer.effect("no-graph", str(refusal))
             run_by_numpy(operation)
         else:
-            run(tracer, functional)
+            run(tracer, functional, operation.entry + 1)
 
 
 def run_by_numpy(operation: Pending) -> None:
@@ -76,9 +94,8 @@ def targets(pending: Sequence[Pending]) -> list[Storage]:
     return list(dict.fromkeys(operation.target.storage for operation in pending))
 
 
-def run(tracer: Tracer, functional: Functional) -> None:
+def run(tracer: Tracer, functional: Functional, upto: int) -> None:
     """Compile and run a graph, give the storages their memory, and record the step."""
-    settle_scalars(tracer, functional)
     program = tracer.executor.compile(functional.graph)
     tracer.programs.append(program)
     values = [
@@ -106,21 +123,11 @@ def run(tracer: Tracer, functional: Functional) -> None:
         tuple((storage.slot, storage.scalar) for storage in functional.fresh),
         warn,
         writes,
+        upto,
     )
-    tracer.steps.add(step, writes=writes)
-
-
-def settle_scalars(tracer: Tracer, functional: Functional) -> None:
-    """Whether numbers fit must be known before anything is written."""
-    if not tracer.steps.wrote:
-        return
-    for entry in functional.inputs:
-        if not isinstance(entry, ScalarInput) or type(entry.operand.value) not in (int, float):
-            continue
-        if entry.operand.early:
-            tracer.steps.add_early(Fits(entry.operand.slot, entry.dtype))
-        elif type(entry.operand.value) is int or entry.dtype.char == "f":
-            tracer.effect("late-check", "a number that may not fit its dtype follows a write")
+    large = [storage.slot for storage in functional.fresh if storage.nbytes >= FREED_BYTES]
+    tracer.steps.filled.update(large)
+    tracer.steps.add(step)
 
 
 def source(entry: Storage | ScalarInput) -> tuple[int, np.dtype | None]:

@@ -307,6 +307,8 @@ def is_sure(fn: Any, args: tuple[Any, ...]) -> bool:
         return fn not in (operator.pow, operator.ipow)
     if isinstance(fn, np.ufunc):
         return fn not in (np.power, np.float_power)
+    if fn is np.where:
+        return len(args) > 1  # alone, a condition selects positions
     return fn in _SURE_FUNCTIONS
 
 

@@ -322,7 +322,15 @@ def record(
         assert at is not None, "new storages have a place"
     tracer.defer(
         Pending(
-            what.row, operands, what.operand_dtypes, what.params, what.dtype, what.shape, at, line
+            what.row,
+            operands,
+            what.operand_dtypes,
+            what.params,
+            what.dtype,
+            what.shape,
+            at,
+            line,
+            tracer.steps.count,
         )
     )
     return traced

@@ -26,11 +26,11 @@ from runmat_jit.capture.patterns import Patterns
 from runmat_jit.capture.recorder import record
 from runmat_jit.capture.rewrite import Refused, bind
 from runmat_jit.capture.tape import Effect, Entry, Op, refs
-from runmat_jit.capture.trace import Stale, Trace
 from runmat_jit.capture.tracer import Tracer
+from runmat_jit.capture.tree import Departure, Fork, Segment, prune, replay
 from runmat_jit.capture.wholeness import not_whole, reasons_of, require_whole
-from runmat_jit.core.errstate import ErrorStates, warnings_raise
-from runmat_jit.core.protocols import EventsRaise, Executor
+from runmat_jit.core.errstate import ErrorStates
+from runmat_jit.core.protocols import Executor
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.source import SourceLine
 
@@ -44,9 +44,9 @@ VARIANT_LIMIT = 16
 
 @dataclass(slots=True)
 class Record:
-    """What is known of calls with one key: traces, and why there are none."""
+    """What is known of calls with one key: their tree, and why Python is needed."""
 
-    traces: list[Trace] = field(default_factory=list)
+    root: Fork = field(default_factory=Fork)
     effects: tuple[Effect, ...] = ()
     refused: tuple[str, ...] = ()
     programs: tuple[Any, ...] = ()
@@ -64,6 +64,8 @@ class Counts:
     replayed: int = 0
     recorded: int = 0
     plain: int = 0
+    retraced: int = 0
+    """Recordings that took over where a replay had left its tree."""
 
 
 class Active(threading.local):
@@ -126,6 +128,7 @@ class CapturedFunction:
         self.fn, self.capturer, self.whole = fn, capturer, whole
         self.records: OrderedDict[Hashable, Record] = OrderedDict()
         self.counts = Counts()
+        self.calls = 0
         self.plain: Reason | None = None  # why the last plain call was
         self.last_failed = ""
         self.carried = carried
@@ -162,19 +165,21 @@ class CapturedFunction:
         except TypeError as reason:
             detail = f"an argument has no hash: {reason}"
             return self.run_plain(args, kwargs, Reason("unhashable-argument", detail), boundary)
-        if found is not None and not state.immediate:
-            for trace in found.traces:
-                try:
-                    done, result = self.replay(trace, slots)
-                except EventsRaise:
-                    break  # recorded again, NumPy runs each operation and raises at its line
-                if done:
-                    return result
+        departure = None
+        leaves = len(slots)
+        if found is not None and not state.immediate and found.root.outcomes:
+            self.calls += 1
+            departure, result = replay(found.root, slots, self.calls)
+            if departure is None:
+                self.counts.replayed += 1
+                capturer.executor.count("calls_replayed")
+                return result
+            self.last_failed = departure.reason
         try:
-            require_capturable(slots)
+            require_capturable(slots[:leaves])
         except NotCapturable as reason:
             return self.run_plain(args, kwargs, Reason(reason.reason, str(reason)), boundary)
-        return self.record(key, args, kwargs, len(slots), boundary)
+        return self.record(key, args, kwargs, leaves, departure=departure, boundary=boundary)
 
     def call_with_arrays(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call whose arguments hold arrays of ours: so does its result."""
@@ -202,25 +207,6 @@ class CapturedFunction:
             return self.records.get(key)
         except TypeError:
             return None
-
-    def replay(self, trace: Trace, leaves: list[Any]) -> tuple[bool, Any]:
-        """Repeat a trace, if it holds for this call."""
-        slots = leaves + [None] * (trace.size - len(leaves))
-        if (trace.reads or trace.guards) and not trace.holds(slots):
-            self.last_failed = trace.failed
-            return False, None
-        if trace.writes and warnings_raise():
-            self.last_failed = "warnings are exceptions, and what was written stays written"
-            return False, None
-        try:
-            result = trace.replay(slots)
-        except Stale as reason:
-            self.last_failed = str(reason)
-            return False, None
-        trace.hits += 1
-        self.counts.replayed += 1
-        self.capturer.executor.count("calls_replayed")
-        return True, result
 
     def run_plain(
         self,
@@ -261,18 +247,25 @@ class CapturedFunction:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         leaves: int,
+        *,
+        departure: Departure | None,
         boundary: Boundary | None = None,
     ) -> Any:
-        """Run Python under a tracer; publish the trace if nothing forbids it."""
+        """Run Python under a tracer, from where a replay left; publish what may be repeated."""
         capturer = self.capturer
         self.counts.recorded += 1
         capturer.executor.count("calls_recorded")
+        feed = None if departure is None else departure.feed()
+        if departure is not None:
+            self.counts.retraced += 1
+            capturer.executor.count("calls_retraced")
         tracer = Tracer(
             capturer.executor,
             capturer.states,
             capturer.lines,
             leaves,
             patterns=capturer.patterns,
+            feed=feed,
             whole=self.fn if self.whole else None,
             boundary=boundary,
         )
@@ -283,7 +276,7 @@ class CapturedFunction:
         around, active.tracer = active.tracer, tracer
         try:
             with capturer.depth:
-                result, trace = record(tracer, self.fn, body, args, kwargs)
+                result, segment = record(tracer, self.fn, body, args, kwargs)
         finally:
             active.tracer = around
             found = self.keep(key, tracer)
@@ -297,8 +290,8 @@ class CapturedFunction:
         if late is not None:
             late.know((args, tuple(kwargs.values())))
             return late.finish(result)
-        if trace is not None:
-            self.publish(key, trace)
+        if segment is not None:
+            self.publish(key, segment, departure)
         return result
 
     def body(self, tracer: Tracer) -> types.FunctionType | Reason:
@@ -313,24 +306,31 @@ class CapturedFunction:
 
     def keep(self, key: Hashable, tracer: Tracer) -> Record:
         """Remember what a recording found out, for ``explain()``."""
+        feed, entries, programs = tracer.steps.feed, tracer.steps.entries, tracer.programs
+        if feed is not None:
+            entries, programs = [*feed.trail[: feed.end], *entries], [*feed.programs, *programs]
         with self._lock:
             record = self.records.setdefault(key, Record())
             record.effects = tuple(tracer.steps.effects)
             record.refused = tuple(dict.fromkeys(tracer.refused))
-            record.programs = tuple(tracer.programs)
-            record.host_calls = host_calls(tracer.steps.entries)
-            record.draws = draws(tracer.steps.entries)
+            record.programs = tuple(programs)
+            record.host_calls = host_calls(entries)
+            record.draws = draws(entries)
             self.records.move_to_end(key)
             if len(self.records) > KEY_LIMIT:
                 self.records.popitem(last=False)
             return record
 
-    def publish(self, key: Hashable, trace: Trace) -> None:
-        """Attach a finished trace; the one used least recently goes when there are too many."""
+    def publish(self, key: Hashable, segment: Segment, departure: Departure | None) -> None:
+        """Put a finished segment, and what hangs on it, where the replay left its tree."""
         with self._lock:
             record = self.records.setdefault(key, Record())
-            record.traces.insert(0, trace)
-            del record.traces[VARIANT_LIMIT:]
+            segment.used = self.calls
+            fork, outcome = record.root, None
+            if departure is not None:
+                fork, outcome = departure.fork, departure.outcome
+            fork.add(outcome, segment)
+            prune(record.root)
         self.capturer.executor.count("traces_published")
 
     def clear(self) -> None:

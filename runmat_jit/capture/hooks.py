@@ -94,7 +94,7 @@ class Hooks(HookBase):
         if isinstance(obj, (list, tuple, dict)):
             if not self.is_known(obj):
                 self.tracer.effect("outside-item", f"an item of a {type(obj).__name__}")
-            return self.adopted(obj[self.hashed(key) if isinstance(obj, dict) else key])
+            return self.adopted(obj[self.hashed(key)])
         if self.tracer.outside.slot_of(obj) is not None:
             getter = getattr(type(obj), "__getitem__", None)
             if isinstance(getter, types.FunctionType):

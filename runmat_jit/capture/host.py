@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from runmat_jit.capture import classify
-from runmat_jit.capture.lines import call_at, stack_level
+from runmat_jit.capture.decisions import branch
+from runmat_jit.capture.feed import placed_structure, structure_of
+from runmat_jit.capture.lines import Line, call_at, stack_level
 from runmat_jit.capture.pytree import take_apart
 from runmat_jit.capture.storage import owner_of
 from runmat_jit.capture.tape import Nest, Op, Ref, refs
-from runmat_jit.capture.trace import Adopt, Call, Settle, fresh_adopted
+from runmat_jit.capture.trace import FREED_BYTES, Adopt, Call, Settle, fresh_adopted
 from runmat_jit.capture.traced import ARRAY, PYTHON, Traced
 from runmat_jit.capture.values import (
     RANDOM_STATES,
@@ -27,9 +30,6 @@ from runmat_jit.runtime.arrays import host_written
 
 if TYPE_CHECKING:
     from runmat_jit.capture.tracer import Tracer
-
-_WRITEABLE: Final = 0x400
-"""The bit of ``flags.num``: ``flags.writeable`` warns for results of ``np.broadcast_arrays``."""
 
 
 def run(tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -56,8 +56,11 @@ def run_scalar(tracer: Tracer, fn: Any, args: tuple[Any, ...]) -> Any:
     """Arithmetic of Python numbers: done by Python at each call, never compiled."""
     raw = tuple([tracer.raw(arg) for arg in args])
     line = tracer.here()
+    steps = tracer.steps
     try:
-        value = call_at(line, fn, raw, {})
+        found, value = steps.fed_number(fn)
+        if not found:
+            value = call_at(line, fn, raw, {})
     except Exception as error:
         tracer.effect("exception", f"{type(error).__name__} in {name_of(fn)}")
         raise
@@ -68,14 +71,15 @@ def run_scalar(tracer: Tracer, fn: Any, args: tuple[Any, ...]) -> Any:
     wanted = type(value)
     source = None if line is None else line.source
     op = Op(fn, tuple(map(tracer.encode, args)), {}, tracer.encode(made), source)
-    call = Call(op, lambda result, _: type(result) is wanted, line)
-    tracer.steps.note(op)
     if roots is not None:
-        tracer.steps.add_early(call)
+        tracer.steps.add_early(Call(op, lambda result: type(result) is wanted, line))
+        tracer.steps.note(op)
         return made
-    if tracer.steps.wrote:
-        tracer.effect("late-check", "Python arithmetic on a value of an array follows a write")
-    tracer.steps.add(call)
+    forks = fn in (operator.pow, pow)  # the type of the result depends on the values
+    tracer.steps.add(Call(op, None if forks else lambda result: type(result) is wanted, line))
+    tracer.steps.note(op)
+    if forks:
+        branch(tracer, made, type, wanted)
     return made
 
 
@@ -100,31 +104,99 @@ def run_host(
     except Unencodable as reason:
         return run_effect(tracer, fn, args, kwargs, str(reason))
     tracer.flush()
-    line = tracer.here()
-    raw_args, raw_kwargs = tracer.raw(tuple(args)), tracer.raw(dict(kwargs))
+    line, steps = tracer.here(), tracer.steps
+    fed = steps.fed_operation(fn)
+    if fed is None or steps.feed is None:
+        value, real = call_host(tracer, line, fn, args, kwargs, writes=writes)
+    else:  # a replay has made the call
+        known = operands(tracer, args)
+        value, real = steps.feed.result(steps.count, known), list(known.values())
+    first = tracer.count
+    result, template = adopt(tracer, value, real)
+    structure = None if template is None else structure_of(value)
+    steps.need((*entry_args, *entry_kwargs.values()))
+    source = None if line is None else line.source
+    op = Op(fn, entry_args, entry_kwargs, template, source, structure=structure)
+    forks = structure is not None and not classify.is_sure(fn, args)
+    check = None if forks or structure is None else same_structure(structure)
+    if tracer.boundary is not None:
+        used = [slot for entry in (*entry_args, *entry_kwargs.values()) for slot in refs(entry)]
+        steps.add(Settle(tuple(used), host_writes=writes))
+    errstate = None if tracer.token is tracer.first_token else tracer.token
+    steps.add(Call(op, check, line, writes, steps.count + 1, errstate))
+    steps.note(op)
+    if tracer.boundary is not None:
+        steps.add(Adopt(tuple([slot for slot in refs(template) if slot >= first])))
+    steps.filled.update(large_arrays(template, value))
+    steps.free(tracer.dead)
+    if forks:
+        fork(tracer, op, result, value, writes=writes)
+    return result
+
+
+def fork(tracer: Tracer, op: Op, result: Any, value: Any, *, writes: bool) -> None:
+    """With other values the call may give another structure, or show another part of an operand."""
+    views = [traced for traced in traced_in(result) if traced._rm_origin is not None]
+    if not views:
+        own = [slot for slot in refs(op.out) if any(slot in refs(arg) for arg in op.args)]
+        if own and not writes:
+            tracer.effect("untraceable-result", f"{name_of(op.fn)} gives its operand, now at least")
+        branch(tracer, result, structure_of, op.structure)
+        return
+    bases = tuple({id(view._rm_origin[0]): view._rm_origin[0] for view in views}.values())
+    placed = placed_structure((value, *map(tracer.value, bases)))
+    branch(tracer, (result, *bases), placed_structure, placed)
+
+
+def traced_in(value: Any) -> Iterator[Traced]:
+    """The traced values in a result."""
+    if type(value) is Traced:
+        yield value
+    elif (apart := take_apart(value)) is not None:
+        for child in apart[1]:
+            yield from traced_in(child)
+
+
+def call_host(
+    tracer: Tracer,
+    line: Line | None,
+    fn: Any,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    *,
+    writes: bool,
+) -> tuple[Any, list[Any]]:
+    """Call it on real values: the result and the arguments."""
+    real, named = tracer.raw(tuple(args)), tracer.raw(dict(kwargs))
     if writes:
-        for arg in (*raw_args, *raw_kwargs.values()):
+        for arg in (*real, *named.values()):
             host_written(arg)
-    if tracer.steps.wrote and not classify.is_sure(fn, args):
-        tracer.effect("late-check", f"{name_of(fn)}, which may fail, follows a write")
     try:
-        value = call_at(line, fn, raw_args, raw_kwargs)
+        return call_at(line, fn, real, named), list(real)
     except Exception as error:
         tracer.effect("exception", f"{type(error).__name__} in {name_of(fn)}")
         raise
-    known = tracer.count
-    result, template = adopt(tracer, value, raw_args)
-    op = Op(fn, entry_args, entry_kwargs, template, None if line is None else line.source)
-    tracer.steps.need((*entry_args, *entry_kwargs.values()))
-    if tracer.boundary is not None:
-        used = [slot for entry in (*entry_args, *entry_kwargs.values()) for slot in refs(entry)]
-        tracer.steps.add(Settle(tuple(used), host_writes=writes))
-    check = same_structure(value, raw_args) if template is not None else None
-    tracer.steps.note(op)
-    tracer.steps.add(Call(op, check, line, writes), writes=writes)
-    if tracer.boundary is not None:
-        tracer.steps.add(Adopt(tuple([slot for slot in refs(template) if slot >= known])))
-    return result
+
+
+def large_arrays(template: Any, value: Any) -> Iterator[int]:
+    """The slots of arrays in a result that a replay forgets when the program does."""
+    if type(template) is Ref and getattr(value, "nbytes", 0) >= FREED_BYTES:
+        yield template.slot
+    elif type(template) is Nest:
+        children = value.values() if isinstance(value, dict) else value
+        for item, child in zip(template.items, children, strict=True):
+            yield from large_arrays(item, child)
+
+
+def operands(tracer: Tracer, values: Iterable[Any]) -> dict[int, Any]:
+    """The real values of traced operands, by slot."""
+    found: dict[int, Any] = {}
+    for value in values:
+        if type(value) is Traced:
+            found[value._rm_slot] = tracer.value(value)
+        elif isinstance(value, (list, tuple)):
+            found.update(operands(tracer, value))
+    return found
 
 
 def run_effect(
@@ -152,7 +224,7 @@ def name_of(fn: Any) -> str:
 
 
 # -- results ---------------------------------------------------------------------------------------
-def adopt(tracer: Tracer, value: Any, raw_args: tuple[Any, ...]) -> tuple[Any, Any]:
+def adopt(tracer: Tracer, value: Any, raw_args: list[Any]) -> tuple[Any, Any]:
     """The traced form of a host call's result, and its template (None: nothing to keep)."""
     if value is None:
         return None, None
@@ -181,7 +253,7 @@ def adopt(tracer: Tracer, value: Any, raw_args: tuple[Any, ...]) -> tuple[Any, A
     return rebuilt, Nest(structure, tuple(template for _, template in pairs))
 
 
-def adopt_array(tracer: Tracer, value: np.ndarray, raw_args: tuple[Any, ...]) -> Traced:
+def adopt_array(tracer: Tracer, value: np.ndarray, raw_args: list[Any]) -> Traced:
     """A result array: an operand itself, a view of one, or new memory."""
     known = tracer.adopt(value)
     if known is not None:
@@ -197,6 +269,7 @@ def adopt_array(tracer: Tracer, value: np.ndarray, raw_args: tuple[Any, ...]) ->
             view = Traced(tracer, slot, ARRAY, held=value, geometry=replace(place, slot=slot))
             view._rm_origin = (base, classify.method_of("view"), (), {})
             tracer.remember(value, view)
+            tracer.watch(view)
             return view
     if tracer.boundary is not None:
         value = fresh_adopted(value)
@@ -213,31 +286,6 @@ def adopt_loosely(tracer: Tracer, value: Any) -> Any:
     return value
 
 
-def same_structure(value: Any, args: tuple[Any, ...]) -> Callable[[Any, tuple[Any, ...]], bool]:
-    """A test that a result has the types, dtypes, shapes, strides and place of this one."""
-    wanted = structure_of(value, args)
-    return lambda other, other_args: structure_of(other, other_args) == wanted
-
-
-def structure_of(value: Any, args: tuple[Any, ...]) -> Any:
-    """What later entries rely on: everything but the numbers."""
-    if isinstance(value, np.ndarray):
-        writeable = value.flags.num & _WRITEABLE
-        place = place_in(value, args)
-        return type(value), value.dtype, value.shape, value.strides, writeable, place
-    apart = take_apart(value)
-    if apart is None:
-        return type(value)
-    structure, children = apart
-    return structure, tuple([structure_of(child, args) for child in children])
-
-
-def place_in(value: np.ndarray, args: tuple[Any, ...]) -> tuple[int, int] | None:
-    """Which argument's memory an array shows, and from which byte on; an index may decide that."""
-    if value.base is None:
-        return None
-    owner = owner_of(value)
-    for number, arg in enumerate(args):
-        if isinstance(arg, np.ndarray) and owner_of(arg) is owner:
-            return number, value.ctypes.data - arg.ctypes.data
-    return None
+def same_structure(wanted: Any) -> Callable[[Any], bool]:
+    """A test that a result has these types, dtypes, shapes and strides."""
+    return lambda other: structure_of(other) == wanted

@@ -10,19 +10,43 @@ from __future__ import annotations
 from typing import Any
 
 from runmat_jit.capture.pytree import write_back
-from runmat_jit.capture.tape import Guard, Op, Read, Return, build
-from runmat_jit.capture.trace import Stale, Trace, spread
+from runmat_jit.capture.tape import Guard, Op, Read, build
+from runmat_jit.capture.trace import Stale, spread
+from runmat_jit.capture.tree import Fork, Segment
 
 
-def interpret(trace: Trace, leaves: list[Any]) -> Any:
-    """The result of a published trace on the leaves of a call.
+def interpret(root: Fork, leaves: list[Any]) -> Any:
+    """The result of a tree on the leaves of a call, of each outcome the newest continuation.
 
     Raises:
-        Stale: the trace does not hold for this call.
+        Stale: the tree does not hold for this call.
 
     """
-    slots = leaves + [None] * (trace.size - len(leaves))
-    for entry in trace.entries:
+    slots = list(leaves)
+    leave: Fork | Any = root
+    outcome = None
+    while isinstance(leave, Fork):
+        if outcome not in leave.outcomes:
+            raise Stale("an outcome that no call has had")
+        segment = leave.outcomes[outcome][0]
+        slots.extend([None] * (segment.size - len(slots)))
+        run(segment, slots)
+        leave = segment.exit
+        if isinstance(leave, Fork):
+            outcome = leave.outcome(slots)
+    for slot, template in leave.write_backs:
+        write_back(slots[slot], build(template, slots))
+    return build(leave.tree, slots)
+
+
+def run(segment: Segment, slots: list[Any]) -> None:
+    """Run the entries of one segment.
+
+    Raises:
+        Stale: it does not hold for this call.
+
+    """
+    for entry in segment.entries:
         match entry:
             case Op():
                 args = [build(arg, slots) for arg in entry.args]
@@ -35,8 +59,3 @@ def interpret(trace: Trace, leaves: list[Any]) -> Any:
             case Guard():
                 if not entry.holds(slots[entry.slot]):
                     raise Stale(str(entry))
-            case Return():
-                for slot, template in entry.write_backs:
-                    write_back(slots[slot], build(template, slots))
-                return build(entry.tree, slots)
-    raise AssertionError("a published tape ends with its result")

@@ -80,9 +80,7 @@ class Outside:
         container = is_container(value)
         seen, holds = self.judge_container(value) if container else self.judge(value, slot)
         if tracer.publishable:
-            read = Read(slot, get, holds, source)
-            tracer.steps.reads.append(read)
-            tracer.steps.note(read)
+            tracer.steps.add_read(Read(slot, get, holds, source))
         if container and seen is value:  # after its own entry: a replay reads in this order
             seen = self.copy(value, slot)
         elif type(value) is types.MethodType and self.slot_of(value.__self__) is None:

@@ -41,3 +41,5 @@ class Pending:
     shape: tuple[int, ...]
     target: Geometry
     line: SourceLine | None
+    entry: int
+    """Its number on the tape."""

@@ -12,9 +12,8 @@ from runmat_jit.capture.lines import hide_our_frames
 from runmat_jit.capture.plain_objects import is_plain_class, is_plain_object
 from runmat_jit.capture.pytree import Structure, is_namedtuple, take_apart, write_back
 from runmat_jit.capture.result import encode_result
-from runmat_jit.capture.tape import Return
-from runmat_jit.capture.trace import Trace
 from runmat_jit.capture.tracer import Tracer
+from runmat_jit.capture.tree import Segment
 from runmat_jit.capture.twins import Twin
 from runmat_jit.capture.values import RANDOM_STATES, SCALARS, is_number
 
@@ -81,14 +80,15 @@ def record(
     body: types.FunctionType,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
-) -> tuple[Any, Trace | None]:
-    """Run ``body``, made of ``fn``: its real result, and the trace if it may be published."""
+) -> tuple[Any, Segment | None]:
+    """Run ``body``, made of ``fn``: its real result, and the first new segment to publish."""
     arguments = Arguments(tracer)
     lifted_args = tuple([arguments.lift(arg) for arg in args])
     lifted_kwargs = {name: arguments.lift(value) for name, value in kwargs.items()}
     assert len(tracer.encoder.leaves) == tracer.count, "the key lists the same leaves"
     try:
         tracer.refresh_errstate()
+        tracer.first_token = tracer.token
         lifted_args, lifted_kwargs = tracer.outside.defaults(fn, lifted_args, lifted_kwargs)
         try:
             result = body(*lifted_args, **lifted_kwargs)
@@ -102,25 +102,12 @@ def record(
         real = tracer.release(result)
     finally:
         tracer.close()
+    steps = tracer.steps
     if exit_entry is None or not tracer.publishable:
         return real, None
-    tracer.steps.note(exit_entry)
-    trace = publish(tracer, exit_entry)
+    steps.note(exit_entry)
+    steps.finish(exit_entry, tracer.count)
+    feed = steps.feed
+    settled = feed is None or (feed.whole and not steps.diverged)
     tracer.forget()
-    return real, trace
-
-
-def publish(tracer: Tracer, result: Return) -> Trace:
-    """The finished trace; it holds no values of this call."""
-    steps = tracer.steps
-    return Trace(
-        leaves=len(tracer.encoder.leaves),
-        size=tracer.count,
-        reads=tuple(steps.reads),
-        guards=tuple(steps.guards.values()),
-        early=tuple(steps.early),
-        steps=tuple(steps.steps),
-        result=result,
-        entries=steps.entries,
-        writes=steps.wrote,
-    )
+    return real, steps.head if settled else None

@@ -1,64 +1,189 @@
-"""What a recording notes: the tape, and the steps that a replay runs."""
+"""What a recording notes: the tape, and the segments that a replay runs."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from typing import Any
 
-from runmat_jit.capture.tape import Effect, Entry, Guard, Op, Read, refs
-from runmat_jit.capture.trace import Call, Step
+from runmat_jit.capture.feed import Feed
+from runmat_jit.capture.storage import Watch
+from runmat_jit.capture.tape import Branch, Effect, Entry, Guard, Op, Read, Return, refs
+from runmat_jit.capture.trace import Call, Check, Free, Step
+from runmat_jit.capture.tree import Fork, Segment
+from runmat_jit.core.source import SourceLine
 
 ENTRY_LIMIT = 200_000
 """Entries after which a trace is no longer kept."""
+PATH_LIMIT = 1000
+"""Decisions after which a trace is no longer kept."""
 
 
 class Steps:
     """The notes of one recording.
 
-    ``early`` runs before everything else: arithmetic on arguments that are Python numbers. It may
-    find that the trace does not hold; what runs after a write must not, for what was written
-    cannot be taken back.
+    ``early`` runs before everything else of a segment: arithmetic on arguments that are Python
+    numbers, and checks of what was decided by it. ``head`` is the first finished segment, the
+    others hang on its fork.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, feed: Feed | None) -> None:
+        self.feed = feed
         self.entries: list[Entry] = []
+        self.count = 0  # of entries, those of the feed included
         self.early: list[Step] = []
-        self.steps: list[Step] = []
         self.reads: list[Read] = []
-        self.guards: dict[int, Guard] = {}
+        self.steps: list[Step] = []
+        self.checked: set[Hashable] = set()
         self.effects: list[Effect] = []
         self.view_ops: dict[int, Op] = {}  # how each view was made, until a step needs it
-        self.wrote = False
         self.once = False  # nothing of it will be repeated, whatever it does
+        self.filled: set[int] = set()  # slots to which steps have given arrays
+        self.head: Segment | None = None
+        self.forks = 0
+        self.diverged = ""
+        self._link: tuple[Fork, Hashable] | None = None
+        self._start = 0 if feed is None else feed.end
+        self._first = 0  # entry of the segment
 
     @property
     def publishable(self) -> bool:
         """Whether the trace may be repeated without Python."""
         return not (self.effects or self.once)
 
+    # -- what was done -----------------------------------------------------------------------------
+    @property
+    def feeding(self) -> bool:
+        """Whether the program is at something that a replay has done."""
+        return self.feed is not None and self.count < self.feed.end
+
     def note(self, entry: Entry) -> None:
-        """Append to the tape."""
+        """Append to the tape, or find the entry on the trail of the feed."""
+        if self.feed is not None and self.count < self.feed.end:
+            if self.feed.matches(self.count, entry):
+                self.count += 1
+                return
+            self.diverge(str(entry))
+        self.count += 1
         if len(self.entries) < ENTRY_LIMIT:
             self.entries.append(entry)
         elif not self.effects:
             self.stop(Effect("trace-too-long", f"{ENTRY_LIMIT} entries", None))
 
+    def diverge(self, found: str) -> None:
+        """Python did not repeat what was recorded: it goes on by itself."""
+        assert self.feed is not None, "there is something to repeat"
+        expected = self.feed.trail[self.count]
+        assert not self.feed.writes, (
+            f"the program depends on something that no guard saw: it came to {found}, not to "
+            f"{expected}, after arrays had been written; please report it"
+        )
+        self.diverged = f"{found}, not {expected}"
+        self.feed.end = self.count
+
+    def fed_operation(self, fn: Any) -> Op | None:
+        """The call of ``fn`` that a replay has done here, if it has."""
+        if self.feed is None or self.count >= self.feed.end:
+            return None
+        found = self.feed.operation(self.count, fn)
+        if found is None:
+            self.diverge(str(fn))
+        return found
+
+    def fed_number(self, fn: Any) -> tuple[bool, Any]:
+        """Whether a replay has called ``fn`` of Python's numbers here, and what it gave."""
+        if self.feed is None or self.count >= self.feed.end:
+            return False, None
+        found = self.feed.operation(self.count, fn)
+        return (False, None) if found is None else (True, self.feed.slots[found.out.slot])
+
+    def fed_outcome(self) -> Hashable | None:
+        """What Python decides here, if a replay has been here: memory may be gone since."""
+        if self.feed is None or self.count >= self.feed.end:
+            return None
+        entry = self.feed.trail[self.count]
+        return entry.outcome if type(entry) is Branch else None
+
     def stop(self, effect: Effect) -> None:
-        """Nothing is to be repeated: Python is needed for this effect."""
+        """Python is needed from here on: nothing is to be repeated."""
+        if self.feeding:
+            self.diverge(str(effect))
         self.effects.append(effect)
         self.steps.clear()
         self.early.clear()
 
-    def add(self, step: Step, *, writes: bool = False) -> None:
+    # -- what a replay does ------------------------------------------------------------------------
+    def add(self, step: Step) -> None:
         """Add to what a replay runs."""
-        self.wrote = self.wrote or writes
-        if self.publishable:
+        if self.publishable and not self.feeding:
             self.steps.append(step)
 
     def add_early(self, step: Step) -> None:
-        """Add what a replay runs before anything can have been written."""
-        if self.publishable:
+        """Add what a replay runs before anything else of the segment."""
+        if self.publishable and not self.feeding:
             self.early.append(step)
 
+    def add_read(self, read: Read) -> None:
+        """Add a read of outside state."""
+        if self.publishable and not self.feeding:
+            self.reads.append(read)
+        self.note(read)
+
+    def check(self, guard: Guard, key: Hashable) -> None:
+        """From here on the trace holds only while the guard does."""
+        if (guard.slot, key) not in self.checked:
+            self.checked.add((guard.slot, key))
+            self.add_early(Check(guard))
+            self.note(guard)
+
+    def free(self, dead: list[Watch]) -> None:
+        """Have a replay forget arrays that the program has forgotten."""
+        gone = tuple(watch.slot for watch in dead if watch.slot in self.filled)
+        dead.clear()
+        if gone:
+            self.filled.difference_update(gone)
+            self.add(Free(gone))
+
+    def branch(
+        self,
+        value: Any,
+        outcome_of: Callable[[Any], Hashable],
+        outcome: Hashable,
+        line: SourceLine | None,
+        size: int,
+    ) -> None:
+        """Python decides by a value: what follows is for this outcome."""
+        fed = self.feeding
+        self.note(Branch(value, outcome_of, outcome, line))
+        if fed or not self.publishable:
+            return
+        self.forks += 1
+        if self.forks > PATH_LIMIT:
+            self.stop(Effect("trace-too-long", f"{PATH_LIMIT} decisions in one call", line))
+            return
+        fork = Fork(value, outcome_of)
+        self.finish(fork, size)
+        self._link = fork, outcome
+
+    def finish(self, leave: Fork | Return, size: int) -> None:
+        """End a segment, of which ``size`` slots are in use; another one begins."""
+        segment = Segment(
+            start=self._start,
+            size=size,
+            early=tuple(self.early),
+            reads=tuple(self.reads),
+            steps=tuple(self.steps),
+            entries=self.entries[self._first :],
+            exit=leave,
+        )
+        if self._link is None:
+            self.head = segment
+        else:
+            fork, outcome = self._link
+            fork.add(outcome, segment)
+        self.early, self.reads, self.steps = [], [], []
+        self._start, self._first = self.count, len(self.entries)
+
+    # -- views -------------------------------------------------------------------------------------
     def add_view(self, op: Op) -> None:
         """Note how a view is made: a replay makes it where something needs it."""
         self.note(op)
@@ -73,4 +198,5 @@ class Steps:
                 chain.append(op)
                 slot = op.args[0].slot  # noqa: PLW2901  (walks from the view to its base)
             for op in reversed(chain):
+                self.filled.add(op.out.slot)  # views keep the memory of others
                 self.add(Call(op))

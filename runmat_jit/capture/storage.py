@@ -7,6 +7,7 @@ operand is a view; its offset, shape and strides are read off the array that Num
 
 from __future__ import annotations
 
+import math
 import weakref
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +15,20 @@ from typing import Any
 import numpy as np
 
 from runmat_jit.runtime.arrays import Shown
+
+
+class Watch(weakref.ref[Any]):
+    """A weak reference that knows the slot of its value; see :func:`watch`."""
+
+    __slots__ = ("slot",)
+    slot: int
+
+
+def watch(value: Any, slot: int, dead: list[Watch]) -> Watch:
+    """A reference to the value of a slot, which is added to ``dead`` when the value dies."""
+    made = Watch(value, dead.append)
+    made.slot = slot
+    return made
 
 
 @dataclass(slots=True, eq=False)
@@ -30,12 +45,19 @@ class Storage:
     strides: tuple[int, ...]
     memory: np.ndarray | None = None
     scalar: bool = False
+    hollow: bool = False
+    """The memory was never filled: nobody can ask for it any more."""
     _standin: np.ndarray | None = None
-    _owner: weakref.ref[Any] | None = None
+    _owner: Watch | None = None
 
-    def owned_by(self, traced: Any) -> None:
+    def owned_by(self, traced: Any, dead: list[Watch]) -> None:
         """Tie the storage's life to the traced value of its base array (views keep that alive)."""
-        self._owner = weakref.ref(traced)
+        self._owner = watch(traced, self.slot, dead)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the elements."""
+        return math.prod(self.shape) * self.dtype.itemsize
 
     @property
     def alive(self) -> bool:

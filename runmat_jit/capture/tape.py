@@ -70,8 +70,8 @@ class Op:
     line: SourceLine | None
     meaning: Compute | None = None
     view: bool = False
-    writes: tuple[int, ...] = ()
-    """Slots of arrays that a host call may write."""
+    structure: Any = None
+    """Of a host call's result: types, dtypes, shapes and strides."""
 
     def __str__(self) -> str:
         args = ", ".join([*map(repr, self.args), *(f"{k}={v!r}" for k, v in self.kwargs.items())])
@@ -106,6 +106,20 @@ class Guard:
 
 
 @dataclass(frozen=True, slots=True)
+class Branch:
+    """A value that Python decided by: with another outcome the program goes on differently."""
+
+    value: Any
+    """A template."""
+    outcome_of: Callable[[Any], Hashable]
+    outcome: Hashable
+    line: SourceLine | None
+
+    def __str__(self) -> str:
+        return f"branch on {self.value!r}: {self.outcome!r}"
+
+
+@dataclass(frozen=True, slots=True)
 class Effect:
     """Something that the tape cannot repeat: the trace is not published."""
 
@@ -131,7 +145,7 @@ class Return:
         return f"return {self.tree!r}"
 
 
-Entry = Op | Read | Guard | Effect | Return
+Entry = Op | Read | Guard | Branch | Effect | Return
 
 
 def build(template: Any, slots: list[Any]) -> Any:

@@ -1,23 +1,28 @@
-"""A published trace: what must hold, what runs, what comes back."""
+"""What a replay runs: compiled batches, calls of NumPy, checks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from runmat_jit.capture.lines import Line, call_at
-from runmat_jit.capture.pytree import take_apart, write_back
-from runmat_jit.capture.tape import Entry, Guard, Nest, Op, Read, Ref, Return, build
-from runmat_jit.core.protocols import EventsRaise, Program
+from runmat_jit.capture.pytree import take_apart
+from runmat_jit.capture.tape import Guard, Nest, Op, Ref, build
+from runmat_jit.core.errstate import call_under, warnings_raise
+from runmat_jit.core.protocols import Program
 from runmat_jit.ops.promotion import fits
 from runmat_jit.runtime.arrays import adopted, host_written, to_host
 
+FREED_BYTES = 4096
+"""Arrays of fewer bytes stay to the end of a replay: Python may have decided by them."""
 
-class Stale(Exception):  # noqa: N818  (a signal to record anew, never seen by users)
-    """The trace does not hold for this call; nothing has been written."""
+
+class Stale(Exception):  # noqa: N818  (a signal to run Python, never seen by users)
+    """A step does not do for this call what it did in the recording; it has written nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +38,17 @@ class Batch:
     outputs: tuple[tuple[int, bool], ...]
     warn: frozenset[str]
     writes: bool
+    upto: int
+    """Entries of the tape that have been done when it has run."""
 
     def run(self, slots: list[Any]) -> None:
-        """Read slots, run, fill slots."""
+        """Read slots, run, fill slots.
+
+        Raises:
+            Stale: a number does not fit the dtype that it is used with; nothing was written.
+            EventsRaise: warnings are exceptions and there is one; nothing was written.
+
+        """
         values = [
             slots[slot] if dtype is None else scalar_of(slots[slot], dtype)
             for slot, dtype in self.inputs
@@ -58,38 +71,69 @@ def scalar_of(value: Any, dtype: np.dtype) -> np.ndarray:
 
 
 @dataclass(frozen=True, slots=True)
-class Fits:
-    """Finds out, before anything is written, that a Python number fits where it is used later."""
+class Check:
+    """A guard on arguments or on numbers made of them."""
 
-    slot: int
-    dtype: np.dtype
-    writes: bool = False
+    guard: Guard
+    upto: int = 0
 
     def run(self, slots: list[Any]) -> None:
-        """Look at the number."""
-        scalar_of(slots[self.slot], self.dtype)
+        """Look at the value.
+
+        Raises:
+            Stale: it is another one.
+
+        """
+        if not self.guard.holds(slots[self.guard.slot]):
+            raise Stale(str(self.guard))
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """Values that the program can ask for no more."""
+
+    slots: tuple[int, ...]
+    upto: int = 0
+
+    def run(self, slots: list[Any]) -> None:
+        """Forget them."""
+        for slot in self.slots:
+            slots[slot] = None
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
     """Something NumPy or Python runs at replay: a host call, a view, scalar arithmetic.
 
-    ``check`` says whether the results, given with the arguments, are what the rest of the trace was
-    recorded for; ``line`` is where the user called it, for NumPy's warnings.
+    ``check`` says whether the results are what the rest of the trace was recorded for; ``line``
+    is where the user called it, for NumPy's warnings; ``upto`` is 0 for what may be done again.
     """
 
     op: Op
-    check: Callable[[Any, tuple[Any, ...]], bool] | None = None
+    check: Callable[[Any], bool] | None = None
     line: Line | None = None
     writes: bool = False
+    upto: int = 0
+    errstate: Any = None
+    """NumPy's state of floating-point errors, where it is not that of the call's beginning."""
 
     def run(self, slots: list[Any]) -> None:
-        """Run the call and spread its results over their slots."""
+        """Run the call and spread its results over their slots.
+
+        Raises:
+            Stale: the result has another structure; or it would raise after it has written.
+
+        """
         op = self.op
+        if self.writes and warnings_raise():
+            raise Stale("warnings are exceptions, and what was written stays written")
         args = tuple([build(arg, slots) for arg in op.args])
         kwargs = {name: build(arg, slots) for name, arg in op.kwargs.items()}
-        result = call_at(self.line, op.fn, args, kwargs)
-        if self.check is not None and not self.check(result, args):
+        if self.errstate is None:
+            result = call_at(self.line, op.fn, args, kwargs)
+        else:
+            result = call_under(self.errstate, partial(call_at, self.line, op.fn, args, kwargs))
+        if self.check is not None and not self.check(result):
             raise Stale(f"another structure of {op}")
         spread(op.out, result, slots)
 
@@ -100,7 +144,7 @@ class Settle:
 
     slots: tuple[int, ...]
     host_writes: bool
-    writes: bool = False
+    upto: int = 0
 
     def run(self, slots: list[Any]) -> None:
         """Bring the contents of arrays to the host."""
@@ -115,7 +159,7 @@ class Adopt:
     """Gives new arrays of a call of the host a residence, so that they may go to a device."""
 
     slots: tuple[int, ...]
-    writes: bool = False
+    upto: int = 0
 
     def run(self, slots: list[Any]) -> None:
         """Put arrays on the same memory in their place."""
@@ -152,66 +196,4 @@ def brought(value: Any) -> Any:
     return value
 
 
-Step = Batch | Call | Fits | Settle | Adopt
-
-
-@dataclass(slots=True)
-class Trace:
-    """A recorded call that may be repeated without Python."""
-
-    leaves: int
-    size: int
-    reads: tuple[Read, ...]
-    guards: tuple[Guard, ...]
-    early: tuple[Step, ...]
-    steps: tuple[Step, ...]
-    result: Return
-    entries: list[Entry]
-    writes: bool
-    """Whether it writes to arrays that exist outside."""
-    hits: int = 0
-    failed: str = ""
-
-    def holds(self, slots: list[Any]) -> bool:
-        """Check guards on arguments, then read and check outside state, filling its slots."""
-        for guard in self.guards:
-            if not guard.holds(slots[guard.slot]):
-                self.failed = str(guard)
-                return False
-        for read in self.reads:
-            try:
-                value = read.get(slots)
-                held = read.holds(value, slots)
-            except Exception:  # noqa: BLE001  (a read may raise anything: the trace does not hold)
-                held = False
-            if not held:
-                self.failed = str(read)
-                return False
-            slots[read.slot] = value
-        return True
-
-    def replay(self, slots: list[Any]) -> Any:
-        """Run the steps; write changed containers back; give the result.
-
-        Raises:
-            Stale: something differs from the recording, or raises an exception, which Python is
-                to raise; nothing was written.
-            EventsRaise: warnings are exceptions and there is one; nothing was written.
-
-        """
-        done = 0
-        try:
-            for step in self.early:
-                step.run(slots)
-            for step in self.steps:
-                step.run(slots)
-                done += 1
-        except (Stale, EventsRaise):
-            raise
-        except Exception as error:
-            if any(step.writes for step in self.steps[:done]):
-                raise
-            raise Stale(f"{type(error).__name__}: {error}") from error
-        for slot, template in self.result.write_backs:
-            write_back(slots[slot], brought(build(template, slots)))
-        return build(self.result.tree, slots)
+Step = Batch | Call | Check | Free | Settle | Adopt

@@ -107,7 +107,7 @@ class Traced:
 
     # -- looks: the value itself decides what Python does ------------------------------------------
     def __bool__(self) -> bool:
-        return bool(self._rm_tracer.look(self, "a branch"))
+        return self._rm_tracer.truth(self)
 
     def __index__(self) -> int:
         return operator.index(self._rm_tracer.look(self, "an index"))
@@ -136,8 +136,7 @@ class Traced:
         return format(self._rm_tracer.look(self, "text"), spec)
 
     def __contains__(self, item: Any) -> bool:
-        raw = self._rm_tracer.raw
-        return raw(item) in self._rm_tracer.look(self, "a membership test")
+        return bool(self._rm_tracer.operator(operator.contains, (self, item)))
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return self._rm_tracer.leak(self, "a value was pickled").__reduce_ex__(protocol)

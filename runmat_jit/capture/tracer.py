@@ -16,20 +16,21 @@ from typing import Any
 
 import numpy as np
 
-from runmat_jit.capture import batches, classify, deferral, host, views
+from runmat_jit.capture import batches, classify, decisions, deferral, host, views
 from runmat_jit.capture.boundary import Boundary
 from runmat_jit.capture.concrete import concrete_key
+from runmat_jit.capture.feed import Feed
 from runmat_jit.capture.lines import Line, Lines
 from runmat_jit.capture.outside import Outside
 from runmat_jit.capture.patterns import Patterns
 from runmat_jit.capture.pending import Pending
 from runmat_jit.capture.release import Release
 from runmat_jit.capture.steps import Steps
-from runmat_jit.capture.storage import Storage
-from runmat_jit.capture.tape import Effect, Guard
+from runmat_jit.capture.storage import Storage, Watch, watch
+from runmat_jit.capture.tape import Effect
 from runmat_jit.capture.traced import ARRAY, GENERIC, PYTHON, Traced, TracedMethod
 from runmat_jit.capture.twins import Twins
-from runmat_jit.capture.values import Encoder, exact_value
+from runmat_jit.capture.values import Encoder
 from runmat_jit.capture.wholeness import not_whole
 from runmat_jit.core.errstate import ErrorState, ErrorStates, current_errstate, warnings_raise
 from runmat_jit.core.protocols import Executor
@@ -53,6 +54,7 @@ class Tracer:
         slots: int,
         *,
         patterns: Patterns | None = None,
+        feed: Feed | None = None,
         whole: types.FunctionType | None = None,
         boundary: Boundary | None = None,
     ) -> None:
@@ -63,7 +65,7 @@ class Tracer:
         self.thread = threading.get_ident()
         self.count = slots
         self.pending: list[Pending] = []
-        self.steps = Steps()
+        self.steps = Steps(feed)
         self.encoder = Encoder(self)
         self.outside = Outside(self)
         self.twins = Twins()
@@ -71,6 +73,7 @@ class Tracer:
         self.known: dict[int, weakref.ref[Traced]] = {}  # a real array's traced value, by identity
         self.lifted: list[Traced] = []  # the inputs: each has one traced value to the end
         self.token: Any = None
+        self.first_token: Any = None
         self.state = ErrorState(frozenset(), immediate=False)
         self.immediate = False
         self.at_once = False  # from here on NumPy runs each operation where the program is
@@ -82,6 +85,9 @@ class Tracer:
         self.loose = False  # the program may hold real arrays, and read their memory unseen
         self.closed = False
         self.suspended = 0  # unknown code is running
+        self.dead: list[Watch] = []  # what the program has forgotten since steps were told
+        self.watches: list[Watch] = []
+        self.resuming = feed is not None  # a replay has done the beginning
 
     @property
     def passive(self) -> bool:
@@ -97,6 +103,8 @@ class Tracer:
     # -- errors of NumPy ---------------------------------------------------------------------------
     def refresh_errstate(self) -> None:
         """Follow ``np.errstate``: operations recorded under another state are computed first."""
+        if self.resuming and not self.steps.feeding:
+            self.resuming, self.token = False, None
         token = current_errstate()
         if token is not self.token:
             self.flush()
@@ -104,6 +112,7 @@ class Tracer:
             state = self.state = self.states.current()
             raising = bool(state.warn) and warnings_raise()
             self.immediate = self.at_once or state.immediate or raising
+            self.immediate = self.immediate and not self.resuming  # a replay has reported them
             if self.immediate and self.publishable:
                 self.effect("events-raise", "NumPy is to report floating-point events at once")
 
@@ -146,22 +155,12 @@ class Tracer:
         return self.value(value)
 
     def look(self, value: Traced, use: str) -> Any:
-        """The real value, because Python decides by it: guarded on arguments, else an effect."""
-        if value._rm_kind == PYTHON and value._rm_roots is not None:
-            for slot in value._rm_roots:
-                self.guard(slot)
-            return value._rm_held
-        if not self.closed:
-            self.effect("value-looked-at", f"{use} needs the value of a traced {value._rm_kind}")
-        return self.value(value)
+        """The real value, because Python decides by it."""
+        return decisions.look(self, value, use)
 
-    def guard(self, slot: int) -> None:
-        """From here on the trace holds for this value of an argument only."""
-        guards = self.steps.guards
-        if slot not in guards:
-            value = self.encoder.leaf_value(slot)
-            guards[slot] = Guard(slot, exact_value(value), repr(value))
-            self.steps.note(guards[slot])
+    def truth(self, value: Traced) -> bool:
+        """The truth of a value, because Python branches by it."""
+        return decisions.truth(self, value)
 
     # -- values ------------------------------------------------------------------------------------
     def slot(self) -> int:
@@ -261,6 +260,7 @@ class Tracer:
         if self.pending:
             self.writes_pending = False
             batches.flush(self)
+            self.steps.free(self.dead)
 
     def defer(self, operation: Pending) -> None:
         """Add a pending operation."""
@@ -272,8 +272,12 @@ class Tracer:
         """The traced value of a storage whose contents are pending."""
         made = Traced(self, storage.slot, kind, geometry=storage.geometry())
         storage.scalar = kind == GENERIC
-        storage.owned_by(made)
+        storage.owned_by(made, self.dead)
         return made
+
+    def watch(self, value: Traced) -> None:
+        """Have a replay forget a view when the program does."""
+        self.watches.append(watch(value, value._rm_slot, self.dead))
 
     # -- where the program is ----------------------------------------------------------------------
     @property
@@ -378,3 +382,5 @@ class Tracer:
         self.outside, self.twins = Outside(self), Twins()
         self.owned.clear()
         self.steps.view_ops.clear()
+        if self.steps.feed is not None:
+            self.steps.feed.slots.clear()

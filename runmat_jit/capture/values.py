@@ -132,7 +132,7 @@ class Encoder:
             return value
         storage = Storage.of(tracer.slot() if slot is None else slot, value)
         traced = Traced(tracer, storage.slot, ARRAY, held=value, geometry=storage.geometry())
-        storage.owned_by(traced)
+        storage.owned_by(traced, tracer.dead)
         tracer.remember(value, traced)
         return traced
 

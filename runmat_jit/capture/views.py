@@ -120,6 +120,7 @@ def adopt(tracer: Tracer, parent: Traced, made: Any, origin: tuple[Any, ...]) ->
         tracer.remember(made, view)
     else:
         view._rm_standin = made
+    tracer.watch(view)
     args = (tracer.encode(parent), *map(tracer.encode, rest))
     named = {name: tracer.encode(value) for name, value in kwargs.items()}
     tracer.steps.add_view(Op(fn, args, named, tracer.encode(view), tracer.line(), view=True))
@@ -150,12 +151,11 @@ def element(tracer: Tracer, value: Traced, key: Any) -> tuple[bool, Any]:
     traced = tracer.new_storage(storage, GENERIC)
     line = tracer.line()
     row, params = ROWS["copy"], {"order": "K"}
-    pending = Pending(
-        row, (place,), (place.dtype,), params, place.dtype, (), storage.geometry(), line
-    )
+    dtype, number = place.dtype, tracer.steps.count
+    pending = Pending(row, (place,), (dtype,), params, dtype, (), storage.geometry(), line, number)
     entry = (tracer.encode(value), tracer.encode(key))
-    tracer.steps.note(Op(classify.GETITEM, entry, {}, tracer.encode(traced), line))
     tracer.defer(pending)
+    tracer.steps.note(Op(classify.GETITEM, entry, {}, tracer.encode(traced), line))
     return True, traced
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +12,15 @@ from numpy._core import umath
 
 current_errstate = umath._extobj_contextvar.get
 """NumPy's immutable state object of this context: compare it by identity."""
+
+
+def call_under(state: Any, call: Callable[[], Any]) -> Any:
+    """Make a call under a state that :func:`current_errstate` gave."""
+    before = umath._extobj_contextvar.set(state)
+    try:
+        return call()
+    finally:
+        umath._extobj_contextvar.reset(before)
 
 
 @dataclass(frozen=True, slots=True)

@@ -191,8 +191,10 @@ _ROWS: Final = (
     Cause(
         "value-looked-at",
         "capture",
-        "Python needs a value that arrays were computed from: to branch, to count, to print.",
-        "Choose by `np.where` instead of `if`, or look at the value after the call.",
+        "Python needs a value that was computed from arrays and that hardly ever comes again: a "
+        "text, or a float as a key.",
+        "Look at the value after the call. Branches and whole numbers are no reason: what follows "
+        "is recorded once for each outcome.",
     ),
     Cause(
         "value-leaves",
@@ -282,13 +284,6 @@ _ROWS: Final = (
         "Use a function that does not raise, or test for the condition instead of catching.",
     ),
     Cause(
-        "late-check",
-        "capture",
-        "After an array of the caller's was written, something follows that may fail with other "
-        "values: what was written could not be taken back.",
-        "Write to arguments last.",
-    ),
-    Cause(
         "events-raise",
         "capture",
         "Floating-point events are exceptions here, by `np.errstate` or a filter of warnings, and "
@@ -298,7 +293,7 @@ _ROWS: Final = (
     Cause(
         "trace-too-long",
         "capture",
-        "The call has more operations than are kept.",
+        "The call has more operations, or decisions on values, than are kept.",
         "Decorate the body of the loop, or write it with operations on whole arrays.",
     ),
     Cause(

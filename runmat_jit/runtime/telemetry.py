@@ -14,6 +14,7 @@ EVENTS: Final[Mapping[str, str]] = MappingProxyType(
         "calls_plain": "Calls that ran as plain Python.",
         "calls_recorded": "Calls in which Python ran and was recorded.",
         "calls_replayed": "Calls in which Python did not run.",
+        "calls_retraced": "Of those, calls that a replay had begun.",
         "traces_published": "Recordings that may be replayed.",
         "programs_built": "Graphs that were optimized, cut into regions and lowered.",
         "kernels_compiled": "Kernels that were compiled to native code.",

@@ -1,0 +1,210 @@
+"""The tree of what calls with one key have done: segments, and forks where Python decided.
+
+A segment runs without Python. At a fork the outcome is computed from the values at hand; each
+outcome seen so far has its continuations, of which the first whose guards and reads hold is taken.
+An outcome that has none is left to Python (see :mod:`runmat_jit.capture.feed`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from runmat_jit.capture.feed import Feed
+from runmat_jit.capture.pytree import write_back
+from runmat_jit.capture.tape import Branch, Entry, Read, Ref, Return, build
+from runmat_jit.capture.trace import Batch, Call, Stale, Step, brought
+
+VARIANT_LIMIT = 16
+OUTCOME_LIMIT = 16
+SEGMENT_LIMIT = 4000
+"""Segments of one tree: the least recently used continuations go."""
+
+
+@dataclass(slots=True, eq=False)
+class Segment:
+    """A stretch of a call in which Python decides nothing.
+
+    ``start`` entries lie before it; ``size`` slots are in use at its end; ``early`` steps and
+    ``reads`` say whether it holds; ``used`` is the number of the last call that came here.
+    """
+
+    start: int
+    size: int
+    early: tuple[Step, ...]
+    reads: tuple[Read, ...]
+    steps: tuple[Step, ...]
+    entries: list[Entry]
+    exit: Fork | Return
+    used: int = 0
+
+    def holds(self, slots: list[Any]) -> str:
+        """Check arguments and outside state, filling its slots: what failed, or nothing."""
+        for step in self.early:
+            try:
+                step.run(slots)
+            except Stale as reason:
+                return str(reason)
+            except Exception as error:  # noqa: BLE001  (arithmetic may raise: Python is to do it)
+                return f"{type(error).__name__}: {error}"
+        for read in self.reads:
+            try:
+                value = read.get(slots)
+                held = read.holds(value, slots)
+            except Exception:  # noqa: BLE001  (a read may raise anything: it does not hold)
+                held = False
+            if not held:
+                return str(read)
+            slots[read.slot] = value
+        return ""
+
+
+@dataclass(slots=True, eq=False)
+class Fork:
+    """Where Python decides: the outcomes seen, each with its continuations.
+
+    The tuples are replaced, never changed: a replay on another thread goes on with what it has.
+    """
+
+    value: Any = None
+    """A template of what is decided by; None at the beginning of the call."""
+    outcome_of: Callable[[Any], Hashable] = field(default=lambda _value: None)
+    outcomes: dict[Hashable, tuple[Segment, ...]] = field(default_factory=dict)
+
+    def outcome(self, slots: list[Any]) -> Hashable:
+        """What Python would decide."""
+        value = self.value
+        found = slots[value.slot] if type(value) is Ref else build(value, slots)
+        return self.outcome_of(found)
+
+    def add(self, outcome: Hashable, segment: Segment) -> None:
+        """Add a continuation; those used least recently go when there are too many."""
+        known = sorted(self.outcomes.get(outcome, ()), key=lambda s: -s.used)
+        self.outcomes[outcome] = (segment, *known[: VARIANT_LIMIT - 1])
+        if len(self.outcomes) > OUTCOME_LIMIT:
+            others = [each for each in self.outcomes if each != outcome]
+            del self.outcomes[min(others, key=self.last_use)]
+
+    def last_use(self, outcome: Hashable) -> int:
+        """The number of the last call that had this outcome."""
+        return max(segment.used for segment in self.outcomes[outcome])
+
+
+@dataclass(slots=True)
+class Departure:
+    """Where a replay left a tree, and why: at ``outcome`` of ``fork``, after ``path``.
+
+    ``done`` entries have been done.
+    """
+
+    fork: Fork
+    outcome: Hashable
+    path: list[tuple[Hashable, Segment]]
+    """The segments, each with the outcome that led to it."""
+    done: int
+    slots: list[Any]
+    reason: str
+
+    def feed(self) -> Feed | None:
+        """What Python gets fed; None where nothing has been done."""
+        if not self.done:
+            return None
+        batches = [step for _, segment in self.path for step in segment.steps]
+        return Feed(
+            trail=self.trail(),
+            end=self.done,
+            slots=self.slots,
+            programs=tuple(step.program for step in batches if isinstance(step, Batch)),
+            whole=self.whole,
+            writes=any(step.writes for step in batches if isinstance(step, (Batch, Call))),
+        )
+
+    def trail(self) -> list[Entry]:
+        """The entries of the path; its branches with this call's outcomes."""
+        outcomes = [*(outcome for outcome, _ in self.path[1:]), self.outcome]
+        trail: list[Entry] = []
+        for (_, segment), outcome in zip(self.path, outcomes, strict=True):
+            trail += segment.entries
+            if isinstance(trail[-1], Branch):
+                trail[-1] = replace(trail[-1], outcome=outcome)
+        return trail
+
+    @property
+    def whole(self) -> bool:
+        """Whether it left between two segments, so that a new one can be put there."""
+        last = self.path[-1][1] if self.path else None
+        return last is None or self.done == last.start + len(last.entries)
+
+
+def replay(root: Fork, slots: list[Any], call: int) -> tuple[Departure | None, Any]:
+    """Walk a tree: the result of the call, or where and why Python is needed.
+
+    Args:
+        root: The fork at the beginning of the call.
+        slots: The leaves of the arguments; gets the other slots.
+        call: The number of the call, for what was used last.
+
+    """
+    fork, outcome, done = root, None, 0
+    path: list[tuple[Hashable, Segment]] = []
+    while True:
+        reason = "an outcome that no call has had"
+        for segment in fork.outcomes.get(outcome, ()):
+            if len(slots) < segment.size:
+                slots.extend([None] * (segment.size - len(slots)))
+            reason = segment.holds(slots) if segment.early or segment.reads else ""
+            if not reason:
+                break
+        else:
+            return Departure(fork, outcome, path, done, slots, reason), None
+        path.append((outcome, segment))
+        segment.used = call
+        number = 0
+        try:
+            for step in segment.steps:
+                step.run(slots)
+                number += 1
+            leave = segment.exit
+            if isinstance(leave, Return):
+                return None, finish(leave, slots)
+            done = segment.start + len(segment.entries)
+            fork, outcome = leave, leave.outcome(slots)
+        except Exception as error:  # noqa: BLE001  (Python does it again, and raises it)
+            done = max([done, *(step.upto for step in segment.steps[:number])])
+            if done == segment.start:
+                path.pop()
+            reason = f"{type(error).__name__}: {error}"
+            return Departure(fork, outcome, path, done, slots, reason), None
+
+
+def finish(leave: Return, slots: list[Any]) -> Any:
+    """Write changed containers back; give the result."""
+    for slot, template in leave.write_backs:
+        write_back(slots[slot], brought(build(template, slots)))
+    return build(leave.tree, slots)
+
+
+def segments_of(fork: Fork) -> Iterator[Segment]:
+    """All segments behind a fork."""
+    stack = [fork]
+    while stack:
+        for segments in list(stack.pop().outcomes.values()):
+            for segment in segments:
+                yield segment
+                if isinstance(segment.exit, Fork):
+                    stack.append(segment.exit)
+
+
+def prune(root: Fork, limit: int = SEGMENT_LIMIT) -> None:
+    """Take the least recently used continuations away while a tree has too many segments."""
+    count = sum(1 for _ in segments_of(root))
+    while count > limit:
+        forks = [root, *(s.exit for s in segments_of(root) if isinstance(s.exit, Fork))]
+        uses = [
+            (fork.last_use(outcome), fork, outcome) for fork in forks for outcome in fork.outcomes
+        ]
+        oldest = min(use for use, _, _ in uses)
+        fork, outcome = next((f, o) for use, f, o in uses if use == oldest)
+        del fork.outcomes[outcome]
+        count = sum(1 for _ in segments_of(root))
