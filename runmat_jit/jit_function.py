@@ -147,6 +147,8 @@ class JitFunction(Generic[P, R]):
                 return plain_call(self.__wrapped__, args, kwargs)  # type: ignore[no-any-return]  # as fn
             now = held is not None and held[0] is session
             captured = held[1] if held is not None and now else self._capture(session)
+            if captured.aside.kinds and not kwargs and captured.steps_aside(args):
+                return self._function(*args)  # type: ignore[no-any-return]  # as fn
             if session.config.verify == 2:
                 from runmat_jit.capture.verify import verified_call  # noqa: PLC0415  (rarely used)
 
@@ -234,9 +236,15 @@ class JitFunction(Generic[P, R]):
             return Explanation(name, "plain Python", (), (captured.plain,), notes)
         from runmat_jit.capture.wholeness import reasons_of  # noqa: PLC0415  (see _capture)
 
+        mode = "replayed" if record.root.outcomes else "recorded at every call"
+        if not kwargs and captured.steps_aside(args):
+            mode = "plain Python"
+            notes += ("no kernel ran in many calls, so that the decorator has stepped aside",)
+        elif record.driven:
+            notes += ("replays did not come to an end: Python decides otherwise in each call",)
         return Explanation(
             name,
-            "replayed" if record.root.outcomes else "recorded at every call",
+            mode,
             tuple(reports_of(record.programs)),
             reasons_of(record),
             notes,

@@ -75,7 +75,16 @@ def call(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     call_of_type = getattr(kind, "__call__", None)  # noqa: B004  (the function itself is wanted)
     if isinstance(call_of_type, types.FunctionType) and not is_library(call_of_type):
         return call(hooks, attributes.of_class(hooks, kind, "__call__"), (fn, *args), kwargs)
-    return effect(hooks, fn, args, kwargs)
+    return call_library(hooks, fn, args, kwargs)
+
+
+def call_library(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+    """An installed function: a call that a replay repeats, if it is known to do nothing else."""
+    if not classify.is_pure_library(fn, args, kwargs):
+        return effect(hooks, fn, args, kwargs)
+    args = tuple(hooks.shadowed(arg) for arg in args)
+    named = {name: hooks.shadowed(value) for name, value in kwargs.items()}
+    return host.run_host(hooks.tracer, fn, args, named, writes=False)
 
 
 def in_set(fn: Any, group: frozenset[Any]) -> bool:
@@ -150,7 +159,7 @@ def call_function(hooks: Hooks, fn: types.FunctionType, args: Args, kwargs: Kwar
     if fn.__module__ == "contextlib":
         return fn(*args, **kwargs)
     if is_library(fn):
-        return effect(hooks, fn, args, kwargs)
+        return call_library(hooks, fn, args, kwargs)
     converted = hooks.convert(fn)
     if isinstance(converted, Refused):
         why = f"it is not followed ({converted.reason}, line {converted.line})"

@@ -9,7 +9,7 @@ import itertools
 import math
 import operator
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -208,6 +208,30 @@ PURE_NUMPY: Final[frozenset[Any]] = frozenset(
     and not isinstance(value, types.ModuleType)
 ) | {np.lib.stride_tricks.sliding_window_view}
 """NumPy functions whose result depends on their arguments alone and that write nothing."""
+
+_PURE_LIBRARIES: Final = tuple(
+    f"scipy.{name}"
+    for name in (
+        *("linalg.", "fft.", "fftpack.", "special.", "signal.", "ndimage.", "interpolate."),
+        *("spatial.distance", "integrate._quadrature"),
+    )
+)
+_WRITING_KEYWORDS: Final = frozenset(
+    ("out", "output", "overwrite_a", "overwrite_b", "overwrite_x", "overwrite_ab", "overwrite_data")
+)
+
+
+def is_pure_library(fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
+    """Whether an installed function depends on its arguments alone, and writes none of them.
+
+    A positional True might mean that an argument may be overwritten.
+    """
+    module = getattr(fn, "__module__", None)
+    if isinstance(fn, type) or not (isinstance(module, str) and module.startswith(_PURE_LIBRARIES)):
+        return False
+    writes = any(kwargs.get(name) is not None for name in _WRITING_KEYWORDS & kwargs.keys())
+    return not writes and not any(arg is True for arg in args)
+
 
 OPERATORS: Final = frozenset(
     fn for name, fn in vars(operator).items() if not name.startswith("_") and callable(fn)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from runmat_jit.capture import classify
+from runmat_jit.capture.aside import Aside, kinds_of
 from runmat_jit.capture.boundary import Boundary
 from runmat_jit.capture.calls import call as captured_call
 from runmat_jit.capture.convert import Rewriter
@@ -39,7 +40,8 @@ HOT_CALLS = 100
 """Calls after which a function that never got faster is worth a line in the log."""
 KEY_LIMIT = 256
 FRAMES_FOR_ONE = 5
-VARIANT_LIMIT = 16
+MISSES_LIMIT = 32
+"""Calls in a row that no replay finishes, after which Python drives all of them."""
 
 
 @dataclass(slots=True)
@@ -47,6 +49,10 @@ class Record:
     """What is known of calls with one key: their tree, and why Python is needed."""
 
     root: Fork = field(default_factory=Fork)
+    misses: int = 0
+    """Calls in a row that no replay has finished."""
+    driven: bool = False
+    """Python runs in each call: replays did not come to an end."""
     effects: tuple[Effect, ...] = ()
     refused: tuple[str, ...] = ()
     programs: tuple[Any, ...] = ()
@@ -128,6 +134,7 @@ class CapturedFunction:
         self.fn, self.capturer, self.whole = fn, capturer, whole
         self.records: OrderedDict[Hashable, Record] = OrderedDict()
         self.counts = Counts()
+        self.aside = Aside()
         self.calls = 0
         self.plain: Reason | None = None  # why the last plain call was
         self.last_failed = ""
@@ -171,10 +178,14 @@ class CapturedFunction:
             self.calls += 1
             departure, result = replay(found.root, slots, self.calls)
             if departure is None:
+                found.misses = 0
+                self.aside.fruitful()
                 self.counts.replayed += 1
                 capturer.executor.count("calls_replayed")
                 return result
             self.last_failed = departure.reason
+            if found.misses >= MISSES_LIMIT and not self.whole:
+                found.driven, found.root = True, Fork()
         try:
             require_capturable(slots[:leaves])
         except NotCapturable as reason:
@@ -223,6 +234,7 @@ class CapturedFunction:
             boundary.settle(writes=True)
         self.counts.plain += 1
         self.tell_if_slow((reason,))
+        self.count_fruitless(args, kwargs, (reason,))
         self.capturer.executor.count("calls_plain")
         return self.fn(*args, **kwargs)
 
@@ -239,6 +251,19 @@ class CapturedFunction:
             why,
             name,
         )
+
+    def steps_aside(self, args: tuple[Any, ...]) -> bool:
+        """Whether calls with such arguments are plain Python, since nothing was gained."""
+        return kinds_of(args) in self.aside.kinds
+
+    def count_fruitless(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], reasons: tuple[Reason, ...]
+    ) -> None:
+        """Step aside after some calls in which no kernel ran, with one line in the log."""
+        if not self.whole and self.aside.fruitless(args, kwargs):
+            why = reasons[0] if reasons else "there is nothing to compile"
+            name = self.fn.__qualname__
+            LOG.warning("%s is plain Python from now on: %s", name, why)
 
     # -- recording ---------------------------------------------------------------------------------
     def record(
@@ -287,10 +312,14 @@ class CapturedFunction:
         if self.whole:
             require_whole(self.fn, found)
         self.tell_if_slow(reasons_of(found))
+        if tracer.programs or feed is not None or segment is not None:
+            self.aside.fruitful()
+        else:
+            self.count_fruitless(args, kwargs, reasons_of(found))
         if late is not None:
             late.know((args, tuple(kwargs.values())))
             return late.finish(result)
-        if segment is not None:
+        if segment is not None and not found.driven:
             self.publish(key, segment, departure)
         return result
 
@@ -316,6 +345,7 @@ class CapturedFunction:
             record.programs = tuple(programs)
             record.host_calls = host_calls(entries)
             record.draws = draws(entries)
+            record.misses += 1
             self.records.move_to_end(key)
             if len(self.records) > KEY_LIMIT:
                 self.records.popitem(last=False)
@@ -337,7 +367,7 @@ class CapturedFunction:
         """Forget all traces and counts."""
         with self._lock:
             self.records.clear()
-            self.counts = Counts()
+            self.counts, self.aside = Counts(), Aside()
 
 
 def host_calls(entries: list[Entry]) -> tuple[tuple[str, SourceLine | None], ...]:

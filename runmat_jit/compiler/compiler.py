@@ -62,6 +62,7 @@ class Compiler:
         self.session = session
         self._programs: OrderedDict[Any, Compiled] = OrderedDict()
         self._lock = threading.Lock()
+        self._building: dict[Any, threading.Lock] = {}
 
     def count(self, event: str, amount: int = 1) -> None:
         """Add to a telemetry counter."""
@@ -73,23 +74,33 @@ class Compiler:
         ``resident``: its inputs may be arrays whose contents are on a device, and its results stay.
         """
         key = (device, to_text(graph), tuple(node.line for node in graph.nodes), resident)
+        known = self._known(key)
+        if known is not None:
+            return known
         with self._lock:
-            known = self._programs.get(key)
-            if known is not None:
-                self._programs.move_to_end(key)
-                return known
-        if resident:
-            whole = with_whole_writes(graph) if device == "gpu" else graph
-            compiled = made_resident(self.compile(whole, device))
-        else:
-            compiled = self._compile(graph, device)
+            building = self._building.setdefault(key, threading.Lock())
+        with building:  # threads that want the same program wait for the first
+            compiled = self._known(key)
+            if compiled is None:
+                compiled = self._compile(graph, device, resident=resident)
         with self._lock:
+            self._building.pop(key, None)
             self._programs[key] = compiled
             if len(self._programs) > PROGRAM_LIMIT:
                 self._programs.popitem(last=False)
         return compiled
 
-    def _compile(self, graph: Graph, device: str) -> Compiled:
+    def _known(self, key: Any) -> Compiled | None:
+        with self._lock:
+            known = self._programs.get(key)
+            if known is not None:
+                self._programs.move_to_end(key)
+            return known
+
+    def _compile(self, graph: Graph, device: str, *, resident: bool) -> Compiled:
+        if resident:
+            whole = with_whole_writes(graph) if device == "gpu" else graph
+            return made_resident(self.compile(whole, device))
         compiled = build(self.session, graph, self.session.config.disable_fusion)
         if device == "gpu":
             compiled = on_gpu(self.session, compiled)

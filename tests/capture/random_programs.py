@@ -149,6 +149,9 @@ def write(draw, program, words, numbers):
     for number in range(draw(st.integers(2, 9))):
         arrays = [name for name in space if name[0] in "abv"]
         statement = draw_statement(draw, words, numbers, arrays, f"v{number}")
+        if draw(st.integers(0, 4)) == 0:
+            lines += draw_decision(draw, words, numbers, arrays, space)
+            continue
         if runs(statement, space):
             lines.append(statement)
         elif draw(st.integers(0, 5)) == 0:
@@ -158,6 +161,20 @@ def write(draw, program, words, numbers):
     kept = draw(st.lists(st.sampled_from(arrays), min_size=1, max_size=4))
     lines.append(f"return {', '.join(kept)}, a")
     return "def f(a, b, t, k):\n" + "".join(f"    {line}\n" for line in lines)
+
+
+def draw_decision(draw, words, numbers, arrays, space):
+    """A branch on a value, both arms of which run here; what only one of them makes is local."""
+    pick = lambda choices: draw(st.sampled_from(choices))
+    x = pick(arrays)
+    condition = pick(
+        (f"{x}.sum() > 0", f"({x} > 0).any()", f"{x}.size and {x}.max() < 2", "t * k > 1", "k > 2")
+    )
+    if not runs(f"__c = {condition}", dict(space)):
+        return []
+    arms = [draw_statement(draw, words, numbers, arrays, "w") for _ in range(2)]
+    arms = [arm if runs(arm, dict(space)) else "pass" for arm in arms]
+    return [f"if {condition}:", f"    {arms[0]}", "else:", f"    {arms[1]}"]
 
 
 def runs(statement, space):

@@ -1,0 +1,120 @@
+"""Functions that gain nothing, or that Python drives; oracle: plain Python and the counters."""
+
+import logging
+import threading
+
+import numpy as np
+import scipy.fft
+import scipy.linalg
+import scipy.signal
+
+import runmat_jit as runmat
+from tests.capture.behavior import check, compare, observe
+
+
+def tells(x):
+    print("called with", x.size)
+    return x.size
+
+
+def test_a_function_without_kernels_steps_aside_with_one_line_in_the_log(caplog):
+    decorated = runmat.jit(tells)
+    with caplog.at_level(logging.WARNING, logger="runmat_jit"):
+        for _ in range(40):
+            compare(observe(tells, (np.ones(3),), {}), observe(decorated, (np.ones(3),), {}))
+    assert decorated.cache_info().misses == 16
+    why = "unknown-call: print: capture does not know what it does (test_aside.py:16 in tells)"
+    messages = [record.message for record in caplog.records]
+    assert messages == [f"tells is plain Python from now on: {why}"]
+    explanation = decorated.explain(np.ones(3))
+    assert explanation.mode == "plain Python"
+    assert "stepped aside" in explanation.notes[0]
+    assert [reason.id for reason in explanation.reasons] == ["unknown-call"]
+
+
+def test_a_function_that_stepped_aside_comes_back_for_arguments_of_another_kind():
+    def fn(x):
+        if isinstance(x, str):
+            return x.upper()
+        return x * 2
+
+    decorated = runmat.jit(fn)
+    for _ in range(20):
+        assert decorated("text") == "TEXT"
+    for _ in range(3):
+        assert decorated(np.ones(2)).tolist() == [2, 2]
+        assert decorated("text") == "TEXT"
+    assert decorated.cache_info().hits >= 2
+
+
+def test_a_function_whose_kernels_run_between_prints_does_not_step_aside():
+    def fn(x):
+        y = x * 2
+        print(y.sum())
+        return y
+
+    decorated = runmat.jit(fn)
+    for _ in range(20):
+        compare(observe(fn, (np.ones(3),), {}), observe(decorated, (np.ones(3),), {}))
+    assert decorated.cache_info().misses == 20
+
+
+def test_python_drives_where_replays_do_not_come_to_an_end():
+    def fn(x):
+        x += 1
+        n = int(x[0])
+        y = x * n
+        return list(range(n)), y
+
+    decorated = runmat.jit(fn)
+    for number in range(80):
+        args = np.full(2, float(number))
+        expected = observe(fn, (args.copy(),), {})
+        compare(expected, observe(decorated, (args,), {}))
+    info = decorated.cache_info()
+    assert info.segments == 0
+    assert info.misses == 80
+    assert "otherwise in each call" in decorated.explain(np.ones(2)).notes[0]
+
+
+def test_scipy_functions_are_repeated_without_python():
+    def fn(x):
+        a = scipy.linalg.solve(x @ x.T + np.eye(4), x[0])
+        lu, pivots = scipy.linalg.lu_factor(x)
+        spectrum = scipy.fft.fft(x[0])
+        filtered = scipy.signal.lfilter([1.0], [1.0, 0.5], x[1])
+        return a * 2, spectrum.real, filtered + 1, lu, pivots
+
+    check(fn, lambda rng: (rng.normal(size=(4, 4)),), seeds=(0, 0, 1, 2), replayed=True)
+
+
+def test_scipy_functions_that_may_overwrite_their_arguments_are_effects():
+    def fn(x):
+        y = scipy.linalg.inv(x, overwrite_a=True)
+        z = scipy.fft.fft(x.astype(complex), None, -1, None, True)
+        return y, z.real, x.shape
+
+    check(fn, lambda rng: (np.asfortranarray(rng.normal(size=(3, 3))),), replayed=False)
+
+
+def test_threads_that_call_ten_functions_first_at_once_compile_each_once():
+    plain = [eval(f"lambda x: np.sqrt(x * {n}.25 + {n}) - x.sum()", {"np": np}) for n in range(10)]
+    sources = [runmat.jit(lambda x, n=n: np.sqrt(x * (n + 0.25) + n) - x.sum()) for n in range(10)]
+    barrier, errors = threading.Barrier(16), []
+    before = runmat.telemetry.snapshot()["programs_built"]
+
+    def work():
+        barrier.wait()
+        for fn, decorated in zip(plain, sources, strict=True):
+            x = np.arange(1.0, 9.0)
+            if not np.allclose(fn(x), decorated(x), rtol=1e-12):
+                errors.append(fn)
+
+    threads = [threading.Thread(target=work) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+    assert errors == []
+    assert runmat.telemetry.snapshot()["programs_built"] - before <= 20
