@@ -27,6 +27,8 @@ class Bound:
 
     address: int
     pick: Pick
+    places: tuple[int, ...]
+    """Numbers of everything that it reads or writes."""
     arrays: int
     offsets: tuple[int, ...]
     block: tuple[int, ...]
@@ -82,6 +84,7 @@ def bind(
     return Bound(
         compiled.address,
         picker(numbers),
+        (*numbers, *(place for _, place in scalars)),
         len(numbers),
         tuple(offsets),
         tuple(block),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from runmat_jit.compiler.binding import Bound, arrays_first, bind, picker
+from runmat_jit.compiler.lifetimes import take_turns
 from runmat_jit.compiler.program import Buffer, Commit, Layout, NativeProgram, report
 from runmat_jit.compiler.whole_writes import with_whole_writes
 from runmat_jit.core.config import FUSION_KINDS
@@ -153,7 +154,7 @@ def link(
         places.add_temporaries(arguments)
         kernels.append(kernel)
         bound.append(bind(launch, arguments, places.numbers, compiled))
-    layout = places.layout()
+    layout = places.layout([launch.places for launch in bound])
     nodes = {key: number for key, number in places.numbers.items() if isinstance(key, Node)}
     program = NativeProgram(session, layout, bound, EventFinder(captured), nodes)
     return Compiled(program, captured, plan, launches, tuple(kernels))
@@ -244,8 +245,11 @@ class Places:
                 self.numbers[argument.name] = len(self.plan.graph.inputs) + len(self.constants)
                 self.constants.append(self.session.table(argument.name))
 
-    def layout(self) -> Layout:
-        """The finished layout; unused room is filled with an empty array."""
+    def layout(self, uses: Sequence[Sequence[int]]) -> Layout:
+        """The finished layout; unused room is filled with an empty array.
+
+        ``uses`` lists, for each launch, the places that it reads or writes.
+        """
         fresh: list[int] = []
         copies: list[tuple[int, int]] = []
         commits: list[Commit] = []
@@ -273,9 +277,13 @@ class Places:
         room = self.room - len(self.constants)
         assert room >= 0, "more tables than expansions have"
         constants = (*self.constants, *(np.empty(0) for _ in range(room)))
-        return Layout(
-            inputs, constants, tuple(self.buffers), picker(fresh), tuple(copies), tuple(commits)
-        )
+        kept = {
+            *fresh,
+            *(commit.source for commit in commits),
+            *(n for pair in copies for n in pair),
+        }
+        buffers = take_turns(self.buffers, uses, kept)
+        return Layout(inputs, constants, buffers, picker(fresh), tuple(copies), tuple(commits))
 
     def commit(self, node: Node, source: int, target: Into) -> Commit:
         """How a value is written into an input."""

@@ -31,6 +31,8 @@ class Buffer:
     dtype: np.dtype
     strides: tuple[int, ...] | None
     nbytes: int
+    shares: int | None = None
+    """The place of an earlier buffer on whose memory it lies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,9 @@ class NativeProgram:
         memory = [*inputs, *layout.constants]
         empty = self._empty
         for buffer in layout.buffers:
-            if buffer.nbytes < _SMALL and buffer.strides is None:
+            if buffer.shares is not None:
+                memory.append(memory[buffer.shares])
+            elif buffer.nbytes < _SMALL and buffer.strides is None:
                 memory.append(np.empty(buffer.shape, buffer.dtype))
             else:
                 memory.append(empty(buffer.shape, buffer.dtype, buffer.strides))
