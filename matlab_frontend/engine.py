@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -29,6 +29,13 @@ where there are several axes."""
 
 ALWAYS_KNOWN = (np.dtype(np.uint16), np.dtype(object))
 """Dtypes of characters, strings and cells: an engine gives NumPy arrays of them, never others."""
+
+
+class Adapter(NamedTuple):
+    """A device that arrays can be kept on."""
+
+    name: str
+    has_doubles: bool
 
 
 class Engine(Protocol):
@@ -87,6 +94,12 @@ class Engine(Protocol):
 
     def has_nan(self, data: Data) -> bool:
         """Whether an element is NaN, which has no truth value."""
+
+    def adapter(self) -> Adapter | None:
+        """The device that ``keep`` keeps arrays on; None where programs have none."""
+
+    def keep(self, data: Data) -> Data:
+        """The same elements; what computes on the device finds them there, and leaves them."""
 
     @property
     def recording(self) -> bool:
@@ -168,6 +181,12 @@ class NumpyEngine:
 
     def has_nan(self, data: Data) -> bool:
         return bool(np.isnan(data).any())
+
+    def adapter(self) -> Adapter | None:
+        return None
+
+    def keep(self, data: Data) -> Data:
+        return data
 
     def is_pending(self, data: Data) -> bool:
         del data

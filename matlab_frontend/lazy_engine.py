@@ -11,12 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from matlab_frontend.draws import Draw, record
-from matlab_frontend.engine import Key, NumpyEngine, Operand
+from matlab_frontend.engine import Adapter, Key, NumpyEngine, Operand
 from matlab_frontend.values.array import Data
 from runmat_jit.core.types import COMPILED_DTYPES
 
@@ -37,11 +38,18 @@ class LazyEngine:
     Args:
         make_tracer: Begins the recording.
         small: Arrays of fewer elements are recorded only beside recorded ones.
+        find_adapter: The device that the recording computes on, if arrays can be kept there.
 
     """
 
-    def __init__(self, make_tracer: Callable[[Where], Tracer], small: int = SMALL) -> None:
+    def __init__(
+        self,
+        make_tracer: Callable[[Where], Tracer],
+        small: int = SMALL,
+        find_adapter: Callable[[], Adapter | None] = lambda: None,
+    ) -> None:
         self.make_tracer, self.small = make_tracer, small
+        self.adapter = cache(find_adapter)
         self.now = NumpyEngine()
         self.laps = 0
         self._where: Where = _nowhere
@@ -151,6 +159,18 @@ class LazyEngine:
         if not self._recorded(data):
             return self.now.has_nan(data)
         return bool(self._plain(self._call(np.any, self.apply("isnan", data))))
+
+    # -- devices -----------------------------------------------------------------------------------
+    def keep(self, data: Data) -> Data:
+        if self.adapter() is None or data.dtype not in COMPILED_DTYPES:
+            return data
+        from runmat_jit.capture.boundary import ProgramBoundary, stays  # noqa: PLC0415  (programs for GPUs)
+        from runmat_jit.runtime.arrays import adopted  # noqa: PLC0415  (likewise)
+
+        self.tracer.begin_boundary(ProgramBoundary)
+        if not self._recorded(data) or (type(data) is not np.ndarray and stays(data)):
+            return data
+        return self.tracer.lift(adopted(np.array(self.look(data), order="C"), "gpu"))
 
     # -- where the program is ----------------------------------------------------------------------
     @property

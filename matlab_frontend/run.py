@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from matlab_frontend.engine import Engine
+from matlab_frontend.engine import Adapter, Engine
 from matlab_frontend.interpreter.interpreter import Interpreter
 from matlab_frontend.lazy_engine import LazyEngine, Where
 from matlab_frontend.parser import parse
@@ -43,14 +43,27 @@ def engine_for(device: str) -> Engine:
 
         return program_tracer(device, where)
 
-    return LazyEngine(make_tracer)
+    return LazyEngine(make_tracer, find_adapter=_adapter if device == "gpu" else lambda: None)
 
 
-def run_program(program: str | Path, variables: Mapping[str, Any]) -> Workspace:
+def _adapter() -> Adapter | None:
+    """The GPU of the session, if it has one."""
+    from runmat_jit.capture.array import has_gpu  # noqa: PLC0415  (programs for GPUs)
+    from runmat_jit.runtime.session import current_session  # noqa: PLC0415  (likewise)
+
+    if not has_gpu():
+        return None
+    info = current_session().gpu.info
+    return Adapter(info.name, "f64" in info.kinds)
+
+
+def run_program(
+    program: str | Path, variables: Mapping[str, Any], device: str = "auto"
+) -> Workspace:
     """Run a file or a text; functions in files beside it are found."""
     source = read_source(program)
     folder = Path(source.name).resolve().parent if source.name.endswith(".m") else Path.cwd()
-    return run_source(source, variables, Session(engine_for("auto"), folders=(folder,)))
+    return run_source(source, variables, Session(engine_for(device), folders=(folder,)))
 
 
 def run_source(

@@ -11,6 +11,10 @@ CATEGORIES: Mapping[str, str] = {
         "cast colon diag e eps eye false flintmax Inf inf intmax intmin linspace logspace "
         "magic meshgrid NaN nan ndgrid ones pi realmax realmin true zeros"
     ),
+    "devices": (
+        "canUseGPU classUnderlying existsOnGPU gather gpuArray gpuDevice gpuDeviceCount "
+        "isgpuarray isUnderlyingType underlyingType"
+    ),
     "elementwise": (
         "abs acos acosh and asin asinh atan atan2 atanh ceil cos cosh eq exp expm1 fix floor "
         "ge gt hypot isfinite isinf isnan le log log10 log1p log2 lt minus mldivide mod "
@@ -67,10 +71,9 @@ CATEGORIES: Mapping[str, str] = {
     ),
     "timing": "clock cputime date datestr now pause tic toc",
     "types": (
-        "canUseGPU char class double gather gpuArray gpuDeviceCount int16 int32 int64 int8 "
-        "is_function_handle isa iscell iscellstr ischar isfloat isgpuarray isinteger islogical "
-        "isnumeric isobject isreal issparse isstring isstruct logical single string uint16 uint32 "
-        "uint64 uint8"
+        "char class double int16 int32 int64 int8 is_function_handle isa iscell iscellstr ischar "
+        "isfloat isinteger islogical isnumeric isobject isreal issparse isstring isstruct logical "
+        "single string uint16 uint32 uint64 uint8"
     ),
 }
 """Names by module of this package, in alphabetical order."""

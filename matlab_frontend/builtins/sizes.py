@@ -24,7 +24,7 @@ def split_class(arguments: Sequence[Value], default: str) -> tuple[list[Value], 
         if not is_text(argument):
             continue
         name = text_of(argument)
-        if name == "gpuArray":  # where arrays lie is decided by the engine
+        if name == "gpuArray":  # where the result lies: the caller sees to it
             return split_class([*sizes[:at], *sizes[at + 1 :]], default)
         if name == "like" and at + 1 < len(sizes):
             return sizes[:at], kind_of(sizes[at + 1])

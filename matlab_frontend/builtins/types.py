@@ -10,6 +10,7 @@ from matlab_frontend.builtins.registry import Builtin, Call, builtin
 from matlab_frontend.concatenation import convert
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.operators import truth
+from matlab_frontend.residency import is_resident
 from matlab_frontend.values.array import (
     HANDLES,
     Array,
@@ -82,7 +83,7 @@ GENERATED = (
 @builtin("class")
 def class_(_: Call, x: Value) -> Value:
     """The name of a value's class."""
-    return text(kind_of(x))
+    return text("gpuArray" if is_resident(x) else kind_of(x))
 
 
 @builtin("isa")
@@ -90,7 +91,8 @@ def isa(_: Call, x: Value, name: Value) -> Value:
     """Whether a value is of a class or of a category of classes."""
     wanted = text_of(name, "A class name")
     kind = kind_of(x)
-    return kind == wanted or kind in _CATEGORIES.get(wanted, ())
+    named = "gpuArray" if is_resident(x) else kind
+    return named == wanted or kind in _CATEGORIES.get(wanted, ())
 
 
 @builtin("logical")
@@ -137,33 +139,3 @@ def string(call: Call, x: Value) -> Value:
 def is_function_handle(_: Call, x: Value) -> Value:
     """Whether it is a function handle."""
     return isinstance(x, HANDLES)
-
-
-@builtin("gpuArray")
-def gpu_array(_: Call, x: Value) -> Value:
-    """The same value: where it is computed is decided by the engine."""
-    return x
-
-
-@builtin("isgpuarray")
-def isgpuarray(_: Call, _x: Value) -> Value:
-    """False: no value is bound to a device."""
-    return False
-
-
-@builtin("canUseGPU")
-def can_use_gpu(_: Call) -> Value:
-    """False: programs need not say what runs on a device."""
-    return False
-
-
-@builtin("gpuDeviceCount")
-def gpu_device_count(_: Call, *_options: Value) -> Value:
-    """0: programs need not choose a device."""
-    return 0.0
-
-
-@builtin("gather")
-def gather(_: Call, *values: Value) -> tuple[Value, ...]:
-    """The same values, on the host."""
-    return values

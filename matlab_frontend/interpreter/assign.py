@@ -14,6 +14,7 @@ from matlab_frontend.indexing import read as read_elements
 from matlab_frontend.interpreter.frame import Frame, SharedVariables
 from matlab_frontend.interpreter.references import Step, chain, field_name, map_key
 from matlab_frontend.interpreter.replace import is_exclusive, replace, set_element
+from matlab_frontend.residency import spread
 from matlab_frontend.subscripts import Subscript
 from matlab_frontend.values.array import (
     Array,
@@ -162,7 +163,7 @@ def _into_elements(
     array = as_array(held) if held is not None else None
     if array is None:
         raise MatlabError("MATLAB:UndefinedFunction", "There is nothing to delete elements of.")
-    return wrap(array.kind, delete(engine, array.data, subscripts))
+    return spread(engine, wrap(array.kind, delete(engine, array.data, subscripts)), array)
 
 
 def _element_or_none(

@@ -9,6 +9,7 @@ from matlab_frontend import nodes
 from matlab_frontend.builtins.registry import Builtin, Call
 from matlab_frontend.errors import MatlabError, underlined
 from matlab_frontend.interpreter.frame import Frame, Scope
+from matlab_frontend.residency import spread_call
 from matlab_frontend.values.array import (
     AnonymousHandle,
     Array,
@@ -103,7 +104,8 @@ def call_builtin(
         raise MatlabError(f"MATLAB:{builtin.name}:invalidInput", f"{error}") from error
     if made is None:
         return []
-    return list(made[: max(outputs, 1)]) if isinstance(made, tuple) else [made]
+    given = list(made[: max(outputs, 1)]) if isinstance(made, tuple) else [made]
+    return spread_call(interpreter.engine, builtin.name, arguments, given)
 
 
 def call_function(

@@ -16,6 +16,7 @@ from matlab_frontend.interpreter import references
 from matlab_frontend.interpreter.captures import names_in
 from matlab_frontend.interpreter.frame import Frame
 from matlab_frontend.ranges import make_range
+from matlab_frontend.residency import spread
 from matlab_frontend.subscripts import Everything, Span, Subscript, fold
 from matlab_frontend.values.array import (
     AnonymousHandle,
@@ -169,24 +170,25 @@ def _parenthesized(interpreter: Interpreter, node: nodes.Parenthesized, frame: F
 def _unary(interpreter: Interpreter, node: nodes.Unary, frame: Frame) -> Value:
     operand = value(interpreter, node.operand, frame)
     frame.span = node.span
-    if node.operator == "-":
-        return operators.negate(interpreter.engine, operand)
-    if node.operator == "+":
-        return operators.positive(interpreter.engine, operand)
-    return operators.invert(interpreter.engine, operand)
+    made = UNARY[node.operator](interpreter.engine, operand)
+    return spread(interpreter.engine, made, operand) if type(operand) is Array else made
 
 
 def _postfix(interpreter: Interpreter, node: nodes.Postfix, frame: Frame) -> Value:
     operand = value(interpreter, node.operand, frame)
     frame.span = node.span
-    return matrices.transpose(interpreter.engine, operand, conjugate=node.operator == "'")
+    made = matrices.transpose(interpreter.engine, operand, conjugate=node.operator == "'")
+    return spread(interpreter.engine, made, operand)
 
 
 def _binary(interpreter: Interpreter, node: nodes.Binary, frame: Frame) -> Value:
     left = value(interpreter, node.left, frame)
     right = value(interpreter, node.right, frame)
     frame.span = node.span
-    return BINARY[node.operator](interpreter.engine, left, right)
+    made = BINARY[node.operator](interpreter.engine, left, right)
+    if type(left) is Array or type(right) is Array:
+        return spread(interpreter.engine, made, left, right)
+    return made
 
 
 def _short_circuit(interpreter: Interpreter, node: nodes.ShortCircuit, frame: Frame) -> Value:
@@ -210,7 +212,7 @@ def _condition(interpreter: Interpreter, node: nodes.Expression, frame: Frame) -
 def _range(interpreter: Interpreter, node: nodes.Range, frame: Frame) -> Value:
     parts = range_parts(interpreter, node, frame)
     frame.span = node.span
-    return make_range(interpreter.engine, *parts)
+    return spread(interpreter.engine, make_range(interpreter.engine, *parts), *parts)
 
 
 def _matrix(interpreter: Interpreter, node: nodes.Matrix, frame: Frame) -> Value:
@@ -219,11 +221,12 @@ def _matrix(interpreter: Interpreter, node: nodes.Matrix, frame: Frame) -> Value
     for row in node.rows:
         elements = [made for element in row for made in values(interpreter, element, frame, 1)]
         frame.span = node.span
-        rows.append(_numbers_row(elements) or concatenate(engine, elements, 1))
+        joined = _numbers_row(elements) or concatenate(engine, elements, 1)
+        rows.append(spread(engine, joined, *elements))
     frame.span = node.span
     if not rows:
         return empty()
-    return concatenate(engine, rows, 0)
+    return spread(engine, concatenate(engine, rows, 0), *rows)
 
 
 def _numbers_row(elements: list[Value]) -> Value | None:
@@ -261,6 +264,12 @@ def _named(interpreter: Interpreter, node: nodes.NamedArgument, frame: Frame) ->
     return value(interpreter, node.value, frame)
 
 
+UNARY: Mapping[str, Callable[[Engine, Value], Value]] = {
+    "-": operators.negate,
+    "+": operators.positive,
+    "~": operators.invert,
+    "!": operators.invert,
+}
 BINARY: Mapping[str, BinaryFunction] = {
     **{
         symbol: partial(lambda op, engine, a, b: operators.arithmetic(engine, op, a, b), op)

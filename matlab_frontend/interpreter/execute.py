@@ -18,6 +18,7 @@ from matlab_frontend.interpreter.flow import Flow
 from matlab_frontend.interpreter.frame import Frame, SharedVariables
 from matlab_frontend.interpreter.references import chain
 from matlab_frontend.ranges import count_steps, make_range
+from matlab_frontend.residency import spread
 from matlab_frontend.subscripts import fold, positions
 from matlab_frontend.values.array import (
     Cell,
@@ -245,7 +246,8 @@ def _split(interpreter: Interpreter, value: Value) -> Iterator[Value]:
     if rows == 0:
         return
     for k in range(columns):
-        yield wrap(array.kind, engine.take(flat, (slice(k, k + 1), slice(0, rows))))
+        column = wrap(array.kind, engine.take(flat, (slice(k, k + 1), slice(0, rows))))
+        yield spread(engine, column, array)
 
 
 def _pages(data: np.ndarray) -> np.ndarray:

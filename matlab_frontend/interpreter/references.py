@@ -13,6 +13,7 @@ from matlab_frontend.indexing import read as read_elements
 from matlab_frontend.interpreter import calls
 from matlab_frontend.interpreter.frame import Frame
 from matlab_frontend.interpreter.unparse import unparse
+from matlab_frontend.residency import spread
 from matlab_frontend.source import Source
 from matlab_frontend.subscripts import Subscript, element_position
 from matlab_frontend.values.array import (
@@ -186,8 +187,8 @@ def index(interpreter: Interpreter, value: Value, subscripts: list[Subscript]) -
     if type(array.data) is np.ndarray:
         element = _element(array.data, subscripts)
         if element is not None:
-            return element
-    return wrap(array.kind, read_elements(engine, array.data, subscripts))
+            return spread(engine, element, array)
+    return spread(engine, wrap(array.kind, read_elements(engine, array.data, subscripts)), array)
 
 
 def _element(data: np.ndarray, subscripts: list[Subscript]) -> Value | None:

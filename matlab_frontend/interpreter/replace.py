@@ -11,6 +11,7 @@ from matlab_frontend.concatenation import convert
 from matlab_frontend.engine import Engine
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.indexing import write
+from matlab_frontend.residency import spread
 from matlab_frontend.subscripts import Subscript, element_position
 from matlab_frontend.values.array import (
     HANDLES,
@@ -31,12 +32,15 @@ def is_exclusive(array: Array) -> bool:
 
     Counted in references: the variable, the callers' locals that lead here, and the argument of
     ``getrefcount``; a second holder anywhere adds one. A NumPy view holds the array that owns the
-    memory, so that the owner is counted too.
+    memory, so that the owner is counted too; memory that may be on a device has other owners.
     """
     if sys.getrefcount(array) > _ARRAY_REFERENCES or sys.getrefcount(array.data) > _ONE_HOLDER:
         return False
     base = getattr(array.data, "base", None)
-    return base is None or (isinstance(base, np.ndarray) and sys.getrefcount(base) <= _BASE)
+    if base is None:
+        return True
+    owns = isinstance(base, np.ndarray) and base.base is None
+    return owns and sys.getrefcount(base) <= _BASE
 
 
 _ARRAY_REFERENCES = 5
@@ -91,7 +95,8 @@ def replace(
         target = Array(part.kind, convert(engine, target, part.kind))
     data, new = _same_dtype(engine, target, part)
     exclusive = exclusive and data is target.data
-    return wrap(target.kind, write(engine, data, subscripts, new, exclusive=exclusive))
+    made = wrap(target.kind, write(engine, data, subscripts, new, exclusive=exclusive))
+    return spread(engine, made, held, part)
 
 
 def _same_dtype(engine: Engine, target: Array, part: Array) -> tuple[Data, Data]:

@@ -26,10 +26,14 @@ Shape: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """Numbers, truth values, characters or strings; ``kind`` is MATLAB's class."""
+    """Numbers, truth values, characters or strings.
+
+    ``kind`` is MATLAB's class; of a gpuArray, which is ``on_device``, that of its elements.
+    """
 
     kind: str
     data: Data
+    on_device: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,9 @@ import numpy as np
 from runmat_jit.capture import classify
 from runmat_jit.capture.array import Array
 from runmat_jit.capture.pytree import Structure, take_apart, write_back
+from runmat_jit.capture.traced import Traced
 from runmat_jit.capture.values import DEPTH_LIMIT, is_traceable
-from runmat_jit.runtime.arrays import Residence, adopted, residence_of
+from runmat_jit.runtime.arrays import Residence, adopted, residence_of, to_host
 
 Lend = Callable[[Any], Any]
 Get = Callable[[list[Any]], Any]
@@ -192,6 +193,29 @@ class Boundary:
             if lent.shape != array.shape or lent.strides != array.strides:
                 array._follow(lent)
         self.refresh()
+
+
+class ProgramBoundary(Boundary):
+    """Of a program in another language: no code but the recording writes to what it computed."""
+
+    def show(self, value: Any) -> None:
+        """The program's functions are to read this value."""
+        to_host(value)
+
+    def distrust(self) -> None:
+        """Nothing was written unseen."""
+
+    def refresh(self) -> None:
+        """What was shown is shown again by whoever reads it again."""
+
+
+def stays(value: Traced) -> bool:
+    """Whether a value is, or will be, in memory that may be on a device: not in NumPy's alone."""
+    at = value._rm_geometry
+    if at is None:
+        return False
+    memory = at.storage.memory
+    return memory is None or residence_of(memory) is not None
 
 
 def on_host(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

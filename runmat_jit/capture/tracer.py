@@ -94,10 +94,10 @@ class Tracer:
         """Whether code that runs now is not to be recorded: it is unknown, or it came later."""
         return self.closed or bool(self.suspended) or threading.get_ident() != self.thread
 
-    def begin_boundary(self) -> Boundary:
+    def begin_boundary(self, kind: type[Boundary] = Boundary) -> Boundary:
         """The call's boundary, made where arrays of ours turn up first: then nothing is kept."""
         if self.boundary is None:
-            self.boundary, self.executor = Boundary(), self.executor.resident()
+            self.boundary, self.executor = kind(), self.executor.resident()
         return self.boundary
 
     # -- errors of NumPy ---------------------------------------------------------------------------
