@@ -95,6 +95,9 @@ class Engine(Protocol):
     def has_nan(self, data: Data) -> bool:
         """Whether an element is NaN, which has no truth value."""
 
+    def owns_memory(self, data: Data) -> bool:
+        """Whether an array is no view of another's memory; nothing is computed."""
+
     def adapter(self) -> Adapter | None:
         """The device that ``keep`` keeps arrays on; None where programs have none."""
 
@@ -181,6 +184,9 @@ class NumpyEngine:
 
     def has_nan(self, data: Data) -> bool:
         return bool(np.isnan(data).any())
+
+    def owns_memory(self, data: Data) -> bool:
+        return bool(data.base is None)
 
     def adapter(self) -> Adapter | None:
         return None

@@ -160,6 +160,13 @@ class LazyEngine:
             return self.now.has_nan(data)
         return bool(self._plain(self._call(np.any, self.apply("isnan", data))))
 
+    def owns_memory(self, data: Data) -> bool:
+        if type(data) is np.ndarray:
+            return self.now.owns_memory(data)
+        from runmat_jit.capture.boundary import owns_memory  # noqa: PLC0415  (a recording has begun)
+
+        return owns_memory(data)
+
     # -- devices -----------------------------------------------------------------------------------
     def keep(self, data: Data) -> Data:
         if self.adapter() is None or data.dtype not in COMPILED_DTYPES:

@@ -67,10 +67,11 @@ def _elements(
     """``held(subscripts) = value``, in place where only this variable holds the array."""
     subscripts = interpreter.arguments(step.arguments, frame, held)
     frame.span = step.span
-    exclusive = not isinstance(frame.variables, SharedVariables) and is_exclusive(held)
+    engine = interpreter.engine
+    exclusive = not isinstance(frame.variables, SharedVariables) and is_exclusive(engine, held)
     if exclusive and set_element(held.data, subscripts, value):
         return held
-    return replace(interpreter.engine, held, subscripts, value, exclusive=exclusive)
+    return replace(engine, held, subscripts, value, exclusive=exclusive)
 
 
 def remove(interpreter: Interpreter, node: nodes.Deletion, frame: Frame) -> str:

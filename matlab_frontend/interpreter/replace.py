@@ -27,7 +27,7 @@ from matlab_frontend.values.array import (
 from matlab_frontend.values.make import empty, objects, wrap
 
 
-def is_exclusive(array: Array) -> bool:
+def is_exclusive(engine: Engine, array: Array) -> bool:
     """Whether one variable and nobody else holds an array, so that it may change in place.
 
     Counted in references: the variable, the callers' locals that lead here, and the argument of
@@ -36,9 +36,9 @@ def is_exclusive(array: Array) -> bool:
     """
     if sys.getrefcount(array) > _ARRAY_REFERENCES or sys.getrefcount(array.data) > _ONE_HOLDER:
         return False
-    base = getattr(array.data, "base", None)
-    if base is None:
+    if engine.owns_memory(array.data):
         return True
+    base = array.data.base if type(array.data) is np.ndarray else None
     owns = isinstance(base, np.ndarray) and base.base is None
     return owns and sys.getrefcount(base) <= _BASE
 

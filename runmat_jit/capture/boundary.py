@@ -218,6 +218,12 @@ def stays(value: Traced) -> bool:
     return memory is None or residence_of(memory) is not None
 
 
+def owns_memory(value: Traced) -> bool:
+    """Whether a value is an array with memory of its own, not a view; nothing is computed."""
+    at = value._rm_geometry
+    return at is not None and at.storage.is_owned_by(value)
+
+
 def on_host(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A call that NumPy or Python runs on the host's contents; results are for the same device."""
     boundary = Boundary(adopts=True)

@@ -59,6 +59,10 @@ class Storage:
         """Bytes of the elements."""
         return math.prod(self.shape) * self.dtype.itemsize
 
+    def is_owned_by(self, traced: Any) -> bool:
+        """Whether a traced value is the one of the base array."""
+        return self._owner is not None and self._owner() is traced
+
     @property
     def alive(self) -> bool:
         """Whether the program can still ask for the values."""

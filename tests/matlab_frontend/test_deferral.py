@@ -44,6 +44,9 @@ class HidingEngine(NumpyEngine):
     def host(self, function, *operands):
         return function(*(self.look(x) if isinstance(x, Hidden) else x for x in operands))
 
+    def owns_memory(self, data):
+        return super().owns_memory(shown(data))
+
     def is_nonnegative(self, data):
         return super().is_nonnegative(shown(data))
 

@@ -72,7 +72,7 @@ def test_stores_to_slices_happen_on_the_device():
     "expression",
     [
         *("x + 1", "2 - x", "x .* x", "x * x'", "-x", "~x", "x'", "x > 0", "x & 1", "x .^ 2"),
-        *("x(2, :)", "x(5)", "x(:)", "x(x > 0)", "x([1 3], [2 2])", "[x; x]", "[x 1 2 3]'"),
+        *("x(2, :)", "x(5)", "x(:)", "x(x > 0)", "x([1 3], [2 2])", "[x; x]", "[x(1, :) 1 2]'"),
         *("sin(x)", "abs(x)", "sqrt(x)", "exp(x)", "floor(x)", "mod(x, 2)", "max(x, 0)"),
         *("sum(x)", "mean(x, 2)", "max(x)", "any(x > 0)", "cumsum(x)", "prod(x, 'all')", "std(x)"),
         *("find(x > 0)", "sort(x, 2)", "reshape(x, 4, 3)", "repmat(x, 2, 1)", "permute(x, [2 1])"),
@@ -83,10 +83,10 @@ def test_stores_to_slices_happen_on_the_device():
 )
 @pytest.mark.filterwarnings("ignore")
 def test_results_are_gpu_arrays_with_the_ordinary_elements(expression):
-    code = f"{'h = x(1);' if '[x 1' in expression else ''} y = {expression}; c = class(y);"
-    code = code.replace("[x 1 2 3]", "[x(1,:) 1 2 3]")
-    found = matlab.run(f"x = gpuArray(x); {code} u = underlyingType(y);", {"x": SMALL}, device="gpu")
-    expected = matlab.run(code, {"x": SMALL}, device="cpu")
+    ordinary = f"y = {expression}; c = class(y);"
+    code = f"x = gpuArray(x); {ordinary} u = underlyingType(y);"
+    found = matlab.run(code, {"x": SMALL}, device="gpu")
+    expected = matlab.run(ordinary, {"x": SMALL}, device="cpu")
     assert (found["c"], found["u"]) == ("gpuArray", expected["c"])
     np.testing.assert_allclose(found["y"], expected["y"])
 
@@ -152,7 +152,8 @@ def test_classes_of_gpu_arrays():
     code = """
     g = gpuArray(single([1 2]));
     y = {class(g), isa(g, 'gpuArray'), isa(g, 'single'), isa(g, 'float'), classUnderlying(g), ...
-         existsOnGPU(g), isUnderlyingType(g, 'single'), class(gather(g)), class(ones(2, 'gpuArray'))};
+         existsOnGPU(g), isUnderlyingType(g, 'single'), class(gather(g)), ...
+         class(ones(2, 'gpuArray'))};
     """
     found = matlab.run(code, device="gpu")["y"]
     expected = ["gpuArray", True, False, True, "single", True, True, "single", "gpuArray"]
