@@ -138,17 +138,17 @@ class JitFunction(Generic[P, R]):
         self._lock = threading.Lock()
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        session = current_session()
         held = self._captured
         try:
+            if held is not None and (aside := held[1].aside).kinds and aside.holds(args, kwargs):
+                return self._function(*args)  # type: ignore[no-any-return]  # as fn
+            session = current_session()
             if _disabled.depth or session.config.disable_jit or is_watched():
                 from runmat_jit.capture.boundary import plain_call  # noqa: PLC0415  (rarely used)
 
                 return plain_call(self.__wrapped__, args, kwargs)  # type: ignore[no-any-return]  # as fn
             now = held is not None and held[0] is session
             captured = held[1] if held is not None and now else self._capture(session)
-            if captured.aside.kinds and not kwargs and captured.steps_aside(args):
-                return self._function(*args)  # type: ignore[no-any-return]  # as fn
             if session.config.verify == 2:
                 from runmat_jit.capture.verify import verified_call  # noqa: PLC0415  (rarely used)
 
@@ -237,7 +237,7 @@ class JitFunction(Generic[P, R]):
         from runmat_jit.capture.wholeness import reasons_of  # noqa: PLC0415  (see _capture)
 
         mode = "replayed" if record.root.outcomes else "recorded at every call"
-        if not kwargs and captured.steps_aside(args):
+        if captured.aside.holds(args, kwargs):
             mode = "plain Python"
             notes += ("no kernel ran in many calls, so that the decorator has stepped aside",)
         elif record.driven:

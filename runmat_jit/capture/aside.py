@@ -11,13 +11,11 @@ FRUITLESS: Final = 16
 _KINDS: Final = 4
 
 
-def kinds_of(args: tuple[Any, ...]) -> list[Any]:
-    """What tells arguments of another kind, in a fraction of a microsecond."""
-    return [arg.dtype if type(arg) is np.ndarray else type(arg) for arg in args]
-
-
 class Aside:
-    """The kinds of arguments with which a function is plain Python from now on."""
+    """The kinds of arguments with which a function is plain Python from now on.
+
+    A kind lists the dtypes of arrays and the classes of the rest: found in some 0.2 microseconds.
+    """
 
     def __init__(self) -> None:
         self.kinds: tuple[list[Any], ...] = ()
@@ -26,7 +24,7 @@ class Aside:
 
     def fruitless(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Count a call: whether it was the last that is recorded."""
-        kinds = kinds_of(args)
+        kinds = [arg.dtype if type(arg) is np.ndarray else type(arg) for arg in args]
         if kwargs or kinds != self._recent:
             self._recent, self._count = None if kwargs else kinds, 0
         self._count += 1
@@ -35,6 +33,11 @@ class Aside:
         self.kinds = (kinds, *self.kinds[: _KINDS - 1])
         self._recent = None
         return True
+
+    def holds(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether a call with such arguments is plain Python."""
+        kinds = [arg.dtype if type(arg) is np.ndarray else type(arg) for arg in args]
+        return kinds in self.kinds and not kwargs
 
     def fruitful(self) -> None:
         """A call in which a kernel ran, or Python did not."""

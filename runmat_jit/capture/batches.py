@@ -10,9 +10,9 @@ import numpy as np
 from runmat_jit.capture.feed import Feed
 from runmat_jit.capture.functionalize import Functional, Refused, ScalarInput, functionalize
 from runmat_jit.capture.pending import Pending
-from runmat_jit.capture.storage import Geometry, Storage, array_at
+from runmat_jit.capture.storage import FREED_BYTES, Geometry, Storage, array_at
 from runmat_jit.capture.tape import Ref
-from runmat_jit.capture.trace import FREED_BYTES, Batch, scalar_of
+from runmat_jit.capture.trace import Batch, scalar_of
 from runmat_jit.graph.node import Into
 from runmat_jit.runtime.arrays import host_written, to_host
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from runmat_jit.capture import classify
-from runmat_jit.capture.aside import Aside, kinds_of
+from runmat_jit.capture.aside import Aside
 from runmat_jit.capture.boundary import Boundary
 from runmat_jit.capture.calls import call as captured_call
 from runmat_jit.capture.convert import Rewriter
@@ -251,10 +251,6 @@ class CapturedFunction:
             why,
             name,
         )
-
-    def steps_aside(self, args: tuple[Any, ...]) -> bool:
-        """Whether calls with such arguments are plain Python, since nothing was gained."""
-        return kinds_of(args) in self.aside.kinds
 
     def count_fruitless(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], reasons: tuple[Reason, ...]

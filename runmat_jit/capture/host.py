@@ -15,9 +15,9 @@ from runmat_jit.capture.decisions import branch
 from runmat_jit.capture.feed import placed_structure, structure_of
 from runmat_jit.capture.lines import Line, call_at, stack_level
 from runmat_jit.capture.pytree import take_apart
-from runmat_jit.capture.storage import owner_of
+from runmat_jit.capture.storage import FREED_BYTES, owner_of
 from runmat_jit.capture.tape import Nest, Op, Ref, refs
-from runmat_jit.capture.trace import FREED_BYTES, Adopt, Call, Settle, fresh_adopted
+from runmat_jit.capture.trace import Adopt, Call, Settle, fresh_adopted
 from runmat_jit.capture.traced import ARRAY, PYTHON, Traced
 from runmat_jit.capture.values import (
     RANDOM_STATES,

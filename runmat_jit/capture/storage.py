@@ -16,6 +16,9 @@ import numpy as np
 
 from runmat_jit.runtime.arrays import Shown
 
+FREED_BYTES = 4096
+"""Arrays of fewer bytes stay to the end of a replay: Python may have decided by them."""
+
 
 class Watch(weakref.ref[Any]):
     """A weak reference that knows the slot of its value; see :func:`watch`."""
@@ -48,11 +51,12 @@ class Storage:
     hollow: bool = False
     """The memory was never filled: nobody can ask for it any more."""
     _standin: np.ndarray | None = None
-    _owner: Watch | None = None
+    _owner: weakref.ref[Any] | None = None
 
     def owned_by(self, traced: Any, dead: list[Watch]) -> None:
         """Tie the storage's life to the traced value of its base array (views keep that alive)."""
-        self._owner = watch(traced, self.slot, dead)
+        is_freed = self.nbytes >= FREED_BYTES
+        self._owner = watch(traced, self.slot, dead) if is_freed else weakref.ref(traced)
 
     @property
     def nbytes(self) -> int:

@@ -17,9 +17,6 @@ from runmat_jit.core.protocols import Program
 from runmat_jit.ops.promotion import fits
 from runmat_jit.runtime.arrays import adopted, host_written, to_host
 
-FREED_BYTES = 4096
-"""Arrays of fewer bytes stay to the end of a replay: Python may have decided by them."""
-
 
 class Stale(Exception):  # noqa: N818  (a signal to run Python, never seen by users)
     """A step does not do for this call what it did in the recording; it has written nothing."""
