@@ -141,6 +141,7 @@ class _State:
     def input(self, storage: Storage) -> Node:
         if storage.memory is None:
             raise Refused("a value is read that nothing computes")
+        assert not storage.hollow, "a value that a replay had freed is read"
         strides = geo.in_elements(storage.strides, storage.dtype.itemsize)
         if strides is None:
             raise Refused("strides are no multiple of the element size")

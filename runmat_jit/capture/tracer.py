@@ -187,7 +187,8 @@ class Tracer:
             parent, fn, args, kwargs = traced._rm_origin
             return fn(self.value(parent), *args, **kwargs)
         assert traced._rm_geometry is not None, "a traced value has a value or a place"
-        memory = traced._rm_geometry.storage.memory
+        memory, hollow = traced._rm_geometry.storage.memory, traced._rm_geometry.storage.hollow
+        assert self.steps.feeding or not hollow, "a value that a replay had freed is asked for"
         assert memory is not None, "flush() computes every live storage"
         return memory[()] if traced._rm_kind == GENERIC else memory
 
