@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,11 +13,37 @@ from matlab_frontend.errors import MatlabError, MatlabSyntaxError
 from matlab_frontend.run import engine_for, read_source, run_source
 from matlab_frontend.session import Session
 from matlab_frontend.source import Source
+from runmat_jit.core.errors import RunMatError
+from runmat_jit.runtime.session import current_session
+
+INTERRUPTED = 130
+"""What shells say of a program that Ctrl+C ended: 128 and the signal's number."""
+NO_READER = 141
+"""Likewise of one whose output nobody reads any more."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a program; 0 if it ended by itself, 1 after an error, files that cannot be read too."""
     options = _parser().parse_args(arguments)
+    try:
+        if current_session().log.level:  # the option log asks for it
+            logging.basicConfig()
+        return _run(options)
+    except KeyboardInterrupt:
+        return _fail("Interrupted.", INTERRUPTED)
+    except BrokenPipeError:
+        # What is still to be written goes nowhere; or else Python complains at its exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return NO_READER
+    except RunMatError as error:
+        return _fail(_with_place(f"Error: {error}", error))
+    except Exception as error:
+        log = logging.getLogger("runmat_jit")
+        log.debug("The command line shows one line of this error:", exc_info=error)
+        return _fail(_with_place(f"Internal error: {_described(error)}; please report it", error))
+
+
+def _run(options: Namespace) -> int:
     try:
         text = options.code
         source = read_source(options.script) if text is None else Source(text, "<text>")
@@ -27,8 +55,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         run_source(source, {}, Session(engine, folders=(folder, Path.cwd())), frozenset())
     except MatlabSyntaxError as error:
+        sys.stdout.flush()
         return _fail(str(error))
     except MatlabError as error:
+        sys.stdout.flush()
         return _fail(report(error))
     finally:
         if options.explain:
@@ -40,13 +70,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def report(error: MatlabError) -> str:
     """What a user reads: identifier, message, and the place with a caret below it."""
     name = f" ({error.identifier})" if error.identifier else ""
-    return "\n".join([f"Error{name}: {error.message}", *getattr(error, "__notes__", ())])
+    return _with_place(f"Error{name}: {error.message}", error)
 
 
-def _fail(message: str) -> int:
-    sys.stdout.flush()
+def _with_place(message: str, error: Exception) -> str:
+    return "\n".join([message, *getattr(error, "__notes__", ())])
+
+
+def _described(error: Exception) -> str:
+    """The class and the first line of an error's text."""
+    return ": ".join([type(error).__name__, *str(error).splitlines()[:1]])
+
+
+def _fail(message: str, status: int = 1) -> int:
     sys.stderr.write(f"{message}\n")
-    return 1
+    return status
 
 
 def _parser() -> ArgumentParser:

@@ -224,7 +224,7 @@ def call_anonymous(
         session.depth -= 1
 
 
-def locate(error: MatlabError, frame: Frame) -> None:
+def locate(error: Exception, frame: Frame) -> None:
     """Note the innermost line that an error came from; later calls leave it."""
     if frame.span is None or getattr(error, "__notes__", None):
         return

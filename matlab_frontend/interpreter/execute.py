@@ -54,6 +54,13 @@ def run_block(interpreter: Interpreter, block: nodes.Block, frame: Frame) -> Flo
             raised = MatlabError("MATLAB:linearAlgebra", str(error))
             calls.locate(raised, frame)
             raise raised from error
+        except MemoryError as error:
+            raised = MatlabError("MATLAB:nomem", f"Out of memory. {error}".rstrip())
+            calls.locate(raised, frame)
+            raise raised from error
+        except Exception as error:
+            calls.locate(error, frame)
+            raise
         if flow is not Flow.NEXT:
             return flow
         if interpreter.engine.recording:

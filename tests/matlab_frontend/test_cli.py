@@ -1,8 +1,14 @@
 """Oracle: exit codes and texts that a user expects of a command line."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from matlab_frontend.cli import main
+from matlab_frontend.interpreter.evaluate import BINARY
+from runmat_jit.core.errors import BackendError
 
 
 def test_a_text_is_run(capsys):
@@ -100,3 +106,89 @@ def test_a_builtin_given_the_wrong_class_raises_an_error_of_the_language(call, c
     shown = capsys.readouterr().err
     assert shown.startswith("Error (MATLAB:")
     assert "Traceback" not in shown
+
+
+def breaking(error):
+    def add(*_):
+        raise error
+
+    return add
+
+
+def test_a_mistake_of_ours_is_one_line_and_the_programs_place(tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(BINARY, "+", breaking(KeyError("no such\nentry")))
+    script = tmp_path / "fine.m"
+    script.write_text("disp('before')\ntry, y = f(1); catch, disp('caught'), end\n")
+    (tmp_path / "f.m").write_text("function y = f(x)\ny = x + 1;\n")
+    assert main([str(script)]) == 1
+    shown = capsys.readouterr()
+    assert shown.out == "before\n"
+    assert shown.err == (
+        "Internal error: KeyError: 'no such\\nentry'; please report it\n"
+        f"{tmp_path / 'f.m'}:2:5 in f\n"
+        "  y = x + 1;\n"
+        "      ^^^^^\n"
+    )
+
+
+def test_the_traceback_of_a_mistake_of_ours_is_in_the_log(monkeypatch, caplog):
+    monkeypatch.setitem(BINARY, "+", breaking(AttributeError("nothing here")))
+    with caplog.at_level("DEBUG", "runmat_jit"):
+        assert main(["-e", "1 + 1"]) == 1
+    (record,) = [record for record in caplog.records if record.exc_info]
+    assert record.levelname == "DEBUG"
+    assert record.exc_info[0] is AttributeError
+
+
+def test_the_log_is_shown_where_it_is_asked_for():
+    broken = (
+        "import sys; from matlab_frontend.interpreter.evaluate import BINARY;"
+        "from matlab_frontend.cli import main;"
+        "BINARY['+'] = None; sys.exit(main(['-e', '1 + 1']))"
+    )
+    shown = {}
+    for level in ("", "debug"):
+        found = subprocess.run(
+            [sys.executable, "-c", broken],
+            env={**os.environ, "RUNMAT_LOG": level},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert found.returncode == 1
+        assert "Internal error: TypeError" in found.stderr
+        shown[level] = "Traceback" in found.stderr
+    assert shown == {"": False, "debug": True}
+
+
+def test_an_error_of_the_library_is_no_mistake_of_ours(capsys, monkeypatch):
+    monkeypatch.setitem(BINARY, "+", breaking(BackendError("the device is lost")))
+    assert main(["-e", "x = 1 + 1;"]) == 1
+    assert capsys.readouterr().err.startswith("Error: the device is lost\n<text>:1:5\n")
+
+
+def test_an_interrupted_program_says_so(capsys, monkeypatch):
+    monkeypatch.setitem(BINARY, "+", breaking(KeyboardInterrupt()))
+    assert main(["-e", "disp(1), 1 + 1"]) == 130
+    assert capsys.readouterr() == ("     1\n", "Interrupted.\n")
+
+
+def test_a_program_ends_quietly_when_nobody_reads_its_output():
+    process = subprocess.Popen(
+        [sys.executable, "-m", "runmat_jit.matlab", "-e", "while true, disp(7), end"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout.readline().strip() == b"7"
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait() == 141
+
+
+def test_an_array_that_is_too_large_is_an_error_of_the_program(capsys):
+    code = "try, x = eye(1e7); catch e, disp(e.identifier), end, x = eye(1e7);"
+    assert main(["-e", code]) == 1
+    shown = capsys.readouterr()
+    assert shown.out == "MATLAB:nomem\n"
+    assert shown.err.startswith("Error (MATLAB:nomem): Out of memory.")
