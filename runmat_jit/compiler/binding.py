@@ -20,23 +20,30 @@ Pick = Callable[[Sequence[Any]], tuple[np.ndarray, ...]]
 class Bound:
     """A launch with its kernel compiled.
 
-    ``pick`` takes the arrays of the first parameters out of a program's memory; ``block`` is the
+    ``places`` numbers the arrays of the first parameters in a program's memory; ``block`` is the
     argument block after them, with zeros where scalars given by value go (``scalars``: block
     slot, memory number).
     """
 
     address: int
-    pick: Pick
     places: tuple[int, ...]
-    """Numbers of everything that it reads or writes."""
-    arrays: int
     offsets: tuple[int, ...]
     block: tuple[int, ...]
     scalars: tuple[tuple[int, int], ...]
     total: int
     grain: int
-    parallel: bool
     nbytes: int
+    instructions: int
+
+    @property
+    def uses(self) -> tuple[int, ...]:
+        """Numbers of everything that it reads or writes."""
+        return (*self.places, *(place for _, place in self.scalars))
+
+    @property
+    def parallel(self) -> bool:
+        """Whether the launch is long enough to wake the thread pool for it."""
+        return serial_us(self) > PARALLEL_FROM_US
 
 
 def arrays_first(kernel: Kernel, arguments: Sequence[Argument]) -> tuple[Kernel, list[Argument]]:
@@ -83,16 +90,14 @@ def bind(
             block.append(argument)
     return Bound(
         compiled.address,
-        picker(numbers),
-        (*numbers, *(place for _, place in scalars)),
-        len(numbers),
+        tuple(numbers),
         tuple(offsets),
         tuple(block),
         tuple(scalars),
         launch.total,
         launch.grain,
-        serial_us(launch, compiled.instructions) > PARALLEL_FROM_US,
         launch.nbytes,
+        compiled.instructions,
     )
 
 
@@ -100,12 +105,12 @@ PARALLEL_FROM_US = 8.0
 """Predicted serial time from which the thread pool is worth waking."""
 
 
-def serial_us(launch: Launch, instructions: int) -> float:
+def serial_us(launch: Bound) -> float:
     """Predicted time of a launch on one thread: the slower of arithmetic and memory.
 
     Measured on a core with 512-bit vectors: 4e-6 us an instruction and element, 10 GB/s.
     """
-    return max(4e-6 * launch.total * instructions, 1e-4 * launch.nbytes)
+    return max(4e-6 * launch.total * launch.instructions, 1e-4 * launch.nbytes)
 
 
 def picker(numbers: Sequence[int]) -> Pick:

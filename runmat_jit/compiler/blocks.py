@@ -24,7 +24,7 @@ class Blocks:
         self.views: list[dict[str, np.ndarray]] = []
         for launch in launches:
             words = np.array(
-                [*(0,) * launch.arrays, *launch.block, self.word.ctypes.data], np.int64
+                [*(0,) * len(launch.places), *launch.block, self.word.ctypes.data], np.int64
             )
             self.words.append(words)
             self.addresses.append(words.ctypes.data)

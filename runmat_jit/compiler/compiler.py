@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from runmat_jit.compiler.binding import Bound, arrays_first, bind, picker
+from runmat_jit.compiler.binding import Bound, arrays_first, bind
 from runmat_jit.compiler.lifetimes import take_turns
 from runmat_jit.compiler.program import Buffer, Commit, Layout, NativeProgram, report
 from runmat_jit.compiler.whole_writes import with_whole_writes
@@ -143,6 +143,15 @@ def link(
     session: Session, captured: Graph, plan: Plan, launches: tuple[tuple[Launch, ...], ...]
 ) -> Compiled:
     """Compile the kernels and bind them to a program's memory."""
+    layout, bound, kernels, nodes = place(session, plan, launches)
+    program = NativeProgram(session, layout, bound, EventFinder(captured), nodes)
+    return Compiled(program, captured, plan, launches, kernels)
+
+
+def place(
+    session: Session, plan: Plan, launches: tuple[tuple[Launch, ...], ...]
+) -> tuple[Layout, tuple[Bound, ...], tuple[Kernel, ...], dict[Node, int]]:
+    """The memory of a program, its launches bound to it, their kernels, the number of each node."""
     places = Places(session, plan)
     bound: list[Bound] = []
     kernels: list[Kernel] = []
@@ -154,10 +163,9 @@ def link(
         places.add_temporaries(arguments)
         kernels.append(kernel)
         bound.append(bind(launch, arguments, places.numbers, compiled))
-    layout = places.layout([launch.places for launch in bound])
+    layout = places.layout([launch.uses for launch in bound])
     nodes = {key: number for key, number in places.numbers.items() if isinstance(key, Node)}
-    program = NativeProgram(session, layout, bound, EventFinder(captured), nodes)
-    return Compiled(program, captured, plan, launches, tuple(kernels))
+    return layout, tuple(bound), tuple(kernels), nodes
 
 
 def on_gpu(session: Session, compiled: Compiled) -> Compiled:
@@ -283,7 +291,7 @@ class Places:
             *(n for pair in copies for n in pair),
         }
         buffers = take_turns(self.buffers, uses, kept)
-        return Layout(inputs, constants, buffers, picker(fresh), tuple(copies), tuple(commits))
+        return Layout(inputs, constants, buffers, tuple(fresh), tuple(copies), tuple(commits))
 
     def commit(self, node: Node, source: int, target: Into) -> Commit:
         """How a value is written into an input."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from runmat_jit.compiler.binding import Bound, Pick
+from runmat_jit.compiler.binding import Bound, picker
 from runmat_jit.compiler.blocks import Blocks
 from runmat_jit.core.errstate import warnings_raise
 from runmat_jit.core.protocols import EventsRaise
@@ -60,7 +60,7 @@ class Layout:
     inputs: int
     constants: tuple[np.ndarray, ...]
     buffers: tuple[Buffer, ...]
-    fresh: Pick
+    fresh: tuple[int, ...]
     copies: tuple[tuple[int, int], ...]
     """Results that are an input or another result: copied from, to."""
     commits: tuple[Commit, ...]
@@ -85,7 +85,11 @@ class NativeProgram:
         self._empty = session.allocator.empty
         self._events = events
         self._blocks: list[Blocks] = []
-        self._numbered = tuple(enumerate(self.launches))
+        self._numbered = tuple(
+            (number, bound, picker(bound.places), bound.parallel)
+            for number, bound in enumerate(self.launches)
+        )
+        self._fresh = picker(layout.fresh)
 
     def run(self, inputs: Sequence[Any], warn: frozenset[str]) -> list[np.ndarray]:
         """Run on one array (0-d for scalars) for each input; give the fresh results.
@@ -129,14 +133,14 @@ class NativeProgram:
             memory[target][...] = memory[source]
         for commit in self.layout.commits:
             write(memory[commit.input], memory[commit.source], commit)
-        return list(self.layout.fresh(memory))
+        return list(self._fresh(memory))
 
     def _run_kernels(self, memory: Sequence[np.ndarray], blocks: Blocks) -> None:
         launch, addresses, offsets = self._launch, blocks.addresses, blocks.offsets
-        for number, bound in self._numbered:
+        for number, bound, pick, parallel in self._numbered:
             for slot, place in bound.scalars:
                 blocks.set_scalar(number, slot, memory[place])
-            arrays = bound.pick(memory)
+            arrays = pick(memory)
             shift = offsets[number]
             if shift is None:
                 launch(
@@ -145,7 +149,7 @@ class NativeProgram:
                     addresses[number],
                     bound.total,
                     bound.grain,
-                    bound.parallel,
+                    parallel,
                 )
             else:
                 launch(
@@ -154,7 +158,7 @@ class NativeProgram:
                     addresses[number],
                     bound.total,
                     bound.grain,
-                    bound.parallel,
+                    parallel,
                     shift.ctypes.data,
                 )
         self._count("kernel_launches", len(self.launches))

@@ -1,0 +1,196 @@
+"""Extents that remember what they were computed from.
+
+An ``Extent`` stands for an int, with a formula over the extents of a call's arguments. Arithmetic
+on extents gives extents; what a comparison says is noted as a condition of their ``Scope``. Code
+that computes with shapes therefore computes a formula for every shape that meets the conditions,
+without knowing of it.
+
+An extent is no int: what needs a real one (``range``, NumPy, text) asks ``__index__``, and from
+then on the computation holds for this value alone, which is a condition too.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any, Final, cast
+
+
+class Scope:
+    """The symbols of one computation, its formulas, and the conditions under which they hold."""
+
+    def __init__(self) -> None:
+        self.symbols = 0
+        self.formulas: dict[tuple[str, str, str], int] = {}
+        """Each formula once: an operator's sign and its operands; the value is its number."""
+        self.conditions: dict[tuple[str, str, str, bool], None] = {}
+
+    def symbol(self, value: int) -> int:
+        """The next symbol, with its value in this computation."""
+        self.symbols += 1
+        return extent(value, f"s{self.symbols - 1}", self)
+
+    def formula(self, sign: str, left: str, right: str) -> str:
+        """The name of a formula, the same for the same operator and operands."""
+        return f"f{self.formulas.setdefault((sign, left, right), len(self.formulas))}"
+
+    def note(self, sign: str, left: str, right: str, *, holds: bool) -> None:
+        """A condition that was looked at, and what was found."""
+        self.conditions[sign, left, right, holds] = None
+
+    def function(self, numbers: Iterable[int]) -> Callable[..., tuple[int, ...] | None]:
+        """A function of the symbols' values: these numbers, or None where a condition fails."""
+        tests: dict[int, list[str]] = {}
+        for sign, left, right, holds in self.conditions:
+            refuse = f"not {left} {sign} {right}" if holds else f"{left} {sign} {right}"
+            line = f"    if {refuse}: return None"
+            tests.setdefault(max(_age(left), _age(right)), []).append(line)
+        lines = [f"def numbers({', '.join(f's{n}' for n in range(self.symbols))}):"]
+        lines += tests.get(-1, [])
+        for (sign, left, right), number in self.formulas.items():
+            lines.append(f"    f{number} = {left} {sign} {right}")
+            lines += tests.get(number, [])
+        lines.append(f"    return ({''.join(f'{_name(n, self)}, ' for n in numbers)})")
+        found: dict[str, Any] = {}
+        exec("\n".join(lines), found)  # noqa: S102  (text of numbers and operators, made above)
+        return cast("Callable[..., tuple[int, ...] | None]", found["numbers"])
+
+
+def _age(name: str) -> int:
+    """The number of a formula, which grows as they are made; -1 for symbols and constants."""
+    return int(name[1:]) if name.startswith("f") else -1
+
+
+class Extent:
+    """A number with the name of its formula in a scope."""
+
+    __slots__ = ("name", "scope", "value")
+
+    def __init__(self, value: int, name: str, scope: Scope) -> None:
+        self.value, self.name, self.scope = value, name, scope
+
+    def __index__(self) -> int:
+        self.scope.note("==", self.name, repr(self.value), holds=True)
+        return self.value
+
+    __int__ = __index__
+
+    def __float__(self) -> float:
+        return float(operator.index(self))
+
+    def __hash__(self) -> int:
+        return id(self.scope)  # all extents meet in a dict, where __eq__ notes what it finds
+
+    def __bool__(self) -> bool:
+        self.scope.note("==", self.name, "0", holds=self.value == 0)
+        return self.value != 0
+
+    def __pos__(self) -> Extent:
+        return self
+
+    def __neg__(self) -> Any:
+        number: Any = self
+        return 0 - number
+
+    def __abs__(self) -> Any:
+        number: Any = self
+        return -number if number < 0 else number
+
+    def __divmod__(self, other: Any) -> tuple[Any, Any]:
+        return self // other, self % other
+
+    def __truediv__(self, other: Any) -> Any:
+        return operator.index(self) / other
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return other / operator.index(self)
+
+    def bit_length(self) -> int:
+        """As of an int; the value is looked at."""
+        return operator.index(self).bit_length()
+
+    def __format__(self, spec: str) -> str:
+        return format(operator.index(self), spec)
+
+    def __str__(self) -> str:
+        return str(operator.index(self))
+
+    def __repr__(self) -> str:
+        return f"{self.name}={self.value}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return int, (operator.index(self),)
+
+
+def extent(value: int, name: str, scope: Scope) -> int:
+    """An extent, which type checkers take for the int that it stands for."""
+    return cast("int", Extent(value, name, scope))
+
+
+def plain(number: int) -> int:
+    """The value of a number, without a condition: for what holds for every value."""
+    return number.value if isinstance(number, Extent) else number
+
+
+def _name(number: int, scope: Scope) -> str:
+    """What a number is called in formulas; of an extent of another computation, its value."""
+    if isinstance(number, Extent) and number.scope is scope:
+        return number.name
+    value = operator.index(number)
+    return repr(value) if value >= 0 else f"({value})"
+
+
+def _arithmetic(sign: str, function: Callable[[int, int], int]) -> tuple[Any, Any]:
+    def computed(left: Any, right: Any, scope: Scope) -> int:
+        name = scope.formula(sign, _name(left, scope), _name(right, scope))
+        return extent(function(plain(left), plain(right)), name, scope)
+
+    def forward(self: Extent, other: Any) -> Any:
+        if isinstance(other, float):
+            return function(operator.index(self), other)  # type: ignore[arg-type]  # a float again
+        if not isinstance(other, int | Extent):
+            return NotImplemented
+        neutral = isinstance(other, int) and other == _NEUTRAL.get(sign)
+        return self if neutral else computed(self, other, self.scope)
+
+    def backward(self: Extent, other: Any) -> Any:
+        if isinstance(other, float):
+            return function(other, operator.index(self))  # type: ignore[arg-type]  # likewise
+        if not isinstance(other, int):
+            return NotImplemented
+        neutral = sign in "+*" and other == _NEUTRAL[sign]
+        return self if neutral else computed(other, self, self.scope)
+
+    return forward, backward
+
+
+def _comparison(sign: str, function: Callable[[Any, Any], bool]) -> Any:
+    def compare(self: Extent, other: Any) -> Any:
+        if isinstance(other, float):
+            return function(operator.index(self), other)
+        if not isinstance(other, int | Extent):
+            return NotImplemented
+        holds = function(self.value, plain(cast("int", other)))
+        left, right = self.name, _name(cast("int", other), self.scope)
+        if left != right:
+            self.scope.note(sign, left, right, holds=holds)
+        return holds
+
+    return compare
+
+
+_NEUTRAL: Final = {"+": 0, "-": 0, "*": 1, "//": 1}
+_ARITHMETIC: Final = {"add": "+", "sub": "-", "mul": "*", "floordiv": "//", "mod": "%"}
+_COMPARISONS: Final = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+
+
+def _install() -> None:
+    for name, sign in _ARITHMETIC.items():
+        forward, backward = _arithmetic(sign, getattr(operator, name))
+        setattr(Extent, f"__{name}__", forward)
+        setattr(Extent, f"__r{name}__", backward)
+    for name, sign in _COMPARISONS.items():
+        setattr(Extent, f"__{name}__", _comparison(sign, getattr(operator, name)))
+
+
+_install()
