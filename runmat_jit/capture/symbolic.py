@@ -1,0 +1,135 @@
+"""Geometry of views by arithmetic, for arrays whose extents remember their formulas.
+
+NumPy says what a view is by making it, in plain numbers. For an array of extents the same view is
+computed here; where that cannot be done, or gives other numbers, the view has NumPy's numbers and
+the recording holds for this shape alone.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from runmat_jit.capture import classify
+from runmat_jit.capture.storage import Geometry
+from runmat_jit.core.extent import Extent, plain
+
+Axis = tuple[int, int]
+"""Extent and stride (bytes) of an axis."""
+
+
+def is_symbolic(at: Geometry) -> bool:
+    """Whether any extent or stride is a formula."""
+    return any(isinstance(number, Extent) for number in (*at.shape, *at.strides))
+
+
+def view_of(
+    parent: Geometry, made: Geometry, fn: Any, rest: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Geometry:
+    """The geometry ``made`` that a call gave for a view of ``parent``, in formulas."""
+    if not is_symbolic(parent):
+        return made
+    if fn is classify.GETITEM:
+        found = indexed(parent, rest[0])
+    else:
+        found = rearranged(parent, fn, rest, kwargs)
+    if found is None or numbers_of(found) != numbers_of(made):
+        for number in (*parent.shape, *parent.strides):
+            operator.index(number)  # from here on the recording holds for these numbers alone
+        return made
+    return found
+
+
+def numbers_of(at: Geometry) -> tuple[Any, ...]:
+    """Plain offset, shape and strides; strides of axes without a second element do not count."""
+    axes = [(plain(n), plain(s)) for n, s in zip(at.shape, at.strides, strict=True)]
+    return plain(at.offset), [(n, s if n > 1 else 0) for n, s in axes], at.dtype
+
+
+def indexed(parent: Geometry, key: Any) -> Geometry | None:
+    """What a basic key shows of an array: integers, slices, new axes and an ellipsis."""
+    parts = key if type(key) is tuple else (key,)
+    axes = list(zip(parent.shape, parent.strides, strict=True))
+    taken = sum(part is not None and part is not Ellipsis for part in parts)
+    if Ellipsis not in parts:
+        parts = (*parts, Ellipsis)
+    offset, kept = parent.offset, []
+    for part in parts:
+        if part is None:
+            kept.append((1, 0))
+        elif part is Ellipsis:
+            free = len(axes) - taken
+            kept += axes[:free]
+            del axes[:free]
+        else:
+            (extent, stride), taken = axes.pop(0), taken - 1
+            if isinstance(part, slice):
+                first, count, step = walked(part, extent)
+                kept.append((count, stride * step))
+            else:
+                number = operator.index(part)
+                first = number + extent if number < 0 else number
+            offset = offset + first * stride
+    return _with(parent, offset, kept)
+
+
+def walked(part: slice, extent: int) -> tuple[int, int, int]:
+    """First index, number of elements and step of a slice of an axis."""
+    step = 1 if part.step is None else operator.index(part.step)
+    lowest, highest = (0, extent) if step > 0 else (-1, extent - 1)
+
+    def place(index: Any, default: int) -> int:
+        if index is None:
+            return default
+        number: int = operator.index(index)
+        if number < 0:
+            return max(number + extent, lowest)
+        return min(number, highest)
+
+    first = place(part.start, lowest if step > 0 else highest)
+    last = place(part.stop, highest if step > 0 else lowest)
+    distance = last - first if step > 0 else first - last
+    count = (distance + abs(step) - 1) // abs(step) if distance > 0 else 0
+    return first, count, step
+
+
+def rearranged(
+    parent: Geometry, fn: Any, rest: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Geometry | None:
+    """What a call shows that moves, adds or drops whole axes: asked on axes that tell their name.
+
+    Axis k of the array that is asked has extent 2 + k (1 where the true extent is 1); None where
+    the call does something else to them.
+    """
+    extents = tuple(1 if n == 1 else 2 + axis for axis, n in enumerate(parent.shape))
+    asked = np.empty(extents, np.bool_)
+    try:
+        made = fn(asked, *rest, **kwargs)
+    except (TypeError, ValueError):
+        return None
+    if not isinstance(made, np.ndarray) or _address(made) != _address(asked):
+        return None
+    names = {(n, s): axis for axis, (n, s) in enumerate(zip(extents, asked.strides, strict=True))}
+    kept: list[Axis] = []
+    for extent, stride in zip(made.shape, made.strides, strict=True):
+        axis = names.pop((extent, stride), None)
+        if axis is None and extent != 1:
+            return None
+        kept.append((1, 0) if axis is None else (parent.shape[axis], parent.strides[axis]))
+    if any(extents[axis] != 1 for axis in names.values()):
+        return None
+    return _with(parent, parent.offset, kept)
+
+
+def _address(array: np.ndarray) -> int:
+    address: int = array.__array_interface__["data"][0]
+    return address
+
+
+def _with(parent: Geometry, offset: int, axes: Sequence[Axis]) -> Geometry:
+    shape, strides = tuple(n for n, _ in axes), tuple(s for _, s in axes)
+    return replace(parent, offset=offset, shape=shape, strides=strides, slot=None)
