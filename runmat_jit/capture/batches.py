@@ -14,6 +14,7 @@ from runmat_jit.capture.storage import FREED_BYTES, Geometry, Storage, array_at
 from runmat_jit.capture.tape import Ref
 from runmat_jit.capture.trace import Batch, scalar_of
 from runmat_jit.graph.node import Into
+from runmat_jit.graph.renumber import as_seen
 from runmat_jit.runtime.arrays import host_written, to_host
 
 if TYPE_CHECKING:
@@ -96,7 +97,11 @@ def targets(pending: Sequence[Pending]) -> list[Storage]:
 
 def run(tracer: Tracer, functional: Functional, upto: int) -> None:
     """Compile and run a graph, give the storages their memory, and record the step."""
-    program = tracer.executor.compile(functional.graph)
+    graph = functional.graph
+    if tracer.symbols is not None:
+        tracer.symbols.graphs.append(graph)
+        graph = as_seen(graph)
+    program = tracer.executor.compile(graph)
     tracer.programs.append(program)
     values = [
         scalar_of(entry.operand.value, entry.dtype)

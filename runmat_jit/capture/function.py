@@ -19,6 +19,7 @@ from runmat_jit.capture.aside import Aside
 from runmat_jit.capture.boundary import Boundary
 from runmat_jit.capture.calls import call as captured_call
 from runmat_jit.capture.convert import Rewriter
+from runmat_jit.capture.family import Families
 from runmat_jit.capture.generators import draws
 from runmat_jit.capture.hooks import Hooks
 from runmat_jit.capture.key import HoldsArrays, NotCapturable, call_key, require_capturable
@@ -133,6 +134,7 @@ class CapturedFunction:
     ) -> None:
         self.fn, self.capturer, self.whole = fn, capturer, whole
         self.records: OrderedDict[Hashable, Record] = OrderedDict()
+        self.families = Families()
         self.counts = Counts()
         self.aside = Aside()
         self.calls = 0
@@ -174,6 +176,8 @@ class CapturedFunction:
             return self.run_plain(args, kwargs, Reason("unhashable-argument", detail), boundary)
         departure = None
         leaves = len(slots)
+        if found is None and not state.immediate and (new := self.families.segment(key)):
+            found = self.publish(key, new, None)
         if found is not None and not state.immediate and found.root.outcomes:
             self.calls += 1
             departure, result = replay(found.root, slots, self.calls)
@@ -190,7 +194,9 @@ class CapturedFunction:
             require_capturable(slots[:leaves])
         except NotCapturable as reason:
             return self.run_plain(args, kwargs, Reason(reason.reason, str(reason)), boundary)
-        return self.record(key, args, kwargs, leaves, departure=departure, boundary=boundary)
+        return self.record(
+            key, args, kwargs, slots[:leaves], departure=departure, boundary=boundary
+        )
 
     def call_with_arrays(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call whose arguments hold arrays of ours: so does its result."""
@@ -264,10 +270,10 @@ class CapturedFunction:
     # -- recording ---------------------------------------------------------------------------------
     def record(
         self,
-        key: Hashable,
+        key: tuple[Hashable, ...],
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
-        leaves: int,
+        slots: list[Any],
         *,
         departure: Departure | None,
         boundary: Boundary | None = None,
@@ -277,6 +283,9 @@ class CapturedFunction:
         self.counts.recorded += 1
         capturer.executor.count("calls_recorded")
         feed = None if departure is None else departure.feed()
+        symbols = None
+        if departure is None and boundary is None:
+            symbols = self.families.symbols(key, slots)
         if departure is not None:
             self.counts.retraced += 1
             capturer.executor.count("calls_retraced")
@@ -284,9 +293,10 @@ class CapturedFunction:
             capturer.executor,
             capturer.states,
             capturer.lines,
-            leaves,
-            patterns=capturer.patterns,
+            len(slots),
+            patterns=capturer.patterns if symbols is None else None,
             feed=feed,
+            symbols=symbols,
             whole=self.fn if self.whole else None,
             boundary=boundary,
         )
@@ -317,6 +327,9 @@ class CapturedFunction:
             return late.finish(result)
         if segment is not None and not found.driven:
             self.publish(key, segment, departure)
+            if departure is None and boundary is None:
+                with self._lock:
+                    self.families.learn(key, segment, symbols, capturer.executor)
         return result
 
     def body(self, tracer: Tracer) -> types.FunctionType | Reason:
@@ -347,7 +360,7 @@ class CapturedFunction:
                 self.records.popitem(last=False)
             return record
 
-    def publish(self, key: Hashable, segment: Segment, departure: Departure | None) -> None:
+    def publish(self, key: Hashable, segment: Segment, departure: Departure | None) -> Record:
         """Put a finished segment, and what hangs on it, where the replay left its tree."""
         with self._lock:
             record = self.records.setdefault(key, Record())
@@ -357,13 +370,17 @@ class CapturedFunction:
                 fork, outcome = departure.fork, departure.outcome
             fork.add(outcome, segment)
             prune(record.root)
+            if len(self.records) > KEY_LIMIT:
+                self.records.popitem(last=False)
         self.capturer.executor.count("traces_published")
+        return record
 
     def clear(self) -> None:
         """Forget all traces and counts."""
         with self._lock:
             self.records.clear()
             self.counts, self.aside = Counts(), Aside()
+            self.families = Families()
 
 
 def host_calls(entries: list[Entry]) -> tuple[tuple[str, SourceLine | None], ...]:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from runmat_jit.core.extent import plain
 from runmat_jit.runtime.arrays import Shown
 
 FREED_BYTES = 4096
@@ -143,6 +144,7 @@ def memory_order(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int,
 
 def empty_strided(shape: tuple[int, ...], dtype: np.dtype, strides: tuple[int, ...]) -> np.ndarray:
     """New unfilled memory whose axes lie in the order that the strides say."""
+    shape, strides = tuple(map(plain, shape)), tuple(map(plain, strides))
     order = memory_order(shape, strides)
     if order == tuple(range(len(shape))):
         return np.empty(shape, dtype)
@@ -161,7 +163,10 @@ def array_at(
     interface = dict(base.__array_interface__)
     address, read_only = interface["data"]
     interface.update(
-        data=(address + offset, read_only), typestr=dtype.str, shape=shape, strides=strides
+        data=(address + plain(offset), read_only),
+        typestr=dtype.str,
+        shape=tuple(map(plain, shape)),
+        strides=tuple(map(plain, strides)),
     )
     return np.asarray(Shown(interface, base))
 

@@ -38,10 +38,15 @@ def view_of(
     else:
         found = rearranged(parent, fn, rest, kwargs)
     if found is None or numbers_of(found) != numbers_of(made):
-        for number in (*parent.shape, *parent.strides):
-            operator.index(number)  # from here on the recording holds for these numbers alone
+        settle(parent)
         return made
     return found
+
+
+def settle(at: Geometry) -> None:
+    """From here on the recording holds for these extents alone."""
+    for number in (*at.shape, *at.strides):
+        operator.index(number)
 
 
 def numbers_of(at: Geometry) -> tuple[Any, ...]:

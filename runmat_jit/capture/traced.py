@@ -65,7 +65,8 @@ class Traced:
 
     @property
     def shape(self) -> Any:
-        return self._rm_geometry.shape if self._rm_geometry else self._rm_held.shape
+        shape = self._rm_geometry.shape if self._rm_geometry else self._rm_held.shape
+        return shape if self._rm_tracer.symbols is None else tuple(map(operator.index, shape))
 
     @property
     def dtype(self) -> Any:
@@ -73,7 +74,8 @@ class Traced:
 
     @property
     def strides(self) -> Any:
-        return self._rm_geometry.strides if self._rm_geometry else self._rm_held.strides
+        strides = self._rm_geometry.strides if self._rm_geometry else self._rm_held.strides
+        return strides if self._rm_tracer.symbols is None else tuple(map(operator.index, strides))
 
     @property
     def ndim(self) -> int:

@@ -19,6 +19,7 @@ import numpy as np
 from runmat_jit.capture import batches, classify, decisions, deferral, host, views
 from runmat_jit.capture.boundary import Boundary
 from runmat_jit.capture.concrete import concrete_key
+from runmat_jit.capture.family import Symbols
 from runmat_jit.capture.feed import Feed
 from runmat_jit.capture.lines import Line, Lines
 from runmat_jit.capture.outside import Outside
@@ -57,9 +58,11 @@ class Tracer:
         feed: Feed | None = None,
         whole: types.FunctionType | None = None,
         boundary: Boundary | None = None,
+        symbols: Symbols | None = None,
     ) -> None:
         self.executor = executor if boundary is None else executor.resident()
         self.states, self.lines, self.boundary = states, lines, boundary
+        self.symbols = symbols  # what the extents of arguments are called, if they have names
         self.whole = whole  # the function that is to be captured whole, or else to raise
         self.patterns = Patterns() if patterns is None else patterns
         self.thread = threading.get_ident()

@@ -14,8 +14,10 @@ from runmat_jit.capture.pytree import Structure, is_namedtuple, is_plain_datacla
 from runmat_jit.capture.storage import Storage
 from runmat_jit.capture.tape import Nest, Ref
 from runmat_jit.capture.traced import ARRAY, GENERIC, PYTHON, Traced, TracedMethod
+from runmat_jit.core.types import c_strides
 
 if TYPE_CHECKING:
+    from runmat_jit.capture.family import Symbols
     from runmat_jit.capture.tracer import Tracer
 
 SCALARS = (bool, int, float, complex)
@@ -131,10 +133,21 @@ class Encoder:
         if not is_traceable(value):
             return value
         storage = Storage.of(tracer.slot() if slot is None else slot, value)
+        if tracer.symbols is not None:
+            self.name_extents(storage, tracer.symbols)
         traced = Traced(tracer, storage.slot, ARRAY, held=value, geometry=storage.geometry())
         storage.owned_by(traced, tracer.dead)
         tracer.remember(value, traced)
         return traced
+
+    def name_extents(self, storage: Storage, symbols: Symbols) -> None:
+        """Give an argument's extents their names; of other arrays nobody knows them beforehand."""
+        shape = symbols.shapes.get(storage.slot)
+        if shape is None:
+            symbols.usable = symbols.usable and storage.slot < len(self.leaves)
+            return
+        storage.shape = shape
+        storage.strides = tuple([n * storage.dtype.itemsize for n in c_strides(shape)])
 
     # -- traced to real --------------------------------------------------------------------------
     def raw(self, value: Any, depth: int = 0) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from runmat_jit.capture import classify
+from runmat_jit.capture import classify, symbolic
 from runmat_jit.capture.concrete import MISS, concrete_integer
 from runmat_jit.capture.pending import Pending
 from runmat_jit.capture.storage import Storage
@@ -112,6 +112,7 @@ def adopt(tracer: Tracer, parent: Traced, made: Any, origin: tuple[Any, ...]) ->
     place = at.storage.locate(made) if made.size else None
     if place is None:
         return None
+    place = symbolic.view_of(at, place, fn, rest, kwargs)
     slot = tracer.slot()
     view = Traced(tracer, slot, ARRAY, geometry=replace(place, slot=slot))
     view._rm_origin = (parent, fn, rest, kwargs)
@@ -147,6 +148,7 @@ def element(tracer: Tracer, value: Traced, key: Any) -> tuple[bool, Any]:
     place = at.storage.locate(source[whole])
     if place is None or place.dtype not in COMPILED_DTYPES:
         return MISS
+    place = symbolic.view_of(at, place, classify.GETITEM, (whole,), {})
     storage = Storage(tracer.slot(), place.dtype, (), ())
     traced = tracer.new_storage(storage, GENERIC)
     line = tracer.line()
@@ -179,4 +181,5 @@ def moved(tracer: Tracer, target: Traced) -> None:
     held = tracer.value(target)
     at = target._rm_geometry
     if at is not None:
+        symbolic.settle(at)
         target._rm_geometry = at.storage.locate(held) or at

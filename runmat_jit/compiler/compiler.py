@@ -32,6 +32,8 @@ from runmat_jit.runtime.session import Session
 
 if TYPE_CHECKING:
     from runmat_jit.backends.reference.events import EventReport
+    from runmat_jit.compiler.template import Template
+    from runmat_jit.core.extent import Scope
 
 PROGRAM_LIMIT = 512
 """Programs kept: the least recently used go first. Their kernels stay compiled."""
@@ -211,6 +213,17 @@ class DeviceExecutor:
     def compile(self, graph: Graph) -> Compiled:
         """The program of a graph on this device."""
         return self.compiler.compile(graph, self.device, resident=self.is_resident)
+
+    def template(self, graph: Graph, scope: Scope) -> Template | None:
+        """The program of a graph for every shape; None where programs are not plainly native."""
+        session = self.compiler.session
+        if self.device != "cpu" or self.is_resident or session.config.verify == 1:
+            return None
+        if session.unsupported is not None:
+            return None
+        from runmat_jit.compiler.template import make_template  # noqa: PLC0415  (it needs this module)
+
+        return make_template(self.compiler, graph, scope)
 
     def resident(self) -> DeviceExecutor:
         """The same for calls with arrays whose contents may be on a device."""

@@ -8,31 +8,34 @@ taken the same decisions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from runmat_jit.compiler.binding import Bound
-from runmat_jit.compiler.compiler import EventFinder, place
+from runmat_jit.compiler.compiler import Compiled, Compiler, EventFinder, place
 from runmat_jit.compiler.program import Buffer, Commit, Layout, NativeProgram
-from runmat_jit.core.extent import Extent, Scope
-from runmat_jit.core.types import TensorType
-from runmat_jit.graph.node import Fresh, Graph, GraphBuilder, Into, Node, Output
+from runmat_jit.core.extent import Scope
+from runmat_jit.graph.node import Graph, Node
+from runmat_jit.graph.renumber import concrete
 from runmat_jit.lower.lower import lower
 from runmat_jit.passes.fusion.grower import grow
 from runmat_jit.passes.pipeline import optimize
 from runmat_jit.plan.make_plan import make_plan
-from runmat_jit.runtime.session import Session
 
 if TYPE_CHECKING:
     from runmat_jit.backends.reference.events import EventReport
+    from runmat_jit.kernel.ir import Kernel
+    from runmat_jit.lower.launch import Launch
+    from runmat_jit.plan.plan import Plan
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Template:
     """A program whose numbers are formulas over the symbols of a scope."""
 
-    session: Session
+    compiler: Compiler
     scope: Scope
     captured: Graph
     layout: Layout
@@ -43,28 +46,69 @@ class Template:
         """The formulas, in the order in which ``at`` takes their values."""
         return list(numbers_of(self.layout, self.launches))
 
-    def at(self, numbers: Sequence[int], symbols: Sequence[int]) -> NativeProgram:
+    def at(self, numbers: Sequence[int], symbols: Sequence[int]) -> Instance:
         """The program for given values of the formulas and of the symbols."""
-        layout, launches = with_numbers(self.layout, self.launches, iter(numbers))
-        events = LateEvents(self.captured, self.scope, tuple(symbols))
-        return NativeProgram(self.session, layout, launches, events, self.places)
+        return Instance(self, tuple(numbers), tuple(symbols))
 
-    def describes(self, program: NativeProgram, numbers: Sequence[int]) -> bool:
+    def describes(self, program: Any, numbers: Sequence[int]) -> bool:
         """Whether a program, compiled for a shape, is the template's with these numbers."""
-        return list(numbers) == list(numbers_of(program.layout, program.launches)) and structure_of(
-            self.layout, self.launches
-        ) == structure_of(program.layout, program.launches)
+        native = getattr(program, "program", None)
+        return (
+            isinstance(native, NativeProgram)
+            and list(numbers) == list(numbers_of(native.layout, native.launches))
+            and structure_of(self.layout, self.launches)
+            == structure_of(native.layout, native.launches)
+        )
 
 
-def make_template(
-    session: Session, graph: Graph, scope: Scope, disabled: frozenset[str]
-) -> Template:
+class Instance:
+    """A template's program for one shape; what explanations ask for is compiled when they ask."""
+
+    device, device_reason = "cpu", ""
+
+    def __init__(
+        self, template: Template, numbers: tuple[int, ...], symbols: tuple[int, ...]
+    ) -> None:
+        self._template, self._symbols = template, symbols
+        layout, launches = with_numbers(template.layout, template.launches, iter(numbers))
+        session = template.compiler.session
+        self.program = NativeProgram(session, layout, launches, self._events, template.places)
+        self.run = self.program.run
+
+    @cached_property
+    def captured(self) -> Graph:
+        """The graph for this shape."""
+        return concrete(self._template.captured, self._template.scope, self._symbols)
+
+    @cached_property
+    def compiled(self) -> Compiled:
+        """The program that the compiler makes for this shape: equal, with all that led to it."""
+        return self._template.compiler.compile(self.captured)
+
+    @property
+    def plan(self) -> Plan:
+        return self.compiled.plan
+
+    @property
+    def launches(self) -> tuple[tuple[Launch, ...], ...]:
+        return self.compiled.launches
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        return self.compiled.kernels
+
+    def _events(self, inputs: Sequence[Any], warn: frozenset[str]) -> Sequence[EventReport]:
+        return EventFinder(self.captured)(inputs, warn)
+
+
+def make_template(compiler: Compiler, graph: Graph, scope: Scope) -> Template:
     """Take a graph whose extents are symbols of ``scope`` through every stage."""
+    session = compiler.session
     optimized = optimize(graph)
-    plan = make_plan(optimized, grow(optimized, disabled))
+    plan = make_plan(optimized, grow(optimized, session.config.disable_fusion))
     launches = tuple(lower(region, plan) for region in plan.regions)
     layout, bound, _, places = place(session, plan, launches)
-    return Template(session, scope, graph, layout, bound, places)
+    return Template(compiler, scope, graph, layout, bound, places)
 
 
 # -- the numbers of a program ----------------------------------------------------------------------
@@ -119,68 +163,3 @@ def structure_of(layout: Layout, launches: Sequence[Bound]) -> Hashable:
 
 def _structure_of_commit(commit: Commit) -> Hashable:
     return commit.source, commit.input, len(commit.shape), commit.whole
-
-
-# -- events ----------------------------------------------------------------------------------------
-@dataclass(frozen=True, slots=True, eq=False)
-class LateEvents:
-    """Finds events by interpreting the captured graph, made for the shape when it is needed."""
-
-    graph: Graph
-    scope: Scope
-    symbols: tuple[int, ...]
-
-    def __call__(self, inputs: Sequence[Any], warn: frozenset[str]) -> Sequence[EventReport]:
-        return EventFinder(concrete(self.graph, self.scope, self.symbols))(inputs, warn)
-
-
-def concrete(graph: Graph, scope: Scope, symbols: Sequence[int]) -> Graph:
-    """A graph of extents as a graph of the numbers that they have for these symbols."""
-    formulas: dict[str, int] = {}
-
-    def collect(value: Any) -> None:
-        if isinstance(value, Extent):
-            formulas.setdefault(value.name, value)  # type: ignore[arg-type]  # stands for an int
-        elif isinstance(value, tuple):
-            for item in value:
-                collect(item)
-
-    for node in graph.nodes:
-        collect((node.type.shape, tuple(node.params.values())))
-    for output in graph.outputs:
-        if isinstance(output.target, Into):
-            collect((output.target.offset, output.target.strides))
-    values = scope.function(formulas.values())(*symbols)
-    assert values is not None, "the conditions were met when the program was made"
-    known = dict(zip(formulas, values, strict=True))
-    return rebuilt(graph, lambda value: _plain(value, known))
-
-
-def _plain(value: Any, known: dict[str, int]) -> Any:
-    if isinstance(value, Extent):
-        return known[value.name]
-    return tuple([_plain(item, known) for item in value]) if isinstance(value, tuple) else value
-
-
-def rebuilt(graph: Graph, number: Callable[[Any], Any]) -> Graph:
-    """The same graph with ``number`` applied to shapes, parameters and places."""
-    builder = GraphBuilder()
-    made: dict[Node, Node] = {}
-    nodes = [*graph.inputs, *(node for node in graph.nodes if node.op.name != "input")]
-    for node in nodes:
-        kind = TensorType(node.type.dtype, number(node.type.shape))
-        params = {name: number(value) for name, value in node.params.items()}
-        args = tuple(made[arg] for arg in node.args)
-        if node.op.name == "input":
-            strides = params["strides"]
-            made[node] = builder.input(node.op, kind, strides, node.line)
-        else:
-            made[node] = builder.make(node.op, args, params, kind, node.line)
-    outputs = []
-    for output in graph.outputs:
-        target: Fresh | Into = output.target
-        if isinstance(target, Into):
-            target = Into(target.input, number(target.offset), number(target.strides))
-        outputs.append(Output(made[output.node], target))
-    graph_of = builder.finish(outputs)
-    return Graph(graph_of.inputs, tuple(made[node] for node in graph.nodes), graph_of.outputs)

@@ -22,11 +22,27 @@ class Program(Protocol):
         """
 
 
+class Template(Protocol):
+    """A program for every shape that meets the conditions of a scope."""
+
+    def numbers(self) -> list[int]:
+        """What depends on the shape, as formulas."""
+
+    def at(self, numbers: Sequence[int], symbols: Sequence[int]) -> Program:
+        """The program for given values of the formulas and of the scope's symbols."""
+
+    def describes(self, program: Program, numbers: Sequence[int]) -> bool:
+        """Whether a program, compiled for one shape, is this one with these numbers."""
+
+
 class Executor(Protocol):
     """Turns graphs into programs; implemented by the compiler, given to capture."""
 
     def compile(self, graph: Any) -> Program:
         """A program for a :class:`runmat_jit.graph.node.Graph`; equal structure compiles once."""
+
+    def template(self, graph: Any, scope: Any) -> Template | None:
+        """A program for every shape, of a graph whose extents are symbols of a scope."""
 
     def resident(self) -> Executor:
         """One whose programs take inputs where they are and leave results there."""
