@@ -156,7 +156,7 @@ def cover_setitem(tracer: Tracer, args: tuple[Any, ...]) -> Plan | None:
     if view is None:
         return None
     if isinstance(value, Traced | np.generic):
-        if not view.shape and view.dtype.kind in "iu" and is_float_scalar(value):
+        if not view.ndim and view.dtype.kind in "iu" and is_float_scalar(value):
             return None  # NumPy goes through int(), which may raise
         bound = Bound((value,), {"order": "K"})
         return finish(tracer, ROWS["copy"], bound, view, casting="unsafe")

@@ -28,6 +28,7 @@ from runmat_jit.capture.patterns import Patterns
 from runmat_jit.capture.recorder import record
 from runmat_jit.capture.rewrite import Refused, bind
 from runmat_jit.capture.tape import Effect, Entry, Op, refs
+from runmat_jit.capture.trace import Batch
 from runmat_jit.capture.tracer import Tracer
 from runmat_jit.capture.tree import Departure, Fork, Segment, prune, replay
 from runmat_jit.capture.wholeness import not_whole, reasons_of, require_whole
@@ -178,6 +179,7 @@ class CapturedFunction:
         leaves = len(slots)
         if found is None and not state.immediate and (new := self.families.segment(key)):
             found = self.publish(key, new, None)
+            found.programs = tuple([s.program for s in new.steps if isinstance(s, Batch)])
         if found is not None and not state.immediate and found.root.outcomes:
             self.calls += 1
             departure, result = replay(found.root, slots, self.calls)

@@ -79,7 +79,7 @@ class Traced:
 
     @property
     def ndim(self) -> int:
-        return len(self.shape)
+        return len(self._rm_geometry.shape if self._rm_geometry else self._rm_held.shape)
 
     @property
     def size(self) -> int:

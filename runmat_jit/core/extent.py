@@ -99,6 +99,9 @@ class Extent:
     def __divmod__(self, other: Any) -> tuple[Any, Any]:
         return self // other, self % other
 
+    def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
+        return other // self, other % self
+
     def __truediv__(self, other: Any) -> Any:
         return operator.index(self) / other
 
@@ -150,16 +153,23 @@ def _arithmetic(sign: str, function: Callable[[int, int], int]) -> tuple[Any, An
             return function(operator.index(self), other)  # type: ignore[arg-type]  # a float again
         if not isinstance(other, int | Extent):
             return NotImplemented
-        neutral = isinstance(other, int) and other == _NEUTRAL.get(sign)
-        return self if neutral else computed(self, other, self.scope)
+        if isinstance(other, int):
+            if other == _NEUTRAL.get(sign):
+                return self
+            if other == 0 and sign == "*":
+                return 0
+        return computed(self, other, self.scope)
 
     def backward(self: Extent, other: Any) -> Any:
         if isinstance(other, float):
             return function(other, operator.index(self))  # type: ignore[arg-type]  # likewise
         if not isinstance(other, int):
             return NotImplemented
-        neutral = sign in "+*" and other == _NEUTRAL[sign]
-        return self if neutral else computed(other, self, self.scope)
+        if sign in "+*":
+            return forward(self, other)
+        if other == 0 and sign != "-" and self != 0:
+            return 0
+        return computed(other, self, self.scope)
 
     return forward, backward
 
