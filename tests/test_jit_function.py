@@ -435,11 +435,15 @@ def test_the_error_of_fullgraph_ends_at_the_users_line():
     assert pickle.loads(pickle.dumps(caught.value)).reason.id == "unknown-call"
 
 
-def test_a_hot_function_that_never_compiles_has_one_line_in_the_log(caplog):
+@pytest.mark.parametrize(
+    ("compute", "message"),
+    [(lambda x: x * 2, "first 100 calls"), (lambda x: x, "plain Python from now on")],
+)
+def test_a_hot_function_that_needs_python_has_one_line_in_the_log(caplog, compute, message):
     @runmat.jit
     def prints(x, out):
         print(x.shape, file=out)
-        return x
+        return compute(x)
 
     quick = runmat.jit(lambda x: x + 1)
     with caplog.at_level(logging.WARNING, "runmat_jit"), open("/dev/null", "w") as out:  # noqa: PTH123
@@ -447,7 +451,7 @@ def test_a_hot_function_that_never_compiles_has_one_line_in_the_log(caplog):
             prints(X, out)
             quick(X)
     (record,) = caplog.records
-    assert "first 100 calls" in record.getMessage()
+    assert message in record.getMessage()
     assert "prints" in record.getMessage()
     assert "test_jit_function.py" in record.getMessage()
 
@@ -470,7 +474,7 @@ def test_functions_of_zipped_modules(tmp_path, monkeypatch):
     assert is_repeated(zipped_module.f)
 
 
-def test_functions_of_compiled_modules_without_source_are_plain_and_explained(
+def test_functions_of_compiled_modules_without_source_are_driven_by_python_and_explained(
     tmp_path, monkeypatch
 ):
     import py_compile  # noqa: PLC0415  (only here)
@@ -484,7 +488,8 @@ def test_functions_of_compiled_modules_without_source_are_plain_and_explained(
 
     assert not is_repeated(only_compiled.f)
     assert only_compiled.f.explain(X).reasons[0].id == "no-source"
-    assert only_compiled.f.explain(X).mode == "plain Python"
+    assert only_compiled.f.explain(X).mode == "recorded at every call"
+    assert only_compiled.f.explain(X).kinds == ["elementwise"]
 
 
 @pytest.mark.parametrize("flag", ["-O", "-OO", "-B"])

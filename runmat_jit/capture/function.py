@@ -25,6 +25,7 @@ from runmat_jit.capture.hooks import Hooks
 from runmat_jit.capture.key import HoldsArrays, NotCapturable, call_key, require_capturable
 from runmat_jit.capture.lines import Lines
 from runmat_jit.capture.patterns import Patterns
+from runmat_jit.capture.protocols_alone import is_followed
 from runmat_jit.capture.recorder import record
 from runmat_jit.capture.rewrite import Refused, bind
 from runmat_jit.capture.tape import Effect, Entry, Op, refs
@@ -302,7 +303,7 @@ class CapturedFunction:
             whole=self.fn if self.whole else None,
             boundary=boundary,
         )
-        body = self.body(tracer)
+        body = self.body(tracer, slots)
         if isinstance(body, Reason):
             return self.run_plain(args, kwargs, body, boundary)
         active = capturer.active
@@ -334,14 +335,19 @@ class CapturedFunction:
                     self.families.learn(key, segment, symbols, capturer.executor)
         return result
 
-    def body(self, tracer: Tracer) -> types.FunctionType | Reason:
-        """The rewritten function, or why it is plain Python: stores would let values leave."""
+    def body(self, tracer: Tracer, leaves: list[Any]) -> types.FunctionType | Reason:
+        """The rewritten function; itself, if values cannot leave it; or why it is plain Python."""
         rewritten = self.capturer.rewriter.find(self.fn, self.carried)
         if not isinstance(rewritten, Refused):
             hooks = Hooks(tracer, self.capturer.rewriter, self.fn)
             return bind(rewritten, self.fn, hooks)
         code = self.fn.__code__
         line = SourceLine(code.co_filename, rewritten.line, code.co_name)
+        if not self.whole and is_followed(self.fn, leaves):
+            detail = "calls are followed through NumPy's protocols alone"
+            tracer.effect(rewritten.reason, detail, line)
+            tracer.loose = True
+            return self.fn
         return Reason(rewritten.reason, "the function is plain Python", line.short())
 
     def keep(self, key: Hashable, tracer: Tracer) -> Record:

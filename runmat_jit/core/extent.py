@@ -167,7 +167,7 @@ def _arithmetic(sign: str, function: Callable[[int, int], int]) -> tuple[Any, An
             return NotImplemented
         if sign in "+*":
             return forward(self, other)
-        if other == 0 and sign != "-" and self != 0:
+        if other == 0 and sign != "-" and bool(self):
             return 0
         return computed(other, self, self.scope)
 
