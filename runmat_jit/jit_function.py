@@ -27,7 +27,9 @@ from runmat_jit.core.reasons import Reason
 from runmat_jit.runtime.session import Session, current_session
 
 if TYPE_CHECKING:
-    from runmat_jit.capture.function import CapturedFunction, Capturer, Record
+    from runmat_jit.capture.capturer import Capturer
+    from runmat_jit.capture.function import CapturedFunction
+    from runmat_jit.capture.records import Record
     from runmat_jit.compiler.compiler import Compiled
 
 P = ParamSpec("P")
@@ -201,7 +203,8 @@ class JitFunction(Generic[P, R]):
 
     def _capture(self, session: Session) -> CapturedFunction:
         # Here the compiler is loaded: importing the package and decorating cost nothing.
-        from runmat_jit.capture.function import CapturedFunction, Capturer  # noqa: PLC0415
+        from runmat_jit.capture.capturer import Capturer  # noqa: PLC0415
+        from runmat_jit.capture.function import CapturedFunction  # noqa: PLC0415
 
         with self._lock:
             if self._captured is None or self._captured[0] is not session:
@@ -323,7 +326,7 @@ class JitFunction(Generic[P, R]):
 
 
 def _make_capturer(session: Session, device: str) -> Capturer:
-    from runmat_jit.capture.function import Capturer  # noqa: PLC0415  (see _capture)
+    from runmat_jit.capture.capturer import Capturer  # noqa: PLC0415  (see _capture)
     from runmat_jit.compiler.compiler import Compiler, DeviceExecutor  # noqa: PLC0415  (likewise)
 
     compiler = session.service(Compiler, Compiler)

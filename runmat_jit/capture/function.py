@@ -3,38 +3,28 @@
 from __future__ import annotations
 
 import logging
-import operator
-import sys
 import threading
 import types
 from collections import OrderedDict
 from collections.abc import Hashable
-from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from runmat_jit.capture import classify
 from runmat_jit.capture.aside import Aside
 from runmat_jit.capture.boundary import Boundary
 from runmat_jit.capture.calls import call as captured_call
-from runmat_jit.capture.convert import Rewriter
-from runmat_jit.capture.family import Families
+from runmat_jit.capture.capturer import Capturer
+from runmat_jit.capture.family import Families, Symbols
 from runmat_jit.capture.generators import draws
 from runmat_jit.capture.hooks import Hooks
 from runmat_jit.capture.key import HoldsArrays, NotCapturable, call_key, require_capturable
-from runmat_jit.capture.lines import Lines
-from runmat_jit.capture.patterns import Patterns
 from runmat_jit.capture.protocols_alone import is_followed
 from runmat_jit.capture.recorder import record
+from runmat_jit.capture.records import Counts, Record, host_calls
 from runmat_jit.capture.rewrite import Refused, bind
-from runmat_jit.capture.tape import Effect, Entry, Op, refs
 from runmat_jit.capture.trace import Batch
 from runmat_jit.capture.tracer import Tracer
 from runmat_jit.capture.tree import Departure, Fork, Segment, prune, replay
 from runmat_jit.capture.wholeness import not_whole, reasons_of, require_whole
-from runmat_jit.core.errstate import ErrorStates
-from runmat_jit.core.protocols import Executor
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.source import SourceLine
 
@@ -42,85 +32,8 @@ LOG = logging.getLogger("runmat_jit")
 HOT_CALLS = 100
 """Calls after which a function that never got faster is worth a line in the log."""
 KEY_LIMIT = 256
-FRAMES_FOR_ONE = 5
 MISSES_LIMIT = 32
 """Calls in a row that no replay finishes, after which Python drives all of them."""
-
-
-@dataclass(slots=True)
-class Record:
-    """What is known of calls with one key: their tree, and why Python is needed."""
-
-    root: Fork = field(default_factory=Fork)
-    misses: int = 0
-    """Calls in a row that no replay has finished."""
-    driven: bool = False
-    """Python runs in each call: replays did not come to an end."""
-    effects: tuple[Effect, ...] = ()
-    refused: tuple[str, ...] = ()
-    programs: tuple[Any, ...] = ()
-    """The programs of the last recording."""
-    host_calls: tuple[tuple[str, SourceLine | None], ...] = ()
-    """What NumPy itself computed in it, and where."""
-    draws: bool = False
-    """Whether it drew random numbers: a second run would draw others."""
-
-
-@dataclass(slots=True)
-class Counts:
-    """Calls of one function, by what happened."""
-
-    replayed: int = 0
-    recorded: int = 0
-    plain: int = 0
-    retraced: int = 0
-    """Recordings that took over where a replay had left its tree."""
-
-
-class Active(threading.local):
-    """The tracer of the recording that runs on this thread."""
-
-    tracer: Tracer | None = None
-    boundary: Boundary | None = None
-    """Of the call with arrays of ours that runs on this thread."""
-
-    def lend(self, value: Any) -> Any:
-        """What stands in the call that runs for a value that it read from outside."""
-        return value if self.boundary is None else self.boundary.lend_any(value)
-
-
-class Depth:
-    """Room on the stack while recordings run: hooks take several frames for each of the user's."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._entered = 0
-        self._limits = (0, 0)
-
-    def __enter__(self) -> None:
-        with self._lock:
-            if not self._entered:
-                limit = sys.getrecursionlimit()
-                self._limits = limit, FRAMES_FOR_ONE * limit
-                sys.setrecursionlimit(self._limits[1])
-            self._entered += 1
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._entered -= 1
-            if not self._entered and sys.getrecursionlimit() == self._limits[1]:
-                sys.setrecursionlimit(self._limits[0])
-
-
-class Capturer:
-    """What all decorated functions of a session share."""
-
-    def __init__(self, executor: Executor, states: ErrorStates) -> None:
-        self.executor, self.states = executor, states
-        self.rewriter = Rewriter()
-        self.active = Active()
-        self.depth = Depth()
-        self.lines, self.patterns = Lines(), Patterns()
 
 
 class CapturedFunction:
@@ -283,26 +196,9 @@ class CapturedFunction:
     ) -> Any:
         """Run Python under a tracer, from where a replay left; publish what may be repeated."""
         capturer = self.capturer
-        self.counts.recorded += 1
-        capturer.executor.count("calls_recorded")
-        feed = None if departure is None else departure.feed()
-        symbols = None
-        if departure is None and boundary is None:
-            symbols = self.families.symbols(key, slots)
-        if departure is not None:
-            self.counts.retraced += 1
-            capturer.executor.count("calls_retraced")
-        tracer = Tracer(
-            capturer.executor,
-            capturer.states,
-            capturer.lines,
-            len(slots),
-            patterns=capturer.patterns if symbols is None else None,
-            feed=feed,
-            symbols=symbols,
-            whole=self.fn if self.whole else None,
-            boundary=boundary,
-        )
+        first = departure is None and boundary is None
+        symbols = self.families.symbols(key, slots) if first else None
+        tracer = self.tracer(len(slots), departure, boundary, symbols)
         body = self.body(tracer, slots)
         if isinstance(body, Reason):
             return self.run_plain(args, kwargs, body, boundary)
@@ -321,7 +217,7 @@ class CapturedFunction:
         if self.whole:
             require_whole(self.fn, found)
         self.tell_if_slow(reasons_of(found))
-        if tracer.programs or feed is not None or segment is not None:
+        if tracer.programs or tracer.steps.feed is not None or segment is not None:
             self.aside.fruitful()
         else:
             self.count_fruitless(args, kwargs, reasons_of(found))
@@ -330,10 +226,36 @@ class CapturedFunction:
             return late.finish(result)
         if segment is not None and not found.driven:
             self.publish(key, segment, departure)
-            if departure is None and boundary is None:
+            if first:
                 with self._lock:
                     self.families.learn(key, segment, symbols, capturer.executor)
         return result
+
+    def tracer(
+        self,
+        leaves: int,
+        departure: Departure | None,
+        boundary: Boundary | None,
+        symbols: Symbols | None,
+    ) -> Tracer:
+        """The tracer of a recording, which is counted."""
+        capturer = self.capturer
+        self.counts.recorded += 1
+        capturer.executor.count("calls_recorded")
+        if departure is not None:
+            self.counts.retraced += 1
+            capturer.executor.count("calls_retraced")
+        return Tracer(
+            capturer.executor,
+            capturer.states,
+            capturer.lines,
+            leaves,
+            patterns=capturer.patterns if symbols is None else None,
+            feed=None if departure is None else departure.feed(),
+            symbols=symbols,
+            whole=self.fn if self.whole else None,
+            boundary=boundary,
+        )
 
     def body(self, tracer: Tracer, leaves: list[Any]) -> types.FunctionType | Reason:
         """The rewritten function; itself, if values cannot leave it; or why it is plain Python."""
@@ -389,20 +311,3 @@ class CapturedFunction:
             self.records.clear()
             self.counts, self.aside = Counts(), Aside()
             self.families = Families()
-
-
-def host_calls(entries: list[Entry]) -> tuple[tuple[str, SourceLine | None], ...]:
-    """The calls on arrays that no kernel computes, each once, in order."""
-    calls = [(str(e.fn.__name__), e.line) for e in entries if type(e) is Op and is_host_call(e)]
-    return tuple(dict.fromkeys(calls))
-
-
-def is_host_call(op: Op) -> bool:
-    """Whether NumPy computes it; views and Python's own arithmetic are nobody's work."""
-    if op.meaning is not None or op.view:
-        return False
-    if op.fn is classify.GETITEM or op.fn is classify.SETITEM:
-        return bool(refs(op.args[1]))  # by arrays; other keys are views and elements
-    kinds = classify.MethodCall | classify.UfuncMethod | np.ufunc
-    module = str(getattr(op.fn, "__module__", ""))
-    return op.fn is operator.matmul or isinstance(op.fn, kinds) or module.startswith("numpy")

@@ -10,7 +10,7 @@ from runmat_jit.core.reasons import CAUSES, Reason
 from runmat_jit.core.source import SourceLine
 
 if TYPE_CHECKING:
-    from runmat_jit.capture.function import Record
+    from runmat_jit.capture.records import Record
 
 
 def reasons_of(record: Record) -> tuple[Reason, ...]:

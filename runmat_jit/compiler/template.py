@@ -134,7 +134,7 @@ def with_numbers(
     for buffer in layout.buffers:
         rank = len(buffer.shape)
         shape, strides = take(rank), None if buffer.strides is None else take(rank)
-        buffers.append(Buffer(buffer.place, shape, buffer.dtype, strides, next(numbers)))
+        buffers.append(replace(buffer, shape=shape, strides=strides, nbytes=next(numbers)))
     for commit in layout.commits:
         offset, rank = next(numbers), len(commit.shape)
         commits.append(replace(commit, offset=offset, shape=take(rank), strides=take(rank)))
@@ -153,12 +153,16 @@ def structure_of(layout: Layout, launches: Sequence[Bound]) -> Hashable:
     return (
         layout.inputs,
         len(layout.constants),
-        tuple((b.place, len(b.shape), b.dtype, b.strides is None) for b in layout.buffers),
+        tuple(map(_structure_of_buffer, layout.buffers)),
         layout.copies,
         tuple(map(_structure_of_commit, layout.commits)),
         tuple((b.address, b.places, len(b.block), b.scalars) for b in launches),
         layout.fresh,
     )
+
+
+def _structure_of_buffer(buffer: Buffer) -> Hashable:
+    return buffer.place, len(buffer.shape), buffer.dtype, buffer.strides is None, buffer.shares
 
 
 def _structure_of_commit(commit: Commit) -> Hashable:

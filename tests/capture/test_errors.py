@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import runmat_jit as runmat
-from runmat_jit.capture.function import Capturer
+from runmat_jit.capture.capturer import Capturer
 from tests.capture.behavior import check, check_module, compare, observe
 
 PROGRAMS = []
