@@ -13,7 +13,7 @@ from runmat_jit.capture.pending import Pending
 from runmat_jit.capture.storage import FREED_BYTES, Geometry, Storage, array_at
 from runmat_jit.capture.tape import Ref
 from runmat_jit.capture.trace import Batch, scalar_of
-from runmat_jit.graph.node import Into
+from runmat_jit.graph.node import Graph, Into
 from runmat_jit.graph.renumber import as_seen
 from runmat_jit.runtime.arrays import host_written, to_host
 
@@ -102,6 +102,7 @@ def run(tracer: Tracer, functional: Functional, upto: int) -> None:
         tracer.symbols.graphs.append(graph)
         graph = as_seen(graph)
     program = tracer.executor.compile(graph)
+    tracer.gains = tracer.gains or computes_arrays(graph)
     tracer.programs.append(program)
     values = [
         scalar_of(entry.operand.value, entry.dtype)
@@ -133,6 +134,13 @@ def run(tracer: Tracer, functional: Functional, upto: int) -> None:
     large = [storage.slot for storage in functional.fresh if storage.nbytes >= FREED_BYTES]
     tracer.steps.filled.update(large)
     tracer.steps.add(step)
+
+
+def computes_arrays(graph: Graph) -> bool:
+    """Whether kernels do more than read elements and compute with single numbers."""
+    return any(output.node.type.size > 1 for output in graph.outputs) or any(
+        node.op.kind == "reduce" and node.args[0].type.size > 1 for node in graph.nodes
+    )
 
 
 def source(entry: Storage | ScalarInput) -> tuple[int, np.dtype | None]:

@@ -217,7 +217,7 @@ class CapturedFunction:
         if self.whole:
             require_whole(self.fn, found)
         self.tell_if_slow(reasons_of(found))
-        if tracer.programs or tracer.steps.feed is not None or segment is not None:
+        if tracer.gains or tracer.steps.feed is not None or segment is not None:
             self.aside.fruitful()
         else:
             self.count_fruitless(args, kwargs, reasons_of(found))

@@ -85,6 +85,7 @@ class Tracer:
         self.owned: dict[int, Any] = {}  # objects that the recording itself made
         self.pending_line: SourceLine | None = None
         self.writes_pending = False
+        self.gains = False  # a kernel has computed with arrays
         self.loose = False  # the program may hold real arrays, and read their memory unseen
         self.closed = False
         self.suspended = 0  # unknown code is running

@@ -118,3 +118,16 @@ def test_threads_that_call_ten_functions_first_at_once_compile_each_once():
         assert not thread.is_alive()
     assert errors == []
     assert runmat.telemetry.snapshot()["programs_built"] - before <= 20
+
+
+def test_reading_elements_is_no_gain():
+    def shown(x, sink):
+        sink.append(str(x[0] + 1))
+        return np.sort(x)
+
+    decorated, x = runmat.jit(shown), np.arange(5.0)
+    for _ in range(20):
+        kept = []
+        np.testing.assert_array_equal(decorated(x, kept), x)
+        assert kept == ["1.0"]
+    assert decorated.cache_info().misses == 16
