@@ -71,6 +71,8 @@ class LazyEngine:
     def reduce(self, row: str, data: Data, axes: tuple[int, ...]) -> Data:
         if not self._recorded(data):
             return self.now.reduce(row, data, axes)
+        if row in _WORST and self.adapter() is not None:  # on the host NumPy's one is faster
+            return self._extreme(row, data, axes)
         function = _REDUCTIONS.get(row)
         if function is None:  # a reduction by a binary row that is none of its own
             return self.now.reduce(row, self.look(data), axes)
@@ -232,6 +234,14 @@ class LazyEngine:
             return fn(*operands, **options)
         return self._lift_all(fn, *operands, **options)
 
+    def _extreme(self, row: str, data: Data, axes: tuple[int, ...]) -> Data:
+        """The largest or smallest elements, NaN among NaN only: two reductions that are rows."""
+        largest = np.max if row == "fmax" else np.min
+        known = self.apply(row, data, _WORST[row])
+        found = self._call(largest, known, axis=axes, keepdims=True)
+        missing = self._call(np.all, self.apply("isnan", data), axis=axes, keepdims=True)
+        return self._lift_all(np.where, missing, data.dtype.type(np.nan), found)
+
     def _numbers(self, operands: Sequence[Operand]) -> Sequence[Operand]:
         """Known scalars beside recorded arrays of their dtype as Python numbers.
 
@@ -273,6 +283,8 @@ def _nowhere() -> None:
     """No program runs yet."""
 
 
+_WORST = {"fmax": -np.inf, "fmin": np.inf}
+"""What takes the place of NaN in the reductions that leave it out."""
 _REDUCTIONS = {
     "add": np.sum,
     "sum": np.sum,

@@ -60,6 +60,25 @@ def test_an_image_is_normalized_as_by_the_numpy_engine():
     np.testing.assert_allclose(found["mse"], expected["mse"], rtol=1e-5)
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("options", ["", ", [], 1", ", [], 2", ", [], 'all'"])
+def test_extremes_leave_nan_out_in_one_program_of_a_gpu(kind, options):
+    x = np.random.default_rng(0).standard_normal((60, 90)).astype(kind)
+    x[x > 1] = np.nan
+    x[:, 3], x[5] = np.nan, np.nan
+    x[7, 9], x[8, 9] = np.inf, -np.inf
+    x[:, 11] = -np.inf
+    code = f"a = max(x{options}); b = min(x{options});"
+    runmat.telemetry.reset()
+    found = run_source(Source(code), {"x": x}, Session(engine_for("gpu")))
+    results = [found["a"], found["b"]]
+    counts = runmat.telemetry.snapshot()
+    assert counts["programs_built"] <= 1 <= counts["kernel_launches"]
+    expected = run_source(Source(code), {"x": x}, Session(NumpyEngine()))
+    np.testing.assert_array_equal(results, [expected["a"], expected["b"]])
+    assert results[0].dtype == kind
+
+
 def test_small_arrays_are_not_recorded():
     engine = engine_for("cpu")
     run_source(Source("x = 1:10; y = sum(sin(x)); disp(y)"), {}, Session(engine, write=len))

@@ -50,6 +50,15 @@ def test_what_was_computed_before_is_kept_too():
     np.testing.assert_allclose(found["t"], (X * 2 + 4).sum(dtype=np.float64), rtol=1e-4)
 
 
+@pytest.mark.parametrize("reduction", ["sum", "mean", "max", "min", "any"])
+def test_of_a_reduction_only_the_result_is_copied_back(reduction):
+    code = f"g = gpuArray(x); if {reduction}(g) > 0, t = 1; end, g = 0; x = 0;"
+    found, up, down = moved(code, x=X)
+    assert found["t"] == 1
+    assert X.nbytes <= up < 1.1 * X.nbytes
+    assert down <= 4
+
+
 def test_random_numbers_are_made_on_the_device():
     code = "r = rand(200, 200, 'like', gpuArray(single(0))); m = gather(mean(r, 'all')); r = 0;"
     found, up, down = moved(code)
