@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import runmat_jit as runmat
-from matlab_frontend.engine import NumpyEngine
+from matlab_frontend.engine import Adapter, NumpyEngine
 from matlab_frontend.lazy_engine import LazyEngine
 from matlab_frontend.run import engine_for, run_source
 from matlab_frontend.session import Session
@@ -14,6 +14,12 @@ from matlab_frontend.source import Source
 from runmat_jit.api import program_tracer
 
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.m"))
+STORING = (
+    *("accumulators", "cells_basic", "concatenation", "control_for", "growth_and_kinds"),
+    *("indexing_assignment", "indexing_deletion", "indexing_pages", "lms_filter", "logical_masks"),
+    *("programs_gauss", "single_class", "struct_updates", "while_with_vectors"),
+)
+"""Programs that store into arrays, in loops too."""
 
 CHAIN = """
 y0 = sin(x).*exp(-x/10);
@@ -37,6 +43,32 @@ def lazy(small=0):
 def test_recording_everything_prints_the_same(program):
     printed = []
     run_source(Source.from_file(program), {}, Session(lazy(), write=printed.append))
+    assert "".join(printed) == program.with_suffix(".txt").read_text(encoding="utf-8")
+
+
+class KeepingEngine(LazyEngine):
+    """Keeps what operations give on the device, as if everything were gpuArrays."""
+
+    def apply(self, row, *operands):
+        return self.keep_any(super().apply(row, *operands))
+
+    def take(self, data, key):
+        return self.keep_any(super().take(data, key))
+
+    def put(self, data, key, value, *, exclusive):
+        return self.keep_any(super().put(data, key, value, exclusive=exclusive))
+
+    def keep_any(self, made):
+        return self.keep(made) if isinstance(made.shape, tuple) and made.shape else made
+
+
+@pytest.mark.parametrize("name", STORING)
+def test_keeping_everything_on_the_device_prints_the_same(name):
+    printed = []
+    program = next(path for path in PROGRAMS if path.stem == name)
+    adapter = Adapter("any", has_doubles=True)
+    engine = KeepingEngine(lambda _: program_tracer("gpu"), 0, lambda: adapter)
+    run_source(Source.from_file(program), {}, Session(engine, write=printed.append))
     assert "".join(printed) == program.with_suffix(".txt").read_text(encoding="utf-8")
 
 
