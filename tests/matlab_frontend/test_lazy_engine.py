@@ -92,6 +92,7 @@ def test_an_image_is_normalized_as_by_the_numpy_engine():
     np.testing.assert_allclose(found["mse"], expected["mse"], rtol=1e-5)
 
 
+@pytest.mark.usefixtures("gpu")
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize("options", ["", ", [], 1", ", [], 2", ", [], 'all'"])
 def test_extremes_leave_nan_out_in_one_program_of_a_gpu(kind, options):

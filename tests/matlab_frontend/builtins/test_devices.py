@@ -7,6 +7,8 @@ import runmat_jit as runmat
 from matlab_frontend.cli import main
 from runmat_jit import matlab
 
+pytestmark = pytest.mark.usefixtures("gpu")
+
 X = np.linspace(0.1, 1, 50_000, dtype=np.float32)
 SMALL = np.linspace(-1, 1, 12).reshape(3, 4)
 COUNTS = "bytes_uploaded", "bytes_downloaded"
