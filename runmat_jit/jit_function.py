@@ -120,6 +120,9 @@ def caller_of(target: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
+_ASIDE = "no kernel ran in many calls, so that the decorator has stepped aside"
+
+
 class JitFunction(Generic[P, R]):
     """A function that is recorded at its first call and replayed as compiled kernels."""
 
@@ -235,14 +238,16 @@ class JitFunction(Generic[P, R]):
             record = self._record(captured, args, kwargs)
             notes = ("there was no record of such a call, so one ordinary call was made",)
         if record is None:
-            assert captured.plain is not None, "a call without a record was plain"
-            return Explanation(name, "plain Python", (), (captured.plain,), notes)
+            if captured.aside.holds(args, kwargs):
+                notes += (_ASIDE,)
+            reasons = () if captured.plain is None else (captured.plain,)
+            return Explanation(name, "plain Python", (), reasons, notes)
         from runmat_jit.capture.wholeness import reasons_of  # noqa: PLC0415  (see _capture)
 
         mode = "replayed" if record.root.outcomes else "recorded at every call"
         if captured.aside.holds(args, kwargs):
             mode = "plain Python"
-            notes += ("no kernel ran in many calls, so that the decorator has stepped aside",)
+            notes += (_ASIDE,)
         elif record.driven:
             notes += ("replays did not come to an end: Python decides otherwise in each call",)
         return Explanation(
@@ -269,13 +274,14 @@ class JitFunction(Generic[P, R]):
 
     def _record(self, captured: CapturedFunction, args: Any, kwargs: Any) -> Record | None:
         """Make an ordinary call, and give what is then known of such calls."""
+        key = captured.key_of(args, kwargs)  # the call may change its arguments
         try:
             made: Any = self(*args, **kwargs)
         except CaptureError:  # fullgraph=True: the record says why
             made = None
         if inspect.iscoroutine(made):
             made.close()  # nobody will await it
-        return captured.record_of(args, kwargs)
+        return captured.record_at(key)
 
     def source(self, *args: Any, backend: str = "llvm", **kwargs: Any) -> str:
         """The generated code of a call like this one.

@@ -9,6 +9,7 @@ equal, later shapes are not recorded at all.
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,6 +25,7 @@ from runmat_jit.core.protocols import Executor, Template
 from runmat_jit.core.types import c_strides
 from runmat_jit.graph.node import Graph
 
+LOG = logging.getLogger("runmat_jit")
 FAMILIES = 64
 CANDIDATES = 4
 """Templates of one family: conditions divide its shapes."""
@@ -183,12 +185,19 @@ def candidate_of(segment: Segment, symbols: Symbols, executor: Executor) -> Cand
         return None
     templates = []
     for graph in symbols.graphs:
-        template = executor.template(graph, symbols.scope)
+        try:
+            template = executor.template(graph, symbols.scope)
+        except (
+            Exception
+        ):  # the call has its result: it must not fail for what later ones would gain
+            LOG.exception("no template was made; please report this")
+            return None
         if template is None:
             return None
         templates.append(template)
     numbers = [template.numbers() for template in templates]
     function = symbols.scope.function([number for part in numbers for number in part])
+    symbols.scope.close()
     return Candidate(segment, tuple(templates), function, tuple(map(len, numbers)))
 
 

@@ -129,6 +129,10 @@ class CapturedFunction:
 
     def record_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Record | None:
         """What is known of calls like this one."""
+        return self.record_at(self.key_of(args, kwargs))
+
+    def key_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Hashable:
+        """What calls like this one have in common."""
         warn = self.capturer.states.current().warn
         try:
             key, _ = call_key((warn, "resident") if self.reads_arrays else warn, args, kwargs)
@@ -136,6 +140,10 @@ class CapturedFunction:
             boundary = Boundary()
             named = {name: boundary.lower(value) for name, value in kwargs.items()}
             key, _ = call_key((warn, "resident"), boundary.lower(args), named)
+        return key
+
+    def record_at(self, key: Hashable) -> Record | None:
+        """What is known of calls with a key."""
         try:
             return self.records.get(key)
         except TypeError:

@@ -182,4 +182,5 @@ def moved(tracer: Tracer, target: Traced) -> None:
     at = target._rm_geometry
     if at is not None:
         symbolic.settle(at)
-        target._rm_geometry = at.storage.locate(held) or at
+        found = at.storage.locate(held)  # of empty arrays NumPy says that they share nothing
+        target._rm_geometry = found or Storage.of(at.storage.slot, held).geometry()

@@ -24,6 +24,7 @@ class Scope:
         self.formulas: dict[tuple[str, str, str], int] = {}
         """Each formula once: an operator's sign and its operands; the value is its number."""
         self.conditions: dict[tuple[str, str, str, bool], None] = {}
+        self._closed = False
 
     def symbol(self, value: int) -> int:
         """The next symbol, with its value in this computation."""
@@ -36,7 +37,12 @@ class Scope:
 
     def note(self, sign: str, left: str, right: str, *, holds: bool) -> None:
         """A condition that was looked at, and what was found."""
-        self.conditions[sign, left, right, holds] = None
+        if not self._closed:
+            self.conditions[sign, left, right, holds] = None
+
+    def close(self) -> None:
+        """The computation is over: who looks at its numbers from now on decides nothing."""
+        self._closed = True
 
     def function(self, numbers: Iterable[int]) -> Callable[..., tuple[int, ...] | None]:
         """A function of the symbols' values: these numbers, or None where a condition fails."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from runmat_jit.core.types import TensorType
 from runmat_jit.graph.apply import make_node
 from runmat_jit.graph.node import Graph, Node
@@ -72,8 +74,7 @@ def _parts(node: Node) -> tuple[Box, Box | None]:
 
 
 def _written(update: Node) -> Box | None:
-    offset = update.params["offset"]
-    assert isinstance(offset, int), "an offset counts elements"
+    offset = cast("int", update.params["offset"])
     shape, strides = integers(update, "shape"), integers(update, "strides")
     return box_of_strides(update.type.shape, offset, shape, strides)
 

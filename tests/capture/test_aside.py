@@ -131,3 +131,16 @@ def test_reading_elements_is_no_gain():
         np.testing.assert_array_equal(decorated(x, kept), x)
         assert kept == ["1.0"]
     assert decorated.cache_info().misses == 16
+
+
+def test_explanations_of_what_stepped_aside_or_changes_its_arguments():
+    flags = runmat.jit(lambda x: x.flags.c_contiguous)
+    for _ in range(20):
+        flags(np.ones(3))
+    assert flags.explain(np.ones(4)).mode == "plain Python"
+
+    def changes(items):
+        items.append(np.ones(3))
+        return items[0] * 2
+
+    assert runmat.jit(changes).explain([np.ones(5)]).regions

@@ -40,6 +40,21 @@ def logarithm(x):
     return np.log(x - 0.5)
 
 
+def ends(x):
+    y = x.copy()
+    y[-1] = 0
+    first, last = y[:10], y[-10:]
+    first += 1
+    last *= 2
+    return y * 2
+
+
+def a_row(x):
+    x[1] += 1
+    x[-1] = x[0]
+    return x
+
+
 VECTORS = (chain, stencil, in_place, two, a_number)
 
 
@@ -52,7 +67,7 @@ def normalized(x):
     return (x - x.mean(axis=0)) / x[0]
 
 
-MATRICES = (softmax, normalized, chain, two)
+MATRICES = (softmax, normalized, chain, two, a_row)
 
 
 def vector(n, dtype=np.float64):
@@ -86,7 +101,7 @@ def test_matrices_of_many_shapes_are_recorded_a_few_times(fn):
     assert decorated.cache_info().misses <= 6
 
 
-@pytest.mark.parametrize("fn", [*VECTORS, logarithm], ids=lambda fn: fn.__name__)
+@pytest.mark.parametrize("fn", [*VECTORS, logarithm, ends], ids=lambda fn: fn.__name__)
 @settings(max_examples=8)
 @given(st.lists(st.integers(0, 60) | st.integers(1000, 20000), min_size=4, max_size=12))
 def test_any_lengths_in_any_order(fn, sizes):
@@ -182,6 +197,16 @@ def test_explanations_are_of_the_shape():
     assert explanation.kinds == ["elementwise"]
     assert explanation.regions[0].bytes_read == 8 * 5009
     assert "5009" in decorated.source(*vector(5009), backend="graph")
+
+
+def test_looking_at_a_template_changes_nothing():
+    decorated = runmat.jit(chain)
+    for size in range(5000, 5006):
+        decorated(*vector(size))
+    (family,) = decorated._captured[1].families.known.values()
+    for candidate in family.trusted:
+        str(candidate.templates[0].captured.nodes[0].type)
+    assert decorated.explain(*vector(6001)).kinds == ["elementwise"]
 
 
 def test_a_family_has_the_key_but_for_extents():

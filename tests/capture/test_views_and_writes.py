@@ -600,3 +600,20 @@ def position_in_a_loop(x, at):
 )
 def test_a_view_whose_place_depends_on_an_index_array(fn):
     check(fn, square_and_positions, seeds=(0, 0, 1, 2, 3, 0, 4, 1))
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x: reshaped(x, (-1, 1)) * 2,
+        lambda x: reshaped(x, (-1, 1)) * x.T,
+        lambda x: reshaped(x[:0], (0, 4)).sum(axis=0),
+    ],
+)
+def test_the_shape_of_an_empty_array_is_set_in_place(fn):
+    check(fn, lambda rng: (np.zeros(0),), seeds=(0, 1))
+
+
+def reshaped(x, shape):
+    x.shape = shape
+    return x
