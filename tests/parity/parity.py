@@ -12,7 +12,8 @@ import numpy as np
 
 import runmat_jit as runmat
 from runmat_jit.api import JitFunction
-from runmat_jit.ops.table import ROWS
+from runmat_jit.capture.trace import Batch
+from runmat_jit.capture.tree import segments_of
 from tests.capture.behavior import bits_of, compare, observe
 
 CALLS = (0, 0, 1, 0, 2)
@@ -136,19 +137,21 @@ def compare_calls(program, decorated, configuration, seed):
     try:
         compare(expected, found, exact=True)
     except AssertionError:
-        if expected.error or is_bit_defined(decorated, program, configuration, seed):
+        if expected.error or is_bit_defined(decorated):
             raise
         compare(expected, found)
     return found
 
 
-def is_bit_defined(decorated, program, configuration, seed):
-    """Whether every compiled operation of a call has NumPy's bits by definition."""
+def is_bit_defined(decorated):
+    """Whether every compiled operation of all calls so far has NumPy's bits by definition."""
     if not isinstance(decorated, JitFunction):
         return False
     if not decorated.cache_info().keys:  # all calls were plain Python
         return True
-    args, kwargs = fresh_arguments(program, configuration, seed)
-    regions = decorated.explain(*args, **kwargs).regions
-    names = {name for region in regions for name in region.operations}
-    return all(ROWS[name].exactness == "bit-defined" for name in names)
+    records = list(decorated._captured[1].records.values())
+    programs = [program for record in records for program in record.programs]
+    for segment in [each for record in records for each in segments_of(record.root)]:
+        programs += [step.program for step in segment.steps if isinstance(step, Batch)]
+    nodes = [node for p in programs for region in p.plan.regions for node in region.nodes]
+    return all(node.op.exactness == "bit-defined" for node in nodes)

@@ -145,6 +145,7 @@ def numerical_jacobian(x):
 @program(bumps)
 def center_of_mass(density, spacing):
     rows, columns = np.indices(density.shape)
+    density = density.astype(float)
     mass = density.sum() * spacing**2
     row = (rows * density).sum() * spacing**3 / mass
     column = (columns * density).sum() * spacing**3 / mass
