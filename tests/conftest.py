@@ -7,6 +7,7 @@ looks for a smaller example of each failure, which takes minutes where examples 
 
 from __future__ import annotations
 
+import logging
 import os
 import tempfile
 from pathlib import Path
@@ -38,6 +39,43 @@ def pytest_configure(config):
     os.environ["RUNMAT_CACHE_DIR"] = str(Path(scratch.name, "cache"))  # never the user's own
     os.environ["MPLCONFIGDIR"] = str(Path(scratch.name, "matplotlib"))
     os.environ["MPLBACKEND"] = "Agg"
+
+
+@pytest.fixture
+def gpu():
+    """The session's GPU, a software one included; skips, or fails if one is required, without."""
+    from runmat_jit.core.errors import BackendError  # noqa: PLC0415  (few tests need it)
+    from runmat_jit.runtime.session import current_session  # noqa: PLC0415  (likewise)
+
+    try:
+        return current_session().gpu
+    except BackendError as error:
+        if os.environ.get("RUNMAT_REQUIRE_GPU") == "1":
+            raise
+        pytest.skip(f"no adapter: {error}")
+
+
+@pytest.fixture(autouse=True)
+def no_mistakes_of_ours():
+    """Fails a test in which a mistake of ours was survived and written to the log alone."""
+    mistakes = Mistakes()
+    log = logging.getLogger("runmat_jit")
+    log.addHandler(mistakes)
+    yield
+    log.removeHandler(mistakes)
+    assert not mistakes.messages
+
+
+class Mistakes(logging.Handler):
+    """Keeps what asks users for a report."""
+
+    def __init__(self):
+        super().__init__(logging.ERROR)
+        self.messages = []
+
+    def emit(self, record):
+        if "please report" in record.getMessage():
+            self.messages.append(self.format(record))
 
 
 def pytest_unconfigure(config):

@@ -187,9 +187,7 @@ def candidate_of(segment: Segment, symbols: Symbols, executor: Executor) -> Cand
     for graph in symbols.graphs:
         try:
             template = executor.template(graph, symbols.scope)
-        except (
-            Exception
-        ):  # the call has its result: it must not fail for what later ones would gain
+        except Exception:  # the call has its result, and must not fail for the sake of later ones
             LOG.exception("no template was made; please report this")
             return None
         if template is None:

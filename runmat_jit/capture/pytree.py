@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from typing import Any
-
-Leaf = Callable[[Any], Any]
 
 
 def is_namedtuple(value: Any) -> bool:

@@ -148,11 +148,6 @@ class Residence:
                 self.drop_device()
 
     # -- the device's side -------------------------------------------------------------------------
-    @property
-    def is_on_device(self) -> bool:
-        """Whether a device holds the newest contents."""
-        return self._device is not None
-
     def on_device(self, gpu: Gpu) -> DeviceArray:
         """The device's copy, made where there is none; the caller holds the device's lock.
 

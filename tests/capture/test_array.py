@@ -14,9 +14,7 @@ from hypothesis import given, settings
 
 import runmat_jit as runmat
 from runmat_jit.capture.storage import array_at, owner_of
-from runmat_jit.core.errors import BackendError
 from runmat_jit.runtime.arrays import address_of, adopted
-from runmat_jit.runtime.session import current_session
 from tests.capture.behavior import compare, module, observe
 from tests.capture.random_programs import programs
 
@@ -26,12 +24,7 @@ EXAMPLES = 25 if os.environ.get("RUNMAT_TEST_PROFILE", "default") == "default" e
 @pytest.fixture(params=["cpu", "gpu"])
 def device(request):
     if request.param == "gpu":
-        try:
-            _ = current_session().gpu
-        except BackendError:
-            if os.environ.get("RUNMAT_REQUIRE_GPU") == "1":
-                raise
-            pytest.skip("no adapter")
+        request.getfixturevalue("gpu")
     return request.param
 
 

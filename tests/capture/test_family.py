@@ -1,5 +1,7 @@
 """Calls that differ in extents alone. Oracles: the undecorated function, counts of recordings."""
 
+import logging
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -221,3 +223,14 @@ def test_a_family_has_the_key_but_for_extents():
     assert family(np.ones((3, 4), "f4"), 2)[0] != first[0]
     assert family(np.ones((3, 4)).T, 2) is None
     assert family(2) is None
+
+
+def test_a_template_that_cannot_be_made_harms_no_call(monkeypatch, caplog):
+    def fail(*_):
+        raise AssertionError("a mistake")
+
+    monkeypatch.setattr("runmat_jit.compiler.template.make_template", fail)
+    monkeypatch.setattr("runmat_jit.capture.family.LOG", logging.getLogger("tests.family"))
+    with caplog.at_level(logging.ERROR, "tests.family"):
+        follow(chain, vector, range(40, 48))
+    assert "no template was made" in caplog.text

@@ -1,6 +1,5 @@
 """Oracle: the CPU's program on the same arguments."""
 
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -49,16 +48,6 @@ ARGUMENTS = {
     writes: lambda kind: (np.random.default_rng(3).random((6, 7), dtype=kind)[:, ::-1],),
     scaled: lambda kind: (np.arange(20, dtype=kind), 2.5),
 }
-
-
-@pytest.fixture
-def gpu():
-    try:
-        return current_session().gpu
-    except BackendError as error:
-        if os.environ.get("RUNMAT_REQUIRE_GPU") == "1":
-            raise
-        pytest.skip(f"no adapter: {error}")
 
 
 def agree(a, b):

@@ -13,7 +13,7 @@ import pytest
 import runmat_jit as runmat
 from runmat_jit.backends.wgpu.adapter import Device
 from runmat_jit.runtime.session import Session, current_session, use_session
-from tests.compiler.test_gpu_program import agree, chain, gpu, several, softmax, sums  # noqa: F401
+from tests.compiler.test_gpu_program import agree, chain, several, softmax, sums
 
 pytestmark = pytest.mark.usefixtures("gpu")
 
@@ -92,7 +92,7 @@ def test_overlapping_writes():
 
 # -- numbers ---------------------------------------------------------------------------------------
 @pytest.mark.parametrize("kind", FLOATS)
-def test_special_numbers(gpu, kind):  # noqa: F811
+def test_special_numbers(gpu, kind):
     if not gpu.info.software:
         pytest.skip("adapters may flush subnormal numbers; test_accuracy knows which do")
     with np.errstate(all="ignore"):
@@ -140,7 +140,7 @@ def test_an_array_that_does_not_fit_a_binding_costs_one_line(monkeypatch, caplog
 
 
 @pytest.mark.parametrize(("kind", "what"), [(np.float64, "float64"), (np.int64, "64-bit integers")])
-def test_a_type_that_the_adapter_lacks_stays_on_the_cpu(gpu, monkeypatch, kind, what):  # noqa: F811
+def test_a_type_that_the_adapter_lacks_stays_on_the_cpu(gpu, monkeypatch, kind, what):
     monkeypatch.setattr(gpu.backend.device, "info", replace(gpu.info, features=frozenset()))
     x = np.arange(7).astype(kind)
     explanation = both(lambda x: (x * 3 + x, x.sum()), lambda: (x,))

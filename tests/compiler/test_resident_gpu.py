@@ -1,7 +1,6 @@
 """Oracle: the same function with ndarrays on the same device; telemetry for transfers."""
 
 import gc
-import os
 
 import numpy as np
 import pytest
@@ -10,16 +9,6 @@ import runmat_jit as runmat
 from runmat_jit.backends.wgpu.memory import DeviceMemory
 from runmat_jit.core.errors import BackendError
 from runmat_jit.runtime.session import Session, current_session, use_session
-
-
-@pytest.fixture
-def gpu():
-    try:
-        return current_session().gpu
-    except BackendError as error:
-        if os.environ.get("RUNMAT_REQUIRE_GPU") == "1":
-            raise
-        pytest.skip(f"no adapter: {error}")
 
 
 @pytest.fixture
