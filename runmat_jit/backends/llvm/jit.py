@@ -157,9 +157,15 @@ def _target_machine(target: Target, codegen_level: int) -> llvm.TargetMachine:
 
 
 def _create_linker(target: Target) -> llvm.orcjit.LLJIT:
+    """A linker that places all sections of a library in one mapping.
+
+    LLVM's older one maps each by itself. Code reaches its constants by 32-bit offsets, so where
+    free addresses lie more than 2 GiB apart, as they may beside large arrays, that one stops the
+    process or, in builds of LLVM without assertions, loads other numbers.
+    """
     import llvmlite.binding as llvm  # noqa: PLC0415 - on first use, it takes 30 ms
 
-    linker = llvm.create_lljit_compiler(_target_machine(target, 2))
+    linker = llvm.create_lljit_compiler(_target_machine(target, 2), use_jit_link=True)
     # Disposing the linker would free the code of everything it has loaded: see the class.
     linker._owned = True
     return linker

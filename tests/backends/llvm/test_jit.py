@@ -133,3 +133,41 @@ def test_llvm_is_not_imported_by_making_an_instance():
         "assert not any(name.startswith('llvmlite') for name in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="lays out its address space with Linux's mmap")
+def test_code_and_constants_stay_near_where_free_memory_is_far_apart():
+    """One free page above 6 GiB of mappings: what is placed there needs the rest beside it."""
+    program = """
+import ctypes
+from runmat_jit.backends.llvm.jit import Jit
+
+PAGE, FAR = 4096, 6 << 30
+ADDRESS, NOTHING, PRIVATE_UNRESERVED = ctypes.c_void_p, 0, 0x4022
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ADDRESS
+libc.mmap.argtypes = [ADDRESS, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+libc.munmap.argtypes = [ADDRESS, ctypes.c_size_t]
+text = '''
+@table = private constant [4 x i64] [i64 11, i64 22, i64 33, i64 44]
+define i64 @f(i64 %x) {
+  %place = getelementptr [4 x i64], ptr @table, i64 0, i64 %x
+  %y = load i64, ptr %place
+  ret i64 %y
+}
+'''
+jit = Jit()
+code = jit.compile_object(text)
+jit.load(code, ["f"])  # whatever loading needs once is there
+far = libc.mmap(None, FAR, NOTHING, PRIVATE_UNRESERVED, -1, 0)
+above = None
+while (page := libc.mmap(None, PAGE, NOTHING, PRIVATE_UNRESERVED, -1, 0)) > far:
+    above = page
+assert above is not None, "no page is free above"
+libc.munmap(above, PAGE)
+function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(jit.load(code, ["f"])["f"])
+print([function(k) for k in range(4)])
+"""
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.stdout.strip() == "[11, 22, 33, 44]", done.stderr[-500:]
