@@ -141,6 +141,46 @@ def fallback(elements: int, calls: int) -> Contest:
     return Contest(f"needs Python, {elements} elements sorted", ours, other, calls, check)
 
 
+def keeps(x, sink):
+    sink.text = x
+
+
+class Keeper:
+    """Has the same method twice."""
+
+    def plain(self, x):
+        self.text = x
+
+    decorated = runmat.jit(plain)
+
+
+def stepped_aside(name: str, calls: int, ours: Run, other: Run) -> Contest:
+    """Calls that do next to nothing, of which no kernel is made, against the function itself."""
+
+    def check() -> None:
+        for _ in range(20):
+            ours()
+
+    def repeated(call: Run) -> Run:
+        def run() -> None:
+            for _ in range(calls):
+                call()
+
+        return run
+
+    return Contest(f"stepped aside, {name}", repeated(ours), repeated(other), calls, check)
+
+
+def asides(calls: int) -> list[Contest]:
+    """What is left of the decorator where it is of no use."""
+    ours, x, sink, keeper = runmat.jit(keeps), np.ones(4), Sink(), Keeper()
+    return [
+        stepped_aside("by position", calls, lambda: ours(x, sink), lambda: keeps(x, sink)),
+        stepped_aside("by name", calls, lambda: ours(x, sink=sink), lambda: keeps(x, sink=sink)),
+        stepped_aside("a method", calls, lambda: keeper.decorated(x), lambda: keeper.plain(x)),
+    ]
+
+
 def recording() -> Contest:
     """The first call of 200 operations, kernels known, against NumPy."""
     decorated, x = runmat.jit(many_operations), np.ones(16)
@@ -204,6 +244,7 @@ def contests(*, quick: bool) -> Sequence[Contest]:
         *(lengths(size, count if size < 1_000_000 else count // 10) for size in sizes),
         branches(),
         fallback(1000, 200),
+        *asides(200 if quick else 20_000),
         *(() if quick else (fallback(100_000, 5),)),
         recording(),
         small_call(),

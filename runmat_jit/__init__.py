@@ -22,7 +22,8 @@ from runmat_jit.core.errors import (
     ConfigError,
     RunMatError,
 )
-from runmat_jit.jit_function import CacheInfo, JitFunction, disable
+from runmat_jit.dispatcher import disable
+from runmat_jit.jit_function import CacheInfo, JitFunction
 
 if TYPE_CHECKING:
     from runmat_jit import matlab, random

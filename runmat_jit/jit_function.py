@@ -5,10 +5,9 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-import threading
 import types
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import weakref
+from collections.abc import Callable
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -23,11 +22,10 @@ from typing import (
 
 from runmat_jit.compiler.explain import Explanation, reports_of, show_host_call
 from runmat_jit.core.errors import ArgumentError, CaptureError
-from runmat_jit.core.reasons import Reason
+from runmat_jit.dispatcher import Dispatcher, off_reason
 from runmat_jit.runtime.session import Session, current_session
 
 if TYPE_CHECKING:
-    from runmat_jit.capture.capturer import Capturer
     from runmat_jit.capture.function import CapturedFunction
     from runmat_jit.capture.records import Record
     from runmat_jit.compiler.compiler import Compiled
@@ -59,39 +57,7 @@ class CacheInfo(NamedTuple):
     """Calls that a replay began and a recording finished: a new outcome, or a guard that failed."""
 
 
-class _Disabled(threading.local):
-    depth: int = 0
-
-
-_disabled = _Disabled()
-
-
-@contextmanager
-def disable() -> Iterator[None]:
-    """Within the block, decorated functions of this thread run as plain Python."""
-    _disabled.depth += 1
-    try:
-        yield
-    finally:
-        _disabled.depth -= 1
-
-
-_MONITORING: Final[Any] = getattr(sys, "monitoring", None)  # from Python 3.12 on
-
-
-def is_watched() -> bool:
-    """Whether a debugger, or what measures coverage, follows the lines of this thread."""
-    if sys.gettrace() is not None or _MONITORING is None:
-        return sys.gettrace() is not None
-    tools = (_MONITORING.DEBUGGER_ID, _MONITORING.COVERAGE_ID)
-    return any(_MONITORING.get_tool(tool) for tool in tools)
-
-
-def off_reason(session: Session) -> Reason | None:
-    """Why decorated functions are plain Python here and now; None where they are not."""
-    if _disabled.depth or session.config.disable_jit:
-        return Reason("switched-off", "decorated functions are plain Python here")
-    return Reason("debugger", "Python is watched line by line") if is_watched() else None
+_bind: Final = types.MethodType
 
 
 def _of_function(name: str) -> Any:
@@ -102,6 +68,7 @@ def _of_function(name: str) -> Any:
 
     def set_(self: JitFunction[..., Any], value: Any) -> None:
         setattr(self._function, name, value)
+        self._dispatcher.come_back()
 
     return property(get, set_)
 
@@ -132,6 +99,12 @@ class JitFunction(Generic[P, R]):
     __closure__ = _of_function("__closure__")
     __globals__ = _of_function("__globals__")
 
+    __slots__ = ("__call__", "__dict__", "__weakref__")
+    # What is called is found in each object: the dispatcher, or a gate to the function itself.
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+
     def __init__(
         self, fn: Callable[P, R], options: dict[str, Any], source: str | None = None
     ) -> None:
@@ -139,31 +112,9 @@ class JitFunction(Generic[P, R]):
         functools.update_wrapper(self, self._function)
         self.__wrapped__ = fn
         self._options, self._source = options, source
-        self._captured: tuple[Session, CapturedFunction] | None = None
-        self._lock = threading.Lock()
-
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        held = self._captured
-        try:
-            if held is not None and (aside := held[1].aside).kinds and aside.holds(args, kwargs):
-                return self._function(*args)  # type: ignore[no-any-return]  # as fn
-            session = current_session()
-            if _disabled.depth or session.config.disable_jit or is_watched():
-                from runmat_jit.capture.boundary import plain_call  # noqa: PLC0415  (rarely used)
-
-                return plain_call(self.__wrapped__, args, kwargs)  # type: ignore[no-any-return]  # as fn
-            now = held is not None and held[0] is session
-            captured = held[1] if held is not None and now else self._capture(session)
-            if session.config.verify == 2:
-                from runmat_jit.capture.verify import verified_call  # noqa: PLC0415  (rarely used)
-
-                return verified_call(captured, args, kwargs)  # type: ignore[no-any-return]  # as fn
-            return captured.call(args, kwargs)  # type: ignore[no-any-return]  # what fn returns
-        except BaseException as error:
-            from runmat_jit.capture.lines import hide_our_frames  # noqa: PLC0415  (see _capture)
-
-            hide_our_frames(error)
-            raise
+        install = functools.partial(_install, weakref.ref(self))
+        self._dispatcher = Dispatcher(fn, self._function, options, source, install)
+        object.__setattr__(self, "__call__", self._dispatcher.call)
 
     @overload
     def __get__(self, instance: None, owner: type | None = None, /) -> JitFunction[P, R]: ...
@@ -172,7 +123,7 @@ class JitFunction(Generic[P, R]):
         self: JitFunction[Concatenate[S, Q], R], instance: S, owner: type | None = None, /
     ) -> Callable[Q, R]: ...
     def __get__(self, instance: Any, owner: type | None = None, /) -> Any:
-        return self if instance is None else types.MethodType(self, instance)
+        return self if instance is None else _bind(self, instance)
 
     def __repr__(self) -> str:
         return f"<jit of {self.__wrapped__!r}>"
@@ -204,20 +155,9 @@ class JitFunction(Generic[P, R]):
         text = source_text(self._function, self._source)
         return JitFunction, (self.__wrapped__, self._options, text)
 
-    def _capture(self, session: Session) -> CapturedFunction:
-        # Here the compiler is loaded: importing the package and decorating cost nothing.
-        from runmat_jit.capture.capturer import Capturer  # noqa: PLC0415
-        from runmat_jit.capture.function import CapturedFunction  # noqa: PLC0415
-
-        with self._lock:
-            if self._captured is None or self._captured[0] is not session:
-                device = self._options["device"] or session.config.device
-                make = functools.partial(_make_capturer, device=device)
-                capturer = session.service(Capturer, make, device)
-                whole, text = self._options["fullgraph"], self._source
-                made = CapturedFunction(self._function, capturer, text, whole=whole)
-                self._captured = session, made
-            return self._captured[1]
+    @property
+    def _captured(self) -> tuple[Session, CapturedFunction] | None:
+        return self._dispatcher.captured
 
     # -- what it tells ---------------------------------------------------------------------------
     def explain(self, *args: P.args, **kwargs: P.kwargs) -> Explanation:
@@ -229,7 +169,7 @@ class JitFunction(Generic[P, R]):
         self._require_arguments(args, kwargs)
         name = self._function.__qualname__
         session = current_session()
-        captured, off = self._capture(session), off_reason(session)
+        captured, off = self._dispatcher.capture(session), off_reason(session)
         if off is not None:
             return Explanation(name, "plain Python", (), (off,))
         record = captured.record_of(args, kwargs)
@@ -299,7 +239,7 @@ class JitFunction(Generic[P, R]):
         if backend not in _SOURCES:
             raise ArgumentError(f"backend={backend!r}: there are {', '.join(_SOURCES)}")
         session = current_session()
-        captured = self._capture(session)
+        captured = self._dispatcher.capture(session)
         record = captured.record_of(args, kwargs)
         if record is None:
             record = self._record(captured, args, kwargs)
@@ -308,7 +248,7 @@ class JitFunction(Generic[P, R]):
 
     def cache_info(self) -> CacheInfo:
         """Counts of calls and traces."""
-        captured = self._capture(current_session())
+        captured = self._dispatcher.capture(current_session())
         counts = captured.counts
         from runmat_jit.capture.tape import Return  # noqa: PLC0415  (see _capture)
         from runmat_jit.capture.tree import segments_of  # noqa: PLC0415  (likewise)
@@ -328,15 +268,13 @@ class JitFunction(Generic[P, R]):
 
     def clear_cache(self) -> None:
         """Forget all traces; compiled kernels stay."""
-        self._capture(current_session()).clear()
+        self._dispatcher.clear()
 
 
-def _make_capturer(session: Session, device: str) -> Capturer:
-    from runmat_jit.capture.capturer import Capturer  # noqa: PLC0415  (see _capture)
-    from runmat_jit.compiler.compiler import Compiler, DeviceExecutor  # noqa: PLC0415  (likewise)
-
-    compiler = session.service(Compiler, Compiler)
-    return Capturer(DeviceExecutor(compiler, device), session.states)
+def _install(owner: weakref.ref[JitFunction[..., Any]], call: Callable[..., Any]) -> None:
+    """What is called from now on instead of an object that may be gone."""
+    if (found := owner()) is not None:
+        object.__setattr__(found, "__call__", call)
 
 
 def _graph_source(_session: Session, compiled: Compiled) -> str:

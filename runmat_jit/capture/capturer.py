@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from typing import Any
 
@@ -13,8 +12,7 @@ from runmat_jit.capture.patterns import Patterns
 from runmat_jit.capture.tracer import Tracer
 from runmat_jit.core.errstate import ErrorStates
 from runmat_jit.core.protocols import Executor
-
-FRAMES_FOR_ONE = 5
+from runmat_jit.core.room import Room
 
 
 class Active(threading.local):
@@ -29,35 +27,12 @@ class Active(threading.local):
         return value if self.boundary is None else self.boundary.lend_any(value)
 
 
-class Depth:
-    """Room on the stack while recordings run: hooks take several frames for each of the user's."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._entered = 0
-        self._limits = (0, 0)
-
-    def __enter__(self) -> None:
-        with self._lock:
-            if not self._entered:
-                limit = sys.getrecursionlimit()
-                self._limits = limit, FRAMES_FOR_ONE * limit
-                sys.setrecursionlimit(self._limits[1])
-            self._entered += 1
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._entered -= 1
-            if not self._entered and sys.getrecursionlimit() == self._limits[1]:
-                sys.setrecursionlimit(self._limits[0])
-
-
 class Capturer:
     """What all decorated functions of a session share."""
 
-    def __init__(self, executor: Executor, states: ErrorStates) -> None:
+    def __init__(self, executor: Executor, states: ErrorStates, room: Room) -> None:
         self.executor, self.states = executor, states
         self.rewriter = Rewriter()
         self.active = Active()
-        self.depth = Depth()
+        self.room = room
         self.lines, self.patterns = Lines(), Patterns()

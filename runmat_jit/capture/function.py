@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Any
 
-from runmat_jit.capture.aside import Aside
+from runmat_jit.capture.aside import Aside, Kind
 from runmat_jit.capture.boundary import Boundary
 from runmat_jit.capture.calls import call as captured_call
 from runmat_jit.capture.capturer import Capturer
@@ -51,7 +51,7 @@ class CapturedFunction:
         self.records: OrderedDict[Hashable, Record] = OrderedDict()
         self.families = Families()
         self.counts = Counts()
-        self.aside = Aside()
+        self.aside = Aside(fn)
         self.calls = 0
         self.plain: Reason | None = None  # why the last plain call was
         self.last_failed = ""
@@ -93,13 +93,13 @@ class CapturedFunction:
         leaves = len(slots)
         if found is None and not state.immediate and (new := self.families.segment(key)):
             found = self.publish(key, new, None)
+            found.tally = self.aside.tally(self.aside.kind(args, kwargs))
             found.programs = tuple([s.program for s in new.steps if isinstance(s, Batch)])
         if found is not None and not state.immediate and found.root.outcomes:
             self.calls += 1
             departure, result = replay(found.root, slots, self.calls)
             if departure is None:
-                found.misses = 0
-                self.aside.fruitful()
+                found.misses = found.tally.count = 0
                 self.counts.replayed += 1
                 capturer.executor.count("calls_replayed")
                 return result
@@ -164,7 +164,8 @@ class CapturedFunction:
             boundary.settle(writes=True)
         self.counts.plain += 1
         self.tell_if_slow((reason,))
-        self.count_fruitless(args, kwargs, (reason,))
+        if boundary is None:
+            self.count_fruitless(self.aside.kind(args, kwargs), (reason,))
         self.capturer.executor.count("calls_plain")
         return self.fn(*args, **kwargs)
 
@@ -182,11 +183,9 @@ class CapturedFunction:
             name,
         )
 
-    def count_fruitless(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], reasons: tuple[Reason, ...]
-    ) -> None:
+    def count_fruitless(self, kind: Kind, reasons: tuple[Reason, ...]) -> None:
         """Step aside after some calls in which no kernel ran, with one line in the log."""
-        if not self.whole and self.aside.fruitless(args, kwargs):
+        if not self.whole and self.aside.fruitless(kind):
             why = reasons[0] if reasons else "there is nothing to compile"
             name = self.fn.__qualname__
             LOG.warning("%s is plain Python from now on: %s", name, why)
@@ -212,8 +211,9 @@ class CapturedFunction:
             return self.run_plain(args, kwargs, body, boundary)
         active = capturer.active
         around, active.tracer = active.tracer, tracer
+        kind = self.aside.kind(args, kwargs)  # the call may change its arguments
         try:
-            with capturer.depth:
+            with capturer.room:
                 result, segment = record(tracer, self.fn, body, args, kwargs)
         finally:
             active.tracer = around
@@ -226,9 +226,10 @@ class CapturedFunction:
             require_whole(self.fn, found)
         self.tell_if_slow(reasons_of(found))
         if tracer.gains or tracer.steps.feed is not None or segment is not None:
-            self.aside.fruitful()
-        else:
-            self.count_fruitless(args, kwargs, reasons_of(found))
+            found.tally = self.aside.tally(kind)
+            found.tally.count = 0
+        elif boundary is None and late is None:
+            self.count_fruitless(kind, reasons_of(found))
         if late is not None:
             late.know((args, tuple(kwargs.values())))
             return late.finish(result)
@@ -317,5 +318,5 @@ class CapturedFunction:
         """Forget all traces and counts."""
         with self._lock:
             self.records.clear()
-            self.counts, self.aside = Counts(), Aside()
+            self.counts, self.aside = Counts(), Aside(self.fn)
             self.families = Families()

@@ -18,7 +18,8 @@ from runmat_jit.capture.classify import MethodCall
 from runmat_jit.core.source import SourceLine
 
 _HERE: Final = Path(__file__).parent
-_OURS: Final = (str(_HERE), *(str(_HERE.with_name(n)) for n in ("api.py", "jit_function.py")))
+_CALLING: Final = ("api.py", "jit_function.py", "dispatcher.py")
+_OURS: Final = (str(_HERE), *(str(_HERE.with_name(name)) for name in _CALLING))
 _CALL: Final = (lambda _rm_fn, _rm_args, _rm_named: _rm_fn(*_rm_args, **_rm_named)).__code__
 
 

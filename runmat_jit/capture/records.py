@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from runmat_jit.capture import classify
+from runmat_jit.capture.aside import Tally
 from runmat_jit.capture.tape import Effect, Entry, Op, refs
 from runmat_jit.capture.tree import Fork
 from runmat_jit.core.source import SourceLine
@@ -21,6 +22,8 @@ class Record:
     root: Fork = field(default_factory=Fork)
     misses: int = 0
     """Calls in a row that no replay has finished."""
+    tally: Tally = field(default_factory=Tally)
+    """The fruitless calls of this kind."""
     driven: bool = False
     """Python runs in each call: replays did not come to an end."""
     effects: tuple[Effect, ...] = ()

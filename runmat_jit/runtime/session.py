@@ -17,6 +17,7 @@ import numpy as np
 
 from runmat_jit.core.config import Config, read_config
 from runmat_jit.core.errstate import ErrorStates
+from runmat_jit.core.room import Room
 from runmat_jit.runtime.gpu import Gpu, open_gpu
 from runmat_jit.runtime.telemetry import Telemetry
 
@@ -58,6 +59,7 @@ class Session:
         self.config = read_config() if config is None else config
         self.telemetry = Telemetry()
         self.states = ErrorStates()
+        self.room = Room()
         self.log = logging.getLogger("runmat_jit")
         if self.config.log:
             self.log.setLevel(self.config.log)
@@ -157,6 +159,7 @@ class Session:
         """A session of other options that shares counters, native code and memory with this one."""
         other = Session(config)
         other.telemetry, other.states = self.telemetry, self.states
+        other.room = self.room
         shared = {"unsupported", "jit", "backend", "allocator", "object_cache"}
         if other.threads == self.threads:
             shared |= {"pool", "launcher"}
@@ -214,29 +217,29 @@ class _Current:
         self.lock = threading.Lock()
 
 
-_current = _Current()
+CURRENT = _Current()
 
 
 def current_session() -> Session:
     """The session in use, made at the first call."""
-    session = _current.session
+    session = CURRENT.session
     if session is None:
-        with _current.lock:
-            session = _current.session
+        with CURRENT.lock:
+            session = CURRENT.session
             if session is None:
-                session = _current.session = Session()
+                session = CURRENT.session = Session()
     return session
 
 
 def use_session(session: Session | None) -> Session | None:
     """Make another session (None: a new one, at the next use) current; give the one before."""
-    with _current.lock:
-        before, _current.session = _current.session, session
+    with CURRENT.lock:
+        before, CURRENT.session = CURRENT.session, session
     return before
 
 
 def _after_fork_in_child() -> None:
-    _current.lock = threading.Lock()
+    CURRENT.lock = threading.Lock()
     for session in list(_sessions):
         session.after_fork()
 

@@ -7,9 +7,9 @@ from benchmarks.overhead import Contest, main, measure
 
 def test_a_quick_run_compares_and_times_every_contest(capsys):
     lines = main(["--quick"])
-    assert len(lines) == 5
+    assert len(lines) == 8
     assert all(" us a call on " in line for line in lines)
-    assert capsys.readouterr().out.count("\n") == 5
+    assert capsys.readouterr().out.count("\n") == 8
 
 
 def test_different_results_end_a_contest():
