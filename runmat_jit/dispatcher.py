@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
+from runmat_jit.core.locks import new_lock
 from runmat_jit.core.reasons import Reason
 from runmat_jit.runtime.session import CURRENT, Session, current_session
 
@@ -74,7 +75,7 @@ class Dispatcher:
         self.captured: tuple[Session, CapturedFunction] | None = None
         self._install = install
         self._let_through: tuple[Kind, ...] | None = None
-        self._lock = threading.Lock()
+        self._lock = new_lock()
 
     def call(self, /, *args: Any, **kwargs: Any) -> Any:
         """One call."""

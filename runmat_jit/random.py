@@ -18,7 +18,6 @@ calls before it and on nothing else. Which words of its blocks an element is mad
 from __future__ import annotations
 
 import operator
-import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,6 +25,7 @@ import numpy as np
 from numpy.random import SeedSequence
 
 from runmat_jit.compiler.draws import Draw, DrawPrograms
+from runmat_jit.core.locks import new_lock
 from runmat_jit.runtime.session import current_session
 
 __all__ = ["Generator", "default_rng"]
@@ -55,7 +55,7 @@ class Generator:
         self._seeds = seed if isinstance(seed, SeedSequence) else SeedSequence(seed)
         low, high = self._seeds.generate_state(2, np.uint32).tolist()
         self._key, self._counter = low | high << 32, 0
-        self._lock = threading.Lock()
+        self._lock = new_lock()
 
     def random(self, size: Size = None, dtype: Any = np.float64, out: Any = None) -> Any:
         """Uniform numbers of [0, 1): multiples of 2**-53, float32 of 2**-24.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import types
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -10,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
+
+from runmat_jit.core.locks import new_lock
 
 FRUITLESS: Final = 16
 """Calls in a row, with arguments of one kind, in none of which a kernel ran or Python did not."""
@@ -75,7 +76,7 @@ class Aside:
         self.kinds: tuple[Kind, ...] = ()
         """With which the function is plain Python from now on; the last one first."""
         self._tallies: OrderedDict[Kind, Tally] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = new_lock()
 
     def kind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Kind:
         """The kind of a call. A function that has got other code is another one."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 import types
 from typing import Any
 
 from runmat_jit.capture.locate import SourceCache, locate
 from runmat_jit.capture.rewrite import Refused, Rewritten, rewrite
+from runmat_jit.core.locks import new_rlock
 
 
 class Rewriter:
@@ -17,7 +17,7 @@ class Rewriter:
         self._sources = SourceCache()
         self._known: dict[tuple[types.CodeType, str], Rewritten | Refused] = {}
         self._codes: set[int] = set()
-        self._lock = threading.RLock()
+        self._lock = new_rlock()
 
     def find(self, fn: types.FunctionType, carried: str | None = None) -> Rewritten | Refused:
         """The rewritten form, or why there is none."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 import types
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -25,6 +24,7 @@ from runmat_jit.capture.trace import Batch
 from runmat_jit.capture.tracer import Tracer
 from runmat_jit.capture.tree import Departure, Fork, Segment, prune, replay
 from runmat_jit.capture.wholeness import not_whole, reasons_of, require_whole
+from runmat_jit.core.locks import new_lock
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.source import SourceLine
 
@@ -57,7 +57,7 @@ class CapturedFunction:
         self.last_failed = ""
         self.carried = carried
         self.reads_arrays = False  # of ours, from outside: calls have a boundary
-        self._lock = threading.Lock()
+        self._lock = new_lock()
 
     # -- one call ----------------------------------------------------------------------------------
     def call(

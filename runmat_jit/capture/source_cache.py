@@ -1,7 +1,6 @@
 """Keeps parsed and compiled source texts, because one file holds many functions."""
 
 import ast
-import threading
 from collections.abc import Callable, Hashable, Iterator
 from typing import TypeVar, cast
 
@@ -12,6 +11,7 @@ from runmat_jit.capture.source_text import (
     statement_at,
     with_test_assertions,
 )
+from runmat_jit.core.locks import new_lock
 
 V = TypeVar("V")
 
@@ -27,7 +27,7 @@ class SourceCache:
     def __init__(self, limit: int = 32) -> None:
         self._limit = limit
         self._entries: dict[Hashable, object] = {}
-        self._lock = threading.Lock()
+        self._lock = new_lock()
 
     def __len__(self) -> int:
         return len(self._entries)

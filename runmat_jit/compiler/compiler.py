@@ -17,6 +17,7 @@ from runmat_jit.compiler.program import Buffer, Commit, Layout, NativeProgram, r
 from runmat_jit.compiler.whole_writes import with_whole_writes
 from runmat_jit.core.config import FUSION_KINDS
 from runmat_jit.core.errors import BackendError
+from runmat_jit.core.locks import new_lock
 from runmat_jit.core.protocols import Program
 from runmat_jit.core.types import c_strides
 from runmat_jit.graph.node import Graph, Into, Node
@@ -64,12 +65,16 @@ class Compiler:
     def __init__(self, session: Session) -> None:
         self.session = session
         self._programs: OrderedDict[Any, Compiled] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         self._building: dict[Any, threading.Lock] = {}
 
     def count(self, event: str, amount: int = 1) -> None:
         """Add to a telemetry counter."""
         self.session.telemetry.count(event, amount)
+
+    def forget_threads(self) -> None:
+        """In a forked child: nobody builds what threads of the parent had begun to."""
+        self._building = {}
 
     def compile(self, graph: Graph, device: str = "cpu", *, resident: bool = False) -> Compiled:
         """The program of a graph; one for each device, text and the lines it came from.
@@ -81,7 +86,7 @@ class Compiler:
         if known is not None:
             return known
         with self._lock:
-            building = self._building.setdefault(key, threading.Lock())
+            building = self._building.setdefault(key, new_lock())
         with building:  # threads that want the same program wait for the first
             compiled = self._known(key)
             if compiled is None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runmat_jit.core.errors import BackendError
+from runmat_jit.core.locks import new_rlock
 
 if TYPE_CHECKING:
     from runmat_jit.backends.wgpu.adapter import AdapterInfo
@@ -80,7 +81,7 @@ def open_gpu(cache: Path | None, log: logging.Logger, *, reproducible: bool = Fa
         if findings is not None:
             arithmetic, refuse = _promise(findings, reproducible=reproducible)
             backend = WgpuBackend(Device(adapter), arithmetic, refuse=refuse)
-            return Gpu(backend, adapter.info, threading.RLock(), findings, reproducible)
+            return Gpu(backend, adapter.info, new_rlock(), findings, reproducible)
     raise BackendError("no Vulkan, Metal or DirectX adapter was found whose driver works")
 
 

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Hashable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from runmat_jit.core.config import Config, read_config
+from runmat_jit.core.errors import BackendError
 from runmat_jit.core.errstate import ErrorStates
+from runmat_jit.core.locks import new_lock, new_rlock
 from runmat_jit.core.room import Room
 from runmat_jit.runtime.gpu import Gpu, open_gpu
 from runmat_jit.runtime.telemetry import Telemetry
@@ -65,8 +68,8 @@ class Session:
             self.log.setLevel(self.config.log)
         self._services: dict[Hashable, Any] = {}
         self._tables: dict[str, np.ndarray] = {}
-        self._lock = threading.RLock()
-        self.locks = {name: threading.RLock() for name in _NATIVE}
+        self._lock = new_rlock()
+        self.locks = {name: new_rlock() for name in _NATIVE}
         _sessions.add(self)
 
     def service(self, kind: type[S], make: Callable[[Session], S], variant: str = "") -> S:
@@ -144,6 +147,10 @@ class Session:
             BackendError: there is none that works.
 
         """
+        if CURRENT.gpu_left_behind:
+            raise BackendError(
+                "a forked process cannot use the GPU of its parent: start it by 'spawn'"
+            )
         directory, reproducible = self.findings_directory(), self.config.wants_cpu_bits
         gpu = open_gpu(directory, self.log, reproducible=reproducible)
         gpu.backend.device.count = self.telemetry.count
@@ -179,14 +186,39 @@ class Session:
         return found
 
     def after_fork(self) -> None:
-        """In a forked child: native workers and locks of the parent are gone."""
-        self._lock = threading.RLock()
-        self.locks = {name: threading.RLock() for name in _NATIVE}
-        if "pool" in self.__dict__:
+        """In a forked child: threads of the parent are gone, with what they had begun."""
+        self.room.forget_threads()
+        made = self.__dict__
+        if "pool" in made:
             self.pool.forget_workers()
+        if "backend" in made:
+            self.backend.forget_threads()
+        if "gpu" in made:
+            self.gpu.backend.device.leave_behind()
+        for service in self._services.values():
+            if isinstance(service, Threaded):
+                service.forget_threads()
 
 
 _NATIVE = tuple(name for name, value in vars(Session).items() if isinstance(value, Once))
+
+
+@runtime_checkable
+class Threaded(Protocol):
+    """State of an upper layer that threads may have begun to change."""
+
+    def forget_threads(self) -> None:
+        """Take back what threads that exist no more have begun."""
+
+
+def llvm_lock() -> threading.RLock | None:
+    """What whoever calls LLVM holds, in this package or another; None before LLVM is loaded.
+
+    No child is forked meanwhile: LLVM's own locks would stay taken there.
+    """
+    binding = sys.modules.get("llvmlite.binding.ffi")
+    lock = getattr(getattr(binding, "lib", None), "_lock", None)
+    return getattr(lock, "_lock", None)
 
 
 def cache_directory(config: Config) -> Path:
@@ -214,7 +246,9 @@ class _Current:
 
     def __init__(self) -> None:
         self.session: Session | None = None
-        self.lock = threading.Lock()
+        self.lock = new_lock()
+        self.gpu_left_behind = False
+        """Whether a parent of this process has used a GPU."""
 
 
 CURRENT = _Current()
@@ -238,11 +272,27 @@ def use_session(session: Session | None) -> Session | None:
     return before
 
 
+def _before_fork() -> None:
+    if (lock := llvm_lock()) is not None:
+        lock.acquire()
+
+
+def _after_fork_in_parent() -> None:
+    if (lock := llvm_lock()) is not None:
+        lock.release()
+
+
 def _after_fork_in_child() -> None:
-    CURRENT.lock = threading.Lock()
+    if (lock := llvm_lock()) is not None:
+        lock.release()
+    CURRENT.gpu_left_behind = CURRENT.gpu_left_behind or "wgpu" in sys.modules
     for session in list(_sessions):
         session.after_fork()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork_in_child)
+    os.register_at_fork(
+        before=_before_fork,
+        after_in_parent=_after_fork_in_parent,
+        after_in_child=_after_fork_in_child,
+    )

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from runmat_jit.core.locks import new_lock
+
 EVENTS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "calls_plain": "Calls that ran as plain Python.",
@@ -43,7 +45,7 @@ class Telemetry:
         self._all: list[tuple[weakref.ref[threading.Thread], dict[str, int]]] = []
         self._ended = Counter[str]()
         self._regions: Counter[str] = Counter()
-        self._lock = threading.Lock()
+        self._lock = new_lock()
 
     def count(self, event: str, amount: int = 1) -> None:
         """Add to a counter."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import threading
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from runmat_jit.backends.llvm.allocator_text import (
 from runmat_jit.backends.llvm.jit import Jit
 from runmat_jit.backends.llvm.permanent_memory import permanent_memory, word_at
 from runmat_jit.backends.llvm.symbols import process_symbols
+from runmat_jit.core.locks import new_lock
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -59,7 +59,7 @@ class ResultAllocator:
     def __init__(self, jit: Jit, limit_bytes: int | None = None) -> None:
         limit = min(1 << 30, machine_memory() // 8) if limit_bytes is None else limit_bytes
         self._jit = jit
-        self._loading = threading.Lock()
+        self._loading = new_lock()
         self._handler: object = None
         self._set_handler: Callable[[object], object] = _set_handler_function()
         # Never freed: an array that lives longer than this object gives its block back here.

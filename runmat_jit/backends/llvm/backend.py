@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from concurrent.futures import Future
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ from runmat_jit.backends.llvm.jit import Jit
 from runmat_jit.backends.llvm.lower import lower
 from runmat_jit.backends.llvm.schedule import Schedule, instruction_count, schedule_for
 from runmat_jit.backends.llvm.target import Target
+from runmat_jit.core.locks import new_lock
 from runmat_jit.kernel.ir import Kernel, Parameter
 from runmat_jit.kernel.text import to_text
 from runmat_jit.kernel.verify import verify
@@ -42,7 +42,7 @@ class LlvmBackend:
     def __init__(self, jit: Jit, target: Target | None = None) -> None:
         self._jit = jit
         self._target = target
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         self._compiled: dict[str, Future[CompiledKernel]] = {}
 
     @property
@@ -75,6 +75,10 @@ class LlvmBackend:
                 mine.set_exception(error)
                 raise
         return mine.result()
+
+    def forget_threads(self) -> None:
+        """In a forked child: nobody compiles what threads of the parent had begun to."""
+        self._compiled = {key: known for key, known in self._compiled.items() if known.done()}
 
     def source(self, kernel: Kernel) -> str:
         """LLVM text of a kernel, as ``compile`` would compile it."""

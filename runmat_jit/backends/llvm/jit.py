@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from runmat_jit.backends.llvm.object_cache import ObjectCache
 from runmat_jit.backends.llvm.target import Target, host_target
+from runmat_jit.core.locks import new_lock
 
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
@@ -40,7 +40,7 @@ class Jit:
 
     def __init__(self, cache: ObjectCache | None = None) -> None:
         self.cache = cache
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         self._target: Target | None = None
         self._linker: Any = None
         self._library_numbers = itertools.count()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import signal
-import threading
 import weakref
 from collections.abc import Callable, Iterator
 
@@ -20,6 +19,7 @@ from runmat_jit.backends.llvm.pool_layout import (
 )
 from runmat_jit.backends.llvm.pool_text import POOL_FUNCTIONS, pool_symbols, pool_text
 from runmat_jit.backends.llvm.symbols import process_symbols
+from runmat_jit.core.locks import new_lock
 
 _FAILED_THREAD = ctypes.c_ulong(-1).value
 
@@ -46,7 +46,7 @@ class ThreadPool:
             raise ValueError(f"a pool needs at least 1 thread, not {threads}")
         self.threads = threads
         self._jit = jit
-        self._starting = threading.Lock()
+        self._starting = new_lock()
         # Never freed: workers read it for as long as they live.
         self.address = permanent_memory(WORKERS_OFFSET + WORKER_BYTES * (threads - 1))
         self._word("spin").value = spin
@@ -101,7 +101,7 @@ class ThreadPool:
 
         The next run creates new ones. To be called only while no other thread uses the pool.
         """
-        self._starting = threading.Lock()
+        self._starting = new_lock()
         for name in ("workers", "busy", "caller_parked"):
             self._word(name).value = 0
         self._word("caller_lock").value = _taken_lock()

@@ -111,11 +111,28 @@ class Device:
         self.info = adapter.info
         self.count: Callable[[str, int], None] = _count_nothing
         self.lost = False
+        self._left_behind = False
         with errors_of(adapter.info):
-            self.handle: Any = adapter.handle.request_device_sync(
+            self._handle: Any = adapter.handle.request_device_sync(
                 required_features=[f for f in _WANTED_FEATURES if f in adapter.info.features],
                 required_limits=dict(adapter.info.limits),
             )
+
+    @property
+    def handle(self) -> Any:
+        """Wgpu's device.
+
+        Raises:
+            DeviceLost: This is a child of the process that opened it.
+
+        """
+        if self._left_behind:
+            raise DeviceLost(f"{self.info} was lost: a forked process cannot use its parent's")
+        return self._handle
+
+    def leave_behind(self) -> None:
+        """In a forked child, where the driver's threads do not exist: never call it again."""
+        self.lost = self._left_behind = True
 
     @property
     def queue(self) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from runmat_jit.backends.wgpu.schedule import Schedule, schedule_for, shared_byt
 from runmat_jit.backends.wgpu.shader_module import create_module
 from runmat_jit.backends.wgpu.uniforms import UniformBlock, uniform_block
 from runmat_jit.core.errors import BackendError
+from runmat_jit.core.locks import new_lock
 from runmat_jit.kernel.ir import Kernel, Scalar
 from runmat_jit.kernel.text import to_text
 from runmat_jit.kernel.verify import verify
@@ -77,7 +77,7 @@ class WgpuBackend:
         self.refuse = refuse
         self.trusted = trusted
         self.memory = DeviceMemory(device)
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         self._compiled: dict[object, Future[CompiledShader]] = {}
 
     def at(self, arithmetic: Arithmetic, refuse: Callable[[Kernel], str | None]) -> WgpuBackend:

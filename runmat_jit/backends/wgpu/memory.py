@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ import numpy as np
 
 from runmat_jit.backends.wgpu.adapter import ALIGNMENT, Device, errors_of
 from runmat_jit.core.errors import BackendError
+from runmat_jit.core.locks import new_lock
 
 _TRANSFER = 1 << 27
 """Bytes copied at once: what the driver stages for a transfer stays small."""
@@ -46,7 +46,7 @@ class DeviceMemory:
         self.kept_nbytes = self.used_nbytes = 0
         self._free: dict[int, list[Any]] = {}
         self._discarded: deque[DeviceArray] = deque()
-        self._lock = threading.Lock()
+        self._lock = new_lock()
 
     def empty(self, size: int, dtype: np.dtype[Any], origin: int = 0) -> DeviceArray:
         """Memory for ``size`` elements, with any contents.
