@@ -23,12 +23,14 @@ from matlab_frontend.display_numbers import (
 )
 from matlab_frontend.engine import Engine
 from matlab_frontend.values.array import (
+    OBJECTS,
     AnonymousHandle,
     Array,
     Cell,
     ErrorObject,
     MapObject,
     NamedHandle,
+    ParserObject,
     Struct,
     Value,
     as_array,
@@ -84,7 +86,7 @@ def show(engine: Engine, value: Value, style: Styles = SHORT) -> Shown:
         return _show_struct(engine, value)
     if isinstance(value, (NamedHandle, AnonymousHandle)):
         return Shown("function_handle with value:", (f"    {inline(engine, value)}",))
-    if isinstance(value, (ErrorObject, MapObject)):
+    if isinstance(value, OBJECTS):
         return _show_object(value)
     array = as_array(value)
     assert array is not None, "all other values are arrays"
@@ -213,7 +215,7 @@ def _show_struct(engine: Engine, value: Struct) -> Shown:
     )
 
 
-def _show_object(value: ErrorObject | MapObject) -> Shown:
+def _show_object(value: ErrorObject | MapObject | ParserObject) -> Shown:
     if isinstance(value, ErrorObject):
         return Shown(
             "MException with properties:",
@@ -222,6 +224,9 @@ def _show_object(value: ErrorObject | MapObject) -> Shown:
                 f"       message: '{value.message}'",
             ),
         )
+    if isinstance(value, ParserObject):
+        names = (*value.required, *value.optional, *value.parameters)
+        return Shown("inputParser with parameters:", tuple(f"    {name}" for name in names))
     return Shown(
         "Map with properties:",
         (
@@ -234,7 +239,7 @@ def _show_object(value: ErrorObject | MapObject) -> Shown:
 
 def _has_open_equals(value: Value) -> bool:
     """MATLAB leaves a blank after the sign for structs, strings and objects."""
-    if isinstance(value, (Struct, ErrorObject, MapObject)):
+    if isinstance(value, (Struct, *OBJECTS)):
         return True
     return isinstance(value, Array) and value.kind == "string" and shape_of(value) == (1, 1)
 

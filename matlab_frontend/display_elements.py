@@ -10,11 +10,10 @@ import numpy as np
 from matlab_frontend.display_numbers import SHORT, TIMES, float_layout
 from matlab_frontend.engine import Engine
 from matlab_frontend.values.array import (
+    OBJECTS,
     AnonymousHandle,
     Array,
     Cell,
-    ErrorObject,
-    MapObject,
     NamedHandle,
     Shape,
     Struct,
@@ -39,7 +38,7 @@ def inline(engine: Engine, value: Value) -> str:
         if not _is_short_row(shape_of(value)):
             return "{}" if shape_of(value) == (0, 0) else f"{{{_size(value)} cell}}"
         return "{" + "  ".join(inside_cell(engine, item).text for item in value.data.flat) + "}"
-    if isinstance(value, (Struct, ErrorObject, MapObject)):
+    if isinstance(value, (Struct, *OBJECTS)):
         return f"[{_size(value)} {kind_of(value)}]"
     array = as_array(value)
     assert array is not None, "all other values are arrays"
@@ -70,7 +69,7 @@ class Inside:
 
 def inside_cell(engine: Engine, value: Value) -> Inside:
     """An element of a cell array: ``[1]``, ``'text'``, ``2x2 double``."""
-    if isinstance(value, (Cell, Struct, ErrorObject, MapObject)):
+    if isinstance(value, (Cell, Struct, *OBJECTS)):
         return Inside(f"{_size(value)} {kind_of(value)}")
     array = as_array(value)
     if array is None:

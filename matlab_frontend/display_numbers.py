@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,10 @@ import numpy as np
 LINE_WIDTH = 80
 TIMES = "\N{MULTIPLICATION SIGN}"
 """Stands between extents: 2-by-3 is shown with this sign."""
+_LEAST = 0.001
+"""Numbers with fractions are shown with a power of ten up to here."""
+_COMPLEX_LIMIT = 100.0
+"""From here on, complex numbers are shown with a power of ten in all formats."""
 _WIDE_INTEGER = 1e9
 """Whole numbers from here on are shown with an exponent."""
 
@@ -87,9 +91,11 @@ def complex_layout(table: np.ndarray, style: Style) -> Layout:
     """Complex numbers: both parts in fixed point, the imaginary one with its sign and ``i``."""
     parts = np.abs(np.concatenate((table.real.ravel(), table.imag.ravel())))
     largest, _ = _measure(parts)
-    exponent = _scale_exponent(largest, style)
-    scale = 10.0**exponent
     digits = style.digits
+    exponent = _scale_exponent(largest, replace(style, limit=_COMPLEX_LIMIT))
+    if exponent and table.size == 1:
+        return _complex_scalar_layout(digits)
+    scale = 10.0**exponent
     body = len(f"{largest / scale:.{digits}f}")
     real_width = body + 3
 
@@ -103,6 +109,17 @@ def complex_layout(table: np.ndarray, style: Style) -> Layout:
     return Layout(element, real_width + body + 4, f"1.0e{exponent:+03d}" if exponent else "")
 
 
+def _complex_scalar_layout(digits: int) -> Layout:
+    """A complex scalar whose parts are shown with powers of ten of their own."""
+
+    def element(x: complex) -> str:
+        sign = "-" if math.copysign(1.0, x.imag) < 0 else "+"
+        real, imaginary = (_special(part) or f"{part:.{digits}e}" for part in (x.real, abs(x.imag)))
+        return f"{real:>{digits + 9}} {sign} {imaginary}i"
+
+    return Layout(element, 2 * digits + 20)
+
+
 def _measure(sizes: np.ndarray) -> tuple[float, bool]:
     """The largest finite size, and whether all finite ones are whole."""
     finite = sizes[np.isfinite(sizes)].astype(float)
@@ -111,15 +128,16 @@ def _measure(sizes: np.ndarray) -> tuple[float, bool]:
 
 def _scale_exponent(largest: float, style: Style) -> int:
     """The power of ten before a matrix: where numbers are too large or too small without it."""
-    if largest == 0 or 0.001 <= largest < style.limit:
+    if largest == 0 or _LEAST < largest < style.limit:
         return 0
-    return math.floor(math.log10(largest)) + (1 if largest < 1 else 0)
+    power = math.log10(largest)
+    return math.ceil(power) if largest < 1 else math.floor(power)
 
 
 def _scalar_layout(size: float, style: Style) -> Layout:
     """A scalar with a fraction: fixed point, or an exponent where it is large or small."""
     digits = style.digits
-    if 0.001 <= size < style.limit:
+    if _LEAST < size < style.limit:
         return Layout(lambda x: f"{x:>{style.width}.{digits}f}", style.width)
     width = digits + 6 + style.margin
     return Layout(lambda x: f"{x:>{width}.{digits}e}", width)

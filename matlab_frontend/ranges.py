@@ -54,6 +54,8 @@ def make_range(engine: Engine, start: Value, step: Value, stop: Value) -> Value:
     for kind in map(kind_of, parts):
         if kind in INTEGER_KINDS:
             return wrap(kind, saturate(engine, data, DTYPES[kind]))
+    if kind_of(start) == kind_of(stop) == "char":
+        return wrap("char", engine.cast(data, DTYPES["char"]))
     if "single" in map(kind_of, parts):
         return wrap("single", engine.cast(data, DTYPES["single"]))
     return wrap("double", data)

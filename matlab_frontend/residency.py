@@ -11,8 +11,9 @@ from matlab_frontend.values.kinds import NUMERIC_KINDS
 from matlab_frontend.values.read import is_text, text_of
 
 _SPREADING = (
-    *("complex_numbers", "elementwise", "integers", "linear_algebra", "polynomials", "reductions"),
-    *("searching", "sets", "shape", "signals", "statistics"),
+    *("binning", "bits", "complex_numbers", "elementwise", "integers", "linear_algebra", "moving"),
+    *("polynomials", "reductions", "remainders", "searching", "sets", "shape", "signals"),
+    *("special_functions", "statistics", "trigonometry"),
 )
 _ANSWERS = frozenset(
     (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from matlab_frontend.values.make import cell, empty, struct, text, wrap
 from matlab_frontend.values.read import (
     array_of,
     cell_of,
+    integer_of,
     is_text,
     is_true,
     known,
@@ -141,6 +142,13 @@ def _split_arguments(arguments: Sequence[Value]) -> tuple[list[Value], list[Valu
 def cellfun(call: Call, function: Value, *arguments: Value) -> Value | tuple[Value, ...] | None:
     """A function of the contents of each cell."""
     arrays, options = _split_arguments(arguments)
+    if is_text(function) and text_of(function) in _OLD_NAMES and len(arrays) == 2:
+        question, extra = _OLD_NAMES[text_of(function)], arrays.pop()
+        held = cell_of(arrays[0])
+        made = [question(call, item, extra) for item in held.data.flat]
+        return _uniform(call, made, shape_of(held))
+    if is_text(function) and text_of(function) == "prodofsize":
+        function = text("numel")
     for array in arrays:
         if not isinstance(array, Cell):
             raise MatlabError(
@@ -150,6 +158,13 @@ def cellfun(call: Call, function: Value, *arguments: Value) -> Value | tuple[Val
         _same_size("cellfun", arrays[0], array)
     lists = [list(array.data.flat) for array in arrays if isinstance(array, Cell)]
     return _apply(call, [function, *options], lists, shape_of(arrays[0]))
+
+
+_OLD_NAMES: Mapping[str, Callable[[Call, Value, Value], Value]] = {
+    "isclass": lambda _, x, name: kind_of(x) == text_of(name),
+    "size": lambda call, x, k: float((*shape_of(x), *[1] * 99)[integer_of(call.engine, k) - 1]),
+}
+"""Old names that ``cellfun`` takes with one more argument."""
 
 
 @builtin("arrayfun")

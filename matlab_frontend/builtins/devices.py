@@ -6,7 +6,7 @@ ordinary arrays then, so that programs that ask only whether the function exists
 
 from __future__ import annotations
 
-from matlab_frontend.builtins.registry import Call, builtin
+from matlab_frontend.builtins.registry import Builtin, Call, builtin, find
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.residency import is_resident, to_device
 from matlab_frontend.values.array import Array, Value, as_array, kind_of
@@ -24,6 +24,30 @@ def gpu_array(call: Call, x: Value) -> Value:
             f"A gpuArray holds numbers or truth values, not values of class {kind_of(x)}.",
         )
     return x if call.engine.adapter() is None else to_device(call.engine, x)
+
+
+def _maker(name: str) -> Builtin:
+    """``gpuArray.zeros(2, 3)``: what the builtin makes, on the device."""
+    maker = find(name)
+    assert maker is not None, f"{name} is a builtin"
+
+    def run(call: Call, *arguments: Value) -> Value:
+        made = maker.one(call, *arguments)
+        return made if call.engine.adapter() is None else to_device(call.engine, made)
+
+    doc = f"A gpuArray that is made as {name} makes ordinary ones."
+    return Builtin(f"gpuArray.{name}", run, maker.least, maker.most, doc)
+
+
+GENERATED = tuple(
+    map(
+        _maker,
+        (
+            *("colon", "eye", "false", "inf", "Inf", "linspace", "logspace", "nan", "NaN"),
+            *("ones", "rand", "randi", "randn", "randperm", "true", "zeros"),
+        ),
+    )
+)
 
 
 @builtin("gather")

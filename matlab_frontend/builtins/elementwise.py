@@ -14,7 +14,7 @@ from matlab_frontend.engine import Engine
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.rounding import round_half_away
 from matlab_frontend.values.array import Array, Data, Value, as_array, kind_of
-from matlab_frontend.values.kinds import COMPLEX_DTYPES, DTYPES, INTEGER_KINDS
+from matlab_frontend.values.kinds import DTYPES, INTEGER_KINDS
 from matlab_frontend.values.make import wrap
 from matlab_frontend.values.read import array_of, integer_of
 
@@ -84,11 +84,25 @@ def apply_function(call: Call, function: Function, x: Value) -> Value:
     data = array.data
     leaves = function.leaves_reals
     if data.dtype.kind != "c" and leaves is not None and leaves(engine, data):
-        data = engine.cast(data, COMPLEX_DTYPES[array.kind])
+        return operators.narrow(engine, array.kind, engine.host(_leave_reals, data, function))
     if data.dtype.kind == "c":
         row = getattr(np, function.row)
         return operators.narrow(engine, array.kind, engine.host(row, data))
     return wrap(array.kind, engine.apply(function.row, data))
+
+
+def _leave_reals(data: np.ndarray, function: Function) -> np.ndarray:
+    """Complex results of real numbers, on the side of the branch cut that MATLAB takes.
+
+    ``asin`` and ``acos`` are continuous from below beyond 1, all else from above; what has a real
+    result has an imaginary part of +0.
+    """
+    z = data.astype(np.result_type(data, np.complex64))
+    if function.name in ("asin", "acos"):
+        z.imag[data > 1] = -0.0
+    made: np.ndarray = getattr(np, function.row)(z)
+    made.imag[made.imag == 0] = 0.0
+    return made
 
 
 def floating(engine: Engine, name: str, x: Value) -> Array:
@@ -241,41 +255,6 @@ def _round_complex(data: np.ndarray) -> np.ndarray:
         return np.asarray(np.trunc(part + np.copysign(0.5, part)))
 
     return np.asarray(away(data.real) + 1j * away(data.imag))
-
-
-def _remainder(call: Call, row: str, x: Value, y: Value) -> Value:
-    a, b = array_of(x), array_of(y)
-    operators.broadcast_shape(x, y)
-    kind = operators.result_kind(a, b)
-    engine = call.engine
-    if kind in INTEGER_KINDS:
-        left, right = (
-            engine.cast(operand.data, DTYPES["int64" if kind != "uint64" else kind])
-            for operand in (a, b)
-        )
-    else:
-        left, right = (engine.cast(operand.data, DTYPES[kind]) for operand in (a, b))
-    zero = engine.apply("equal", right, 0)
-    safe = engine.apply("where", zero, 1, right) if kind in INTEGER_KINDS else right
-    rest = engine.apply(row, left, safe)
-    if row == "remainder" or kind in INTEGER_KINDS:
-        keep = 0 if row == "fmod" else left
-        rest = engine.apply("where", zero, keep, rest)
-    return wrap(kind, engine.cast(rest, DTYPES[kind]))
-
-
-@builtin("mod")
-def mod(call: Call, x: Value, y: Value) -> Value:
-    """The remainder with the sign of the divisor; ``mod(x, 0)`` is x."""
-    if type(x) is float and type(y) is float and abs(x) < np.inf and 0 < abs(y) < np.inf:
-        return x % y
-    return _remainder(call, "remainder", x, y)
-
-
-@builtin("rem")
-def rem(call: Call, x: Value, y: Value) -> Value:
-    """The remainder with the sign of the dividend; ``rem(x, 0)`` is NaN."""
-    return _remainder(call, "fmod", x, y)
 
 
 def _two_floats(call: Call, name: str, x: Value, y: Value) -> tuple[str, Data, Data]:

@@ -1,21 +1,21 @@
-"""Number theory, bits, and special functions of whole numbers."""
+"""Number theory, and functions of whole numbers."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from itertools import combinations
+from collections.abc import Callable, Mapping
+from itertools import combinations, permutations
 
 import numpy as np
 
-from matlab_frontend.builtins.elementwise import floating
 from matlab_frontend.builtins.registry import Builtin, Call, builtin
 from matlab_frontend.errors import MatlabError
-from matlab_frontend.operators import broadcast_shape
+from matlab_frontend.operators import broadcast_shape, result_kind
+from matlab_frontend.rounding import saturate
 from matlab_frontend.values.array import Value, kind_of
 from matlab_frontend.values.kinds import DTYPES, INTEGER_KINDS
-from matlab_frontend.values.make import row, wrap
-from matlab_frontend.values.read import array_of, integer_of, known, number_of
+from matlab_frontend.values.make import reverse, row, wrap
+from matlab_frontend.values.read import array_of, integer_of, known, number_of, text_of
 
 
 @builtin("primes")
@@ -92,10 +92,6 @@ def _pairwise(name: str, function: Callable[[int, int], int], doc: str) -> Built
     return Builtin(name, run, 2, 2, doc)
 
 
-def _shift(value: int, places: int) -> int:
-    return value << places if places >= 0 else value >> -places
-
-
 @builtin("nextpow2")
 def nextpow2(call: Call, x: Value) -> Value:
     """The exponents of the next powers of two."""
@@ -105,77 +101,49 @@ def nextpow2(call: Call, x: Value) -> Value:
 
 
 @builtin("idivide")
-def idivide(call: Call, x: Value, y: Value) -> Value:
-    """Integer quotients, rounded toward zero."""
+def idivide(call: Call, x: Value, y: Value, rounding: Value | None = None) -> Value:
+    """Integer quotients, rounded toward zero unless ``floor``, ``ceil`` or ``round`` is given."""
+    broadcast_shape(x, y)
     a, b = array_of(x), array_of(y)
-    kind = a.kind if a.kind in INTEGER_KINDS else b.kind
-    left, right = (call.engine.look(array.data).astype(float) for array in (a, b))
-    return wrap(kind, np.trunc(left / right).astype(DTYPES[kind]))
-
-
-def _special(name: str, doc: str) -> Builtin:
-    def run(call: Call, x: Value) -> Value:
-        from scipy import special  # noqa: PLC0415  (SciPy loads slowly and few programs need it)
-
-        data = call.engine.look(array_of(x).data).astype(float)
-        return wrap("double", np.asarray(getattr(special, name)(data)))
-
-    return Builtin(name, run, 1, 1, doc)
-
-
-def _reciprocal(name: str, row_name: str, doc: str) -> Builtin:
-    def run(call: Call, x: Value) -> Value:
-        array = floating(call.engine, name, x)
-        return wrap(
-            array.kind, call.engine.apply("divide", 1.0, call.engine.apply(row_name, array.data))
+    kind = result_kind(a, b)
+    word = "fix" if rounding is None else text_of(rounding)
+    if kind not in INTEGER_KINDS or word not in _QUOTIENTS:
+        raise MatlabError(
+            "MATLAB:idivide:InvalidInput", "idivide needs an integer class and a known rounding."
         )
-
-    return Builtin(name, run, 1, 1, doc)
-
-
-def _degrees(name: str, row_name: str, doc: str) -> Builtin:
-    def run(call: Call, x: Value) -> Value:
-        data = call.engine.look(array_of(x).data).astype(float)
-        turns = np.remainder(data, 360.0)
-        made = getattr(np, row_name)(np.deg2rad(turns))
-        if row_name != "tan":
-            zero = (90.0, 270.0) if row_name == "cos" else (0.0, 180.0)
-            made = np.where(np.isin(turns, zero), 0.0, made)
-            half = {"sin": (30.0, 150.0), "cos": (60.0, 300.0)}[row_name]
-            made = np.where(np.isin(turns, half), 0.5, made)
-        return wrap("double", made)
-
-    return Builtin(name, run, 1, 1, doc)
+    limits = np.iinfo(DTYPES[kind])
+    left, right = (saturate(call.engine, array.data, DTYPES[kind]) for array in (a, b))
+    pairs = np.broadcast(*(call.engine.look(data).astype(object) for data in (left, right)))
+    made = [_quotient(int(p), int(q), word, limits) for p, q in pairs]
+    return wrap(kind, np.array(made, DTYPES[kind]).reshape(pairs.shape))
 
 
-@builtin("deg2rad")
-def deg2rad(call: Call, x: Value) -> Value:
-    """Radians from degrees."""
-    return wrap("double", call.engine.apply("multiply", array_of(x).data, math.pi / 180))
+_QUOTIENTS: Mapping[str, Callable[[int, int], int]] = {
+    "fix": lambda p, q: abs(p) // abs(q) if (p < 0) == (q < 0) else -(abs(p) // abs(q)),
+    "floor": lambda p, q: p // q,
+    "ceil": lambda p, q: -(-p // q),
+    "round": lambda p, q: (2 * abs(p) + abs(q)) // (2 * abs(q)) * (1 if (p < 0) == (q < 0) else -1),
+}
+"""Exact quotients of whole numbers, by how they are rounded."""
 
 
-@builtin("rad2deg")
-def rad2deg(call: Call, x: Value) -> Value:
-    """Degrees from radians."""
-    return wrap("double", call.engine.apply("multiply", array_of(x).data, 180 / math.pi))
+def _quotient(p: int, q: int, word: str, limits: np.iinfo) -> int:
+    """A quotient within the limits of a class; by zero it is the largest one, or 0 of 0."""
+    if q == 0:
+        return 0 if p == 0 else limits.max if p > 0 else limits.min
+    return min(max(_QUOTIENTS[word](p, q), limits.min), limits.max)
+
+
+@builtin("perms")
+def perms(call: Call, x: Value) -> Value:
+    """All orders of a vector's elements as rows, the last order first."""
+    array = array_of(x)
+    data = call.engine.look(array.data).ravel()
+    orders = np.array(list(permutations(range(data.size - 1, -1, -1))), int)
+    return wrap(array.kind, reverse(data[orders.reshape(-1, data.size)]))
 
 
 GENERATED = (
     _pairwise("gcd", math.gcd, "Greatest common divisors."),
     _pairwise("lcm", math.lcm, "Least common multiples."),
-    _pairwise("bitand", int.__and__, "Bits that are set in both numbers."),
-    _pairwise("bitor", int.__or__, "Bits that are set in either number."),
-    _pairwise("bitxor", int.__xor__, "Bits that are set in exactly one number."),
-    _pairwise("bitshift", _shift, "Bits moved to the left, or to the right where negative."),
-    _special("gamma", "The gamma function."),
-    _special("gammaln", "The logarithm of the gamma function."),
-    _special("erf", "The error function."),
-    _special("erfc", "One less the error function."),
-    _special("erfinv", "The inverse of the error function."),
-    _reciprocal("sec", "cos", "Secant of radians."),
-    _reciprocal("csc", "sin", "Cosecant of radians."),
-    _reciprocal("cot", "tan", "Cotangent of radians."),
-    _degrees("sind", "sin", "Sine of degrees."),
-    _degrees("cosd", "cos", "Cosine of degrees."),
-    _degrees("tand", "tan", "Tangent of degrees."),
 )

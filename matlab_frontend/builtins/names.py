@@ -5,26 +5,34 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 CATEGORIES: Mapping[str, str] = {
+    "binning": "accumarray histc histcounts",
+    "bits": "bitand bitcmp bitget bitor bitset bitshift bitxor swapbytes typecast",
     "cells": "arrayfun cell cell2mat cellfun cellstr mat2cell num2cell structfun",
+    "characters": "isletter isspace isstrprop strjust strvcat",
     "complex_numbers": "angle complex conj i imag j real",
     "creation": (
         "cast colon diag e eps eye false flintmax Inf inf intmax intmin linspace logspace "
         "magic meshgrid NaN nan ndgrid ones pi realmax realmin true zeros"
     ),
     "devices": (
-        "canUseGPU classUnderlying existsOnGPU gather gpuArray gpuDevice gpuDeviceCount "
+        "canUseGPU classUnderlying existsOnGPU gather gpuArray gpuArray.Inf gpuArray.NaN "
+        "gpuArray.colon gpuArray.eye gpuArray.false gpuArray.inf gpuArray.linspace "
+        "gpuArray.logspace gpuArray.nan gpuArray.ones gpuArray.rand gpuArray.randi "
+        "gpuArray.randn gpuArray.randperm gpuArray.true gpuArray.zeros gpuDevice gpuDeviceCount "
         "isgpuarray isUnderlyingType underlyingType"
     ),
+    "differential_equations": "ode23 ode45 odeget odeset",
     "elementwise": (
         "abs acos acosh and asin asinh atan atan2 atanh ceil cos cosh eq exp expm1 fix floor "
-        "ge gt hypot isfinite isinf isnan le log log10 log1p log2 lt minus mldivide mod "
-        "mpower mrdivide mtimes ne not nthroot or plus power rdivide rem round sign sin sinh "
+        "ge gt hypot isfinite isinf isnan le log log10 log1p log2 lt minus mldivide "
+        "mpower mrdivide mtimes ne not nthroot or plus power rdivide round sign sin sinh "
         "sqrt tan tanh times uminus uplus xor"
     ),
     "errors": (
         "assert error getReport lasterr lastwarn MException nargoutchk print_usage rethrow "
         "throw warning"
     ),
+    "files": "fileparts fullfile mfilename",
     "graphics": (
         "addpath area axes axis bar beep box caxis cla clc clf close colorbar colormap "
         "contour contourf drawnow errorbar fflush figure gca gcf get grid hist histogram hold "
@@ -32,24 +40,30 @@ CATEGORIES: Mapping[str, str] = {
         "saveas scatter semilogx semilogy set shading stem subplot surf title view xlabel "
         "xlim ylabel ylim zlabel zlim"
     ),
-    "integers": (
-        "bitand bitor bitshift bitxor cosd cot csc deg2rad erf erfc erfinv factor factorial "
-        "gamma gammaln gcd idivide isprime lcm nchoosek nextpow2 primes rad2deg sec sind tand"
+    "input_parser": (
+        "addOptional addParamValue addParameter addRequired addSwitch inputParser parse"
     ),
+    "integers": "factor factorial gcd idivide isprime lcm nchoosek nextpow2 perms primes",
     "linear_algebra": (
         "bsxfun chol cond cross ctranspose det dot eig expm inv issymmetric linsolve lu norm "
         "null orth pinv qr rank rref svd toeplitz trace vecnorm"
     ),
+    "matrix_gallery": "blkdiag compan hankel hilb pascal wilkinson",
+    "moving": "movmax movmean movmedian movmin movprod movstd movsum movvar",
+    "number_bases": "base2dec bin2dec dec2base dec2bin dec2hex hex2dec",
+    "optimization": "fminbnd fminsearch fzero integral optimget optimset",
     "output": "disp display format fprintf int2str mat2str num2str sprintf",
-    "polynomials": ("fminsearch fzero integral poly polyder polyfit polyint polyval roots vander"),
+    "polynomials": "poly polyder polyfit polyint polyval roots vander",
     "programming": (
-        "clear computer deal eval exist feval func2str getenv isargout isvarname nargin "
+        "clear computer deal eval evalc exist feval func2str getenv isargout isvarname nargin "
         "narginchk nargout str2func version who"
     ),
     "random": "normrnd rand randi randn randperm rng",
     "reductions": "all any cummax cummin cumprod cumsum max mean min prod sum",
     "regular_expressions": "regexp regexpi regexprep",
-    "searching": "accumarray find histc isequal isequaln issorted sort sortrows",
+    "remainders": "mod rem",
+    "scanning": "sscanf",
+    "searching": "find isequal isequaln issorted nonzeros sort sortrows",
     "sets": "intersect ismember setdiff setxor union unique",
     "shape": (
         "cat circshift flip fliplr flipud horzcat ind2sub ipermute iscolumn isempty ismatrix "
@@ -59,22 +73,33 @@ CATEGORIES: Mapping[str, str] = {
     "signals": (
         "conv conv2 deconv fft fft2 fftshift filter ifft ifft2 ifftshift interp1 spline unwrap"
     ),
-    "statistics": "bounds corrcoef cov diff median mode normalize range rescale std trapz var",
+    "special_functions": (
+        "besseli besselj besselk bessely beta betaln erf erfc erfcinv erfcx erfinv gamma "
+        "gammainc gammaln psi"
+    ),
+    "statistics": (
+        "bounds corrcoef cov cumtrapz diff median mode normalize range rescale std trapz var zscore"
+    ),
     "structs": (
         "cell2struct containers.Map fieldnames getfield isfield isKey keys orderfields remove "
         "rmfield setfield struct struct2cell values"
     ),
     "texts": (
-        "bin2dec blanks contains deblank dec2bin dec2hex endsWith hex2dec isletter isspace "
-        "join lower split startsWith str2double str2num strcat strcmp strcmpi strfind strip "
-        "strjoin strlength strncmp strncmpi strrep strsplit strtok strtrim upper"
+        "blanks contains deblank endsWith join lower split startsWith str2double str2num strcat "
+        "strcmp strcmpi strfind strip strjoin strlength strncmp strncmpi strrep strsplit strtok "
+        "strtrim upper"
     ),
     "timing": "clock cputime date datestr now pause tic toc",
+    "trigonometry": (
+        "acosd acot acoth acsc acsch asec asech asind atand cosd cot coth csc csch deg2rad "
+        "rad2deg sec sech sind tand"
+    ),
     "types": (
         "char class double int16 int32 int64 int8 is_function_handle isa iscell iscellstr ischar "
         "isfloat isinteger islogical isnumeric isobject isreal issparse isstring isstruct logical "
         "single string uint16 uint32 uint64 uint8"
     ),
+    "validation": "validateattributes validatestring",
 }
 """Names by module of this package, in alphabetical order."""
 

@@ -51,7 +51,8 @@ def matrix_text(engine: Engine, array: Array, digits: int) -> str:
     """What ``mat2str`` makes of a matrix."""
     table = known(engine, array)
     if array.kind == "char":
-        return f"'{decode(table.ravel())}'"
+        lines = ["'" + decode(line).replace("'", "''") + "'" for line in table]
+        return lines[0] if len(lines) == 1 else f"[{';'.join(lines)}]" if lines else "''"
     rows = [[_element(x, array.kind, digits) for x in row] for row in table.tolist()]
     if table.size == 1:
         return rows[0][0]

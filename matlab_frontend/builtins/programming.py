@@ -12,6 +12,7 @@ from matlab_frontend.parser import parse
 from matlab_frontend.source import Source
 from matlab_frontend.values.array import (
     AnonymousHandle,
+    ErrorObject,
     NamedHandle,
     Value,
 )
@@ -141,15 +142,36 @@ def str2func(call: Call, name: Value) -> Value:
 
 
 @builtin("eval")
-def eval_(call: Call, code: Value, handler: Value | None = None) -> None:
-    """Run a text as statements; after an error, run the second text."""
+def eval_(call: Call, code: Value, handler: Value | None = None) -> tuple[Value, ...] | None:
+    """Run a text as statements, or as an expression with outputs; after an error, the second."""
     frame = frame_of(call)
     try:
-        call.interpreter.run_text(text_of(code), frame)
-    except (MatlabError, MatlabSyntaxError):
+        return _evaluate(call, text_of(code), frame)
+    except (MatlabError, MatlabSyntaxError) as error:
         if handler is None:
             raise
-        call.interpreter.run_text(text_of(handler), frame)
+        call.session.last_error = ErrorObject(error.identifier, error.message)
+        return _evaluate(call, text_of(handler), frame)
+
+
+def _evaluate(call: Call, code: str, frame: Frame) -> tuple[Value, ...] | None:
+    if call.outputs:
+        return tuple(call.interpreter.evaluate_text(code, frame, call.outputs))
+    call.interpreter.run_text(code, frame)
+    return None
+
+
+@builtin("evalc")
+def evalc(call: Call, code: Value, handler: Value | None = None) -> Value:
+    """What a text prints when it runs."""
+    printed: list[str] = []
+    session, call.outputs = call.session, 0
+    write, session.write = session.write, printed.append
+    try:
+        eval_.function(call, code, *(() if handler is None else (handler,)))
+    finally:
+        session.write = write
+    return text("".join(printed))
 
 
 @builtin("getenv")

@@ -17,7 +17,7 @@ from matlab_frontend.rounding import saturate
 from matlab_frontend.values.array import Array, Data, Value, count_of, shape_of
 from matlab_frontend.values.kinds import DTYPES, FLOAT_KINDS, INTEGER_KINDS
 from matlab_frontend.values.make import wrap
-from matlab_frontend.values.read import array_of, is_text
+from matlab_frontend.values.read import array_of, is_text, text_of
 
 
 def without_nan(engine: Engine, data: Data, filling: float) -> Data:
@@ -147,6 +147,8 @@ def _extreme(call: Call, name: str, arguments: Sequence[Value]) -> Value | tuple
     """``max`` and ``min``: of two arrays, or along dimensions with the positions."""
     texts = [argument for argument in arguments[1:] if is_text(argument) and count_of(argument)]
     plain = [arguments[0], *(a for a in arguments[1:] if not (is_text(a) and count_of(a)))]
+    if len(plain) > 3 or (len(plain) == 3 and count_of(plain[1]) != 0):
+        raise MatlabError("MATLAB:maxrhs", "Too many input arguments.")
     if len(plain) >= 2 and count_of(plain[1]) != 0:
         return _extreme_of_two(call.engine, name, plain[0], plain[1])
     if len(plain) == 2 and count_of(plain[0]) != 0 and not texts:
@@ -231,10 +233,11 @@ def min_(call: Call, *arguments: Value) -> Value | tuple[Value, ...]:
 
 
 def _running(name: str, row: str, doc: str) -> Builtin:
-    def function(call: Call, x: Value, *options: Value) -> Value:
+    def function(call: Call, x: Value, *options: Value) -> Value | tuple[Value, ...]:
         engine = call.engine
         array = array_of(x)
-        axes = read_axes(engine, x, [o for o in options if not _is_direction(o)])
+        words = [text_of(option).lower() for option in options if is_text(option)]
+        axes = read_axes(engine, x, [option for option in options if not is_text(option)])
         kind = array.kind if array.kind in (*FLOAT_KINDS, *INTEGER_KINDS) else "double"
         data = array.data
         if kind in INTEGER_KINDS:
@@ -242,16 +245,56 @@ def _running(name: str, row: str, doc: str) -> Builtin:
         elif data.dtype.kind != "c":
             data = engine.cast(data, DTYPES[kind])
         along = axes.of(data.ndim)
+        data = _prepared(engine, name, data, along, words)
         made = engine.accumulate(row, data, along[0]) if along else data
+        if call.outputs > 1 and name in ("cummax", "cummin"):
+            places = _running_places(engine.look(data), engine.look(made), along)
+            if "reverse" in words and along:
+                places = data.shape[along[0]] + 1.0 - np.flip(places, along)
+        if "reverse" in words and along:
+            made = engine.host(lambda d: np.ascontiguousarray(np.flip(d, along)), made)
         if kind in INTEGER_KINDS:
             made = saturate(engine, made, DTYPES[kind])
+        if call.outputs > 1 and name in ("cummax", "cummin"):
+            return wrap(kind, made), wrap("double", np.ascontiguousarray(places))
         return wrap(kind, made)
 
     return Builtin(name, function, 1, None, doc)
 
 
-def _is_direction(option: Value) -> bool:
-    return is_text(option)
+def _prepared(
+    engine: Engine, name: str, data: Data, along: tuple[int, ...], words: Sequence[str]
+) -> Data:
+    """Data as running results take them: in reverse, and without NaN, where that is asked for.
+
+    Raises:
+        MatlabError: an option is unknown.
+
+    """
+    for word in words:
+        if word not in ("forward", "reverse", "omitnan", "includenan", "omitmissing"):
+            raise MatlabError("MATLAB:unknownOption", f"Unknown option '{word}'.")
+    if {"omitnan", "omitmissing"} & set(words) and name in ("cumsum", "cumprod"):
+        data = without_nan(engine, data, 0.0 if name == "cumsum" else 1.0)
+    if "reverse" in words and along:
+        data = engine.host(lambda d: np.ascontiguousarray(np.flip(d, along)), data)
+    return data
+
+
+def _running_places(data: np.ndarray, made: np.ndarray, along: tuple[int, ...]) -> np.ndarray:
+    """Where each running extreme stands first, counted from 1."""
+    if not along:
+        return np.ones(made.shape)
+    axis = along[0]
+    before = np.roll(made, 1, axis)
+    changed = made != before
+    first = [slice(None)] * made.ndim
+    first[axis] = slice(0, 1)
+    changed[tuple(first)] = True
+    shape = [1] * made.ndim
+    shape[axis] = -1
+    count = np.arange(1.0, data.shape[axis] + 1).reshape(shape)
+    return np.asarray(np.maximum.accumulate(np.where(changed, count, 0.0), axis=axis))
 
 
 GENERATED = (

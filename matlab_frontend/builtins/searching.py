@@ -7,15 +7,12 @@ import numpy as np
 from matlab_frontend.builtins.linear_algebra import matrix
 from matlab_frontend.builtins.registry import Call, builtin
 from matlab_frontend.builtins.sizes import dimension_of, first_dimension
-from matlab_frontend.concatenation import convert
-from matlab_frontend.errors import MatlabError
 from matlab_frontend.values.array import (
     HANDLES,
     Cell,
     Struct,
     Value,
     as_array,
-    count_of,
     kind_of,
     shape_of,
 )
@@ -36,7 +33,7 @@ def find(
     shape = shape_of(x)
     row = len(shape) == 2 and shape[0] == 1 and shape[1] != 1
     layout = (at.size, 1) if row else (1, at.size)
-    if shape == (0, 0):
+    if shape == (0, 0) or (shape == (1, 1) and at.size == 0):
         layout = (0, 0)
     if call.outputs < 2:
         return wrap("double", (at + 1.0).reshape(layout))
@@ -45,6 +42,14 @@ def find(
     made = [wrap("double", part.reshape(layout)) for part in (rows, columns)]
     found = wrap(array_of(x).kind, data.reshape(-1)[at].reshape(layout))
     return (made[0], made[1], found)
+
+
+@builtin("nonzeros")
+def nonzeros(call: Call, x: Value) -> Value:
+    """The elements that are not zero, as a column."""
+    array = array_of(x)
+    data = call.engine.look(array.data)
+    return wrap(array.kind, data[data != 0].reshape(1, -1))
 
 
 def sort_order(keys: np.ndarray, axis: int, *, descending: bool) -> np.ndarray:
@@ -156,47 +161,3 @@ def same(call: Call, a: Value, b: Value, *, equal_nan: bool) -> bool:
     if equal_nan and left.dtype.kind in "fc" and right.dtype.kind in "fc":
         equal = equal | (np.isnan(left) & np.isnan(right))
     return bool(np.all(equal))
-
-
-@builtin("histc")
-def histc(call: Call, x: Value, edges: Value) -> Value:
-    """How many elements fall between edges; the last count is of those equal to the last edge."""
-    data = known(call.engine, x).ravel()
-    marks = known(call.engine, edges).ravel()
-    at = np.searchsorted(marks, data, side="right") - 1
-    inside = (at >= 0) & (data <= marks[-1])
-    counts = np.bincount(at[inside], minlength=marks.size).astype(float)
-    array = array_of(edges)
-    return wrap("double", counts.reshape(array.data.shape))
-
-
-@builtin("accumarray")
-def accumarray(call: Call, subscripts: Value, values: Value, *rest: Value) -> Value:
-    """Sums (or another function) of the values that share subscripts."""
-    table = known(call.engine, subscripts).astype(int)
-    if 1 in table.shape:
-        table = table.reshape(-1, 1)
-    numbers = np.broadcast_to(known(call.engine, values).ravel(), (table.shape[0],))
-    shape = tuple(int(n) for n in table.max(axis=0))
-    if rest and count_of(rest[0]):
-        shape = tuple(int(n) for n in known(call.engine, rest[0]).ravel())[: max(table.shape[1], 2)]
-    if len(shape) == 1:
-        shape = (shape[0], 1)
-    columns = list((table - 1).T)
-    if len(columns) == 1:
-        columns.append(np.zeros_like(columns[0]))
-    flat = np.ravel_multi_index(columns, shape, order="F")
-    total = np.zeros(int(np.prod(shape)))
-    function = (
-        rest[1] if len(rest) > 1 and count_of(rest[1]) and isinstance(rest[1], HANDLES) else None
-    )
-    if function is None:
-        np.add.at(total, flat, numbers)
-        return wrap("double", total.reshape(shape[::-1]))
-    for group in np.unique(flat):
-        members = wrap("double", numbers[flat == group].reshape(1, -1).copy())
-        made = as_array(call.interpreter.call_one(function, members))
-        if made is None or count_of(made) != 1:
-            raise MatlabError("MATLAB:accumarray:fun", "The function must return a scalar.")
-        total[group] = call.engine.look(convert(call.engine, made, "double")).item()
-    return wrap("double", total.reshape(shape[::-1]))

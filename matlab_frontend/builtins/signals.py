@@ -12,6 +12,7 @@ from matlab_frontend.builtins.registry import Builtin, Call, builtin
 from matlab_frontend.builtins.sizes import dimension_of, first_dimension
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.values.array import Value, count_of, shape_of
+from matlab_frontend.values.kinds import DTYPES
 from matlab_frontend.values.make import reverse, wrap
 from matlab_frontend.values.read import array_of, integer_of, is_text, known, text_of
 
@@ -103,14 +104,33 @@ def conv2(call: Call, x: Value, y: Value, shape: Value | None = None) -> Value:
 
 
 @builtin("filter")
-def filter_(call: Call, b: Value, a: Value, x: Value) -> Value:
-    """A rational filter with numerator b and denominator a, along the first dimension."""
+def filter_(call: Call, b: Value, a: Value, x: Value, *rest: Value) -> tuple[Value, ...]:
+    """A rational filter with numerator b and denominator a, and its final state.
+
+    After the arguments may stand the state to begin with ([] for zeros) and the dimension.
+    """
     from scipy.signal import lfilter  # noqa: PLC0415  (SciPy loads slowly and few programs need it)
 
-    data = call.engine.look(array_of(x).data)
-    axis = data.ndim - 1 - first_dimension(x)
-    top, bottom = (known(call.engine, part).ravel().astype(float) for part in (b, a))
-    return wrap(array_of(x).kind, np.asarray(lfilter(top, bottom, data, axis=axis), data.dtype))
+    array = array_of(x)
+    along = dimension_of(call.engine, rest[1]) if len(rest) > 1 else first_dimension(x)
+    top, bottom = (known(call.engine, part).ravel() for part in (b, a))
+    if bottom.size == 0 or bottom[0] == 0:
+        raise MatlabError(
+            "MATLAB:filter:zeroDenom", "First denominator filter coefficient must be non-zero."
+        )
+    kind = "single" if array.kind == "single" else "double"
+    data = call.engine.look(array.data)
+    data = data.astype(np.result_type(data, DTYPES[kind]))
+    lines = np.moveaxis(data, data.ndim - 1 - along, -1)
+    count = max(top.size, bottom.size) - 1
+    begin = np.zeros((*lines.shape[:-1], count))
+    if rest and count_of(rest[0]):
+        begin = known(call.engine, rest[0]).T.reshape(begin.shape)
+    made, end = lfilter(top, bottom, lines, axis=-1, zi=begin)
+    made = np.ascontiguousarray(np.moveaxis(made, -1, data.ndim - 1 - along))
+    dtype = made.dtype if made.dtype.kind == "c" else DTYPES[kind]
+    state = np.ascontiguousarray(end.reshape(-1, count))
+    return operators.narrow(call.engine, kind, made.astype(dtype)), wrap("double", state)
 
 
 @builtin("interp1")

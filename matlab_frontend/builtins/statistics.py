@@ -11,7 +11,7 @@ from matlab_frontend.builtins.sizes import dimension_of, first_dimension
 from matlab_frontend.operators import ARITHMETIC, arithmetic
 from matlab_frontend.values.array import Array, Value, count_of, shape_of
 from matlab_frontend.values.kinds import DTYPES, FLOAT_KINDS
-from matlab_frontend.values.make import empty, reverse, row, text, wrap
+from matlab_frontend.values.make import empty, reverse, text, wrap
 from matlab_frontend.values.read import array_of, is_text, known, number_of
 
 
@@ -152,15 +152,49 @@ def diff(call: Call, x: Value, order: Value = 1.0, dimension: Value | None = Non
     return wrap(kind, data)
 
 
+def _trapezoids(
+    call: Call, x: Value, y: Value | None, dimension: Value | None
+) -> tuple[np.ndarray, int]:
+    """The areas between samples, and the axis of the data that they lie along."""
+    if y is not None and dimension is None and count_of(y) == 1 and count_of(x) != 1:
+        y, dimension = None, y  # trapz(y, dimension)
+    values = x if y is None else y
+    heights = call.engine.look(array_of(values).data)
+    along = first_dimension(values) if dimension is None else dimension_of(call.engine, dimension)
+    axis = heights.ndim - 1 - along
+    lines = np.moveaxis(heights, axis, -1)
+    widths: np.ndarray | float = 1.0
+    if y is not None and count_of(x) > 1:
+        widths = np.diff(known(call.engine, x).ravel(order="F"))
+    elif y is not None and count_of(x) == 1:
+        widths = number_of(call.engine, x)
+    areas = (lines[..., 1:] + lines[..., :-1]) / 2.0 * widths
+    return np.moveaxis(areas, -1, axis), axis
+
+
 @builtin("trapz")
-def trapz(call: Call, x: Value, y: Value | None = None) -> Value:
-    """The integral of samples by the trapezoidal rule."""
-    heights = known(call.engine, x if y is None else y)
-    if 1 in heights.shape:
-        heights = heights.reshape(-1, 1)
-    places = None if y is None else known(call.engine, x).ravel()
-    made = np.trapezoid(heights, places, axis=0)
-    return row(np.atleast_1d(made))
+def trapz(call: Call, x: Value, y: Value | None = None, dimension: Value | None = None) -> Value:
+    """The integral of samples by the trapezoidal rule, along a dimension."""
+    areas, axis = _trapezoids(call, x, y, dimension)
+    return wrap("double", trimmed(call.engine, areas.sum(axis=axis, keepdims=True)))
+
+
+@builtin("cumtrapz")
+def cumtrapz(call: Call, x: Value, y: Value | None = None, dimension: Value | None = None) -> Value:
+    """Running integrals of samples by the trapezoidal rule, along a dimension."""
+    areas, axis = _trapezoids(call, x, y, dimension)
+    before = [(int(k == axis), 0) for k in range(areas.ndim)]
+    return wrap("double", np.pad(areas.cumsum(axis=axis), before))
+
+
+@builtin("zscore")
+def zscore(call: Call, x: Value) -> Value:
+    """Elements less their mean, divided by their standard deviation; 0 where that is 0."""
+    spread = std.one(call, x)
+    zero = call.engine.apply("equal", array_of(spread).data, 0.0)
+    safe = call.engine.apply("where", zero, 1.0, array_of(spread).data)
+    center = arithmetic(call.engine, ARITHMETIC["-"], x, mean.one(call, x))
+    return arithmetic(call.engine, ARITHMETIC["./"], center, wrap("double", safe))
 
 
 @builtin("rescale")

@@ -146,12 +146,19 @@ def containers_map(call: Call, *arguments: Value) -> Value:
     if not arguments:
         return MapObject({}, "char")
     keys = arguments[0]
-    listed = list(keys.data.flat) if isinstance(keys, Cell) else [keys]
+    several = isinstance(keys, Cell) or (not is_text(keys) and count_of(keys) != 1)
+    listed = elements(call, keys) if several and not isinstance(keys, Cell) else [keys]
+    listed = list(keys.data.flat) if isinstance(keys, Cell) else listed
     values = arguments[1] if len(arguments) > 1 else cell_row([])
     held = [values]
-    if isinstance(keys, Cell):
+    if several:
         held = list(values.data.flat) if isinstance(values, Cell) else elements(call, values)
     plain = [key_of(call, key) for key in listed]
+    if len(plain) != len(held):
+        raise MatlabError(
+            "MATLAB:Containers:Map:NumKeysNotMatchingValues",
+            "The number of keys and values must be the same.",
+        )
     kind = "char" if all(isinstance(key, str) for key in plain) else "double"
     return MapObject(dict(zip(plain, held, strict=True)), kind)
 

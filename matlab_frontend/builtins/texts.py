@@ -8,7 +8,6 @@ from collections.abc import Callable
 import numpy as np
 
 from matlab_frontend.builtins.registry import Builtin, Call, builtin
-from matlab_frontend.errors import MatlabError
 from matlab_frontend.format_text import unescape
 from matlab_frontend.parser import parse
 from matlab_frontend.source import Source
@@ -32,7 +31,7 @@ from matlab_frontend.values.make import (
     text_rows,
     wrap,
 )
-from matlab_frontend.values.read import integer_of, is_text, known, lines_of, text_of
+from matlab_frontend.values.read import integer_of, is_text, lines_of, text_of
 
 
 def map_texts(x: Value, change: Callable[[str], str]) -> Value:
@@ -175,20 +174,36 @@ def join(_: Call, parts: Value, delimiter: Value | None = None) -> Value:
 
 
 @builtin("strfind")
-def strfind(_: Call, x: Value, pattern: Value) -> Value:
-    """Where a text contains another one, overlaps included."""
+def strfind(_: Call, x: Value, pattern: Value, *_options: Value) -> Value:
+    """Where a text contains another one, overlaps included; of cells a cell array."""
     wanted = text_of(pattern)
-    found = [m.start() + 1.0 for m in re.finditer(f"(?={re.escape(wanted)})", text_of(x))]
+    if isinstance(x, Cell):
+        return cell([_find(text_of(item), wanted) for item in x.data.flat], shape_of(x))
+    return _find(text_of(x), wanted)
+
+
+def _find(shown: str, wanted: str) -> Value:
+    found = [m.start() + 1.0 for m in re.finditer(f"(?={re.escape(wanted)})", shown)]
     return row(found) if found and wanted else empty()
 
 
 @builtin("strtok")
 def strtok(_: Call, x: Value, delimiters: Value | None = None) -> tuple[Value, ...]:
-    """The first part of a text before a delimiter, and the rest."""
+    """The first part of a text before a delimiter, and the rest; of each text of a cell array."""
     marks = _BLANKS if delimiters is None else text_of(delimiters)
-    shown = text_of(x).lstrip(marks)
+    if isinstance(x, Cell):
+        pairs = [_first_part(text_of(item), marks) for item in x.data.flat]
+        first, rest = ([text(pair[k]) for pair in pairs] for k in (0, 1))
+        return cell(first, shape_of(x)), cell(rest, shape_of(x))
+    made = string if kind_of(x) == "string" else text
+    begin, end = _first_part(text_of(x), marks)
+    return made(begin), made(end)
+
+
+def _first_part(characters: str, marks: str) -> tuple[str, str]:
+    shown = characters.lstrip(marks)
     end = next((at for at, c in enumerate(shown) if c in marks), len(shown))
-    return text(shown[:end]), text(shown[end:])
+    return shown[:end], shown[end:]
 
 
 def _search(name: str, holds: Callable[[str, str], bool], doc: str) -> Builtin:
@@ -261,57 +276,6 @@ def str2num(call: Call, x: Value) -> Value:
     return call.interpreter.run(program, {}).variables["ans"]
 
 
-def _characters(name: str, holds: Callable[[str], bool], doc: str) -> Builtin:
-    def function(_: Call, x: Value) -> Value:
-        if not is_text(x):
-            return False
-        flags = [holds(c) for c in text_of(x)]
-        return wrap("logical", np.array(flags, bool).reshape(-1, 1))
-
-    return Builtin(name, function, 1, 1, doc)
-
-
-@builtin("dec2bin")
-def dec2bin(call: Call, x: Value, width: Value = 0.0) -> Value:
-    """Binary digits of whole numbers, a row each."""
-    return _digits(call, x, width, "b")
-
-
-@builtin("dec2hex")
-def dec2hex(call: Call, x: Value, width: Value = 0.0) -> Value:
-    """Hexadecimal digits of whole numbers, a row each."""
-    return _digits(call, x, width, "X")
-
-
-def _digits(call: Call, x: Value, width: Value, letter: str) -> Value:
-    numbers = [int(number) for number in known(call.engine, x).ravel(order="F")]
-    shown = [format(number, letter) for number in numbers]
-    longest = max(integer_of(call.engine, width), *map(len, shown))
-    return text_rows([digits.rjust(longest, "0") for digits in shown])
-
-
-@builtin("bin2dec")
-def bin2dec(_: Call, x: Value) -> Value:
-    """Numbers from binary digits."""
-    return _from_digits(x, 2)
-
-
-@builtin("hex2dec")
-def hex2dec(_: Call, x: Value) -> Value:
-    """Numbers from hexadecimal digits."""
-    return _from_digits(x, 16)
-
-
-def _from_digits(x: Value, base: int) -> Value:
-    try:
-        numbers = [float(int(line.replace(" ", ""), base)) for line in lines_of(x)]
-    except ValueError as error:
-        raise MatlabError(
-            "MATLAB:base2dec:InvalidInput", f"The text holds a digit beyond base {base}."
-        ) from error
-    return wrap("double", np.array(numbers).reshape(1, -1))
-
-
 GENERATED = (
     _compare("strcmp", str.__eq__, "Whether texts are equal."),
     _compare("strcmpi", _same_without_case, "Whether texts are equal but for case."),
@@ -325,6 +289,4 @@ GENERATED = (
     _search("contains", lambda s, p: p in s, "Whether texts contain a part."),
     _search("startsWith", str.startswith, "Whether texts begin with a part."),
     _search("endsWith", str.endswith, "Whether texts end with a part."),
-    _characters("isspace", str.isspace, "True where a character is a blank."),
-    _characters("isletter", str.isalpha, "True where a character is a letter."),
 )

@@ -16,6 +16,7 @@ from matlab_frontend.values.array import (
     Array,
     Cell,
     MapObject,
+    ParserObject,
     Struct,
     Value,
     as_array,
@@ -74,7 +75,9 @@ GENERATED = (
         "Whether it is a cell array of texts.",
     ),
     _question(
-        "isobject", lambda x: isinstance(x, MapObject), "Whether it is an object of a class."
+        "isobject",
+        lambda x: isinstance(x, (MapObject, ParserObject)),
+        "Whether it is an object of a class.",
     ),
     _question("issparse", lambda _: False, "Whether it is stored sparsely."),
 )

@@ -20,6 +20,7 @@ from matlab_frontend.values.array import (
     Array,
     Cell,
     MapObject,
+    ParserObject,
     Struct,
     Value,
     as_array,
@@ -231,6 +232,9 @@ def _into_field(
     *,
     frame: Frame,
 ) -> Value:
+    if isinstance(held, ParserObject) and name in held.settings:
+        held.settings[name] = into(interpreter, held.settings[name], rest, value, frame=frame)
+        return held
     if held is None or (isinstance(held, Array) and count_of(held) == 0):
         held = struct({})
     if not isinstance(held, Struct):

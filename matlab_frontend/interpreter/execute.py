@@ -13,7 +13,7 @@ from matlab_frontend.display import display
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.interpreter import calls
 from matlab_frontend.interpreter.assign import assign, assign_fields, remove
-from matlab_frontend.interpreter.evaluate import range_parts
+from matlab_frontend.interpreter.evaluate import BINARY, range_parts
 from matlab_frontend.interpreter.flow import Flow
 from matlab_frontend.interpreter.frame import Frame, SharedVariables
 from matlab_frontend.interpreter.references import chain
@@ -172,9 +172,27 @@ def _if(interpreter: Interpreter, node: nodes.If, frame: Frame) -> Flow:
 def _holds(interpreter: Interpreter, condition: nodes.Expression, frame: Frame) -> bool:
     """A condition; ``|`` and ``&`` of scalars in one stop early, as in MATLAB."""
     frame.span = condition.span
+    while isinstance(condition, nodes.Parenthesized):
+        condition = condition.expression
+    if isinstance(condition, nodes.Binary) and condition.operator in ("|", "&"):
+        return _holds_early(interpreter, condition, frame)
     made = interpreter.value(condition, frame)
     frame.span = condition.span
     return made if type(made) is bool else is_true(interpreter.engine, made)
+
+
+def _holds_early(interpreter: Interpreter, condition: nodes.Binary, frame: Frame) -> bool:
+    """``a | b`` and ``a & b``: what follows a scalar that decides is not looked at."""
+    engine = interpreter.engine
+    left = interpreter.value(condition.left, frame)
+    frame.span = condition.span
+    if as_array(left) is not None and count_of(left) == 1:
+        decides = is_true(engine, left)
+        if decides == (condition.operator == "|"):
+            return decides
+    right = interpreter.value(condition.right, frame)
+    frame.span = condition.span
+    return is_true(engine, BINARY[condition.operator](engine, left, right))
 
 
 def _while(interpreter: Interpreter, node: nodes.While, frame: Frame) -> Flow:
@@ -204,8 +222,10 @@ def _for(interpreter: Interpreter, node: nodes.For, frame: Frame) -> Flow:
     frame.span = node.columns.span
     name = node.target.name if isinstance(node.target, nodes.Name) else None
     columns = _columns(interpreter, node.columns, frame)
+    ran = False
     with interpreter.engine.repeating() as lap:
         for value in columns:
+            ran = True
             if name is not None:
                 frame.variables[name] = value
             else:
@@ -216,6 +236,9 @@ def _for(interpreter: Interpreter, node: nodes.For, frame: Frame) -> Flow:
             if flow is Flow.RETURN:
                 return flow
             lap()
+    if not ran:  # the variable of a loop without steps is empty
+        rows = int(isinstance(node.columns, nodes.Range))
+        assign(interpreter, node.target, empty(rows, 0), frame)
     return Flow.NEXT
 
 

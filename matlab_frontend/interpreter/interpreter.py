@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from matlab_frontend import nodes
 from matlab_frontend.builtins.registry import Builtin, find
@@ -22,6 +22,9 @@ from matlab_frontend.values.array import Array, Value
 
 if TYPE_CHECKING:
     from runmat_jit.core.source import SourceLine
+
+
+Made = TypeVar("Made")
 
 
 class Interpreter:
@@ -144,11 +147,31 @@ class Interpreter:
 
     def run_text(self, text: str, frame: Frame) -> None:
         """Run the statements of a text in a frame, as ``eval`` does."""
-        program = parse(Source(text, "eval"))
+        self._within(text, frame, lambda program: self.block(program.statements, frame))
+
+    def evaluate_text(self, text: str, frame: Frame, outputs: int) -> list[Value]:
+        """The values of a text that is an expression.
+
+        Raises:
+            MatlabError: it is none, or computing it fails.
+
+        """
+
+        def run(program: nodes.Program) -> list[Value]:
+            statements = program.statements
+            if len(statements) != 1 or not isinstance(statements[0], nodes.ExpressionStatement):
+                raise MatlabError("MATLAB:m_invalid_lhs_of_assignment", "This is no expression.")
+            return self.values(statements[0].expression, frame, outputs)
+
+        return self._within(text, frame, run)
+
+    def _within(self, text: str, frame: Frame, run: Callable[[nodes.Program], Made]) -> Made:
+        """Parse a text and run it in a frame that shows its lines meanwhile."""
+        program = parse(Source(text, "eval"), variables=frame.variables)
         inner = Scope(program.source, frame.scope.functions, frame.scope.persistent)
         outer, frame.scope = frame.scope, inner
         try:
-            self.block(program.statements, frame)
+            return run(program)
         finally:
             frame.scope = outer
 

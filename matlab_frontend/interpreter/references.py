@@ -22,12 +22,13 @@ from matlab_frontend.values.array import (
     Cell,
     ErrorObject,
     MapObject,
+    ParserObject,
     Struct,
     Value,
     as_array,
     kind_of,
 )
-from matlab_frontend.values.make import empty, text, wrap
+from matlab_frontend.values.make import cell_row, empty, struct, text, wrap
 from matlab_frontend.values.read import text_of
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ Step: TypeAlias = nodes.Index | nodes.CellIndex | nodes.Field | nodes.DynamicFie
 _METHODS: Mapping[type, tuple[str, ...]] = {
     MapObject: ("isKey", "keys", "values", "remove", "length", "numel"),
     ErrorObject: ("getReport", "throw", "rethrow"),
+    ParserObject: (
+        *("addRequired", "addOptional", "addParameter", "addParamValue", "addSwitch", "parse"),
+    ),
 }
 _STEPS = (nodes.Index, nodes.CellIndex, nodes.Field, nodes.DynamicField)
 
@@ -242,10 +246,35 @@ def field_values(value: Value, name: str) -> list[Value]:
         }
         if name in properties:
             return [properties[name]]
+    if isinstance(value, ParserObject):
+        return [parser_property(value, name)]
     raise MatlabError(
         "MATLAB:structRefFromNonStruct",
         "Dot indexing is not supported for variables of this type.",
     )
+
+
+def parser_property(value: ParserObject, name: str) -> Value:
+    """A property of an ``inputParser``.
+
+    Raises:
+        MatlabError: it has no such property.
+
+    """
+    names = sorted((*value.required, *value.optional, *value.parameters))
+    found: dict[str, Value] = {
+        **value.settings,
+        "Results": struct({key: value.results[key] for key in sorted(value.results)}),
+        "Unmatched": struct(value.unmatched),
+        "UsingDefaults": cell_row([text(key) for key in value.using_defaults]),
+        "Parameters": cell_row([text(key) for key in names]),
+    }
+    if name not in found:
+        raise MatlabError(
+            "MATLAB:noSuchMethodOrField",
+            f"Unrecognized method, property, or field '{name}' for class 'inputParser'.",
+        )
+    return found[name]
 
 
 def look_up(interpreter: Interpreter, value: MapObject, key: Subscript) -> Value:

@@ -2,6 +2,7 @@
 
 from matlab_frontend.values.array import (
     HANDLES,
+    OBJECTS,
     AnonymousHandle,
     Array,
     Cell,
@@ -9,6 +10,7 @@ from matlab_frontend.values.array import (
     ErrorObject,
     MapObject,
     NamedHandle,
+    ParserObject,
     Shape,
     Struct,
     Value,
@@ -20,6 +22,7 @@ from matlab_frontend.values.array import (
 
 __all__ = [
     "HANDLES",
+    "OBJECTS",
     "AnonymousHandle",
     "Array",
     "Cell",
@@ -27,6 +30,7 @@ __all__ = [
     "ErrorObject",
     "MapObject",
     "NamedHandle",
+    "ParserObject",
     "Shape",
     "Struct",
     "Value",

@@ -103,10 +103,39 @@ class MapObject:
         return self.items[key]
 
 
+@dataclass(slots=True, eq=False)
+class ParserObject:
+    """An ``inputParser``: a handle, which its methods change.
+
+    ``required``, ``optional`` and ``parameters`` hold default values (None where there is none)
+    and validation functions (None for none) by name; ``results``, ``unmatched`` and
+    ``using_defaults`` are what the last ``parse`` found.
+    """
+
+    required: dict[str, Value | None] = field(default_factory=dict)
+    optional: dict[str, tuple[Value, Value | None]] = field(default_factory=dict)
+    parameters: dict[str, tuple[Value, Value | None]] = field(default_factory=dict)
+    settings: dict[str, Value] = field(default_factory=dict)
+    results: dict[str, Value] = field(default_factory=dict)
+    unmatched: dict[str, Value] = field(default_factory=dict)
+    using_defaults: tuple[str, ...] = ()
+
+
 Value: TypeAlias = (
-    float | bool | Array | Cell | Struct | NamedHandle | AnonymousHandle | ErrorObject | MapObject
+    float
+    | bool
+    | Array
+    | Cell
+    | Struct
+    | NamedHandle
+    | AnonymousHandle
+    | ErrorObject
+    | MapObject
+    | ParserObject
 )
 HANDLES = (NamedHandle, AnonymousHandle)
+OBJECTS = (ErrorObject, MapObject, ParserObject)
+"""Values of classes: shown by a headline, and without elements of their own."""
 
 
 def shape_of(value: Value) -> Shape:
@@ -153,4 +182,5 @@ _KINDS = {
     AnonymousHandle: "function_handle",
     ErrorObject: "MException",
     MapObject: "containers.Map",
+    ParserObject: "inputParser",
 }

@@ -1,0 +1,7 @@
+disp(idivide(int32([7 -7]), int32(2)))
+disp(idivide(int32([7 -7]), int32(2), 'floor'))
+disp(idivide(int32([7 -7]), int32(2), 'ceil'))
+disp(idivide(int32([7 -7]), int32(2), 'round'))
+disp(idivide(int8([1 -1 0]), int8(0)))
+disp(idivide(int64(9007199254740993), int64(1)))
+disp(idivide(int8(-128), int8(-1)))

@@ -1,0 +1,5 @@
+disp(movmean([1 2 3 4 5], 3)), disp(movmean([1 2; 3 4; 5 6], 2))
+disp(movmax([1 5 2 4 3], 3)), disp(movmin([1 5 2 4 3], [1 0])), disp(movmedian([1 5 2 4 3], 3))
+disp(movsum(1:5, 2)), disp(movstd([1 2 4 7], 3)), disp(movvar([1 2 4 7], 2))
+disp(movmean([1 NaN 3 4], 3)), disp(movmean([1 NaN 3 4], 3, 'omitnan'))
+disp(movsum(1:5, 3, 'Endpoints', 'discard')), disp(movsum([1 2; 3 4], 2, 2))

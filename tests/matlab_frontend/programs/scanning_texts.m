@@ -1,0 +1,6 @@
+disp(sscanf('3 4 5', '%d')'), disp(sscanf('1.5,2.5', '%f,')'), disp(sscanf('10:20', '%d:%d')')
+disp(sscanf('abc', '%s')), disp(sscanf('a1', '%c%d')'), disp(sscanf('1 2 3 4', '%d', [2 2]))
+disp(sscanf('1 2 3', '%d', 2)'), disp(sscanf('12abc', '%d')), disp(sscanf('x=5', 'x=%d'))
+[a, n] = sscanf('1 2 x', '%d'); disp(a'), disp(n)
+disp(sscanf('ff', '%x')), disp(isempty(sscanf('abc', '%d'))), disp(sscanf('12345', '%2d')')
+disp(sscanf('5 6', '%d %*d')'), disp(sscanf('1e3 Inf', '%g')')
