@@ -158,4 +158,6 @@ def _make_capturer(session: Session, device: str) -> Capturer:
     from runmat_jit.compiler.compiler import Compiler, DeviceExecutor  # noqa: PLC0415  (likewise)
 
     compiler = session.service(Compiler, Compiler)
-    return Capturer(DeviceExecutor(compiler, device), session.states, session.room)
+    checked = bool(session.config.verify)
+    executor = DeviceExecutor(compiler, device)
+    return Capturer(executor, session.states, session.room, checked=checked)

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from runmat_jit.capture.feed import Feed
-from runmat_jit.capture.functionalize import Functional, Refused, ScalarInput, functionalize
+from runmat_jit.capture.functionalize import (
+    Functional,
+    Refused,
+    ScalarInput,
+    functionalize,
+    refuse_shared,
+)
+from runmat_jit.capture.known_batches import KnownBatch
 from runmat_jit.capture.pending import Pending
-from runmat_jit.capture.storage import FREED_BYTES, Geometry, Storage, array_at
+from runmat_jit.capture.storage import Geometry, Storage, array_at
 from runmat_jit.capture.tape import Ref
 from runmat_jit.capture.trace import Batch, scalar_of
+from runmat_jit.capture.wiring import Wiring, wiring_of
 from runmat_jit.graph.node import Graph, Into
 from runmat_jit.graph.renumber import as_seen
+from runmat_jit.graph.text import to_text
 from runmat_jit.runtime.arrays import host_written, to_host
 
 if TYPE_CHECKING:
@@ -29,15 +39,100 @@ def flush(tracer: Tracer) -> None:
         pending = computed_before(feed, pending)
         if not pending:
             return
-    made = targets(pending)
-    live = [storage for storage in made if storage.memory is None and storage.alive]
+    live = [storage for storage in targets(pending) if storage.memory is None and storage.alive]
     try:
-        functional = functionalize(pending, live)
+        batch = compiled(tracer, pending, live)
     except Refused as refusal:
         tracer.refused.append(str(refusal))
         run_one_by_one(tracer, pending)
         return
-    run(tracer, functional, pending[-1].entry + 1)
+    run(tracer, batch, pending[-1].entry + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A program, its inputs, the storages whose values it gives; see :class:`KnownBatch`."""
+
+    program: Any
+    inputs: tuple[Storage | ScalarInput, ...]
+    fresh: Sequence[Storage]
+    writes: bool
+    computes: bool
+
+
+def compiled(tracer: Tracer, pending: Sequence[Pending], live: Sequence[Storage]) -> Compiled:
+    """The program of pending operations: a known one, where their wiring is known.
+
+    Raises:
+        Refused: they have no graph together.
+
+    """
+    known = tracer.known_batches
+    if known is None:
+        return compile_batch(tracer, functionalize(pending, live))
+    wiring = wiring_of(pending, live)
+    key = wiring.key, tracer.boundary is None
+    found = known.find(key)
+    if found is not None and not known.checked:
+        return connected(found, wiring, live)
+    functional = functionalize(pending, live)
+    made = compile_batch(tracer, functional)
+    text = to_text(functional.graph) if known.checked else ""
+    batch = disconnected(made, functional, wiring, text)
+    if found is None:
+        known.keep(key, batch, len(pending))
+    else:  # the program may have been compiled anew
+        same = replace(found, program=made.program) == batch
+        assert same, f"operations with equal wiring have one graph, not\n{found.text}and\n{text}"
+    return made
+
+
+def compile_batch(tracer: Tracer, functional: Functional) -> Compiled:
+    """The program of a graph."""
+    graph = functional.graph
+    if tracer.symbols is not None:
+        tracer.symbols.graphs.append(graph)
+        graph = as_seen(graph)
+    writes = any(isinstance(output.target, Into) for output in graph.outputs)
+    program = tracer.executor.compile(graph)
+    return Compiled(program, functional.inputs, functional.fresh, writes, computes_arrays(graph))
+
+
+def disconnected(made: Compiled, functional: Functional, wiring: Wiring, text: str) -> KnownBatch:
+    """A batch by the numbers of its wiring."""
+    storages = {storage: number for number, storage in enumerate(wiring.storages)}
+    scalars = {operand.slot: number for number, operand in enumerate(wiring.scalars)}
+    places = tuple(
+        [
+            (scalars[entry.operand.slot], entry.dtype)
+            if isinstance(entry, ScalarInput)
+            else (storages[entry], None)
+            for entry in made.inputs
+        ]
+    )
+    targets_of = [output.target for output in functional.graph.outputs]
+    into = {target.input for target in targets_of if isinstance(target, Into)}
+    written = tuple([places[number][0] for number in sorted(into)])
+    return KnownBatch(made.program, places, written, made.computes, text)
+
+
+def connected(found: KnownBatch, wiring: Wiring, live: Sequence[Storage]) -> Compiled:
+    """A known batch on the storages and scalars of this call.
+
+    Raises:
+        Refused: arrays that are written share memory with others.
+
+    """
+    inputs = tuple(
+        [
+            wiring.storages[number] if dtype is None else ScalarInput(wiring.scalars[number], dtype)
+            for number, dtype in found.inputs
+        ]
+    )
+    storages = [entry for entry in inputs if isinstance(entry, Storage)]
+    assert not any(storage.hollow for storage in storages), "a freed value is read"
+    refuse_shared({wiring.storages[number] for number in found.written}, storages)
+    return Compiled(found.program, inputs, live, bool(found.written), found.computes)
 
 
 def computed_before(feed: Feed, pending: Sequence[Pending]) -> list[Pending]:
@@ -63,7 +158,7 @@ def run_one_by_one(tracer: Tracer, pending: Sequence[Pending]) -> None:
             tracer.effect("no-graph", str(refusal))
             run_by_numpy(operation)
         else:
-            run(tracer, functional, operation.entry + 1)
+            run(tracer, compile_batch(tracer, functional), operation.entry + 1)
 
 
 def run_by_numpy(operation: Pending) -> None:
@@ -77,11 +172,12 @@ def run_by_numpy(operation: Pending) -> None:
         array_of(operand) if isinstance(operand, Geometry) else getattr(operand, "value", operand)
         for operand in operation.operands
     ]
-    function: Any = operation.row.numpy
-    if isinstance(function, np.ufunc) and not operation.params:
+    function: Any = operation.meaning.row.numpy
+    params = operation.meaning.params
+    if isinstance(function, np.ufunc) and not params:
         function(*values, out=target, casting="unsafe")
     else:
-        np.copyto(target, function(*values, **operation.params), casting="unsafe")
+        np.copyto(target, function(*values, **params), casting="unsafe")
 
 
 def array_of(at: Geometry) -> np.ndarray:
@@ -95,20 +191,16 @@ def targets(pending: Sequence[Pending]) -> list[Storage]:
     return list(dict.fromkeys(operation.target.storage for operation in pending))
 
 
-def run(tracer: Tracer, functional: Functional, upto: int) -> None:
-    """Compile and run a graph, give the storages their memory, and record the step."""
-    graph = functional.graph
-    if tracer.symbols is not None:
-        tracer.symbols.graphs.append(graph)
-        graph = as_seen(graph)
-    program = tracer.executor.compile(graph)
-    tracer.gains = tracer.gains or computes_arrays(graph)
+def run(tracer: Tracer, batch: Compiled, upto: int) -> None:
+    """Run a program, give the storages their memory, and record the step."""
+    program = batch.program
+    tracer.gains = tracer.gains or batch.computes
     tracer.programs.append(program)
     values = [
         scalar_of(entry.operand.value, entry.dtype)
         if isinstance(entry, ScalarInput)
         else entry.memory
-        for entry in functional.inputs
+        for entry in batch.inputs
     ]
     warn = frozenset() if tracer.immediate else tracer.state.warn  # NumPy has warned already
     outside = None if tracer.publishable else tracer.boundary  # unknown code may hold arrays
@@ -117,22 +209,23 @@ def run(tracer: Tracer, functional: Functional, upto: int) -> None:
     results = program.run(values, warn)
     if outside is not None:
         outside.refresh()
-    for storage, result in zip(functional.fresh, results, strict=False):
+    for storage, result in zip(batch.fresh, results, strict=False):
         storage.memory = result
-    writes = any(isinstance(output.target, Into) for output in functional.graph.outputs)
-    for entry in functional.inputs:
+    large = [storage.slot for storage in batch.fresh if storage.is_freed]
+    tracer.steps.filled.update(large)
+    if not tracer.steps.repeats:
+        return
+    for entry in batch.inputs:
         if isinstance(entry, Storage):  # a view that is read as memory of its own
             tracer.steps.need(Ref(entry.slot))
     step = Batch(
         program,
-        tuple(map(source, functional.inputs)),
-        tuple((storage.slot, storage.scalar) for storage in functional.fresh),
+        tuple(map(source, batch.inputs)),
+        tuple((storage.slot, storage.scalar) for storage in batch.fresh),
         warn,
-        writes,
+        batch.writes,
         upto,
     )
-    large = [storage.slot for storage in functional.fresh if storage.nbytes >= FREED_BYTES]
-    tracer.steps.filled.update(large)
     tracer.steps.add(step)
 
 

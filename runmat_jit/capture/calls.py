@@ -43,6 +43,8 @@ def call(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     kind = type(fn)
     if kind is TracedMethod:
         return fn(*args, **kwargs)
+    if kind is np.ufunc:
+        return call_numpy(hooks, fn, args, kwargs)
     if kind is Traced:
         return hooks.tracer.value(fn)(*args, **kwargs)  # NumPy says that it is not callable
     inner = hooks.undecorated(fn)
@@ -118,6 +120,8 @@ def is_numpy(fn: Any) -> bool:
 def call_numpy(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """An operation, with outside containers among its arguments read item by item."""
     tracer = hooks.tracer
+    if type(fn) is np.ufunc and not kwargs and all(type(arg) in _OPERANDS for arg in args):
+        return tracer.call(fn, args, kwargs)
     args = tuple(hooks.shadowed(arg) for arg in args)
     kwargs = {name: hooks.shadowed(value) for name, value in kwargs.items()}
     if in_set(fn, _STATIC) and len(args) == 1 and type(args[0]) is Traced and not kwargs:
@@ -131,6 +135,8 @@ def call_numpy(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     return tracer.call(fn, args, kwargs)
 
 
+_OPERANDS: Final = frozenset((Traced, bool, int, float))
+"""Classes of operands that are what they seem to be."""
 _STATIC: Final[frozenset[Any]] = frozenset((np.shape, np.ndim, np.size))
 _ABOUT_TYPES: Final[frozenset[Any]] = frozenset(
     (np.iscomplexobj, np.isrealobj, np.issubdtype, np.broadcast_shapes, np.promote_types)

@@ -7,6 +7,7 @@ from typing import Any
 
 from runmat_jit.capture.boundary import Boundary
 from runmat_jit.capture.convert import Rewriter
+from runmat_jit.capture.known_batches import KnownBatches
 from runmat_jit.capture.lines import Lines
 from runmat_jit.capture.patterns import Patterns
 from runmat_jit.capture.tracer import Tracer
@@ -28,11 +29,14 @@ class Active(threading.local):
 
 
 class Capturer:
-    """What all decorated functions of a session share."""
+    """What all decorated functions of a session share; ``checked``: see :class:`KnownBatches`."""
 
-    def __init__(self, executor: Executor, states: ErrorStates, room: Room) -> None:
+    def __init__(
+        self, executor: Executor, states: ErrorStates, room: Room, *, checked: bool = False
+    ) -> None:
         self.executor, self.states = executor, states
         self.rewriter = Rewriter()
         self.active = Active()
         self.room = room
         self.lines, self.patterns = Lines(), Patterns()
+        self.known_batches = KnownBatches(checked)

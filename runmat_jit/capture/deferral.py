@@ -23,11 +23,11 @@ from runmat_jit.capture.geometry import (
     ufunc_strides,
 )
 from runmat_jit.capture.lines import call_at
-from runmat_jit.capture.patterns import Pattern, key_of_call
+from runmat_jit.capture.patterns import KnownCall, Pattern
 from runmat_jit.capture.pending import Operand, Pending, ScalarOperand
-from runmat_jit.capture.storage import Geometry, Storage
-from runmat_jit.capture.tape import Compute, Op, Ref
-from runmat_jit.capture.traced import ARRAY, GENERIC, PYTHON, Traced
+from runmat_jit.capture.storage import Geometry, Storage, is_freed
+from runmat_jit.capture.tape import Compute, Op
+from runmat_jit.capture.traced import ARRAY, GENERIC, NOTHING, PYTHON, Traced
 from runmat_jit.capture.values import Unencodable
 from runmat_jit.core.types import COMPILED_DTYPES, TensorType, broadcast_shapes, c_strides
 from runmat_jit.ops.promotion import fits
@@ -59,34 +59,52 @@ def attempt(
     tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> tuple[bool, Any]:
     """Defer the call if a row covers it: whether it was, and the traced result."""
-    key = None if kwargs or tracer.immediate else key_of_call(fn, args)
-    pattern = None if key is None else tracer.patterns.find(key)
-    if pattern is not None and pattern.operands is not None:
-        operands = tuple([place_of(args[number]) for number in pattern.operands])
-        traced = record(tracer, pattern, operands, None)
-        entry_args = tuple([Ref(a._rm_slot) if type(a) is Traced else a for a in args])
-        out = Ref(traced._rm_slot)
-        tracer.steps.note(Op(fn, entry_args, {}, out, tracer.pending_line, pattern.meaning))
-        return True, traced
+    key = None if tracer.immediate else tracer.patterns.key_of(fn, args, kwargs)
+    known = None if key is None else tracer.patterns.find(key)
+    if known is not None:
+        operands = operands_of(tracer, known, args)
+        if operands is not None:
+            out = None if known.into is None else args[known.into]
+            if out is None or tracer.writable(out):
+                return True, record(tracer, known.pattern, operands, out, (fn, args, kwargs))
     plan = cover(tracer, fn, args, kwargs)
     if plan is None:
         return MISS
     try:
-        entry_args = tuple([tracer.encode(arg) for arg in args])
-        entry_kwargs = {name: tracer.encode(value) for name, value in kwargs.items()}
+        for arg in (*args, *kwargs.values()):
+            tracer.encode(arg)
     except Unencodable:
         return MISS
-    pattern = pattern_of(tracer, fn, plan, args)
-    if key is not None and pattern.operands is not None:
-        tracer.patterns.keep(key, pattern)
-    traced = record(tracer, pattern, plan.operands, plan.out)
-    target = None if plan.out is not None else tracer.encode(traced)
-    tracer.steps.note(
-        Op(fn, entry_args, entry_kwargs, target, tracer.pending_line, pattern.meaning)
-    )
-    if tracer.immediate or (tracer.loose and plan.out is not None):
+    pattern = pattern_of(tracer, fn, plan)
+    if key is not None and (places := places_of(plan, args)) is not None:
+        tracer.patterns.keep(key, known_call(pattern, plan, places))
+    traced = record(tracer, pattern, plan.operands, plan.out, (fn, args, kwargs))
+    if tracer.immediate:
         tracer.flush()
     return True, traced
+
+
+def operands_of(
+    tracer: Tracer, known: KnownCall, args: tuple[Any, ...]
+) -> tuple[Operand, ...] | None:
+    """What a known call reads; None where a number does not fit, or belongs to other recordings."""
+    found: list[Any] = []
+    for number in known.operands:
+        value = args[number]
+        if type(value) is Traced:
+            if value._rm_tracer is not tracer:
+                return None
+            value = value._rm_geometry or scalar_operand(value)
+        found.append(value)
+    for place in known.weak:
+        if not fits(found[place].value, known.pattern.meaning.operand_dtypes[place]):
+            return None
+    return tuple(found)
+
+
+def scalar_operand(value: Traced) -> ScalarOperand:
+    """A number that is known, as a pending operation keeps it."""
+    return ScalarOperand(value._rm_slot, value._rm_held, value._rm_roots is not None)
 
 
 def apply_row(
@@ -98,37 +116,46 @@ def apply_row(
     """
     plan = finish(tracer, row, Bound(operands, dict(params)), None)
     assert plan is not None, f"the rule of {row.name} covers its operands"
-    pattern = pattern_of(tracer, row.numpy, plan, operands)
-    traced = record(tracer, pattern, plan.operands, None)
-    args = tuple([tracer.encode(operand) for operand in operands])
-    entry = Op(row.numpy, args, params, tracer.encode(traced), tracer.pending_line, pattern.meaning)
-    tracer.steps.note(entry)
-    return traced
+    pattern = pattern_of(tracer, row.numpy, plan)
+    return record(tracer, pattern, plan.operands, None, (row.numpy, operands, params))
 
 
-def place_of(value: Any) -> Any:
-    """An operand as a pending operation keeps it, of an argument that has a key."""
-    return value._rm_geometry if type(value) is Traced else value
-
-
-def pattern_of(tracer: Tracer, fn: Any, plan: Plan, args: tuple[Any, ...]) -> Pattern:
-    """How the call is deferred, and which arguments it reads."""
+def pattern_of(tracer: Tracer, fn: Any, plan: Plan) -> Pattern:
+    """How the call is deferred."""
     row, result = plan.row, plan.result
     if row.events and not result.type.shape and is_scalar_arithmetic(fn, plan):
         row = classify.scalar_row(row.name, fn)
     strides = layout(tracer, plan)
     if strides is None or tracer.immediate:
         strides = ask_numpy(tracer, fn, plan)
+    kind = result.type
+    meaning = Compute(row, result.operand_dtypes, plan.bound.params, kind.dtype, kind.shape)
+    form = tracer.patterns.form(kind.dtype, kind.shape, strides, result_kind(plan))
+    if form.is_freed is None:
+        form.is_freed = is_freed(kind.dtype, kind.shape)
+    return tracer.patterns.pattern(meaning, form)
+
+
+def places_of(plan: Plan, args: tuple[Any, ...]) -> tuple[int, ...] | None:
+    """Which arguments the operands are; None where another call with the same key may differ."""
     numbers: list[int] = []
     for place, operand in enumerate(plan.bound.operands):
         found = [number for number, arg in enumerate(args) if arg is operand]
         numbers += [place] if place in found else found[:1]
-    fixed = plan.out is None and row.kind == "elementwise"
-    fixed = fixed and len(numbers) == len(plan.bound.operands)
-    fixed = fixed and (not plan.bound.params or not any(type(arg) is float for arg in args))
-    params, kind = plan.bound.params, result.type
-    meaning = Compute(row, result.operand_dtypes, params, kind.dtype, kind.shape)
-    return Pattern(meaning, tuple(numbers) if fixed else None, strides, result_kind(plan))
+    if plan.out is not None and plan.out is not args[0]:
+        return None  # a view that was made for this call
+    looked_at = any(type(arg) is Traced and n not in numbers for n, arg in enumerate(args))
+    return None if looked_at or len(numbers) != len(plan.bound.operands) else tuple(numbers)
+
+
+def known_call(pattern: Pattern, plan: Plan, places: tuple[int, ...]) -> KnownCall:
+    """How all calls with the key of this one are deferred."""
+    weak = tuple(
+        place
+        for place, operand in enumerate(plan.operands)
+        if isinstance(operand, ScalarOperand) and type(operand.value) in (bool, int, float)
+    )
+    return KnownCall(pattern, places, None if plan.out is None else 0, weak)
 
 
 def cover(tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Plan | None:
@@ -203,8 +230,7 @@ def describe(tracer: Tracer, value: Any) -> tuple[RowOperand, Operand] | None:
             if at.dtype not in COMPILED_DTYPES or at.dtype != at.storage.dtype:
                 return None
             return TensorType(at.dtype, at.shape), at
-        held = value._rm_held
-        scalar = ScalarOperand(value._rm_slot, held, value._rm_roots is not None)
+        held, scalar = value._rm_held, scalar_operand(value)
         if value._rm_kind == PYTHON:
             return Weak(type(held)), scalar
         return (TensorType(held.dtype, ()), scalar) if held.dtype in COMPILED_DTYPES else None
@@ -305,34 +331,39 @@ def ask_numpy(tracer: Tracer, fn: Any, plan: Plan) -> tuple[int, ...]:
 
 
 def record(
-    tracer: Tracer, pattern: Pattern, operands: tuple[Operand, ...], out: Traced | None
+    tracer: Tracer,
+    pattern: Pattern,
+    operands: tuple[Operand, ...],
+    out: Traced | None,
+    call: tuple[Any, tuple[Any, ...], Mapping[str, Any]],
 ) -> Traced:
-    """Add the pending operation and give its traced result."""
-    what = pattern.meaning
-    line = tracer.pending_line = tracer.line()
+    """Note the call and add the pending operation: the traced result."""
+    line, form, steps = tracer.lines.here(), pattern.form, tracer.steps
     if out is not None:
-        traced = out
-        at = out._rm_geometry
-        assert at is not None, "takes() saw an array"
-        tracer.writes_pending = tracer.writes_pending or at.storage.memory is not None
+        traced, target = out, out._rm_geometry
+        assert target is not None, "takes() saw an array"
+        tracer.writes_pending = tracer.writes_pending or target.storage.memory is not None
     else:
-        storage = Storage(tracer.slot(), what.dtype, what.shape, pattern.strides)
-        traced = tracer.new_storage(storage, pattern.kind)
-        at = traced._rm_geometry
-        assert at is not None, "new storages have a place"
-    tracer.defer(
-        Pending(
-            what.row,
-            operands,
-            what.operand_dtypes,
-            what.params,
-            what.dtype,
-            what.shape,
-            at,
-            line,
-            tracer.steps.count,
-        )
-    )
+        slot = tracer.count
+        tracer.count = slot + 1
+        dtype, shape, strides, kind = form.dtype, form.shape, form.strides, form.kind
+        storage = Storage(slot, dtype, shape, strides, None, kind is GENERIC)
+        target = Geometry(storage, 0, dtype, shape, strides)
+        traced = Traced(tracer, slot, kind, geometry=target, form=form)
+        storage.owned_by(traced, tracer.dead, is_freed=bool(form.is_freed))
+    tracer.defer(Pending(pattern, operands, target, line, steps.count))
+    if steps.keeps_entries:
+        fn, args, kwargs = call
+        source = None if line is None else line.source
+        encode = tracer.encoder.encode
+        entry_args = tuple([a._rm_ref if type(a) is Traced else encode(a) for a in args])
+        named = {name: encode(value) for name, value in kwargs.items()} if kwargs else NOTHING
+        result = traced._rm_ref if out is None else None
+        steps.note(Op(fn, entry_args, named, result, source, pattern.meaning))
+    else:
+        steps.count += 1
+    if out is not None and tracer.loose:
+        tracer.flush()
     return traced
 
 

@@ -260,6 +260,7 @@ class CapturedFunction:
             capturer.lines,
             leaves,
             patterns=capturer.patterns if symbols is None else None,
+            known_batches=capturer.known_batches if symbols is None else None,
             feed=None if departure is None else departure.feed(),
             symbols=symbols,
             whole=self.fn if self.whole else None,

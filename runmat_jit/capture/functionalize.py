@@ -96,14 +96,15 @@ class _State:
 
     def run(self, op: Pending) -> None:
         """Compute one operation from the versions so far, then write its target."""
-        pairs = zip(op.operands, op.operand_dtypes, strict=True)
-        args = tuple(self.operand(operand, dtype, op.line) for operand, dtype in pairs)
+        what, line = op.meaning, op.source
+        pairs = zip(op.operands, what.operand_dtypes, strict=True)
+        args = tuple(self.operand(operand, dtype, line) for operand, dtype in pairs)
         types = tuple(arg.type for arg in args)
-        params = canonical_params(op.row, op.params, types)
-        kind = TensorType(op.dtype, op.shape)
-        node = self.builder.make(op.row, args, params, kind, op.line)
+        params = canonical_params(what.row, what.params, types)
+        kind = TensorType(what.dtype, what.shape)
+        node = self.builder.make(what.row, args, params, kind, line)
         self.computed.append(node)
-        self.write(op.target, node, op.line)
+        self.write(op.target, node, line)
 
     # -- reading ---------------------------------------------------------------------------------
     def operand(self, operand: Operand, dtype: np.dtype, line: SourceLine | None) -> Node:
@@ -279,13 +280,22 @@ class _State:
 
     def check_overlap(self) -> None:
         """Refuse writes to memory that another input shows too."""
-        written = {target.storage for target, _ in self.stores}
-        if not written:
-            return
         storages = [entry for entry in self.inputs if isinstance(entry, Storage)]
-        for a, b in combinations(storages, 2):
-            if (a in written or b in written) and np.may_share_memory(a.array(), b.array()):
-                raise Refused("a written array shares memory with another one")
+        refuse_shared({target.storage for target, _ in self.stores}, storages)
+
+
+def refuse_shared(written: set[Storage], storages: list[Storage]) -> None:
+    """See that no memory is both written and read, or written twice, as two inputs.
+
+    Raises:
+        Refused: some is.
+
+    """
+    if not written:
+        return
+    for a, b in combinations(storages, 2):
+        if (a in written or b in written) and np.may_share_memory(a.array(), b.array()):
+            raise Refused("a written array shares memory with another one")
 
 
 def _element_strides(at: Geometry) -> tuple[tuple[int, ...], int, tuple[int, ...]]:

@@ -23,9 +23,9 @@ _OURS: Final = (str(_HERE), *(str(_HERE.with_name(name)) for name in _CALLING))
 _CALL: Final = (lambda _rm_fn, _rm_args, _rm_named: _rm_fn(*_rm_args, **_rm_named)).__code__
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Line:
-    """One line of the user's code."""
+    """One line of the user's code; known by identity."""
 
     source: SourceLine
     code: types.CodeType
@@ -43,20 +43,30 @@ class Lines:
     """The lines that the recordings of a session have seen, each made once."""
 
     _known: dict[tuple[int, int], Line] = field(default_factory=dict)
+    _ours: dict[str, bool] = field(default_factory=dict)  # by name of file
 
     def here(self) -> Line | None:
         """The user's line that is running; None where no code but ours is on the stack."""
         frame: types.FrameType | None = sys._getframe(1)
-        while frame is not None and frame.f_code.co_filename.startswith(_OURS):
+        ours = self._ours
+        while frame is not None:
+            code = frame.f_code
+            found = ours.get(code.co_filename)
+            if not (self.is_ours(code.co_filename) if found is None else found):
+                break
             frame = frame.f_back
-        if frame is None:
+        else:
             return None
-        code = frame.f_code
         key = id(code), frame.f_lineno
         line = self._known.get(key)
         if line is None or line.code is not code:
             line = self._known[key] = line_of(code, frame.f_lineno, frame.f_globals)
         return line
+
+    def is_ours(self, filename: str) -> bool:
+        """Whether a file is one whose frames are not the user's."""
+        found = self._ours[filename] = filename.startswith(_OURS)
+        return found
 
 
 def line_of(code: types.CodeType, number: int, namespace: dict[str, Any]) -> Line:

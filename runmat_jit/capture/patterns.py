@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,57 +11,123 @@ import numpy as np
 
 from runmat_jit.capture.classify import MethodCall
 from runmat_jit.capture.tape import Compute
-from runmat_jit.capture.traced import Traced
+from runmat_jit.capture.traced import PYTHON, Form, Traced
+from runmat_jit.ops.spec import Op as Row
 
 PATTERN_LIMIT = 10_000
-_HASHABLE = (np.ufunc, types.BuiltinFunctionType, types.FunctionType, MethodCall)
+_HASHABLE = (np.ufunc, types.BuiltinFunctionType, types.FunctionType, MethodCall, type(np.sum))
+_PARAMETERS = frozenset((int, bool, str, type(None), type))
+"""Classes of arguments that say what is computed; equal ones of one class mean the same."""
+
+
+@dataclass(slots=True, eq=False)
+class Pattern:
+    """What is computed, and the form of the result; the same object for the same facts."""
+
+    meaning: Compute
+    form: Form
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
-    """How a call is deferred whose operands have these types and layouts.
+class KnownCall:
+    """How a call is deferred whose arguments have known forms.
 
-    ``operands`` says which arguments the row reads, None where that is not fixed; ``strides``
-    (bytes) and ``kind`` are the result's.
+    ``operands`` says which arguments the row reads, ``into`` which one it writes, None for a new
+    result. ``weak`` lists the operands whose number must fit the dtype that they are cast to.
     """
 
-    meaning: Compute
-    operands: tuple[int, ...] | None
-    strides: tuple[int, ...]
-    kind: str
+    pattern: Pattern
+    operands: tuple[int, ...]
+    into: int | None
+    weak: tuple[int, ...]
 
 
 @dataclass(slots=True)
 class Patterns:
-    """The patterns of a session."""
+    """The known calls of a session, and the patterns and forms in them, each once."""
 
-    _known: dict[Any, Pattern] = field(default_factory=dict)
+    _calls: dict[Any, KnownCall] = field(default_factory=dict)
+    _patterns: dict[Any, Pattern] = field(default_factory=dict)
+    _forms: dict[Any, Form] = field(default_factory=dict)
 
-    def find(self, key: Any) -> Pattern | None:
-        """The pattern of a call, by its key."""
-        return self._known.get(key)
+    def find(self, key: Any) -> KnownCall | None:
+        """How a call is deferred, by its key."""
+        return self._calls.get(key)
 
-    def keep(self, key: Any, pattern: Pattern) -> None:
+    def keep(self, key: Any, call: KnownCall) -> None:
         """Remember how a call is deferred."""
-        if len(self._known) >= PATTERN_LIMIT:
-            self._known.clear()
-        self._known[key] = pattern
+        if len(self._calls) >= PATTERN_LIMIT:
+            self._calls.clear()
+        self._calls[key] = call
 
+    def pattern(self, meaning: Compute, form: Form) -> Pattern:
+        """The pattern of a meaning and a result."""
+        if len(self._patterns) >= PATTERN_LIMIT:
+            self._patterns.clear()
+        return self._patterns.setdefault((*identity_of(meaning), form), Pattern(meaning, form))
 
-def key_of_call(fn: Any, args: tuple[Any, ...]) -> Any:
-    """What a pattern depends on; None where it depends on more."""
-    if not isinstance(fn, _HASHABLE):
-        return None
-    parts: list[Any] = [fn]
-    for arg in args:
-        kind = type(arg)
-        if kind is Traced:
-            at = arg._rm_geometry
-            if at is None or at.dtype is not at.storage.dtype:
-                return None
-            parts.append((at.dtype, at.shape, at.strides, arg._rm_kind))
-        elif kind is int or kind is float or kind is bool:
-            parts.append((kind, arg))
-        else:
+    def form(self, dtype: Any, shape: tuple[int, ...], strides: tuple[int, ...], kind: str) -> Form:
+        """The form of values with these facts: always the same one."""
+        if len(self._forms) >= PATTERN_LIMIT:
+            self._forms.clear()
+        key = (dtype, shape, strides, kind)
+        found = self._forms.get(key)
+        if found is None:
+            found = self._forms[key] = Form(dtype, shape, strides, kind)
+        return found
+
+    def form_of(self, value: Traced) -> Form | None:
+        """The form of a traced value; None where patterns depend on more of it."""
+        at = value._rm_geometry
+        if at is None:
+            held, kind = value._rm_held, value._rm_kind
+            described = type(held) if kind == PYTHON else held.dtype
+            found = self.form(described, (), (), kind)
+        elif at.dtype is not at.storage.dtype:
             return None
-    return tuple(parts)
+        else:
+            found = self.form(at.dtype, at.shape, at.strides, value._rm_kind)
+        value._rm_form = found
+        return found
+
+    def key_of(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """What it depends on how a call is deferred; None where it depends on more."""
+        if not isinstance(fn, _HASHABLE):
+            return None
+        parts: list[Any] = [fn]
+        for arg in args:
+            kind = type(arg)
+            if kind is Traced:
+                form = arg._rm_form or self.form_of(arg)
+                if form is None:
+                    return None
+                parts.append(form)
+            elif kind is float or kind in _PARAMETERS or is_extents(arg):
+                parts.append((kind, arg or str(arg)))  # 0.0 is not -0.0
+            else:
+                return None
+        for name, value in kwargs.items():
+            kind = type(value)
+            if kind not in _PARAMETERS and not is_extents(value):
+                return None
+            parts.append((name, kind, value))
+        return tuple(parts)
+
+
+def is_extents(value: Any) -> bool:
+    """Whether a value is a tuple of plain ints, such as axes or a shape."""
+    return type(value) is tuple and all(type(part) is int for part in value)
+
+
+def identity_of(meaning: Compute) -> tuple[Any, ...]:
+    """Equal for two meanings exactly if they say the same, to the bit."""
+    params = tuple([(name, exact(value)) for name, value in sorted(meaning.params.items())])
+    row: Row = meaning.row  # rows of scalar arithmetic share a name, so the object tells
+    return id(row), row.name, meaning.operand_dtypes, params, meaning.dtype, meaning.shape
+
+
+def exact(value: Any) -> Any:
+    """A key that tells 1 from 1.0 and from True, and 0.0 from -0.0."""
+    if type(value) is tuple:
+        return tuple, tuple(map(exact, value))
+    return type(value), value.hex() if isinstance(value, float) else value

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from runmat_jit.capture.lines import Line
+from runmat_jit.capture.patterns import Pattern
 from runmat_jit.capture.storage import Geometry
+from runmat_jit.capture.tape import Compute
 from runmat_jit.core.source import SourceLine
-from runmat_jit.ops.spec import Op as Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,17 +30,26 @@ Operand = Geometry | ScalarOperand | bool | int | float | np.generic
 """What a pending operation reads: an array, a scalar by slot, or a constant."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Pending:
-    """``row`` on ``operands``, written to ``target``: a whole new storage, or part of one."""
+    """A call of a pattern on ``operands``, written to ``target``: all of a new storage, or part.
 
-    row: Row
+    Never changed (it is not frozen because each operation makes one, in a quarter of the time).
+    """
+
+    pattern: Pattern
     operands: tuple[Operand, ...]
-    operand_dtypes: tuple[np.dtype, ...]
-    params: Mapping[str, Hashable]
-    dtype: np.dtype
-    shape: tuple[int, ...]
     target: Geometry
-    line: SourceLine | None
+    line: Line | None
     entry: int
     """Its number on the tape."""
+
+    @property
+    def meaning(self) -> Compute:
+        """The row, and what it computes."""
+        return self.pattern.meaning
+
+    @property
+    def source(self) -> SourceLine | None:
+        """The user's line, for messages."""
+        return None if self.line is None else self.line.source

@@ -34,13 +34,14 @@ def _note(known: dict[Storage, Sign], operation: Pending) -> None:
 
 
 def _result(known: dict[Storage, Sign], operation: Pending) -> Sign:
-    if operation.dtype.kind == "b":
+    what = operation.meaning
+    if what.dtype.kind == "b":
         return Sign.CLEAR
-    rule = operation.row.sign
-    if rule is None or operation.dtype.kind != "f":
+    rule = what.row.sign
+    if rule is None or what.dtype.kind != "f":
         return Sign.ANY
     facts = [_fact(known, operand) for operand in operation.operands]
-    return rule(tuple(facts), operation.params)
+    return rule(tuple(facts), what.params)
 
 
 def _fact(known: dict[Storage, Sign], operand: Operand) -> Fact:

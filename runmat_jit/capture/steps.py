@@ -50,6 +50,16 @@ class Steps:
         """Whether the trace may be repeated without Python."""
         return not (self.effects or self.once)
 
+    @property
+    def repeats(self) -> bool:
+        """Whether what is done now is a step of what a replay does."""
+        return self.publishable and not self.feeding
+
+    @property
+    def keeps_entries(self) -> bool:
+        """Whether operations are of interest once they are done: to a replay, or to be matched."""
+        return self.feed is not None or not (self.effects or self.once)
+
     # -- what was done -----------------------------------------------------------------------------
     @property
     def feeding(self) -> bool:
@@ -114,17 +124,17 @@ class Steps:
     # -- what a replay does ------------------------------------------------------------------------
     def add(self, step: Step) -> None:
         """Add to what a replay runs."""
-        if self.publishable and not self.feeding:
+        if self.repeats:
             self.steps.append(step)
 
     def add_early(self, step: Step) -> None:
         """Add what a replay runs before anything else of the segment."""
-        if self.publishable and not self.feeding:
+        if self.repeats:
             self.early.append(step)
 
     def add_read(self, read: Read) -> None:
         """Add a read of outside state."""
-        if self.publishable and not self.feeding:
+        if self.repeats:
             self.reads.append(read)
         self.note(read)
 

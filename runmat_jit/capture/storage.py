@@ -54,15 +54,17 @@ class Storage:
     _standin: np.ndarray | None = None
     _owner: weakref.ref[Any] | None = None
 
-    def owned_by(self, traced: Any, dead: list[Watch]) -> None:
-        """Tie the storage's life to the traced value of its base array (views keep that alive)."""
-        is_freed = self.nbytes >= FREED_BYTES
+    def owned_by(self, traced: Any, dead: list[Watch], *, is_freed: bool) -> None:
+        """Tie the storage's life to the traced value of its base array (views keep that alive).
+
+        ``is_freed``: a replay forgets it when the program does.
+        """
         self._owner = watch(traced, self.slot, dead) if is_freed else weakref.ref(traced)
 
     @property
-    def nbytes(self) -> int:
-        """Bytes of the elements."""
-        return math.prod(self.shape) * self.dtype.itemsize
+    def is_freed(self) -> bool:
+        """Whether it is so large that replays forget it when the program has."""
+        return is_freed(self.dtype, self.shape)
 
     def is_owned_by(self, traced: Any) -> bool:
         """Whether a traced value is the one of the base array."""
@@ -99,9 +101,11 @@ class Storage:
         return Geometry(self, offset, view.dtype, view.shape, view.strides)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Geometry:
     """Which bytes of a storage an array shows; offset and strides in bytes from its base array.
+
+    Never changed (it is not frozen because each operation makes one, in a quarter of the time).
 
     ``slot`` is where a replay finds that array, if it is more than the storage's base.
     """
@@ -130,6 +134,11 @@ class Geometry:
             and self.strides == base.strides
             and self.dtype == base.dtype
         )
+
+
+def is_freed(dtype: np.dtype, shape: tuple[int, ...]) -> bool:
+    """Whether an array is so large that replays forget it when the program has."""
+    return math.prod(shape) * dtype.itemsize >= FREED_BYTES
 
 
 def memory_order(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...]:

@@ -1,8 +1,10 @@
 """The tape: what a call did, in program order.
 
 Values live in numbered slots. Entries are imperative: an in-place operation is an in-place
-operation, a view is a view. :mod:`runmat_jit.capture.interpret` runs a tape with NumPy on the
-caller's memory; :mod:`runmat_jit.capture.functionalize` turns stretches of it into graphs.
+operation, a view is a view. They are never changed; those that each operation makes are not
+frozen, which would take four times as long. :mod:`runmat_jit.capture.interpret` runs a tape with
+NumPy on the caller's memory; :mod:`runmat_jit.capture.functionalize` turns stretches of it into
+graphs.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from runmat_jit.core.source import SourceLine
 from runmat_jit.ops.spec import Op as Row
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Ref:
     """Stands for the value in a slot."""
 
@@ -55,7 +57,7 @@ class Compute:
     shape: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Op:
     """A call of ``fn``: the result goes to ``out`` (a ref, a nest of refs, or None).
 

@@ -11,16 +11,35 @@ from __future__ import annotations
 import math
 import operator
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from runmat_jit.capture.tape import Ref
 
 if TYPE_CHECKING:
     from runmat_jit.capture.storage import Geometry
     from runmat_jit.capture.tracer import Tracer
 
 ARRAY, GENERIC, PYTHON = "array", "NumPy scalar", "Python scalar"
+NOTHING: Mapping[str, Any] = {}
+
+
+@dataclass(slots=True, eq=False)
+class Form:
+    """What operations depend on of a value: dtype (a class, of Python's numbers), shape, strides.
+
+    The table of patterns makes each once, so that equal forms are one object.
+    """
+
+    dtype: Any
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    kind: str
+    is_freed: bool | None = None
+    """Of a new result: see :func:`storage.is_freed`; None until it is asked for."""
 
 
 class Traced:
@@ -28,10 +47,12 @@ class Traced:
 
     __slots__ = (
         "__weakref__",
+        "_rm_form",  # None until it is asked for, and after its geometry has changed
         "_rm_geometry",  # where its elements lie (arrays and pending NumPy scalars)
         "_rm_held",  # the real value; None while pending
         "_rm_kind",
         "_rm_origin",  # for views: (parent, function, args, kwargs)
+        "_rm_ref",  # how a tape mentions it
         "_rm_roots",  # for Python scalars: the argument slots it depends on; None: on arrays
         "_rm_slot",
         "_rm_standin",  # for views of pending storages: the view of the stand-in
@@ -48,9 +69,11 @@ class Traced:
         held: Any = None,
         geometry: Geometry | None = None,
         roots: frozenset[int] | None = None,
+        form: Form | None = None,
     ) -> None:
         self._rm_tracer, self._rm_slot, self._rm_kind = tracer, slot, kind
         self._rm_held, self._rm_geometry, self._rm_roots = held, geometry, roots
+        self._rm_form, self._rm_ref = form, Ref(slot)
         self._rm_origin: Any = None
         self._rm_standin: Any = None
 
@@ -200,17 +223,17 @@ class TracedMethod:
 
 def _forward(fn: Callable[..., Any]) -> Callable[..., Any]:
     def unary(self: Traced) -> Any:
-        return self._rm_tracer.operator(fn, (self,))
+        return self._rm_tracer.call(fn, (self,), NOTHING)
 
     return unary
 
 
 def _binary(fn: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
     def forward(self: Traced, other: Any) -> Any:
-        return self._rm_tracer.operator(fn, (self, other))
+        return self._rm_tracer.call(fn, (self, other), NOTHING)
 
     def reflected(self: Traced, other: Any) -> Any:
-        return self._rm_tracer.operator(fn, (other, self))
+        return self._rm_tracer.call(fn, (other, self), NOTHING)
 
     return forward, reflected
 

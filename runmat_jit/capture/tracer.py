@@ -8,10 +8,10 @@ cannot be repeated is an effect: pending values are computed first, and the trac
 from __future__ import annotations
 
 import operator
-import threading
 import types
 import weakref
 from collections.abc import Callable, Mapping
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from runmat_jit.capture.boundary import Boundary
 from runmat_jit.capture.concrete import concrete_key
 from runmat_jit.capture.family import Symbols
 from runmat_jit.capture.feed import Feed
+from runmat_jit.capture.known_batches import KnownBatches
 from runmat_jit.capture.lines import Line, Lines
 from runmat_jit.capture.outside import Outside
 from runmat_jit.capture.patterns import Patterns
@@ -29,7 +30,14 @@ from runmat_jit.capture.release import Release
 from runmat_jit.capture.steps import Steps
 from runmat_jit.capture.storage import Storage, Watch, watch
 from runmat_jit.capture.tape import Effect
-from runmat_jit.capture.traced import ARRAY, GENERIC, PYTHON, Traced, TracedMethod
+from runmat_jit.capture.traced import (
+    ARRAY,
+    GENERIC,
+    NOTHING,
+    PYTHON,
+    Traced,
+    TracedMethod,
+)
 from runmat_jit.capture.twins import Twins
 from runmat_jit.capture.values import Encoder
 from runmat_jit.capture.wholeness import not_whole
@@ -40,8 +48,6 @@ from runmat_jit.core.source import SourceLine
 
 PENDING_LIMIT = 2000
 """Pending operations after which a batch is computed: bounds memory and compile time."""
-
-NOTHING: Mapping[str, Any] = {}
 
 
 class Tracer:
@@ -55,6 +61,7 @@ class Tracer:
         slots: int,
         *,
         patterns: Patterns | None = None,
+        known_batches: KnownBatches | None = None,
         feed: Feed | None = None,
         whole: types.FunctionType | None = None,
         boundary: Boundary | None = None,
@@ -65,7 +72,8 @@ class Tracer:
         self.symbols = symbols  # what the extents of arguments are called, if they have names
         self.whole = whole  # the function that is to be captured whole, or else to raise
         self.patterns = Patterns() if patterns is None else patterns
-        self.thread = threading.get_ident()
+        self.known_batches = known_batches
+        self.thread = get_ident()
         self.count = slots
         self.pending: list[Pending] = []
         self.steps = Steps(feed)
@@ -83,7 +91,6 @@ class Tracer:
         self.refused: list[str] = []
         self.programs: list[Any] = []  # of every batch, for explanations
         self.owned: dict[int, Any] = {}  # objects that the recording itself made
-        self.pending_line: SourceLine | None = None
         self.writes_pending = False
         self.gains = False  # a kernel has computed with arrays
         self.loose = False  # the program may hold real arrays, and read their memory unseen
@@ -96,7 +103,7 @@ class Tracer:
     @property
     def passive(self) -> bool:
         """Whether code that runs now is not to be recorded: it is unknown, or it came later."""
-        return self.closed or bool(self.suspended) or threading.get_ident() != self.thread
+        return self.closed or bool(self.suspended) or get_ident() != self.thread
 
     def begin_boundary(self, kind: type[Boundary] = Boundary) -> Boundary:
         """The call's boundary, made where arrays of ours turn up first: then nothing is kept."""
@@ -277,7 +284,7 @@ class Tracer:
         """The traced value of a storage whose contents are pending."""
         made = Traced(self, storage.slot, kind, geometry=storage.geometry())
         storage.scalar = kind == GENERIC
-        storage.owned_by(made, self.dead)
+        storage.owned_by(made, self.dead, is_freed=storage.is_freed)
         return made
 
     def watch(self, value: Traced) -> None:
@@ -319,9 +326,10 @@ class Tracer:
 
     def call(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """One operation: defer it, find it to be a view, or run it."""
-        if self.passive:
+        if self.closed or self.suspended or get_ident() != self.thread:  # as passive
             return fn(*self.raw(tuple(args)), **self.raw(dict(kwargs)))
-        self.refresh_errstate()
+        if self.resuming or current_errstate() is not self.token:
+            self.refresh_errstate()
         if not self.immediate:
             done, result = deferral.attempt(self, fn, args, kwargs)
             if done:

@@ -45,6 +45,7 @@ CONSTANTS = (
 """Classes of values that a tape may keep as they are: immutable, or compared by identity."""
 
 
+_PLAIN = frozenset((bool, int, float, str, type(None)))
 _SIMPLE = frozenset((int, float, bool, str, type(None), np.ndarray, np.dtype, type))
 DEPTH_LIMIT = 20
 """Containers nested deeper are not followed: they may hold themselves."""
@@ -136,7 +137,7 @@ class Encoder:
         if tracer.symbols is not None:
             self.name_extents(storage, tracer.symbols)
         traced = Traced(tracer, storage.slot, ARRAY, held=value, geometry=storage.geometry())
-        storage.owned_by(traced, tracer.dead)
+        storage.owned_by(traced, tracer.dead, is_freed=storage.is_freed)
         tracer.remember(value, traced)
         return traced
 
@@ -182,7 +183,9 @@ class Encoder:
         if kind is Traced:
             if value._rm_tracer is not self.tracer:
                 raise Unencodable("a value of another recording")
-            return Ref(value._rm_slot)
+            return value._rm_ref
+        if kind in _PLAIN:
+            return value
         if kind is TracedMethod or is_bound(value):
             raise Unencodable("a bound method")
         if isinstance(value, CONSTANTS):

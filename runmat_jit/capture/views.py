@@ -12,7 +12,7 @@ from runmat_jit.capture import classify, symbolic
 from runmat_jit.capture.concrete import MISS, concrete_integer
 from runmat_jit.capture.pending import Pending
 from runmat_jit.capture.storage import Storage
-from runmat_jit.capture.tape import Op
+from runmat_jit.capture.tape import Compute, Op
 from runmat_jit.capture.traced import ARRAY, GENERIC, Traced
 from runmat_jit.capture.values import holds_traced
 from runmat_jit.core.types import COMPILED_DTYPES
@@ -151,13 +151,13 @@ def element(tracer: Tracer, value: Traced, key: Any) -> tuple[bool, Any]:
     place = symbolic.view_of(at, place, classify.GETITEM, (whole,), {})
     storage = Storage(tracer.slot(), place.dtype, (), ())
     traced = tracer.new_storage(storage, GENERIC)
-    line = tracer.line()
-    row, params = ROWS["copy"], {"order": "K"}
-    dtype, number = place.dtype, tracer.steps.count
-    pending = Pending(row, (place,), (dtype,), params, dtype, (), storage.geometry(), line, number)
+    line = tracer.here()
+    meaning = Compute(ROWS["copy"], (place.dtype,), {"order": "K"}, place.dtype, ())
+    pattern = tracer.patterns.pattern(meaning, tracer.patterns.form(place.dtype, (), (), GENERIC))
+    tracer.defer(Pending(pattern, (place,), storage.geometry(), line, tracer.steps.count))
     entry = (tracer.encode(value), tracer.encode(key))
-    tracer.defer(pending)
-    tracer.steps.note(Op(classify.GETITEM, entry, {}, tracer.encode(traced), line))
+    where = None if line is None else line.source
+    tracer.steps.note(Op(classify.GETITEM, entry, {}, tracer.encode(traced), where))
     return True, traced
 
 
@@ -184,3 +184,4 @@ def moved(tracer: Tracer, target: Traced) -> None:
         symbolic.settle(at)
         found = at.storage.locate(held)  # of empty arrays NumPy says that they share nothing
         target._rm_geometry = found or Storage.of(at.storage.slot, held).geometry()
+        target._rm_form = None

@@ -1,0 +1,49 @@
+"""Programs by the wiring of what they compute: a memo that recordings share."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+OPERATIONS_LIMIT = 100_000
+"""Operations of all known batches together: bounds the memory of their keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownBatch:
+    """A program, and where its inputs come from.
+
+    ``inputs`` are numbers of storages, with None, or of scalars, with the dtype that they are cast
+    to; ``written`` the storages whose memory it writes. ``computes``: kernels do more than read
+    elements and compute with single numbers. ``text`` is the graph's, where batches are checked.
+    """
+
+    program: Any
+    inputs: tuple[tuple[int, np.dtype | None], ...]
+    written: tuple[int, ...]
+    computes: bool
+    text: str
+
+
+@dataclass(slots=True)
+class KnownBatches:
+    """The batches of a session; ``checked``: what is known is compared with what is made anew."""
+
+    checked: bool = False
+    _known: dict[Hashable, KnownBatch] = field(default_factory=dict)
+    _operations: int = 0
+
+    def find(self, key: Hashable) -> KnownBatch | None:
+        """What is known of operations with this key."""
+        return self._known.get(key)
+
+    def keep(self, key: Hashable, batch: KnownBatch, operations: int) -> None:
+        """Remember a batch of some operations."""
+        if self._operations + operations > OPERATIONS_LIMIT:
+            self._known.clear()
+            self._operations = 0
+        self._known[key] = batch
+        self._operations += operations
