@@ -14,8 +14,8 @@ from runmat_jit.capture.values import RANDOM_STATES
 if TYPE_CHECKING:
     from runmat_jit.capture.hooks import Hooks
 
-_SAME_MODULES: Final = ("numpy", "math", "cmath", "scipy", "operator", "itertools", "functools")
-"""Modules whose attributes are taken to stay what they are."""
+_LIBRARIES: Final = ("numpy", "math", "cmath", "scipy", "operator", "itertools", "functools")
+"""Modules whose attributes hardly ever change: a segment looks at all of them at once."""
 _MUTABLE: Final = (list, dict, set)
 
 
@@ -29,9 +29,11 @@ def read(hooks: Hooks, obj: Any, name: str) -> Any:
     if kind is TracedMethod or tracer.passive:
         return getattr(obj, name)
     if kind is types.ModuleType:
-        if is_same_module(obj):
-            return getattr(obj, name)
-        return tracer.outside.attribute(obj, name)
+        if not is_library(obj):
+            return tracer.outside.attribute(obj, name)
+        value = getattr(obj, name)
+        tracer.steps.add_name(vars(obj), name, value)
+        return value
     if isinstance(obj, type):
         return of_class(hooks, obj, name)
     if kind in RANDOM_STATES:
@@ -61,7 +63,7 @@ def has(hooks: Hooks, obj: Any, name: str) -> bool:
     found = hasattr(obj, name)
     tracer = hooks.tracer
     changes = tracer.outside.slot_of(obj) is not None or isinstance(obj, type)
-    changes = changes or (isinstance(obj, types.ModuleType) and not is_same_module(obj))
+    changes = changes or (isinstance(obj, types.ModuleType) and not is_library(obj))
     if type(obj) is Traced or tracer.passive or not changes:
         return found
     if found:
@@ -71,9 +73,9 @@ def has(hooks: Hooks, obj: Any, name: str) -> bool:
     return found
 
 
-def is_same_module(module: types.ModuleType) -> bool:
-    """Whether a module's attributes are taken to stay what they are."""
-    return module.__name__.partition(".")[0] in _SAME_MODULES
+def is_library(module: types.ModuleType) -> bool:
+    """Whether a module's attributes hardly ever change."""
+    return module.__name__.partition(".")[0] in _LIBRARIES
 
 
 def of_container(hooks: Hooks, obj: Any, name: str) -> Any:

@@ -213,6 +213,7 @@ def outline(segment: Segment) -> Hashable:
         segment.start,
         segment.size,
         len(segment.early),
+        len(segment.names),
         len(segment.reads),
         tuple(map(_outline_of_step, segment.steps)),
         repr(segment.exit),

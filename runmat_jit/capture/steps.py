@@ -9,7 +9,7 @@ from runmat_jit.capture.feed import Feed
 from runmat_jit.capture.storage import Watch
 from runmat_jit.capture.tape import Branch, Effect, Entry, Guard, Op, Read, Return, refs
 from runmat_jit.capture.trace import Call, Check, Free, Step
-from runmat_jit.capture.tree import Fork, Segment
+from runmat_jit.capture.tree import Fork, Names, Segment
 from runmat_jit.core.source import SourceLine
 
 ENTRY_LIMIT = 200_000
@@ -34,6 +34,7 @@ class Steps:
         self.reads: list[Read] = []
         self.steps: list[Step] = []
         self.checked: set[Hashable] = set()
+        self.names: list[tuple[dict[str, Any], str, Any]] = []
         self.effects: list[Effect] = []
         self.view_ops: dict[int, Op] = {}  # how each view was made, until a step needs it
         self.once = False  # nothing of it will be repeated, whatever it does
@@ -138,6 +139,13 @@ class Steps:
             self.reads.append(read)
         self.note(read)
 
+    def add_name(self, namespace: dict[str, Any], name: str, value: Any) -> None:
+        """From here on the trace holds only while a library's name means this."""
+        key = id(namespace), name
+        if self.publishable and not self.feeding and name in namespace and key not in self.checked:
+            self.checked.add(key)
+            self.names.append((namespace, name, value))
+
     def check(self, guard: Guard, key: Hashable) -> None:
         """From here on the trace holds only while the guard does."""
         if (guard.slot, key) not in self.checked:
@@ -180,6 +188,7 @@ class Steps:
             start=self._start,
             size=size,
             early=tuple(self.early),
+            names=names_of(self.names),
             reads=tuple(self.reads),
             steps=tuple(self.steps),
             entries=self.entries[self._first :],
@@ -190,7 +199,7 @@ class Steps:
         else:
             fork, outcome = self._link
             fork.add(outcome, segment)
-        self.early, self.reads, self.steps = [], [], []
+        self.early, self.reads, self.steps, self.names = [], [], [], []
         self._start, self._first = self.count, len(self.entries)
 
     # -- views -------------------------------------------------------------------------------------
@@ -210,3 +219,14 @@ class Steps:
             for op in reversed(chain):
                 self.filled.add(op.out.slot)  # views keep the memory of others
                 self.add(Call(op))
+
+
+def names_of(found: list[tuple[dict[str, Any], str, Any]]) -> tuple[Names, ...]:
+    """What the names of libraries mean, by library."""
+    libraries = {id(namespace): namespace for namespace, _, _ in found}
+    return tuple(
+        [
+            Names.of(library, {name: value for other, name, value in found if other is library})
+            for library in libraries.values()
+        ]
+    )

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 from runmat_jit.capture.feed import Feed
 from runmat_jit.capture.pytree import write_back
@@ -22,17 +23,33 @@ SEGMENT_LIMIT = 4000
 """Segments of one tree: the least recently used continuations go."""
 
 
+class Names(NamedTuple):
+    """What some names of a library meant: its functions may be replaced, as tests do."""
+
+    namespace: dict[str, Any]
+    get: Callable[[dict[str, Any]], Any]
+    values: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, namespace: dict[str, Any], values: dict[str, Any]) -> Names:
+        """These names."""
+        first = next(iter(values))  # given twice: one name alone would not give a tuple
+        return cls(namespace, itemgetter(first, *values), (values[first], *values.values()))
+
+
 @dataclass(slots=True, eq=False)
 class Segment:
     """A stretch of a call in which Python decides nothing.
 
-    ``start`` entries lie before it; ``size`` slots are in use at its end; ``early`` steps and
-    ``reads`` say whether it holds; ``used`` is the number of the last call that came here.
+    ``start`` entries lie before it; ``size`` slots are in use at its end; ``early`` steps,
+    ``names`` and ``reads`` say whether it holds; ``used`` is the number of the last call that came
+    here.
     """
 
     start: int
     size: int
     early: tuple[Step, ...]
+    names: tuple[Names, ...]
     reads: tuple[Read, ...]
     steps: tuple[Step, ...]
     entries: list[Entry]
@@ -48,6 +65,12 @@ class Segment:
                 return str(reason)
             except Exception as error:  # noqa: BLE001  (arithmetic may raise: Python is to do it)
                 return f"{type(error).__name__}: {error}"
+        try:
+            for namespace, get, values in self.names:
+                if get(namespace) != values:
+                    return "a function of a library is another one"
+        except Exception as error:  # noqa: BLE001  (names that are gone, or compare as they like)
+            return f"a function of a library: {type(error).__name__}: {error}"
         for read in self.reads:
             try:
                 value = read.get(slots)
@@ -153,7 +176,8 @@ def replay(root: Fork, slots: list[Any], call: int) -> tuple[Departure | None, A
         for segment in fork.outcomes.get(outcome, ()):
             if len(slots) < segment.size:
                 slots.extend([None] * (segment.size - len(slots)))
-            reason = segment.holds(slots) if segment.early or segment.reads else ""
+            guarded = segment.names or segment.reads or segment.early
+            reason = segment.holds(slots) if guarded else ""
             if not reason:
                 break
         else:

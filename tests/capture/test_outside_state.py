@@ -4,10 +4,13 @@ Each program is a module: ``change(number)`` alters its state before call ``numb
 that did not notice would give the value of an earlier call.
 """
 
+import math
+
 import numpy as np
 import pytest
 
-from tests.capture.behavior import check_module
+import runmat_jit as runmat
+from tests.capture.behavior import check_module, compare, module, observe
 
 
 def vector(rng):
@@ -872,9 +875,6 @@ def f(x):
 
 
 def test_an_argument_that_is_a_global_array():
-    import runmat_jit as runmat
-    from tests.capture.behavior import compare, module, observe
-
     plain, other = module(ALIASED), module(ALIASED)
     decorated = runmat.jit(other["f"])
     for number in range(6):
@@ -882,3 +882,45 @@ def test_an_argument_that_is_a_global_array():
         expected = observe(plain["f"], (plain["table"] if use_table else np.ones(4),), {})
         found = observe(decorated, (other["table"] if use_table else np.ones(4),), {})
         compare(expected, found)
+
+
+def of_libraries(x):
+    y = np.tanh(x) + np.linalg.norm(x) * np.pi
+    if y.sum() > 0:
+        y = np.sqrt(np.abs(y))
+    return np.square(y) + math.sqrt(2.0)
+
+
+REPLACED = {
+    "by another of the library": (np, "tanh", np.sin),
+    "by a function of the user's": (np, "tanh", lambda x: x * 3),
+    "in a submodule": (np.linalg, "norm", lambda x: 7.0),
+    "a constant": (np, "pi", 3),
+    "behind a decision": (np, "sqrt", np.cbrt),
+    "of Python's own library": (math, "sqrt", lambda x: 5.0),
+    "by nothing": (np, "square", None),
+}
+
+
+@pytest.mark.parametrize("name", REPLACED)
+def test_functions_of_libraries_may_be_replaced_between_calls(name, monkeypatch):
+    library, attribute, other = REPLACED[name]
+    decorated, x = runmat.jit(of_libraries), np.linspace(0.1, 1, 4)
+    for number in range(8):
+        if number in (2, 5):
+            monkeypatch.setattr(library, attribute, other)
+            if other is None:
+                monkeypatch.delattr(library, attribute)
+        expected = observe(of_libraries, (x.copy(),), {})
+        compare(expected, observe(decorated, (x.copy(),), {}))
+        if number in (3, 6):
+            monkeypatch.undo()
+    assert decorated.cache_info().hits >= 3
+
+
+def test_the_names_of_a_library_are_looked_at_once_for_a_segment():
+    decorated = runmat.jit(of_libraries)
+    decorated(np.ones(3))
+    (record,) = decorated._captured[1].records.values()
+    (segment,) = record.root.outcomes[None]
+    assert [len(names.values) - 1 for names in segment.names] == [2, 1]  # numpy: up to norm
