@@ -73,9 +73,16 @@ def underlined(source: Source, span: Span) -> str:
     start = source.position(span.start)
     line = source.line(start.line)
     first = max(start.column - 1 - _SHOWN // 2, 0) if len(line) > _SHOWN else 0
-    text = line[first : first + _SHOWN]
+    text = "".join(map(_visible, line[first : first + _SHOWN]))
     column = start.column - 1 - first
     # Tabs stay tabs, so that the caret stands below its character whatever their width.
     blanks = "".join("\t" if c == "\t" else " " for c in text[:column])
     width = min(span.end - span.start, len(text) - column)
     return f"  {text}\n  {blanks}{'^' * max(width, 1)}"
+
+
+def _visible(character: str) -> str:
+    """A character that a terminal shows in one column and does not act upon."""
+    return (
+        character if character.isprintable() or character == "\t" else "\N{REPLACEMENT CHARACTER}"
+    )

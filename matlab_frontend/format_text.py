@@ -19,7 +19,7 @@ Argument: TypeAlias = float | int | str
 """One element: a number, or the text of a character array that ``%s`` may take whole."""
 
 _CONVERSION = re.compile(
-    r"%(?P<flags>[-+ 0#]*)(?P<width>\*|\d+)?(?:\.(?P<precision>\*|\d*))?"
+    r"%(?:(?P<place>\d+)\$)?(?P<flags>[-+ 0#]*)(?P<width>\*|\d+)?(?:\.(?P<precision>\*|\d*))?"
     r"(?:[lh])?(?P<letter>[diuoxXfeEgGcs%])"
 )
 _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]+)|([0-7]{1,3})|(.))", re.DOTALL)
@@ -40,12 +40,16 @@ _INTEGER_LETTERS = "diuoxXc"
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """``%-8.3f``; width and precision are ``*`` where an argument gives them."""
+    """``%-8.3f``; width and precision are ``*`` where an argument gives them.
+
+    ``place`` counts the arguments from 1 in templates that name them: ``%2$s``.
+    """
 
     flags: str
     width: str
     precision: str | None
     letter: str
+    place: int = 0
 
 
 Piece: TypeAlias = str | Conversion
@@ -78,6 +82,8 @@ def format_values(engine: Engine, template: str, values: Sequence[Value]) -> str
     conversions = sum(isinstance(piece, Conversion) for piece in pieces)
     if not conversions or not arguments:
         return "".join(p if isinstance(p, str) else _pad("", p.flags, p.width) for p in pieces)
+    if any(isinstance(piece, Conversion) and piece.place for piece in pieces):
+        return "".join(_at_its_place(piece, arguments) for piece in pieces)
     queue = _Queue(arguments)
     made: list[str] = []
     while queue.left:
@@ -94,6 +100,12 @@ def format_values(engine: Engine, template: str, values: Sequence[Value]) -> str
     return "".join(made)
 
 
+def _at_its_place(piece: Piece, arguments: list[Argument]) -> str:
+    if isinstance(piece, str):
+        return piece
+    return convert(piece, _Queue(arguments[piece.place - 1 : piece.place]))
+
+
 def parse(template: str) -> list[Piece]:
     """Literal text and conversions, in order; ``%%`` is literal."""
     pieces: list[Piece] = []
@@ -105,7 +117,13 @@ def parse(template: str) -> list[Piece]:
             pieces.append("%")
             continue
         pieces.append(
-            Conversion(match["flags"], match["width"] or "", match["precision"], match["letter"])
+            Conversion(
+                match["flags"],
+                match["width"] or "",
+                match["precision"],
+                match["letter"],
+                int(match["place"] or 0),
+            )
         )
     pieces.append(template[at:])
     return [piece for piece in pieces if piece != ""]

@@ -3,21 +3,74 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
 
 from matlab_frontend.builtins.registry import Call, builtin
 from matlab_frontend.builtins.texts import map_texts
 from matlab_frontend.errors import MatlabError
-from matlab_frontend.values.array import Cell, Value
-from matlab_frontend.values.make import cell_row, empty, row, struct, text
-from matlab_frontend.values.read import text_of
+from matlab_frontend.format_text import unescape
+from matlab_frontend.values.array import Cell, Struct, Value, shape_of
+from matlab_frontend.values.make import cell, cell_row, empty, objects, row, struct, text, wrap
+from matlab_frontend.values.read import is_text, lines_of, text_of
 
 _OUTPUTS = ("start", "end", "tokenExtents", "match", "tokens", "names", "split")
+_FLAGS = {
+    "ignorecase": re.IGNORECASE,
+    "lineanchors": re.MULTILINE,
+    "freespacing": re.VERBOSE,
+}
+_DEFAULTS = ("matchcase", "stringanchors", "literalspacing", "noemptymatch", "all", "warnings")
+_ALIAS = "__"
+"""Follows the name of a group that an alternative used before, and the number of its use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a pattern is applied, and which outputs are wanted first."""
+
+    flags: int
+    once: bool
+    empty_matches: bool
+    outputs: tuple[str, ...]
+
+
+def _read_options(words: Iterable[str], flags: int) -> Options:
+    flags |= re.DOTALL  # a dot matches line breaks too, unless told otherwise
+    once = empty_matches = False
+    outputs: list[str] = []
+    for word in words:
+        if word in _OUTPUTS:
+            outputs.append(word)
+        elif word in _FLAGS:
+            flags |= _FLAGS[word]
+        elif word == "dotexceptnewline":
+            flags &= ~re.DOTALL
+        elif word == "once":
+            once = True
+        elif word == "emptymatch":
+            empty_matches = True
+        elif word not in (*_DEFAULTS, "dotall"):
+            raise MatlabError("MATLAB:regexp:unknownOption", f"Unknown option '{word}'.")
+    outputs += [name for name in _OUTPUTS if name not in outputs]
+    return Options(flags, once, empty_matches, tuple(outputs))
 
 
 def translate(pattern: str) -> str:
-    """MATLAB's pattern as Python's: names of groups and word boundaries differ."""
-    named = re.sub(r"\(\?<([A-Za-z]\w*)>", r"(?P<\1>", pattern)
-    return named.replace(r"\<", r"\b").replace(r"\>", r"\b")
+    """MATLAB's pattern as Python's: names of groups and ends of words are written otherwise."""
+    uses: dict[str, int] = {}
+
+    def change(match: re.Match[str]) -> str:
+        found = match.group()
+        if match.group(1) is None:
+            return {r"\<": r"\b(?=\w)", r"\>": r"\b(?<=\w)"}.get(found, found)
+        name = match.group(1)
+        uses[name] = uses.get(name, 0) + 1
+        return f"(?P<{name}>" if uses[name] == 1 else f"(?P<{name}{_ALIAS}{uses[name]}>"
+
+    return re.sub(r"\\.|\(\?<([A-Za-z]\w*)>", change, pattern, flags=re.DOTALL)
 
 
 def _compile(pattern: str, flags: int) -> re.Pattern[str]:
@@ -28,25 +81,30 @@ def _compile(pattern: str, flags: int) -> re.Pattern[str]:
 
 
 def _search(
-    call: Call, x: Value, pattern: Value, options: tuple[Value, ...], flags: int
-) -> Value | tuple[Value, ...]:
+    call: Call, x: Value, pattern: Value, words: Sequence[str], flags: int
+) -> tuple[Value, ...]:
+    options = _read_options(words, flags)
+    count = max(call.outputs, 1)
     if isinstance(x, Cell):
-        made = [_search(call, item, pattern, options, flags) for item in x.data.flat]
-        return cell_row([item[0] if isinstance(item, tuple) else item for item in made])
-    words = [text_of(option) for option in options]
-    once = "once" in words
-    flags |= re.IGNORECASE if "ignorecase" in words else 0
-    shown = text_of(x)
-    matches = list(_compile(text_of(pattern), flags).finditer(shown))
-    results = _once(matches) if once else _all(matches, shown)
-    order = [word for word in words if word in _OUTPUTS]
-    order += [name for name in _OUTPUTS if name not in order]
-    return tuple(results[name] for name in order[: max(call.outputs, 1)])
+        rows = [_matches(text_of(item), text_of(pattern), options) for item in x.data.flat]
+        columns = ([made[name] for made in rows] for name in options.outputs[:count])
+        return tuple(cell(column, shape_of(x)) for column in columns)
+    if isinstance(pattern, Cell):
+        rows = [_matches(text_of(x), line, options) for line in lines_of(pattern)]
+        columns = ([made[name] for made in rows] for name in options.outputs[:count])
+        return tuple(cell(column, shape_of(pattern)) for column in columns)
+    results = _matches(text_of(x), text_of(pattern), options)
+    return tuple(results[name] for name in options.outputs[:count])
+
+
+def _matches(shown: str, pattern: str, options: Options) -> dict[str, Value]:
+    found = list(_compile(pattern, options.flags).finditer(shown))
+    if not options.empty_matches:
+        found = [match for match in found if match.group()]
+    return _once(found, shown) if options.once else _all(found, shown)
 
 
 def _all(matches: list[re.Match[str]], shown: str) -> dict[str, Value]:
-    ends = [0, *(m.end() for m in matches)]
-    starts = [*(m.start() for m in matches), len(shown)]
     return {
         "start": row(m.start() + 1.0 for m in matches) if matches else empty(),
         "end": row(float(m.end()) for m in matches) if matches else empty(),
@@ -54,59 +112,122 @@ def _all(matches: list[re.Match[str]], shown: str) -> dict[str, Value]:
         "match": cell_row([text(m.group()) for m in matches]),
         "tokens": cell_row([_tokens(m) for m in matches]),
         "names": _names(matches),
-        "split": cell_row([text(shown[a:b]) for a, b in zip(ends, starts, strict=True)]),
+        "split": _split(matches, shown),
     }
 
 
-def _once(matches: list[re.Match[str]]) -> dict[str, Value]:
+def _once(matches: list[re.Match[str]], shown: str) -> dict[str, Value]:
     first = matches[0] if matches else None
     if first is None:
         nothing = dict.fromkeys(_OUTPUTS, empty())
-        return {**nothing, "match": text(""), "tokens": cell_row([]), "names": struct({})}
+        return {
+            **nothing,
+            "match": text(""),
+            "tokens": cell([], (0, 0)),
+            "names": struct({}),
+            "split": _split([], shown),
+        }
     return {
         "start": first.start() + 1.0,
         "end": float(first.end()),
         "tokenExtents": _extents(first),
         "match": text(first.group()),
         "tokens": _tokens(first),
-        "names": _names(matches[:1]),
-        "split": empty(),
+        "names": _names([first]),
+        "split": _split([first], shown),
     }
 
 
+def _split(matches: list[re.Match[str]], shown: str) -> Value:
+    ends = [0, *(m.end() for m in matches)]
+    starts = [*(m.start() for m in matches), len(shown)]
+    return cell_row([text(shown[a:b]) for a, b in zip(ends, starts, strict=True)])
+
+
+def _taken(match: re.Match[str]) -> list[int]:
+    """The groups that took part in a match; the whole match where the pattern has none."""
+    groups = range(1, match.re.groups + 1)
+    return [k for k in groups if match.group(k) is not None] if match.re.groups else [0]
+
+
 def _tokens(match: re.Match[str]) -> Value:
-    """The groups of a match; without groups, the match is its only token."""
-    groups = [group for group in match.groups() if group is not None]
-    return cell_row([text(group) for group in groups] if match.re.groups else [text(match.group())])
+    return cell_row([text(match.group(k)) for k in _taken(match)])
 
 
 def _extents(match: re.Match[str]) -> Value:
-    return row((match.start() + 1.0, float(match.end())))
+    spans = [(match.start(k) + 1.0, float(match.end(k))) for k in _taken(match)]
+    return wrap("double", np.array(spans).reshape(-1, 2).T.copy())
 
 
 def _names(matches: list[re.Match[str]]) -> Value:
-    if not matches:
+    """A struct for each match; its fields are the names of the groups."""
+    if not matches or not matches[0].re.groupindex:
         return struct({})
-    return struct({name: text(part or "") for name, part in matches[0].groupdict().items()})
+    rows: list[dict[str, Value]] = []
+    for match in matches:
+        made: dict[str, Value] = {}
+        for name, part in match.groupdict().items():
+            plain = name.partition(_ALIAS)[0]
+            if part is not None or plain not in made:
+                made[plain] = text(part or "")
+        rows.append(made)
+    return Struct(tuple(rows[0]), objects(rows, (1, len(rows))))
 
 
 @builtin("regexp")
-def regexp(call: Call, x: Value, pattern: Value, *options: Value) -> Value | tuple[Value, ...]:
+def regexp(call: Call, x: Value, pattern: Value, *options: Value) -> tuple[Value, ...]:
     """Where a pattern matches, and what its groups match."""
-    return _search(call, x, pattern, options, 0)
+    return _search(call, x, pattern, [text_of(option) for option in options], 0)
 
 
 @builtin("regexpi")
-def regexpi(call: Call, x: Value, pattern: Value, *options: Value) -> Value | tuple[Value, ...]:
+def regexpi(call: Call, x: Value, pattern: Value, *options: Value) -> tuple[Value, ...]:
     """Like ``regexp``, but for case."""
-    return _search(call, x, pattern, options, re.IGNORECASE)
+    return _search(call, x, pattern, [text_of(option) for option in options], re.IGNORECASE)
 
 
 @builtin("regexprep")
 def regexprep(_: Call, x: Value, pattern: Value, replacement: Value, *options: Value) -> Value:
-    """Texts with what a pattern matches replaced; ``$1`` stands for the first group."""
-    words = [text_of(option) for option in options]
-    compiled = _compile(text_of(pattern), re.IGNORECASE if "ignorecase" in words else 0)
-    new = re.sub(r"\$(\d)", r"\\g<\1>", text_of(replacement).replace("$0", r"\g<0>"))
-    count = 1 if "once" in words else 0
-    return map_texts(x, lambda s: compiled.sub(new, s, count=count))
+    """Texts with what patterns match replaced, one after the other; ``$1`` is the first group."""
+    settings = _read_options([text_of(option) for option in options], 0)
+    patterns = [text_of(pattern)] if is_text(pattern) else lines_of(pattern)
+    news = [text_of(replacement)] if is_text(replacement) else lines_of(replacement)
+    news = news * len(patterns) if len(news) == 1 else news
+    if len(news) != len(patterns):
+        raise MatlabError(
+            "MATLAB:regexprep:NumberMismatch", "There must be as many replacements as patterns."
+        )
+    compiled = [_compile(one, settings.flags) for one in patterns]
+
+    def change(shown: str) -> str:
+        for one, new in zip(compiled, news, strict=True):
+            shown = _replaced(shown, one, new, settings)
+        return shown
+
+    return map_texts(x, change)
+
+
+def _replaced(shown: str, pattern: re.Pattern[str], new: str, options: Options) -> str:
+    left = [1 if options.once else len(shown) + 1]
+
+    def put(match: re.Match[str]) -> str:
+        if left[0] == 0 or not (match.group() or options.empty_matches):
+            return match.group()
+        left[0] -= 1
+        return _filled(new, match)
+
+    return pattern.sub(put, shown)
+
+
+def _filled(new: str, match: re.Match[str]) -> str:
+    """A replacement with what groups matched; ``$`` before no group's number stands for itself."""
+
+    def part(found: re.Match[str]) -> str:
+        escaped, number, name = found.groups()
+        if escaped is not None:
+            return escaped if escaped in "$\\" else unescape(found.group())
+        if name is not None:
+            return match.groupdict().get(name) or ""
+        return (match.group(int(number)) or "") if int(number) <= match.re.groups else found.group()
+
+    return re.sub(r"\\(.)|\$(\d)|\$<(\w+)>", part, new, flags=re.DOTALL)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from matlab_frontend.builtins.registry import Builtin, Call, builtin
+from matlab_frontend.errors import MatlabError
 from matlab_frontend.format_text import unescape
 from matlab_frontend.parser import parse
 from matlab_frontend.source import Source
@@ -77,8 +78,13 @@ def compare_texts(x: Value, y: Value, equal: Callable[[str, str], bool]) -> Valu
             return False
         a, b = lines_of(x), lines_of(y)
         return len(a) == len(b) and all(map(equal, a, b))
-    shape = shape_of(lists[0])
-    count = count_of(lists[0])
+    largest = max(lists, key=lambda value: count_of(value) != 1)
+    if len(lists) == 2 and 1 not in map(count_of, lists) and shape_of(x) != shape_of(y):
+        raise MatlabError(
+            "MATLAB:strcmp:InputsSizeMismatch",
+            "Inputs must be the same size or either one can be a scalar.",
+        )
+    shape, count = shape_of(largest), count_of(largest)
     sides = [_items(value, count) for value in (x, y)]
     made = [a is not None and b is not None and equal(a, b) for a, b in zip(*sides, strict=True)]
     return wrap("logical", np.array(made, bool).reshape(shape[::-1]))

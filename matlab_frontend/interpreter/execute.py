@@ -58,6 +58,10 @@ def run_block(interpreter: Interpreter, block: nodes.Block, frame: Frame) -> Flo
             raised = MatlabError("MATLAB:nomem", f"Out of memory. {error}".rstrip())
             calls.locate(raised, frame)
             raise raised from error
+        except RecursionError as error:
+            raised = MatlabError("MATLAB:recursionLimit", "The program is nested too deeply.")
+            calls.locate(raised, frame)
+            raise raised from error
         except Exception as error:
             calls.locate(error, frame)
             raise

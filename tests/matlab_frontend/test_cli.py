@@ -58,6 +58,21 @@ def test_a_file_that_is_not_there_is_no_crash(capsys):
     )
 
 
+@pytest.mark.parametrize("code", ["x = 1" + "+1" * 50_000, "x" + ".a" * 20_000 + " = 1;"])
+def test_what_is_nested_too_deeply_is_an_error_of_the_program(code, capsys):
+    assert main(["-e", code]) == 1
+    assert "MATLAB:recursionLimit" in capsys.readouterr().err
+
+
+def test_line_ends_marks_and_code_pages_of_other_systems_are_read(tmp_path, capsys):
+    program = tmp_path / "windows.m"
+    program.write_bytes(b"\xef\xbb\xbfx = [1 2\r\n3 4];\r\ndisp(x(2, 1))\r\n")
+    assert main([str(program)]) == 0
+    program.write_bytes(b"s = 'caf\xe9'; disp(double(s(4)))\r")
+    assert main([str(program)]) == 0
+    assert capsys.readouterr().out == "     3\n   233\n"
+
+
 def test_a_folder_is_no_program(tmp_path, capsys):
     assert main([str(tmp_path)]) == 1
     assert "Is a directory" in capsys.readouterr().err

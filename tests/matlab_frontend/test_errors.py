@@ -26,6 +26,11 @@ def test_several_characters_are_underlined_on_their_first_line():
     assert underlined(SOURCE, Span(15, 18)) == "  x = (1, 2\n          ^"
 
 
+def test_characters_that_a_terminal_would_obey_are_not_shown():
+    shown = underlined(Source("x = \x1b[2J\0;"), Span(4, 5))
+    assert shown == "  x = \N{REPLACEMENT CHARACTER}[2J\N{REPLACEMENT CHARACTER};\n      ^"
+
+
 def test_the_end_of_the_text_can_be_underlined():
     assert underlined(Source("x ="), Span(3, 3)) == "  x =\n     ^"
 
