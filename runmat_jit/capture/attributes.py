@@ -6,7 +6,7 @@ import types
 from typing import TYPE_CHECKING, Any, Final
 
 from runmat_jit.capture import generators
-from runmat_jit.capture.plain_objects import runs_code
+from runmat_jit.capture.plain_objects import in_class, is_computed, runs_code
 from runmat_jit.capture.pytree import is_namedtuple
 from runmat_jit.capture.traced import Traced, TracedMethod
 from runmat_jit.capture.values import RANDOM_STATES
@@ -55,22 +55,38 @@ def read(hooks: Hooks, obj: Any, name: str) -> Any:
 
 def read_or(hooks: Hooks, obj: Any, name: str, default: Any) -> Any:
     """``getattr`` with a default."""
-    return read(hooks, obj, name) if has(hooks, obj, name) else default
+    if type(obj) is Traced or hooks.tracer.passive:
+        return read(hooks, obj, name) if hasattr(obj, name) else default
+    try:
+        return read(hooks, obj, name)
+    except AttributeError:
+        note_missing(hooks, obj, name)
+        return default
 
 
 def has(hooks: Hooks, obj: Any, name: str) -> bool:
     """``hasattr``: what is missing outside may appear, what is there is read."""
-    found = hasattr(obj, name)
-    tracer = hooks.tracer
-    changes = tracer.outside.slot_of(obj) is not None or isinstance(obj, type)
-    changes = changes or (isinstance(obj, types.ModuleType) and not is_library(obj))
-    if type(obj) is Traced or tracer.passive or not changes:
-        return found
-    if found:
+    if type(obj) is Traced or hooks.tracer.passive or not may_change(hooks, obj):
+        return hasattr(obj, name)
+    try:
         read(hooks, obj, name)
-    else:
-        tracer.effect("missing-attribute", f"a {type(obj).__name__} has no {name}")
-    return found
+    except AttributeError:
+        note_missing(hooks, obj, name)
+        return False
+    return True
+
+
+def note_missing(hooks: Hooks, obj: Any, name: str) -> None:
+    """An attribute that is not there may appear later."""
+    if may_change(hooks, obj):
+        hooks.tracer.effect("missing-attribute", f"a {type(obj).__name__} has no {name}")
+
+
+def may_change(hooks: Hooks, obj: Any) -> bool:
+    """Whether an object's attributes are outside state."""
+    if isinstance(obj, types.ModuleType):
+        return not is_library(obj)
+    return isinstance(obj, type) or hooks.tracer.outside.slot_of(obj) is not None
 
 
 def is_library(module: types.ModuleType) -> bool:
@@ -87,27 +103,28 @@ def of_container(hooks: Hooks, obj: Any, name: str) -> Any:
 
 
 def of_outside(hooks: Hooks, obj: Any, name: str) -> Any:
-    """An attribute of an outside object: properties are followed, the rest is read."""
+    """An attribute of an outside object: properties are followed, the rest is read, once."""
     kind, tracer = type(obj), hooks.tracer
-    found = getattr(kind, name, None)
+    found = in_class(kind, name)
     if isinstance(found, property) and found.fget is not None:
         return of_property(hooks, obj, name)
-    if runs_code(kind, name):
-        tracer.effect("descriptor", f"{kind.__name__}.{name} runs code of its own")
-    if not hasattr(obj, name):
+    try:
+        if runs_code(kind, name) or is_computed(obj, name):
+            return tracer.outside.attribute(obj, name, computed(hooks, obj, name))
+        return tracer.outside.attribute(obj, name)
+    except AttributeError:
         tracer.effect("missing-attribute", f"{kind.__name__} has no {name}")
-        return getattr(obj, name)
-    return tracer.outside.attribute(obj, name)
+        raise
 
 
 def of_own(hooks: Hooks, obj: Any, name: str) -> Any:
     """An attribute of an object that the recording made."""
     kind = type(obj)
-    found = getattr(kind, name, None)
+    found = in_class(kind, name)
     if isinstance(found, property) and found.fget is not None:
         return of_property(hooks, obj, name)
-    if runs_code(kind, name):
-        hooks.tracer.effect("descriptor", f"{kind.__name__}.{name} runs code of its own")
+    if runs_code(kind, name) or is_computed(obj, name):
+        return hooks.adopted(computed(hooks, obj, name))
     if found is not None and name not in getattr(obj, "__dict__", ()):
         of_class(hooks, kind, name)  # the class may change
     return hooks.adopted(getattr(obj, name))
@@ -126,9 +143,17 @@ def of_class(hooks: Hooks, kind: type, name: str) -> Any:
         return getattr(kind, name)
     if kind not in outside.classes and "<locals>" in kind.__qualname__:
         return getattr(kind, name)
-    if runs_code(type(kind), name) or isinstance(getattr(type(kind), name, None), property):
-        hooks.tracer.effect("descriptor", f"{kind.__name__}.{name} runs code of its metaclass")
+    of_meta = isinstance(in_class(type(kind), name), property) or runs_code(type(kind), name)
+    if of_meta or is_computed(kind, name):
+        return outside.attribute(kind, name, computed(hooks, kind, name))
     return outside.attribute(kind, name)
+
+
+def computed(hooks: Hooks, obj: Any, name: str) -> Any:
+    """An attribute that code of a class or metaclass gives, which runs once, as Python runs it."""
+    of = f"the class {obj.__name__}" if isinstance(obj, type) else f"a {type(obj).__name__}"
+    hooks.tracer.effect("descriptor", f"{name} of {of} runs code of its own")
+    return hooks.tracer.unknown(lambda: getattr(obj, name))
 
 
 def of_super(hooks: Hooks, obj: Any, name: str) -> Any:
@@ -144,7 +169,7 @@ def of_super(hooks: Hooks, obj: Any, name: str) -> Any:
 def store(hooks: Hooks, obj: Any, name: str, value: Any) -> None:
     """``obj.name = value`` for an object that the recording made."""
     kind = type(obj)
-    found = getattr(kind, name, None)
+    found = in_class(kind, name)
     if isinstance(found, property) and found.fset is not None:
         setter = hooks.tracer.outside.attribute(of_class(hooks, kind, name), "fset")
         hooks.call(setter, obj, value)

@@ -242,9 +242,11 @@ class Outside:
             ("cell", id(cell)), lambda _slots: cell.cell_contents, value, f"cell {name}"
         )
 
-    def attribute(self, owner: Any, name: str) -> Any:
-        """An attribute of an outside object, module or class."""
-        slot, value = self.slot_of(owner), getattr(owner, name)
+    def attribute(self, owner: Any, name: str, value: Any = _MISSING) -> Any:
+        """An attribute of an outside object, module or class; ``value`` if it has been read."""
+        slot = self.slot_of(owner)
+        if value is _MISSING:
+            value = getattr(owner, name)
         key, source = ("attribute", id(owner), name), f"attribute {name}"
         if slot is None:
             return self.read(key, lambda _slots: getattr(owner, name), value, source)

@@ -38,6 +38,8 @@ def is_plain_class(kind: type) -> bool:
     )
 
 
+_LIBRARIES = ("builtins", "enum", "abc", "functools")
+"""Modules whose classes compute attributes that do not change."""
 _STORED = (
     types.FunctionType,
     types.BuiltinFunctionType,
@@ -52,10 +54,23 @@ _STORED = (
 )
 
 
+def in_class(kind: type, name: str) -> Any:
+    """What a class or one of its bases holds under a name; looking at it runs no code."""
+    return next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
+
+
 def runs_code(kind: type, name: str) -> bool:
     """Whether a class has a descriptor of its own kind for an attribute."""
-    for base in kind.__mro__:
-        if name in vars(base):
-            found = vars(base)[name]
-            return hasattr(type(found), "__get__") and not isinstance(found, _STORED)
-    return False
+    found = in_class(kind, name)
+    return hasattr(type(found), "__get__") and not isinstance(found, _STORED)
+
+
+def is_computed(obj: Any, name: str) -> bool:
+    """Whether an attribute is what ``__getattr__`` or ``__getattribute__`` of its class gives."""
+    classes = [vars(base) for base in type(obj).__mro__ if base.__module__ not in _LIBRARIES]
+    if any("__getattribute__" in each for each in classes):
+        return True
+    if not any("__getattr__" in each for each in classes):
+        return False
+    held = in_class(obj, name) if isinstance(obj, type) else getattr(obj, "__dict__", {}).get(name)
+    return held is None and in_class(type(obj), name) is None

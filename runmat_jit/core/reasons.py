@@ -268,7 +268,7 @@ _ROWS: Final = (
     Cause(
         "descriptor",
         "capture",
-        "An attribute runs code of its own when it is read: a descriptor other than property.",
+        "Reading an attribute runs code: a descriptor other than property, or `__getattr__`.",
         "Use a property or a method, or read the attribute before the call.",
     ),
     Cause(

@@ -924,3 +924,78 @@ def test_the_names_of_a_library_are_looked_at_once_for_a_segment():
     (record,) = decorated._captured[1].records.values()
     (segment,) = record.root.outcomes[None]
     assert [len(names.values) - 1 for names in segment.names] == [2, 1]  # numpy: up to norm
+
+
+COMPUTED = {
+    "an attribute computed at each read": """
+class Counted:
+    def __init__(self): self.asked = []
+    def __getattr__(self, name):
+        if name.startswith("_") or name == "none": raise AttributeError(name)
+        self.asked.append(name)
+        return len(self.asked)
+outside = Counted()
+def f(x):
+    own = Counted()
+    found = [(o.a, o.a, hasattr(o, "b"), getattr(o, "c", 9), getattr(o, "none", 9), o.asked)
+             for o in (outside, own)]
+    return x * outside.a, found
+""",
+    "a descriptor that counts": """
+class Counts:
+    reads = 0
+    def __get__(self, owner, kind=None):
+        Counts.reads += 1
+        return float(Counts.reads)
+class Holder: value = Counts()
+outside = Holder()
+def f(x):
+    Counts.reads = 0
+    own = Holder()
+    return [(x * o.value, o.value, getattr(o, "value", 0), hasattr(o, "value"))
+            for o in (outside, own)], Counts.reads
+""",
+    "an attribute made at its first read": """
+class Lazy:
+    reads = 0
+    def __getattr__(self, name):
+        if name != "table": raise AttributeError(name)
+        self.reads += 1
+        self.table = np.ones(4) * self.reads
+        return self.table
+outside = Lazy()
+def f(x):
+    own = Lazy()
+    return [(x + o.table, o.table is o.table, o.reads) for o in (outside, own)]
+""",
+    "a property that has no attribute": """
+class Holder:
+    asked = 0
+    @property
+    def value(self):
+        self.asked += 1
+        raise AttributeError("within")
+outside = Holder()
+def f(x):
+    own = Holder()
+    return [(getattr(o, "value", x), hasattr(o, "value"), o.asked) for o in (outside, own)]
+""",
+    "a metaclass that computes attributes": """
+class Meta(type):
+    asked = []
+    def __getattr__(cls, name):
+        Meta.asked.append(name)
+        if name == "none": raise AttributeError(name)
+        return 2.0
+class Holder(metaclass=Meta): pass
+def f(x):
+    Meta.asked.clear()
+    return x * Holder.k, getattr(Holder, "none", 1), list(Meta.asked), Holder().__class__ is Holder
+""",
+}
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_code_of_attributes_runs_as_often_as_in_plain_python(name):
+    text = COMPUTED[name] + "\ndef change(number): pass\n"
+    check_module(text, vector, seeds=(0, 0, 1, 0) * 6)
