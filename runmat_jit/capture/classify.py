@@ -89,6 +89,7 @@ method_of: Callable[[str], MethodCall] = functools.cache(MethodCall)
 attribute_of: Callable[[str], AttributeCall] = functools.cache(AttributeCall)
 bound_method: Callable[[np.ufunc, str], UfuncMethod] = functools.cache(UfuncMethod)
 
+TOLIST: Final = method_of("tolist")
 GETITEM: Final = operator.getitem
 SETITEM: Final = operator.setitem
 _INPLACE: Final = {
@@ -172,7 +173,8 @@ PURE_METHODS: Final = frozenset(
         *("all", "any", "argmax", "argmin", "argpartition", "argsort", "astype", "byteswap"),
         *("choose", "clip", "compress", "conj", "conjugate", "copy", "cumprod", "cumsum"),
         *("dot", "flatten", "item", "max", "mean", "min", "nonzero", "prod", "repeat", "round"),
-        *("searchsorted", "std", "sum", "take", "trace", "var", "view", "__copy__", "__deepcopy__"),
+        *("searchsorted", "std", "sum", "take", "tolist", "trace", "var", "view"),
+        *("__copy__", "__deepcopy__"),
         *("ravel", "reshape", "transpose", "squeeze", "swapaxes", "diagonal"),
         *("is_integer", "bit_length", "as_integer_ratio", "hex", "conjugate", "bit_count"),
     )
@@ -358,6 +360,14 @@ def is_alike(target: Any, value: Any) -> bool:
 def has_shape(value: Any) -> bool:
     """Whether a value to be assigned has a shape that might not fit."""
     return bool(getattr(value, "shape", isinstance(value, (list, tuple))))
+
+
+def out_arguments(fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any]:
+    """The arrays that a call is told to put its results into."""
+    out = kwargs.get("out")
+    if out is None and isinstance(fn, np.ufunc):
+        out = args[fn.nin :]
+    return [target for target in (out if type(out) is tuple else (out,)) if target is not None]
 
 
 def written_argument(fn: Any) -> int | None:

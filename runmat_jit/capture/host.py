@@ -31,17 +31,28 @@ from runmat_jit.runtime.arrays import host_written
 if TYPE_CHECKING:
     from runmat_jit.capture.tracer import Tracer
 
+LIST_LIMIT = 200
+"""Elements of an array up to which the numbers of its ``tolist()`` are followed one by one."""
+
 
 def run(tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """Run a call that is not deferred: scalar arithmetic, a pure host call, a writer, an effect."""
     if scalars_only(args) and not kwargs and classify.is_scalar_function(fn):
         return run_scalar(tracer, fn, args)
     written = classify.written_argument(fn)
-    if written is None and "out" in kwargs and kwargs["out"] is not None:
-        return run_effect(tracer, fn, args, kwargs, "the result goes to out=")
     if written is None and not classify.is_pure(fn):
         return run_effect(tracer, fn, args, kwargs, "what it does is not known")
-    return run_host(tracer, fn, args, kwargs, writes=written is not None)
+    if too_long(fn, args):
+        return run_effect(tracer, fn, args, kwargs, f"a list of more than {LIST_LIMIT} numbers")
+    targets = classify.out_arguments(fn, args, kwargs)
+    if any(type(target) is not Traced or target._rm_kind != ARRAY for target in targets):
+        return run_effect(tracer, fn, args, kwargs, "the result goes to an unknown array")
+    return run_host(tracer, fn, args, kwargs, writes=written is not None or bool(targets))
+
+
+def too_long(fn: Any, args: tuple[Any, ...]) -> bool:
+    """Whether the result is a list in which a trace would follow too many numbers."""
+    return fn == classify.TOLIST and args[0].size > LIST_LIMIT
 
 
 def scalars_only(args: tuple[Any, ...]) -> bool:
@@ -109,7 +120,7 @@ def run_host(
     if fed is None or steps.feed is None:
         value, real = call_host(tracer, line, fn, args, kwargs, writes=writes)
     else:  # a replay has made the call
-        known = operands(tracer, args)
+        known = operands(tracer, (*args, *kwargs.values()))
         value, real = steps.feed.result(steps.count, known), list(known.values())
     first = tracer.count
     result, template = adopt(tracer, value, real)
