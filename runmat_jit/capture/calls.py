@@ -5,30 +5,27 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-import os
-import sysconfig
 import types
+import warnings
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from runmat_jit.capture import attributes, classify, generators, host
+from runmat_jit.capture import attributes, classify, generators, host, prints, texts
+from runmat_jit.capture.libraries import is_library
 from runmat_jit.capture.plain_objects import is_plain_class
 from runmat_jit.capture.refusal import Refused
 from runmat_jit.capture.release import is_made_here
 from runmat_jit.capture.traced import PYTHON, Traced, TracedMethod
-from runmat_jit.capture.values import RANDOM_STATES, holds_traced
+from runmat_jit.capture.values import RANDOM_STATES, TEXTS, holds_traced
 
 if TYPE_CHECKING:
     from runmat_jit.capture.hooks import Hooks
 
-_LIBRARIES: Final = (
-    *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
-    f"{Path(__file__).parents[1]}{os.sep}",  # ourselves, also where a checkout is imported
-)
-_QUIET_TYPES: Final = (str, bytes, int, float, complex, tuple, range, frozenset, np.dtype)
+_CALLING: Final[frozenset[Any]] = frozenset((map, filter, sorted, min, max, functools.reduce))
+"""Builtins that call what they are given."""
+_QUIET_TYPES: Final = (int, float, complex, tuple, range, frozenset, np.dtype)
 """Classes of immutable values: their methods see nothing else and write nothing."""
 _READING: Final = frozenset(("index", "count", "copy", "get", "keys", "values", "items"))
 _HARMLESS: Final[frozenset[Any]] = frozenset(
@@ -59,6 +56,10 @@ def call(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
         return call_method(hooks, fn, args, kwargs)
     if kind is types.FunctionType:
         return call_function(hooks, fn, args, kwargs)
+    if fn is print:
+        return prints.call_print(hooks, args, kwargs)
+    if fn is warnings.warn:
+        return prints.call_warn(hooks, args, kwargs)
     if in_set(fn, generators.MAKERS) or in_set(fn, generators.OF_THE_GLOBAL_STATE):
         return generators.call(hooks, fn, args, kwargs)
     if is_numpy(fn):
@@ -72,6 +73,8 @@ def call(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
         return fn(*args, **kwargs)
     if isinstance(fn, type):
         return call_class(hooks, fn, args, kwargs)
+    if kind is types.MethodDescriptorType and args and type(args[0]) in (*TEXTS, Traced):
+        return hooks.call(hooks.attr(args[0], fn.__name__), *args[1:], **kwargs)
     if owner is not None and not isinstance(owner, types.ModuleType):
         return call_bound_builtin(hooks, fn, args, kwargs)
     call_of_type = getattr(kind, "__call__", None)  # noqa: B004  (the function itself is wanted)
@@ -102,11 +105,6 @@ def effect(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     return host.run_effect(hooks.tracer, fn, args, kwargs, "capture does not know what it does")
 
 
-def is_library(fn: types.FunctionType) -> bool:
-    """Whether a function was installed, not written by the user."""
-    return fn.__code__.co_filename.startswith((*_LIBRARIES, "<frozen"))
-
-
 def is_numpy(fn: Any) -> bool:
     """Whether a callable is one of NumPy's functions, ufuncs or scalar types."""
     if isinstance(fn, np.ufunc):
@@ -128,6 +126,8 @@ def call_numpy(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
         return getattr(args[0], fn.__name__)
     if not holds_traced((args, kwargs)) and in_set(fn, _HARMLESS):
         return fn(*args, **kwargs)
+    if in_set(fn, texts.OF_ARRAYS):
+        return texts.of_arrays(hooks, fn, args, kwargs)
     if in_set(fn, _ABOUT_TYPES):
         return fn(*map(type_facts, args), **kwargs)
     if fn is np.result_type:
@@ -197,6 +197,8 @@ def call_builtin(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     first = args[0] if args else None
     if fn is type and len(args) == 1 and type(first) is Traced:
         return first.__class__
+    if fn in (getattr, hasattr) and len(args) > 1:
+        args = (first, hooks.hashed(args[1]), *args[2:])
     if fn is getattr and len(args) in (2, 3) and isinstance(args[1], str):
         return hooks.attr(*args) if len(args) == 2 else attributes.read_or(hooks, *args)
     if fn is next and args:
@@ -210,13 +212,18 @@ def call_builtin(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
         return fn(*args, **kwargs)
     if in_set(fn, classify.SCALAR_FUNCTIONS) and not kwargs and operation(fn, args):
         return tracer.call(fn, args, {})
+    if in_set(fn, texts.MAKERS) and len(args) <= 1 + (fn is format) and not kwargs:
+        return texts.make(hooks, fn, args)
+    if fn in (ord, bytes, str) and holds_traced(args):
+        return host.run_host(tracer, fn, args, kwargs, writes=False)
     if fn is bool and len(args) == 1:
         return bool(first)
     if fn is functools.partial:
         make: Any = fn  # what it calls is followed when it is called
         return make(*args, **kwargs)
-    seen = [hooks.given(arg) for arg in args]
-    named = {name: hooks.given(value) for name, value in kwargs.items()}
+    given = hooks.called if fn in _CALLING else hooks.given
+    seen = [given(arg) for arg in args]
+    named = {name: given(value) for name, value in kwargs.items()}
     made = fn(*seen, **named)
     if isinstance(made, (list, dict, set)) or hasattr(made, "__next__"):
         return hooks.fresh(made)
@@ -242,6 +249,8 @@ def operation(fn: Any, args: Args) -> bool:
 def call_bound_builtin(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """A method of a builtin object."""
     owner = fn.__self__
+    if isinstance(owner, TEXTS):
+        return texts.call_method(hooks, fn, args, kwargs)
     if isinstance(owner, _QUIET_TYPES):
         seen = [hooks.given(arg) for arg in args]
         return fn(*seen, **kwargs)

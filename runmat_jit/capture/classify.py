@@ -54,6 +54,20 @@ class AttributeCall:
 
 
 @dataclass(frozen=True, slots=True)
+class TextMethod:
+    """``text.name(*args)`` as a function of the text; equal by name."""
+
+    name: str
+
+    def __call__(self, text: Any, /, *args: Any, **kwargs: Any) -> Any:
+        return getattr(text, self.name)(*args, **kwargs)
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
 class UfuncMethod:
     """``ufunc.reduce`` and its siblings; equal by ufunc and name."""
 
@@ -86,30 +100,31 @@ INDEX_BUILDERS: Final[tuple[Any, ...]] = (np.mgrid, np.ogrid, np.r_, np.c_)
 """Objects whose items NumPy makes of keys alone."""
 
 method_of: Callable[[str], MethodCall] = functools.cache(MethodCall)
+text_method: Callable[[str], TextMethod] = functools.cache(TextMethod)
 attribute_of: Callable[[str], AttributeCall] = functools.cache(AttributeCall)
 bound_method: Callable[[np.ufunc, str], UfuncMethod] = functools.cache(UfuncMethod)
 
 TOLIST: Final = method_of("tolist")
 GETITEM: Final = operator.getitem
 SETITEM: Final = operator.setitem
-_INPLACE: Final = {
+INPLACE: Final = {
     getattr(operator, name): getattr(operator, "i" + name.rstrip("_"))
     for name in (
         *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"),
         *("and_", "or_", "xor", "lshift", "rshift"),
     )
 }
-OUT_OF_PLACE: Final = {inplace: fn for fn, inplace in _INPLACE.items()}
+OUT_OF_PLACE: Final = {inplace: fn for fn, inplace in INPLACE.items()}
 
 
 def is_operator(fn: Any) -> bool:
     """Whether a callable is a Python operator that makes a new value."""
-    return isinstance(fn, types.BuiltinFunctionType) and fn in _INPLACE
+    return isinstance(fn, types.BuiltinFunctionType) and fn in INPLACE
 
 
 def inplace_of(fn: Any) -> Any:
     """``operator.iadd`` for ``operator.add``."""
-    return _INPLACE[fn]
+    return INPLACE[fn]
 
 
 def row_for(fn: Any) -> Row | None:
@@ -173,7 +188,7 @@ PURE_METHODS: Final = frozenset(
         *("all", "any", "argmax", "argmin", "argpartition", "argsort", "astype", "byteswap"),
         *("choose", "clip", "compress", "conj", "conjugate", "copy", "cumprod", "cumsum"),
         *("dot", "flatten", "item", "max", "mean", "min", "nonzero", "prod", "repeat", "round"),
-        *("searchsorted", "std", "sum", "take", "tolist", "trace", "var", "view"),
+        *("searchsorted", "std", "sum", "take", "tobytes", "tolist", "trace", "var", "view"),
         *("__copy__", "__deepcopy__"),
         *("ravel", "reshape", "transpose", "squeeze", "swapaxes", "diagonal"),
         *("is_integer", "bit_length", "as_integer_ratio", "hex", "conjugate", "bit_count"),
@@ -194,7 +209,7 @@ _NOT_PURE = frozenset(
         *("apply_along_axis", "apply_over_axes", "piecewise", "fromfunction", "fromiter", "matrix"),
         *("asmatrix", "bmat", "busdaycalendar", "recarray", "record", "chararray", "frombuffer"),
         *("from_dlpack", "may_share_memory", "shares_memory", "broadcast"),
-        *("array2string", "array_repr", "array_str", "base_repr", "binary_repr", "lib"),
+        *("array2string", "array_repr", "array_str", "lib"),
         *(name.__name__ for name in WRITING_FUNCTIONS),
     )
 )
@@ -237,7 +252,7 @@ def is_pure_library(fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -
 
 OPERATORS: Final = frozenset(
     fn for name, fn in vars(operator).items() if not name.startswith("_") and callable(fn)
-) - frozenset((*_INPLACE.values(), operator.setitem, operator.delitem, operator.call))
+) - frozenset((*INPLACE.values(), operator.setitem, operator.delitem, operator.call))
 MATH: Final[frozenset[Any]] = frozenset(
     fn for module in (math, cmath) for fn in vars(module).values() if callable(fn)
 )
@@ -247,7 +262,8 @@ NUMBERS: Final[frozenset[Any]] = frozenset((abs, round, divmod, pow, float, int,
 PURE_BUILTINS: Final[frozenset[Any]] = frozenset(
     (
         *(len, range, enumerate, zip, min, max, sum, sorted, reversed, any, all, list, tuple),
-        *(dict, set, frozenset, str, repr, format, isinstance, issubclass, callable, hasattr),
+        *(dict, set, frozenset, str, repr, format, ascii),
+        *(isinstance, issubclass, callable, hasattr),
         *(getattr, iter, next, map, filter, bool, slice, chr, ord, hash, type, object, bytes),
         *(staticmethod, classmethod, property, functools.reduce, functools.partial),
         *NUMBERS,
@@ -299,67 +315,6 @@ def is_pure(fn: Any) -> bool:
         )
     except TypeError:
         return False
-
-
-_SURE_FUNCTIONS: Final[frozenset[Any]] = frozenset(
-    (
-        *(SETITEM, np.copyto, np.fill_diagonal, np.cumsum, np.cumprod, np.sort, np.argsort),
-        *(np.matmul, np.dot, np.vdot, np.inner, np.outer, np.tensordot, np.einsum, np.kron),
-        *(np.median, np.ptp, np.diff, np.trapezoid, np.convolve, np.tile, np.array, np.copy),
-        *(operator.matmul, operator.imatmul, np.trace, np.round, np.clip, np.where),
-    )
-)
-_SURE_METHODS: Final = frozenset(
-    (
-        *("fill", "sort", "argsort", "astype", "copy", "conj", "conjugate", "cumsum", "cumprod"),
-        *("dot", "flatten", "item", "tolist", "round", "trace", "clip"),
-    )
-)
-
-
-def is_sure(fn: Any, args: tuple[Any, ...]) -> bool:
-    """Whether a call that succeeded once does so for all values of its operands.
-
-    It raises nothing, and its result has the same dtype, shape and strides. An index array may
-    go out of range, a power of integers may be negative, a mask select another number.
-    """
-    if type(fn) is MethodCall:
-        return fn.sure or fn.name in _SURE_METHODS
-    if type(fn) is UfuncMethod:
-        return fn.ufunc is not np.power and fn.name != "at"
-    if fn is SETITEM:
-        return holds_masks_only(args[1]) and not has_shape(args[2]) and is_alike(args[0], args[2])
-    if fn in _INPLACE or fn in OUT_OF_PLACE:
-        return fn not in (operator.pow, operator.ipow)
-    if isinstance(fn, np.ufunc):
-        return fn not in (np.power, np.float_power)
-    if fn is np.where:
-        return len(args) > 1  # alone, a condition selects positions
-    return fn in _SURE_FUNCTIONS
-
-
-def holds_masks_only(key: Any) -> bool:
-    """Whether a key holds truth values and plain positions, which stay in range."""
-    parts = key if type(key) is tuple else (key,)
-    return all(
-        type(part) in (int, slice, type(None), type(Ellipsis))
-        or getattr(part, "dtype", None) == np.dtype(bool)
-        for part in parts
-    )
-
-
-def is_alike(target: Any, value: Any) -> bool:
-    """Whether a value to be assigned is of the target's kind, or of a lesser one."""
-    order = "biufc"
-    kinds = {bool: "b", int: "i", float: "f", complex: "c"}
-    dtype = getattr(value, "dtype", None)
-    kind = kinds.get(value.__class__) if dtype is None else dtype.kind
-    return kind is not None and order.find(kind) <= order.find(target.dtype.kind)
-
-
-def has_shape(value: Any) -> bool:
-    """Whether a value to be assigned has a shape that might not fit."""
-    return bool(getattr(value, "shape", isinstance(value, (list, tuple))))
 
 
 def out_arguments(fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any]:

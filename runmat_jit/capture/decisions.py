@@ -9,11 +9,15 @@ import numpy as np
 
 from runmat_jit.capture.tape import Guard, refs
 from runmat_jit.capture.trace import Settle
-from runmat_jit.capture.traced import PYTHON, Traced
+from runmat_jit.capture.traced import PYTHON, TEXT, Traced
 from runmat_jit.capture.values import bits_of, exact_value
 
 if TYPE_CHECKING:
     from runmat_jit.capture.tracer import Tracer
+
+
+TEXT_LIMIT = 1000
+"""Characters of a text up to which Python may decide by it."""
 
 
 def look(tracer: Tracer, value: Traced, use: str) -> Any:
@@ -22,12 +26,19 @@ def look(tracer: Tracer, value: Traced, use: str) -> Any:
         return guard(tracer, value)
     real = tracer.value(value)
     if not tracer.closed:
-        if tracer.passive or use == "text" or not isinstance(real, (int, np.integer, np.bool_)):
+        if tracer.passive or not may_recur(value, real, use):
             detail = f"{use} needs the value of a traced {value._rm_kind}"
             tracer.effect("value-looked-at", detail)
         else:  # other numbers hardly ever come again
             branch(tracer, value, bits_of, bits_of(real))
     return real
+
+
+def may_recur(value: Traced, real: Any, use: str) -> bool:
+    """Whether a value may well come again: short text and integers, unless text is made of them."""
+    if value._rm_kind == TEXT:
+        return len(real) <= TEXT_LIMIT
+    return use != "text" and isinstance(real, (int, np.integer, np.bool_))
 
 
 def truth(tracer: Tracer, value: Traced) -> bool:

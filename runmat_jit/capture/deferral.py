@@ -27,7 +27,7 @@ from runmat_jit.capture.patterns import KnownCall, Pattern
 from runmat_jit.capture.pending import Operand, Pending, ScalarOperand
 from runmat_jit.capture.storage import Geometry, Storage, is_freed
 from runmat_jit.capture.tape import Compute, Op
-from runmat_jit.capture.traced import ARRAY, GENERIC, NOTHING, PYTHON, Traced
+from runmat_jit.capture.traced import ARRAY, GENERIC, NOTHING, PYTHON, TEXT, Traced
 from runmat_jit.capture.values import Unencodable
 from runmat_jit.core.types import COMPILED_DTYPES, TensorType, broadcast_shapes, c_strides
 from runmat_jit.ops.promotion import fits
@@ -162,6 +162,8 @@ def cover(tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, A
     """The plan of a call that a row covers entirely."""
     if fn is classify.SETITEM:
         return cover_setitem(tracer, args)
+    if any(type(arg) is Traced and arg._rm_kind == TEXT for arg in args):
+        return None
     inplace = classify.OUT_OF_PLACE.get(fn) if isinstance(fn, type(classify.GETITEM)) else None
     row = classify.row_for(fn if inplace is None else inplace)
     if row is None or row.bind is None:
@@ -233,6 +235,8 @@ def describe(tracer: Tracer, value: Any) -> tuple[RowOperand, Operand] | None:
         held, scalar = value._rm_held, scalar_operand(value)
         if value._rm_kind == PYTHON:
             return Weak(type(held)), scalar
+        if value._rm_kind == TEXT:
+            return None
         return (TensorType(held.dtype, ()), scalar) if held.dtype in COMPILED_DTYPES else None
     if kind is bool or kind is int or kind is float:
         return Weak(kind), value

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Args = tuple[Any, ...]
 Kwargs = Mapping[str, Any]
 
-_NO_DRAWS: Final = frozenset(("bytes", "get_state", "set_state", "tomaxint"))
+_NO_DRAWS: Final = frozenset(("get_state", "set_state", "tomaxint"))
 _OF_SEEDS: Final = frozenset(("spawn", "generate_state", "random_raw", "advance", "jumped"))
 _SAME_SHAPE: Final = frozenset(("shuffle", "permutation", "permuted"))
 """Methods that succeed for every array: they look at no number."""

@@ -8,9 +8,16 @@ patterns). The adapters need no temporary variables, so nothing lives longer tha
 
 import abc
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Final
+
+CONVERSIONS: Final[Mapping[int, Callable[[Any], str]]] = {
+    ord("s"): str,
+    ord("r"): repr,
+    ord("a"): ascii,
+}
+"""What the character after ``!`` in an f-string means."""
 
 
 class HookBase(abc.ABC):
@@ -83,6 +90,18 @@ class HookBase(abc.ABC):
         """``lhs == rhs`` (``eq``), ``lhs != rhs`` (``ne``), ``lhs in rhs``, ``lhs not in rhs``."""
 
     @abc.abstractmethod
+    def formatted(self, value: Any, conversion: int, spec: Any = "", /) -> Any:
+        """A part of an f-string: ``conversion`` is the character's number, or -1."""
+
+    @abc.abstractmethod
+    def joined(self, /, *parts: Any) -> Any:
+        """An f-string of its parts."""
+
+    @abc.abstractmethod
+    def modulo(self, lhs: Any, rhs: Any, /) -> Any:
+        """``lhs % rhs``, which may be text."""
+
+    @abc.abstractmethod
     def decorate(self, decorator: Any, definition: Any, /) -> Any:
         """``decorator(definition)``, for a function or class defined inside the function."""
 
@@ -109,6 +128,13 @@ class HookBase(abc.ABC):
     def outside(self) -> "Outside":
         """Dotted outside names in patterns of ``match``."""
         return Outside(self)
+
+
+def plain_part(value: Any, conversion: int, spec: Any) -> str:
+    """A part of an f-string, as Python makes it."""
+    if conversion != -1:
+        value = CONVERSIONS[conversion](value)
+    return format(value, spec)
 
 
 class Place:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from runmat_jit.capture import attributes, calls, classify
-from runmat_jit.capture.hook_base import HookBase
+from runmat_jit.capture import attributes, calls, classify, texts
+from runmat_jit.capture.hook_base import HookBase, plain_part
 from runmat_jit.capture.host import adopt_loosely
 from runmat_jit.capture.lines import call_at
 from runmat_jit.capture.refusal import Refused
@@ -22,6 +22,13 @@ if TYPE_CHECKING:
     from runmat_jit.capture.rewrite import Rewritten
     from runmat_jit.capture.tracer import Tracer
 
+_FOLLOWED = (
+    types.FunctionType,
+    types.MethodType,
+    types.MethodDescriptorType,
+    functools.partial,
+)
+"""Classes of functions that hooks call where a builtin would."""
 _SIMPLE = (
     int,
     float,
@@ -226,6 +233,9 @@ class Hooks(HookBase):
     def compare(self, op: str, lhs: Any, rhs: Any, /) -> Any:
         if not self.tracer.passive and type(lhs) is not Traced and type(rhs) is not Traced:
             self.meet(lhs, rhs)
+        if op in ("in", "not in") and type(lhs) is Traced and isinstance(rhs, (str, bytes)):
+            found = self.tracer.operator(operator.contains, (rhs, lhs))
+            return found if op == "in" else not found
         if op == "eq":
             return lhs == rhs
         if op == "ne":
@@ -240,6 +250,17 @@ class Hooks(HookBase):
         for other in others:
             if not isinstance(other, _SIMPLE) and type(other) is not Traced:
                 self.is_object(lhs, other)
+
+    def formatted(self, value: Any, conversion: int, spec: Any = "", /) -> Any:
+        if self.tracer.passive:
+            return plain_part(value, conversion, spec)
+        return texts.formatted(self, value, conversion, spec)
+
+    def joined(self, /, *parts: Any) -> Any:
+        return "".join(parts) if self.tracer.passive else texts.joined(self, parts)
+
+    def modulo(self, lhs: Any, rhs: Any, /) -> Any:
+        return lhs % rhs if self.tracer.passive else texts.modulo(self, lhs, rhs)
 
     def decorate(self, decorator: Any, definition: Any, /) -> Any:
         return self.call(decorator, definition)
@@ -277,8 +298,7 @@ class Hooks(HookBase):
 
     def given(self, value: Any) -> Any:
         """An argument of a builtin: functions are followed, outside objects are an effect."""
-        followed = (types.FunctionType, types.MethodType, functools.partial)
-        if isinstance(value, followed) or self.undecorated(value) is not None:
+        if isinstance(value, _FOLLOWED) or self.undecorated(value) is not None:
             if isinstance(value, types.FunctionType) and self.is_rewritten(value):
                 return value
             return lambda *args, **kwargs: self.call(value, *args, **kwargs)
@@ -289,6 +309,12 @@ class Hooks(HookBase):
         if seen is value and not plain and self.tracer.outside.slot_of(value) is not None:
             self.tracer.effect("outside-object", f"a {type(value).__name__} is used by a builtin")
         return seen
+
+    def called(self, value: Any) -> Any:
+        """An argument of a builtin that calls it: what makes text is followed, too."""
+        if any(value is fn for fn in (*texts.MAKERS, ord)):
+            return lambda *args, **kwargs: self.call(value, *args, **kwargs)
+        return self.given(value)
 
     def hashed(self, key: Any) -> Any:
         """A key for a dict or set: traced values in it are looked at."""

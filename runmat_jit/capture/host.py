@@ -16,12 +16,14 @@ from runmat_jit.capture.feed import placed_structure, structure_of
 from runmat_jit.capture.lines import Line, call_at, stack_level
 from runmat_jit.capture.pytree import take_apart
 from runmat_jit.capture.storage import FREED_BYTES, owner_of
+from runmat_jit.capture.sure import is_sure
 from runmat_jit.capture.tape import Nest, Op, Ref, refs
 from runmat_jit.capture.trace import Adopt, Call, Settle, fresh_adopted
 from runmat_jit.capture.traced import ARRAY, PYTHON, Traced
 from runmat_jit.capture.values import (
     RANDOM_STATES,
     SCALARS,
+    TEXTS,
     Unencodable,
     is_number,
     is_traceable,
@@ -39,6 +41,8 @@ def run(tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any
     """Run a call that is not deferred: scalar arithmetic, a pure host call, a writer, an effect."""
     if scalars_only(args) and not kwargs and classify.is_scalar_function(fn):
         return run_scalar(tracer, fn, args)
+    if type(fn) is classify.TextMethod:
+        return run_host(tracer, fn, args, kwargs, writes=False)
     written = classify.written_argument(fn)
     if written is None and not classify.is_pure(fn):
         return run_effect(tracer, fn, args, kwargs, "what it does is not known")
@@ -52,7 +56,7 @@ def run(tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any
 
 def too_long(fn: Any, args: tuple[Any, ...]) -> bool:
     """Whether the result is a list in which a trace would follow too many numbers."""
-    return fn == classify.TOLIST and args[0].size > LIST_LIMIT
+    return fn == classify.TOLIST and bool(args[0].size > LIST_LIMIT)
 
 
 def scalars_only(args: tuple[Any, ...]) -> bool:
@@ -128,7 +132,7 @@ def run_host(
     steps.need((*entry_args, *entry_kwargs.values()))
     source = None if line is None else line.source
     op = Op(fn, entry_args, entry_kwargs, template, source, structure=structure)
-    forks = structure is not None and not classify.is_sure(fn, args)
+    forks = structure not in (None, *TEXTS) and not is_sure(fn, args)
     check = None if forks or structure is None else same_structure(structure)
     if tracer.boundary is not None:
         used = [slot for entry in (*entry_args, *entry_kwargs.values()) for slot in refs(entry)]
@@ -248,6 +252,9 @@ def adopt(tracer: Tracer, value: Any, raw_args: list[Any]) -> tuple[Any, Any]:
     if is_number(value) or type(value) in SCALARS:
         traced = tracer.lift(value, None, None)
         return traced, Ref(traced._rm_slot)
+    if type(value) in TEXTS:
+        text = tracer.encoder.lift_text(value)
+        return text, Ref(text._rm_slot)
     if type(value) in RANDOM_STATES:
         if tracer.outside.slot_of(value) is None:
             tracer.outside.register(value, tracer.slot())

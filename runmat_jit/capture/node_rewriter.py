@@ -23,7 +23,7 @@ COPIED: frozenset[type[ast.AST]] = frozenset(
         *(ast.Global, ast.Nonlocal),
         # expressions
         *(ast.BoolOp, ast.UnaryOp, ast.IfExp, ast.NamedExpr, ast.Starred, ast.Tuple),
-        *(ast.Constant, ast.JoinedStr, ast.FormattedValue, ast.keyword),
+        *(ast.Constant, ast.keyword),
         *(ast.Await, ast.Yield, ast.YieldFrom),
     }
 )

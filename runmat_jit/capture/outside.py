@@ -212,6 +212,10 @@ class Outside:
         key, source = ("same", min(a, b), max(a, b)), f"whether %{a} is %{b}"
         self.read(key, lambda slots: slots[a] is slots[b], same, source)
 
+    def print_options(self) -> None:
+        """Record how NumPy prints."""
+        self.read("print options", lambda _slots: print_options(), print_options(), "print options")
+
     # -- kinds of sources --------------------------------------------------------------------------
     def glob(self, namespace: dict[str, Any], name: str) -> Any:
         """A global or builtin name."""
@@ -281,6 +285,11 @@ class Outside:
             )
             given = {**{name: values[name] for name in named if name in values}, **given}
         return args, given
+
+
+def print_options() -> tuple[Any, ...]:
+    """NumPy's print options, in an order of their own."""
+    return tuple(np.get_printoptions().items())
 
 
 def is_constant(value: Any) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 
 from runmat_jit.capture.classify import MethodCall
 from runmat_jit.capture.tape import Compute
-from runmat_jit.capture.traced import PYTHON, Form, Traced
+from runmat_jit.capture.traced import PYTHON, TEXT, Form, Traced
 from runmat_jit.ops.spec import Op as Row
 
 PATTERN_LIMIT = 10_000
@@ -81,6 +81,8 @@ class Patterns:
         at = value._rm_geometry
         if at is None:
             held, kind = value._rm_held, value._rm_kind
+            if kind == TEXT:
+                return None
             described = type(held) if kind == PYTHON else held.dtype
             found = self.form(described, (), (), kind)
         elif at.dtype is not at.storage.dtype:

@@ -103,8 +103,27 @@ def rewrite_operation(rewriter: NodeRewriter, node: ast.BinOp) -> ast.expr:
         leftmost = leftmost.left
     result = rewriter.expression(leftmost)
     for link in reversed(chain):
-        result = placed(ast.BinOp(result, link.op, rewriter.expression(link.right)), link)
+        right = rewriter.expression(link.right)
+        if isinstance(link.op, ast.Mod):  # of text it makes text
+            result = hook("modulo", [result, right], link)
+        else:
+            result = placed(ast.BinOp(result, link.op, right), link)
     return result
+
+
+def rewrite_text(rewriter: NodeRewriter, node: ast.JoinedStr) -> ast.expr:
+    """An f-string: each part is formatted where Python does it, then they are joined."""
+    if all(isinstance(part, ast.Constant) for part in node.values):
+        return node
+    return hook("joined", [rewriter.expression(part) for part in node.values], node)
+
+
+def rewrite_part(rewriter: NodeRewriter, node: ast.FormattedValue) -> ast.expr:
+    """``{value!conversion:spec}`` in an f-string."""
+    args = [rewriter.expression(node.value), constant(node.conversion, node)]
+    if node.format_spec is not None:
+        args.append(rewriter.expression(node.format_spec))
+    return hook("formatted", args, node)
 
 
 def rewrite_comparison(rewriter: NodeRewriter, node: ast.Compare) -> ast.expr:
@@ -179,6 +198,8 @@ EXPRESSIONS: Mapping[type[ast.AST], Handler] = {
     ast.Call: rewrite_call,
     ast.BinOp: rewrite_operation,
     ast.Compare: rewrite_comparison,
+    ast.JoinedStr: rewrite_text,
+    ast.FormattedValue: rewrite_part,
     ast.List: rewrite_display,
     ast.Dict: rewrite_display,
     ast.Set: rewrite_display,

@@ -1,9 +1,9 @@
 """The value that user code sees while a call is recorded.
 
-One class stands for arrays, NumPy scalars and Python scalars. It is no subclass of any of them (C
-code would read a subclass's payload unseen), but answers ``isinstance`` as the value it stands
-for. Every operation goes to the tracer; only truth tests, indices, hashing and text look at the
-value itself.
+One class stands for arrays, NumPy scalars, Python scalars and text. It is no subclass of any of
+them (C code would read a subclass's payload unseen), but answers ``isinstance`` as the value it
+stands for. Every operation goes to the tracer; only truth tests, indices, hashing and text that no
+hook makes look at the value itself.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from runmat_jit.capture.storage import Geometry
     from runmat_jit.capture.tracer import Tracer
 
-ARRAY, GENERIC, PYTHON = "array", "NumPy scalar", "Python scalar"
+ARRAY, GENERIC, PYTHON, TEXT = "array", "NumPy scalar", "Python scalar", "text"
 NOTHING: Mapping[str, Any] = {}
 
 

@@ -30,14 +30,7 @@ from runmat_jit.capture.release import Release
 from runmat_jit.capture.steps import Steps
 from runmat_jit.capture.storage import Storage, Watch, watch
 from runmat_jit.capture.tape import Effect
-from runmat_jit.capture.traced import (
-    ARRAY,
-    GENERIC,
-    NOTHING,
-    PYTHON,
-    Traced,
-    TracedMethod,
-)
+from runmat_jit.capture.traced import ARRAY, GENERIC, NOTHING, PYTHON, TEXT, Traced, TracedMethod
 from runmat_jit.capture.twins import Twins
 from runmat_jit.capture.values import Encoder
 from runmat_jit.capture.wholeness import not_whole
@@ -322,6 +315,10 @@ class Tracer:
 
     def method(self, value: Traced, name: str, args: tuple[Any, ...], kwargs: Any) -> Any:
         """A method of a traced value."""
+        if value._rm_kind == TEXT:
+            if name.startswith("format"):
+                self.outside.print_options()
+            return self.call(classify.text_method(name), (value, *args), kwargs)
         return self.call(classify.method_of(name), (value, *args), kwargs)
 
     def call(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:

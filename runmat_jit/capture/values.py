@@ -13,7 +13,7 @@ import numpy as np
 from runmat_jit.capture.pytree import Structure, is_namedtuple, is_plain_dataclass, take_apart
 from runmat_jit.capture.storage import Storage
 from runmat_jit.capture.tape import Nest, Ref
-from runmat_jit.capture.traced import ARRAY, GENERIC, PYTHON, Traced, TracedMethod
+from runmat_jit.capture.traced import ARRAY, GENERIC, PYTHON, TEXT, Traced, TracedMethod
 from runmat_jit.core.types import c_strides
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from runmat_jit.capture.tracer import Tracer
 
 SCALARS = (bool, int, float, complex)
+TEXTS = (str, bytes)
+"""Classes of text that is computed of traced values."""
 RANDOM_STATES = (
     *(np.random.Generator, np.random.RandomState, np.random.SeedSequence),
     *(np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64),
@@ -124,6 +126,10 @@ class Encoder:
             slot = tracer.slot() if slot is None else slot
             return Traced(tracer, slot, PYTHON, held=value, roots=roots)
         return value
+
+    def lift_text(self, value: str | bytes) -> Traced:
+        """A traced value for text that a call has made of traced values."""
+        return Traced(self.tracer, self.tracer.slot(), TEXT, held=value)
 
     def lift_array(self, value: np.ndarray, slot: int | None) -> Any:
         """The traced value of a real array: one for each array object."""

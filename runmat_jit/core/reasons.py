@@ -191,10 +191,10 @@ _ROWS: Final = (
     Cause(
         "value-looked-at",
         "capture",
-        "Python needs a value that was computed from arrays and that hardly ever comes again: a "
-        "text, or a float as a key.",
-        "Look at the value after the call. Branches and whole numbers are no reason: what follows "
-        "is recorded once for each outcome.",
+        "Python needs a value that was computed from arrays and that hardly ever comes again, such "
+        "as a float as a key.",
+        "Look at the value after the call. Branches, whole numbers and text are no reason: what "
+        "follows is recorded once for each outcome.",
     ),
     Cause(
         "value-leaves",
@@ -205,7 +205,7 @@ _ROWS: Final = (
     Cause(
         "unknown-call",
         "capture",
-        "A function was called that may do anything, such as to print or to read a file.",
+        "A function was called that may do anything, such as to read a file or a clock.",
         "Call it before or after, outside of the decorated function.",
     ),
     Cause(

@@ -8,7 +8,7 @@ import traceback
 import types
 import warnings
 
-from runmat_jit.capture.hook_base import HookBase
+from runmat_jit.capture.hook_base import HookBase, plain_part
 from runmat_jit.capture.locate import SourceCache, locate
 from runmat_jit.capture.rewrite import Rewritten, bind, rewrite
 
@@ -70,6 +70,15 @@ class PlainHooks(HookBase):
 
     def loop(self, obj, line):
         return obj
+
+    def formatted(self, value, conversion, spec=""):
+        return plain_part(value, conversion, spec)
+
+    def joined(self, *parts):
+        return "".join(parts)
+
+    def modulo(self, lhs, rhs):
+        return lhs % rhs
 
     def is_(self, lhs, rhs):
         return lhs is rhs

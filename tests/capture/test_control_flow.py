@@ -437,7 +437,7 @@ def test_programs_that_need_no_python(fn):
 
 @pytest.mark.parametrize(
     "fn",
-    [print_between_operations, callbacks_of_numpy],
+    [callbacks_of_numpy],
     ids=lambda fn: fn.__name__,
 )
 def test_programs_that_need_python_in_every_call(fn):
