@@ -5,10 +5,10 @@ from __future__ import annotations
 import types
 from typing import TYPE_CHECKING, Any, Final
 
-from runmat_jit.capture import generators
+from runmat_jit.capture import flags, generators
 from runmat_jit.capture.plain_objects import in_class, is_computed, runs_code
 from runmat_jit.capture.pytree import is_namedtuple
-from runmat_jit.capture.traced import Traced, TracedMethod
+from runmat_jit.capture.traced import ARRAY, Traced, TracedMethod
 from runmat_jit.capture.values import RANDOM_STATES
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _LIBRARIES: Final = ("numpy", "math", "cmath", "scipy", "operator", "itertools", "functools")
 """Modules whose attributes hardly ever change: a segment looks at all of them at once."""
+_SAME_CLASSES: Final = ("builtins", "numpy", "collections", "types")
+"""Modules whose classes are taken to stay what they are."""
 _MUTABLE: Final = (list, dict, set)
 
 
@@ -25,6 +27,8 @@ def read(hooks: Hooks, obj: Any, name: str) -> Any:
     if kind is Traced:
         if name.startswith("__array_") and not tracer.passive:
             return getattr(tracer.leak(obj, f"its {name}"), name)
+        if name in ("flags", "base") and obj._rm_kind == ARRAY and not tracer.passive:
+            return flags.read(obj, name)
         return getattr(obj, name)
     if kind is TracedMethod or tracer.passive:
         return getattr(obj, name)
@@ -139,7 +143,7 @@ def of_property(hooks: Hooks, obj: Any, name: str) -> Any:
 def of_class(hooks: Hooks, kind: type, name: str) -> Any:
     """An attribute of a class: read from outside, unless the recording made the class."""
     outside = hooks.tracer.outside
-    if kind.__module__ == "builtins" or kind.__module__.partition(".")[0] == "numpy":
+    if kind.__module__.partition(".")[0] in _SAME_CLASSES:
         return getattr(kind, name)
     if kind not in outside.classes and "<locals>" in kind.__qualname__:
         return getattr(kind, name)

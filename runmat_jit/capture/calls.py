@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from runmat_jit.capture import attributes, classify, generators, host, prints, texts
+from runmat_jit.capture import (
+    attributes,
+    callbacks,
+    classify,
+    containers,
+    generators,
+    host,
+    prints,
+    texts,
+)
 from runmat_jit.capture.libraries import is_library
 from runmat_jit.capture.plain_objects import is_plain_class
 from runmat_jit.capture.refusal import Refused
@@ -29,7 +38,7 @@ _QUIET_TYPES: Final = (int, float, complex, tuple, range, frozenset, np.dtype)
 """Classes of immutable values: their methods see nothing else and write nothing."""
 _READING: Final = frozenset(("index", "count", "copy", "get", "keys", "values", "items"))
 _HARMLESS: Final[frozenset[Any]] = frozenset(
-    (np.errstate, np.dtype, np.finfo, np.iinfo, contextlib.nullcontext)
+    (np.errstate, np.dtype, np.finfo, np.iinfo, contextlib.nullcontext, contextlib.suppress)
 )
 Args = tuple[Any, ...]
 Kwargs = Mapping[str, Any]
@@ -71,6 +80,8 @@ def call(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
         return call_builtin(hooks, fn, args, kwargs)
     if in_set(fn, _HARMLESS):
         return fn(*args, **kwargs)
+    if in_set(fn, containers.FUNCTIONS):
+        return containers.call(hooks, fn, args, kwargs)
     if isinstance(fn, type):
         return call_class(hooks, fn, args, kwargs)
     if kind is types.MethodDescriptorType and args and type(args[0]) in (*TEXTS, Traced):
@@ -126,6 +137,8 @@ def call_numpy(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
         return getattr(args[0], fn.__name__)
     if not holds_traced((args, kwargs)) and in_set(fn, _HARMLESS):
         return fn(*args, **kwargs)
+    if in_set(fn, callbacks.FUNCTIONS):
+        return callbacks.call(hooks, fn, args, kwargs)
     if in_set(fn, texts.OF_ARRAYS):
         return texts.of_arrays(hooks, fn, args, kwargs)
     if in_set(fn, _ABOUT_TYPES):
@@ -165,7 +178,30 @@ def call_function(hooks: Hooks, fn: types.FunctionType, args: Args, kwargs: Kwar
     if fn.__module__ == "contextlib":
         return fn(*args, **kwargs)
     if is_library(fn):
-        return call_library(hooks, fn, args, kwargs)
+        return call_of_standard_library(hooks, fn, args, kwargs)
+    return call_followed(hooks, fn, args, kwargs)
+
+
+def call_of_standard_library(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+    """An installed Python function: one that moves values only, or any other."""
+    if fn in containers.FUNCTIONS:
+        return containers.call(hooks, fn, args, kwargs)
+    if containers.is_method(hooks, fn, args):
+        return fn(*args, **kwargs)
+    if fn is dataclasses.replace and len(args) == 1 and is_instance(args[0]):
+        return containers.replaced(hooks, args, kwargs)
+    if fn is dataclasses.asdict and len(args) == 1 and not kwargs and is_instance(args[0]):
+        return containers.taken_apart(hooks, args[0])
+    return call_library(hooks, fn, args, kwargs)
+
+
+def is_instance(value: Any) -> bool:
+    """Whether a value is an instance of a dataclass."""
+    return dataclasses.is_dataclass(value) and not isinstance(value, type)
+
+
+def call_followed(hooks: Hooks, fn: types.FunctionType, args: Args, kwargs: Kwargs) -> Any:
+    """The user's function, rewritten; where that cannot be, an effect."""
     converted = hooks.convert(fn)
     if isinstance(converted, Refused):
         why = f"it is not followed ({converted.reason}, line {converted.line})"
@@ -276,6 +312,10 @@ def call_class(hooks: Hooks, cls: type, args: Args, kwargs: Kwargs) -> Any:
     own = hooks.tracer.own
     if is_namedtuple_class(cls):
         return cls(*args, **kwargs)
+    if cls in containers.CLASSES:
+        return containers.make(hooks, cls, args, kwargs)
+    if len(args) == 1 and not kwargs and containers.is_plain_enum(cls):
+        return cls(hooks.hashed(args[0]))
     makes: Any = cls.__new__
     if type(cls) is not type or makes is not object.__new__ or is_foreign(cls):
         return effect(hooks, cls, args, kwargs)

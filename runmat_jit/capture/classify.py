@@ -83,6 +83,20 @@ class UfuncMethod:
 
 
 @dataclass(frozen=True, slots=True)
+class FlagOf:
+    """``array.flags.name`` as a function of the array; equal by name."""
+
+    name: str
+
+    def __call__(self, array: np.ndarray, /) -> Any:
+        return getattr(array.flags, self.name)
+
+    @property
+    def __name__(self) -> str:
+        return f"flags.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
 class IndexBuilder:
     """``np.mgrid[key]`` and its siblings as a function of the key."""
 
@@ -208,12 +222,16 @@ _NOT_PURE = frozenset(
         *("nditer", "ndenumerate", "ndindex", "nested_iters", "vectorize", "frompyfunc", "poly1d"),
         *("apply_along_axis", "apply_over_axes", "piecewise", "fromfunction", "fromiter", "matrix"),
         *("asmatrix", "bmat", "busdaycalendar", "recarray", "record", "chararray", "frombuffer"),
-        *("from_dlpack", "may_share_memory", "shares_memory", "broadcast"),
+        *("from_dlpack", "broadcast"),
         *("array2string", "array_repr", "array_str", "lib"),
         *(name.__name__ for name in WRITING_FUNCTIONS),
     )
 )
-_PURE_MODULES = (np, np.linalg, np.fft, np.polynomial.polynomial)
+_PURE_MODULES = (
+    *(np, np.linalg, np.fft, np.polynomial.polynomial, np.polynomial.legendre),
+    *(np.polynomial.chebyshev, np.polynomial.hermite, np.polynomial.hermite_e),
+    *(np.polynomial.laguerre, np.polynomial.polyutils),
+)
 PURE_NUMPY: Final[frozenset[Any]] = frozenset(
     value
     for module in _PURE_MODULES
@@ -223,7 +241,7 @@ PURE_NUMPY: Final[frozenset[Any]] = frozenset(
     and callable(value)
     and not isinstance(value, type)
     and not isinstance(value, types.ModuleType)
-) | {np.lib.stride_tricks.sliding_window_view}
+) | {np.lib.stride_tricks.sliding_window_view, np.lib.stride_tricks.as_strided}
 """NumPy functions whose result depends on their arguments alone and that write nothing."""
 
 _PURE_LIBRARIES: Final = tuple(
@@ -301,7 +319,7 @@ def is_pure(fn: Any) -> bool:
         return fn.name in PURE_ATTRIBUTES
     if type(fn) is UfuncMethod:
         return fn.name != "at"
-    if type(fn) is IndexBuilder:
+    if type(fn) is IndexBuilder or type(fn) is FlagOf:
         return True
     try:
         return (

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
+from runmat_jit.capture.flags import TracedFlags
 from runmat_jit.capture.hook_calls import RUNTIME
 from runmat_jit.capture.pytree import is_namedtuple, is_plain_dataclass
 from runmat_jit.capture.traced import Traced, TracedMethod
@@ -37,6 +38,8 @@ class Release:
             return self.tracer.value(value)
         if kind in _LEAVES:
             return value
+        if kind is TracedFlags:
+            return self.tracer.value(value._rm_value).flags
         if kind is TracedMethod:
             return getattr(self.tracer.value(value.__self__), value.__name__)
         found = self.done.get(id(value))

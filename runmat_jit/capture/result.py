@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from runmat_jit.capture.containers import rebuilt_of
 from runmat_jit.capture.pytree import is_namedtuple, take_apart
 from runmat_jit.capture.tape import Nest, Ref, Return
 from runmat_jit.capture.traced import Traced
@@ -53,12 +55,15 @@ class Templates:
         slot = self.tracer.outside.slot_of(value)
         if slot is not None:
             return Ref(slot)
-        apart = take_apart(value)
+        apart = take_apart(value) if type(value) in (tuple, list, dict) else None
+        apart = apart or rebuilt_of(self.tracer.owns, value)
+        if apart is None and is_namedtuple(value):
+            apart = take_apart(value)
+        if apart is None and dataclasses.is_dataclass(value):
+            raise Unencodable(f"a result of type {type(value).__name__}")
         if apart is None:
             return self.tracer.encode(value)
         structure, children = apart
-        if structure.kind not in (tuple, list, dict) and not is_namedtuple(value):
-            raise Unencodable(f"a result of type {structure.kind.__name__}")
         if depth > DEPTH_LIMIT:
             raise Unencodable("containers nested too deeply")
         found = self.made.get(id(value))

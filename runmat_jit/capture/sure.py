@@ -11,6 +11,7 @@ from runmat_jit.capture.classify import (
     INPLACE,
     OUT_OF_PLACE,
     SETITEM,
+    FlagOf,
     MethodCall,
     TextMethod,
     UfuncMethod,
@@ -22,6 +23,7 @@ _SURE_FUNCTIONS: Final[frozenset[Any]] = frozenset(
         *(np.matmul, np.dot, np.vdot, np.inner, np.outer, np.tensordot, np.einsum, np.kron),
         *(np.median, np.ptp, np.diff, np.trapezoid, np.convolve, np.tile, np.array, np.copy),
         *(operator.matmul, operator.imatmul, np.trace, np.round, np.clip, np.where),
+        *(np.shares_memory, np.may_share_memory),
     )
 )
 _COMPARISONS: Final[frozenset[Any]] = frozenset(
@@ -44,6 +46,8 @@ def is_sure(fn: Any, args: tuple[Any, ...]) -> bool:
     """
     if type(fn) is MethodCall:
         return fn.sure or fn.name in _SURE_METHODS
+    if type(fn) is FlagOf:
+        return True
     if type(fn) is TextMethod:
         return fn.name not in _SPLITTING
     if type(fn) is UfuncMethod:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import struct
 import types
 from collections.abc import Callable, Sequence
@@ -43,6 +44,8 @@ CONSTANTS = (
     np.ufunc,
     range,
     types.BuiltinFunctionType,
+    type(np.sum),
+    enum.Enum,
 )
 """Classes of values that a tape may keep as they are: immutable, or compared by identity."""
 

@@ -224,7 +224,8 @@ _ROWS: Final = (
         "result-not-rebuildable",
         "capture",
         "The function returns, or stores in an argument, what a repetition cannot make anew.",
-        "Return arrays, numbers, and tuples, lists and dictionaries of them.",
+        "Return arrays, numbers, text, containers of them, and objects of classes of your own that "
+        "the function made.",
     ),
     Cause(
         "outside-object",

@@ -74,7 +74,7 @@ def test_calls_that_no_function_takes_are_refused_in_pythons_words(call):
 
 def test_a_call_by_name_is_let_through_as_one_by_position_is():
     def fn(x, sink):
-        sink.append(str(x))
+        sink.append(told(x.size))
 
     decorated = stepped_aside(fn, np.ones(2), [])
     assert is_let_through(decorated, x=np.ones(3), sink=[])
@@ -84,7 +84,7 @@ def test_a_call_by_name_is_let_through_as_one_by_position_is():
 
 def test_kinds_are_counted_apart():
     def fn(x):
-        return x.tobytes()
+        return told(x.size)
 
     decorated = runmat.jit(fn)
     kinds = ["f4", "f8", "i2", "M8[s]", "M8[D]", "U3", "U5", ">f8", "i4,f4"]
