@@ -38,7 +38,7 @@ def is_plain_class(kind: type) -> bool:
     )
 
 
-_LIBRARIES = ("builtins", "enum", "abc", "functools")
+_LIBRARIES = ("builtins", "enum", "abc", "functools", "collections", "types")
 """Modules whose classes compute attributes that do not change."""
 _STORED = (
     types.FunctionType,
