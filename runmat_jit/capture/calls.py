@@ -23,7 +23,7 @@ from runmat_jit.capture import (
     texts,
 )
 from runmat_jit.capture.libraries import is_library
-from runmat_jit.capture.plain_objects import is_plain_class
+from runmat_jit.capture.plain_objects import in_class, is_plain_class
 from runmat_jit.capture.refusal import Refused
 from runmat_jit.capture.release import is_made_here
 from runmat_jit.capture.traced import PYTHON, Traced, TracedMethod
@@ -318,6 +318,8 @@ def call_class(hooks: Hooks, cls: type, args: Args, kwargs: Kwargs) -> Any:
         return cls(hooks.hashed(args[0]))
     makes: Any = cls.__new__
     if type(cls) is not type or makes is not object.__new__ or is_foreign(cls):
+        return effect(hooks, cls, args, kwargs)
+    if in_class(cls, "__del__") is not None:  # it is to go when the program lets it go
         return effect(hooks, cls, args, kwargs)
     if not is_plain_class(cls):
         hooks.tracer.effect("outside-object", f"{cls.__qualname__} has operators of its own")

@@ -34,6 +34,8 @@ _HARMLESS: Final = frozenset(
         *("UNPACK_SEQUENCE", "RETURN_VALUE", "RETURN_CONST", "NOT_TAKEN"),
     )
 )
+_ATTRIBUTES: Final = ("LOAD_ATTR", "LOAD_METHOD")
+"""Instructions that read attributes: those of Python's and NumPy's protocols show real memory."""
 _PURE: Final = (abs, len, max, min, range, round, sum, float, int, bool, complex, tuple, zip)
 
 
@@ -52,6 +54,7 @@ def is_followed(fn: types.FunctionType, leaves: Iterable[Any]) -> bool:
     return all(
         is_harmless(each.opname)
         and (each.opname != "LOAD_GLOBAL" or is_known(global_of(fn, str(each.argval))))
+        and not (each.opname in _ATTRIBUTES and str(each.argval).startswith("__"))
         for each in dis.get_instructions(code)
     )
 

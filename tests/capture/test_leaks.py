@@ -12,7 +12,7 @@ import pytest
 
 import runmat_jit as runmat
 from runmat_jit.capture.traced import Traced, TracedMethod
-from tests.capture.behavior import check
+from tests.capture.behavior import check, check_module
 
 KEPT = []
 REGISTRY = {}
@@ -340,3 +340,28 @@ def test_library_code_that_calls_a_decorated_function_gets_real_values():
         assert type(cached(2)) is np.ndarray
         assert result[0].tolist() == [1.0, 3.0, 5.0]
         assert result[1] == [1, 3]
+
+
+FINALIZED = """
+told = []  # by finalizers, from one call to the next
+class Kept:
+    def __init__(self, a): self.a = a
+    def __del__(self):
+        print("gone", self.a.size)
+        told.append(self.a.size)
+def change(number): print("told", told)
+def f(x):
+    print("begin")
+    kept = Kept(x * 2)
+    told.append(0)
+    del kept
+    print("between")
+    kept = Kept(x[1:])
+    kept = None
+    print("end")
+    return x
+"""
+
+
+def test_objects_with_finalizers_go_when_the_program_lets_them_go():
+    check_module(FINALIZED, lambda rng: (rng.normal(size=3),), seeds=(0, 0, 1))

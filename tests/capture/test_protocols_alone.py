@@ -32,6 +32,7 @@ PLAIN = {
     "a cell": "def g():\n y = []\n def f(x):\n  y.append(x)\n  return y\n return f\nf = g()",
     "an inner function": "def f(x): return (lambda y: y * 2)(x)",
     "unknown code": "import json\ndef f(x): return json.dumps(list(x))",
+    "a protocol": "def f(x): return (x * 2).__array_interface__['shape'], x.__class__.__name__",
     "an item": "def f(x):\n y = [0]\n y[0] = x * 2\n return y",
 }
 
