@@ -206,7 +206,7 @@ class CapturedFunction:
         first = departure is None and boundary is None
         symbols = self.families.symbols(key, slots) if first else None
         tracer = self.tracer(len(slots), departure, boundary, symbols)
-        body = self.body(tracer, slots)
+        body = self.body(tracer, (*args, *kwargs.values()))
         if isinstance(body, Reason):
             return self.run_plain(args, kwargs, body, boundary)
         active = capturer.active
@@ -267,7 +267,7 @@ class CapturedFunction:
             boundary=boundary,
         )
 
-    def body(self, tracer: Tracer, leaves: list[Any]) -> types.FunctionType | Reason:
+    def body(self, tracer: Tracer, arguments: tuple[Any, ...]) -> types.FunctionType | Reason:
         """The rewritten function; itself, if values cannot leave it; or why it is plain Python."""
         rewritten = self.capturer.rewriter.find(self.fn, self.carried)
         if not isinstance(rewritten, Refused):
@@ -275,7 +275,7 @@ class CapturedFunction:
             return bind(rewritten, self.fn, hooks)
         code = self.fn.__code__
         line = SourceLine(code.co_filename, rewritten.line, code.co_name)
-        if not self.whole and is_followed(self.fn, leaves):
+        if not self.whole and is_followed(self.fn, arguments):
             detail = "calls are followed through NumPy's protocols alone"
             tracer.effect(rewritten.reason, detail, line)
             tracer.loose = True

@@ -39,8 +39,8 @@ _ATTRIBUTES: Final = ("LOAD_ATTR", "LOAD_METHOD")
 _PURE: Final = (abs, len, max, min, range, round, sum, float, int, bool, complex, tuple, zip)
 
 
-def is_followed(fn: types.FunctionType, leaves: Iterable[Any]) -> bool:
-    """Whether traced values stay where protocols see them, for arguments with these leaves.
+def is_followed(fn: types.FunctionType, arguments: Iterable[Any]) -> bool:
+    """Whether traced values stay where protocols see them, for these arguments.
 
     The function uses its arguments (arrays and numbers), locals, NumPy, ``math`` and a few pure
     builtins; it stores nothing but locals and defines no functions.
@@ -48,8 +48,8 @@ def is_followed(fn: types.FunctionType, leaves: Iterable[Any]) -> bool:
     code = fn.__code__
     if code.co_flags & _FLAGS or code.co_freevars or code.co_cellvars:
         return False
-    plain = (np.ndarray, int, float, complex)
-    if not all(isinstance(leaf, plain) or is_number(leaf) for leaf in leaves):
+    defaults = (*(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).values())
+    if not all(map(is_data, (*arguments, *defaults))):
         return False
     return all(
         is_harmless(each.opname)
@@ -57,6 +57,14 @@ def is_followed(fn: types.FunctionType, leaves: Iterable[Any]) -> bool:
         and not (each.opname in _ATTRIBUTES and str(each.argval).startswith("__"))
         for each in dis.get_instructions(code)
     )
+
+
+def is_data(value: Any) -> bool:
+    """Whether an argument is an array, a number or text, which does nothing by itself."""
+    if type(value) is tuple:
+        return all(map(is_data, value))
+    plain = (np.ndarray, int, float, complex, str, type(None), np.dtype)
+    return isinstance(value, plain) or is_number(value)
 
 
 def is_harmless(opname: str) -> bool:

@@ -71,3 +71,19 @@ def test_objects_as_arguments_make_it_plain(vector):
     fn = made("def f(x, y): return x * 2")
     assert is_followed(fn, [vector, 2])
     assert not is_followed(fn, [vector, object()])
+
+
+def test_functions_as_arguments_and_defaults_get_no_traced_value(vector):
+    kept = []
+    fn = made("def f(x, g): return g(x * 2)")
+    by_default = made("def f(x, g=keep): return g(x * 2)", keep=kept.append)
+    by_name = made("def f(x, *, g=keep): return g(x * 2)", keep=lambda y: kept.append(y))
+    decorated = runmat.jit(fn)
+    for g in (kept.append, lambda y: kept.append(y), type, (kept.append,)[0]):
+        assert not is_followed(fn, [vector, g])
+        decorated(vector, g)
+    assert not is_followed(by_default, [vector])
+    runmat.jit(by_default)(vector)
+    runmat.jit(by_name)(vector)
+    assert [type(value) for value in kept] == [np.ndarray] * 5
+    assert decorated(vector, type) is np.ndarray
