@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
+from runmat_jit.core.frames import uncounted
 from runmat_jit.core.locks import new_lock
 from runmat_jit.core.reasons import Reason
 from runmat_jit.runtime.session import CURRENT, Session, current_session
@@ -77,6 +78,7 @@ class Dispatcher:
         self._let_through: tuple[Kind, ...] | None = None
         self._lock = new_lock()
 
+    @uncounted
     def call(self, /, *args: Any, **kwargs: Any) -> Any:
         """One call."""
         held = self.captured
@@ -100,6 +102,7 @@ class Dispatcher:
             hide_our_frames(error)
             raise
 
+    @uncounted
     def plain(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that is not captured; frames of ours take no room from a recursion."""
         from runmat_jit.capture.boundary import plain_call  # noqa: PLC0415  (rarely used)

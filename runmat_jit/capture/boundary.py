@@ -18,6 +18,7 @@ from runmat_jit.capture.array import Array
 from runmat_jit.capture.pytree import Structure, take_apart, write_back
 from runmat_jit.capture.traced import Traced
 from runmat_jit.capture.values import DEPTH_LIMIT, is_traceable
+from runmat_jit.core.frames import uncounted
 from runmat_jit.runtime.arrays import Residence, adopted, residence_of, to_host
 
 Lend = Callable[[Any], Any]
@@ -237,6 +238,7 @@ def on_host(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
     return boundary.finish(result)
 
 
+@uncounted
 def plain_call(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A call of an undecorated function, on ndarrays in place of arrays of ours."""
     boundary = Boundary()

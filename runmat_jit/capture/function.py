@@ -24,6 +24,7 @@ from runmat_jit.capture.trace import Batch
 from runmat_jit.capture.tracer import Tracer
 from runmat_jit.capture.tree import Departure, Fork, Segment, prune, replay
 from runmat_jit.capture.wholeness import not_whole, reasons_of, require_whole
+from runmat_jit.core.frames import uncounted
 from runmat_jit.core.locks import new_lock
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.source import SourceLine
@@ -60,6 +61,7 @@ class CapturedFunction:
         self._lock = new_lock()
 
     # -- one call ----------------------------------------------------------------------------------
+    @uncounted
     def call(
         self,
         args: tuple[Any, ...],
@@ -114,6 +116,7 @@ class CapturedFunction:
             key, args, kwargs, slots[:leaves], departure=departure, boundary=boundary
         )
 
+    @uncounted
     def call_with_arrays(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call whose arguments hold arrays of ours: so does its result."""
         active = self.capturer.active
@@ -149,6 +152,7 @@ class CapturedFunction:
         except TypeError:
             return None
 
+    @uncounted
     def run_plain(
         self,
         args: tuple[Any, ...],
@@ -191,6 +195,7 @@ class CapturedFunction:
             LOG.warning("%s is plain Python from now on: %s", name, why)
 
     # -- recording ---------------------------------------------------------------------------------
+    @uncounted
     def record(
         self,
         key: tuple[Hashable, ...],

@@ -32,6 +32,7 @@ import numpy as np
 
 from runmat_jit.capture.aside import Kind, OfArray, parameters
 from runmat_jit.capture.lines import hide_our_frames
+from runmat_jit.core.frames import UNCOUNTED
 from runmat_jit.core.room import Room
 from runmat_jit.runtime.session import CURRENT, Session
 
@@ -98,7 +99,7 @@ def make_gate(
         "_rm_room": room,
         **values,
     }
-    exec(compile(text, f"{__file__}: a gate", "exec"), namespace)  # noqa: S102  (text of ours)
+    exec(compile(text, __file__ + UNCOUNTED, "exec"), namespace)  # noqa: S102  (text of ours)
     gate: Any = namespace["gate"]
     gate.__name__, gate.__qualname__ = fn.__name__, fn.__qualname__  # Python's errors tell it
     return gate  # type: ignore[no-any-return]  # a function

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from runmat_jit.capture.classify import MethodCall
+from runmat_jit.core.frames import UNCOUNTED
 from runmat_jit.core.source import SourceLine
 
 _HERE: Final = Path(__file__).parent
@@ -129,7 +130,7 @@ def stack_level(level: int) -> int:
     frame: types.FrameType | None = sys._getframe(1)
     depth, seen = 3, 0  # the line's frame, Line.call and call_at
     while frame is not None:
-        depth += 1
+        depth += not frame.f_code.co_filename.endswith(UNCOUNTED)
         seen += not frame.f_code.co_filename.startswith(_OURS)
         if seen == level:
             break

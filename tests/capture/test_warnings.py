@@ -1,5 +1,6 @@
 """Floating-point warnings: message, category, line, how often; the oracle is plain NumPy."""
 
+import contextlib
 import warnings
 
 import numpy as np
@@ -403,3 +404,30 @@ def f(x):
     return other.log(np, x)
 """
     check_module(text, special)
+
+
+def asks_for_its_caller(x):
+    warnings.warn("here", UserWarning, stacklevel=1)
+    warnings.warn("the caller", DeprecationWarning, stacklevel=2)
+    warnings.warn("its caller", DeprecationWarning, stacklevel=3)
+    CALLS.append(x.size)
+    return x
+
+
+CALLS = []
+
+
+def through(function, x):
+    return function(x)
+
+
+@pytest.mark.parametrize("kind", ["recorded, then let through", "switched off", "no array of ours"])
+def test_warnings_of_plain_calls_belong_to_the_line_that_they_ask_for(kind):
+    decorated = runmat.jit(asks_for_its_caller)
+    x = np.ones(3, "M8[s]") if kind == "no array of ours" else np.ones(3)
+    for _ in range(20):
+        expected = observe(through, (asks_for_its_caller, x), {})
+        with runmat.disable() if kind == "switched off" else contextlib.nullcontext():
+            found = observe(through, (decorated, x), {})
+        assert found.warned == expected.warned
+        assert len({line for *_, line in found.warned}) == 3
