@@ -65,7 +65,7 @@ class Hooks(HookBase):
 
     def __init__(self, tracer: Tracer, converter: Converter, fn: types.FunctionType) -> None:
         self.tracer, self.converter = tracer, converter
-        self.globals = fn.__globals__
+        self.globals, self.fn = fn.__globals__, fn
         self.cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
 
     # -- converting helpers ------------------------------------------------------------------------
@@ -123,7 +123,7 @@ class Hooks(HookBase):
     def free(self, name: str, /) -> Any:
         if self.tracer.passive:
             return self.cells[name].cell_contents
-        return self.tracer.outside.free(self.cells[name], name)
+        return self.tracer.outside.free(self.fn, self.cells[name], name)
 
     # -- stores ------------------------------------------------------------------------------------
     def setitem(self, value: Any, obj: Any, key: Any, /) -> None:

@@ -1,8 +1,8 @@
 """The key of a call: everything about its arguments that a trace is recorded for.
 
 Arrays count by dtype, shape, strides and flags, and by how they lie to each other; Python numbers
-by class alone (their values are slots); text, truth values and None by value; functions by code or
-identity; containers by structure; other objects by class.
+by class alone (their values are slots); text, truth values and None by value; functions by code
+(their cells and defaults are outside state); containers by structure; other objects by class.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from runmat_jit.capture.values import is_number, is_traceable
 _FLAGS = 0x500  # NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE
 _NUMBERS = (int, float, complex)
 _PROGRAM = (
-    *(types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, type(np.sum)),
+    *(types.BuiltinFunctionType, types.ModuleType, type, type(np.sum)),
     *(np.ufunc, np.dtype, np.generic, enum.Enum),
 )
 _TEXT = (bool, str, bytes, type(None), type(Ellipsis))
@@ -82,8 +82,10 @@ class CallKey:
                 self.leaf(value)
             for child in children:
                 self.add(child)
-        elif kind is types.FunctionType and is_plain_function(value):
-            self.parts.append(("code", value.__code__, id(value.__globals__)))
+        elif kind is types.FunctionType:  # its cells and defaults are read as outside state
+            given = bool(value.__defaults__), bool(value.__kwdefaults__)
+            self.parts.append(("code", value.__code__, id(value.__globals__), given))
+            self.leaf(value)
         elif kind is range or (kind is slice and is_simple(value)):
             self.parts.append((kind, value.start, value.stop, value.step))
         elif is_constant(value):
@@ -144,11 +146,6 @@ def require_capturable(leaves: list[Any]) -> None:
             aligned = "" if leaf.flags.aligned else "unaligned "
             detail = f"an argument is an {aligned}array of dtype {leaf.dtype}"
             raise NotCapturable("array-dtype", detail)
-
-
-def is_plain_function(fn: types.FunctionType) -> bool:
-    """Whether all functions of the same code and module mean the same."""
-    return not (fn.__closure__ or fn.__defaults__ or fn.__kwdefaults__)
 
 
 def is_constant(value: Any) -> bool:

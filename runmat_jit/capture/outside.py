@@ -101,7 +101,7 @@ class Outside:
         if is_constant(value):
             same = exact_value(value)
             return value, lambda other, _slots: other is value or same(other)
-        if kind is types.FunctionType:
+        if kind is types.FunctionType and self.slot_of(value) is None:
             return value, same_function(value)
         if kind is types.MethodType:
             return value, same_method(value)
@@ -232,8 +232,8 @@ class Outside:
 
         return self.read(("global", id(namespace), name), get, value, f"global {name}")
 
-    def free(self, cell: types.CellType, name: str) -> Any:
-        """A variable of an enclosing function."""
+    def free(self, fn: types.FunctionType, cell: types.CellType, name: str) -> Any:
+        """A variable that encloses ``fn``; for an argument, that of whatever ``fn`` is then."""
         try:
             value = cell.cell_contents
         except ValueError:
@@ -242,9 +242,15 @@ class Outside:
                 f"cannot access free variable {name!r} where it is not associated with a value"
             )
             raise NameError(f"{message} in enclosing scope") from None
-        return self.read(
-            ("cell", id(cell)), lambda _slots: cell.cell_contents, value, f"cell {name}"
-        )
+        slot, source = self.slot_of(fn), f"cell {name}"
+        if slot is None:
+            return self.read(("cell", id(cell)), lambda _: cell.cell_contents, value, source)
+        place = fn.__code__.co_freevars.index(name)
+
+        def get(slots: list[Any]) -> Any:
+            return slots[slot].__closure__[place].cell_contents
+
+        return self.read(("cell", slot, place), get, value, source)
 
     def attribute(self, owner: Any, name: str, value: Any = _MISSING) -> Any:
         """An attribute of an outside object, module or class; ``value`` if it has been read."""
@@ -264,9 +270,7 @@ class Outside:
         names = code.co_varnames[: code.co_argcount]
         missing = [name for name in names[len(args) :] if name not in kwargs]
         if missing and fn.__defaults__:
-            values = self.read(
-                ("defaults", id(fn)), lambda _slots: fn.__defaults__, fn.__defaults__, "defaults"
-            )
+            values = self.of_function(fn, "__defaults__")
             found = dict(zip(names[len(names) - len(values) :], values, strict=True))
             for name in missing:
                 if name not in found:
@@ -277,14 +281,16 @@ class Outside:
                     given[name] = found[name]
         named = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
         if fn.__kwdefaults__ and any(name not in kwargs for name in named):
-            values = self.read(
-                ("kwdefaults", id(fn)),
-                lambda _slots: fn.__kwdefaults__,
-                fn.__kwdefaults__,
-                "keyword defaults",
-            )
+            values = self.of_function(fn, "__kwdefaults__")
             given = {**{name: values[name] for name in named if name in values}, **given}
         return args, given
+
+    def of_function(self, fn: types.FunctionType, name: str) -> Any:
+        """Defaults of a function: of an argument, whatever function it is then."""
+        slot, key, value = self.slot_of(fn), (name, id(fn)), getattr(fn, name)
+        if slot is None:
+            return self.read(key, lambda _slots: getattr(fn, name), value, name)
+        return self.read(key, lambda slots: getattr(slots[slot], name), value, name)
 
 
 def print_options() -> tuple[Any, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from runmat_jit.capture.key import is_constant, is_plain_function
+from runmat_jit.capture.key import is_constant
 from runmat_jit.capture.lines import hide_our_frames
 from runmat_jit.capture.plain_objects import is_plain_class, is_plain_object
 from runmat_jit.capture.pytree import Structure, is_namedtuple, take_apart, write_back
@@ -52,8 +52,6 @@ class Arguments:
 
     def object(self, value: Any) -> None:
         """An object that is no container: its attributes are read as outside state."""
-        if isinstance(value, types.FunctionType) and is_plain_function(value):
-            return
         self.tracer.outside.register(value, self.leaf(value))
         if type(value) not in RANDOM_STATES and not is_plain_object(value):
             name = type(value).__qualname__

@@ -197,6 +197,8 @@ class Encoder:
             return value
         if kind is TracedMethod or is_bound(value):
             raise Unencodable("a bound method")
+        if kind is types.FunctionType and (slot := self.tracer.outside.slot_of(value)) is not None:
+            return Ref(slot)
         if isinstance(value, CONSTANTS):
             return value
         if kind in RANDOM_STATES:

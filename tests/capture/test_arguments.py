@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import runmat_jit as runmat
-from tests.capture.behavior import Keywords, check
+from tests.capture.behavior import Keywords, check, compare, observe
 
 
 class Sub(np.ndarray):
@@ -358,3 +358,87 @@ def test_methods_of_a_dataclass_see_outside_state(call):
         FACTOR[0] = float(number)
         s, x = Scaled(np.arange(3.0)), np.ones(3)
         assert np.all(decorated(s, x) == call(s, x))
+
+
+# -- functions as arguments, made anew for each call -----------------------------------------------
+def calls_it(x, g):
+    return g(x), g(x[1:])
+
+
+def lists_theirs(x, g):
+    return [h(x) for h in g(x)], g is g
+
+
+def two_of_them(x, g):
+    return g[0](x), g[1](x), g[0] is g[1]
+
+
+TABLE = np.arange(4.0)
+MADE_ANEW = {
+    "a number in a cell": (calls_it, lambda number: (lambda c: lambda v: v * c)(number // 3)),
+    "an array in a cell": (
+        lambda x, g: g(x),
+        lambda number: (lambda t: lambda v: v + t)(TABLE * number),
+    ),
+    "defaults": (calls_it, lambda number: lambda v, k=number // 3, *, z=2: v * k + z),
+    "a closure in a cell": (
+        calls_it,
+        lambda number: (lambda h: lambda v: h(v) + 1)((lambda c: lambda v: v * c)(number // 4)),
+    ),
+    "a function that makes functions": (
+        lists_theirs,
+        lambda number: (lambda c: lambda v: [lambda w: w * c, lambda w: w + v[0] * c])(number),
+    ),
+    "one function or two": (
+        two_of_them,
+        lambda number: (lambda a, b: (a, a if number % 2 else b))(
+            *[(lambda c: lambda v: v * c)(number // 4) for _ in range(2)]
+        ),
+    ),
+    "that keeps a list": (
+        calls_it,
+        lambda number: (lambda kept: lambda v: (kept.append(v.sum()), list(kept))[1])([number]),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MADE_ANEW)
+def test_functions_made_anew_are_what_they_are_now(name):
+    fn, make = MADE_ANEW[name]
+    decorated = runmat.jit(fn)
+    for number in range(12):
+        x = np.arange(4.0) + number
+        compare(observe(fn, (x, make(number)), {}), observe(decorated, (x, make(number)), {}))
+
+
+@pytest.mark.parametrize("captured", [2.5, TABLE])
+def test_functions_made_anew_with_equal_cells_and_defaults_are_repeated(captured):
+    decorated = runmat.jit(lambda x, g: g(x))
+    for number in range(10):
+        x, c = TABLE + number, captured
+        found = decorated(x, lambda v, k=3.0: v * c + k)
+        np.testing.assert_array_equal(found, x * c + 3.0)
+    info = decorated.cache_info()
+    assert (info.misses, info.keys, info.traces) == (1, 1, 1)
+
+
+def test_a_function_that_is_returned_is_the_one_given():
+    decorated = runmat.jit(lambda x, g: (g, [g], x * 2))
+    for _ in range(3):
+        given = lambda v: v
+        first, (second,), _ = decorated(TABLE, given)
+        assert first is second is given
+
+
+def test_a_closure_that_is_both_given_and_found_outside():
+    kept = []
+
+    def fn(x, g):
+        return g(x), kept[0](x), kept[0] is g
+
+    decorated = runmat.jit(fn)
+    for number in range(9):
+        given = (lambda c: lambda v: v * c)(float(number))
+        if number % 4 == 0:
+            kept[:] = [given]
+        compare(observe(fn, (TABLE, given), {}), observe(decorated, (TABLE, given), {}))
