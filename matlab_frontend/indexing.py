@@ -113,7 +113,8 @@ def delete(engine: Engine, data: Data, subscripts: Sequence[Subscript]) -> Data:
     kept = _kept(found[axis], folded[axis])
     key: list[slice | np.ndarray] = [slice(0, extent) for extent in folded]
     key[axis] = kept
-    return engine.take(_reshaped(engine, data, folded[::-1]), tuple(reversed(key)))
+    left = engine.take(_reshaped(engine, data, folded[::-1]), tuple(reversed(key)))
+    return _without_trailing_ones(engine, left)
 
 
 def resize(engine: Engine, data: Data, shape: Shape) -> Data:

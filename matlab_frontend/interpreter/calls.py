@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from matlab_frontend import nodes
 from matlab_frontend.builtins.registry import Builtin, Call
+from matlab_frontend.builtins.sizes import trimmed
 from matlab_frontend.errors import MatlabError, underlined
 from matlab_frontend.interpreter.frame import Frame, Scope
 from matlab_frontend.residency import spread_call
@@ -15,13 +17,16 @@ from matlab_frontend.values.array import (
     Array,
     Cell,
     NamedHandle,
+    Struct,
     Value,
     kind_of,
+    shape_of,
 )
 from matlab_frontend.values.make import cell_row
 from matlab_frontend.values.read import text_of
 
 if TYPE_CHECKING:
+    from matlab_frontend.engine import Engine
     from matlab_frontend.interpreter.interpreter import Interpreter
 
 RECURSION_LIMIT = 500
@@ -105,7 +110,18 @@ def call_builtin(
     if made is None:
         return []
     given = list(made[: max(outputs, 1)]) if isinstance(made, tuple) else [made]
+    given = [_without_last_ones(interpreter.engine, value) for value in given]
     return spread_call(interpreter.engine, builtin.name, arguments, given)
+
+
+def _without_last_ones(engine: Engine, value: Value) -> Value:
+    """A value whose size does not end in ones beyond the second dimension."""
+    if not isinstance(value, (Array, Cell, Struct)) or value.data.ndim <= 2:
+        return value
+    shape = trimmed(shape_of(value))[::-1]
+    if shape == tuple(value.data.shape):
+        return value
+    return replace(value, data=engine.reshape(value.data, shape))
 
 
 def call_function(
