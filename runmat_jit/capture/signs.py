@@ -9,10 +9,14 @@ import numpy as np
 
 from runmat_jit.capture.pending import Operand, Pending, ScalarOperand
 from runmat_jit.capture.storage import Geometry, Storage
-from runmat_jit.ops.sign import Fact, Sign, fact_of_number
+from runmat_jit.ops.sign import Fact, Sign, Top, fact_of_number
 
 if TYPE_CHECKING:
     from runmat_jit.capture.traced import Traced
+
+
+_NOTHING = Fact(Sign.ANY)
+_TRUTH = Fact(Sign.CLEAR, top=Top.ONE)
 
 
 def sign_of(pending: Sequence[Pending], value: Traced) -> Sign:
@@ -20,36 +24,37 @@ def sign_of(pending: Sequence[Pending], value: Traced) -> Sign:
     at = value._rm_geometry
     if at is None:
         return Sign.ANY
-    known: dict[Storage, Sign] = {}
+    known: dict[Storage, Fact] = {}
     for operation in pending:
         _note(known, operation)
-    return known.get(at.storage, Sign.ANY)
+    return known.get(at.storage, _NOTHING).sign
 
 
-def _note(known: dict[Storage, Sign], operation: Pending) -> None:
+def _note(known: dict[Storage, Fact], operation: Pending) -> None:
     """An operation writes a new storage, or part of one that keeps its other elements."""
-    storage, sign = operation.target.storage, _result(known, operation)
-    new = storage not in known and storage.memory is None
-    known[storage] = sign if new else min(sign, known.get(storage, Sign.ANY))
+    storage, made = operation.target.storage, _result(known, operation)
+    if storage in known or storage.memory is not None:
+        before = known.get(storage, _NOTHING)
+        made = Fact(min(made.sign, before.sign), top=min(made.top, before.top))
+    known[storage] = made
 
 
-def _result(known: dict[Storage, Sign], operation: Pending) -> Sign:
+def _result(known: dict[Storage, Fact], operation: Pending) -> Fact:
     what = operation.meaning
     if what.dtype.kind == "b":
-        return Sign.CLEAR
-    rule = what.row.sign
-    if rule is None or what.dtype.kind != "f":
-        return Sign.ANY
-    facts = [_fact(known, operand) for operand in operation.operands]
-    return rule(tuple(facts), what.params)
+        return _TRUTH
+    if what.dtype.kind != "f":
+        return _NOTHING
+    row, facts = what.row, tuple(_fact(known, operand) for operand in operation.operands)
+    sign = Sign.ANY if row.sign is None else row.sign(facts, what.params)
+    return Fact(sign, top=Top.ANY if row.top is None else row.top(facts, what.params))
 
 
-def _fact(known: dict[Storage, Sign], operand: Operand) -> Fact:
+def _fact(known: dict[Storage, Fact], operand: Operand) -> Fact:
     if isinstance(operand, Geometry):
-        boolean = operand.dtype.kind == "b"
-        sign = Sign.CLEAR if boolean else known.get(operand.storage, Sign.ANY)
-        return Fact(sign, identity=operand)
+        held = _TRUTH if operand.dtype.kind == "b" else known.get(operand.storage, _NOTHING)
+        return Fact(held.sign, identity=operand, top=held.top)
     number = operand.value if isinstance(operand, ScalarOperand) else operand
     if isinstance(number, bool | int | float | np.number | np.bool):
         return fact_of_number(float(number))
-    return Fact(Sign.ANY)
+    return _NOTHING

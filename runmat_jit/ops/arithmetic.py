@@ -60,6 +60,7 @@ ROWS = (
         matlab="plus",
         gpu_ulp=GPU_ROUNDED,
         sign=sign.least,
+        top=sign.total,
     ),
     elementwise(
         np.subtract,
@@ -71,6 +72,8 @@ ROWS = (
         events=_ROUNDED,
         matlab="minus",
         gpu_ulp=GPU_ROUNDED,
+        sign=sign.difference,
+        top=sign.top_of_difference,
     ),
     elementwise(
         np.multiply,
@@ -83,6 +86,7 @@ ROWS = (
         matlab="times",
         gpu_ulp=GPU_ROUNDED,
         sign=sign.product,
+        top=sign.top_of_product,
     ),
     elementwise(
         np.divide,
@@ -95,6 +99,7 @@ ROWS = (
         flops=4,
         gpu_ulp=GPU_DIVIDED,
         sign=sign.quotient,
+        top=sign.top_of_quotient,
     ),
     elementwise(
         np.floor_divide,
@@ -127,6 +132,8 @@ ROWS = (
         spellings=(operator.neg,),
         scalar_integers=False,
         matlab="uminus",
+        sign=sign.opposite,
+        top=sign.zero_below,
     ),
     elementwise(
         np.positive,
@@ -137,6 +144,7 @@ ROWS = (
         matlab="uplus",
         flops=0,
         sign=sign.least,
+        top=sign.highest,
     ),
     elementwise(
         np.absolute,
@@ -156,6 +164,7 @@ ROWS = (
         events=_ROUNDED,
         gpu_ulp=GPU_ROUNDED,
         sign=sign.clear,
+        top=sign.top_of_square,
     ),
     elementwise(
         np.sign,

@@ -103,6 +103,7 @@ def _copy_row(name: str, default: str, doc: str, **fields: Any) -> Op:
         expand=_expand_copy,
         absorbs=(False,),
         sign=sign.least,
+        top=sign.highest,
         flops=0,
         **fields,
     )
@@ -129,6 +130,7 @@ ROWS = (
         events=frozenset({"overflow", "underflow", "invalid"}),
         event_test=_lost,
         sign=sign.least,
+        top=sign.highest,
         zero_d="same",
         matlab="cast",
     ),

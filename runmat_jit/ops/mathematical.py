@@ -122,6 +122,7 @@ def _power_row(
         exactness="ours",
         events=_ALL,
         sign=sign.power,
+        top=sign.top_of_power,
         ufunc="power",
         flops=40,
         domain=(0.0, 50.0),
@@ -143,6 +144,7 @@ ROWS = (
         domain=(0.0, 1e3),
         gpu_ulp=_ULP_3,
         sign=sign.least,
+        top=sign.top_of_square,
     ),
     elementwise(
         np.exp,
@@ -170,6 +172,7 @@ ROWS = (
         domain=(0.0, 1e3),
         ulp=_ULP_1,
         gpu_ulp=_ULP_2,
+        top=sign.logarithm,
     ),
     elementwise(
         np.sin,

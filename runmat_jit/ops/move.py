@@ -227,6 +227,7 @@ ROWS = (
         "Arrays joined along an axis.",
         _concatenate_result,
         sign=sign.least,
+        top=sign.highest,
         canonical=_canonical_axis(0),
         matlab="cat",
     ),

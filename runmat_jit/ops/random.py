@@ -148,6 +148,7 @@ ROWS = (
         _uniform,
         _float_result,
         sign=sign.clear,
+        top=sign.one,
         flops=100,
     ),
     _row(

@@ -189,6 +189,7 @@ ROWS = (
         reduction=Reduction("add", 0.0, _SUM_BOUND),
         absorbs=(False,),
         sign=sign.least,
+        top=sign.total,
         matlab="sum",
     ),
     _row(
@@ -216,6 +217,7 @@ ROWS = (
         reduction=Reduction("max", None),
         absorbs=(True,),
         sign=sign.least,
+        top=sign.highest,
         matlab="max",
     ),
     _row(
@@ -228,6 +230,7 @@ ROWS = (
         reduction=Reduction("min", None),
         absorbs=(True,),
         sign=sign.least,
+        top=sign.highest,
         matlab="min",
     ),
     _row(

@@ -51,6 +51,7 @@ ROWS = (
         (PASSES,),
         matlab="floor",
         sign=sign.least,
+        top=sign.highest,
     ),
     elementwise(
         np.ceil,
@@ -59,6 +60,7 @@ ROWS = (
         (PASSES,),
         matlab="ceil",
         sign=sign.least,
+        top=sign.highest,
     ),
     elementwise(
         np.trunc,
@@ -67,6 +69,7 @@ ROWS = (
         (PASSES,),
         matlab="fix",
         sign=sign.least,
+        top=sign.highest,
     ),
     elementwise(
         np.rint,
@@ -74,6 +77,7 @@ ROWS = (
         rounding.rint,
         (PASSES,),
         sign=sign.least,
+        top=sign.highest,
     ),
     Op(
         name="round",

@@ -1,4 +1,4 @@
-"""What rows say of signs, so that a root is known to be real before anything is computed."""
+"""What rows say of signs and limits, so that a root is known to be real before it is computed."""
 
 from __future__ import annotations
 
@@ -19,6 +19,16 @@ class Sign(IntEnum):
     """None has its sign bit set."""
 
 
+class Top(IntEnum):
+    """What no element of an array that is not NaN exceeds; each includes those before."""
+
+    ANY = 0
+    ONE = 1
+    """None is above one: uniform random numbers, truth values."""
+    ZERO = 2
+    """None is above zero: logarithms of such numbers."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fact:
     """What is known of an operand: ``number`` where it is one known number."""
@@ -27,10 +37,13 @@ class Fact:
     number: float | None = None
     identity: Any = None
     """The same object for the same operand."""
+    top: Top = Top.ANY
 
 
 SignRule: TypeAlias = Callable[[tuple[Fact, ...], Mapping[str, Hashable]], Sign]
 """The sign of a float result, of what is known of the operands and the parameters."""
+TopRule: TypeAlias = Callable[[tuple[Fact, ...], Mapping[str, Hashable]], Top]
+"""What a float result does not exceed, likewise."""
 
 
 def fact_of_number(number: float) -> Fact:
@@ -38,7 +51,9 @@ def fact_of_number(number: float) -> Fact:
     if math.isnan(number):
         return Fact(Sign.ANY, number)
     clear = math.copysign(1.0, number) > 0
-    return Fact(Sign.CLEAR if clear else Sign.NOT_BELOW if number == 0 else Sign.ANY, number)
+    known = Sign.CLEAR if clear else Sign.NOT_BELOW if number == 0 else Sign.ANY
+    top = Top.ZERO if number <= 0 else Top.ONE if number <= 1 else Top.ANY
+    return Fact(known, number, top=top)
 
 
 def clear(_facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Sign:
@@ -56,16 +71,34 @@ def least_of_choices(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -
     return min(fact.sign for fact in facts[1:])
 
 
-def product(facts: tuple[Fact, ...], params: Mapping[str, Hashable]) -> Sign:
-    """As ``least``; a number times itself has no sign."""
+def opposite(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Sign:
+    """What is not above zero is not below it with the other sign."""
+    return Sign.NOT_BELOW if facts[0].top is Top.ZERO else Sign.ANY
+
+
+def difference(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Sign:
+    """A number less what does not exceed it, and what has no sign less what is not above zero."""
     first, second = facts
-    same = first.identity is not None and first.identity == second.identity
-    return Sign.CLEAR if same else least(facts, params)
+    if first.number is not None:
+        limit = Top.ONE if first.number >= 1 else Top.ZERO if first.number >= 0 else None
+        return Sign.CLEAR if limit is not None and second.top >= limit else Sign.ANY
+    return min(first.sign, Sign.NOT_BELOW) if second.top is Top.ZERO else Sign.ANY
+
+
+def product(facts: tuple[Fact, ...], params: Mapping[str, Hashable]) -> Sign:
+    """As ``least``; a number times itself has no sign, nor do two that are not above zero."""
+    first, second = facts
+    if first.identity is not None and first.identity == second.identity:
+        return Sign.CLEAR
+    both = first.top is Top.ZERO and second.top is Top.ZERO
+    return Sign.NOT_BELOW if both else least(facts, params)
 
 
 def quotient(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Sign:
-    """The dividend's, by a divisor that is not -0.0."""
+    """The dividend's, by a divisor that is not -0.0; the other one by a number below zero."""
     dividend, divisor = facts
+    if divisor.number is not None and divisor.number < 0:
+        return Sign.NOT_BELOW if dividend.top is Top.ZERO else Sign.ANY
     return dividend.sign if divisor.sign is Sign.CLEAR else Sign.ANY
 
 
@@ -93,3 +126,78 @@ def count(_facts: tuple[Fact, ...], params: Mapping[str, Hashable]) -> Sign:
     given = [params.get(name) for name in ("start", "step")]
     rises = all(isinstance(number, int | float) and number >= 0 for number in given)
     return Sign.NOT_BELOW if rises else Sign.ANY
+
+
+def highest(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Top:
+    """As the operand of which least is known: what keeps or picks values."""
+    return min(fact.top for fact in facts)
+
+
+def highest_of_choices(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Top:
+    """As ``highest``, of all but a condition."""
+    return min(fact.top for fact in facts[1:])
+
+
+def smaller(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Top:
+    """As the operand of which most is known, where NaN wins."""
+    return max(fact.top for fact in facts)
+
+
+def smaller_number(facts: tuple[Fact, ...], params: Mapping[str, Hashable]) -> Top:
+    """As ``highest``, or a known number, which wins over NaN too."""
+    bounds = [fact.top for fact in facts if fact.number is not None]
+    return max([highest(facts, params), *bounds])
+
+
+def total(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Top:
+    """Sums of what is not above zero, and of it and what is not above one."""
+    tops = sorted(fact.top for fact in facts)
+    return tops[0] if tops[1:] in ([], [Top.ZERO]) and Top.ZERO in tops else Top.ANY
+
+
+def zero_below(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Top:
+    """What is not below zero is not above it with the other sign."""
+    return Top.ZERO if facts[0].sign >= Sign.NOT_BELOW else Top.ANY
+
+
+def top_of_difference(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Top:
+    """The first operand's, less what is not below zero."""
+    return facts[0].top if facts[1].sign >= Sign.NOT_BELOW else Top.ANY
+
+
+def top_of_product(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Top:
+    """Of factors on both sides of zero, and of two that lie between zero and one."""
+    first, second = facts
+    signs = first.sign >= Sign.NOT_BELOW, second.sign >= Sign.NOT_BELOW
+    if (signs[0] and second.top is Top.ZERO) or (signs[1] and first.top is Top.ZERO):
+        return Top.ZERO
+    return min(first.top, second.top, Top.ONE) if all(signs) else Top.ANY
+
+
+def top_of_square(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Top:
+    """Of what lies between zero and one."""
+    between = facts[0].sign >= Sign.NOT_BELOW and facts[0].top >= Top.ONE
+    return Top.ONE if between else Top.ANY
+
+
+def top_of_power(facts: tuple[Fact, ...], params: Mapping[str, Hashable]) -> Top:
+    """As ``top_of_square`` of squares; other powers are not rounded as exactly."""
+    given = params.get("exponent", facts[1].number)
+    return top_of_square(facts[:1], params) if given == 2 else Top.ANY
+
+
+def top_of_quotient(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Top:
+    """Of what is not above zero, by a divisor without a sign."""
+    dividend, divisor = facts
+    negative = dividend.top is Top.ZERO and divisor.sign is Sign.CLEAR
+    return Top.ZERO if negative else Top.ANY
+
+
+def logarithm(facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Top:
+    """Logarithms of what does not exceed one are not above zero."""
+    return Top.ZERO if facts[0].top >= Top.ONE else Top.ANY
+
+
+def one(_facts: tuple[Fact, ...], _params: Mapping[str, Hashable]) -> Top:
+    """Uniform random numbers."""
+    return Top.ONE

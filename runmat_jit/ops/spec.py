@@ -16,7 +16,7 @@ import numpy as np
 from runmat_jit.core.types import TensorType
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
-from runmat_jit.ops.sign import SignRule
+from runmat_jit.ops.sign import SignRule, TopRule
 
 Event = Literal["divide", "overflow", "underflow", "invalid"]
 Params = Mapping[str, Hashable]
@@ -135,6 +135,8 @@ class Op:
 
     sign: SignRule | None = None
     """What is known of the sign of float results; None: nothing."""
+    top: TopRule | None = None
+    """What float results do not exceed; None: nothing is known."""
     may_raise: bool = False
     writes: tuple[int, ...] = ()
     static_type: bool = True

@@ -20,6 +20,11 @@ REAL = [
     "y = sqrt(linspace(0, 9, 5000)) .* x;",
     "y = (rand(1, 5000) + x .* x) .^ 0.5;",
     "y = sqrt(x > 0) + x;",
+    "y = sqrt(-2 * log(rand(1, 5000))) .* x;",
+    "y = sqrt(1 - rand(1, 5000)) + x;",
+    "y = (-log(rand(1, 5000)) / 3) .^ 0.7;",
+    "u = rand(1, 5000); y = sqrt(1 - u .^ 2) .* x;",
+    "y = log(2 - min(x, 1));",
 ]
 PERHAPS_COMPLEX = [
     "y = sqrt(x);",
@@ -28,6 +33,10 @@ PERHAPS_COMPLEX = [
     "d = x .^ 2; d(1:9) = x(1:9); y = sqrt(d);",
     "y = sqrt(max(x, -1));",
     "y = acos(x);",
+    "y = sqrt(0.5 - abs(x));",
+    "y = sqrt(-x);",
+    "y = sqrt(1 - x .^ 2);",
+    "y = sqrt(log(abs(x)));",
 ]
 
 
