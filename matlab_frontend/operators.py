@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
@@ -244,56 +242,11 @@ def _integer(engine: Engine, op: Arithmetic, kind: str, a: Array, b: Array) -> D
     """Integer arithmetic: as if with unlimited precision, then rounded and saturated."""
     dtype = DTYPES[kind]
     if dtype.itemsize == 8:
-        return engine.host(_wide, op.row, dtype, a.data, b.data)
+        from matlab_frontend.wide_integers import compute  # noqa: PLC0415  (few programs need it)
+
+        return engine.host(compute, op.row, dtype, a.data, b.data)
     x, y = (engine.cast(operand.data, _DOUBLE) for operand in (a, b))
     return saturate(engine, engine.apply(op.row, x, y), dtype)
-
-
-def _wide(row: str, dtype: np.dtype, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """64-bit integers: exact numbers, element by element."""
-    limits = np.iinfo(dtype)
-    pairs = np.broadcast(a.astype(object), b.astype(object))
-    made = [_wide_element(row, x, y, limits) for x, y in pairs]
-    return np.array(made, dtype).reshape(pairs.shape)
-
-
-_EXACT: Mapping[str, Callable[[Fraction, Fraction], Fraction]] = {
-    "add": operator.add,
-    "subtract": operator.sub,
-    "multiply": operator.mul,
-    "divide": operator.truediv,
-}
-
-
-def _wide_element(row: str, x: float, y: float, limits: np.iinfo) -> int:
-    """One result of 64-bit arithmetic, rounded half away from zero and saturated."""
-    if row == "power":
-        made = _wide_power(x, y)
-    elif math.isfinite(x) and math.isfinite(y) and not (row == "divide" and y == 0):
-        made = _EXACT[row](Fraction(x), Fraction(y))
-    else:
-        made = _wide_limit(row, x, y)
-    if isinstance(made, float):
-        return 0 if math.isnan(made) else limits.max if made > 0 else limits.min
-    whole = math.floor(abs(made) + Fraction(1, 2))
-    return min(max(whole if made >= 0 else -whole, limits.min), limits.max)
-
-
-def _wide_power(x: float, y: float) -> Fraction | float:
-    """A power, exact where both are whole; one that no class holds is infinite."""
-    if math.isfinite(x) and math.isfinite(y) and x == int(x) and y == int(y) and y >= 0:
-        base, exponent = int(x), int(y)
-        if abs(base) > 1 and exponent > 64:
-            return math.inf if base > 0 or exponent % 2 == 0 else -math.inf
-        return Fraction(base) ** exponent
-    return _wide_limit("power", x, y)
-
-
-def _wide_limit(row: str, x: float, y: float) -> Fraction | float:
-    """What doubles give: of infinities, NaN, divisions by zero and roots."""
-    with np.errstate(all="ignore"):
-        made = float(getattr(np, row)(np.float64(x), np.float64(y)))
-    return Fraction(made) if math.isfinite(made) else made
 
 
 def _power(engine: Engine, x: Data, y: Data) -> Data:

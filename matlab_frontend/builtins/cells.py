@@ -214,6 +214,11 @@ def cell2mat(call: Call, x: Value) -> Value:
     table = cell_of(x).data.T
     if count_of(x) == 0:
         return empty()
+    if len({kind_of(item) for item in table.flat}) > 1:
+        raise MatlabError(
+            "MATLAB:cell2mat:MixedDataTypes",
+            "All contents of the input cell array must be of the same data type.",
+        )
     rows = [concatenate(call.engine, list(line), 1) for line in table]
     return concatenate(call.engine, rows, 0)
 

@@ -48,6 +48,22 @@ def test_integer_arithmetic_is_exact_then_rounded_then_saturated(kind, data, sym
     assert known(ENGINE, made).item() == min(max(exact, int(limits.min)), int(limits.max))
 
 
+doubles = st.floats(-1e20, 1e20) | st.integers(-(2**40), 2**40).map(float) | st.sampled_from([0.5])
+
+
+@pytest.mark.parametrize("kind", ["int64", "uint64"])
+@given(data=st.data(), symbol=st.sampled_from(["+", "-", ".*", "./"]), y=doubles)
+def test_integers_of_64_bits_are_exact_beside_doubles(kind, data, symbol, y):
+    x = data.draw(integers(kind) | st.integers(0, 2**33))
+    if symbol == "./" and y == 0:
+        return
+    exact = {**EXACT, "./": operator.truediv}[symbol](Fraction(x), Fraction(y))
+    limits = np.iinfo(kind)
+    made = arithmetic(ENGINE, ARITHMETIC[symbol], Array(kind, np.full((1, 1), x, kind)), y)
+    wanted = min(max(rounded(exact), int(limits.min)), int(limits.max))
+    assert known(ENGINE, made).item() == wanted
+
+
 shapes = st.sampled_from([(1, 1), (2, 1), (1, 3), (2, 3), (2, 3, 4), (1, 1, 4)])
 
 

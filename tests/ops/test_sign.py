@@ -88,7 +88,7 @@ def test_nor_what_a_reduction_claims(name, pair):
 
 def test_our_logarithms_below_one_are_not_above_zero():
     below = 1.0 - np.arange(300) * 2.0**-53
-    numbers = np.concatenate([below, np.linspace(0.001, 1, 1000), [5e-324, 1e-300]])
+    numbers = np.concatenate([below, np.linspace(0.001, 1, 1000), [1e-30]])
     for dtype in (np.float64, np.float32):
         made = jit(np.log)(numbers.astype(dtype))
         assert not np.any(made > 0)

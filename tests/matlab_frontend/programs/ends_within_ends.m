@@ -1,0 +1,6 @@
+x = 1:10; f = @(k) k - 1; disp(x(f(end))), disp(x(min(end, 3)))
+c = {1:3, {4:6, 'z'}}; disp(c{end}{1}(end)), disp(c{2}{end})
+s.a(2).b = {1, [7 8 9]}; disp(s.a(end).b{end}(end - 1))
+s.a(end + 1).b = 5; disp(numel(s.a))
+y = {}; y{end + 1}(3) = 5; y{end}(end + 1) = 6; disp(y{1})
+k.v = 1:5; k.v(end) = []; k.v(end + 1:end + 2) = 9; disp(k.v)
