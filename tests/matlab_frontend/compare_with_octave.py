@@ -16,11 +16,13 @@ PROGRAMS = Path(__file__).parent / "programs"
 DIFFERENT = {
     "accumarray_forms": "Octave has identifiers of its own",
     "bits_of_classes": "Octave accepts fractions",
+    "cells_of_one_class": "Octave has identifiers of its own",
     "commands_and_comments": "Octave needs a display for graphics commands",
     "control_try": "Octave has identifiers of its own",
     "counts_in_bins": "Octave has no histcounts",
     "creation": "mat2str of empty matrices",
     "differential_equations": "Octave's ode45 takes other steps",
+    "ends_within_ends": "Octave's end in the argument of a function handle is 0",
     "eval_with_outputs": "Octave shows assignments in one line",
     "filters_with_state": "Octave has identifiers of its own",
     "formats_by_place": "Octave's sprintf knows no places",
