@@ -185,6 +185,8 @@ def cover_setitem(tracer: Tracer, args: tuple[Any, ...]) -> Plan | None:
     if view is None:
         return None
     if isinstance(value, Traced | np.generic):
+        if views.reads_what_it_writes(tracer, view, value):
+            return None  # NumPy copies element by element, and so changes what it reads
         if not view.ndim and view.dtype.kind in "iu" and is_float_scalar(value):
             return None  # NumPy goes through int(), which may raise
         bound = Bound((value,), {"order": "K"})

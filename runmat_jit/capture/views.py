@@ -176,6 +176,22 @@ def basic_view(tracer: Tracer, target: Any, key: Any) -> Traced | None:
     return view if done else None
 
 
+def reads_what_it_writes(tracer: Tracer, target: Traced, value: Any) -> bool:
+    """Whether NumPy would assign an array to an overlapping one without a copy in between.
+
+    It does so along one axis, where both have the same direction; only with equal strides is the
+    result the same nevertheless.
+    """
+    if type(value) is not Traced or value._rm_kind != ARRAY or target.ndim != 1 or not value.ndim:
+        return False
+    stride, step = target.strides[0], value.strides[-1]
+    return (
+        stride * step > 0
+        and stride != step
+        and np.may_share_memory(shape_array(tracer, target), shape_array(tracer, value))
+    )
+
+
 def moved(tracer: Tracer, target: Traced) -> None:
     """An array's shape or strides were set in place: read its geometry again."""
     held = tracer.value(target)

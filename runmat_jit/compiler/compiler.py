@@ -20,7 +20,7 @@ from runmat_jit.core.errors import BackendError
 from runmat_jit.core.locks import new_lock
 from runmat_jit.core.protocols import Program
 from runmat_jit.core.types import c_strides
-from runmat_jit.graph.node import Graph, Into, Node
+from runmat_jit.graph.node import Graph, Into, Node, topological
 from runmat_jit.graph.text import to_text
 from runmat_jit.kernel.ir import Kernel
 from runmat_jit.lower.launch import Launch, Scratch, TableBuffer
@@ -151,8 +151,15 @@ def link(
 ) -> Compiled:
     """Compile the kernels and bind them to a program's memory."""
     layout, bound, kernels, nodes = place(session, plan, launches)
-    program = NativeProgram(session, layout, bound, EventFinder(captured), nodes)
+    finder = EventFinder(captured)
+    program = NativeProgram(session, layout, bound, finder, nodes, blind=is_blind(captured))
     return Compiled(program, captured, plan, launches, kernels)
+
+
+def is_blind(graph: Graph) -> bool:
+    """Whether something is empty, so that kernels may not compute all of what NumPy computes."""
+    nodes = topological(graph.nodes)
+    return any(0 in node.type.shape for node in nodes) and any(node.op.events for node in nodes)
 
 
 def place(

@@ -67,7 +67,10 @@ class Layout:
 
 
 class NativeProgram:
-    """Kernels in order over a numbered memory; safe to run from several threads."""
+    """Kernels in order over a numbered memory; safe to run from several threads.
+
+    ``blind``: a kernel may run over nothing, and so not see an event of a scalar that it computes.
+    """
 
     def __init__(
         self,
@@ -76,7 +79,10 @@ class NativeProgram:
         launches: Sequence[Bound],
         events: EventSource,
         places: Mapping[Node, int],
+        *,
+        blind: bool,
     ) -> None:
+        self.blind = blind
         self.layout, self.launches = layout, tuple(launches)
         self.nbytes = sum(launch.nbytes for launch in launches)
         self.numbers = places
@@ -127,7 +133,7 @@ class NativeProgram:
         self, inputs: Sequence[Any], memory: list[Any], warn: frozenset[str], *, happened: bool
     ) -> list[np.ndarray]:
         """Report events, commit writes, give the fresh results of computed memory (as ``run``)."""
-        if happened and warn:
+        if (happened or self.blind) and warn:
             self.report(inputs, warn)
         for source, target in self.layout.copies:
             memory[target][...] = memory[source]

@@ -100,7 +100,7 @@ class ResidentGpuProgram:
         runner = base.runner
         if runner.launches:
             batch = runner.start(ProgramMemory(call.arrays, scalars))
-            if warn and self.notes and runner.happened(batch):
+            if warn and (base.native.blind or (self.notes and runner.happened(batch))):
                 for value in call.inputs:
                     to_host(value)
                 base.native.report(call.inputs, warn)

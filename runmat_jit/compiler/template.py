@@ -72,7 +72,10 @@ class Instance:
         self._template, self._symbols = template, symbols
         layout, launches = with_numbers(template.layout, template.launches, iter(numbers))
         session = template.compiler.session
-        self.program = NativeProgram(session, layout, launches, self._events, template.places)
+        blind = any(0 in buffer.shape for buffer in layout.buffers)  # no argument is empty
+        self.program = NativeProgram(
+            session, layout, launches, self._events, template.places, blind=blind
+        )
         self.run = self.program.run
 
     @cached_property

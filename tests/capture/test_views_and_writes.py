@@ -1,10 +1,12 @@
 """Views, writes and aliasing in captured functions; the oracle is the undecorated function."""
 
+import hypothesis.strategies as st
 import numpy as np
 import pytest
+from hypothesis import given
 
 import runmat_jit as runmat
-from tests.capture.behavior import Keywords, check
+from tests.capture.behavior import Keywords, check, compare, observe
 
 PROGRAMS = []
 
@@ -617,3 +619,27 @@ def test_the_shape_of_an_empty_array_is_set_in_place(fn):
 def reshaped(x, shape):
     x.shape = shape
     return x
+
+
+def steps():
+    """Slices of 12 elements that go forward or backward."""
+    step = st.sampled_from([1, 2, 3, -1, -2])
+    return st.builds(slice, st.integers(0, 11), st.none(), step)
+
+
+@given(steps(), steps(), st.booleans())
+def test_assignments_between_overlapping_slices_copy_in_numpys_order(to, from_, argument):
+    count = min(len(range(12)[to]), len(range(12)[from_]))
+
+    def fn(x):
+        y = x if argument else x + 1
+        target, source = y[to][:count], y[from_][:count]
+        target[:] = source
+        return y, target
+
+    decorated = runmat.jit(fn)
+    for number in range(3):
+        compare(
+            observe(fn, (np.arange(12.0) * number,), {}),
+            observe(decorated, (np.arange(12.0) * number,), {}),
+        )

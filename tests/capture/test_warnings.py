@@ -431,3 +431,17 @@ def test_warnings_of_plain_calls_belong_to_the_line_that_they_ask_for(kind):
             found = observe(through, (decorated, x), {})
         assert found.warned == expected.warned
         assert len({line for *_, line in found.warned}) == 3
+
+
+@pytest.mark.parametrize("size", [0, 3])
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x: np.zeros(0) * np.log(x.sum() * 0),
+        lambda x: (x * np.log(x.sum() * 0)).sum(),
+        lambda x: (x[:0] + 1) / (x.sum() * 0 / (x.sum() * 0)),
+        lambda x: (np.zeros((2, 0)) * np.sqrt(-1 - x.sum())).sum(axis=1),
+    ],
+)
+def test_a_scalar_that_only_empty_arrays_read_warns(fn, size):
+    check(fn, lambda _rng: (np.ones(size),))
