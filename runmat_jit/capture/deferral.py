@@ -237,7 +237,7 @@ def describe(tracer: Tracer, value: Any) -> tuple[RowOperand, Operand] | None:
         held, scalar = value._rm_held, scalar_operand(value)
         if value._rm_kind == PYTHON:
             return Weak(type(held)), scalar
-        if value._rm_kind == TEXT:
+        if value._rm_kind in (TEXT, ARRAY):  # NumPy alone computes with such an array
             return None
         return (TensorType(held.dtype, ()), scalar) if held.dtype in COMPILED_DTYPES else None
     if kind is bool or kind is int or kind is float:

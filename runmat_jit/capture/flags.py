@@ -43,7 +43,9 @@ class TracedFlags:
         tracer = value._rm_tracer
         if name in _OF_LAYOUT and not tracer.passive:
             assert value.strides is not None, "arrays have strides"  # which are looked at
-            return getattr(views.shape_array(tracer, value).flags, name)
+            known = value._rm_held is None or value._rm_geometry is not None
+            array = views.shape_array(tracer, value) if known else value._rm_held
+            return getattr(array.flags, name)
         if name in _OF_MEMORY:
             return tracer.call(FlagOf(name), (value,), {})
         return getattr(tracer.value(value).flags, name)

@@ -26,6 +26,8 @@ from runmat_jit.capture.values import (
     TEXTS,
     Unencodable,
     is_number,
+    is_opaque,
+    is_opaque_scalar,
     is_traceable,
 )
 from runmat_jit.runtime.arrays import host_written
@@ -132,7 +134,7 @@ def run_host(
     steps.need((*entry_args, *entry_kwargs.values()))
     source = None if line is None else line.source
     op = Op(fn, entry_args, entry_kwargs, template, source, structure=structure)
-    forks = structure not in (None, *TEXTS) and not is_sure(fn, args)
+    forks = structure not in (None, *TEXTS) and not (is_sure(fn, args) and has_fixed_items(value))
     check = None if forks or structure is None else same_structure(structure)
     if tracer.boundary is not None:
         used = [slot for entry in (*entry_args, *entry_kwargs.values()) for slot in refs(entry)]
@@ -147,6 +149,11 @@ def run_host(
     if forks:
         fork(tracer, op, result, value, writes=writes)
     return result
+
+
+def has_fixed_items(value: Any) -> bool:
+    """Whether the dtype of a result says the same for all values; that of text says its length."""
+    return not isinstance(value, np.ndarray) or value.dtype.kind not in "SUV"
 
 
 def fork(tracer: Tracer, op: Op, result: Any, value: Any, *, writes: bool) -> None:
@@ -244,12 +251,12 @@ def adopt(tracer: Tracer, value: Any, raw_args: list[Any]) -> tuple[Any, Any]:
     if value is None:
         return None, None
     if isinstance(value, np.ndarray):
-        if not is_traceable(value):
+        if not (is_traceable(value) or is_opaque(value)):
             tracer.effect("untraceable-result", f"an array of dtype {value.dtype}")
             return value, None
         traced = adopt_array(tracer, value, raw_args)
         return traced, Ref(traced._rm_slot)
-    if is_number(value) or type(value) in SCALARS:
+    if is_number(value) or is_opaque_scalar(value) or type(value) in SCALARS:
         traced = tracer.lift(value, None, None)
         return traced, Ref(traced._rm_slot)
     if type(value) in TEXTS:

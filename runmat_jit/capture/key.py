@@ -17,7 +17,7 @@ import numpy as np
 from runmat_jit.capture.array import Array
 from runmat_jit.capture.outside import relation
 from runmat_jit.capture.pytree import is_namedtuple, take_apart
-from runmat_jit.capture.values import is_number, is_traceable
+from runmat_jit.capture.values import NUMBERS, is_number, is_opaque, is_traceable
 
 _FLAGS = 0x500  # NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE
 _NUMBERS = (int, float, complex)
@@ -128,22 +128,23 @@ class Identity:
 
 
 def require_capturable(leaves: list[Any]) -> None:
-    """Refuse arguments that a recording cannot stand in for.
+    """Refuse arguments that a recording cannot stand in for, or gains nothing from.
 
     Raises:
-        NotCapturable: a subclass of ndarray, or an array whose memory kernels and views cannot
-            speak of (unaligned, byte-swapped, structured, object, text, dates, long double).
+        NotCapturable: a subclass of ndarray, an array of objects, or only arrays whose memory
+            kernels cannot read (unaligned, byte-swapped, records, text, dates, long double).
 
     """
-    for leaf in leaves:
-        if not isinstance(leaf, np.ndarray):
-            continue
+    arrays = [leaf for leaf in leaves if isinstance(leaf, np.ndarray)]
+    compiled = any(type(leaf) is np.ndarray and is_traceable(leaf) for leaf in arrays)
+    for leaf in arrays:
         if type(leaf) is not np.ndarray:
             name = type(leaf).__name__
             detail = f"an argument is a {name}, a subclass of numpy.ndarray"
             raise NotCapturable("array-subclass", detail)
-        if not is_traceable(leaf):
-            aligned = "" if leaf.flags.aligned else "unaligned "
+        if not is_traceable(leaf) and not (is_opaque(leaf) and compiled):
+            known = leaf.dtype.isnative and leaf.dtype.char in NUMBERS
+            aligned = "unaligned " if known else ""
             detail = f"an argument is an {aligned}array of dtype {leaf.dtype}"
             raise NotCapturable("array-dtype", detail)
 

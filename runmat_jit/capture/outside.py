@@ -21,7 +21,14 @@ from runmat_jit.capture.pytree import Structure, is_namedtuple, take_apart, writ
 from runmat_jit.capture.tape import Read
 from runmat_jit.capture.traced import Traced
 from runmat_jit.capture.twins import Twin
-from runmat_jit.capture.values import RANDOM_STATES, SCALARS, exact_value, is_bound, is_traceable
+from runmat_jit.capture.values import (
+    RANDOM_STATES,
+    SCALARS,
+    exact_value,
+    is_bound,
+    is_opaque,
+    is_traceable,
+)
 
 if TYPE_CHECKING:
     from runmat_jit.capture.tracer import Tracer
@@ -96,7 +103,7 @@ class Outside:
     def judge(self, value: Any, slot: int) -> tuple[Any, Holds]:
         """What the program sees of a value, and when a later one is the same to the trace."""
         kind = type(value)
-        if kind is np.ndarray and is_traceable(value):
+        if kind is np.ndarray and (is_traceable(value) or is_opaque(value)):
             return self.judge_array(value, slot)
         if is_constant(value):
             same = exact_value(value)

@@ -11,7 +11,7 @@ import numpy as np
 
 from runmat_jit.capture.classify import MethodCall
 from runmat_jit.capture.tape import Compute
-from runmat_jit.capture.traced import PYTHON, TEXT, Form, Traced
+from runmat_jit.capture.traced import ARRAY, PYTHON, TEXT, Form, Traced
 from runmat_jit.ops.spec import Op as Row
 
 PATTERN_LIMIT = 10_000
@@ -81,7 +81,7 @@ class Patterns:
         at = value._rm_geometry
         if at is None:
             held, kind = value._rm_held, value._rm_kind
-            if kind == TEXT:
+            if kind in (TEXT, ARRAY):
                 return None
             described = type(held) if kind == PYTHON else held.dtype
             found = self.form(described, (), (), kind)

@@ -167,7 +167,9 @@ class Adopt:
 
 def fresh_adopted(array: np.ndarray) -> np.ndarray:
     """An array that NumPy has just made, on memory of a residence; others as they are."""
-    return adopted(array) if array.base is None and array.flags.writeable else array
+    numbers = array.dtype.kind in "biufc" and array.dtype.isnative
+    fresh = array.base is None and array.flags.writeable
+    return adopted(array) if numbers and fresh else array
 
 
 def spread(template: Any, value: Any, slots: list[Any]) -> None:

@@ -359,7 +359,9 @@ class Tracer:
         if name.startswith("__array_"):  # protocols of NumPy that a traced value does not follow
             raise AttributeError(name)
         if not hasattr(kind, name):
-            return getattr(np.empty(0) if kind is np.ndarray else kind(0), name)  # its own error
+            held = value._rm_held if value._rm_geometry is None else None
+            like = (np.empty(0) if kind is np.ndarray else kind(0)) if held is None else held
+            return getattr(like, name)  # its own error
         if callable(getattr(kind, name)):
             return TracedMethod(value, name)
         return self.call(classify.attribute_of(name), (value,), NOTHING)

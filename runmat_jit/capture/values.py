@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from runmat_jit.capture.tracer import Tracer
 
 SCALARS = (bool, int, float, complex)
-TEXTS = (str, bytes)
+TEXTS = (str, bytes, np.str_, np.bytes_)
 """Classes of text that is computed of traced values."""
 RANDOM_STATES = (
     *(np.random.Generator, np.random.RandomState, np.random.SeedSequence),
@@ -89,7 +89,20 @@ def is_traceable(array: np.ndarray) -> bool:
         and dtype.kind in "biufc"
         and dtype.char not in "gG"
         and array.flags.aligned
+        and not any(stride % dtype.itemsize for stride in array.strides)  # fields of records
     )
+
+
+def is_opaque(array: np.ndarray) -> bool:
+    """Whether NumPy alone computes with an array: text, dates, records, another byte order."""
+    dtype = array.dtype
+    known = dtype.kind in "biufcSUMmV" and not dtype.hasobject
+    return type(array) is np.ndarray and known and not is_traceable(array)
+
+
+def is_opaque_scalar(value: Any) -> bool:
+    """Whether a value is a date or a long double: an immutable scalar that no kernel reads."""
+    return isinstance(value, np.generic) and value.dtype.char in "MmgG"
 
 
 def is_bound(value: Any) -> bool:
@@ -123,7 +136,7 @@ class Encoder:
             return value
         if isinstance(value, np.ndarray):
             return self.lift_array(value, slot)
-        if is_number(value):
+        if is_number(value) or is_opaque_scalar(value):
             return Traced(tracer, tracer.slot() if slot is None else slot, GENERIC, held=value)
         if type(value) in SCALARS:
             slot = tracer.slot() if slot is None else slot
@@ -141,13 +154,23 @@ class Encoder:
         if found is not None:
             return found
         if not is_traceable(value):
-            return value
+            return self.lift_opaque(value, slot) if is_opaque(value) else value
         storage = Storage.of(tracer.slot() if slot is None else slot, value)
         if tracer.symbols is not None:
             self.name_extents(storage, tracer.symbols)
         traced = Traced(tracer, storage.slot, ARRAY, held=value, geometry=storage.geometry())
         storage.owned_by(traced, tracer.dead, is_freed=storage.is_freed)
         tracer.remember(value, traced)
+        return traced
+
+    def lift_opaque(self, value: np.ndarray, slot: int | None) -> Traced:
+        """The traced value of an array that NumPy alone computes with: it has no geometry."""
+        tracer = self.tracer
+        if tracer.symbols is not None:
+            tracer.symbols.usable = False  # its extents have no names
+        traced = Traced(tracer, tracer.slot() if slot is None else slot, ARRAY, held=value)
+        tracer.remember(value, traced)
+        tracer.watch(traced)
         return traced
 
     def name_extents(self, storage: Storage, symbols: Symbols) -> None:

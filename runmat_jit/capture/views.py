@@ -182,7 +182,9 @@ def reads_what_it_writes(tracer: Tracer, target: Traced, value: Any) -> bool:
     It does so along one axis, where both have the same direction; only with equal strides is the
     result the same nevertheless.
     """
-    if type(value) is not Traced or value._rm_kind != ARRAY or target.ndim != 1 or not value.ndim:
+    if type(value) is not Traced or value._rm_kind != ARRAY or value._rm_geometry is None:
+        return False
+    if target.ndim != 1 or not value.ndim:
         return False
     stride, step = target.strides[0], value.strides[-1]
     return (

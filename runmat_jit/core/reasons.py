@@ -82,8 +82,8 @@ _ROWS: Final = (
     Cause(
         "array-dtype",
         "call",
-        "An argument is an array that kernels cannot read: objects, text, dates, records, long "
-        "doubles, another byte order, or unaligned memory.",
+        "An argument is an array of objects; or all array arguments are such that kernels cannot "
+        "read them: text, dates, records, long doubles, another byte order, or unaligned memory.",
         "Convert it before the call, for example with `x.astype(np.float64)`.",
     ),
     # -- the whole call is plain Python, because the source of the function is not followed --------
