@@ -34,6 +34,7 @@ HOST_CALLS = frozenset(
         *("rfftn", "irfftn", "hfft", "ihfft"),
         *("poly", "polyval", "polyfit", "polyadd", "polysub", "polymul", "polydiv", "polyder"),
         *("polyint", "roots", "convolve", "correlate", "interp", "chebval", "legval", "hermval"),
+        "leggauss",
         *("histogram", "histogram2d", "histogramdd", "histogram_bin_edges", "bincount", "digitize"),
         *("loadtxt", "genfromtxt", "fromstring", "frombuffer", "array2string", "array_repr"),
         *("array_str", "base_repr", "binary_repr", "format_float_positional", "tobytes", "tolist"),
@@ -54,6 +55,7 @@ VIEWS = frozenset(
             "flipud",
         ),
         *("rot90", "split", "array_split", "hsplit", "vsplit", "dsplit", "real", "imag", "item"),
+        *("as_strided", "shares_memory", "may_share_memory"),
         *("sliding_window_view", "ix_", "atleast_1d", "atleast_2d", "atleast_3d"),
     )
 )
