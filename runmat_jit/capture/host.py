@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from runmat_jit.capture import classify
+from runmat_jit.capture import classify, raised
 from runmat_jit.capture.decisions import branch
 from runmat_jit.capture.feed import placed_structure, structure_of
 from runmat_jit.capture.lines import Line, call_at, stack_level
@@ -74,19 +74,26 @@ def run_scalar(tracer: Tracer, fn: Any, args: tuple[Any, ...]) -> Any:
     raw = tuple([tracer.raw(arg) for arg in args])
     line = tracer.here()
     steps = tracer.steps
+    source = None if line is None else line.source
+    steps.pass_attempt()
+    if (known_error := steps.fed_raise(fn)) is not None:
+        steps.note(Op(fn, tuple(map(tracer.encode, args)), {}, None, source, structure=known_error))
+        raise known_error.error()
     try:
         found, value = steps.fed_number(fn)
         if not found:
             value = call_at(line, fn, raw, {})
     except Exception as error:
-        tracer.effect("exception", f"{type(error).__name__} in {name_of(fn)}")
+        caught = raised.raised_by(error)
+        op = Op(fn, tuple(map(tracer.encode, args)), {}, None, source, structure=caught)
+        detail = f"{type(error).__name__} in {name_of(fn)}"
+        raised.note(tracer, op, caught, line, writes=False, detail=detail)
         raise
     roots = merged_roots(args)
     if type(value) not in SCALARS:
         return tracer.look_at_all(args, value)
     made = tracer.lift(value, None, roots)
     wanted = type(value)
-    source = None if line is None else line.source
     op = Op(fn, tuple(map(tracer.encode, args)), {}, tracer.encode(made), source)
     if roots is not None:
         tracer.steps.add_early(Call(op, lambda result: type(result) is wanted, line))
@@ -122,9 +129,21 @@ def run_host(
         return run_effect(tracer, fn, args, kwargs, str(reason))
     tracer.flush()
     line, steps = tracer.here(), tracer.steps
+    source = None if line is None else line.source
+    steps.pass_attempt()
+    if (known_error := steps.fed_raise(fn)) is not None:
+        steps.note(Op(fn, entry_args, entry_kwargs, None, source, structure=known_error))
+        raise known_error.error()
     fed = steps.fed_operation(fn)
     if fed is None or steps.feed is None:
-        value, real = call_host(tracer, line, fn, args, kwargs, writes=writes)
+        try:
+            value, real = call_host(tracer, fn, args, kwargs, line, writes=writes)
+        except Exception as error:
+            caught = raised.raised_by(error)
+            op = Op(fn, entry_args, entry_kwargs, None, source, structure=caught)
+            detail = f"{type(error).__name__} in {name_of(fn)}"
+            raised.note(tracer, op, caught, line, writes=writes, detail=detail)
+            raise
     else:  # a replay has made the call
         known = operands(tracer, (*args, *kwargs.values()))
         value, real = steps.feed.result(steps.count, known), list(known.values())
@@ -132,7 +151,6 @@ def run_host(
     result, template = adopt(tracer, value, real)
     structure = None if template is None else structure_of(value)
     steps.need((*entry_args, *entry_kwargs.values()))
-    source = None if line is None else line.source
     op = Op(fn, entry_args, entry_kwargs, template, source, structure=structure)
     forks = structure not in (None, *TEXTS) and not (is_sure(fn, args) and has_fixed_items(value))
     check = None if forks or structure is None else same_structure(structure)
@@ -181,10 +199,10 @@ def traced_in(value: Any) -> Iterator[Traced]:
 
 def call_host(
     tracer: Tracer,
-    line: Line | None,
     fn: Any,
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
+    line: Line | None,
     *,
     writes: bool,
 ) -> tuple[Any, list[Any]]:
@@ -193,11 +211,7 @@ def call_host(
     if writes:
         for arg in (*real, *named.values()):
             host_written(arg)
-    try:
-        return call_at(line, fn, real, named), list(real)
-    except Exception as error:
-        tracer.effect("exception", f"{type(error).__name__} in {name_of(fn)}")
-        raise
+    return call_at(line, fn, real, named), list(real)
 
 
 def large_arrays(template: Any, value: Any) -> Iterator[int]:

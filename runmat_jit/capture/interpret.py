@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from runmat_jit.capture.pytree import write_back
+from runmat_jit.capture.raised import Raised
 from runmat_jit.capture.tape import Guard, Op, Read, build
-from runmat_jit.capture.trace import Stale, spread
+from runmat_jit.capture.trace import Raises, Stale, spread
 from runmat_jit.capture.tree import Fork, Segment
 
 
@@ -48,6 +49,8 @@ def run(segment: Segment, slots: list[Any]) -> None:
     """
     for entry in segment.entries:
         match entry:
+            case Op(structure=Raised() as caught):
+                Raises(entry, caught.kind, caught.args, None, 0).run(slots)
             case Op():
                 args = [build(arg, slots) for arg in entry.args]
                 kwargs = {name: build(arg, slots) for name, arg in entry.kwargs.items()}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from runmat_jit.capture.feed import Feed
+from runmat_jit.capture.raised import Raised, attempt
 from runmat_jit.capture.storage import Watch
 from runmat_jit.capture.tape import Branch, Effect, Entry, Guard, Op, Read, Return, refs
 from runmat_jit.capture.trace import Call, Check, Free, Step
@@ -90,6 +91,20 @@ class Steps:
         )
         self.diverged = f"{found}, not {expected}"
         self.feed.end = self.count
+
+    def pass_attempt(self) -> None:
+        """Go past the fork before a call that has raised for some values."""
+        if self.feed is not None and self.count < self.feed.end:
+            entry = self.feed.trail[self.count]
+            if type(entry) is Branch and entry.outcome_of is attempt:
+                self.count += 1
+
+    def fed_raise(self, fn: Any) -> Raised | None:
+        """What the call of ``fn`` raised that a replay has made here, if it did."""
+        if self.feed is None or self.count >= self.feed.end:
+            return None
+        found = self.feed.operation(self.count, fn)
+        return found.structure if found is not None and type(found.structure) is Raised else None
 
     def fed_operation(self, fn: Any) -> Op | None:
         """The call of ``fn`` that a replay has done here, if it has."""

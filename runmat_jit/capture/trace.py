@@ -124,15 +124,46 @@ class Call:
         op = self.op
         if self.writes and warnings_raise():
             raise Stale("warnings are exceptions, and what was written stays written")
-        args = tuple([build(arg, slots) for arg in op.args])
-        kwargs = {name: build(arg, slots) for name, arg in op.kwargs.items()}
-        if self.errstate is None:
-            result = call_at(self.line, op.fn, args, kwargs)
-        else:
-            result = call_under(self.errstate, partial(call_at, self.line, op.fn, args, kwargs))
+        result = call_again(op, slots, self.line, self.errstate)
         if self.check is not None and not self.check(result):
             raise Stale(f"another structure of {op}")
         spread(op.out, result, slots)
+
+
+def call_again(op: Op, slots: list[Any], line: Line | None, errstate: Any) -> Any:
+    """Make a call with the values that are in the slots now."""
+    args = tuple([build(arg, slots) for arg in op.args])
+    kwargs = {name: build(arg, slots) for name, arg in op.kwargs.items()}
+    if errstate is None:
+        return call_at(line, op.fn, args, kwargs)
+    return call_under(errstate, partial(call_at, line, op.fn, args, kwargs))
+
+
+@dataclass(frozen=True, slots=True)
+class Raises:
+    """A call that raised, and whose exception the program caught."""
+
+    op: Op
+    kind: type[Exception]
+    args: tuple[str, ...]
+    line: Line | None
+    upto: int
+    errstate: Any = None
+
+    def run(self, slots: list[Any]) -> None:
+        """Make the call, which writes nothing.
+
+        Raises:
+            Stale: it gives a result, or raises something else.
+
+        """
+        try:
+            call_again(self.op, slots, self.line, self.errstate)
+        except Exception as error:
+            if type(error) is self.kind and error.args == self.args:
+                return
+            raise
+        raise Stale(f"{self.op} raised {self.kind.__name__}, and does not")
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,4 +226,4 @@ def brought(value: Any) -> Any:
     return value
 
 
-Step = Batch | Call | Check | Free | Settle | Adopt
+Step = Batch | Call | Raises | Check | Free | Settle | Adopt

@@ -178,27 +178,28 @@ def replay(root: Fork, slots: list[Any], call: int) -> tuple[Departure | None, A
                 slots.extend([None] * (segment.size - len(slots)))
             guarded = segment.names or segment.reads or segment.early
             reason = segment.holds(slots) if guarded else ""
-            if not reason:
+            if reason:
+                continue
+            path.append((outcome, segment))
+            segment.used = call
+            number = 0
+            try:
+                for step in segment.steps:
+                    step.run(slots)
+                    number += 1
+                leave = segment.exit
+                if isinstance(leave, Return):
+                    return None, finish(leave, slots)
+                done = segment.start + len(segment.entries)
+                fork, outcome = leave, leave.outcome(slots)
                 break
+            except Exception as error:  # noqa: BLE001  (Python does it again, and raises it)
+                done = max([done, *(step.upto for step in segment.steps[:number])])
+                reason = f"{type(error).__name__}: {error}"
+                if done > segment.start:
+                    return Departure(fork, outcome, path, done, slots, reason), None
+                path.pop()  # nothing has been done: another continuation may go on from here
         else:
-            return Departure(fork, outcome, path, done, slots, reason), None
-        path.append((outcome, segment))
-        segment.used = call
-        number = 0
-        try:
-            for step in segment.steps:
-                step.run(slots)
-                number += 1
-            leave = segment.exit
-            if isinstance(leave, Return):
-                return None, finish(leave, slots)
-            done = segment.start + len(segment.entries)
-            fork, outcome = leave, leave.outcome(slots)
-        except Exception as error:  # noqa: BLE001  (Python does it again, and raises it)
-            done = max([done, *(step.upto for step in segment.steps[:number])])
-            if done == segment.start:
-                path.pop()
-            reason = f"{type(error).__name__}: {error}"
             return Departure(fork, outcome, path, done, slots, reason), None
 
 

@@ -281,8 +281,11 @@ _ROWS: Final = (
     Cause(
         "exception",
         "capture",
-        "An exception was raised inside of the call, so that Python decides how to go on.",
-        "Use a function that does not raise, or test for the condition instead of catching.",
+        "An exception left the call, or one was raised that says more than a text: Python raises "
+        "it.",
+        "Test for the condition instead of catching. Exceptions of Python's and NumPy's own simple "
+        "classes, such as `ValueError` and `LinAlgError`, that the function catches are no reason: "
+        "they are outcomes, as branches are.",
     ),
     Cause(
         "events-raise",

@@ -626,3 +626,121 @@ def test_host_calls_within_errstate_warn_as_they_were_asked_to():
         return y, np.log10(np.rint(x))
 
     check(fn, vector, seeds=SEEDS, replayed=True)
+
+
+def matrices(rng):
+    a = rng.normal(size=(3, 3))
+    return (a if rng.integers(2) else a * 0, rng.normal(size=3))
+
+
+def solves_or_gives_up(a, b):
+    b += 1
+    try:
+        x = np.linalg.solve(a, b)
+    except np.linalg.LinAlgError as error:
+        b[0] = 9
+        return str(error), b * 2
+    return x, b
+
+
+def tries_in_a_loop(a, b):
+    found = []
+    for scale in (1.0, 2.0):
+        try:
+            found.append(np.linalg.inv(a * scale)[0])
+        except np.linalg.LinAlgError:
+            found.append(b * scale)
+        else:
+            b += 1
+        finally:
+            b *= 2
+    return found, b
+
+
+def divides_numbers(a, b):
+    total = 0.0
+    for value in a[0].round().tolist():
+        try:
+            total += 1.0 / value
+        except ZeroDivisionError as error:
+            total -= len(str(error))
+    return total, b * 2
+
+
+def catches_in_a_helper(a, b):
+    def inverse(m):
+        return np.linalg.inv(m)
+
+    try:
+        first = inverse(a)
+        shape = (first @ b[:2]).shape
+    except ValueError as error:  # LinAlgError is one
+        first, shape = b, (type(error).__name__, error.args)
+    return first * 2, shape
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [solves_or_gives_up, tries_in_a_loop, divides_numbers, catches_in_a_helper],
+    ids=lambda fn: fn.__name__,
+)
+@pytest.mark.parametrize("first", range(4))
+def test_exceptions_that_the_program_catches_are_outcomes(fn, first):
+    seeds = (first, first, *range(8), first, *range(8), first, 3, 1)
+    check(fn, matrices, seeds=seeds, replayed=True)
+
+
+def test_a_call_that_has_raised_and_one_that_has_not_need_no_python():
+    def fn(a):
+        try:
+            return np.linalg.inv(a)
+        except np.linalg.LinAlgError:
+            return a * 2
+
+    decorated, singular, regular = runmat.jit(fn), np.zeros((2, 2)), np.eye(2) * 2
+    for _ in range(2):
+        decorated(singular)
+        decorated(regular)
+    hits = decorated.cache_info().hits
+    for _ in range(5):
+        np.testing.assert_array_equal(decorated(singular), singular)
+        np.testing.assert_array_equal(decorated(regular), np.eye(2) / 2)
+    assert decorated.cache_info().hits == hits + 10
+
+
+def test_another_exception_at_the_same_call_is_another_outcome():
+    def fn(items, x):
+        try:
+            value = x[int(items[0])]
+        except IndexError as error:
+            return str(error), x * 2
+        return value, x
+
+    def make(rng):
+        return np.array([rng.integers(0, 8)]), rng.normal(size=4)
+
+    check(fn, make, seeds=(0, 1, 2, 3, 4, 5, 6, 7) * 2)
+
+
+def test_an_exception_that_a_write_raises_leaves_python_at_its_line():
+    def fn(x, y):
+        x += 1
+        try:
+            x[:2] = y
+        except ValueError:
+            x[0] = 7
+        return x * 2
+
+    check(fn, lambda rng: (rng.normal(size=4), rng.normal(size=rng.integers(1, 4))), seeds=range(6))
+
+
+def test_an_exception_that_nobody_catches_is_raised_by_python():
+    def fn(a):
+        a += 1
+        try:
+            np.linalg.inv(a * 0)
+        except TypeError:
+            return a
+        return a * 2
+
+    check(fn, lambda rng: (rng.normal(size=(2, 2)),), seeds=(0, 0, 1))
