@@ -16,6 +16,7 @@ from runmat_jit.capture.family import Families, Symbols
 from runmat_jit.capture.generators import draws
 from runmat_jit.capture.hooks import Hooks
 from runmat_jit.capture.key import HoldsArrays, NotCapturable, call_key, require_capturable
+from runmat_jit.capture.prints import tells
 from runmat_jit.capture.protocols_alone import is_followed
 from runmat_jit.capture.recorder import record
 from runmat_jit.capture.records import Counts, Record, host_calls
@@ -298,7 +299,7 @@ class CapturedFunction:
             record.refused = tuple(dict.fromkeys(tracer.refused))
             record.programs = tuple(programs)
             record.host_calls = host_calls(entries)
-            record.draws = draws(entries)
+            record.draws = draws(entries) or tells(entries)
             record.misses += 1
             self.records.move_to_end(key)
             if len(self.records) > KEY_LIMIT:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import io
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from runmat_jit.capture import host, texts
+from runmat_jit.capture.tape import Entry, Op
 from runmat_jit.capture.trace import Stale
 from runmat_jit.capture.traced import TEXT, Traced
 
@@ -83,6 +84,12 @@ def is_plain(stream: Any) -> bool:
     """Whether writing to a stream does nothing else: one of Python's own, or none at all."""
     write = getattr(type(stream), "write", None)
     return stream is None or write in (io.TextIOWrapper.write, io.StringIO.write)
+
+
+def tells(entries: Iterable[Entry]) -> bool:
+    """Whether a tape says something: a second run would say it again."""
+    calls = [entry.fn for entry in entries if type(entry) is Op]
+    return any(fn is print_again or fn is warnings.warn for fn in calls)
 
 
 def call_warn(hooks: Hooks, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:

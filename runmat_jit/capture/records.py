@@ -33,7 +33,7 @@ class Record:
     host_calls: tuple[tuple[str, SourceLine | None], ...] = ()
     """What NumPy itself computed in it, and where."""
     draws: bool = False
-    """Whether it drew random numbers: a second run would draw others."""
+    """Whether it drew random numbers, or printed: a second run would do so again."""
 
 
 @dataclass(slots=True)

@@ -385,3 +385,21 @@ def test_results_put_into_arrays_of_unknown_origin_are_effects():
         return np.divide(1.0, x, out=kept[0]), x + 1
 
     check(fn, vector)
+
+
+def test_calls_that_print_are_not_run_twice_to_verify_them():
+    def fn(x):
+        print(x.sum())
+        return x * 2
+
+    before, out = runmat.config().verify, io.StringIO()
+    try:
+        runmat.config(verify=2)
+        decorated = runmat.jit(fn)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "stdout", out)
+            for _ in range(4):
+                decorated(np.ones(2))
+    finally:
+        runmat.config(verify=before)
+    assert out.getvalue() == "2.0\n" * 4
