@@ -46,7 +46,7 @@ class CacheInfo(NamedTuple):
     plain: int
     """Calls that ran as plain Python."""
     keys: int
-    """Different kinds of arguments seen."""
+    """Different kinds of arguments recorded; kinds that differ in extents alone share traces."""
     traces: int
     """Traces kept."""
     last_failed_guard: str
@@ -253,13 +253,12 @@ class JitFunction(Generic[P, R]):
         from runmat_jit.capture.tape import Return  # noqa: PLC0415  (see _capture)
         from runmat_jit.capture.tree import segments_of  # noqa: PLC0415  (likewise)
 
-        records = list(captured.records.values())
-        segments = [segment for record in records for segment in segments_of(record.root)]
+        segments = [segment for root in captured.trees() for segment in segments_of(root)]
         return CacheInfo(
             hits=counts.replayed,
             misses=counts.recorded,
             plain=counts.plain,
-            keys=len(records),
+            keys=len(captured.records),
             traces=sum(type(segment.exit) is Return for segment in segments),
             last_failed_guard=captured.last_failed,
             segments=len(segments),

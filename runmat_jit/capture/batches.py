@@ -211,8 +211,11 @@ def run(tracer: Tracer, batch: Compiled, upto: int) -> None:
         outside.refresh()
     for storage, result in zip(batch.fresh, results, strict=False):
         storage.memory = result
-    large = [storage.slot for storage in batch.fresh if storage.is_freed]
-    tracer.steps.filled.update(large)
+    for storage in batch.fresh:
+        if storage.is_sized:
+            tracer.steps.sized.add(storage.slot)
+        elif storage.is_freed:
+            tracer.steps.filled.add(storage.slot)
     if not tracer.steps.repeats:
         return
     for entry in batch.inputs:

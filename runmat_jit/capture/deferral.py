@@ -8,13 +8,14 @@ own kernel all the same, so that a value never depends on how it was asked for.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from runmat_jit.capture import classify, views
+from runmat_jit.capture import classify, symbolic, views
 from runmat_jit.capture.concrete import MISS, concrete_integer
 from runmat_jit.capture.geometry import (
     copy_strides,
@@ -29,6 +30,7 @@ from runmat_jit.capture.storage import Geometry, Storage, is_freed
 from runmat_jit.capture.tape import Compute, Op
 from runmat_jit.capture.traced import ARRAY, GENERIC, NOTHING, PYTHON, TEXT, Traced
 from runmat_jit.capture.values import Unencodable
+from runmat_jit.core.extent import plain
 from runmat_jit.core.types import COMPILED_DTYPES, TensorType, broadcast_shapes, c_strides
 from runmat_jit.ops.promotion import fits
 from runmat_jit.ops.spec import Bound, Result, Weak, layout_of
@@ -128,6 +130,8 @@ def pattern_of(tracer: Tracer, fn: Any, plan: Plan) -> Pattern:
     strides = layout(tracer, plan)
     if strides is None or tracer.immediate:
         strides = ask_numpy(tracer, fn, plan)
+        for extent in result.type.shape:
+            operator.index(extent)  # for other shapes nobody has asked
     kind = result.type
     meaning = Compute(row, result.operand_dtypes, plan.bound.params, kind.dtype, kind.shape)
     form = tracer.patterns.form(kind.dtype, kind.shape, strides, result_kind(plan))
@@ -282,13 +286,12 @@ def layout(tracer: Tracer, plan: Plan) -> tuple[int, ...] | None:
     arrays = plan.arrays()
     if any(s == 0 and e > 1 for at in arrays for s, e in zip(at.strides, at.shape, strict=True)):
         return None
-    plain = c_strides(kind.shape)
     size = kind.dtype.itemsize
     contiguous = all(
         is_contiguous(at.shape, tuple(s // at.dtype.itemsize for s in at.strides)) for at in arrays
     )
     if contiguous or kind.ndim <= 1 or layout_of(plan.row, plan.bound.params) == "C":
-        return tuple(stride * size for stride in plain)
+        return tuple(stride * size for stride in c_strides(kind.shape))
     if plan.row.kind != "elementwise":
         return None
     pairs = [
@@ -297,11 +300,14 @@ def layout(tracer: Tracer, plan: Plan) -> tuple[int, ...] | None:
         if type(operand) is Traced and operand._rm_geometry is not None
     ]
     shapes, dtypes = [array for array, _ in pairs], [dtype for _, dtype in pairs]
+    shape = tuple(map(plain, kind.shape))
     if isinstance(plan.row.numpy, np.ufunc) or (plan.row.ufunc and plan.row.arity > 1):
-        return ufunc_strides(shapes, dtypes, kind.shape, size)
-    if len(shapes) == 1:
-        return copy_strides(shapes[0], size)
-    return result_strides(shapes, kind.shape, size)
+        strides = ufunc_strides(shapes, dtypes, shape, size)
+    elif len(shapes) == 1:
+        strides = copy_strides(shapes[0], size)
+    else:
+        strides = result_strides(shapes, shape, size)
+    return symbolic.result_strides(strides, kind, arrays)
 
 
 def is_scalar_arithmetic(fn: Any, plan: Plan) -> bool:

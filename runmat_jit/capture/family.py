@@ -1,119 +1,265 @@
 """Calls that differ in the extents of their arrays alone: recorded twice, then computed.
 
 The first call of a family is recorded as any other. The second is recorded with extents that
-remember their formulas, which gives a template of its segment: the conditions under which another
-shape would have been recorded alike, and its programs as formulas. The third call that meets the
-conditions is recorded again, and its segment compared with what the template gives; if they are
-equal, later shapes are not recorded at all.
+remember their formulas, which gives a path for every shape: the conditions under which another one
+would have been recorded alike, and graphs as formulas. Where it says of the first call what was
+recorded there it is trusted, else once it says of a later call what is recorded there. From then on
+calls that meet the conditions run it, and nothing is kept for their shape.
+
+A call that comes to a decision as no call of the family did goes on in Python, and in a tree of its
+shape's own; the second one gives a further branch of the family's tree in the same way.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from runmat_jit.capture.aside import Tally
+from runmat_jit.capture.key import Key, layout_of
+from runmat_jit.capture.paths import Leg, Path, batches_of, fits, is_plain, outline, shaped_path
 from runmat_jit.capture.tape import Return
-from runmat_jit.capture.trace import Batch, Call, Check, Free
-from runmat_jit.capture.tree import Segment
+from runmat_jit.capture.trace import Numbers, ShapedBatch, Shapes
+from runmat_jit.capture.tree import Departure, Fork, Segment, prune
 from runmat_jit.core.extent import Scope
-from runmat_jit.core.protocols import Executor, Template
+from runmat_jit.core.protocols import Executor
 from runmat_jit.core.types import c_strides
 from runmat_jit.graph.node import Graph
 
 LOG = logging.getLogger("runmat_jit")
 FAMILIES = 64
-CANDIDATES = 4
-"""Templates of one family: conditions divide its shapes."""
+SITES = 64
+"""Decisions of one family, and outcomes of them, at which it learns."""
+CANDIDATES = 6
+"""Recordings with formulas of one site: conditions divide its shapes."""
 FAILURES = 3
-"""Templates that were wrong, after which a family is recorded for each shape."""
+"""Recordings that were wrong, after which a site is recorded for each shape."""
+
+Extents = tuple[int, ...]
 
 
 class Symbols:
-    """The extents of one call's arguments as symbols, and the graphs that were made of them."""
+    """The numbers of one call's arguments as symbols, and the graphs that were made of them."""
 
     def __init__(self, leaves: Sequence[Any]) -> None:
         self.scope = Scope()
         self.graphs: list[Graph] = []
         self.usable = True
-        self.shapes: dict[int, tuple[int, ...]] = {}
+        self.arrays: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
+        """Shape and strides (bytes) of each argument that is an array, by slot."""
+        self._strided: list[bool] = []
         for slot, leaf in enumerate(leaves):
-            if type(leaf) is np.ndarray and is_plain_layout(leaf.shape, leaf.strides, leaf.dtype):
-                self.shapes[slot] = tuple(
-                    [n if n < 2 else self.scope.symbol(n) for n in leaf.shape]
-                )
+            if type(leaf) is np.ndarray:
+                self.arrays[slot] = self._array(leaf)
+
+    def _array(self, array: np.ndarray) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        layout, shape = layout_of(array), tuple(map(self._named, array.shape))
+        self._strided.append(layout is None)
+        if layout is None:
+            return shape, tuple(map(self.scope.symbol, array.strides))
+        axes = range(array.ndim)
+        steps = c_strides(shape, tuple(axes if layout == "C" else reversed(axes)))
+        return shape, tuple([step * array.itemsize for step in steps])
+
+    def _named(self, number: int) -> int:
+        """An extent; arrays of no or one element along an axis are not like others."""
+        symbol = self.scope.symbol(number)
+        return number if symbol < 2 and symbol == number else symbol
+
+    def extents(self) -> Numbers:
+        """A function of a call's slots: the values of the symbols."""
+        slots = tuple(zip(self.arrays, self._strided, strict=True))
+        if len(slots) == 1 and not self._strided[0]:
+            ((only, _),) = slots
+            return lambda values: values[only].shape
+
+        def extents(values: Sequence[Any]) -> Extents:
+            found: Extents = ()
+            for slot, strided in slots:
+                found += values[slot].shape
+                if strided:
+                    found += values[slot].strides
+            return found
+
+        return extents
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Candidate:
-    """A segment whose programs are templates; ``numbers`` gives all their numbers, in order."""
+    """A path for every shape that meets the conditions of a scope, made of a recorded one."""
 
-    segment: Segment
-    templates: tuple[Template, ...]
-    numbers: Callable[..., tuple[int, ...] | None]
-    counts: tuple[int, ...]
+    recorded: Path
+    path: Path
+    scope: Scope
 
-    def parts(self, extents: Sequence[int]) -> list[tuple[int, ...]] | None:
-        """The numbers of each program for these extents; None where a condition fails."""
-        numbers = self.numbers(*extents)
-        if numbers is None:
-            return None
-        parts, begin = [], 0
-        for count in self.counts:
-            parts.append(numbers[begin : begin + count])
-            begin += count
-        return parts
+    def holds(self, extents: Extents) -> bool:
+        """Whether a call with these extents would have been recorded alike."""
+        return self.scope.values(extents) is not None
 
-    def at(self, extents: Sequence[int]) -> Segment | None:
-        """The segment for these extents."""
-        parts = self.parts(extents)
-        if parts is None:
-            return None
-        programs = iter(
-            [
-                template.at(part, extents)
-                for template, part in zip(self.templates, parts, strict=True)
-            ]
-        )
-        steps = tuple(
-            replace(step, program=next(programs)) if isinstance(step, Batch) else step
-            for step in self.segment.steps
-        )
-        return replace(self.segment, steps=steps, used=0)
+    def common(self, path: Path, extents: Extents) -> int:
+        """How many segments it says of what was recorded for extents; 0 where it is wrong.
 
-    def describes(self, segment: Segment, extents: Sequence[int]) -> bool | None:
-        """Whether it gives a segment that was recorded; None where a condition fails."""
-        parts = self.parts(extents)
-        if parts is None:
-            return None
-        if not is_plain(segment) or outline(segment) != outline(self.segment):
-            return False
-        recorded = [step.program for step in segment.steps if isinstance(step, Batch)]
-        return all(
-            template.describes(program, part)
-            for template, program, part in zip(self.templates, recorded, parts, strict=True)
-        )
+        Where Python decided otherwise than in the candidate, those up to there.
+        """
+        if path[0].outcome != self.recorded[0].outcome:
+            return 0
+        for number, (ours, recorded, theirs) in enumerate(
+            zip(self.path, self.recorded, path, strict=False)
+        ):
+            if number and theirs.outcome != recorded.outcome:
+                return number
+            if outline(recorded.segment) != outline(theirs.segment):
+                return 0
+            batches = zip(batches_of((ours,)), batches_of((theirs,)), strict=True)
+            if not all(b.shows(other.program, extents) for b, other in batches):
+                return 0
+        return len(self.path)
+
+    def prepare(self, extents: Extents) -> None:
+        """Have programs ready for extents like these."""
+        for batch in self.batches():
+            batch.template.prepare(extents)
+
+    def batches(self) -> list[ShapedBatch]:
+        """The batches of the path."""
+        return [batch for batch in batches_of(self.path) if isinstance(batch, ShapedBatch)]
+
+    def split(self, count: int) -> Candidate:
+        """Take away all but some segments: what is left of it."""
+        fork = self.path[count - 1].segment.exit
+        assert isinstance(fork, Fork), "another segment follows"
+        fork.outcomes.clear()
+        rest, recorded = self.path[count:], self.recorded[count:]
+        self.path, self.recorded = self.path[:count], self.recorded[:count]
+        first = rest[0].segment
+        conditions = self.path[0].segment.early[:1]
+        first = replace(first, early=(*conditions, *first.early))
+        return replace(self, path=(Leg(rest[0].outcome, first), *rest[1:]), recorded=recorded)
+
+
+@dataclass(slots=True)
+class Intent:
+    """What a recording is made for: a new candidate, or the trial of one."""
+
+    symbols: Symbols | None = None
+    trial: Candidate | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Site:
+    """A place of a family's tree where calls go on, and what was recorded there."""
+
+    fork: Fork
+    outcome: Hashable
+    reference: tuple[Path, Extents] | None = None
+    """What was last recorded plainly, and for what."""
+    trusted: tuple[Candidate, ...] = ()
+    untried: tuple[Candidate, ...] = ()
+    failures: int = 0
+
+    def intent(self, leaves: Sequence[Any], slots: Sequence[Any]) -> Intent:
+        """How a call is to be recorded from here on; ``slots`` are those of its replay."""
+        for candidate in self.untried:
+            first = candidate.path[0].segment
+            if not first.holds([*slots, *(None,) * (first.size - len(slots))]):
+                return Intent(trial=candidate)
+        count = len(self.trusted) + len(self.untried)
+        if self.reference is None or self.failures >= FAILURES or count >= CANDIDATES:
+            return Intent()
+        return Intent(symbols=Symbols(leaves))
 
 
 @dataclass(slots=True, eq=False)
 class Family:
     """What is known of calls that differ in extents alone."""
 
-    known: bool = False
-    """Whether a call has left a segment that could have a template."""
-    trusted: tuple[Candidate, ...] = ()
-    untried: tuple[Candidate, ...] = ()
-    failures: int = 0
+    root: Fork = field(default_factory=Fork)
+    """What was trusted, as a tree to replay."""
+    misses: int = 0
+    tally: Tally = field(default_factory=Tally)
+    """As of records."""
+    sites: dict[tuple[Fork, Hashable], Site] = field(default_factory=dict)
 
-    @property
-    def open(self) -> bool:
-        """Whether another template is worth its recording."""
-        count = len(self.trusted) + len(self.untried)
-        return self.known and self.failures < FAILURES and count < CANDIDATES
+    def site(self, fork: Fork, outcome: Hashable) -> Site | None:
+        """What is known of an outcome of a fork; None where there are too many."""
+        found = self.sites.get((fork, outcome))
+        if found is None and len(self.sites) < SITES:
+            found = self.sites[fork, outcome] = Site(fork, outcome)
+        return found
+
+    def learn(
+        self,
+        site: Site,
+        extents: Extents,
+        path: Path,
+        *,
+        intent: Intent,
+        executor: Executor,
+    ) -> None:
+        """Take in what a recording from a site on gave."""
+        path = (Leg(site.outcome, path[0].segment), *path[1:])
+        try:
+            if intent.symbols is not None:
+                made = candidate_of(path, intent.symbols, executor)
+                self.add(site, made, extents)
+            elif is_plain(path):
+                site.reference = path, extents
+            if intent.trial is not None and intent.trial in site.untried:
+                site.untried = tuple(each for each in site.untried if each is not intent.trial)
+                if not self.compare(site, intent.trial, path, extents):
+                    site.failures += 1
+        except Exception:  # the call has its result, and must not fail for the sake of later ones
+            LOG.exception("nothing was learned for other shapes; please report this")
+            site.failures = FAILURES
+
+    def add(self, site: Site, made: Candidate | None, extents: Extents) -> None:
+        """Take in a candidate, at once if it says of the reference what was recorded."""
+        if made is None or site.reference is None:
+            site.failures += 1
+            return
+        made.prepare(extents)
+        reference, others = site.reference
+        tried = others != extents and made.holds(others)
+        if not tried or not self.compare(site, made, reference, others):
+            site.untried = (*site.untried, made)
+
+    def compare(self, site: Site, candidate: Candidate, path: Path, extents: Extents) -> bool:
+        """Have later calls run what of a candidate is right for these extents, if anything is."""
+        count = candidate.common(path, extents)
+        if not count:
+            return False
+        if count < len(candidate.path):
+            rest = candidate.split(count)
+            fork = candidate.path[-1].segment.exit
+            assert isinstance(fork, Fork), "it is where Python decided otherwise"
+            if (ours := self.site(fork, rest.path[0].outcome)) is not None:
+                ours.untried = (rest,)
+            theirs = self.site(fork, path[count].outcome)
+            if theirs is not None and is_plain(path[count:]):
+                theirs.reference = path[count:], extents
+        candidate.prepare(extents)
+        site.trusted = (*site.trusted, candidate)
+        site.fork.add(site.outcome, candidate.path[0].segment)
+        prune(self.root)
+        return True
+
+    def latest(self, extents: Extents) -> list[Segment]:
+        """The segments that the last calls went along, of those that hold for these extents."""
+        found: list[Segment] = []
+        fork: Fork | Return = self.root
+        while isinstance(fork, Fork):
+            known = [each for segments in fork.outcomes.values() for each in segments]
+            fitting = [each for each in known if fits(each, extents)]
+            if not fitting:
+                break
+            found.append(max(fitting, key=lambda segment: segment.used))
+            fork = found[-1].exit
+        return found
 
 
 @dataclass(slots=True)
@@ -122,128 +268,34 @@ class Families:
 
     known: OrderedDict[Hashable, Family] = field(default_factory=OrderedDict)
 
-    def segment(self, key: tuple[Hashable, ...]) -> Segment | None:
-        """The segment of a call that was never recorded, from a template that proved right."""
-        found = family_key(key)
-        family = None if found is None else self.known.get(found[0])
-        if found is None or family is None:
-            return None
-        for candidate in family.trusted:
-            segment = candidate.at(found[1])
-            if segment is not None:
-                return segment
-        return None
+    def of(self, key: Key) -> Family | None:
+        """What is known of a call whose shape has no record of its own."""
+        return self.known.get(key[0])
 
-    def symbols(self, key: tuple[Hashable, ...], leaves: Sequence[Any]) -> Symbols | None:
-        """Symbols to record a call with, if its family wants a template."""
-        found = family_key(key)
-        family = None if found is None else self.known.get(found[0])
-        if found is None or family is None or not family.open:
+    def site(self, key: Key, departure: Departure | None) -> Site | None:
+        """Where a call is recorded that no tree could finish, if something is learned there."""
+        if not key[1]:
             return None
-        if any(candidate.parts(found[1]) is not None for candidate in family.untried):
-            return None  # this call is to be compared with it
-        return Symbols(leaves)
-
-    def learn(
-        self,
-        key: tuple[Hashable, ...],
-        segment: Segment,
-        symbols: Symbols | None,
-        executor: Executor,
-    ) -> None:
-        """Take in what a recording gave: compare it with templates, or make one of it."""
-        found = family_key(key)
-        if found is None:
-            return
-        family = self.known.setdefault(found[0], Family())
+        family = self.known.setdefault(key[0], Family())
         if len(self.known) > FAMILIES:
             self.known.popitem(last=False)
-        for candidate in family.untried:
-            right = candidate.describes(segment, found[1])
-            if right is None:
-                continue
-            family.untried = tuple(c for c in family.untried if c is not candidate)
-            if right:
-                family.trusted = (*family.trusted, candidate)
-            else:
-                family.failures += 1
-        if not is_plain(segment):
-            return
-        family.known = True
-        if symbols is not None:
-            made = candidate_of(segment, symbols, executor)
-            if made is None:
-                family.failures += 1
-            else:
-                family.untried = (*family.untried, made)
+        if departure is None:
+            return family.site(family.root, None)
+        return family.site(departure.fork, departure.outcome) if departure.whole else None
 
 
-def candidate_of(segment: Segment, symbols: Symbols, executor: Executor) -> Candidate | None:
-    """The template of a segment that was recorded with symbols."""
-    batches = [step for step in segment.steps if isinstance(step, Batch)]
-    if not symbols.usable or len(batches) != len(symbols.graphs):
+def candidate_of(path: Path, symbols: Symbols, executor: Executor) -> Candidate | None:
+    """What a recording with symbols says of other extents."""
+    batches = batches_of(path)
+    if not is_plain(path) or not symbols.usable or len(batches) != len(symbols.graphs):
         return None
-    templates = []
-    for graph in symbols.graphs:
-        try:
-            template = executor.template(graph, symbols.scope)
-        except Exception:  # the call has its result, and must not fail for the sake of later ones
-            LOG.exception("no template was made; please report this")
-            return None
-        if template is None:
-            return None
-        templates.append(template)
-    numbers = [template.numbers() for template in templates]
-    function = symbols.scope.function([number for part in numbers for number in part])
+    templates = [executor.template(graph, symbols.scope) for graph in symbols.graphs]
+    if None in templates:
+        return None
     symbols.scope.close()
-    return Candidate(segment, tuple(templates), function, tuple(map(len, numbers)))
-
-
-def is_plain(segment: Segment) -> bool:
-    """Whether a segment is a whole call, of steps that say the same for every shape."""
-    return isinstance(segment.exit, Return) and all(
-        isinstance(step, Batch | Check | Free) or (isinstance(step, Call) and step.check is None)
-        for step in (*segment.early, *segment.steps)
-    )
-
-
-def outline(segment: Segment) -> Hashable:
-    """Everything about a plain segment but its programs, guards and reads."""
-    return (
-        segment.start,
-        segment.size,
-        len(segment.early),
-        len(segment.names),
-        len(segment.reads),
-        tuple(map(_outline_of_step, segment.steps)),
-        repr(segment.exit),
-    )
-
-
-def _outline_of_step(step: Any) -> Hashable:
-    if isinstance(step, Batch):
-        return "batch", step.inputs, step.outputs, step.warn, step.writes, step.upto
-    if isinstance(step, Call):
-        return "call", str(step.op), step.writes, step.upto
-    return type(step).__name__, step.slots if isinstance(step, Free) else str(step)
-
-
-def family_key(key: tuple[Hashable, ...]) -> tuple[Hashable, tuple[int, ...]] | None:
-    """What a call's key has in common with others of its family, and its extents."""
-    parts: list[Hashable] = []
-    extents: list[int] = []
-    for part in key:
-        if type(part) is tuple and len(part) == 4 and isinstance(part[0], np.dtype):
-            dtype, shape, strides, flags = part
-            if is_plain_layout(shape, strides, dtype):
-                extents += [n for n in shape if n > 1]
-                parts.append((dtype, tuple([n if n < 2 else None for n in shape]), flags))
-                continue
-        parts.append(part)
-    return (tuple(parts), tuple(extents)) if extents else None
-
-
-def is_plain_layout(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype) -> bool:
-    """Whether elements lie in C order without gaps."""
-    size = dtype.itemsize
-    return strides == tuple([step * size for step in c_strides(shape)])
+    extents = symbols.extents()
+    conditions = Shapes(extents, symbols.scope.function(()))
+    made = shaped_path(path, dict(zip(map(id, batches), templates, strict=True)), extents)
+    first = replace(made[0].segment, early=(conditions, *made[0].segment.early))
+    ours = (Leg(path[0].outcome, first), *made[1:])
+    return Candidate(path, ours, symbols.scope)

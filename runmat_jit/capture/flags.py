@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from runmat_jit.capture import views
+from runmat_jit.capture import symbolic, views
 from runmat_jit.capture.classify import FlagOf
 from runmat_jit.capture.tape import Ref
 from runmat_jit.capture.traced import Traced
@@ -42,7 +42,7 @@ class TracedFlags:
         value: Traced = self._rm_value
         tracer = value._rm_tracer
         if name in _OF_LAYOUT and not tracer.passive:
-            assert value.strides is not None, "arrays have strides"  # which are looked at
+            symbolic.settle(value._rm_geometry)  # the answer is that of these extents and strides
             known = value._rm_held is None or value._rm_geometry is not None
             array = views.shape_array(tracer, value) if known else value._rm_held
             return getattr(array.flags, name)

@@ -5,25 +5,31 @@ from __future__ import annotations
 import logging
 import types
 from collections import OrderedDict
-from collections.abc import Hashable
+from dataclasses import replace
 from typing import Any
 
 from runmat_jit.capture.aside import Aside, Kind
 from runmat_jit.capture.boundary import Boundary
 from runmat_jit.capture.calls import call as captured_call
 from runmat_jit.capture.capturer import Capturer
-from runmat_jit.capture.family import Families, Symbols
+from runmat_jit.capture.family import Families, Intent, Site, Symbols
 from runmat_jit.capture.generators import draws
 from runmat_jit.capture.hooks import Hooks
-from runmat_jit.capture.key import HoldsArrays, NotCapturable, call_key, require_capturable
+from runmat_jit.capture.key import (
+    HoldsArrays,
+    Key,
+    NotCapturable,
+    call_key,
+    require_capturable,
+)
+from runmat_jit.capture.paths import path_of, programs_of
 from runmat_jit.capture.prints import tells
 from runmat_jit.capture.protocols_alone import is_followed
 from runmat_jit.capture.recorder import record
 from runmat_jit.capture.records import Counts, Record, host_calls
 from runmat_jit.capture.rewrite import Refused, bind
-from runmat_jit.capture.trace import Batch
 from runmat_jit.capture.tracer import Tracer
-from runmat_jit.capture.tree import Departure, Fork, Segment, prune, replay
+from runmat_jit.capture.tree import Departure, Fork, Segment, copied, prune, replay
 from runmat_jit.capture.wholeness import not_whole, reasons_of, require_whole
 from runmat_jit.core.frames import uncounted
 from runmat_jit.core.locks import new_lock
@@ -50,7 +56,7 @@ class CapturedFunction:
         whole: bool = False,
     ) -> None:
         self.fn, self.capturer, self.whole = fn, capturer, whole
-        self.records: OrderedDict[Hashable, Record] = OrderedDict()
+        self.records: OrderedDict[Key, Record] = OrderedDict()
         self.families = Families()
         self.counts = Counts()
         self.aside = Aside(fn)
@@ -92,30 +98,46 @@ class CapturedFunction:
         except TypeError as reason:
             detail = f"an argument has no hash: {reason}"
             return self.run_plain(args, kwargs, Reason("unhashable-argument", detail), boundary)
-        departure = None
+        departure, site = None, None
         leaves = len(slots)
-        if found is None and not state.immediate and (new := self.families.segment(key)):
-            found = self.publish(key, new, None)
-            found.tally = self.aside.tally(self.aside.kind(args, kwargs))
-            found.programs = tuple([s.program for s in new.steps if isinstance(s, Batch)])
-        if found is not None and not state.immediate and found.root.outcomes:
+        known = self.families.of(key) if found is None else found
+        if known is not None and known.root.outcomes and not state.immediate:
             self.calls += 1
-            departure, result = replay(found.root, slots, self.calls)
+            departure, result = replay(known.root, slots, self.calls)
             if departure is None:
-                found.misses = found.tally.count = 0
+                known.misses = known.tally.count = 0
                 self.counts.replayed += 1
                 capturer.executor.count("calls_replayed")
                 return result
             self.last_failed = departure.reason
-            if found.misses >= MISSES_LIMIT and not self.whole:
+            if found is None:
+                departure, site = self.depart(key, known.root, departure)
+            elif found.misses >= MISSES_LIMIT and not self.whole:
                 found.driven, found.root = True, Fork()
         try:
             require_capturable(slots[:leaves])
         except NotCapturable as reason:
             return self.run_plain(args, kwargs, Reason(reason.reason, str(reason)), boundary)
+        if departure is None and site is None and boundary is None:
+            site = self.families.site(key, None)
         return self.record(
-            key, args, kwargs, slots[:leaves], departure=departure, boundary=boundary
+            key, args, kwargs, slots[:leaves], departure=departure, boundary=boundary, site=site
         )
+
+    def depart(
+        self, key: Key, root: Fork, departure: Departure
+    ) -> tuple[Departure | None, Site | None]:
+        """The departure from a family's tree as one from a tree of this shape's own.
+
+        None where nothing has been done. With it comes the place in the family's tree.
+        """
+        if not departure.path:
+            return None, None
+        with self._lock:
+            site = self.families.site(key, departure)
+            own, forks = copied(root)
+            self.records[key] = Record(root=own)
+        return replace(departure, fork=forks[departure.fork]), site
 
     @uncounted
     def call_with_arrays(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -135,7 +157,7 @@ class CapturedFunction:
         """What is known of calls like this one."""
         return self.record_at(self.key_of(args, kwargs))
 
-    def key_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Hashable:
+    def key_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Key:
         """What calls like this one have in common."""
         warn = self.capturer.states.current().warn
         try:
@@ -146,12 +168,28 @@ class CapturedFunction:
             key, _ = call_key((warn, "resident"), boundary.lower(args), named)
         return key
 
-    def record_at(self, key: Hashable) -> Record | None:
+    def record_at(self, key: Key) -> Record | None:
         """What is known of calls with a key."""
         try:
-            return self.records.get(key)
+            found = self.records.get(key)
+            family = self.families.of(key) if found is None else None
         except TypeError:
             return None
+        segments = [] if family is None else family.latest(key[1])
+        if family is None or not segments:
+            return found
+        entries = [entry for segment in segments for entry in segment.entries]
+        return Record(
+            root=family.root,
+            programs=programs_of(segments, key[1]),
+            host_calls=host_calls(entries),
+            draws=draws(entries),
+        )
+
+    def trees(self) -> list[Fork]:
+        """The trees of all calls."""
+        roots = [record.root for record in list(self.records.values())]
+        return roots + [family.root for family in list(self.families.known.values())]
 
     @uncounted
     def run_plain(
@@ -199,19 +237,23 @@ class CapturedFunction:
     @uncounted
     def record(
         self,
-        key: tuple[Hashable, ...],
+        key: Key,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         slots: list[Any],
         *,
         departure: Departure | None,
         boundary: Boundary | None = None,
+        site: Site | None = None,
     ) -> Any:
-        """Run Python under a tracer, from where a replay left; publish what may be repeated."""
+        """Run Python under a tracer, from where a replay left; publish what may be repeated.
+
+        ``site``: where other shapes may learn from it.
+        """
         capturer = self.capturer
-        first = departure is None and boundary is None
-        symbols = self.families.symbols(key, slots) if first else None
-        tracer = self.tracer(len(slots), departure, boundary, symbols)
+        before = slots if departure is None else departure.slots
+        intent = Intent() if site is None else site.intent(slots, before)
+        tracer = self.tracer(len(slots), departure, boundary, intent.symbols)
         body = self.body(tracer, (*args, *kwargs.values()))
         if isinstance(body, Reason):
             return self.run_plain(args, kwargs, body, boundary)
@@ -240,10 +282,14 @@ class CapturedFunction:
             late.know((args, tuple(kwargs.values())))
             return late.finish(result)
         if segment is not None and not found.driven:
+            path = path_of(segment)
             self.publish(key, segment, departure)
-            if first:
+            family = None if site is None else self.families.of(key)
+            if site is not None and family is not None:
                 with self._lock:
-                    self.families.learn(key, segment, symbols, capturer.executor)
+                    family.tally = found.tally
+                    executor = capturer.executor
+                    family.learn(site, key[1], path, intent=intent, executor=executor)
         return result
 
     def tracer(
@@ -288,7 +334,7 @@ class CapturedFunction:
             return self.fn
         return Reason(rewritten.reason, "the function is plain Python", line.short())
 
-    def keep(self, key: Hashable, tracer: Tracer) -> Record:
+    def keep(self, key: Key, tracer: Tracer) -> Record:
         """Remember what a recording found out, for ``explain()``."""
         feed, entries, programs = tracer.steps.feed, tracer.steps.entries, tracer.programs
         if feed is not None:
@@ -306,7 +352,7 @@ class CapturedFunction:
                 self.records.popitem(last=False)
             return record
 
-    def publish(self, key: Hashable, segment: Segment, departure: Departure | None) -> Record:
+    def publish(self, key: Key, segment: Segment, departure: Departure | None) -> Record:
         """Put a finished segment, and what hangs on it, where the replay left its tree."""
         with self._lock:
             record = self.records.setdefault(key, Record())

@@ -3,6 +3,9 @@
 Arrays count by dtype, shape, strides and flags, and by how they lie to each other; Python numbers
 by class alone (their values are slots); text, truth values and None by value; functions by code
 (their cells and defaults are outside state); containers by structure; other objects by class.
+
+A key has two parts: what a family of calls has in common, and the extents of arrays by which they
+differ, with the strides of those that have gaps.
 """
 
 from __future__ import annotations
@@ -18,8 +21,13 @@ from runmat_jit.capture.array import Array
 from runmat_jit.capture.outside import relation
 from runmat_jit.capture.pytree import is_namedtuple, take_apart
 from runmat_jit.capture.values import NUMBERS, is_number, is_opaque, is_traceable
+from runmat_jit.core.types import c_strides
 
 _FLAGS = 0x500  # NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE
+_C_CONTIGUOUS, _CONTIGUOUS = 0x1, 0x3  # NPY_ARRAY_C_CONTIGUOUS; or NPY_ARRAY_F_CONTIGUOUS
+
+Key = tuple[Hashable, tuple[int, ...]]
+"""The family of a call, and the numbers by which it differs from others of the family."""
 _NUMBERS = (int, float, complex)
 _PROGRAM = (
     *(types.BuiltinFunctionType, types.ModuleType, type, type(np.sum)),
@@ -43,10 +51,11 @@ class HoldsArrays(Exception):  # noqa: N818  (likewise: ndarrays are to stand fo
 class CallKey:
     """Walks the arguments of one call: collects the key and the leaves in slots."""
 
-    __slots__ = ("leaves", "parts", "seen")
+    __slots__ = ("extents", "leaves", "parts", "seen")
 
     def __init__(self) -> None:
         self.parts: list[Hashable] = []
+        self.extents: tuple[int, ...] = ()
         self.leaves: list[Any] = []
         self.seen: dict[int, int] = {}  # mutable containers and objects, by identity: slot
 
@@ -54,7 +63,9 @@ class CallKey:
         """Add one argument."""
         kind = type(value)
         if kind is np.ndarray:
-            self.parts.append((value.dtype, value.shape, value.strides, value.flags.num & _FLAGS))
+            part, extents = array_key(value)
+            self.parts.append(part)
+            self.extents += extents
             self.leaves.append(value)
         elif kind in _NUMBERS or is_number(value):
             self.parts.append((kind,))
@@ -99,7 +110,7 @@ class CallKey:
         self.seen[id(value)] = len(self.leaves)
         self.leaves.append(value)
 
-    def finish(self) -> tuple[Hashable, ...]:
+    def finish(self) -> Key:
         """The key, with the way the arrays lie to each other."""
         arrays = [leaf for leaf in self.leaves if type(leaf) is np.ndarray]
         if len(arrays) > 1:
@@ -109,7 +120,7 @@ class CallKey:
                     for before in range(number)
                     if (found := relation(array, arrays[before])) != "apart"
                 )
-        return tuple(self.parts)
+        return tuple(self.parts), self.extents
 
 
 class Identity:
@@ -125,6 +136,31 @@ class Identity:
 
     def __hash__(self) -> int:
         return id(self.value)
+
+
+def array_key(array: np.ndarray) -> tuple[Hashable, tuple[int, ...]]:
+    """What a family says of an array, and the numbers that it leaves open.
+
+    These are the extents, and the strides (bytes) where those do not follow from the extents.
+    """
+    flags, shape = array.flags.num, array.shape
+    if flags & _CONTIGUOUS:
+        layout = layout_of(array)
+        if layout is not None:
+            return (array.dtype, len(shape), layout, flags & _FLAGS), shape
+    return (array.dtype, len(shape), None, flags & _FLAGS), shape + array.strides
+
+
+def layout_of(array: np.ndarray) -> str | None:
+    """``C`` or ``F`` where the strides follow from the shape; None where they do not.
+
+    NumPy takes any strides of axes with one element or none for contiguous.
+    """
+    flags, shape = array.flags.num, array.shape
+    if 1 not in shape and 0 not in shape:
+        return "C" if flags & _C_CONTIGUOUS else "F" if flags & _CONTIGUOUS else None
+    size = array.itemsize
+    return "C" if array.strides == tuple([step * size for step in c_strides(shape)]) else None
 
 
 def require_capturable(leaves: list[Any]) -> None:
@@ -165,13 +201,11 @@ def is_simple(key: slice) -> bool:
     return all(type(part) in (int, type(None)) for part in (key.start, key.stop, key.step))
 
 
-def call_key(
-    token: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[tuple[Hashable, ...], list[Any]]:
+def call_key(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Key, list[Any]]:
     """Key and leaves of a call; ``token`` stands for what NumPy does about events."""
     if len(args) == 1 and not kwargs and type(args[0]) is np.ndarray:  # the most common call
-        (x,) = args
-        return (token, (x.dtype, x.shape, x.strides, x.flags.num & _FLAGS)), [x]
+        part, extents = array_key(args[0])
+        return ((token, part), extents), [args[0]]
     walk = CallKey()
     walk.parts.append(token)
     for arg in args:

@@ -40,6 +40,7 @@ class Steps:
         self.view_ops: dict[int, Op] = {}  # how each view was made, until a step needs it
         self.once = False  # nothing of it will be repeated, whatever it does
         self.filled: set[int] = set()  # slots to which steps have given arrays
+        self.sized: set[int] = set()  # likewise, large or not as the call's extents say
         self.head: Segment | None = None
         self.forks = 0
         self.diverged = ""
@@ -171,10 +172,12 @@ class Steps:
     def free(self, dead: list[Watch]) -> None:
         """Have a replay forget arrays that the program has forgotten."""
         gone = tuple(watch.slot for watch in dead if watch.slot in self.filled)
+        sized = tuple(watch.slot for watch in dead if watch.slot in self.sized)
         dead.clear()
-        if gone:
+        if gone or sized:
             self.filled.difference_update(gone)
-            self.add(Free(gone))
+            self.sized.difference_update(sized)
+            self.add(Free(gone, maybe=sized))
 
     def branch(
         self,

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from runmat_jit.core.extent import plain
+from runmat_jit.core.extent import Extent, plain
 from runmat_jit.runtime.arrays import Shown
 
 FREED_BYTES = 4096
@@ -63,8 +63,13 @@ class Storage:
 
     @property
     def is_freed(self) -> bool:
-        """Whether it is so large that replays forget it when the program has."""
+        """Whether it is so large, or may be, that replays forget it when the program has."""
         return is_freed(self.dtype, self.shape)
+
+    @property
+    def is_sized(self) -> bool:
+        """Whether that depends on extents of the call: a replay tells."""
+        return any(isinstance(extent, Extent) for extent in self.shape)
 
     def is_owned_by(self, traced: Any) -> bool:
         """Whether a traced value is the one of the base array."""
@@ -137,8 +142,9 @@ class Geometry:
 
 
 def is_freed(dtype: np.dtype, shape: tuple[int, ...]) -> bool:
-    """Whether an array is so large that replays forget it when the program has."""
-    return math.prod(shape) * dtype.itemsize >= FREED_BYTES
+    """Whether an array is so large, or may be, that replays forget it when the program has."""
+    nbytes = math.prod(shape) * dtype.itemsize
+    return isinstance(nbytes, Extent) or nbytes >= FREED_BYTES
 
 
 def memory_order(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...]:

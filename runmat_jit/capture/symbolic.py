@@ -1,4 +1,4 @@
-"""Geometry of views by arithmetic, for arrays whose extents remember their formulas.
+"""Geometry of views and results by arithmetic, for extents that remember their formulas.
 
 NumPy says what a view is by making it, in plain numbers. For an array of extents the same view is
 computed here; where that cannot be done, or gives other numbers, the view has NumPy's numbers and
@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from runmat_jit.capture import classify
-from runmat_jit.capture.storage import Geometry
+from runmat_jit.capture.storage import Geometry, memory_order
 from runmat_jit.core.extent import Extent, plain
+from runmat_jit.core.types import TensorType, c_strides
 
 Axis = tuple[int, int]
 """Extent and stride (bytes) of an axis."""
@@ -43,16 +44,37 @@ def view_of(
     return found
 
 
-def settle(at: Geometry) -> None:
-    """From here on the recording holds for these extents alone."""
-    for number in (*at.shape, *at.strides):
-        operator.index(number)
+def settle(at: Geometry | None) -> None:
+    """From here on the recording holds for these extents and strides alone."""
+    if at is not None:
+        for number in (*at.shape, *at.strides):
+            operator.index(number)
 
 
 def numbers_of(at: Geometry) -> tuple[Any, ...]:
     """Plain offset, shape and strides; strides of axes without a second element do not count."""
     axes = [(plain(n), plain(s)) for n, s in zip(at.shape, at.strides, strict=True)]
     return plain(at.offset), [(n, s if n > 1 else 0) for n, s in axes], at.dtype
+
+
+def result_strides(
+    strides: tuple[int, ...], kind: TensorType, arrays: Sequence[Geometry]
+) -> tuple[int, ...]:
+    """NumPy's strides of a new array, for extents that remember their formulas.
+
+    It orders the axes as those of its operands lie in memory: that they do is a condition.
+    """
+    if not any(isinstance(extent, Extent) for extent in kind.shape):
+        return strides
+    for at in arrays:
+        memory_order(at.shape, at.strides)
+    order = memory_order(tuple(map(plain, kind.shape)), strides)
+    made = tuple([step * kind.dtype.itemsize for step in c_strides(kind.shape, order)])
+    if tuple(map(plain, made)) == strides:
+        return made
+    for extent in kind.shape:
+        operator.index(extent)  # these strides are those of this shape alone
+    return strides
 
 
 def indexed(parent: Geometry, key: Any) -> Geometry | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,11 +11,15 @@ import numpy as np
 
 from runmat_jit.capture.lines import Line, call_at
 from runmat_jit.capture.pytree import take_apart
+from runmat_jit.capture.storage import FREED_BYTES
 from runmat_jit.capture.tape import Guard, Nest, Op, Ref, build
 from runmat_jit.core.errstate import call_under, warnings_raise
-from runmat_jit.core.protocols import Program
+from runmat_jit.core.protocols import Program, Template
 from runmat_jit.ops.promotion import fits
 from runmat_jit.runtime.arrays import adopted, host_written, to_host
+
+Numbers = Callable[[Sequence[Any]], tuple[int, ...]]
+"""Of the slots: the extents of arguments by which calls of one family differ."""
 
 
 class Stale(Exception):  # noqa: N818  (a signal to run Python, never seen by users)
@@ -54,6 +58,62 @@ class Batch:
         for (slot, generic), result in zip(self.outputs, results, strict=False):
             slots[slot] = result[()] if generic else result
 
+    def shown(self, _slots: list[Any]) -> Program:
+        """The program that runs, for explanations."""
+        return self.program
+
+    def shows(self, program: Program, _extents: tuple[int, ...]) -> bool:
+        """Whether a program that was recorded for some extents is this one."""
+        return self.program is program
+
+
+@dataclass(frozen=True, slots=True)
+class ShapedBatch(Batch):
+    """A batch for every shape; ``program`` is that of the shape it was recorded with.
+
+    ``extents`` gives what the template needs of the arguments.
+    """
+
+    template: Template
+    extents: Numbers
+
+    def run(self, slots: list[Any]) -> None:
+        """As any batch does."""
+        values = [
+            slots[slot] if dtype is None else scalar_of(slots[slot], dtype)
+            for slot, dtype in self.inputs
+        ]
+        results = self.template.run(self.extents(slots), values, self.warn)
+        for (slot, generic), result in zip(self.outputs, results, strict=False):
+            slots[slot] = result[()] if generic else result
+
+    def shown(self, slots: list[Any]) -> Program:
+        """The program that is compiled for this shape."""
+        return self.template.at(self.extents(slots))
+
+    def shows(self, program: Program, extents: tuple[int, ...]) -> bool:
+        """Whether the one for these extents is that which was recorded for them."""
+        return self.template.describes(program, extents)
+
+
+@dataclass(frozen=True, slots=True)
+class Shapes:
+    """The conditions on extents: ``holds`` gives None where one fails."""
+
+    extents: Numbers
+    holds: Callable[..., tuple[int, ...] | None]
+    upto: int = 0
+
+    def run(self, slots: list[Any]) -> None:
+        """Look at the extents.
+
+        Raises:
+            Stale: another shape would have been recorded otherwise.
+
+        """
+        if self.holds(*self.extents(slots)) is None:
+            raise Stale("extents for which this was not recorded")
+
 
 def scalar_of(value: Any, dtype: np.dtype) -> np.ndarray:
     """A scalar operand in the dtype that the operation computes with, as a 0-d array.
@@ -87,15 +147,19 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Free:
-    """Values that the program can ask for no more."""
+    """Values that the program can ask for no more; of ``maybe``, those that are large."""
 
     slots: tuple[int, ...]
     upto: int = 0
+    maybe: tuple[int, ...] = ()
 
     def run(self, slots: list[Any]) -> None:
         """Forget them."""
         for slot in self.slots:
             slots[slot] = None
+        for slot in self.maybe:
+            if slots[slot].nbytes >= FREED_BYTES:
+                slots[slot] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,4 +290,4 @@ def brought(value: Any) -> Any:
     return value
 
 
-Step = Batch | Call | Raises | Check | Free | Settle | Adopt
+Step = Batch | Call | Raises | Check | Free | Settle | Adopt | Shapes

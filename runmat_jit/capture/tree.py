@@ -138,7 +138,7 @@ class Departure:
             trail=self.trail(),
             end=self.done,
             slots=self.slots,
-            programs=tuple(step.program for step in batches if isinstance(step, Batch)),
+            programs=tuple(s.shown(self.slots) for s in batches if isinstance(s, Batch)),
             whole=self.whole,
             writes=any(step.writes for step in batches if isinstance(step, (Batch, Call))),
         )
@@ -219,6 +219,26 @@ def segments_of(fork: Fork) -> Iterator[Segment]:
                 yield segment
                 if isinstance(segment.exit, Fork):
                     stack.append(segment.exit)
+
+
+def copied(root: Fork) -> tuple[Fork, dict[Fork, Fork]]:
+    """A tree of the same segments that grows by itself, and what became of each fork."""
+    made = {root: Fork(root.value, root.outcome_of)}
+    stack = [root]
+
+    def copy(segment: Segment) -> Segment:
+        leave = segment.exit
+        if isinstance(leave, Return):
+            return segment
+        made[leave] = Fork(leave.value, leave.outcome_of)
+        stack.append(leave)
+        return replace(segment, exit=made[leave])
+
+    while stack:
+        fork = stack.pop()
+        for outcome, segments in list(fork.outcomes.items()):
+            made[fork].outcomes[outcome] = tuple(map(copy, segments))
+    return made[root], made
 
 
 def prune(root: Fork, limit: int = SEGMENT_LIMIT) -> None:

@@ -15,7 +15,6 @@ from runmat_jit.capture.pytree import Structure, is_namedtuple, is_plain_datacla
 from runmat_jit.capture.storage import Storage
 from runmat_jit.capture.tape import Nest, Ref
 from runmat_jit.capture.traced import ARRAY, GENERIC, PYTHON, TEXT, Traced, TracedMethod
-from runmat_jit.core.types import c_strides
 
 if TYPE_CHECKING:
     from runmat_jit.capture.family import Symbols
@@ -157,7 +156,7 @@ class Encoder:
             return self.lift_opaque(value, slot) if is_opaque(value) else value
         storage = Storage.of(tracer.slot() if slot is None else slot, value)
         if tracer.symbols is not None:
-            self.name_extents(storage, tracer.symbols)
+            self.name_extents(storage, tracer.symbols, made=slot is None)
         traced = Traced(tracer, storage.slot, ARRAY, held=value, geometry=storage.geometry())
         storage.owned_by(traced, tracer.dead, is_freed=storage.is_freed)
         tracer.remember(value, traced)
@@ -173,14 +172,17 @@ class Encoder:
         tracer.watch(traced)
         return traced
 
-    def name_extents(self, storage: Storage, symbols: Symbols) -> None:
-        """Give an argument's extents their names; of other arrays nobody knows them beforehand."""
-        shape = symbols.shapes.get(storage.slot)
-        if shape is None:
-            symbols.usable = symbols.usable and storage.slot < len(self.leaves)
-            return
-        storage.shape = shape
-        storage.strides = tuple([n * storage.dtype.itemsize for n in c_strides(shape)])
+    def name_extents(self, storage: Storage, symbols: Symbols, *, made: bool) -> None:
+        """Give an argument's extents their names.
+
+        Arrays from outside have those that they are read with; of arrays that NumPy has ``made``
+        nobody knows them beforehand.
+        """
+        found = symbols.arrays.get(storage.slot)
+        if found is not None:
+            storage.shape, storage.strides = found
+        elif made:
+            symbols.usable = False
 
     # -- traced to real --------------------------------------------------------------------------
     def raw(self, value: Any, depth: int = 0) -> Any:

@@ -51,11 +51,16 @@ def attempt(
     source = shape_array(tracer, args[0])
     made = fn(source, *rest, **kwargs)
     if made is source:
+        if fn is np.ascontiguousarray:  # of another layout it is a copy
+            symbolic.settle(args[0]._rm_geometry)
         return True, args[0]
     if getitem and not isinstance(made, np.ndarray):
         return element(tracer, args[0], rest[0])
     traced = adopt(tracer, args[0], made, (fn, rest, kwargs))
-    return MISS if traced is None else (True, traced)
+    if traced is None:
+        symbolic.settle(args[0]._rm_geometry)  # of another layout it may be a view
+        return MISS
+    return True, traced
 
 
 def unstable(value: Traced) -> bool:

@@ -43,7 +43,7 @@ class Bound:
     @property
     def parallel(self) -> bool:
         """Whether the launch is long enough to wake the thread pool for it."""
-        return serial_us(self) > PARALLEL_FROM_US
+        return is_long(self.total, self.nbytes, self.instructions)
 
 
 def arrays_first(kernel: Kernel, arguments: Sequence[Argument]) -> tuple[Kernel, list[Argument]]:
@@ -105,12 +105,13 @@ PARALLEL_FROM_US = 8.0
 """Predicted serial time from which the thread pool is worth waking."""
 
 
-def serial_us(launch: Bound) -> float:
-    """Predicted time of a launch on one thread: the slower of arithmetic and memory.
+def is_long(total: int, nbytes: int, instructions: int) -> bool:
+    """Whether a launch is predicted to take longer than that on one thread.
 
-    Measured on a core with 512-bit vectors: 4e-6 us an instruction and element, 10 GB/s.
+    The slower of arithmetic and memory, measured on a core with 512-bit vectors: 4e-6 us an
+    instruction and element, 10 GB/s.
     """
-    return max(4e-6 * launch.total * launch.instructions, 1e-4 * launch.nbytes)
+    return max(4e-6 * total * instructions, 1e-4 * nbytes) > PARALLEL_FROM_US
 
 
 def picker(numbers: Sequence[int]) -> Pick:

@@ -21,6 +21,7 @@ from runmat_jit.core.locks import new_lock
 from runmat_jit.core.protocols import Program
 from runmat_jit.core.types import c_strides
 from runmat_jit.graph.node import Graph, Into, Node, topological
+from runmat_jit.graph.renumber import structure
 from runmat_jit.graph.text import to_text
 from runmat_jit.kernel.ir import Kernel
 from runmat_jit.lower.launch import Launch, Scratch, TableBuffer
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 PROGRAM_LIMIT = 512
 """Programs kept: the least recently used go first. Their kernels stay compiled."""
+TEMPLATE_LIMIT = 128
+"""Graphs kept of which there are programs for every shape, likewise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,7 @@ class Compiler:
     def __init__(self, session: Session) -> None:
         self.session = session
         self._programs: OrderedDict[Any, Compiled] = OrderedDict()
+        self._templates: OrderedDict[Any, Template] = OrderedDict()
         self._lock = new_lock()
         self._building: dict[Any, threading.Lock] = {}
 
@@ -97,6 +101,23 @@ class Compiler:
             if len(self._programs) > PROGRAM_LIMIT:
                 self._programs.popitem(last=False)
         return compiled
+
+    def template(self, graph: Graph, scope: Scope) -> Template:
+        """The programs of a graph of extents, whose conditions the scope has; one for each text."""
+        from runmat_jit.compiler.template import Template  # noqa: PLC0415  (it needs this module)
+
+        lines = tuple(node.line for node in graph.nodes)
+        conditions = tuple(scope.conditions)
+        key = (to_text(structure(graph)), tuple(scope.formulas), scope.symbols, conditions, lines)
+        with self._lock:
+            known = self._templates.get(key)
+            if known is None:
+                scope.close()
+                known = self._templates[key] = Template(self, graph, scope)
+                if len(self._templates) > TEMPLATE_LIMIT:
+                    self._templates.popitem(last=False)
+            self._templates.move_to_end(key)
+            return known
 
     def _known(self, key: Any) -> Compiled | None:
         with self._lock:
@@ -227,15 +248,13 @@ class DeviceExecutor:
         return self.compiler.compile(graph, self.device, resident=self.is_resident)
 
     def template(self, graph: Graph, scope: Scope) -> Template | None:
-        """The program of a graph for every shape; None where programs are not plainly native."""
+        """The programs of a graph for every shape; None where programs are not plainly native."""
         session = self.compiler.session
         if self.device != "cpu" or self.is_resident or session.config.verify == 1:
             return None
         if session.unsupported is not None:
             return None
-        from runmat_jit.compiler.template import make_template  # noqa: PLC0415  (it needs this module)
-
-        return make_template(self.compiler, graph, scope)
+        return self.compiler.template(graph, scope)
 
     def resident(self) -> DeviceExecutor:
         """The same for calls with arrays whose contents may be on a device."""

@@ -123,7 +123,7 @@ class NativeProgram:
         for buffer in layout.buffers:
             if buffer.shares is not None:
                 memory.append(memory[buffer.shares])
-            elif buffer.nbytes < _SMALL and buffer.strides is None:
+            elif buffer.nbytes < SMALL and buffer.strides is None:
                 memory.append(np.empty(buffer.shape, buffer.dtype))
             else:
                 memory.append(empty(buffer.shape, buffer.dtype, buffer.strides))
@@ -142,7 +142,7 @@ class NativeProgram:
         return list(self._fresh(memory))
 
     def _run_kernels(self, memory: Sequence[np.ndarray], blocks: Blocks) -> None:
-        launch, addresses, offsets = self._launch, blocks.addresses, blocks.offsets
+        launch, addresses, offsets = self._launch, blocks.addresses, blocks.offset_addresses
         for number, bound, pick, parallel in self._numbered:
             for slot, place in bound.scalars:
                 blocks.set_scalar(number, slot, memory[place])
@@ -165,7 +165,7 @@ class NativeProgram:
                     bound.total,
                     bound.grain,
                     parallel,
-                    shift.ctypes.data,
+                    shift,
                 )
         self._count("kernel_launches", len(self.launches))
         self._count("bytes_moved", self.nbytes)
@@ -175,7 +175,8 @@ class NativeProgram:
         report(self._events(inputs, warn))
 
 
-_SMALL = 1 << 20
+SMALL = 1 << 20
+"""Bytes from which memory is recycled."""
 
 
 def report(found: Sequence[EventReport]) -> None:

@@ -12,7 +12,7 @@ then on the computation holds for this value alone, which is a condition too.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
 
@@ -44,27 +44,99 @@ class Scope:
         """The computation is over: who looks at its numbers from now on decides nothing."""
         self._closed = True
 
+    def name(self, number: int) -> str:
+        """What a number is called in formulas; of an extent of another computation, its value."""
+        if isinstance(number, Extent) and number.scope is self:
+            return number.name
+        value = operator.index(number)
+        return repr(value) if value >= 0 else f"({value})"
+
+    # -- other values of the symbols ---------------------------------------------------------------
+    def values(self, symbols: Sequence[int]) -> dict[str, int] | None:
+        """What each symbol and formula is for these symbols; None where a condition fails."""
+        found = {f"s{number}": value for number, value in enumerate(symbols)}
+        for sign, left, right, kept in self._in_order(self.formulas):
+            if isinstance(kept, bool):
+                if _OPERATORS[sign](_value(left, found), _value(right, found)) is not kept:
+                    return None
+            else:
+                found[f"f{kept}"] = _OPERATORS[sign](_value(left, found), _value(right, found))
+        return found
+
+    def moved(self, symbols: Sequence[int]) -> tuple[Scope, dict[str, int]]:
+        """A scope of the same symbols with other values, and each name's extent in it.
+
+        The values meet the conditions, which the new scope does not have.
+        """
+        scope = Scope()
+        found = {f"s{number}": scope.symbol(value) for number, value in enumerate(symbols)}
+        for (sign, left, right), number in self.formulas.items():
+            found[f"f{number}"] = _OPERATORS[sign](_value(left, found), _value(right, found))
+        return scope, found
+
+    def lines(self, numbers: Iterable[int]) -> list[str]:
+        """Python statements that compute these numbers; they return None where a condition fails.
+
+        Names are those of ``name``; the symbols are taken to be there.
+        """
+        lines = []
+        for sign, left, right, kept in self._in_order(self._needed(numbers)):
+            if isinstance(kept, bool):
+                refuse = f"not {left} {sign} {right}" if kept else f"{left} {sign} {right}"
+                lines.append(f"if {refuse}: return None")
+            else:
+                lines.append(f"f{kept} = {left} {sign} {right}")
+        return lines
+
     def function(self, numbers: Iterable[int]) -> Callable[..., tuple[int, ...] | None]:
         """A function of the symbols' values: these numbers, or None where a condition fails."""
-        tests: dict[int, list[str]] = {}
-        for sign, left, right, holds in self.conditions:
-            refuse = f"not {left} {sign} {right}" if holds else f"{left} {sign} {right}"
-            line = f"    if {refuse}: return None"
-            tests.setdefault(max(_age(left), _age(right)), []).append(line)
-        lines = [f"def numbers({', '.join(f's{n}' for n in range(self.symbols))}):"]
-        lines += tests.get(-1, [])
-        for (sign, left, right), number in self.formulas.items():
-            lines.append(f"    f{number} = {left} {sign} {right}")
-            lines += tests.get(number, [])
-        lines.append(f"    return ({''.join(f'{_name(n, self)}, ' for n in numbers)})")
+        numbers = tuple(numbers)
+        # Names first: an extent of another computation is looked at, which is a condition there.
+        names = f"({''.join(f'{self.name(n)}, ' for n in numbers)})"
+        text = [f"def numbers({', '.join(f's{n}' for n in range(self.symbols))}):"]
+        text += [f"    {line}" for line in (*self.lines(numbers), f"return {names}")]
         found: dict[str, Any] = {}
-        exec("\n".join(lines), found)  # noqa: S102  (text of numbers and operators, made above)
+        exec("\n".join(text), found)  # noqa: S102  (text of numbers and operators, made above)
         return cast("Callable[..., tuple[int, ...] | None]", found["numbers"])
+
+    def _in_order(
+        self, formulas: Mapping[tuple[str, str, str], int]
+    ) -> Iterator[tuple[str, str, str, int | bool]]:
+        """Formulas (with their numbers) and conditions (with what was found), each after its own.
+
+        A condition comes before the formulas that were made after its operands: it may be what
+        keeps them from dividing by zero.
+        """
+        tests: dict[int, list[tuple[str, str, str, bool]]] = {}
+        for condition in self.conditions:
+            tests.setdefault(max(_age(condition[1]), _age(condition[2])), []).append(condition)
+        yield from tests.get(-1, ())
+        for (sign, left, right), number in formulas.items():
+            yield sign, left, right, number
+            yield from tests.get(number, ())
+
+    def _needed(self, numbers: Iterable[int]) -> dict[tuple[str, str, str], int]:
+        """The formulas that these numbers and the conditions are computed from."""
+        wanted = {self.name(number) for number in numbers}
+        for _, left, right, _ in self.conditions:
+            wanted |= {left, right}
+        needed = {}
+        for parts, number in reversed(self.formulas.items()):
+            if f"f{number}" in wanted:
+                needed[parts] = number
+                wanted |= set(parts[1:])
+        return dict(reversed(needed.items()))
 
 
 def _age(name: str) -> int:
     """The number of a formula, which grows as they are made; -1 for symbols and constants."""
     return int(name[1:]) if name.startswith("f") else -1
+
+
+def _value(name: str, values: Mapping[str, int]) -> int:
+    """What a name stands for; constants are their own names."""
+    found = values.get(name)
+    return int(name.strip("()")) if found is None else found
 
 
 class Extent:
@@ -141,17 +213,9 @@ def plain(number: int) -> int:
     return number.value if isinstance(number, Extent) else number
 
 
-def _name(number: int, scope: Scope) -> str:
-    """What a number is called in formulas; of an extent of another computation, its value."""
-    if isinstance(number, Extent) and number.scope is scope:
-        return number.name
-    value = operator.index(number)
-    return repr(value) if value >= 0 else f"({value})"
-
-
 def _arithmetic(sign: str, function: Callable[[int, int], int]) -> tuple[Any, Any]:
     def computed(left: Any, right: Any, scope: Scope) -> int:
-        name = scope.formula(sign, _name(left, scope), _name(right, scope))
+        name = scope.formula(sign, scope.name(left), scope.name(right))
         return extent(function(plain(left), plain(right)), name, scope)
 
     def forward(self: Extent, other: Any) -> Any:
@@ -187,7 +251,7 @@ def _comparison(sign: str, function: Callable[[Any, Any], bool]) -> Any:
         if not isinstance(other, int | Extent):
             return NotImplemented
         holds = function(self.value, plain(cast("int", other)))
-        left, right = self.name, _name(cast("int", other), self.scope)
+        left, right = self.name, self.scope.name(cast("int", other))
         if left != right:
             self.scope.note(sign, left, right, holds=holds)
         return holds
@@ -198,6 +262,9 @@ def _comparison(sign: str, function: Callable[[Any, Any], bool]) -> Any:
 _NEUTRAL: Final = {"+": 0, "-": 0, "*": 1, "//": 1}
 _ARITHMETIC: Final = {"add": "+", "sub": "-", "mul": "*", "floordiv": "//", "mod": "%"}
 _COMPARISONS: Final = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+_OPERATORS: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
+    sign: getattr(operator, name) for name, sign in (*_ARITHMETIC.items(), *_COMPARISONS.items())
+}
 
 
 def _install() -> None:

@@ -23,16 +23,21 @@ class Program(Protocol):
 
 
 class Template(Protocol):
-    """A program for every shape that meets the conditions of a scope."""
+    """The programs of a graph of extents, for all that meet the conditions of a scope."""
 
-    def numbers(self) -> list[int]:
-        """What depends on the shape, as formulas."""
+    def run(
+        self, extents: tuple[int, ...], inputs: Sequence[Any], warn: frozenset[str]
+    ) -> list[np.ndarray]:
+        """Run the program for these values of the scope's symbols, as :meth:`Program.run` does."""
 
-    def at(self, numbers: Sequence[int], symbols: Sequence[int]) -> Program:
-        """The program for given values of the formulas and of the scope's symbols."""
+    def at(self, extents: tuple[int, ...]) -> Program:
+        """The program that was, or would be, compiled for these values alone."""
 
-    def describes(self, program: Program, numbers: Sequence[int]) -> bool:
-        """Whether a program, compiled for one shape, is this one with these numbers."""
+    def prepare(self, extents: tuple[int, ...]) -> Program:
+        """The same, and learn from it for other values."""
+
+    def describes(self, program: Program, extents: tuple[int, ...]) -> bool:
+        """Whether a program, of a graph that was recorded with these values, is of this one."""
 
 
 class Executor(Protocol):
@@ -42,7 +47,7 @@ class Executor(Protocol):
         """A program for a :class:`runmat_jit.graph.node.Graph`; equal structure compiles once."""
 
     def template(self, graph: Any, scope: Any) -> Template | None:
-        """A program for every shape, of a graph whose extents are symbols of a scope."""
+        """Programs for every shape, of a graph whose extents are symbols of a scope."""
 
     def resident(self) -> Executor:
         """One whose programs take inputs where they are and leave results there."""

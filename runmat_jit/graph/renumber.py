@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from runmat_jit.core.extent import Extent, Scope, plain
 from runmat_jit.core.types import TensorType
@@ -12,43 +12,66 @@ from runmat_jit.graph.node import Graph, GraphBuilder, Into, Node, Output
 
 def concrete(graph: Graph, scope: Scope, symbols: Sequence[int]) -> Graph:
     """A graph of extents as a graph of the numbers that they have for these symbols."""
-    formulas: dict[str, int] = {}
+    values = scope.values(symbols)
+    assert values is not None, "the conditions are met"
+    return named(graph, values)
 
-    def collect(number: Any) -> Any:
-        if isinstance(number, Extent):
-            formulas.setdefault(number.name, number)  # type: ignore[arg-type]  # stands for an int
-        return number
 
-    for value in numbers_in(graph):
-        collect(value)
-    values = scope.function(formulas.values())(*symbols)
-    assert values is not None, "the conditions were met when the program was made"
-    known = dict(zip(formulas, values, strict=True))
-    return renumbered(graph, lambda n: known[n.name] if isinstance(n, Extent) else n)
+def named(graph: Graph, values: Mapping[str, int]) -> Graph:
+    """A graph of extents with other numbers for their names."""
+    return renumbered(graph, lambda n: values[n.name] if isinstance(n, Extent) else n)
+
+
+def is_named(graph: Graph, values: Mapping[str, int], other: Graph) -> bool:
+    """Whether ``other`` is what ``named`` gives, the lines of its nodes included."""
+    if (len(graph.nodes), len(graph.inputs)) != (len(other.nodes), len(other.inputs)):
+        return False
+    theirs = dict(zip((*graph.inputs, *graph.nodes), (*other.inputs, *other.nodes), strict=True))
+
+    def exact(value: Any) -> Any:
+        """A parameter that tells 1 from 1.0, and 0.0 from -0.0."""
+        if isinstance(value, tuple):
+            return tuple(map(exact, value))
+        if isinstance(value, Extent):
+            value = values[value.name]
+        return type(value), value.hex() if isinstance(value, float) else value
+
+    def parts(node: Node, args: Iterable[Node]) -> Any:
+        params = {name: exact(value) for name, value in node.params.items()}
+        return node.op, tuple(args), params, node.type.dtype, exact(node.type.shape), node.line
+
+    def target(output: Output) -> Any:
+        into = output.target
+        if isinstance(into, Into):
+            return into.input, exact(into.offset), exact(into.strides)
+        return into
+
+    return all(
+        parts(ours, [theirs[arg] for arg in ours.args]) == parts(node, node.args)
+        for ours, node in theirs.items()
+    ) and [(theirs[o.node], target(o)) for o in graph.outputs] == [
+        (o.node, target(o)) for o in other.outputs
+    ]
+
+
+def structure(graph: Graph) -> Graph:
+    """A graph of extents with a number for each name: equal for graphs of equal names."""
+
+    def code(number: Any) -> Any:
+        if not isinstance(number, Extent):
+            return number
+        return _CODES[number.name[0]] + int(number.name[1:])
+
+    return renumbered(graph, code)
+
+
+_CODES: Final = {"s": 1 << 62, "f": 1 << 63}
+"""More elements than an axis has, for the names of symbols and of formulas."""
 
 
 def as_seen(graph: Graph) -> Graph:
     """A graph of extents as a graph of the numbers that they have in this computation."""
     return renumbered(graph, plain)
-
-
-def numbers_in(graph: Graph) -> list[Any]:
-    """Everything in a graph that may be an extent."""
-    found: list[Any] = []
-
-    def walk(value: Any) -> None:
-        if isinstance(value, tuple):
-            for item in value:
-                walk(item)
-        else:
-            found.append(value)
-
-    for node in graph.nodes:
-        walk((node.type.shape, tuple(node.params.values())))
-    for output in graph.outputs:
-        if isinstance(output.target, Into):
-            walk((output.target.offset, output.target.strides))
-    return found
 
 
 def renumbered(graph: Graph, number: Callable[[Any], Any]) -> Graph:

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runmat_jit.compiler.compiler import Compiler, build
-from runmat_jit.compiler.template import make_template
+from runmat_jit.compiler.template import PLANS, Template, make_plan_at
+from runmat_jit.compiler.template import PROGRAMS as PROGRAM_LIMIT
 from runmat_jit.core.extent import Scope
 from runmat_jit.core.types import TensorType, c_strides
 from runmat_jit.graph.apply import apply
@@ -71,53 +72,138 @@ def graph_of(program, shape, scope=None):
 
 def template_of(program, shape):
     scope = Scope()
-    made = make_template(Compiler(current_session()), graph_of(program, shape, scope), scope)
-    return made, scope.function(made.numbers())
+    return Template(Compiler(current_session()), graph_of(program, shape, scope), scope)
 
 
-shapes = st.tuples(st.integers(2, 400), st.integers(2, 400))
+def plan_of(program, shape):
+    return make_plan_at(template_of(program, shape), shape)
 
 
-@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+def operands(shape):
+    return [np.random.default_rng(n).random(shape, F32) for n in range(2)]
+
+
+def compiled(program, shape, values):
+    (result,) = build(current_session(), graph_of(program, shape), NONE).run(values, NONE)
+    return result
+
+
+near = st.sampled_from([n * 16384 + d for n in (1, 2, 5) for d in (-1, 0, 1)])
+shapes = st.tuples(st.integers(2, 400), st.integers(2, 400)) | st.tuples(st.integers(2, 9), near)
+parametrized = pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+
+
+@parametrized
 @settings(max_examples=10)
 @given(shapes, st.lists(shapes, min_size=1, max_size=4))
-def test_a_template_gives_the_program_of_a_shape_or_refuses(program, first, others):
-    made, function = template_of(program, first)
-    assert function(*first) is not None
+def test_a_plan_gives_the_program_of_a_shape_or_refuses(program, first, others):
+    plan = plan_of(program, first)
+    assert plan.holds(first)
     for shape in (first, *others):
-        numbers = function(*shape)
-        if numbers is None:
-            continue
-        expected = build(current_session(), graph_of(program, shape), NONE)
-        assert made.describes(expected, numbers)
-        values = [np.random.default_rng(n).random(shape, F32) for n in range(2)]
-        (left,) = made.at(numbers, shape).run(values, NONE)
-        (right,) = expected.run(values, NONE)
-        np.testing.assert_array_equal(left, right)
+        values = operands(shape)
+        found = plan.run(values, NONE, *shape)
+        assert (found is None) is not plan.holds(shape)
+        if found is not None:
+            assert plan.describes(build(current_session(), graph_of(program, shape), NONE), shape)
+            np.testing.assert_array_equal(found[0], compiled(program, shape, values))
 
 
-@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
-def test_a_template_holds_for_neighbors_of_its_shape(program):
-    _, function = template_of(program, (300, 777))
-    assert function(301, 778) is not None
+@parametrized
+@settings(max_examples=5)
+@given(st.lists(shapes, min_size=4, max_size=10))
+def test_a_template_runs_any_shapes_in_any_order(program, found):
+    template = template_of(program, (30, 40))
+    for shape in filter(template.scope.values, (*found, *reversed(found))):
+        values = operands(shape)
+        (ours,) = template.run(shape, values, NONE)
+        np.testing.assert_array_equal(ours, compiled(program, shape, values))
+    assert len(template.plans) + len(template._untried) <= PLANS
 
 
-def test_a_template_does_not_describe_another_program():
-    made, function = template_of(PROGRAMS["chain"], (30, 40))
-    numbers = function(31, 41)
+def test_a_template_keeps_a_bounded_number_of_programs():
+    template = template_of(PROGRAMS["all"], (30, 40))
+    template._failures = 3  # so that each shape has a program of its own
+    for n in range(2, PROGRAM_LIMIT + 20):
+        template.run((n, 3), operands((n, 3)), NONE)
+    assert len(template._programs) == PROGRAM_LIMIT
+    assert not template.plans
+
+
+def test_the_second_shape_is_compiled_and_the_third_is_not():
+    template = template_of(PROGRAMS["softmax"], (300, 777))
+    count = current_session().telemetry.snapshot
+    before = count()["programs_built"]
+    for n in range(300, 310):
+        template.run((n, 777), operands((n, 777)), NONE)
+    assert count()["programs_built"] == before + 2
+    assert len(template.plans) == 1
+
+
+def test_a_plan_is_tried_by_another_shape_than_its_own():
+    template = template_of(PROGRAMS["chain"], (30, 40))
+    for _ in range(3):
+        template.prepare((30, 40))
+    assert not template.plans
+    template.prepare((31, 41))
+    assert len(template.plans) == 1
+
+
+def test_a_plan_that_is_wrong_is_never_run(monkeypatch):
+    template = template_of(PROGRAMS["chain"], (30, 40))
+    monkeypatch.setattr("runmat_jit.compiler.template.Plan.describes", lambda *_: False)
+    for n in range(30, 50):
+        values = operands((n, 40))
+        (ours,) = template.run((n, 40), values, NONE)
+        np.testing.assert_array_equal(ours, compiled(PROGRAMS["chain"], (n, 40), values))
+    assert not template.plans
+    assert not template._untried
+
+
+@parametrized
+def test_a_plan_holds_for_neighbors_of_its_shape(program):
+    assert plan_of(program, (300, 777)).holds((301, 778))
+
+
+def test_a_plan_does_not_describe_another_program():
+    plan = plan_of(PROGRAMS["chain"], (30, 40))
     other = build(current_session(), graph_of(PROGRAMS["transposed"], (31, 41)), NONE)
-    assert not made.describes(other, numbers)
+    assert not plan.describes(other, (31, 41))
     same = build(current_session(), graph_of(PROGRAMS["chain"], (31, 42)), NONE)
-    assert not made.describes(same, numbers)
+    assert not plan.describes(same, (31, 41))
+    assert plan.describes(same, (31, 42))
+
+
+def test_a_template_describes_graphs_of_its_formulas():
+    template = template_of(PROGRAMS["chain"], (30, 40))
+    same = build(current_session(), graph_of(PROGRAMS["chain"], (31, 42)), NONE)
+    other = build(current_session(), graph_of(PROGRAMS["softmax"], (31, 42)), NONE)
+    assert template.describes(same, (31, 42))
+    assert not template.describes(same, (31, 41))
+    assert not template.describes(other, (31, 42))
+
+
+def test_graphs_of_equal_formulas_have_one_template():
+    compiler = Compiler(current_session())
+
+    def template(name, shape):
+        scope = Scope()
+        return compiler.template(graph_of(PROGRAMS[name], shape, scope), scope)
+
+    assert template("chain", (30, 40)) is template("chain", (50, 60))
+    assert template("chain", (30, 40)) is not template("softmax", (30, 40))
 
 
 def test_events_are_those_of_the_shape():
-    made, function = template_of(PROGRAMS["transposed"], (30, 40))
-    program = made.at(function(31, 41), (31, 41))
+    template = template_of(PROGRAMS["transposed"], (30, 40))
+    template.prepare((30, 40))
+    template.prepare((32, 42))
     x = np.ones((31, 41), F32)
     x[30, 40] = -1
+    (plan,) = template.plans
     with pytest.warns(RuntimeWarning, match="invalid value encountered in log"):
-        program.run([x, x], frozenset({"invalid"}))
+        plan.run([x, x], frozenset({"invalid"}), 31, 41)
+    x[30, 40] = 1
+    plan.run([x, x], frozenset({"invalid"}), 31, 41)  # what happened is forgotten
 
 
 def test_writes_go_to_their_place():
@@ -126,10 +212,18 @@ def test_writes_go_to_their_place():
     make = Writer(shape, shape)
     doubled = make("add", make.inputs[0], make.inputs[0])
     graph = make.builder.finish([Output(doubled, Into(1, 0, c_strides(shape)))])
-    made = make_template(Compiler(current_session()), graph, scope)
+    plan = make_plan_at(Template(Compiler(current_session()), graph, scope), (6, 8))
     x, y = np.ones((7, 9), F32), np.zeros((7, 9), F32)
-    made.at(scope.function(made.numbers())(7, 9), (7, 9)).run([x, y], NONE)
+    plan.run([x, y], NONE, 7, 9)
     np.testing.assert_array_equal(y, 2 * x)
+
+
+def test_large_results_and_temporaries_are_those_of_the_shape():
+    plan = plan_of(PROGRAMS["softmax"], (64, 2000))
+    for rows in (64, 3000, 65):  # below, above and below what memory is recycled from
+        values = operands((rows, 2000))
+        (found,) = plan.run(values, NONE, rows, 2000)
+        np.testing.assert_array_equal(found, compiled(softmax, (rows, 2000), values))
 
 
 def test_a_graph_of_symbols_is_the_graph_of_their_values():

@@ -1,0 +1,129 @@
+"""The segments that one recording went along, as they are and for every shape."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from runmat_jit.capture.tape import Return
+from runmat_jit.capture.trace import Batch, Call, Check, Free, Numbers, ShapedBatch, Shapes
+from runmat_jit.capture.tree import Fork, Segment
+
+
+class Leg(NamedTuple):
+    """A segment, and the outcome (of the fork before it) that led to it."""
+
+    outcome: Hashable
+    segment: Segment
+
+
+Path = tuple[Leg, ...]
+
+
+def path_of(segment: Segment) -> Path:
+    """The segments of one recording, which are not yet where other calls add to them."""
+    path = [Leg(None, segment)]
+    while isinstance(leave := path[-1].segment.exit, Fork):
+        ((outcome, (found,)),) = leave.outcomes.items()
+        path.append(Leg(outcome, found))
+    return tuple(path)
+
+
+def shaped_path(path: Path, templates: Mapping[int, Any], extents: Numbers) -> Path:
+    """The path with batches for every shape; ``templates`` has those of each, by its identity."""
+    made: list[Leg] = []
+    for outcome, segment in reversed(path):
+        steps = tuple(
+            shaped(step, templates[id(step)], extents) if isinstance(step, Batch) else step
+            for step in segment.steps
+        )
+        leave = segment.exit
+        if isinstance(leave, Fork):
+            leave = Fork(leave.value, leave.outcome_of, {made[-1].outcome: (made[-1].segment,)})
+        made.append(Leg(outcome, replace(segment, used=0, steps=steps, exit=leave)))
+    return tuple(reversed(made))
+
+
+def shaped(batch: Batch, template: Any, extents: Numbers) -> ShapedBatch:
+    """A batch for every shape."""
+    return ShapedBatch(
+        batch.program,
+        batch.inputs,
+        batch.outputs,
+        batch.warn,
+        batch.writes,
+        batch.upto,
+        template,
+        extents,
+    )
+
+
+def batches_of(path: Path) -> list[Batch]:
+    """The batches of a path, in order."""
+    return [step for leg in path for step in leg.segment.steps if isinstance(step, Batch)]
+
+
+def is_plain(path: Path) -> bool:
+    """Whether a path leads to the end of a call, by steps that say the same for every shape."""
+    steps = [step for leg in path for step in (*leg.segment.early, *leg.segment.steps)]
+    return (
+        isinstance(path[-1].segment.exit, Return)
+        and all(
+            isinstance(step, Batch | Check | Free)
+            or (isinstance(step, Call) and not tells_shapes(step.op.structure))
+            for step in steps
+        )
+        and not any(tells_shapes(leg.outcome) for leg in path)
+    )
+
+
+def tells_shapes(structure: Any) -> bool:
+    """Whether a structure, or an outcome, is that of an array."""
+    if isinstance(structure, tuple):
+        return any(map(tells_shapes, structure))
+    return structure is np.ndarray
+
+
+def outline(segment: Segment) -> Hashable:
+    """Everything about a plain segment but its programs, guards and reads, and what it forgets.
+
+    Of what follows it says where Python decides, not how.
+    """
+    return (
+        segment.start,
+        segment.size,
+        len(segment.early),
+        len(segment.names),
+        len(segment.reads),
+        tuple([_outline_of_step(step) for step in segment.steps if not isinstance(step, Free)]),
+        _outline_of_exit(segment.exit),
+    )
+
+
+def _outline_of_step(step: Any) -> Hashable:
+    if isinstance(step, Batch):
+        return "batch", step.inputs, step.outputs, step.warn, step.writes, step.upto
+    if isinstance(step, Call):
+        return "call", str(step.op), step.op.structure, step.writes, step.upto
+    return type(step).__name__, str(step)
+
+
+def _outline_of_exit(leave: Fork | Return) -> Hashable:
+    if isinstance(leave, Fork):
+        return repr(leave.value), leave.outcome_of
+    return repr(leave)
+
+
+def fits(segment: Segment, extents: tuple[int, ...]) -> bool:
+    """Whether a segment may be run for these extents."""
+    conditions = [step for step in segment.early if isinstance(step, Shapes)]
+    return all(step.holds(*extents) is not None for step in conditions)
+
+
+def programs_of(segments: Sequence[Segment], extents: tuple[int, ...]) -> tuple[Any, ...]:
+    """The programs of segments for every shape, as they are compiled for these extents."""
+    steps = [step for segment in segments for step in segment.steps]
+    return tuple([step.template.at(extents) for step in steps if isinstance(step, ShapedBatch)])

@@ -1,0 +1,179 @@
+"""A program whose numbers are formulas, as one Python function of the extents.
+
+The function does what ``NativeProgram.run`` does, with every number computed where it is needed::
+
+    def run(inputs, warn, s0):
+        if s0 < 8: return None
+        f0 = s0 * 4
+        blocks = take()
+        m0, = inputs
+        m5 = empty((s0,), d5) if f0 < 1048576 else allocate((s0,), d5)
+        pack0(blocks.words[0], 16, s0)
+        launch(139641217, (m0, m5), blocks.addresses[0], s0, 16384, is_long(s0, f0, 212))
+        happened = give(blocks) or False
+        if happened and warn: report(inputs, warn, (s0,))
+        return [m5]
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from runmat_jit.compiler.binding import Bound, is_long
+from runmat_jit.compiler.blocks import Blocks, is_shifted
+from runmat_jit.compiler.program import SMALL, Buffer, Commit, Layout, write
+from runmat_jit.core.extent import Extent, Scope
+from runmat_jit.runtime.session import Session
+
+Run = Callable[..., "list[np.ndarray] | None"]
+"""Takes inputs, events to warn of, and the extents; None where a condition fails."""
+Report = Callable[[Sequence[Any], frozenset[str], tuple[int, ...]], None]
+"""Finds and reports the events of a run."""
+
+
+def call_plan(
+    session: Session,
+    scope: Scope,
+    layout: Layout,
+    launches: Sequence[Bound],
+    report: Report,
+    *,
+    blind: bool,
+) -> Run:
+    """The function that runs a program of extents; safe to call from several threads.
+
+    ``blind``: as of :class:`NativeProgram`.
+    """
+    text = _Text(scope, layout, launches, blind=blind)
+    idle: list[Blocks] = []
+
+    def take() -> Blocks:
+        try:
+            return idle.pop()
+        except IndexError:
+            return Blocks(launches)
+
+    def give(blocks: Blocks) -> bool:
+        happened = bool(blocks.word[0])
+        if happened:
+            blocks.word[0] = 0
+        idle.append(blocks)
+        return happened
+
+    names: dict[str, Any] = {
+        "take": take,
+        "give": give,
+        "report": report,
+        "launch": session.launcher.run,
+        "count": session.telemetry.count,
+        "empty": np.empty,
+        "allocate": session.allocator.empty,
+        "is_long": is_long,
+        "write": write,
+        "Commit": Commit,
+        **{f"m{layout.inputs + n}": array for n, array in enumerate(layout.constants)},
+        **{f"d{buffer.place}": buffer.dtype for buffer in layout.buffers},
+        **{f"pack{n}": packer(launch.block) for n, launch in enumerate(launches)},
+        **{f"shift{n}": packer(launch.offsets) for n, launch in enumerate(launches)},
+    }
+    exec("\n".join(text.lines()), names)  # noqa: S102  (text of numbers and names, made below)
+    return cast("Run", names["run"])
+
+
+def packer(numbers: Sequence[int]) -> Callable[..., None]:
+    """A function that stores as many int64 in an array, from a byte offset on."""
+    return struct.Struct(f"{len(numbers)}q").pack_into
+
+
+class _Text:
+    """Writes the function; ``m<place>`` is an array of the program's memory."""
+
+    def __init__(
+        self, scope: Scope, layout: Layout, launches: Sequence[Bound], *, blind: bool
+    ) -> None:
+        self.blind = blind
+        self.scope, self.layout, self.launches = scope, layout, launches
+        self.nbytes = sum(launch.nbytes for launch in launches)
+
+    def lines(self) -> Iterator[str]:
+        """The whole function."""
+        symbols = "".join(f"s{number}, " for number in range(self.scope.symbols))
+        yield f"def run(inputs, warn, {symbols}):"
+        yield from (f"    {line}" for line in self.body(symbols))
+
+    def body(self, symbols: str) -> Iterator[str]:
+        layout = self.layout
+        yield from self.scope.lines([*numbers_of(layout, self.launches), self.nbytes])
+        yield "blocks = take()"
+        if layout.inputs:
+            yield f"{self.arrays(range(layout.inputs))} = inputs"
+        yield from map(self.memory, layout.buffers)
+        for number, launch in enumerate(self.launches):
+            yield from self.launch(number, launch)
+        yield f"count('kernel_launches', {len(self.launches)})"
+        yield f"count('bytes_moved', {self.name(self.nbytes)})"
+        yield f"happened = give(blocks) or {self.blind}"
+        yield f"if happened and warn: report(inputs, warn, ({symbols}))"
+        yield from (f"m{target}[...] = m{source}" for source, target in layout.copies)
+        yield from map(self.commit, layout.commits)
+        yield f"return [{self.arrays(layout.fresh)}]"
+
+    def memory(self, buffer: Buffer) -> str:
+        """An array that a run makes; large ones of recycled memory."""
+        made = f"m{buffer.place}"
+        if buffer.shares is not None:
+            return f"{made} = m{buffer.shares}"
+        arguments = f"{self.names(buffer.shape)}, d{buffer.place}"
+        if buffer.strides is not None:
+            return f"{made} = allocate({arguments}, {self.names(buffer.strides)})"
+        small = f"empty({arguments}) if {self.name(buffer.nbytes)} < {SMALL}"
+        return f"{made} = {small} else allocate({arguments})"
+
+    def launch(self, number: int, launch: Bound) -> Iterator[str]:
+        """One kernel: its numbers, scalars by value, and the call."""
+        for function, block, first, numbers in (
+            ("pack", "words", len(launch.places), launch.block),
+            ("shift", "offsets", 0, launch.offsets),
+        ):
+            if any(isinstance(each, Extent) for each in numbers):
+                listed = ", ".join(map(self.name, numbers))
+                yield f"{function}{number}(blocks.{block}[{number}], {8 * first}, {listed})"
+        for slot, place in launch.scalars:
+            yield f"blocks.set_scalar({number}, {slot}, m{place})"
+        total, nbytes = self.name(launch.total), self.name(launch.nbytes)
+        shift = f", blocks.offset_addresses[{number}]" if is_shifted(launch) else ""
+        yield (
+            f"launch({launch.address}, ({self.arrays(launch.places)}), "
+            f"blocks.addresses[{number}], {total}, {self.name(launch.grain)}, "
+            f"is_long({total}, {nbytes}, {launch.instructions}){shift})"
+        )
+
+    def commit(self, commit: Commit) -> str:
+        """A write into an input."""
+        numbers = f"{self.name(commit.offset)}, {self.names(commit.shape)}"
+        numbers += f", {self.names(commit.strides)}, {commit.whole}"
+        made = f"Commit({commit.source}, {commit.input}, {numbers})"
+        return f"write(m{commit.input}, m{commit.source}, {made})"
+
+    def arrays(self, places: Sequence[int]) -> str:
+        return "".join(f"m{place}, " for place in places)
+
+    def names(self, numbers: Sequence[int]) -> str:
+        return f"({''.join(f'{self.name(number)}, ' for number in numbers)})"
+
+    def name(self, number: int) -> str:
+        return self.scope.name(number)
+
+
+def numbers_of(layout: Layout, launches: Sequence[Bound]) -> Iterator[int]:
+    """Every number of a program that depends on extents, in a fixed order."""
+    for buffer in layout.buffers:
+        yield from (*buffer.shape, *(buffer.strides or ()), buffer.nbytes)
+    for commit in layout.commits:
+        yield from (commit.offset, *commit.shape, *commit.strides)
+    for launch in launches:
+        yield from (*launch.offsets, *launch.block, launch.total, launch.grain, launch.nbytes)
