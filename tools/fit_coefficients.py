@@ -52,6 +52,16 @@ def split(x: mp.mpf, *digits: int) -> tuple[float, ...]:
     return tuple(parts)
 
 
+def split_from_below(x: mp.mpf, *digits: int) -> tuple[float, ...]:
+    """As ``split`` of a positive number, all parts positive."""
+    parts = []
+    for count in digits:
+        unit = mp.ldexp(1, mp.frexp(x)[1] - count)
+        parts.append(float(mp.floor(x / unit) * unit))
+        x = x - parts[-1]
+    return tuple(parts)
+
+
 def nodes(lo: float, hi: float, count: int) -> list[mp.mpf]:
     """Chebyshev nodes of an interval."""
     middle, half = (mp.mpf(lo) + hi) / 2, (mp.mpf(hi) - lo) / 2
@@ -153,6 +163,24 @@ FITS = (
         weight=sine_weight,
     ),
     Fit(
+        "SINE_OF_SQUARE",
+        lambda z: (mp.sin(mp.sqrt(z)) / mp.sqrt(z) - 1) / z,
+        1e-20,
+        1.5709**2,
+        {"f32": 4},
+        "(sin(r) / r - 1) / r**2, in r**2",
+        weight=lambda z: z,
+    ),
+    Fit(
+        "TANH_OF_SQUARE",
+        lambda z: (mp.tanh(mp.sqrt(z)) / mp.sqrt(z) - 1) / z,
+        1e-20,
+        0.6001**2,
+        {"f32": 5},
+        "(tanh(r) / r - 1) / r**2, in r**2",
+        weight=lambda z: z,
+    ),
+    Fit(
         "LOG_F32",
         lambda f: (mp.log1p(f) - f + f * f / 2) / f**3,
         -0.29292,
@@ -194,6 +222,10 @@ def constants() -> dict[str, tuple[str, dict[str, tuple[float, ...]]]]:
             "PI": (
                 "pi; the first part times a quotient below 2**20 is exact",
                 {"f32": split(pi, 24, 24, 24), "f64": split(pi, 33, 53, 53)},
+            ),
+            "PI_FROM_BELOW": (
+                "pi, in parts of one sign",
+                {"f32": split_from_below(pi, 24, 24, 24)},
             ),
             "PI_PAIR": ("pi", {"f32": split(pi, 24, 24), "f64": split(pi, 53, 53)}),
             "LOG10_2": (

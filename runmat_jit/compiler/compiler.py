@@ -215,8 +215,12 @@ def on_gpu(session: Session, compiled: Compiled) -> Compiled:
         return replace(compiled, device_reason=f"{gpu.info} was lost")
     if not isinstance(compiled.program, NativeProgram):
         return replace(compiled, device_reason="this machine runs no kernels")
-    launches = [launch for group in compiled.launches for launch in group]
-    program = GpuProgram(session, gpu, compiled.plan, launches, compiled.program)
+    plan, regions = compiled.plan, compiled.launches
+    if gpu.builtins is not None:
+        plan = replace(plan, builtins=gpu.builtins)
+        regions = tuple(lower(region, plan) for region in plan.regions)
+    launches = [launch for group in regions for launch in group]
+    program = GpuProgram(session, gpu, plan, launches, compiled.program)
     reason = program.unsupported()
     if reason is not None:
         return replace(compiled, device_reason=reason)

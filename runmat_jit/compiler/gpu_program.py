@@ -54,7 +54,7 @@ class GpuProgram:
         memory = native.allocate(inputs)
         try:
             with self.gpu.lock:
-                happened = self._compute(memory)
+                happened = self._compute(memory, notes=bool(warn))
         except BackendError as error:
             self.give_up(error)
             return native.run(inputs, warn)
@@ -72,8 +72,8 @@ class GpuProgram:
             self.session.log.warning("the CPU takes over from %s: %s", self.gpu.info, error)
             self._said = True
 
-    def _compute(self, memory: list[np.ndarray]) -> bool:
-        """Fill the results' host memory; whether an event happened."""
+    def _compute(self, memory: list[np.ndarray], *, notes: bool) -> bool:
+        """Fill the results' host memory; whether an event happened, if ``notes`` asks for that."""
         numbers, device = self.native.numbers, self.gpu.backend.memory
         arrays = {}
         try:
@@ -82,7 +82,7 @@ class GpuProgram:
             for node in self.stored:
                 arrays[node] = device.empty(node.type.size, node.type.dtype)
             scalars = {node: memory[numbers[node]] for node in self.scalars}
-            happened = self.runner.run(ProgramMemory(arrays, scalars))
+            happened = self.runner.run(ProgramMemory(arrays, scalars), notes=notes)
             for node in self.kept:
                 host = memory[numbers[node]]
                 order = self.orders[node]

@@ -16,7 +16,6 @@ from runmat_jit.core.errors import BackendError
 from runmat_jit.core.protocols import Program
 from runmat_jit.core.types import c_strides
 from runmat_jit.graph.node import Fresh, Graph, Node
-from runmat_jit.kernel.walk import every_instruction
 from runmat_jit.runtime.arrays import (
     Residence,
     adopted,
@@ -60,8 +59,7 @@ class ResidentGpuProgram:
         self.session, self.gpu = program.session, program.gpu
         self.numbers, self.orders = program.native.numbers, program.orders
         self.outputs = graph.outputs
-        kernels = [launch.kernel for launch in program.runner.launches]
-        self.notes = any(i.op == "note" for k in kernels for i in every_instruction(k.body))
+        self.notes = program.runner.notes
 
     def run(self, inputs: Sequence[Any], warn: frozenset[str]) -> list[np.ndarray]:
         """Run on one array (0-d for scalars) for each input; give the fresh results (as Program).
@@ -99,8 +97,9 @@ class ResidentGpuProgram:
         scalars = {node: call.inputs[self.numbers[node]] for node in base.scalars}
         runner = base.runner
         if runner.launches:
-            batch = runner.start(ProgramMemory(call.arrays, scalars))
-            if warn and (base.native.blind or (self.notes and runner.happened(batch))):
+            asked = bool(warn) and self.notes
+            batch = runner.start(ProgramMemory(call.arrays, scalars), notes=asked)
+            if warn and (base.native.blind or (asked and runner.happened(batch))):
                 for value in call.inputs:
                     to_host(value)
                 base.native.report(call.inputs, warn)

@@ -68,8 +68,13 @@ class OpenBlock:
 
 @dataclass(slots=True)
 class Builder:
-    """Collects parameters and instructions of one kernel."""
+    """Collects parameters and instructions of one kernel.
 
+    ``builtins`` are the functions of an adapter that expansions may use, where results need not
+    have the bits of a CPU; None where they must.
+    """
+
+    builtins: frozenset[str] | None = None
     parameters: list[Parameter] = field(default_factory=list)
     arguments: dict[str, Value] = field(default_factory=dict)
     functions: dict[str, Function] = field(default_factory=dict)
@@ -144,6 +149,23 @@ class Builder:
         return self.emit(
             "select", (condition, self.const(chosen, kind), self.const(other, kind)), kind
         )
+
+    def builtin(self, function: str, x: Value) -> Value:
+        """A function of the adapter, of a float32."""
+        assert function in (self.builtins or ()), f"{function} may be used"
+        return self.emit("builtin", (x,), x.type, function=function)
+
+    def below(self, x: Value, limit: float) -> Value:
+        """Whether a float's magnitude is below a limit; open for NaN."""
+        return self.emit("below", (x, self.const(limit, x.type)), "i1")
+
+    def beyond(self, x: Value, limit: float) -> Value:
+        """Whether a float's magnitude is not below a limit; open for NaN."""
+        return self.emit("beyond", (x, self.const(limit, x.type)), "i1")
+
+    def unknown(self, number: Literal, kind: str) -> Value:
+        """A constant that the adapter's compiler does not know."""
+        return self.emit("unknown", (self.const(number, kind),), kind)
 
     def convert(self, op: str, value: Value, to: str) -> Value:
         """Emit a conversion (``sitofp fptosi fpext fptrunc trunc zext sext bitcast uitofp``)."""

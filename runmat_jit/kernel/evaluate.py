@@ -111,6 +111,7 @@ _MEANING: dict[str, Callable[..., Array]] = {
     "fma": _fma,
     "sqrt": np.sqrt,
     "rint": np.rint,
+    "nearest": np.rint,
     "floor": np.floor,
     "ceil": np.ceil,
     "trunc_float": np.trunc,

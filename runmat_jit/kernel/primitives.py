@@ -6,6 +6,9 @@ Every backend prints these and nothing else; mathematical functions are expansio
 - shift amounts are below the number of bits;
 - ``fptosi`` gets values in range; ``sdiv`` and ``srem`` never see a zero divisor or ``MIN / -1``;
 - ``lt le gt ge eq`` are false and ``ne`` is true where an operand is NaN;
+- ``nearest(x)`` is ``rint(x)`` up to a magnitude of 2**22 (f32; f64: 2**51), but for the sign of a
+  zero; larger operands give no NaN, and NaN gives NaN. It serves where the choice between two
+  neighbors is made good later: nothing depends on it as on ``rint``;
 - ``scale2(x, n)`` is ``x * 2**n`` for a whole float ``n``, with one rounding where the result is
   subnormal. Where ``abs(n)`` is above 252 (f32; f64: 2044), ``x`` must be 0, infinite, NaN or of a
   magnitude in [2**-124, 2**102) (f64: [2**-1020, 2**970)), and ``n`` may be infinite for the
@@ -53,6 +56,7 @@ _TABLE = (
     Primitive("fma", 3, "float"),
     Primitive("sqrt", 1, "float"),
     Primitive("rint", 1, "float"),
+    Primitive("nearest", 1, "float"),
     Primitive("floor", 1, "float"),
     Primitive("ceil", 1, "float"),
     Primitive("trunc_float", 1, "float"),
@@ -87,6 +91,10 @@ _TABLE = (
     Primitive("bitcast", 1, "any", "given"),
 )
 PRIMITIVES: dict[str, Primitive] = {p.name: p for p in _TABLE}
+
+BUILTINS = ("exp2",)
+"""Functions that adapters have themselves: ``builtin`` calls one of float32 lanes, with the error
+that a test of the adapter has found. No CPU has them."""
 
 COMBINES = ("add", "mul", "min", "max", "and", "or")
 """How a ``total`` may combine; ``min`` and ``max`` pass NaN on."""

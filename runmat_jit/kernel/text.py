@@ -98,8 +98,8 @@ class _Printer:
             return f"{op} {place}" + (f" = {self.use(args[1])}" if op == "store" else "")
         if op == "gather":
             return f"gather {_buffer_name(instruction)}[{self.use(args[0])}]"
-        if op == "call":
-            return f"call {attrs['function']}({self.uses(args)})"
+        if op in ("call", "builtin"):
+            return f"{op} {attrs['function']}({self.uses(args)})"
         if instruction.block is not None:
             return op
         return f"{op} {self.uses(args)}".rstrip()

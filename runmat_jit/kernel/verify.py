@@ -13,7 +13,14 @@ from dataclasses import dataclass, field, replace
 
 from runmat_jit.kernel import polynomial_index as polynomial
 from runmat_jit.kernel.ir import Block, Buffer, Function, Instruction, Kernel, Table, Value
-from runmat_jit.kernel.primitives import COMBINES, PRIMITIVES, VALUE_TYPES, Domain, accepts
+from runmat_jit.kernel.primitives import (
+    BUILTINS,
+    COMBINES,
+    PRIMITIVES,
+    VALUE_TYPES,
+    Domain,
+    accepts,
+)
 from runmat_jit.kernel.verify_types import check_primitive, memory_type, require
 
 _BLOCKS = ("grid", "lanes", "total", "loop", "if", "if_any")
@@ -45,7 +52,8 @@ def _verify_function(function: Function, kernel: Kernel) -> None:
     for table in function.tables:
         require(table in kernel.parameters, f"table {table.name} is no parameter")
     for instruction in function.body:
-        straight = instruction.op in PRIMITIVES or instruction.op in ("select", "gather", "splat")
+        others = ("select", "gather", "splat", "builtin", "unknown", "below", "beyond")
+        straight = instruction.op in PRIMITIVES or instruction.op in others
         require(straight, f"{instruction.op} cannot stand in function {function.name}")
         if instruction.op == "gather":
             own = instruction.attrs["buffer"] in function.tables
@@ -131,6 +139,14 @@ class _Verifier:
             require(not self.depends_on_grouping(args[0]), "a note is of a value of all lanes")
         elif op == "call":
             self.call(instruction)
+        elif op == "builtin":
+            known = instruction.attrs["function"] in BUILTINS
+            require(known and args[0].type == results[0].type == "f32", "a builtin is of a float32")
+        elif op in ("below", "beyond"):
+            require(args[0].type == args[1].type, "a limit is of the type that it limits")
+            require(results[0].type == "i1", f"{op} gives an i1")
+        elif op == "unknown":
+            require(args[0].literal is not None, "unknown is made of a constant")
         else:
             require(op in ("lane_id", "splat"), f"{op} is no instruction")
             require(op == "splat" or place.index is not None, "lane_id counts iterations of lanes")

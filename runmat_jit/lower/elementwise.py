@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runmat_jit.kernel.build import Builder
 from runmat_jit.lower.body import Body
 from runmat_jit.lower.index import smaller, split, unravel
 from runmat_jit.lower.launch import Launch
@@ -19,7 +20,8 @@ def lower_elementwise(problem: Problem) -> Launch | None:
     nest = make_nest(problem.extents, (*problem.reads(), *problem.stores))
     if 0 in nest.extents:
         return None
-    body = Body(nest, problem.computes, frozenset(s.memory for s in problem.stores))
+    written = frozenset(store.memory for store in problem.stores)
+    body = Body(nest, problem.computes, written, builder=Builder(problem.builtins))
     body.declare()
     total, grain = (
         _flat(body, problem.stores) if len(nest.extents) == 1 else _grid(body, problem.stores)

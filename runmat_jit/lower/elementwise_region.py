@@ -42,4 +42,4 @@ def elementwise_problem(region: Region, plan: Plan) -> Problem:
         )
         for node in region.outputs
     )
-    return Problem(extents, computes, stores)
+    return Problem(extents, computes, stores, plan.builtins)

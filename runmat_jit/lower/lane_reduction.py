@@ -50,7 +50,7 @@ def lower_lanes(problem: ReductionProblem) -> Launch | None:
     blocks = -(-columns // width)
     (phase,) = problem.phases
     seeds: dict[Operand, int] = {reduce.node: lane_axis + 1 for reduce in phase}
-    body = Body(nest, problem.computes, problem.written(), seeds)
+    body = Body(nest, problem.computes, problem.written(), seeds, Builder(problem.builtins))
     body.declare()
     count, wide, across = map(body.parameter, (columns, width, blocks))
     with body.builder.grid(body.parameter(outer * blocks)) as grid:

@@ -7,7 +7,7 @@ axis where its elements lie. An axis along which a value does not change has str
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -79,11 +79,15 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Computations in an order that has operands first, and what they store."""
+    """Computations in an order that has operands first, and what they store.
+
+    ``builtins`` as of a plan.
+    """
 
     extents: tuple[int, ...]
     computes: tuple[Compute, ...]
     stores: tuple[Store, ...]
+    builtins: frozenset[str] | None = None
 
     def reads(self) -> tuple[Read, ...]:
         """Everything read, each once, in the order of first use."""
@@ -94,7 +98,7 @@ class Problem:
     def pruned(self) -> Problem:
         """The same problem without computations that nothing stored needs."""
         wanted = [store.value for store in self.stores]
-        return Problem(self.extents, needed(self.computes, wanted), self.stores)
+        return replace(self, computes=needed(self.computes, wanted))
 
 
 def needed(computes: tuple[Compute, ...], wanted: Iterable[Operand]) -> tuple[Compute, ...]:

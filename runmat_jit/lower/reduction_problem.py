@@ -50,6 +50,7 @@ class ReductionProblem:
         result_stores: Values to store that do not vary along the reduced axes.
         accumulators: Memory for running results of each reduction (of the only phase), and then of
             each one's block; none where registers do.
+        builtins: As of a plan.
 
     """
 
@@ -60,6 +61,7 @@ class ReductionProblem:
     element_stores: tuple[tuple[int, Store], ...]
     result_stores: tuple[Store, ...]
     accumulators: tuple[Store, ...] = ()
+    builtins: frozenset[str] | None = None
 
     def accesses(self) -> tuple[Access, ...]:
         """All reads and stores, each once."""

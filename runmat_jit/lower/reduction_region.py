@@ -70,6 +70,7 @@ class _Lowering:
             phases,
             tuple((levels.phase[n], store) for n, store in outputs if levels.is_element(n)),
             tuple(store for n, store in outputs if not levels.is_element(n)),
+            builtins=values.plan.builtins,
         )
         if not runs_along(problem):
             return False
@@ -117,6 +118,7 @@ class _Lowering:
             (phase,),
             tuple((0, values.store(n, NodeBuffer(n), members)) for n in elements),
             (*stores, *values.keep([*done, *results])),
+            builtins=values.plan.builtins,
         ).pruned()
         if step.style == "row" and runs_along(problem) is None:
             problem = self._laid_out(problem)
@@ -136,7 +138,8 @@ class _Lowering:
             for operand, memory in copies.items()
         ]
         stores += [store for _, store in problem.element_stores]
-        self._add(lower_elementwise(Problem((*shape, 1), problem.computes, tuple(stores)).pruned()))
+        laid_out = Problem((*shape, 1), problem.computes, tuple(stores), values.plan.builtins)
+        self._add(lower_elementwise(laid_out.pruned()))
         read = tuple(
             replace(reduce, operand=values.partial_read(reduce.node, copies[reduce.operand], shape))
             for reduce in phase
@@ -160,7 +163,9 @@ class _Lowering:
             else:
                 partial = {n: self._partial(n, step, shape) for n in reduces}
                 stores = [values.partial_store(n, m, step, shape) for n, m in partial.items()]
-            problem = ReductionProblem(shape, step, computes, (phase,), (), tuple(stores))
+            problem = ReductionProblem(
+                shape, step, computes, (phase,), (), tuple(stores), builtins=values.plan.builtins
+            )
             self._reduction(problem.pruned())
             shape = step.result(shape)
 
@@ -169,7 +174,8 @@ class _Lowering:
         """A kernel without reductions."""
         if stores:
             computes = self.values.computes(members, ())
-            problem = Problem((*shape, 1), computes, tuple(stores)).pruned()
+            builtins = self.values.plan.builtins
+            problem = Problem((*shape, 1), computes, tuple(stores), builtins).pruned()
             self._add(lower_elementwise(problem))
             self.values.watch(compute.node for compute in problem.computes)
 

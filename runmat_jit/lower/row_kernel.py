@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from runmat_jit.core.types import KERNEL_ELEMENTS
+from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
 from runmat_jit.lower.body import Body, value_type
 from runmat_jit.lower.elementwise import CELL, moved_bytes
@@ -25,7 +26,7 @@ def lower_rows(problem: ReductionProblem) -> Launch | None:
     seeds: dict[Operand, int] = {
         reduce.node: uniform for phase in problem.phases for reduce in phase
     }
-    body = Body(nest, problem.computes, problem.written(), seeds)
+    body = Body(nest, problem.computes, problem.written(), seeds, Builder(problem.builtins))
     body.declare()
     length = body.parameter(nest.extents[uniform])
     with body.builder.grid(body.parameter(total)) as grid:

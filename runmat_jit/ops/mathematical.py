@@ -32,6 +32,8 @@ _PERIODIC: frozenset[Event] = _INVALID | {"underflow"}  # of tiny angles, by som
 _ALL: frozenset[Event] = frozenset({"divide", "overflow", "underflow", "invalid"})
 _NUMBERS = (int, float, bool)
 _ULP_POWER = _ULP_2
+_ULP_PERIODIC_GPU = {"float32": 3.0, "float64": 2.0}
+_ULP_EXP_GPU = {"float32": 4.0, "float64": 2.0}
 
 _read_power = ufunc_reader(2)
 
@@ -157,7 +159,7 @@ ROWS = (
         flops=15,
         domain=(-80.0, 80.0),
         ulp=_ULP_1,
-        gpu_ulp=_ULP_2,
+        gpu_ulp=_ULP_EXP_GPU,
         sign=sign.clear,
     ),
     elementwise(
@@ -184,7 +186,7 @@ ROWS = (
         matlab="sin",
         flops=18,
         ulp=_ULP_1_5,
-        gpu_ulp=_ULP_2,
+        gpu_ulp=_ULP_PERIODIC_GPU,
     ),
     elementwise(
         np.cos,
@@ -196,7 +198,7 @@ ROWS = (
         matlab="cos",
         flops=18,
         ulp=_ULP_1_5,
-        gpu_ulp=_ULP_2,
+        gpu_ulp=_ULP_PERIODIC_GPU,
     ),
     elementwise(
         np.tanh,

@@ -52,6 +52,17 @@ class Gpu:
     findings: Findings
     reproducible: bool = False
 
+    @property
+    def builtins(self) -> frozenset[str] | None:
+        """Functions of the adapter that kernels may use; None: kernels as the CPU's.
+
+        Software adapters compute what they are told: shorter functions are no gain there.
+        """
+        fused = self.findings.floats["f32"].fused_fma
+        if self.reproducible or self.info.software or not fused:
+            return None
+        return self.findings.usable_builtins()
+
     def at(self, *, reproducible: bool) -> Gpu:
         """The same device, memory and pipelines for programs with this promise."""
         if reproducible == self.reproducible:

@@ -37,6 +37,7 @@ _INTRINSIC = {
     "fma": "llvm.fma",
     "sqrt": "llvm.sqrt",
     "rint": "llvm.roundeven",
+    "nearest": "llvm.roundeven",
     "floor": "llvm.floor",
     "ceil": "llvm.ceil",
     "trunc_float": "llvm.trunc",

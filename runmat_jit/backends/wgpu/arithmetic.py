@@ -8,7 +8,7 @@ Four levels of protection:
 - ``fma``: a product that feeds another operation is ``fma(a, b, -0.0)``, which cannot be
   contracted again. One instruction on most hardware; does not stop reassociation.
 - ``sums``: as ``fma``, and sums and differences that another sum or difference takes are kept:
-  nothing is reassociated.
+  nothing is reassociated. Where ``fma`` is fused, such a sum is one of a product with an unknown 1.
 - ``or``: every result that feeds another float operation is kept, and so is what is compared.
 
 What is kept passes through an integer ``or`` with a zero that the driver does not know. No rule of
@@ -41,6 +41,11 @@ class Arithmetic:
     wide: bool = True
     """Whether float64 and 64-bit integers may be used to emulate and to correct."""
     correct_before_jumps: frozenset[tuple[str, str]] = frozenset()
+    fused: frozenset[str] = frozenset()
+    """Types whose ``fma`` the adapter rounds once."""
+    exact: bool = True
+    """Whether results must have the CPU's bits; else products are protected only where a sum or a
+    constant could take them in."""
     flushed: frozenset[str] = frozenset()
     """Types whose subnormal numbers the adapter takes for zeros: they are compared, negated,
     converted and rounded to whole numbers by their bits."""

@@ -48,7 +48,9 @@ class CompiledShader:
     def iterations_of_a_group(self) -> int:
         """Cells or lanes that one workgroup runs."""
         schedule = self.schedule
-        return schedule.teams if self.grid else schedule.threads * schedule.lanes
+        if self.grid:
+            return schedule.teams
+        return schedule.threads * schedule.lanes * schedule.vectors
 
 
 class WgpuBackend:
@@ -99,9 +101,11 @@ class WgpuBackend:
         refusal = self.refuse(kernel)
         return None if refusal is None else f"{self.device.info} is not used: {refusal}"
 
-    def schedule(self, kernel: Kernel, longest: Mapping[int, int] | None = None) -> Schedule:
+    def schedule(
+        self, kernel: Kernel, longest: Mapping[int, int] | None = None, iterations: int = 0
+    ) -> Schedule:
         """The schedule of a kernel (see ``schedule_for``)."""
-        return schedule_for(kernel, self.device.limits, longest)
+        return schedule_for(kernel, self.device.limits, longest, iterations)
 
     def source(
         self, kernel: Kernel, schedule: Schedule | None = None, facts: Facts = NO_FACTS

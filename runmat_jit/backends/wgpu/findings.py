@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -9,8 +10,11 @@ from typing import Any
 from runmat_jit.backends.wgpu.arithmetic import GUARDS, Arithmetic, Guard
 from runmat_jit.backends.wgpu.uses import rounding_of
 from runmat_jit.kernel.ir import Kernel
+from runmat_jit.kernel.primitives import BUILTINS
 
 FLOAT_NAMES = {"f32": "float32", "f64": "float64"}
+_GOOD_BUILTIN = 2.0
+"""Units in the last place: with our own steps around it, a function stays within 4."""
 _EVERY = frozenset({"div", "sqrt", "fma"})
 
 
@@ -51,8 +55,14 @@ class Findings:
             self._corrected if reproducible else frozenset(),
             wide=self._wide_is_exact,
             correct_before_jumps=self._corrected,
+            fused=frozenset(kind for kind, found in self.floats.items() if found.fused_fma),
+            exact=reproducible,
             flushed=frozenset(k for k, found in self.floats.items() if not found.keeps_subnormals),
         )
+
+    def usable_builtins(self) -> frozenset[str]:
+        """The adapter's functions that are accurate enough for results that need be no CPU's."""
+        return frozenset(n for n in BUILTINS if self.builtins.get(n, math.inf) <= _GOOD_BUILTIN)
 
     def refusal(self, kernel: Kernel, *, reproducible: bool) -> str | None:
         """Why the adapter is not to run a kernel; None where its results are as promised.

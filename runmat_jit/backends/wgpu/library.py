@@ -1,7 +1,7 @@
 """Functions of shaders: what WGSL lacks, or does not promise, as text for vectors and scalars.
 
 In the text, F I U B stand for the vector types of floats, signed and unsigned integers of their
-width, and bools; W for that of 32-bit words; D L X for float64 and its integers.
+width, and bools; W for that of 32-bit words; D L X for float64 and its integers; S for one float.
 """
 
 from __future__ import annotations
@@ -141,6 +141,19 @@ _DIVIDE_NARROW = """fn NAME(a: F, b: F) -> F {
   let usual = (size > F(0x1p-100f)) & (size < F(0x1p100f)) & (abs(b) > F(0x1p-60f));
   return select(q, better, usual & (abs(b) < F(0x1p60f)));
 }"""
+# Products with the reciprocal, and one step with the remainder. What is not finite has no
+# remainder; a divisor whose reciprocal may be subnormal is left to the adapter.
+_DIVIDE_UNIFORM = """fn NAME(a: F, b: S) -> F {
+  let size = abs(b);
+  if (size > S(0x1p-100f) && size < S(0x1p100f)) {
+    let r0 = S(1.0) / b;
+    let r = F(fma(fma(-b, r0, S(1.0)), r0, r0));
+    let q = a * r;
+    let better = fma(fma(F(-b), q, a), r, q);
+    return select(q, better, abs(q) < F(LARGEST));
+  }
+  return a / F(b);
+}"""
 _SQRT_NARROW = """fn NAME(x: F) -> F {
   let r = sqrt(x);
   let better = fma(fma(-r, r, x), F(0.5) / r, r);
@@ -167,6 +180,7 @@ _TEXTS = {
     "min": LibraryFunction(_MIN, ("keep", "nan")),
     "max": LibraryFunction(_MAX, ("keep", "nan")),
     "scale2": LibraryFunction(_SCALE2, ("keep",)),
+    "div_uniform": LibraryFunction(_DIVIDE_UNIFORM),
     "neg": LibraryFunction(_NEG),
     "abs": LibraryFunction(_ABS),
     "order": LibraryFunction(_ORDER),
@@ -197,6 +211,7 @@ _NUMBERS = {
         "NORMAL": "0x00800000u",
         "NONE": "0u",
         "ZERO": "zero",
+        "LARGEST": "0x1p127f",
         "LIMIT": "252.0f",
         "LOWEST": "-126",
         "HIGHEST": "127",
@@ -209,6 +224,7 @@ _NUMBERS = {
         "NORMAL": "0x0010000000000000lu",
         "NONE": "0lu",
         "ZERO": "u64(zero)",
+        "LARGEST": "0x1p1023lf",
         "LIMIT": "2044.0lf",
         "LOWEST": "-1022",
         "HIGHEST": "1023",
@@ -236,8 +252,9 @@ def library_function(name: str, kind: str, width: int, *, wide: bool) -> Library
     """The function ``name`` for vectors of ``width`` lanes of a type; 1: for scalars.
 
     Args:
-        name: ``keep nan not_finite copysign min max scale2 fma div sqrt mulhi``; where subnormal
-            numbers are flushed ``neg abs order min_bits max_bits floor ceil fpext fptrunc``.
+        name: ``keep nan not_finite copysign min max scale2 fma div div_uniform sqrt mulhi``; where
+            subnormal numbers are flushed ``neg abs order min_bits max_bits floor ceil`` and
+            ``fpext fptrunc``.
         kind: ``f32`` or ``f64``; ``i32`` for ``mulhi``.
         width: Lanes.
         wide: Whether 64-bit types may be used where the function's own type is narrower.
@@ -248,6 +265,7 @@ def library_function(name: str, kind: str, width: int, *, wide: bool) -> Library
         letter: f"vec{width}<{scalar}>" if width > 1 else scalar
         for letter, scalar in {**_OWN_TYPES[kind], **_FIXED_TYPES}.items()
     }
+    vectors["S"] = _OWN_TYPES[kind]["F"]
     words = {**_NUMBERS[kind], **vectors, "NAME": f"{name}_{kind}_{width}"}
     words |= {needed: f"{needed}_{kind}_{width}" for needed in found.needs}
     text = re.sub(r"\b[A-Za-z]\w*\b", lambda m: words.get(m[0], m[0]), found.text)

@@ -17,6 +17,10 @@ _TRANSFER = 1 << 27
 """Bytes copied at once: what the driver stages for a transfer stays small."""
 
 
+_MOST_PASSED_BY = 256
+"""Allocations after which a buffer that none of them took is given back, if much is kept."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class DeviceArray:
     """Elements on a device; index 0 of a kernel's buffer is element ``origin``.
@@ -34,18 +38,33 @@ class DeviceArray:
         return self.size * self.dtype.itemsize
 
 
-class DeviceMemory:
-    """Buffers of one device; freed ones are kept by size, up to ``keep_nbytes`` in all.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Kept:
+    """A free buffer, and how many allocations there had been when it was freed."""
 
-    ``used_nbytes`` are handed out, ``kept_nbytes`` are free.
+    buffer: Any
+    freed: int
+
+
+class DeviceMemory:
+    """Buffers of one device; freed ones are kept, since a driver takes its time to make large ones.
+
+    ``used_nbytes`` are handed out, ``kept_nbytes`` are free. Kept is what was freed last: no more
+    than was ever in use at once, and nothing that many allocations have passed by.
+
+    Args:
+        device: Where the memory is.
+        keep_nbytes: What is kept at least, if so much was freed.
+
     """
 
-    def __init__(self, device: Device, keep_nbytes: int = 1 << 30) -> None:
+    def __init__(self, device: Device, keep_nbytes: int = 1 << 26) -> None:
         self.device = device
         self.keep_nbytes = keep_nbytes
-        self.kept_nbytes = self.used_nbytes = 0
-        self._free: dict[int, list[Any]] = {}
+        self.kept_nbytes = self.used_nbytes = self.most_nbytes = 0
+        self._free: dict[int, deque[_Kept]] = {}
         self._discarded: deque[DeviceArray] = deque()
+        self._allocations = 0
         self._lock = new_lock()
 
     def empty(self, size: int, dtype: np.dtype[Any], origin: int = 0) -> DeviceArray:
@@ -58,13 +77,17 @@ class DeviceMemory:
         nbytes = padded(size * dtype.itemsize)
         self.collect()
         with self._lock:
+            self._allocations += 1
             self.used_nbytes += nbytes
-            stock = self._free.get(nbytes)
-            if stock:
-                self.kept_nbytes -= nbytes
-                return DeviceArray(stock.pop(), dtype, size, origin)
+            self.most_nbytes = max(self.most_nbytes, self.used_nbytes)
+            kept = self._taken(nbytes)
+            given_up = self._given_up()
+        for buffer in given_up:
+            buffer.destroy()
+        if kept is not None:
+            return DeviceArray(kept, dtype, size, origin)
         try:
-            return DeviceArray(self._create(nbytes), dtype, size, origin)
+            return DeviceArray(self._create_or_make_room(nbytes), dtype, size, origin)
         except BackendError:
             with self._lock:
                 self.used_nbytes -= nbytes
@@ -142,20 +165,64 @@ class DeviceMemory:
             nbytes = array.buffer.size
             with self._lock:
                 self.used_nbytes -= nbytes
-                if self.kept_nbytes + nbytes <= self.keep_nbytes:
-                    self.kept_nbytes += nbytes
-                    self._free.setdefault(nbytes, []).append(array.buffer)
-                    continue
-            array.buffer.destroy()
+                self.kept_nbytes += nbytes
+                kept = _Kept(array.buffer, self._allocations)
+                self._free.setdefault(nbytes, deque()).append(kept)
+                given_up = self._given_up()
+            for buffer in given_up:
+                buffer.destroy()
 
     def clear(self) -> None:
         """Give all kept buffers back to the driver."""
         with self._lock:
-            buffers = [b for stock in self._free.values() for b in stock]
+            buffers = [kept.buffer for stock in self._free.values() for kept in stock]
             self._free.clear()
             self.kept_nbytes = 0
+            self.most_nbytes = self.used_nbytes
         for buffer in buffers:
             buffer.destroy()
+
+    def _taken(self, nbytes: int) -> Any | None:
+        """A buffer of a size, no longer kept; the lock is held.
+
+        Of the same ones always the same one: calls that are alike find theirs bound already.
+        """
+        stock = self._free.get(nbytes)
+        if not stock:
+            return None
+        self.kept_nbytes -= nbytes
+        found = min(stock, key=lambda kept: id(kept.buffer))
+        stock.remove(found)
+        if not stock:
+            del self._free[nbytes]
+        return found.buffer
+
+    def _given_up(self) -> list[Any]:
+        """Buffers that are too much or too old, no longer kept; the lock is held."""
+        most = max(self.keep_nbytes, self.most_nbytes - self.used_nbytes)
+        old = self._allocations - _MOST_PASSED_BY
+        found = []
+        while self._free:
+            nbytes = min(self._free, key=lambda size: self._free[size][0].freed)
+            stock = self._free[nbytes]
+            small = self.kept_nbytes <= self.keep_nbytes
+            if self.kept_nbytes <= most and (small or stock[0].freed >= old):
+                break
+            found.append(stock.popleft().buffer)
+            self.kept_nbytes -= nbytes
+            if not stock:
+                del self._free[nbytes]
+        return found
+
+    def _create_or_make_room(self, nbytes: int) -> Any:
+        """A new buffer; what is kept is given back where there is no room beside it."""
+        try:
+            return self._create(nbytes)
+        except BackendError:
+            if not self.kept_nbytes:
+                raise
+            self.clear()
+            return self._create(nbytes)
 
     def _create(self, nbytes: int) -> Any:
         import wgpu  # noqa: PLC0415 - loaded by whoever made the device

@@ -8,7 +8,7 @@ parameters, and behind them a word whose lowest bit is set when a ``note`` fired
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from runmat_jit.backends.wgpu.arithmetic import Arithmetic
 from runmat_jit.backends.wgpu.cells import cells_of, touched
@@ -135,30 +135,66 @@ def _print_body(
 
 
 def _print_function(outer: Printer, function: Function) -> str:
-    """A cold function and the structure that it returns."""
+    """A cold function: of scalars, so that it takes few registers, and of the live lanes."""
     printer = Printer(
-        outer.schedule, outer.arithmetic, outer.uses, outer.memory, functions=outer.functions
+        replace(outer.schedule, lanes=1),
+        outer.arithmetic,
+        outer.uses,
+        outer.memory,
+        functions=outer.functions,
     )
-    parameters = []
-    for value in function.parameters:
-        name = printer.values[value.number] = printer.fresh("a")
-        parameters.append(f"{name}: {printer.type_of(value)}")
-    parameters.append(f"live: {printer.vector('bool')}")
-    printer.live, printer.first_is_live, printer.in_lanes = "live", False, True
+    printer.in_lanes = True
+    printer.values |= {v.number: f"a{number}_" for number, v in enumerate(function.parameters)}
     _print_body(printer, function.body, {})
     name = function_name(function)
-    types = [printer.vector(WGSL_TYPES[r.type]) for r in function.results]
-    fields = ", ".join(f"f{number}: {kind}" for number, kind in enumerate(types))
+    own = [WGSL_TYPES[v.type] for v in function.parameters]
+    given = [WGSL_TYPES[v.type] for v in function.results]
     results = ", ".join(printer.operand(r, lane=True) for r in function.results)
     return "\n".join(
         [
-            f"struct {name}_results {{ {fields} }}",
-            f"fn {name}({', '.join(parameters)}) -> {name}_results {{",
+            f"struct {name}_result {{ {_listed('f', given)} }}",
+            f"fn {name}_lane({_listed('a', own)}) -> {name}_result {{",
             *printer.lines,
-            f"  return {name}_results({results});",
+            f"  return {name}_result({results});",
+            "}",
+            _for_live_lanes(outer, name, own, given),
+        ]
+    )
+
+
+def _for_live_lanes(printer: Printer, name: str, own: list[str], given: list[str]) -> str:
+    """The cold function ``name`` of vectors, which calls the one of scalars.
+
+    What it gives other lanes nobody sees; some drivers make much of an undefined value.
+    """
+    lines = []
+    for lane in range(printer.lanes):
+        live = printer.component("live", lane)
+        args = ", ".join(printer.component(f"a{number}_", lane) for number in range(len(own)))
+        lines += [f"  if ({live}) {{", f"    let one = {name}_lane({args});"]
+        places = (printer.component(f"r.f{number}_", lane) for number in range(len(given)))
+        lines += [f"    {place} = one.f{number}_;" for number, place in enumerate(places)]
+        lines.append("  }")
+    others = ", ".join(
+        f"a{own.index(kind)}_" if kind in own else f"{printer.vector(kind)}()" for kind in given
+    )
+    fields = _listed("f", list(map(printer.vector, given)))
+    parameters = f"{_listed('a', list(map(printer.vector, own)))}, live: {printer.vector('bool')}"
+    return "\n".join(
+        [
+            f"struct {name}_results {{ {fields} }}",
+            f"fn {name}({parameters}) -> {name}_results {{",
+            f"  var r = {name}_results({others});",
+            *lines,
+            "  return r;",
             "}",
         ]
     )
+
+
+def _listed(letter: str, kinds: list[str]) -> str:
+    """Parameters or fields of these types."""
+    return ", ".join(f"{letter}{number}_: {kind}" for number, kind in enumerate(kinds))
 
 
 def _memory(

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from runmat_jit.backends.wgpu.print_compare import COMPARISONS, compare
 from runmat_jit.backends.wgpu.printer import (
     UNSIGNED,
     WGSL_TYPES,
     Printer,
     opaque_literal,
 )
-from runmat_jit.kernel.ir import Function, Instruction, Value
+from runmat_jit.kernel.ir import Function, Instruction
+from runmat_jit.kernel.math.formats import FORMATS
 from runmat_jit.kernel.primitives import FLOATS
 
 _INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "sdiv": "/", "srem": "%"}
 _BITS = {"and": "&", "or": "|", "xor": "^"}
-_COMPARE = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 _BUILTIN = {
     "sqrt": "sqrt",
     "rint": "round",
@@ -33,46 +34,37 @@ def print_straight(printer: Printer, instruction: Instruction) -> None:
     (result,) = instruction.results
     text = _PRINTS[instruction.op](printer, instruction)
     rounds = result.type in FLOATS and instruction.op in _PROTECTED
-    if rounds and printer.is_kept(instruction.op, result):
+    kept = rounds and printer.is_kept(instruction.op, result)
+    if kept and not printer.adds_by_fma(instruction.op, result):
         text = printer.hide(text, result.type, lane=result.lane)
     printer.bind(result, text)
-
-
-def _operands(printer: Printer, instruction: Instruction) -> list[str]:
-    """Operands as lanes or scalars; constants alone would be computed before the shader runs."""
-    (result,) = instruction.results
-    args = instruction.args
-    if all(a.literal is not None for a in args):
-        return [_hidden(printer, a, lane=result.lane) for a in args]
-    return [printer.operand(a, lane=result.lane) for a in args]
-
-
-def _hidden(printer: Printer, value: Value, *, lane: bool) -> str:
-    """An operand; a constant in a form that the driver does not know."""
-    if value.literal is None:
-        return printer.operand(value, lane=lane)
-    text = opaque_literal(value.literal, value.type)
-    return printer.splat(WGSL_TYPES[value.type], text, lane=lane)
 
 
 # -- arithmetic ----------------------------------------------------------------------------------
 def _infix(printer: Printer, instruction: Instruction) -> str:
     (result,), args = instruction.results, instruction.args
-    a, b = _operands(printer, instruction)
+    a, b = printer.operands(instruction)
+    if printer.adds_by_fma(instruction.op, result):
+        return _add_by_fma(printer, instruction, a, b)
     takes_itself = instruction.op == "sub" and args[0].number == args[1].number
     if takes_itself and result.type in FLOATS and printer.keeps_sums:
         b = printer.hide(b, result.type, lane=result.lane)  # x - x is NaN where x is infinite
     return f"{a} {_INFIX[instruction.op]} {b}"
 
 
+def _add_by_fma(printer: Printer, instruction: Instruction, a: str, b: str) -> str:
+    """A sum that no rule of sums sees: one operand is multiplied by an unknown one."""
+    (result,) = instruction.results
+    one = opaque_literal(1.0 if instruction.op == "add" else -1.0, result.type)
+    factor = printer.splat(WGSL_TYPES[result.type], one, lane=result.lane)
+    return f"fma({b}, {factor}, {a})"
+
+
 def _multiply(printer: Printer, instruction: Instruction) -> str:
     (result,) = instruction.results
-    if (
-        result.type in FLOATS
-        and printer.arithmetic.guard in ("fma", "sums")
-        and printer.is_fed(result)
-    ):
-        a, b = _operands(printer, instruction)
+    guarded = printer.arithmetic.guard in ("fma", "sums")
+    if guarded and result.type in FLOATS and printer.is_merged(instruction):
+        a, b = printer.operands(instruction)
         zero = printer.constant(-0.0, result.type, lane=result.lane)
         return f"fma({a}, {b}, {zero})"
     return _infix(printer, instruction)
@@ -80,19 +72,33 @@ def _multiply(printer: Printer, instruction: Instruction) -> str:
 
 def _divide(printer: Printer, instruction: Instruction) -> str:
     (result,), (dividend, divisor) = instruction.results, instruction.args
-    a, b = _operands(printer, instruction)
+    a, b = printer.operands(instruction)
     if printer.opaque and divisor.literal is not None:
-        b = _hidden(printer, divisor, lane=result.lane)  # not a product with its reciprocal
+        b = printer.hidden(divisor, lane=result.lane)  # not a product with its reciprocal
     elif printer.opaque and dividend.number == divisor.number:
         b = printer.keep(b, result.type, lane=result.lane)
     if printer.corrects("div", result):
         return printer.call("div", result.type, a, b, lane=result.lane)
+    if _is_divided_by_one_number(printer, instruction):
+        one = printer.operand(divisor, lane=False)
+        return printer.call("div_uniform", result.type, a, one, lane=True)
     return f"{a} / {b}"
+
+
+def _is_divided_by_one_number(printer: Printer, instruction: Instruction) -> bool:
+    """Whether all lanes are divided by one number, on an adapter that rounds no quotient right.
+
+    The reciprocal is computed once then, and a remainder makes each product with it as good.
+    """
+    (result,), (dividend, divisor) = instruction.results, instruction.args
+    exact = ("div", result.type) not in printer.arithmetic.correct_before_jumps
+    fused = result.type in printer.arithmetic.fused
+    return dividend.lane and not divisor.lane and fused and not exact
 
 
 def _fma(printer: Printer, instruction: Instruction) -> str:
     (result,) = instruction.results
-    operands = _operands(printer, instruction)
+    operands = printer.operands(instruction)
     if result.type in printer.arithmetic.emulate_fma:
         return printer.call("fma", result.type, *operands, lane=result.lane)
     return f"fma({', '.join(operands)})"
@@ -100,22 +106,34 @@ def _fma(printer: Printer, instruction: Instruction) -> str:
 
 def _builtin(printer: Printer, instruction: Instruction) -> str:
     (result,) = instruction.results
-    (x,) = _operands(printer, instruction)
+    (x,) = printer.operands(instruction)
     by_bits = instruction.op in ("floor", "ceil") and printer.flushes(result.type)
     if by_bits or printer.corrects(instruction.op, result):
         return printer.call(instruction.op, result.type, x, lane=result.lane)
     return f"{_BUILTIN[instruction.op]}({x})"
 
 
+def _nearest(printer: Printer, instruction: Instruction) -> str:
+    """The whole number that stays when a large number is added and taken off again.
+
+    The driver does not know that it is the same number.
+    """
+    (result,), kind = instruction.results, instruction.args[0].type
+    (x,) = printer.operands(instruction)
+    shifter = FORMATS[kind].shifter
+    unknown = printer.splat(WGSL_TYPES[kind], opaque_literal(shifter, kind), lane=result.lane)
+    return f"({x} + {printer.constant(shifter, kind, lane=result.lane)}) - {unknown}"
+
+
 def _library(printer: Printer, instruction: Instruction) -> str:
     (result,) = instruction.results
-    operands = _operands(printer, instruction)
+    operands = printer.operands(instruction)
     return printer.call(instruction.op, result.type, *operands, lane=result.lane)
 
 
 def _neg(printer: Printer, instruction: Instruction) -> str:
     (result,) = instruction.results
-    (x,) = _operands(printer, instruction)
+    (x,) = printer.operands(instruction)
     if printer.flushes(result.type):
         return printer.call("neg", result.type, x, lane=result.lane)
     return f"-({x})"
@@ -123,7 +141,7 @@ def _neg(printer: Printer, instruction: Instruction) -> str:
 
 def _abs(printer: Printer, instruction: Instruction) -> str:
     (result,) = instruction.results
-    (x,) = _operands(printer, instruction)
+    (x,) = printer.operands(instruction)
     if printer.flushes(result.type):
         return printer.call("abs", result.type, x, lane=result.lane)
     if result.type in FLOATS:
@@ -136,7 +154,7 @@ def _abs(printer: Printer, instruction: Instruction) -> str:
 def _bitwise(printer: Printer, instruction: Instruction) -> str:
     (result,) = instruction.results
     if result.type != "i1":
-        a, b = _operands(printer, instruction)
+        a, b = printer.operands(instruction)
         return f"{a} {_BITS[instruction.op]} {b}"
     a, b = (printer.operand(value, lane=result.lane) for value in instruction.args)
     if instruction.op != "xor":
@@ -159,7 +177,7 @@ def _negated(printer: Printer, condition: str, *, lane: bool) -> str:
 
 def _shift(printer: Printer, instruction: Instruction) -> str:
     (result,), (value, amount) = instruction.results, instruction.args
-    x = _hidden(printer, value, lane=result.lane)
+    x = printer.hidden(value, lane=result.lane)
     if amount.literal is not None:
         by = printer.splat("u32", f"{int(amount.literal)}u", lane=result.lane)
     else:
@@ -173,34 +191,7 @@ def _shift(printer: Printer, instruction: Instruction) -> str:
     return f"bitcast<{printer.type_of(result)}>(bitcast<{unsigned}>({x}) >> {by})"
 
 
-# -- comparisons ---------------------------------------------------------------------------------
-def _compare(printer: Printer, instruction: Instruction) -> str:
-    (result,), args, op = instruction.results, instruction.args, instruction.op
-    kind = args[0].type
-    if kind == "i1":
-        a, b = (_hidden(printer, value, lane=result.lane) for value in args)
-        return f"{a} {_COMPARE[op]} {b}"
-    a, b = _operands(printer, instruction)
-    if kind not in FLOATS:
-        return f"{a} {_COMPARE[op]} {b}"
-    if printer.flushes(kind):
-        return _compare_bits(printer, instruction, a, b)
-    kept = printer.keep(a, kind, lane=result.lane)  # apart from a select between the same numbers
-    if op != "ne":
-        return f"{kept} {_COMPARE[op]} {b}"
-    nan = [printer.call("nan", kind, x, lane=result.lane) for x in (a, b)]
-    return f"({kept} != {b}) | {' | '.join(nan)}"
-
-
-def _compare_bits(printer: Printer, instruction: Instruction, a: str, b: str) -> str:
-    """Floats are ordered as integers made of their bits; NaN apart."""
-    (result,), op, kind = instruction.results, instruction.op, instruction.args[0].type
-    nan = " | ".join(printer.call("nan", kind, x, lane=result.lane) for x in (a, b))
-    x, y = (printer.call("order", kind, each, lane=result.lane) for each in (a, b))
-    holds = f"({x} {_COMPARE[op]} {y})"
-    return f"{holds} | {nan}" if op == "ne" else f"{holds} & !({nan})"
-
-
+# -- bits that are compared ----------------------------------------------------------------------
 def _ult(printer: Printer, instruction: Instruction) -> str:
     (result,), kind = instruction.results, instruction.args[0].type
     unsigned = printer.vector(UNSIGNED[kind], lane=result.lane)
@@ -217,13 +208,13 @@ def _isnan(printer: Printer, instruction: Instruction) -> str:
 def _hidden_operands(printer: Printer, instruction: Instruction) -> list[str]:
     """Operands that constants may stand for: their bits are what counts."""
     (result,) = instruction.results
-    return [_hidden(printer, a, lane=result.lane) for a in instruction.args]
+    return [printer.hidden(a, lane=result.lane) for a in instruction.args]
 
 
 # -- conversions ---------------------------------------------------------------------------------
 def _convert(printer: Printer, instruction: Instruction) -> str:
     (value,), (result,), op = instruction.args, instruction.results, instruction.op
-    (x,) = _operands(printer, instruction)
+    (x,) = printer.operands(instruction)
     lane = result.lane
     before, after = WGSL_TYPES[value.type], WGSL_TYPES[result.type]
     to = printer.vector(after, lane=lane)
@@ -264,6 +255,21 @@ def _select(printer: Printer, instruction: Instruction) -> str:
     return f"select({a}, {b}, {printer.operand(condition, lane=result.lane)})"
 
 
+def _adapters_own(printer: Printer, instruction: Instruction) -> str:
+    (x,) = printer.operands(instruction)
+    return f"{instruction.attrs['function']}({x})"
+
+
+def _magnitude(printer: Printer, instruction: Instruction) -> str:
+    """A limit is no subnormal number, so that flushing changes nothing."""
+    x, limit = printer.operands(instruction)
+    return f"abs({x}) {'<' if instruction.op == 'below' else '>='} {limit}"
+
+
+def _unknown(printer: Printer, instruction: Instruction) -> str:
+    return printer.hidden(instruction.args[0], lane=False)
+
+
 def _splat(printer: Printer, instruction: Instruction) -> str:
     return printer.operand(instruction.args[0], lane=True)
 
@@ -277,7 +283,7 @@ def print_note(printer: Printer, instruction: Instruction) -> None:
     """Remember in the thread that a live lane saw an event."""
     (value,) = instruction.args
     printer.noted = True
-    text = _hidden(printer, value, lane=value.lane)
+    text = printer.hidden(value, lane=value.lane)
     if value.type != "i1":
         text = printer.call("not_finite", value.type, text, lane=value.lane)
     if value.lane:
@@ -296,7 +302,7 @@ def print_call(printer: Printer, instruction: Instruction, function: Function) -
     args.append((printer.live or everyone) if lane else everyone)
     found = printer.let(f"{function_name(function)}({', '.join(args)})", "r")
     for number, value in enumerate(instruction.results):
-        text = f"{found}.f{number}"
+        text = f"{found}.f{number}_"
         printer.bind(value, text if lane else printer.component(text, 0))
 
 
@@ -311,12 +317,13 @@ _PRINTS: dict[str, Print] = {
     "div": _divide,
     "fma": _fma,
     **dict.fromkeys(_BUILTIN, _builtin),
+    "nearest": _nearest,
     **dict.fromkeys(("copysign", "scale2", "mulhi"), _library),
     "neg": _neg,
     "abs": _abs,
     **dict.fromkeys(_BITS, _bitwise),
     **dict.fromkeys(("shl", "lshr", "ashr"), _shift),
-    **dict.fromkeys(_COMPARE, _compare),
+    **dict.fromkeys(COMPARISONS, compare),
     "ult": _ult,
     "isnan": _isnan,
     **dict.fromkeys(
@@ -334,6 +341,10 @@ _PRINTS: dict[str, Print] = {
         _convert,
     ),
     "select": _select,
+    "builtin": _adapters_own,
+    "unknown": _unknown,
+    "below": _magnitude,
+    "beyond": _magnitude,
     "splat": _splat,
     "lane_id": _lane_id,
 }
@@ -352,5 +363,6 @@ _PROTECTED = {
     "uitofp",
     "fpext",
     "fptrunc",
+    "nearest",
     *_BUILTIN,
 }

@@ -145,6 +145,19 @@ class Printer:
             return self.splat(WGSL_TYPES[value.type], text)
         return text
 
+    def hidden(self, value: Value, *, lane: bool) -> str:
+        """The text of a value as ``operand``; of a constant one that the driver does not know."""
+        if value.literal is None:
+            return self.operand(value, lane=lane)
+        text = opaque_literal(value.literal, value.type)
+        return self.splat(WGSL_TYPES[value.type], text, lane=lane)
+
+    def operands(self, instruction: Instruction) -> list[str]:
+        """Operands as lanes or scalars; constants alone would be computed before it runs."""
+        (result,), args = instruction.results, instruction.args
+        known = all(a.literal is not None for a in args)
+        return [(self.hidden if known else self.operand)(a, lane=result.lane) for a in args]
+
     def constant(self, number: Literal, kind: str, *, lane: bool) -> str:
         """The text of a constant, in every lane where lanes are wanted."""
         return self.splat(WGSL_TYPES[kind], literal(number, kind), lane=lane)
@@ -183,12 +196,25 @@ class Printer:
         """Whether another float operation takes the value."""
         return value.number in self.uses.fed
 
+    def is_merged(self, product: Instruction) -> bool:
+        """Whether the driver may merge a product with a sum, or two constant factors."""
+        (result,), uses = product.results, self.uses
+        if self.arithmetic.exact:
+            return self.is_fed(result)
+        by_constant = any(a.literal is not None for a in product.args)
+        return result.number in uses.merged or (by_constant and result.number in uses.scaled)
+
     def is_kept(self, op: str, value: Value) -> bool:
         """Whether the result of an operation that rounds is to be kept."""
         if self.opaque:
             return self.is_fed(value)
-        summed = op in ("add", "sub") and value.number in self.uses.summed
+        summed = op in ("add", "sub", "nearest") and value.number in self.uses.summed
         return summed and self.keeps_sums
+
+    def adds_by_fma(self, op: str, value: Value) -> bool:
+        """Whether a sum that is to be kept is one of a product with an unknown 1: that is free."""
+        fused = value.type in self.arithmetic.fused and self.arithmetic.guard == "sums"
+        return fused and op in ("add", "sub") and self.is_kept(op, value)
 
     def corrects(self, op: str, value: Value) -> bool:
         """Whether the result of a division or square root is not to be what the adapter gives."""

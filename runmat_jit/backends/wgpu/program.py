@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from runmat_jit.backends.wgpu.backend import WgpuBackend
 from runmat_jit.backends.wgpu.memory import DeviceArray
+from runmat_jit.backends.wgpu.notes import has_notes, without_notes
 from runmat_jit.backends.wgpu.run import Batch, KernelRun, WgpuRunner
 from runmat_jit.graph.node import Node
 from runmat_jit.kernel.ir import Literal
 from runmat_jit.kernel.math.tables import table
 from runmat_jit.lower.launch import Argument, InputScalar, Launch, NodeBuffer, Scratch, TableBuffer
 
-_KEPT = 4
-"""Bindings kept: functions called in a loop often take turns between two sets of arrays."""
+_KEPT = 8
+"""Bindings kept: functions called in a loop often take turns between some sets of arrays."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,6 +43,7 @@ class WgpuProgramRunner:
     def __init__(self, backend: WgpuBackend, launches: Sequence[Launch]) -> None:
         self.backend = backend
         self.launches = tuple(launches)
+        self._silent = tuple(replace(run, kernel=without_notes(run.kernel)) for run in launches)
         self._runner = WgpuRunner(backend)
         self._own: dict[Scratch | str, DeviceArray] = {}
         self._bound: dict[object, tuple[object, Batch]] = {}
@@ -52,21 +54,30 @@ class WgpuProgramRunner:
         reasons = (self.backend.unsupported(launch.kernel) for launch in self.launches)
         return next((reason for reason in reasons if reason is not None), None)
 
-    def start(self, memory: ProgramMemory) -> Batch:
+    @property
+    def notes(self) -> bool:
+        """Whether any kernel may tell of floating-point events."""
+        return any(has_notes(launch.kernel) for launch in self.launches)
+
+    def start(self, memory: ProgramMemory, *, notes: bool = True) -> Batch:
         """Submit all launches in order, without waiting for them.
+
+        Args:
+            memory: What they are bound to.
+            notes: Whether somebody asks for floating-point events.
 
         Raises:
             BackendError: The device cannot run a kernel on these arrays.
             DeviceLost: The device is gone, and all device arrays with it.
 
         """
-        batch = self._batch(memory)
+        batch = self._batch(memory, self.launches if notes else self._silent)
         self._runner.submit(batch)
         return batch
 
-    def run(self, memory: ProgramMemory) -> bool:
-        """Run all launches and wait; whether a ``note`` fired (raises as ``start``)."""
-        return self._runner.happened(self.start(memory))
+    def run(self, memory: ProgramMemory, *, notes: bool = True) -> bool:
+        """Run all launches and wait; whether a ``note`` fired (arguments as ``start``)."""
+        return self._runner.happened(self.start(memory, notes=notes))
 
     def happened(self, batch: Batch) -> bool:
         """Wait for what ``start`` submitted; whether a ``note`` fired in it."""
@@ -78,15 +89,18 @@ class WgpuProgramRunner:
         self._own, self._bound = {}, {}
 
     # -- binding ---------------------------------------------------------------------------------
-    def _batch(self, memory: ProgramMemory) -> Batch:
+    def _batch(self, memory: ProgramMemory, launches: Sequence[Launch]) -> Batch:
         """The launches bound to this memory, as before where that was seen lately."""
-        arrays = tuple((id(a.buffer), a.origin, a.size) for a in memory.arrays.values())
+        arrays = (
+            launches is self.launches,
+            *((id(a.buffer), a.origin, a.size) for a in memory.arrays.values()),
+        )
         scalars = tuple(value.tobytes() for value in memory.scalars.values())
         known = self._bound.pop(arrays, None)
         if known is not None and known[0] == scalars:
             batch = known[1]
         else:
-            runs = [self._run(launch, memory) for launch in self.launches]
+            runs = [self._run(launch, memory) for launch in launches]
             if known is None:
                 batch = self._runner.prepare(runs)
             else:

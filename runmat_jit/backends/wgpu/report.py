@@ -78,7 +78,8 @@ def _hardware(kind: str, found: FloatFindings, findings: Findings) -> Iterator[s
 
 def _builtins(findings: Findings) -> str:
     errors = (f"{name} {error:.3g}" for name, error in findings.builtins.items())
-    return f"{', '.join(errors)} ULP (not used)"
+    used = ", ".join(sorted(findings.usable_builtins())) or "none"
+    return f"{', '.join(errors)} ULP (used: {used})"
 
 
 def _reproducible(findings: Findings) -> Iterator[str]:

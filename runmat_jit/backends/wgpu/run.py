@@ -12,6 +12,7 @@ from runmat_jit.backends.wgpu.adapter import ALIGNMENT, errors_of
 from runmat_jit.backends.wgpu.backend import CompiledShader, WgpuBackend
 from runmat_jit.backends.wgpu.facts import FACTOR, Facts
 from runmat_jit.backends.wgpu.memory import DeviceArray
+from runmat_jit.backends.wgpu.notes import has_notes
 from runmat_jit.backends.wgpu.ranges import longest_blocks
 from runmat_jit.backends.wgpu.schedule import Schedule
 from runmat_jit.backends.wgpu.uniforms import END, FIRST, Key, origin_of
@@ -61,12 +62,16 @@ class Dispatch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """Dispatches in order, with the memory they share; ``runs`` keep their buffers alive."""
+    """Dispatches in order, with the memory they share; ``runs`` keep their buffers alive.
+
+    ``notes`` says whether any of the kernels may write the word of ``events``.
+    """
 
     runs: tuple[KernelRun, ...]
     dispatches: tuple[Dispatch, ...]
     uniforms: Any
     events: Any
+    notes: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +120,7 @@ class WgpuRunner:
                 for number, step in enumerate(steps)
             )
         self.device.count("gpu_bind_groups", len(dispatches))
-        return Batch(runs, dispatches, uniforms, events)
+        return Batch(runs, dispatches, uniforms, events, any(has_notes(r.kernel) for r in runs))
 
     def renumber(self, batch: Batch, runs: Iterable[KernelRun]) -> Batch:
         """The batch of runs on the same arrays with other scalars: bound anew only if it must be.
@@ -135,7 +140,8 @@ class WgpuRunner:
         """Start the dispatches of a batch, in order, without waiting for them."""
         with errors_of(self.device.info):
             encoder = self.device.handle.create_command_encoder()
-            encoder.clear_buffer(batch.events)
+            if batch.notes:
+                encoder.clear_buffer(batch.events)
             compute = encoder.begin_compute_pass()
             for dispatch in batch.dispatches:
                 compute.set_pipeline(dispatch.shader.pipeline)
@@ -147,6 +153,9 @@ class WgpuRunner:
 
     def happened(self, batch: Batch) -> bool:
         """Wait for the last submission of a batch; whether a ``note`` fired in it."""
+        if not batch.notes:
+            self.device.wait()
+            return False
         with errors_of(self.device.info):
             word = self.device.queue.read_buffer(batch.events, 0, 4)
         return bool(np.frombuffer(word, np.uint32)[0])
@@ -163,7 +172,9 @@ class WgpuRunner:
         """The shader of a part and its uniform block."""
         kernel, indices = run.kernel, run.indices
         facts = facts_of(run, part)
-        schedule = run.schedule or self.backend.schedule(kernel, longest_blocks(kernel, indices))
+        schedule = run.schedule or self.backend.schedule(
+            kernel, longest_blocks(kernel, indices), part.hi - part.lo
+        )
         shader = self.backend.compile(kernel, schedule, facts)
         numbers: dict[Key, Literal] = {FIRST: part.lo, END: part.hi}
         numbers |= {origin_of(name): window.origin for name, window in part.windows.items()}

@@ -14,12 +14,13 @@ _THREADS = 256
 _TEAM = 64
 """Threads of a cell where nothing is known of its length."""
 _SMALLEST_GROUP = 64
-_LONG_BODY = 120
-"""Instructions from which the body of a ``total`` is printed once, not twice."""
+_MANY = 1 << 23
+"""Iterations that keep every thread of a large device busy with several vectors."""
+_VECTORS = 4
 _SHORT_BODY = 16
-"""Instructions up to which all steps of a block are printed one after the other."""
-_UNROLL = 4
-"""Steps of a longer body that are."""
+"""Instructions up to which the steps of a full block are printed without masks, in a row: what
+waits for memory. A longer body is printed once: where half of a group of threads had a full block
+and half had not, both copies would be run after another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,8 @@ class Schedule:
     Of each block of a ``total`` a team runs as many at once as it has threads for them.
     ``full_blocks`` prints the body of a ``total`` a second time, without masks, for blocks whose
     steps are all there: ``unroll`` of them in a row, whose loads do not wait for one another.
+    Where the parallel axis is one of lanes, a thread runs ``vectors`` of them, a workgroup's width
+    apart.
     """
 
     lanes: int = 4
@@ -45,6 +48,7 @@ class Schedule:
     team: int = _TEAM
     full_blocks: bool = False
     unroll: int = 1
+    vectors: int = 1
 
     @property
     def teams(self) -> int:
@@ -53,7 +57,10 @@ class Schedule:
 
 
 def schedule_for(
-    kernel: Kernel, limits: Limits, longest: Mapping[int, int] | None = None
+    kernel: Kernel,
+    limits: Limits,
+    longest: Mapping[int, int] | None = None,
+    iterations: int = 0,
 ) -> Schedule:
     """The schedule of a kernel.
 
@@ -62,11 +69,14 @@ def schedule_for(
         limits: Of the device.
         longest: Iterations of ``lanes`` and ``total`` blocks, by the number of their index, as
             far as they are known.
+        iterations: Of the parallel axis.
 
     """
     lanes = lanes_of_a_thread(kernel)
     if kernel.body[-1].op != "grid":
-        return Schedule(lanes, min(_THREADS, limits.threads), min(_THREADS, limits.threads))
+        threads = min(_THREADS, limits.threads)
+        vectors = _VECTORS if iterations >= _MANY and not limits.software else 1
+        return Schedule(lanes, threads, threads, vectors=vectors)
     cells = cells_of(kernel)
     team = _team(kernel, lanes, longest or {}, limits)
     threads = team
@@ -77,10 +87,9 @@ def schedule_for(
         limits.shared_bytes
     ):
         threads //= 2
-    if limits.software or cells.total_instructions > _LONG_BODY:
+    if limits.software or cells.total_instructions > _SHORT_BODY:
         return Schedule(lanes, threads, team)
-    unroll = TOTAL_STEPS if cells.total_instructions <= _SHORT_BODY else _UNROLL
-    return Schedule(lanes, threads, team, full_blocks=True, unroll=unroll)
+    return Schedule(lanes, threads, team, full_blocks=True, unroll=TOTAL_STEPS)
 
 
 def lanes_of_a_thread(kernel: Kernel) -> int:

@@ -57,9 +57,12 @@ def self_test(device: Device) -> Findings:
 
 def _test_hardware(device: Device, kind: str) -> FloatFindings:
     """What has to be corrected, and the weakest guard for identities alone."""
-    exact = {**IDENTITIES, **HARDWARE}
-    shares = {guard: shares_of(device, kind, Arithmetic(guard), exact) for guard in GUARDS}
-    hardware = shares["or"]
+    hardware = shares_of(device, kind, Arithmetic("or"), HARDWARE)
+    fused = frozenset({kind} if hardware["fma"] == 1.0 else ())
+    shares = {
+        guard: shares_of(device, kind, Arithmetic(guard, fused=fused), IDENTITIES)
+        for guard in GUARDS
+    }
     return FloatFindings(
         _weakest(shares, IDENTITIES),
         None,

@@ -13,6 +13,8 @@ _WITHOUT_ARITHMETIC = ("store", "bitcast", "note", "isnan", "fptosi")
 """Operations on floats that no float rule reaches through."""
 _JUMPS = ("floor", "ceil", "rint", "trunc_float", "fptosi")
 """Operations whose result may be another whole number where the operand differs by one bit."""
+_FACTORS = ("mul", "div", "sqrt", "builtin", "below", "beyond", "lt", "le", "gt", "ge", "eq", "ne")
+"""Operations that no product is merged with, but for constants."""
 _SUMS = ("add", "sub", "neg")
 _PASSES = ("add", "sub", "mul", "div", "fma", "neg", "abs", "sqrt", "copysign", "scale2", "select")
 _MOVES = ("splat", "fpext", "fptrunc")
@@ -27,6 +29,10 @@ class Uses:
     """Another float operation takes them, or a block carries them on."""
     summed: frozenset[int]
     """They are added to something, or a block carries them on."""
+    merged: frozenset[int]
+    """If they are products: a sum may take them in, or they may be passed on to one."""
+    scaled: frozenset[int]
+    """They are multiplied by a constant."""
     before_jumps: frozenset[int]
     """Something is computed from them that is rounded to a whole number."""
 
@@ -35,17 +41,32 @@ def uses_of(kernel: Kernel) -> Uses:
     """How the floats of a kernel are used."""
     fed: set[int] = set()
     summed: set[int] = set()
+    merged: set[int] = set()
+    scaled: set[int] = set()
     for instruction in instructions_of(kernel):
         taken = {v.number for v in instruction.args if v.type in FLOATS}
         if instruction.op not in _WITHOUT_ARITHMETIC:
             fed |= taken
         if instruction.op in _SUMS:
             summed |= taken
+        if instruction.op == "fma":
+            merged.add(instruction.args[2].number)
+        elif instruction.op not in (*_FACTORS, *_WITHOUT_ARITHMETIC):
+            merged |= taken
+        if any(v.literal is not None for v in instruction.args[:2]):
+            scaled |= taken if instruction.op in ("mul", "div", "fma") else set()
         if instruction.block is not None:
             carried = {v.number for v in instruction.block.yields if v.type in FLOATS}
             fed |= carried
             summed |= carried
-    return Uses(frozenset(fed), frozenset(summed), _before_jumps(kernel))
+            merged |= carried
+    return Uses(
+        frozenset(fed),
+        frozenset(summed),
+        frozenset(merged),
+        frozenset(scaled),
+        _before_jumps(kernel),
+    )
 
 
 def _before_jumps(kernel: Kernel) -> frozenset[int]:

@@ -38,6 +38,15 @@ PI: Coefficients = {
 }
 """pi; the first part times a quotient below 2**20 is exact."""
 
+PI_FROM_BELOW: Coefficients = {
+    "f32": _floats(
+        "0x1.921fb40000000p+1",
+        "0x1.4442d00000000p-23",
+        "0x1.8469880000000p-47",
+    ),
+}
+"""pi, in parts of one sign."""
+
 PI_PAIR: Coefficients = {
     "f32": _floats(
         "0x1.921fb60000000p+1",
@@ -239,6 +248,27 @@ SINE: Coefficients = {
     ),
 }
 """(sin(r) / r - 1) / z - 1, in z = -r**2 / 8."""
+
+SINE_OF_SQUARE: Coefficients = {
+    "f32": _floats(
+        "-0x1.55554c0000000p-3",
+        "0x1.110ee00000000p-7",
+        "-0x1.9f728c0000000p-13",
+        "0x1.5de3700000000p-19",
+    ),
+}
+"""(sin(r) / r - 1) / r**2, in r**2."""
+
+TANH_OF_SQUARE: Coefficients = {
+    "f32": _floats(
+        "-0x1.55553e0000000p-2",
+        "0x1.1109c00000000p-3",
+        "-0x1.b89b1e0000000p-5",
+        "0x1.54c6ca0000000p-6",
+        "-0x1.8296540000000p-8",
+    ),
+}
+"""(tanh(r) / r - 1) / r**2, in r**2."""
 
 LOG_F32: Coefficients = {
     "f32": _floats(

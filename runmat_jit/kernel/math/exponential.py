@@ -6,6 +6,7 @@ import math
 
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
+from runmat_jit.kernel.math import for_adapters
 from runmat_jit.kernel.math.coefficients import EXP, EXP2, EXPM1, LN2
 from runmat_jit.kernel.math.polynomial import horner
 from runmat_jit.kernel.math.rounding import clamp
@@ -16,9 +17,11 @@ _LIMIT = {"f32": 128.0, "f64": 800.0}
 
 def exp(k: Builder, x: Value) -> Value:
     """``e**x``, by ``x = n log(2) + r`` and a polynomial for ``e**r``."""
+    if for_adapters.has_exp2(k, x):
+        return for_adapters.exp(k, x)
     high, low = LN2[x.type]
     x = clamp(k, x, _LIMIT[x.type])
-    n = k.prim("rint", x * (1 / math.log(2)))
+    n = k.prim("nearest", x * (1 / math.log(2)))
     r = k.fma(n, -low, k.fma(n, -high, x))
     return k.prim("scale2", k.fma(r, horner(k, r, EXP[x.type]), 1.0), n)
 
@@ -26,7 +29,7 @@ def exp(k: Builder, x: Value) -> Value:
 def exp2(k: Builder, x: Value) -> Value:
     """``2**x``; exact where that is a whole power of two."""
     x = clamp(k, x, 2 * _LIMIT[x.type])
-    n = k.prim("rint", x)
+    n = k.prim("nearest", x)
     r = x - n
     return k.prim("scale2", k.fma(r, horner(k, r, EXP2[x.type]), 1.0), n)
 
@@ -44,6 +47,6 @@ def expm1_parts(k: Builder, x: Value) -> tuple[Value, Value]:
     high, low = LN2[x.type]
     limit = _LIMIT[x.type]
     x = k.select(x > limit, limit, x)
-    n = k.prim("rint", x * (1 / math.log(2)))
+    n = k.prim("nearest", x * (1 / math.log(2)))
     r = k.fma(n, -low, k.fma(n, -high, x))
     return k.fma(r * r, horner(k, r, EXPM1[x.type]), r), n

@@ -6,6 +6,7 @@ import math
 
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
+from runmat_jit.kernel.math import for_adapters
 from runmat_jit.kernel.math.coefficients import LN2, TANH
 from runmat_jit.kernel.math.exponential import expm1_parts
 from runmat_jit.kernel.math.polynomial import horner
@@ -25,6 +26,8 @@ def tanh(k: Builder, x: Value) -> Value:
     ``h = (e**(2r) - 1) / 2``: a sum without cancellation. Where ``n`` is 0, ``t - t tanh`` loses
     less than the quotient.
     """
+    if for_adapters.has_exp2(k, x):
+        return for_adapters.tanh(k, x)
     kind, magnitude = x.type, k.prim("abs", x)
     h, n = _half_expm1_parts(k, magnitude, _ONE_FROM[kind])
     power = k.prim("scale2", k.const(1.0, kind), n)
@@ -66,6 +69,6 @@ def _half_expm1_parts(k: Builder, x: Value, limit: float) -> tuple[Value, Value]
     """
     x = k.select(x > limit, limit, x)
     high, low = (part / 2 for part in LN2[x.type])
-    n = k.prim("floor", x * (2 / math.log(2)))
+    n = k.prim("nearest", k.fma(x, 2 / math.log(2), -0.5))
     r = k.fma(n, -low, k.fma(n, -high, x))
     return k.fma(r * r, horner(k, r, TANH[x.type]), r), n

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
+from runmat_jit.kernel.math import for_adapters
 from runmat_jit.kernel.math.coefficients import EXP2
 from runmat_jit.kernel.math.double_word import Pair, two_product
 from runmat_jit.kernel.math.formats import (
@@ -57,8 +58,10 @@ def _guarded(k: Builder, x: Value, y: Value, usual: Value, base: Value) -> Value
     log2 = log2_pair(k, *significand_and_exponent(k, bits_of(k, base)))
     high, low = _times(k, log2, y)
     result = _exp2(k, high, low)
-    bounded = k.prim("abs", high) < _LIMIT[x.type]  # false for NaN
-    rare = not_(k, usual & bounded)
+    if for_adapters.is_short(k, x) and y.literal is not None:
+        rare = not_(k, usual) | k.beyond(high, _LIMIT["f32"])  # NaN is not usual
+    else:
+        rare = not_(k, usual & (k.prim("abs", high) < _LIMIT[x.type]))  # NaN: not bounded
     with k.if_any(rare, [result]) as unusual:
         (special,) = k.call(f"power_rare_{x.type}", (x, y), (x.type,), _rare)
         unusual.yield_(k.select(rare, special, unusual.carry[0]))
@@ -99,7 +102,9 @@ def _times(k: Builder, pair: Pair, y: Value) -> Pair:
 
 def _exp2(k: Builder, high: Value, low: Value) -> Value:
     """``2**(high + low)`` for a small low part."""
-    n = k.prim("rint", high)
+    if for_adapters.has_exp2(k, high):
+        return for_adapters.exp2_of_sum(k, high, low)
+    n = k.prim("nearest", high)
     r = (high - n) + low
     return k.prim("scale2", k.fma(r, horner(k, r, EXP2[high.type]), 1.0), n)
 

@@ -11,6 +11,7 @@ import math
 
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
+from runmat_jit.kernel.math import for_adapters
 from runmat_jit.kernel.math.coefficients import PI, SINE
 from runmat_jit.kernel.math.formats import bits_of, format_of, whole_bits, xor_sign
 from runmat_jit.kernel.math.payne_hanek import reduce_large
@@ -22,16 +23,20 @@ _LIMIT = {"f32": 2.0**16, "f64": 2.0**20}
 
 def sin(k: Builder, x: Value) -> Value:
     """Sine of an angle in radians."""
+    if for_adapters.is_short(k, x):
+        return for_adapters.sin(k, x)
     magnitude = k.prim("abs", x)
-    n = k.prim("rint", magnitude * (1 / math.pi))
+    n = k.prim("nearest", magnitude * (1 / math.pi))
     r, parity = _reduce(k, magnitude, n, whole_bits(k, n), cosine=False)
     return _signed_sine(k, r, parity, bits_of(k, x))
 
 
 def cos(k: Builder, x: Value) -> Value:
     """Cosine of an angle in radians."""
+    if for_adapters.is_short(k, x):
+        return for_adapters.cos(k, x)
     magnitude = k.prim("abs", x)
-    n = k.prim("rint", k.fma(magnitude, 1 / math.pi, -0.5))
+    n = k.prim("nearest", k.fma(magnitude, 1 / math.pi, -0.5))
     r, parity = _reduce(k, magnitude, n + 0.5, whole_bits(k, n, offset=1), cosine=True)
     return _signed_sine(k, r, parity, None)
 

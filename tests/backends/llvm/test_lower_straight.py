@@ -91,6 +91,11 @@ def legal(name, columns):
         low = np.iinfo(columns[0].dtype).min
         kept = (columns[1] != 0) & ~((columns[0] == low) & (columns[1] == -1))
         columns = [c[kept] for c in columns]
+    if name == "nearest":
+        (x,) = columns
+        usual = np.abs(x) <= {4: 2.0**22, 8: 2.0**51}[x.itemsize]
+        negative_zero = (np.rint(x) == 0) & np.signbit(x)  # its sign is open
+        columns = [x[(usual & ~negative_zero) | np.isnan(x)]]
     return columns
 
 

@@ -35,7 +35,8 @@ def hardware_runner():
     """Shaders as they are printed for real GPUs."""
     backend = WgpuBackend(device(), EMULATED)
     limits = replace(device().limits, software=False)
-    backend.schedule = lambda kernel, longest=None: schedule_for(kernel, limits, longest)
+    many = 1 << 24  # threads then run several vectors
+    backend.schedule = lambda kernel, longest=None, _=0: schedule_for(kernel, limits, longest, many)
     return WgpuRunner(backend)
 
 

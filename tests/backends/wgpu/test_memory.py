@@ -10,6 +10,8 @@ from runmat_jit.backends.wgpu.memory import DeviceMemory, memory_of, padded
 from runmat_jit.core.errors import BackendError
 from tests.backends.wgpu.shaders import device, runner
 
+FLOAT32 = np.dtype(np.float32)
+
 
 @pytest.mark.usefixtures("adapter")
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "bool"])
@@ -24,14 +26,69 @@ def test_what_is_uploaded_comes_back(dtype, size):
 
 
 @pytest.mark.usefixtures("adapter")
-def test_buffers_are_used_again_until_too_many_are_kept():
-    memory = DeviceMemory(device(), keep_nbytes=1024)
-    dtype = np.dtype(np.float32)
-    first, second = memory.empty(200, dtype), memory.empty(200, dtype)
+def test_freed_buffers_are_used_again():
+    memory = DeviceMemory(device(), keep_nbytes=0)
+    first, second = memory.empty(200, FLOAT32), memory.empty(200, FLOAT32)
     memory.free([first, second])
-    assert memory.kept_nbytes == 1024  # the second one would be too much
-    assert memory.empty(193, dtype).buffer is first.buffer
-    assert memory.kept_nbytes == 0
+    assert (memory.used_nbytes, memory.kept_nbytes) == (0, 2048)
+    assert memory.empty(193, FLOAT32).buffer in (first.buffer, second.buffer)
+    assert (memory.used_nbytes, memory.kept_nbytes) == (1024, 1024)
+    memory.clear()
+    assert (memory.used_nbytes, memory.kept_nbytes) == (1024, 0)
+
+
+@pytest.mark.usefixtures("adapter")
+def test_no_more_is_kept_beside_what_is_used_than_was_ever_used_at_once():
+    memory = DeviceMemory(device(), keep_nbytes=0)
+    small = [memory.empty(64, FLOAT32) for _ in range(4)]
+    memory.free(small)
+    assert memory.kept_nbytes == 1024
+    large = memory.empty(192, FLOAT32)  # of the four that were used at once, three must go
+    assert (memory.used_nbytes, memory.kept_nbytes) == (768, 256)
+    assert memory.empty(64, FLOAT32).buffer is small[3].buffer  # the first ones went
+    memory.free([large])
+    memory.clear()
+
+
+@pytest.mark.usefixtures("adapter")
+def test_what_many_allocations_have_passed_by_is_given_back():
+    memory = DeviceMemory(device(), keep_nbytes=256)
+    memory.free([memory.empty(1000, FLOAT32), memory.empty(64, FLOAT32)])
+    assert memory.kept_nbytes == 4096 + 256
+    for _ in range(300):
+        memory.free([memory.empty(64, FLOAT32)])
+    assert memory.kept_nbytes == 256
+    memory.clear()
+
+
+@pytest.mark.usefixtures("adapter")
+def test_where_there_is_no_room_what_is_kept_makes_room(monkeypatch):
+    memory = DeviceMemory(device(), keep_nbytes=1 << 20)
+    memory.free([memory.empty(64, FLOAT32)])
+    create, asked = memory._create, []
+
+    def first_refused(nbytes):
+        asked.append((nbytes, memory.kept_nbytes))
+        if len(asked) == 1:
+            raise BackendError("out of memory")
+        return create(nbytes)
+
+    monkeypatch.setattr(memory, "_create", first_refused)
+    memory.free([memory.empty(1000, FLOAT32)])
+    assert asked == [(4096, 256), (4096, 0)]
+    memory.clear()
+
+
+@pytest.mark.usefixtures("adapter")
+def test_a_loop_over_results_of_one_size_allocates_once():
+    memory = DeviceMemory(device(), keep_nbytes=0)
+    memory.free([memory.empty(5000, FLOAT32), memory.empty(3000, FLOAT32)])  # of other work
+    used = set()
+    for _ in range(20):
+        array = memory.empty(4000, FLOAT32)
+        used.add(id(array.buffer))
+        memory.discard(array)
+    assert len(used) == 1
     memory.clear()
 
 

@@ -78,7 +78,11 @@ def test_float32_is_corrected_by_float64_where_that_is_exact():
     found = Findings({"f32": f32, "f64": GOOD}, {})
     before_jumps = frozenset({("div", "f32"), ("sqrt", "f32")})
     assert found.arithmetic(reproducible=False) == Arithmetic(
-        "fma", wide=True, correct_before_jumps=before_jumps
+        "fma",
+        wide=True,
+        correct_before_jumps=before_jumps,
+        fused=frozenset({"f32", "f64"}),
+        exact=False,
     )
     exact = found.arithmetic(reproducible=True)
     assert (exact.guard, exact.correct) == ("or", {("div", "f32"), ("sqrt", "f32")})

@@ -62,3 +62,30 @@ def test_sums_of_sums_are_kept_where_nothing_may_be_reassociated():
 
     counts = {g: printed(expand, Arithmetic(g)).count("= keep_f32_4(") for g in GUARDS}
     assert counts == {"none": 0, "fma": 0, "sums": 2, "or": 4}
+
+
+F32 = frozenset({"f32"})
+
+
+def test_sums_are_kept_by_an_unknown_one_where_fma_is_fused():
+    text = printed(lambda _k, x: (x + 0.2) - (x - 0.3), Arithmetic("sums", fused=F32))
+    assert text.count("fma(") == 2
+    assert "= keep_f32_4(" not in text
+
+
+def test_products_are_kept_from_sums_and_constants():
+    """Where results need not be the CPU's, other products are as they are written."""
+
+    def count(expand, *, exact):
+        return printed(expand, Arithmetic("sums", exact=exact)).count("fma(")
+
+    formulas = {
+        "a sum": lambda _k, x: x * 3.0 + x,
+        "a sum by way of a choice": lambda k, x: k.select(x > 0.0, x * 3.0, x) + x,
+        "two constants": lambda _k, x: (x * 3.0) * 5.0,
+        "factors": lambda _k, x: (x * x) * x,
+        "a quotient": lambda _k, x: (x * x) / x,
+    }
+    found = {name: count(expand, exact=False) for name, expand in formulas.items()}
+    assert found == dict(zip(formulas, (1, 1, 1, 0, 0), strict=True))
+    assert all(count(expand, exact=True) == 1 for expand in formulas.values())

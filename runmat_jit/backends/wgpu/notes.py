@@ -1,0 +1,28 @@
+"""Whether kernels tell of floating-point events, and kernels for callers who do not ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from runmat_jit.kernel.ir import Instruction, Kernel
+from runmat_jit.kernel.walk import every_instruction
+
+
+def has_notes(kernel: Kernel) -> bool:
+    """Whether a kernel may tell of floating-point events."""
+    return any(instruction.op == "note" for instruction in every_instruction(kernel.body))
+
+
+def without_notes(kernel: Kernel) -> Kernel:
+    """The kernel for callers who do not ask for floating-point events."""
+    return replace(kernel, body=tuple(_silent(kernel.body)))
+
+
+def _silent(body: Sequence[Instruction]) -> Iterator[Instruction]:
+    for instruction in body:
+        if instruction.block is not None:
+            inner = tuple(_silent(instruction.block.body))
+            yield replace(instruction, block=replace(instruction.block, body=inner))
+        elif instruction.op != "note":
+            yield instruction
