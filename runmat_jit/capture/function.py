@@ -166,6 +166,7 @@ class CapturedFunction:
             boundary = Boundary()
             named = {name: boundary.lower(value) for name, value in kwargs.items()}
             key, _ = call_key((warn, "resident"), boundary.lower(args), named)
+            boundary.finish(None)  # else what was lent counts as seen by somebody
         return key
 
     def record_at(self, key: Key) -> Record | None:

@@ -215,16 +215,17 @@ def on_gpu(session: Session, compiled: Compiled) -> Compiled:
         return replace(compiled, device_reason=f"{gpu.info} was lost")
     if not isinstance(compiled.program, NativeProgram):
         return replace(compiled, device_reason="this machine runs no kernels")
-    plan, regions = compiled.plan, compiled.launches
+    plan, regions, kernels = compiled.plan, compiled.launches, compiled.kernels
     if gpu.builtins is not None:
         plan = replace(plan, builtins=gpu.builtins)
         regions = tuple(lower(region, plan) for region in plan.regions)
+        kernels = tuple(launch.kernel for group in regions for launch in group)
     launches = [launch for group in regions for launch in group]
     program = GpuProgram(session, gpu, plan, launches, compiled.program)
     reason = program.unsupported()
     if reason is not None:
         return replace(compiled, device_reason=reason)
-    return replace(compiled, program=program, device="gpu")
+    return replace(compiled, program=program, launches=regions, kernels=kernels, device="gpu")
 
 
 def made_resident(compiled: Compiled) -> Compiled:

@@ -183,6 +183,16 @@ def test_device_memory_of_dead_arrays_is_used_again(gpu):
     assert memory.kept_nbytes <= kept + most
 
 
+def test_explaining_a_call_leaves_its_arrays_on_the_device(gpu):
+    decorated = runmat.jit(lambda x: np.exp(x) + 1, device="gpu")
+    a = runmat.asarray(np.ones(1000, np.float32), "gpu")
+    decorated(a)
+    decorated.explain(a)
+    before = runmat.telemetry.snapshot()["bytes_uploaded"]
+    decorated(a)
+    assert runmat.telemetry.snapshot()["bytes_uploaded"] == before
+
+
 def test_floating_point_events_are_reported(gpu):
     decorated = runmat.jit(lambda x: np.log(x) + 1, device="gpu")
     a = runmat.asarray(np.array([0.0, 1.0], np.float32), "gpu")
