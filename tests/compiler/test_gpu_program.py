@@ -83,7 +83,7 @@ def test_events_are_reported(gpu):
 
 
 def test_where_the_device_fails_the_cpu_takes_over(gpu, monkeypatch, caplog):
-    def fail(self, memory):
+    def fail(self, memory, **_):
         raise BackendError("the device is lost")
 
     monkeypatch.setattr(gpu_program.GpuProgram, "_compute", fail)

@@ -14,9 +14,9 @@ _THREADS = 256
 _TEAM = 64
 """Threads of a cell where nothing is known of its length."""
 _SMALLEST_GROUP = 64
-_MANY = 1 << 23
+_MANY = 1 << 24
 """Iterations that keep every thread of a large device busy with several vectors."""
-_VECTORS = 4
+_VECTORS = 8
 _SHORT_BODY = 16
 """Instructions up to which the steps of a full block are printed without masks, in a row: what
 waits for memory. A longer body is printed once: where half of a group of threads had a full block
