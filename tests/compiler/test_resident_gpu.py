@@ -193,6 +193,19 @@ def test_explaining_a_call_leaves_its_arrays_on_the_device(gpu):
     assert runmat.telemetry.snapshot()["bytes_uploaded"] == before
 
 
+def test_memory_of_arrays_in_reference_cycles_is_used_again(gpu):
+    """The collector finalizes all of a cycle: the array that gives memory back, and the memory."""
+    decorated = runmat.jit(lambda x: x * 2 + 1, device="gpu")
+    x = np.arange(777, dtype=np.float32)
+    for _ in range(3):
+        cycle = [decorated(runmat.asarray(x, "gpu")) for _ in range(4)]
+        cycle.append(cycle)
+        del cycle
+        gc.collect()
+        for found in [decorated(runmat.asarray(x, "gpu")) for _ in range(6)]:
+            np.testing.assert_array_equal(found, x * 2 + 1)
+
+
 def test_floating_point_events_are_reported(gpu):
     decorated = runmat.jit(lambda x: np.log(x) + 1, device="gpu")
     a = runmat.asarray(np.array([0.0, 1.0], np.float32), "gpu")

@@ -49,6 +49,9 @@ class _Kept:
 class DeviceMemory:
     """Buffers of one device; freed ones are kept, since a driver takes its time to make large ones.
 
+    Whoever gets memory gives it back: what is handed out is held here too. Were it not, a buffer in
+    a reference cycle would be released by its own finalizer beside the one that gives it back.
+
     ``used_nbytes`` are handed out, ``kept_nbytes`` are free. Kept is what was freed last: no more
     than was ever in use at once, and nothing that many allocations have passed by.
 
@@ -63,6 +66,7 @@ class DeviceMemory:
         self.keep_nbytes = keep_nbytes
         self.kept_nbytes = self.used_nbytes = self.most_nbytes = 0
         self._free: dict[int, deque[_Kept]] = {}
+        self._handed_out: dict[int, Any] = {}
         self._discarded: deque[DeviceArray] = deque()
         self._allocations = 0
         self._lock = new_lock()
@@ -85,13 +89,18 @@ class DeviceMemory:
         for buffer in given_up:
             buffer.destroy()
         if kept is not None:
-            return DeviceArray(kept, dtype, size, origin)
+            return self._handed(DeviceArray(kept, dtype, size, origin))
         try:
-            return DeviceArray(self._create_or_make_room(nbytes), dtype, size, origin)
+            made = self._create_or_make_room(nbytes)
         except BackendError:
             with self._lock:
                 self.used_nbytes -= nbytes
             raise
+        return self._handed(DeviceArray(made, dtype, size, origin))
+
+    def _handed(self, array: DeviceArray) -> DeviceArray:
+        self._handed_out[id(array.buffer)] = array.buffer
+        return array
 
     def upload(self, array: np.ndarray[Any, Any]) -> DeviceArray:
         """A copy of an array's memory, from its lowest to its highest element.
@@ -100,7 +109,11 @@ class DeviceMemory:
         """
         flat, origin = memory_of(array)
         found = self.empty(flat.size, array.dtype, origin)
-        self.write(found, flat)
+        try:
+            self.write(found, flat)
+        except BackendError:
+            self.free((found,))
+            raise
         return found
 
     def write(self, target: DeviceArray, flat: np.ndarray[Any, Any]) -> None:
@@ -134,7 +147,11 @@ class DeviceMemory:
     def duplicate(self, source: DeviceArray) -> DeviceArray:
         """A copy of device memory, made there after everything submitted so far."""
         made = self.empty(source.size, source.dtype, source.origin)
-        self._copy(source, made, 0, made.buffer.size)
+        try:
+            self._copy(source, made, 0, made.buffer.size)
+        except BackendError:
+            self.free((made,))
+            raise
         return made
 
     def copy(self, source: DeviceArray, target: DeviceArray, offset: int) -> None:
@@ -164,6 +181,7 @@ class DeviceMemory:
         for array in arrays:
             nbytes = array.buffer.size
             with self._lock:
+                del self._handed_out[id(array.buffer)]
                 self.used_nbytes -= nbytes
                 self.kept_nbytes += nbytes
                 kept = _Kept(array.buffer, self._allocations)

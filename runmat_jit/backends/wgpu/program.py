@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from runmat_jit.backends.wgpu.backend import WgpuBackend
-from runmat_jit.backends.wgpu.memory import DeviceArray
+from runmat_jit.backends.wgpu.memory import DeviceArray, DeviceMemory
 from runmat_jit.backends.wgpu.notes import has_notes, without_notes
 from runmat_jit.backends.wgpu.run import Batch, KernelRun, WgpuRunner
 from runmat_jit.graph.node import Node
@@ -46,6 +47,7 @@ class WgpuProgramRunner:
         self._silent = tuple(replace(run, kernel=without_notes(run.kernel)) for run in launches)
         self._runner = WgpuRunner(backend)
         self._own: dict[Scratch | str, DeviceArray] = {}
+        weakref.finalize(self, _give_back, backend.memory, self._own)
         self._bound: dict[object, tuple[object, Batch]] = {}
         """By identity of the arrays, the scalars and the batch; the latest used last."""
 
@@ -86,7 +88,8 @@ class WgpuProgramRunner:
     def close(self) -> None:
         """Give scratch memory and tables back."""
         self.backend.memory.free(self._own.values())
-        self._own, self._bound = {}, {}
+        self._own.clear()
+        self._bound.clear()
 
     # -- binding ---------------------------------------------------------------------------------
     def _batch(self, memory: ProgramMemory, launches: Sequence[Launch]) -> Batch:
@@ -140,3 +143,9 @@ class WgpuProgramRunner:
         if name not in self._own:
             self._own[name] = self.backend.memory.upload(table(name))
         return self._own[name]
+
+
+def _give_back(memory: DeviceMemory, arrays: dict[Scratch | str, DeviceArray]) -> None:
+    """What a program had for itself is free, once it is gone."""
+    for array in arrays.values():
+        memory.discard(array)

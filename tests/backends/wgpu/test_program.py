@@ -122,3 +122,27 @@ def test_rows_reduced_twice_have_the_bits_of_native_code(shape, real):
     (have,) = found.values()
     assert bits_equal(want, have)
     assert np.allclose(have.sum(axis=1), 1.0, atol=1e-5)
+
+
+def test_a_program_that_is_gone_gives_its_memory_back():
+    """Its scratch memory, and the tables of its functions."""
+    memory = runner().backend.memory
+    memory.collect()
+    before = memory.used_nbytes
+    builder = GraphBuilder()
+    x = builder.input(ROWS["input"], TensorType(np.dtype("float32"), (100_000,)), (1,), None)
+    total = apply("sum", x, axis=(0,), keepdims=False, dtype=None)
+    node = builder.make(total.op, (x,), total.params, total.type)
+    graph = prepared(builder.finish([Output(node, Fresh(()))]))
+    plan = make_plan(graph, regions(graph))
+    launches = [launch for region in plan.regions for launch in lower(region, plan)]
+    held = {n: memory.empty(n.type.size, n.type.dtype) for n in (*graph.inputs, *plan.orders)}
+    used = memory.used_nbytes
+    program = WgpuProgramRunner(runner().backend, launches)
+    program.run(ProgramMemory(held, {}))
+    assert memory.used_nbytes > used  # partial sums
+    del program
+    memory.collect()
+    assert memory.used_nbytes == used
+    memory.free(held.values())
+    assert memory.used_nbytes == before
