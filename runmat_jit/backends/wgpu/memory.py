@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -40,9 +41,10 @@ class DeviceArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Kept:
-    """A free buffer, and how many allocations there had been when it was freed."""
+    """A free buffer, its number, and how many allocations there had been when it was freed."""
 
     buffer: Any
+    number: int
     freed: int
 
 
@@ -66,7 +68,9 @@ class DeviceMemory:
         self.keep_nbytes = keep_nbytes
         self.kept_nbytes = self.used_nbytes = self.most_nbytes = 0
         self._free: dict[int, deque[_Kept]] = {}
-        self._handed_out: dict[int, Any] = {}
+        self._handed_out: dict[int, tuple[Any, int]] = {}
+        """Buffers by identity, with the number of each: they are numbered as they are made."""
+        self._made = itertools.count()
         self._discarded: deque[DeviceArray] = deque()
         self._allocations = 0
         self._lock = new_lock()
@@ -89,18 +93,20 @@ class DeviceMemory:
         for buffer in given_up:
             buffer.destroy()
         if kept is not None:
-            return self._handed(DeviceArray(kept, dtype, size, origin))
+            return self._handed(kept.buffer, kept.number, dtype, size, origin)
         try:
             made = self._create_or_make_room(nbytes)
         except BackendError:
             with self._lock:
                 self.used_nbytes -= nbytes
             raise
-        return self._handed(DeviceArray(made, dtype, size, origin))
+        return self._handed(made, next(self._made), dtype, size, origin)
 
-    def _handed(self, array: DeviceArray) -> DeviceArray:
-        self._handed_out[id(array.buffer)] = array.buffer
-        return array
+    def _handed(
+        self, buffer: Any, number: int, dtype: np.dtype[Any], size: int, origin: int
+    ) -> DeviceArray:
+        self._handed_out[id(buffer)] = buffer, number
+        return DeviceArray(buffer, dtype, size, origin)
 
     def upload(self, array: np.ndarray[Any, Any]) -> DeviceArray:
         """A copy of an array's memory, from its lowest to its highest element.
@@ -181,10 +187,10 @@ class DeviceMemory:
         for array in arrays:
             nbytes = array.buffer.size
             with self._lock:
-                del self._handed_out[id(array.buffer)]
+                buffer, number = self._handed_out.pop(id(array.buffer))
                 self.used_nbytes -= nbytes
                 self.kept_nbytes += nbytes
-                kept = _Kept(array.buffer, self._allocations)
+                kept = _Kept(buffer, number, self._allocations)
                 self._free.setdefault(nbytes, deque()).append(kept)
                 given_up = self._given_up()
             for buffer in given_up:
@@ -200,20 +206,20 @@ class DeviceMemory:
         for buffer in buffers:
             buffer.destroy()
 
-    def _taken(self, nbytes: int) -> Any | None:
-        """A buffer of a size, no longer kept; the lock is held.
+    def _taken(self, nbytes: int) -> _Kept | None:
+        """The buffer of a size that was made first, no longer kept; the lock is held.
 
-        Of the same ones always the same one: calls that are alike find theirs bound already.
+        Calls that are alike get the same ones, which are bound already.
         """
         stock = self._free.get(nbytes)
         if not stock:
             return None
         self.kept_nbytes -= nbytes
-        found = min(stock, key=lambda kept: id(kept.buffer))
+        found = min(stock, key=lambda kept: kept.number)
         stock.remove(found)
         if not stock:
             del self._free[nbytes]
-        return found.buffer
+        return found
 
     def _given_up(self) -> list[Any]:
         """Buffers that are too much or too old, no longer kept; the lock is held."""
