@@ -9,7 +9,7 @@ from runmat_jit.capture import flags, generators
 from runmat_jit.capture.plain_objects import in_class, is_computed, runs_code
 from runmat_jit.capture.pytree import is_namedtuple
 from runmat_jit.capture.traced import ARRAY, Traced, TracedMethod
-from runmat_jit.capture.values import RANDOM_STATES
+from runmat_jit.capture.values import is_random_state
 
 if TYPE_CHECKING:
     from runmat_jit.capture.hooks import Hooks
@@ -40,7 +40,7 @@ def read(hooks: Hooks, obj: Any, name: str) -> Any:
         return value
     if isinstance(obj, type):
         return of_class(hooks, obj, name)
-    if kind in RANDOM_STATES:
+    if is_random_state(kind):
         return generators.read(hooks, obj, name)
     if kind is super:
         return of_super(hooks, obj, name)

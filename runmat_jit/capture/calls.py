@@ -27,7 +27,7 @@ from runmat_jit.capture.plain_objects import in_class, is_plain_class
 from runmat_jit.capture.refusal import Refused
 from runmat_jit.capture.release import is_made_here
 from runmat_jit.capture.traced import PYTHON, Traced, TracedMethod
-from runmat_jit.capture.values import RANDOM_STATES, TEXTS, holds_traced
+from runmat_jit.capture.values import TEXTS, holds_traced, is_random_state
 
 if TYPE_CHECKING:
     from runmat_jit.capture.hooks import Hooks
@@ -69,7 +69,7 @@ def call(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
         return prints.call_print(hooks, args, kwargs)
     if fn is warnings.warn:
         return prints.call_warn(hooks, args, kwargs)
-    if in_set(fn, generators.MAKERS) or in_set(fn, generators.OF_THE_GLOBAL_STATE):
+    if generators.makes(fn) or generators.changes_the_global_state(fn):
         return generators.call(hooks, fn, args, kwargs)
     if is_numpy(fn):
         return call_numpy(hooks, fn, args, kwargs)
@@ -214,7 +214,7 @@ def call_method(hooks: Hooks, fn: types.MethodType, args: Args, kwargs: Kwargs) 
     """A bound method is its function on the object."""
     if type(fn.__self__) is Traced:  # `x.__add__(y)` and the like, written out
         return fn(*args, **kwargs)
-    if type(fn.__self__) in RANDOM_STATES:
+    if is_random_state(type(fn.__self__)):
         return generators.call_method(hooks, fn, args, kwargs, effect)
     return call(hooks, fn.__func__, (fn.__self__, *args), kwargs)
 

@@ -6,6 +6,7 @@ by the slot that holds it, never by its numbers. What reads or sets a state is a
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
@@ -17,7 +18,7 @@ from runmat_jit.capture.classify import MethodCall
 from runmat_jit.capture.concrete import concrete_integer
 from runmat_jit.capture.tape import Entry, Op
 from runmat_jit.capture.traced import ARRAY, Traced
-from runmat_jit.capture.values import RANDOM_STATES, holds_traced
+from runmat_jit.capture.values import holds_traced, is_random_state
 
 if TYPE_CHECKING:
     from runmat_jit.capture.hooks import Hooks
@@ -30,12 +31,19 @@ _OF_SEEDS: Final = frozenset(("spawn", "generate_state", "random_raw", "advance"
 _SAME_SHAPE: Final = frozenset(("shuffle", "permutation", "permuted"))
 """Methods that succeed for every array: they look at no number."""
 
-MAKERS: Final[frozenset[Any]] = frozenset((np.random.default_rng, *RANDOM_STATES))
-"""What makes a generator of its arguments alone, or of fresh entropy."""
-OF_THE_GLOBAL_STATE: Final[frozenset[Any]] = frozenset(
-    (np.random.seed, np.random.ranf, np.random.sample)
-)
-"""Functions of ``numpy.random`` that are no methods of its generator."""
+
+def makes(fn: Any) -> bool:
+    """Whether a function makes a generator of its arguments alone, or of fresh entropy."""
+    if "numpy.random" not in sys.modules:  # it takes a while to load
+        return False
+    return fn is np.random.default_rng or (isinstance(fn, type) and is_random_state(fn))
+
+
+def changes_the_global_state(fn: Any) -> bool:
+    """Whether it is a function of ``numpy.random`` that is no method of its generator."""
+    if "numpy.random" not in sys.modules:
+        return False
+    return any(fn is known for known in (np.random.seed, np.random.ranf, np.random.sample))
 
 
 def is_draw(owner: Any, name: str) -> bool:
@@ -48,7 +56,7 @@ def is_draw(owner: Any, name: str) -> bool:
 def draws(entries: Iterable[Entry]) -> bool:
     """Whether a tape advances a generator."""
     calls = [entry.fn for entry in entries if type(entry) is Op]
-    return any(fn in OF_THE_GLOBAL_STATE or getattr(fn, "draws", False) for fn in calls)
+    return any(changes_the_global_state(fn) or getattr(fn, "draws", False) for fn in calls)
 
 
 def read(hooks: Hooks, obj: Any, name: str) -> Any:
@@ -62,7 +70,7 @@ def read(hooks: Hooks, obj: Any, name: str) -> Any:
 def call(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """Make a generator, or draw from NumPy's global one by a function of the module."""
     args, named = seen(hooks, args, kwargs)
-    return host.run_host(hooks.tracer, fn, args, named, writes=fn in OF_THE_GLOBAL_STATE)
+    return host.run_host(hooks.tracer, fn, args, named, writes=changes_the_global_state(fn))
 
 
 def call_method(

@@ -21,13 +21,13 @@ from runmat_jit.capture.tape import Nest, Op, Ref, refs
 from runmat_jit.capture.trace import Adopt, Call, Settle, fresh_adopted
 from runmat_jit.capture.traced import ARRAY, PYTHON, Traced
 from runmat_jit.capture.values import (
-    RANDOM_STATES,
     SCALARS,
     TEXTS,
     Unencodable,
     is_number,
     is_opaque,
     is_opaque_scalar,
+    is_random_state,
     is_traceable,
 )
 from runmat_jit.runtime.arrays import host_written
@@ -276,7 +276,7 @@ def adopt(tracer: Tracer, value: Any, raw_args: list[Any]) -> tuple[Any, Any]:
     if type(value) in TEXTS:
         text = tracer.encoder.lift_text(value)
         return text, Ref(text._rm_slot)
-    if type(value) in RANDOM_STATES:
+    if is_random_state(type(value)):
         if tracer.outside.slot_of(value) is None:
             tracer.outside.register(value, tracer.slot())
         return value, tracer.encode(value)

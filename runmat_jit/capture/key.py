@@ -144,6 +144,8 @@ def array_key(array: np.ndarray) -> tuple[Hashable, tuple[int, ...]]:
     These are the extents, and the strides (bytes) where those do not follow from the extents.
     """
     flags, shape = array.flags.num, array.shape
+    if flags & _C_CONTIGUOUS and 1 not in shape and 0 not in shape:  # nearly always
+        return (array.dtype, len(shape), "C", flags & _FLAGS), shape
     if flags & _CONTIGUOUS:
         layout = layout_of(array)
         if layout is not None:

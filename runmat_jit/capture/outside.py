@@ -22,11 +22,11 @@ from runmat_jit.capture.tape import Read
 from runmat_jit.capture.traced import Traced
 from runmat_jit.capture.twins import Twin
 from runmat_jit.capture.values import (
-    RANDOM_STATES,
     SCALARS,
     exact_value,
     is_bound,
     is_opaque,
+    is_random_state,
     is_traceable,
 )
 
@@ -122,7 +122,7 @@ class Outside:
         if known is not None:
             return value, lambda other, slots: other is slots[known]
         self.register(value, slot)
-        if kind not in RANDOM_STATES and not is_plain_object(value):
+        if not is_random_state(kind) and not is_plain_object(value):
             self.tracer.effect("outside-object", f"a {kind.__qualname__} has operators of its own")
         return value, lambda other, _slots: type(other) is kind
 

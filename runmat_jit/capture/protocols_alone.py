@@ -48,6 +48,8 @@ def is_followed(fn: types.FunctionType, arguments: Iterable[Any]) -> bool:
     code = fn.__code__
     if code.co_flags & _FLAGS or code.co_freevars or code.co_cellvars:
         return False
+    if "random" in code.co_names:  # generators read seeds and sizes in compiled code
+        return False
     defaults = (*(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).values())
     if not all(map(is_data, (*arguments, *defaults))):
         return False

@@ -15,7 +15,7 @@ from runmat_jit.capture.result import encode_result
 from runmat_jit.capture.tracer import Tracer
 from runmat_jit.capture.tree import Segment
 from runmat_jit.capture.twins import Twin
-from runmat_jit.capture.values import RANDOM_STATES, SCALARS, is_number
+from runmat_jit.capture.values import SCALARS, is_number, is_random_state
 
 
 class Arguments:
@@ -53,7 +53,7 @@ class Arguments:
     def object(self, value: Any) -> None:
         """An object that is no container: its attributes are read as outside state."""
         self.tracer.outside.register(value, self.leaf(value))
-        if type(value) not in RANDOM_STATES and not is_plain_object(value):
+        if not is_random_state(type(value)) and not is_plain_object(value):
             name = type(value).__qualname__
             self.tracer.effect("outside-object", f"an argument, a {name}, has operators of its own")
 

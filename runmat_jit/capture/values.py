@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 import enum
 import struct
+import sys
 import types
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,11 +25,6 @@ if TYPE_CHECKING:
 SCALARS = (bool, int, float, complex)
 TEXTS = (str, bytes, np.str_, np.bytes_)
 """Classes of text that is computed of traced values."""
-RANDOM_STATES = (
-    *(np.random.Generator, np.random.RandomState, np.random.SeedSequence),
-    *(np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64),
-)
-"""NumPy's generators of random numbers and what they are made of: known by their slots."""
 NUMBERS = "?bhilqBHILQefdFD"
 """Type characters of the NumPy scalars that are traced."""
 CONSTANTS = (
@@ -109,6 +106,27 @@ def is_bound(value: Any) -> bool:
     if type(value) is not types.BuiltinFunctionType:
         return False
     return not isinstance(value.__self__, (types.ModuleType, type, type(None)))
+
+
+def is_random_state(kind: type) -> bool:
+    """Whether a class is of NumPy's generators of random numbers, or of what they are made of.
+
+    Values of these are known by their slots. There is none while ``numpy.random`` is not loaded,
+    which would make the first call of most programs slower.
+    """
+    return "numpy.random" in sys.modules and kind in random_states()
+
+
+@cache  # what NumPy has
+def random_states() -> frozenset[type]:
+    """These classes; asking for them loads ``numpy.random``."""
+    made = np.random
+    return frozenset(
+        (
+            *(made.Generator, made.RandomState, made.SeedSequence, made.PCG64, made.PCG64DXSM),
+            *(made.MT19937, made.Philox, made.SFC64),
+        )
+    )
 
 
 def is_number(value: Any) -> bool:
@@ -226,7 +244,7 @@ class Encoder:
             return Ref(slot)
         if isinstance(value, CONSTANTS):
             return value
-        if kind in RANDOM_STATES:
+        if is_random_state(kind):
             slot = self.tracer.outside.slot_of(value)
             if slot is None:
                 raise Unencodable("a random generator of unknown origin")

@@ -283,9 +283,8 @@ _ROWS: Final = (
         "capture",
         "An exception left the call, or one was raised that says more than a text: Python raises "
         "it.",
-        "Test for the condition instead of catching. Exceptions of Python's and NumPy's own simple "
-        "classes, such as `ValueError` and `LinAlgError`, that the function catches are no reason: "
-        "they are outcomes, as branches are.",
+        "Test for the condition instead of catching. Exceptions of simple classes of Python and "
+        "NumPy that the function catches itself are no reason: they are outcomes, as branches are.",
     ),
     Cause(
         "events-raise",

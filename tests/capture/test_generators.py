@@ -3,6 +3,8 @@ generators: results to the bit, and the generators' states after each call."""
 
 import copy
 import functools
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -349,3 +351,25 @@ def test_verification_draws_nothing_twice():
         agree(lambda x, rng: x + GLOBAL.random() * 0 + rng.random(), x_and("default_rng"))
     finally:
         runmat.config(verify=before)
+
+
+PROGRAM = """
+import sys, numpy as np, runmat_jit as runmat
+scaled = runmat.jit(lambda x, f: np.tanh(x) * f(2))
+assert scaled(np.zeros(3), abs).sum() == 0
+assert "numpy.random" not in sys.modules
+drawn = runmat.jit(lambda seed: np.random.default_rng(seed).random(3) + 1)
+for _ in range(3):
+    assert (drawn(7) == np.random.default_rng(7).random(3) + 1).all()
+assert drawn.cache_info().hits == HITS
+"""
+
+
+def test_the_first_call_loads_no_module_of_random_numbers(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM.replace("HITS", "2"))
+    subprocess.run([sys.executable, str(path)], check=True)
+
+
+def test_generators_are_made_of_seeds_where_there_is_no_source():
+    subprocess.run([sys.executable, "-c", PROGRAM.replace("HITS", "0")], check=True)

@@ -152,7 +152,14 @@ _DIVIDE_UNIFORM = """fn NAME(a: F, b: S) -> F {
     let better = fma(fma(F(-b), q, a), r, q);
     return select(q, better, abs(q) < F(LARGEST));
   }
-  return a / F(b);
+  let s = select(S(1.0), S(0.25), size >= S(TOO_LARGE));
+  return (a * F(s)) / F(b * s);
+}"""
+
+# The reciprocal of a divisor this large is subnormal, and zero to most adapters.
+_DIVIDE_BY_LARGE = """fn NAME(a: F, b: F) -> F {
+  let s = select(F(1.0), F(0.25), abs(b) >= F(TOO_LARGE));
+  return (a * s) / (b * s);
 }"""
 _SQRT_NARROW = """fn NAME(x: F) -> F {
   let r = sqrt(x);
@@ -181,6 +188,7 @@ _TEXTS = {
     "max": LibraryFunction(_MAX, ("keep", "nan")),
     "scale2": LibraryFunction(_SCALE2, ("keep",)),
     "div_uniform": LibraryFunction(_DIVIDE_UNIFORM),
+    "div_by_large": LibraryFunction(_DIVIDE_BY_LARGE),
     "neg": LibraryFunction(_NEG),
     "abs": LibraryFunction(_ABS),
     "order": LibraryFunction(_ORDER),
@@ -212,6 +220,7 @@ _NUMBERS = {
         "NONE": "0u",
         "ZERO": "zero",
         "LARGEST": "0x1p127f",
+        "TOO_LARGE": "0x1p126f",
         "LIMIT": "252.0f",
         "LOWEST": "-126",
         "HIGHEST": "127",
@@ -225,6 +234,7 @@ _NUMBERS = {
         "NONE": "0lu",
         "ZERO": "u64(zero)",
         "LARGEST": "0x1p1023lf",
+        "TOO_LARGE": "0x1p1022lf",
         "LIMIT": "2044.0lf",
         "LOWEST": "-1022",
         "HIGHEST": "1023",
@@ -252,9 +262,9 @@ def library_function(name: str, kind: str, width: int, *, wide: bool) -> Library
     """The function ``name`` for vectors of ``width`` lanes of a type; 1: for scalars.
 
     Args:
-        name: ``keep nan not_finite copysign min max scale2 fma div div_uniform sqrt mulhi``; where
-            subnormal numbers are flushed ``neg abs order min_bits max_bits floor ceil`` and
-            ``fpext fptrunc``.
+        name: ``keep nan not_finite copysign min max scale2 fma div div_uniform div_by_large sqrt
+            mulhi``; where subnormal numbers are flushed ``neg abs order min_bits max_bits floor``
+            and ``ceil fpext fptrunc``.
         kind: ``f32`` or ``f64``; ``i32`` for ``mulhi``.
         width: Lanes.
         wide: Whether 64-bit types may be used where the function's own type is narrower.

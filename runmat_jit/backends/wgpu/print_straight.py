@@ -82,6 +82,10 @@ def _divide(printer: Printer, instruction: Instruction) -> str:
     if _is_divided_by_one_number(printer, instruction):
         one = printer.operand(divisor, lane=False)
         return printer.call("div_uniform", result.type, a, one, lane=True)
+    inexact = ("div", result.type) in printer.arithmetic.correct_before_jumps
+    vanishes = dividend.literal is not None and abs(float(dividend.literal)) <= 1.0
+    if inexact and not vanishes:  # by a large number a small one is 0 to the adapter anyway
+        return printer.call("div_by_large", result.type, a, b, lane=result.lane)
     return f"{a} / {b}"
 
 
