@@ -95,10 +95,12 @@ def sine_tail(z: mp.mpf) -> mp.mpf:
     return (mp.sin(r) / r - 1) / z - 1
 
 
-def atanh_tail(z: mp.mpf) -> mp.mpf:
-    """``(atanh(sqrt(z)) / sqrt(z) - 1) / z``."""
-    r = mp.sqrt(z)
-    return (mp.atanh(r) / r - 1) / z
+def odd_tail(function: Real) -> Real:
+    """``(f(sqrt(z)) / sqrt(z) - 1) / z`` of an odd function."""
+    return lambda z: (function(mp.sqrt(z)) / mp.sqrt(z) - 1) / z
+
+
+atanh_tail = odd_tail(mp.atanh)
 
 
 def sine_weight(z: mp.mpf) -> mp.mpf:
@@ -146,7 +148,7 @@ FITS = (
     ),
     Fit(
         "ARCTAN",
-        lambda z: (mp.atan(mp.sqrt(z)) / mp.sqrt(z) - 1) / z,
+        odd_tail(mp.atan),
         1e-20,
         1.0,
         {"f32": 9, "f64": 20},
@@ -164,7 +166,7 @@ FITS = (
     ),
     Fit(
         "SINE_OF_SQUARE",
-        lambda z: (mp.sin(mp.sqrt(z)) / mp.sqrt(z) - 1) / z,
+        odd_tail(mp.sin),
         1e-20,
         1.5709**2,
         {"f32": 4},
@@ -173,7 +175,7 @@ FITS = (
     ),
     Fit(
         "TANH_OF_SQUARE",
-        lambda z: (mp.tanh(mp.sqrt(z)) / mp.sqrt(z) - 1) / z,
+        odd_tail(mp.tanh),
         1e-20,
         0.6001**2,
         {"f32": 5},
