@@ -39,10 +39,10 @@ def test_the_readme_and_continuous_integration_run_the_same_command():
     assert "README.md" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
-def test_every_page_is_in_the_table_of_contents():
+def test_the_table_of_contents_lists_every_page_once():
     contents = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    pages = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
-    assert {page for page in pages if page not in contents} == set()
+    pages = [path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")]
+    assert sorted(re.findall(r": (\S+\.md)$", contents, re.MULTILINE)) == sorted(pages)
 
 
 def test_links_between_pages_lead_somewhere():
@@ -54,3 +54,9 @@ def test_links_between_pages_lead_somewhere():
         if "://" not in target and not (page.parent / target).exists()
     ]
     assert broken == []
+
+
+def test_the_page_on_capture_names_every_module_of_it_and_no_other():
+    page = (ROOT / "docs" / "capture.md").read_text(encoding="utf-8")
+    names = set(re.findall(r"`(\w+)`", page.partition("## The modules")[2]))
+    assert names == {path.stem for path in (ROOT / "runmat_jit" / "capture").glob("[!_]*.py")}
