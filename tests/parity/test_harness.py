@@ -6,6 +6,7 @@ import io
 import re
 import types
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -149,6 +150,22 @@ def test_a_decorator_that_changes_the_program_fails(decorate):
         DifferenceError, match=rf"^{where}\d, shape \([\d, ]+\), float64, {layout}\)"
     ):
         check(program, configuration, jit=decorate)
+
+
+def with_a_false_alarm(fn):
+    def call(*args):
+        warnings.warn("invalid value encountered in matmul", RuntimeWarning, stacklevel=1)
+        return fn(*args)
+
+    return functools.wraps(fn)(call)
+
+
+def test_an_alarm_of_numpys_library_is_no_difference_where_all_is_finite():
+    program = PROGRAMS["guide_state.amplify"]
+    check(program, Configuration((3,), "float32"), jit=with_a_false_alarm)
+    infinite = replace(program, make=lambda *_: (np.array([1, np.inf], np.float32),))
+    with pytest.raises(DifferenceError, match="invalid value encountered in matmul"):
+        check(infinite, Configuration((2,), "float32"), jit=with_a_false_alarm)
 
 
 class OneUlpOff(JitFunction):
