@@ -99,7 +99,7 @@ def program_tracer(
     lines: Any = _ProgramLines(where)
     known = KnownBatches(checked=bool(session.config.verify))
     tracer = Tracer(executor, session.states, lines, 0, known_batches=known)
-    tracer.steps.once = True
+    tracer.steps.repeat_nothing()
     return tracer
 
 
@@ -108,8 +108,9 @@ class _ProgramLines(NamedTuple):
 
     where: Callable[[], SourceLine | None]
 
-    def here(self) -> _ProgramLine | None:
-        """The line that runs."""
+    def here(self, callers: int = 0) -> _ProgramLine | None:
+        """The line that runs, whatever is on the stack."""
+        del callers
         source = self.where()
         return None if source is None else _ProgramLine(source)
 

@@ -188,7 +188,7 @@ def array_of(at: Geometry) -> np.ndarray:
 
 def targets(pending: Sequence[Pending]) -> list[Storage]:
     """The storages that the operations write, each once, in order."""
-    return list(dict.fromkeys(operation.target.storage for operation in pending))
+    return list(dict.fromkeys([operation.target.storage for operation in pending]))
 
 
 def run(tracer: Tracer, batch: Compiled, upto: int) -> None:

@@ -27,7 +27,7 @@ from runmat_jit.capture.lines import call_at
 from runmat_jit.capture.patterns import KnownCall, Pattern
 from runmat_jit.capture.pending import Operand, Pending, ScalarOperand
 from runmat_jit.capture.storage import Geometry, Storage, is_freed
-from runmat_jit.capture.tape import Compute, Op
+from runmat_jit.capture.tape import Compute
 from runmat_jit.capture.traced import ARRAY, GENERIC, NOTHING, PYTHON, TEXT, Traced
 from runmat_jit.capture.values import Unencodable
 from runmat_jit.core.extent import plain
@@ -62,7 +62,7 @@ def attempt(
 ) -> tuple[bool, Any]:
     """Defer the call if a row covers it: whether it was, and the traced result."""
     key = None if tracer.immediate else tracer.patterns.key_of(fn, args, kwargs)
-    known = None if key is None else tracer.patterns.find(key)
+    known = None if key is None else tracer.patterns.calls.get(key)
     if known is not None:
         operands = operands_of(tracer, known, args)
         if operands is not None:
@@ -350,7 +350,7 @@ def record(
     call: tuple[Any, tuple[Any, ...], Mapping[str, Any]],
 ) -> Traced:
     """Note the call and add the pending operation: the traced result."""
-    line, form, steps = tracer.lines.here(), pattern.form, tracer.steps
+    line, form, steps = tracer.lines.here(1), pattern.form, tracer.steps
     if out is not None:
         traced, target = out, out._rm_geometry
         assert target is not None, "takes() saw an array"
@@ -361,8 +361,8 @@ def record(
         dtype, shape, strides, kind = form.dtype, form.shape, form.strides, form.kind
         storage = Storage(slot, dtype, shape, strides, None, kind is GENERIC)
         target = Geometry(storage, 0, dtype, shape, strides)
-        traced = Traced(tracer, slot, kind, geometry=target, form=form)
-        storage.owned_by(traced, tracer.dead, is_freed=bool(form.is_freed))
+        traced = Traced(tracer, slot, kind, target, form)
+        storage.owned_by(traced, tracer.dead, is_freed=form.is_freed is True)
     tracer.defer(Pending(pattern, operands, target, line, steps.count))
     if steps.keeps_entries:
         fn, args, kwargs = call
@@ -371,7 +371,7 @@ def record(
         entry_args = tuple([a._rm_ref if type(a) is Traced else encode(a) for a in args])
         named = {name: encode(value) for name, value in kwargs.items()} if kwargs else NOTHING
         result = traced._rm_ref if out is None else None
-        steps.note(Op(fn, entry_args, named, result, source, pattern.meaning))
+        steps.note_operation((fn, entry_args, named, result, source, pattern.meaning))
     else:
         steps.count += 1
     if out is not None and tracer.loose:

@@ -28,6 +28,7 @@ from runmat_jit.capture.protocols_alone import is_followed
 from runmat_jit.capture.recorder import record
 from runmat_jit.capture.records import Counts, Record, host_calls
 from runmat_jit.capture.rewrite import Refused, bind
+from runmat_jit.capture.tape import Op
 from runmat_jit.capture.tracer import Tracer
 from runmat_jit.capture.tree import Departure, Fork, Segment, copied, prune, replay
 from runmat_jit.capture.wholeness import not_whole, reasons_of, require_whole
@@ -179,12 +180,13 @@ class CapturedFunction:
         segments = [] if family is None else family.latest(key[1])
         if family is None or not segments:
             return found
-        entries = [entry for segment in segments for entry in segment.entries]
+        noted = [entry for segment in segments for entry in segment.noted]
+        calls = [entry for entry in noted if type(entry) is Op]
         return Record(
             root=family.root,
             programs=programs_of(segments, key[1]),
-            host_calls=host_calls(entries),
-            draws=draws(entries),
+            host_calls=host_calls(calls),
+            draws=draws(calls),
         )
 
     def trees(self) -> list[Fork]:
@@ -337,16 +339,17 @@ class CapturedFunction:
 
     def keep(self, key: Key, tracer: Tracer) -> Record:
         """Remember what a recording found out, for ``explain()``."""
-        feed, entries, programs = tracer.steps.feed, tracer.steps.entries, tracer.programs
+        feed, noted, programs = tracer.steps.feed, tracer.steps.entries, tracer.programs
         if feed is not None:
-            entries, programs = [*feed.trail[: feed.end], *entries], [*feed.programs, *programs]
+            noted, programs = [*feed.trail[: feed.end], *noted], [*feed.programs, *programs]
+        calls = [entry for entry in noted if type(entry) is Op]  # others are of rows
         with self._lock:
             record = self.records.setdefault(key, Record())
             record.effects = tuple(tracer.steps.effects)
             record.refused = tuple(dict.fromkeys(tracer.refused))
             record.programs = tuple(programs)
-            record.host_calls = host_calls(entries)
-            record.draws = draws(entries) or tells(entries)
+            record.host_calls = host_calls(calls)
+            record.draws = draws(calls) or tells(calls)
             record.misses += 1
             self.records.move_to_end(key)
             if len(self.records) > KEY_LIMIT:

@@ -16,7 +16,7 @@ import numpy as np
 from runmat_jit.capture import host
 from runmat_jit.capture.classify import MethodCall
 from runmat_jit.capture.concrete import concrete_integer
-from runmat_jit.capture.tape import Entry, Op
+from runmat_jit.capture.tape import Op
 from runmat_jit.capture.traced import ARRAY, Traced
 from runmat_jit.capture.values import holds_traced, is_random_state
 
@@ -53,10 +53,10 @@ def is_draw(owner: Any, name: str) -> bool:
     return name in _OF_SEEDS
 
 
-def draws(entries: Iterable[Entry]) -> bool:
-    """Whether a tape advances a generator."""
-    calls = [entry.fn for entry in entries if type(entry) is Op]
-    return any(changes_the_global_state(fn) or getattr(fn, "draws", False) for fn in calls)
+def draws(calls: Iterable[Op]) -> bool:
+    """Whether calls of a tape advance a generator."""
+    functions = [call.fn for call in calls]
+    return any(changes_the_global_state(fn) or getattr(fn, "draws", False) for fn in functions)
 
 
 def read(hooks: Hooks, obj: Any, name: str) -> Any:

@@ -44,11 +44,16 @@ class Lines:
     """The lines that the recordings of a session have seen, each made once."""
 
     _known: dict[tuple[int, int], Line] = field(default_factory=dict)
+    _at: dict[tuple[int, int], Line] = field(default_factory=dict)
+    """The same lines by instruction: Python walks all of a code's table to find its number."""
     _ours: dict[str, bool] = field(default_factory=dict)  # by name of file
 
-    def here(self) -> Line | None:
-        """The user's line that is running; None where no code but ours is on the stack."""
-        frame: types.FrameType | None = sys._getframe(1)
+    def here(self, callers: int = 0) -> Line | None:
+        """The user's line that is running; None where no code but ours is on the stack.
+
+        ``callers``: how many callers of the function that asks are certainly ours.
+        """
+        frame: types.FrameType | None = sys._getframe(2 + callers)
         ours = self._ours
         while frame is not None:
             code = frame.f_code
@@ -58,10 +63,18 @@ class Lines:
             frame = frame.f_back
         else:
             return None
-        key = id(code), frame.f_lineno
-        line = self._known.get(key)
+        at = id(code), frame.f_lasti
+        line = self._at.get(at)
         if line is None or line.code is not code:
-            line = self._known[key] = line_of(code, frame.f_lineno, frame.f_globals)
+            line = self._at[at] = self.line(frame)
+        return line
+
+    def line(self, frame: types.FrameType) -> Line:
+        """The line that a frame is at."""
+        code, number = frame.f_code, frame.f_lineno
+        line = self._known.get((id(code), number))
+        if line is None or line.code is not code:
+            line = self._known[id(code), number] = line_of(code, number, frame.f_globals)
         return line
 
     def is_ours(self, filename: str) -> bool:

@@ -15,7 +15,9 @@ from runmat_jit.capture.traced import ARRAY, PYTHON, TEXT, Form, Traced
 from runmat_jit.ops.spec import Op as Row
 
 PATTERN_LIMIT = 10_000
-_HASHABLE = (np.ufunc, types.BuiltinFunctionType, types.FunctionType, MethodCall, type(np.sum))
+_HASHABLE = frozenset(
+    (np.ufunc, types.BuiltinFunctionType, types.FunctionType, MethodCall, type(np.sum))
+)
 _PARAMETERS = frozenset((int, bool, str, type(None), type))
 """Classes of arguments that say what is computed; equal ones of one class mean the same."""
 
@@ -46,19 +48,16 @@ class KnownCall:
 class Patterns:
     """The known calls of a session, and the patterns and forms in them, each once."""
 
-    _calls: dict[Any, KnownCall] = field(default_factory=dict)
+    calls: dict[Any, KnownCall] = field(default_factory=dict)
+    """How calls are deferred, by their keys."""
     _patterns: dict[Any, Pattern] = field(default_factory=dict)
     _forms: dict[Any, Form] = field(default_factory=dict)
 
-    def find(self, key: Any) -> KnownCall | None:
-        """How a call is deferred, by its key."""
-        return self._calls.get(key)
-
     def keep(self, key: Any, call: KnownCall) -> None:
         """Remember how a call is deferred."""
-        if len(self._calls) >= PATTERN_LIMIT:
-            self._calls.clear()
-        self._calls[key] = call
+        if len(self.calls) >= PATTERN_LIMIT:
+            self.calls.clear()
+        self.calls[key] = call
 
     def pattern(self, meaning: Compute, form: Form) -> Pattern:
         """The pattern of a meaning and a result."""
@@ -94,7 +93,7 @@ class Patterns:
 
     def key_of(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """What it depends on how a call is deferred; None where it depends on more."""
-        if not isinstance(fn, _HASHABLE):
+        if type(fn) not in _HASHABLE:
             return None
         parts: list[Any] = [fn]
         for arg in args:
@@ -108,11 +107,12 @@ class Patterns:
                 parts.append((kind, arg or str(arg)))  # 0.0 is not -0.0
             else:
                 return None
-        for name, value in kwargs.items():
-            kind = type(value)
-            if kind not in _PARAMETERS and not is_extents(value):
-                return None
-            parts.append((name, kind, value))
+        if kwargs:
+            for name, value in kwargs.items():
+                kind = type(value)
+                if kind not in _PARAMETERS and not is_extents(value):
+                    return None
+                parts.append((name, kind, value))
         return tuple(parts)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from runmat_jit.capture.tape import Compute
 from runmat_jit.core.source import SourceLine
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class ScalarOperand:
     """A Python or NumPy scalar that a replay finds in ``slot``; ``value`` is this call's.

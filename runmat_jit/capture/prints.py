@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from runmat_jit.capture import host, texts
-from runmat_jit.capture.tape import Entry, Op
+from runmat_jit.capture.tape import Op
 from runmat_jit.capture.trace import Stale
 from runmat_jit.capture.traced import TEXT, Traced
 
@@ -86,10 +86,9 @@ def is_plain(stream: Any) -> bool:
     return stream is None or write in (io.TextIOWrapper.write, io.StringIO.write)
 
 
-def tells(entries: Iterable[Entry]) -> bool:
-    """Whether a tape says something: a second run would say it again."""
-    calls = [entry.fn for entry in entries if type(entry) is Op]
-    return any(fn is print_again or fn is warnings.warn for fn in calls)
+def tells(calls: Iterable[Op]) -> bool:
+    """Whether calls of a tape say something: a second run would say it again."""
+    return any(call.fn is print_again or call.fn is warnings.warn for call in calls)
 
 
 def call_warn(hooks: Hooks, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:

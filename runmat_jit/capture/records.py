@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from runmat_jit.capture import classify
 from runmat_jit.capture.aside import Tally
-from runmat_jit.capture.tape import Effect, Entry, Op, refs
+from runmat_jit.capture.tape import Effect, Op, refs
 from runmat_jit.capture.tree import Fork
 from runmat_jit.core.source import SourceLine
 
@@ -47,10 +48,10 @@ class Counts:
     """Recordings that took over where a replay had left its tree."""
 
 
-def host_calls(entries: list[Entry]) -> tuple[tuple[str, SourceLine | None], ...]:
+def host_calls(calls: Iterable[Op]) -> tuple[tuple[str, SourceLine | None], ...]:
     """The calls on arrays that no kernel computes, each once, in order."""
-    calls = [(str(e.fn.__name__), e.line) for e in entries if type(e) is Op and is_host_call(e)]
-    return tuple(dict.fromkeys(calls))
+    found = [(str(call.fn.__name__), call.line) for call in calls if is_host_call(call)]
+    return tuple(dict.fromkeys(found))
 
 
 def is_host_call(op: Op) -> bool:

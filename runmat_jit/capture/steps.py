@@ -8,7 +8,18 @@ from typing import Any
 from runmat_jit.capture.feed import Feed
 from runmat_jit.capture.raised import Raised, attempt
 from runmat_jit.capture.storage import Watch
-from runmat_jit.capture.tape import Branch, Effect, Entry, Guard, Op, Read, Return, refs
+from runmat_jit.capture.tape import (
+    Branch,
+    Effect,
+    Entry,
+    Guard,
+    Noted,
+    Op,
+    Operation,
+    Read,
+    Return,
+    refs,
+)
 from runmat_jit.capture.trace import Call, Check, Free, Step
 from runmat_jit.capture.tree import Fork, Names, Segment
 from runmat_jit.core.source import SourceLine
@@ -29,7 +40,7 @@ class Steps:
 
     def __init__(self, feed: Feed | None) -> None:
         self.feed = feed
-        self.entries: list[Entry] = []
+        self.entries: list[Noted] = []
         self.count = 0  # of entries, those of the feed included
         self.early: list[Step] = []
         self.reads: list[Read] = []
@@ -39,6 +50,7 @@ class Steps:
         self.effects: list[Effect] = []
         self.view_ops: dict[int, Op] = {}  # how each view was made, until a step needs it
         self.once = False  # nothing of it will be repeated, whatever it does
+        self.keeps_entries = True  # operations are of interest once they are done
         self.filled: set[int] = set()  # slots to which steps have given arrays
         self.sized: set[int] = set()  # likewise, large or not as the call's extents say
         self.head: Segment | None = None
@@ -58,10 +70,9 @@ class Steps:
         """Whether what is done now is a step of what a replay does."""
         return self.publishable and not self.feeding
 
-    @property
-    def keeps_entries(self) -> bool:
-        """Whether operations are of interest once they are done: to a replay, or to be matched."""
-        return self.feed is not None or not (self.effects or self.once)
+    def repeat_nothing(self) -> None:
+        """Nothing of the recording will be repeated, whatever it does."""
+        self.once, self.keeps_entries = True, False
 
     # -- what was done -----------------------------------------------------------------------------
     @property
@@ -81,6 +92,14 @@ class Steps:
             self.entries.append(entry)
         elif not self.effects:
             self.stop(Effect("trace-too-long", f"{ENTRY_LIMIT} entries", None))
+
+    def note_operation(self, operation: Operation) -> None:
+        """Append what makes an :class:`Op` to the tape."""
+        if self.feed is not None or len(self.entries) >= ENTRY_LIMIT:
+            self.note(Op(*operation))
+        else:
+            self.count += 1
+            self.entries.append(operation)
 
     def diverge(self, found: str) -> None:
         """Python did not repeat what was recorded: it goes on by itself."""
@@ -135,6 +154,7 @@ class Steps:
         if self.feeding:
             self.diverge(str(effect))
         self.effects.append(effect)
+        self.keeps_entries = self.feed is not None  # to match what is done with what was
         self.steps.clear()
         self.early.clear()
 
@@ -209,7 +229,7 @@ class Steps:
             names=names_of(self.names),
             reads=tuple(self.reads),
             steps=tuple(self.steps),
-            entries=self.entries[self._first :],
+            noted=self.entries[self._first :],
             exit=leave,
         )
         if self._link is None:

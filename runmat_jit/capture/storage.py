@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import weakref
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
@@ -106,6 +106,7 @@ class Storage:
         return Geometry(self, offset, view.dtype, view.shape, view.strides)
 
 
+@final
 @dataclass(slots=True, unsafe_hash=True)
 class Geometry:
     """Which bytes of a storage an array shows; offset and strides in bytes from its base array.

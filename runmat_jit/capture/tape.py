@@ -9,7 +9,7 @@ graphs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -148,6 +148,16 @@ class Return:
 
 
 Entry = Op | Read | Guard | Branch | Effect | Return
+Operation = tuple[
+    Callable[..., Any], tuple[Any, ...], Mapping[str, Any], Any, SourceLine | None, Compute
+]
+"""The fields of an :class:`Op`, which is made when somebody asks for it."""
+Noted = Entry | Operation
+
+
+def entries_of(noted: Iterable[Noted]) -> list[Entry]:
+    """The entries of a tape."""
+    return [Op(*each) if isinstance(each, tuple) else each for each in noted]
 
 
 def build(template: Any, slots: list[Any]) -> Any:

@@ -65,11 +65,11 @@ class Traced:
         tracer: Tracer,
         slot: int,
         kind: str,
+        geometry: Geometry | None = None,
+        form: Form | None = None,
         *,
         held: Any = None,
-        geometry: Geometry | None = None,
         roots: frozenset[int] | None = None,
-        form: Form | None = None,
     ) -> None:
         self._rm_tracer, self._rm_slot, self._rm_kind = tracer, slot, kind
         self._rm_held, self._rm_geometry, self._rm_roots = held, geometry, roots

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from runmat_jit.capture.feed import Feed
 from runmat_jit.capture.pytree import write_back
-from runmat_jit.capture.tape import Branch, Entry, Read, Ref, Return, build
+from runmat_jit.capture.tape import Branch, Entry, Noted, Read, Ref, Return, build, entries_of
 from runmat_jit.capture.trace import Batch, Call, Stale, Step, brought
 
 VARIANT_LIMIT = 16
@@ -52,9 +52,19 @@ class Segment:
     names: tuple[Names, ...]
     reads: tuple[Read, ...]
     steps: tuple[Step, ...]
-    entries: list[Entry]
+    noted: list[Noted]
     exit: Fork | Return
     used: int = 0
+
+    @property
+    def entries(self) -> list[Entry]:
+        """What the program does here."""
+        return entries_of(self.noted)
+
+    @property
+    def end(self) -> int:
+        """How many entries lie before what follows."""
+        return self.start + len(self.noted)
 
     def holds(self, slots: list[Any]) -> str:
         """Check arguments and outside state, filling its slots: what failed, or nothing."""
@@ -157,7 +167,7 @@ class Departure:
     def whole(self) -> bool:
         """Whether it left between two segments, so that a new one can be put there."""
         last = self.path[-1][1] if self.path else None
-        return last is None or self.done == last.start + len(last.entries)
+        return last is None or self.done == last.end
 
 
 def replay(root: Fork, slots: list[Any], call: int) -> tuple[Departure | None, Any]:
@@ -190,7 +200,7 @@ def replay(root: Fork, slots: list[Any], call: int) -> tuple[Departure | None, A
                 leave = segment.exit
                 if isinstance(leave, Return):
                     return None, finish(leave, slots)
-                done = segment.start + len(segment.entries)
+                done = segment.end
                 fork, outcome = leave, leave.outcome(slots)
                 break
             except Exception as error:  # noqa: BLE001  (Python does it again, and raises it)

@@ -38,7 +38,7 @@ def wiring_of(pending: Sequence[Pending], live: Sequence[Storage]) -> Wiring:
         add(operation.pattern)
         add(operation.line)
         for place in (*operation.operands, operation.target):
-            if isinstance(place, Geometry):
+            if type(place) is Geometry:
                 storage = place.storage
                 number = numbers.get(storage)
                 if number is None:
@@ -51,7 +51,7 @@ def wiring_of(pending: Sequence[Pending], live: Sequence[Storage]) -> Wiring:
                     add(number)
                 else:
                     add((number, place.offset, place.dtype, place.shape, place.strides))
-            elif isinstance(place, ScalarOperand):
+            elif type(place) is ScalarOperand:
                 number = slots.get(place.slot)
                 if number is None:
                     number = slots[place.slot] = len(scalars)
