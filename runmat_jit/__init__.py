@@ -58,3 +58,8 @@ def __getattr__(name: str) -> object:
     if name in ("Array", "asarray"):
         return getattr(import_module("runmat_jit.capture.array"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """The public names, also of what is not loaded yet."""
+    return [*__all__, "__version__"]

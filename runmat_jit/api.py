@@ -6,6 +6,7 @@ import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar, overload
 
 from runmat_jit.core.config import DEVICES, OPTIONS, Config
@@ -59,23 +60,28 @@ def jit(
         ArgumentError: ``fn`` is a class or not callable, or an option has an unknown value.
 
     """
-    options: dict[str, Any] = {"device": device, "precision": precision, "fullgraph": fullgraph}
     if device is not None and device not in DEVICES:
         raise ArgumentError(f"device={device!r}: there are {', '.join(DEVICES)}")
     if precision != "exact":
         raise ArgumentError(f"precision={precision!r}: there is exact")
-    if fn is None:
-        return lambda function: jit(function, **options)
+    if not isinstance(fullgraph, bool):
+        raise ArgumentError(f"fullgraph={fullgraph!r}: there are True and False")
+    options = {"device": device, "precision": precision, "fullgraph": fullgraph}
+    return partial(_decorated, options) if fn is None else _decorated(options, fn)
+
+
+def _decorated(options: dict[str, Any], fn: Any, /) -> Any:
+    """What ``jit`` makes of a function, and of what holds or is called like one."""
     if isinstance(fn, JitFunction):
         same = options in ({"device": None, "precision": "exact", "fullgraph": False}, fn._options)
         return fn if same else JitFunction(fn.__wrapped__, options)
     if isinstance(fn, staticmethod | classmethod):
-        return type(fn)(jit(fn.__func__, **options))
+        return type(fn)(_decorated(options, fn.__func__))
     if inspect.isclass(fn):
         methods = ", ".join(n for n, v in vars(fn).items() if inspect.isfunction(v)) or "a function"
         raise ArgumentError(f"{fn.__name__} is a class; decorate its methods instead: {methods}")
     if isinstance(fn, property):
-        getter = None if fn.fget is None else jit(fn.fget, **options)
+        getter = None if fn.fget is None else _decorated(options, fn.fget)
         return property(getter, fn.fset, fn.fdel, fn.__doc__)
     if not callable(fn):
         raise ArgumentError(f"jit takes a function, or what is called like one, not {fn!r}")

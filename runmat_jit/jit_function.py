@@ -165,6 +165,10 @@ class JitFunction(Generic[P, R]):
 
         Answers from the record of such calls; without one it makes an ordinary call, effects
         included, and says so.
+
+        Raises:
+            ArgumentError: no call takes these arguments.
+
         """
         self._require_arguments(args, kwargs)
         name = self._function.__qualname__
@@ -206,8 +210,8 @@ class JitFunction(Generic[P, R]):
         except TypeError as error:
             name = self._function.__qualname__
             raise ArgumentError(
-                f"{name}: {error}; it is explained for the arguments of a call, of a method with "
-                f"the object first: {name}.explain(...)"
+                f"{name}: {error}; explain() and source() take the arguments of a call, those of a "
+                f"method with the object first: {name}.explain(...)"
             ) from None
         except ValueError:  # a builtin tells no signature
             return
@@ -232,12 +236,13 @@ class JitFunction(Generic[P, R]):
             **kwargs: Keyword arguments of the call.
 
         Raises:
-            ArgumentError: the backend has another name.
+            ArgumentError: the backend has another name, or no call takes these arguments.
             BackendError: WGSL is asked for and no adapter was found.
 
         """
         if backend not in _SOURCES:
             raise ArgumentError(f"backend={backend!r}: there are {', '.join(_SOURCES)}")
+        self._require_arguments(args, kwargs)
         session = current_session()
         captured = self._dispatcher.capture(session)
         record = captured.record_of(args, kwargs)

@@ -1,6 +1,7 @@
 """Oracle: the undecorated function, and the documented form of what decorated ones tell."""
 
 import copy
+import html
 import pickle
 import time
 
@@ -74,10 +75,23 @@ def test_what_is_no_function_is_refused_with_advice(wrong):
         runmat.jit(wrong)
 
 
-@pytest.mark.parametrize("options", [{"device": "tpu"}, {"precision": "sloppy"}])
+@pytest.mark.parametrize("wrong", [Model, 3, None])
+def test_the_decorator_with_options_refuses_the_same(wrong):
+    with pytest.raises(TypeError, match=r"instead: __init__|takes a function"):
+        runmat.jit(device="cpu")(wrong)
+
+
+@pytest.mark.parametrize(
+    "options", [{"device": "tpu"}, {"precision": "sloppy"}, {"fullgraph": "no"}]
+)
 def test_unknown_options_are_refused(options):
     with pytest.raises(runmat.ArgumentError, match=r"there (are|is)"):
         runmat.jit(**options)
+
+
+def test_the_package_lists_what_it_offers():
+    assert {*runmat.__all__, "__version__"} == set(dir(runmat))
+    assert [name for name in runmat.__all__ if not hasattr(runmat, name)] == []
 
 
 def test_jit_of_a_jit_is_itself():
@@ -120,6 +134,33 @@ def test_explain_names_kinds_lines_and_bytes(tmp_path):
     assert explanation.to_dict()["kinds"] == ["map_reduce_broadcast"]
     explanation.to_html(tmp_path / "page.html")
     assert "map_reduce_broadcast" in (tmp_path / "page.html").read_text()
+
+
+def test_a_page_of_an_explanation_holds_all_that_is_printed(tmp_path):
+    @runmat.jit
+    def sorted_tails(x):
+        y = np.exp(x)
+        return np.sort(y[1:] - y[:-1]), time.perf_counter()
+
+    explanation = sorted_tails.explain(np.ones(40))
+    explanation.to_html(tmp_path / "page.html")
+    page = html.unescape((tmp_path / "page.html").read_text())
+    said = [*explanation.host_calls, *explanation.notes, *map(str, explanation.reasons)]
+    said += [str(reason) for region in explanation.regions for reason in region.reasons]
+    assert len(said) >= 4
+    assert [each for each in said if each not in page or each not in str(explanation)] == []
+
+
+def test_explanations_of_long_functions_fit_a_screen():
+    @runmat.jit
+    def long(x):
+        for _ in range(40):
+            x = np.sin(x) * 0.5 + 1
+        return x
+
+    _, *lines = str(long.explain(np.ones(40))).splitlines()
+    assert "".join(lines).count("multiply") == 40
+    assert max(map(len, lines)) <= 80
 
 
 def test_explain_makes_a_call_where_there_was_none_and_says_so():
@@ -167,6 +208,8 @@ def test_source_shows_every_stage():
     assert "multiply" in scaled.source(x, backend="graph")
     with pytest.raises(runmat.ArgumentError, match="there are llvm, wgsl, kernel, graph"):
         scaled.source(x, backend="ptx")
+    with pytest.raises(runmat.ArgumentError, match="missing a required argument: 'x'"):
+        scaled.source()
 
 
 def test_fullgraph_raises_where_python_has_to_run():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -62,7 +63,7 @@ class Explanation:
                 f"  {number}. {region.kind} on {region.device}: {count(region.kernels, 'kernel')}, "
                 f"reads {size(region.bytes_read)}, writes {size(region.bytes_written)}"
             )
-            lines.append(f"     {', '.join(region.operations)}")
+            lines.extend(wrapped(", ".join(region.operations)))
             lines.extend(f"     at {line}" for line in region.lines)
             lines.extend(f"     stops here: {reason}" for reason in region.reasons)
         if self.host_calls:
@@ -80,16 +81,19 @@ class Explanation:
         return asdict(self) | {"kinds": self.kinds, "devices": self.devices}
 
     def to_html(self, path: str | Path) -> None:
-        """Write the explanation as a page of its own."""
+        """Write the explanation as a page of its own, with all that ``str()`` tells."""
         rows = "".join(
             f"<tr><td>{n}</td><td>{html.escape(r.kind)}</td><td>{html.escape(r.device)}</td>"
             f"<td>{r.kernels}</td><td>{size(r.bytes_read)}</td><td>{size(r.bytes_written)}</td>"
             f"<td>{html.escape(', '.join(r.operations))}</td>"
-            f"<td>{html.escape('; '.join(r.lines))}</td></tr>"
+            f"<td>{html.escape('; '.join(r.lines))}</td>"
+            f"<td>{html.escape('; '.join(map(str, r.reasons)))}</td></tr>"
             for n, r in enumerate(self.regions, 1)
         )
-        items = "".join(f"<li>{html.escape(str(reason))}</li>" for reason in self.reasons)
-        heads = ("#", "kind", "device", "kernels", "read", "written", "operations", "lines")
+        computed = [f"NumPy computes {call}" for call in self.host_calls]
+        notes = [*map(str, self.reasons), *computed, *self.notes]
+        items = "".join(f"<li>{html.escape(note)}</li>" for note in notes)
+        heads = ("#", "kind", "device", "kernels", "read", "written", "operations", "lines", "ends")
         head = "".join(f"<th>{name}</th>" for name in heads)
         title = html.escape(f"{self.function}: {self.mode}")
         style = "body{font:15px sans-serif;margin:2em}td,th{padding:.3em .8em;text-align:left}"
@@ -133,6 +137,12 @@ def show_host_call(call: tuple[str, SourceLine | None]) -> str:
 def reports_of(programs: Sequence[Compiled]) -> list[RegionReport]:
     """The regions of every program of a recording."""
     return [report for program in programs for report in region_reports(program)]
+
+
+def wrapped(names: str, width: int = 80) -> list[str]:
+    """Lines of names, indented, of at most ``width`` characters."""
+    indent = " " * 5
+    return textwrap.wrap(names, width, initial_indent=indent, subsequent_indent=indent)
 
 
 def count(number: int, noun: str) -> str:
