@@ -83,10 +83,10 @@ class Dispatcher:
         """One call."""
         held = self.captured
         try:
-            if held is not None and held[1].aside.holds(args, kwargs):
+            session = current_session()
+            if held is not None and held[0] is session and held[1].aside.holds(args, kwargs):
                 self.step_aside(*held)
                 return self.plain(self.fn, args, kwargs)
-            session = current_session()
             if _disabled.depth or session.config.disable_jit or is_watched():
                 return self.plain(self.target, args, kwargs)
             now = held is not None and held[0] is session

@@ -2,15 +2,18 @@
 
 import collections
 import copy
+import dataclasses
 import functools
 import gc
 import pickle
+import types
 import weakref
 
 import numpy as np
 import pytest
 
 import runmat_jit as runmat
+from runmat_jit.api import program_tracer
 from runmat_jit.capture.traced import Traced, TracedMethod
 from tests.capture.behavior import check, check_module
 
@@ -191,6 +194,56 @@ def iterators_are_returned(x):
     return list(iter([x])), next(iter([x * 2]))
 
 
+@program
+def an_exception_with_a_cause_is_kept(x):
+    try:
+        try:
+            raise KeyError(x * 2)
+        except KeyError as error:
+            raise ValueError("no") from error
+    except ValueError as error:
+        KEPT.append(error)
+    return x.sum()
+
+
+@program
+def an_exception_with_a_context_is_kept(x):
+    try:
+        try:
+            raise KeyError(x * 2)
+        except KeyError:
+            x.reshape(3, 3)
+    except ValueError as error:
+        KEPT.append(error)
+    return x.sum()
+
+
+@dataclasses.dataclass(slots=True)
+class Slots:
+    value: object
+
+
+@program
+def slots_are_returned(x):
+    return Slots(x * 2), [Slots(x.sum())]
+
+
+@program
+def a_slot_is_stored_into(x):
+    made = Slots(x)
+    made.value = x + 1
+    KEPT.append(made)
+    return made
+
+
+@program
+def members_of_sets(x):
+    found = {x.sum(), 1.0}
+    found.add(float(x[0]))
+    KEPT.append(frozenset([x[1]]))
+    return sorted(found)
+
+
 @pytest.mark.parametrize("fn", PROGRAMS, ids=lambda fn: fn.__name__)
 def test_programs(fn):
     check(fn, vector, seeds=(0, 0, 1))
@@ -205,19 +258,31 @@ def test_nothing_traced_is_left(fn):
 
 
 def traced_in(value):
-    """Traced values that can be reached from a value, by the garbage collector's own word."""
+    """Traced values that can be reached from a value, by the garbage collector's own word.
+
+    Frames are left alone: those of a traceback show what the program saw, to a debugger.
+    """
     found, seen, stack = [], set(), [value]
     while stack:
         each = stack.pop()
-        if id(each) in seen or isinstance(each, (str, np.ndarray)) or hasattr(each, "__spec__"):
+        if id(each) in seen:
             continue
         seen.add(id(each))
-        if type(each) in (Traced, TracedMethod):
+        if type(each) in (Traced, TracedMethod):  # first: a traced array says that it is an ndarray
             found.append(each)
+        elif isinstance(each, (str, np.ndarray, types.TracebackType)) or hasattr(each, "__spec__"):
+            continue
         elif type(each).__module__ in ("builtins", "collections", "functools", __name__):
             inside = isinstance(each, dict) and "__builtins__" in each
             stack += [] if inside or isinstance(each, type) else gc.get_referents(each)
     return found
+
+
+def test_what_looks_for_traced_values_finds_them_in_cells_and_containers():
+    tracer = program_tracer()
+    array, number = tracer.lift(np.ones(2)), tracer.lift(2.0)
+    assert [each is array for each in traced_in([lambda: array])] == [True]
+    assert len(traced_in({"a": [(array,)], "b": {"c": number}})) == 2
 
 
 def test_a_returned_closure_computes_real_values():

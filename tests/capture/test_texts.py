@@ -1,6 +1,7 @@
 """Text, ``print`` and warnings of a program, repeated without Python; oracle: plain Python."""
 
 import builtins
+import contextlib
 import io
 import sys
 import warnings
@@ -258,6 +259,56 @@ def test_what_a_stream_cannot_take_is_printed_once_and_raised_by_python():
             decorated(x, "a")
     assert caught.traceback[-1].name == "fn" or caught.traceback[-2].name == "fn"
     assert x.tolist() == [4, 4]
+
+
+def test_a_text_that_fails_halfway_is_not_begun_twice():
+    def fn(x):
+        x += 1
+        print("value", "ä", x[0])
+        return x * 2
+
+    written = []
+    for function in (fn, runmat.jit(fn)):
+        x, raw = np.zeros(2), io.BytesIO()
+        stream = io.TextIOWrapper(raw, encoding="ascii")
+        for _ in range(2):
+            function(x)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "stdout", stream)
+            with pytest.raises(UnicodeEncodeError):
+                function(x)
+        stream.flush()
+        written.append((raw.getvalue(), x.tolist()))
+    assert written[0] == written[1] == (b"value ", [3, 3])
+
+
+class Counting(io.StringIO):
+    """A stream that changes what the program reads."""
+
+    def write(self, text):
+        SCALE[0] += 1.0
+        return super().write(text)
+
+
+SCALE = [1.0]
+
+
+def test_a_stream_with_code_of_its_own_runs_it_where_the_program_is():
+    def fn(x):
+        y = x * SCALE[0]
+        print("value")
+        return y, x * SCALE[0]
+
+    found = []
+    for function in (fn, runmat.jit(fn)):
+        SCALE[0] = 1.0
+        with contextlib.redirect_stdout(io.StringIO()):
+            results = [function(np.ones(2)) for _ in range(2)]
+        with contextlib.redirect_stdout(Counting()):
+            results += [function(np.ones(2)) for _ in range(2)]
+        found.append([[each.tolist() for each in result] for result in results])
+    assert found[0] == found[1]
+    assert found[0][-1] != found[0][-2]
 
 
 def test_prints_before_a_new_outcome_are_not_repeated():

@@ -722,6 +722,32 @@ def test_another_exception_at_the_same_call_is_another_outcome():
     check(fn, make, seeds=(0, 1, 2, 3, 4, 5, 6, 7) * 2)
 
 
+def test_the_text_of_an_exception_is_of_the_values_of_the_call():
+    def fn(x, places):
+        try:
+            return x[places] * 2, ""
+        except IndexError as error:
+            return x + 1, str(error)
+
+    def make(rng):
+        return rng.normal(size=4), np.array([rng.integers(4, 9)])
+
+    check(fn, make, seeds=(0, 0, 0, 1, 2, 3, 0, 1))
+
+
+def test_an_exception_with_a_cause_has_it_in_every_call():
+    def fn(x):
+        try:
+            np.histogram(x, bins=2.5)
+        except TypeError as error:
+            cause = type(error.__cause__).__name__
+        if x.sum() > 0:
+            return x * 2, cause
+        return x + 2, cause
+
+    check(fn, lambda rng: (rng.normal(size=4),), seeds=(0, 0, *range(8)))
+
+
 def test_an_exception_that_a_write_raises_leaves_python_at_its_line():
     def fn(x, y):
         x += 1
