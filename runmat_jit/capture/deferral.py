@@ -23,12 +23,12 @@ from runmat_jit.capture.geometry import (
     result_strides,
     ufunc_strides,
 )
-from runmat_jit.capture.lines import call_at
+from runmat_jit.capture.lines import Line, call_at
 from runmat_jit.capture.patterns import KnownCall, Pattern
 from runmat_jit.capture.pending import Operand, Pending, ScalarOperand
 from runmat_jit.capture.storage import Geometry, Storage, is_freed
-from runmat_jit.capture.tape import Compute
-from runmat_jit.capture.traced import ARRAY, GENERIC, NOTHING, PYTHON, TEXT, Traced
+from runmat_jit.capture.tape import Compute, Op, Ref
+from runmat_jit.capture.traced import ARRAY, GENERIC, PYTHON, TEXT, Traced
 from runmat_jit.capture.values import Unencodable
 from runmat_jit.core.extent import plain
 from runmat_jit.core.types import COMPILED_DTYPES, TensorType, broadcast_shapes, c_strides
@@ -40,6 +40,10 @@ from runmat_jit.ops.table import ROWS
 
 if TYPE_CHECKING:
     from runmat_jit.capture.tracer import Tracer
+
+
+EncodedCall = tuple[Any, tuple[Any, ...], Mapping[str, Any]]
+"""A function and its arguments, as a tape mentions them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,45 +67,54 @@ def attempt(
     """Defer the call if a row covers it: whether it was, and the traced result."""
     key = None if tracer.immediate else tracer.patterns.key_of(fn, args, kwargs)
     known = None if key is None else tracer.patterns.calls.get(key)
-    if known is not None:
-        operands = operands_of(tracer, known, args)
-        if operands is not None:
-            out = None if known.into is None else args[known.into]
-            if out is None or tracer.writable(out):
-                return True, record(tracer, known.pattern, operands, out, (fn, args, kwargs))
+    if known is not None and (traced := repeat(tracer, known, args)) is not None:
+        return True, traced
     plan = cover(tracer, fn, args, kwargs)
     if plan is None:
         return MISS
     try:
-        for arg in (*args, *kwargs.values()):
-            tracer.encode(arg)
+        encoded = tuple(map(tracer.encode, args))
+        named = {name: tracer.encode(value) for name, value in kwargs.items()}
     except Unencodable:
         return MISS
     pattern = pattern_of(tracer, fn, plan)
     if key is not None and (places := places_of(plan, args)) is not None:
-        tracer.patterns.keep(key, known_call(pattern, plan, places))
-    traced = record(tracer, pattern, plan.operands, plan.out, (fn, args, kwargs))
+        tracer.patterns.keep(key, known_call(pattern, plan, places, (fn, encoded, named)))
+    traced = record(tracer, pattern, plan.operands, plan.out, (fn, encoded, named))
     if tracer.immediate:
         tracer.flush()
     return True, traced
 
 
-def operands_of(
-    tracer: Tracer, known: KnownCall, args: tuple[Any, ...]
-) -> tuple[Operand, ...] | None:
-    """What a known call reads; None where a number does not fit, or belongs to other recordings."""
-    found: list[Any] = []
-    for number in known.operands:
-        value = args[number]
-        if type(value) is Traced:
-            if value._rm_tracer is not tracer:
+def repeat(tracer: Tracer, known: KnownCall, args: tuple[Any, ...]) -> Traced | None:
+    """Defer a known call; None where a number does not fit, or belongs to other recordings."""
+    operands: list[Any] = []
+    slots: list[int] = []
+    for arg in args:
+        if type(arg) is Traced:
+            if arg._rm_tracer is not tracer:
                 return None
-            value = value._rm_geometry or scalar_operand(value)
-        found.append(value)
+            operands.append(arg._rm_geometry or scalar_operand(arg))
+            slots.append(arg._rm_slot)
+        else:
+            operands.append(arg)
+    if known.operands is not None:
+        operands = [operands[number] for number in known.operands]
     for place in known.weak:
-        if not fits(found[place].value, known.pattern.meaning.operand_dtypes[place]):
+        if not fits(operands[place].value, known.pattern.meaning.operand_dtypes[place]):
             return None
-    return tuple(found)
+    out = None if known.into is None else args[known.into]
+    if out is not None and not tracer.writable(out):
+        return None
+    steps, line = tracer.steps, tracer.lines.here(3)  # attempt(), Tracer.call() and its callers
+    traced = defer(tracer, known.pattern, tuple(operands), out, line)
+    if steps.keeps_entries:
+        steps.note_operation((known, slots, None if out is not None else traced._rm_slot, line))
+    else:
+        steps.count += 1
+    if out is not None and tracer.loose:
+        tracer.flush()
+    return traced
 
 
 def scalar_operand(value: Traced) -> ScalarOperand:
@@ -119,7 +132,9 @@ def apply_row(
     plan = finish(tracer, row, Bound(operands, dict(params)), None)
     assert plan is not None, f"the rule of {row.name} covers its operands"
     pattern = pattern_of(tracer, row.numpy, plan)
-    return record(tracer, pattern, plan.operands, None, (row.numpy, operands, params))
+    encoded = tuple(map(tracer.encode, operands))
+    named = {name: tracer.encode(value) for name, value in params.items()}
+    return record(tracer, pattern, plan.operands, None, (row.numpy, encoded, named))
 
 
 def pattern_of(tracer: Tracer, fn: Any, plan: Plan) -> Pattern:
@@ -152,14 +167,18 @@ def places_of(plan: Plan, args: tuple[Any, ...]) -> tuple[int, ...] | None:
     return None if looked_at or len(numbers) != len(plan.bound.operands) else tuple(numbers)
 
 
-def known_call(pattern: Pattern, plan: Plan, places: tuple[int, ...]) -> KnownCall:
+def known_call(
+    pattern: Pattern, plan: Plan, places: tuple[int, ...], encoded: EncodedCall
+) -> KnownCall:
     """How all calls with the key of this one are deferred."""
     weak = tuple(
         place
         for place, operand in enumerate(plan.operands)
         if isinstance(operand, ScalarOperand) and type(operand.value) in (bool, int, float)
     )
-    return KnownCall(pattern, places, None if plan.out is None else 0, weak)
+    fn, args, kwargs = encoded
+    operands = None if places == tuple(range(len(args))) else places
+    return KnownCall(pattern, operands, None if plan.out is None else 0, weak, fn, args, kwargs)
 
 
 def cover(tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Plan | None:
@@ -347,10 +366,32 @@ def record(
     pattern: Pattern,
     operands: tuple[Operand, ...],
     out: Traced | None,
-    call: tuple[Any, tuple[Any, ...], Mapping[str, Any]],
+    encoded: EncodedCall,
 ) -> Traced:
     """Note the call and add the pending operation: the traced result."""
-    line, form, steps = tracer.lines.here(1), pattern.form, tracer.steps
+    fn, args, kwargs = encoded
+    line = tracer.lines.here(1)
+    traced = defer(tracer, pattern, operands, out, line)
+    result = Ref(traced._rm_slot) if out is None else None
+    source = None if line is None else line.source
+    if tracer.steps.keeps_entries:
+        tracer.steps.note(Op(fn, args, kwargs, result, source, pattern.meaning))
+    else:
+        tracer.steps.count += 1
+    if out is not None and tracer.loose:
+        tracer.flush()
+    return traced
+
+
+def defer(
+    tracer: Tracer,
+    pattern: Pattern,
+    operands: tuple[Operand, ...],
+    out: Traced | None,
+    line: Line | None,
+) -> Traced:
+    """Add a pending operation: the traced result."""
+    form = pattern.form
     if out is not None:
         traced, target = out, out._rm_geometry
         assert target is not None, "takes() saw an array"
@@ -363,19 +404,7 @@ def record(
         target = Geometry(storage, 0, dtype, shape, strides)
         traced = Traced(tracer, slot, kind, target, form)
         storage.owned_by(traced, tracer.dead, is_freed=form.is_freed is True)
-    tracer.defer(Pending(pattern, operands, target, line, steps.count))
-    if steps.keeps_entries:
-        fn, args, kwargs = call
-        source = None if line is None else line.source
-        encode = tracer.encoder.encode
-        entry_args = tuple([a._rm_ref if type(a) is Traced else encode(a) for a in args])
-        named = {name: encode(value) for name, value in kwargs.items()} if kwargs else NOTHING
-        result = traced._rm_ref if out is None else None
-        steps.note_operation((fn, entry_args, named, result, source, pattern.meaning))
-    else:
-        steps.count += 1
-    if out is not None and tracer.loose:
-        tracer.flush()
+    tracer.defer(Pending(pattern, operands, target, line, tracer.steps.count))
     return traced
 
 

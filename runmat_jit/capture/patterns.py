@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from runmat_jit.capture.classify import MethodCall
-from runmat_jit.capture.tape import Compute
+from runmat_jit.capture.tape import Compute, Op, Ref
 from runmat_jit.capture.traced import ARRAY, PYTHON, TEXT, Form, Traced
 from runmat_jit.ops.spec import Op as Row
+
+if TYPE_CHECKING:
+    from runmat_jit.capture.lines import Line
 
 PATTERN_LIMIT = 10_000
 _HASHABLE = frozenset(
@@ -34,14 +37,27 @@ class Pattern:
 class KnownCall:
     """How a call is deferred whose arguments have known forms.
 
-    ``operands`` says which arguments the row reads, ``into`` which one it writes, None for a new
-    result. ``weak`` lists the operands whose number must fit the dtype that they are cast to.
+    ``operands`` says which arguments the row reads, None for all in order; ``into`` which one it
+    writes, None for a new result. ``weak`` lists the operands whose number must fit the dtype that
+    they are cast to. ``fn``, ``args`` and ``kwargs`` are the first such call, as its tape mentions
+    it: others have the same constants, and traced values from other slots.
     """
 
     pattern: Pattern
-    operands: tuple[int, ...]
+    operands: tuple[int, ...] | None
     into: int | None
     weak: tuple[int, ...]
+    fn: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+
+    def op(self, slots: Sequence[int], out: int | None, line: Line | None) -> Op:
+        """The entry of a call on the values in ``slots``, whose result goes to ``out``."""
+        numbers = iter(slots)
+        args = tuple([Ref(next(numbers)) if type(arg) is Ref else arg for arg in self.args])
+        result = None if out is None else Ref(out)
+        source = None if line is None else line.source
+        return Op(self.fn, args, self.kwargs, result, source, self.pattern.meaning)
 
 
 @dataclass(slots=True)

@@ -15,9 +15,10 @@ from runmat_jit.capture.tape import (
     Guard,
     Noted,
     Op,
-    Operation,
     Read,
+    Repeated,
     Return,
+    op_of,
     refs,
 )
 from runmat_jit.capture.trace import Call, Check, Free, Step
@@ -93,10 +94,10 @@ class Steps:
         elif not self.effects:
             self.stop(Effect("trace-too-long", f"{ENTRY_LIMIT} entries", None))
 
-    def note_operation(self, operation: Operation) -> None:
-        """Append what makes an :class:`Op` to the tape."""
+    def note_operation(self, operation: Repeated) -> None:
+        """Append a known call to the tape."""
         if self.feed is not None or len(self.entries) >= ENTRY_LIMIT:
-            self.note(Op(*operation))
+            self.note(op_of(operation))
         else:
             self.count += 1
             self.entries.append(operation)

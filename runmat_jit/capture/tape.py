@@ -11,13 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from runmat_jit.core.reasons import require_cause
 from runmat_jit.core.source import SourceLine
 from runmat_jit.ops.spec import Op as Row
+
+if TYPE_CHECKING:
+    from runmat_jit.capture.lines import Line
+    from runmat_jit.capture.patterns import KnownCall
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -148,16 +152,20 @@ class Return:
 
 
 Entry = Op | Read | Guard | Branch | Effect | Return
-Operation = tuple[
-    Callable[..., Any], tuple[Any, ...], Mapping[str, Any], Any, SourceLine | None, Compute
-]
-"""The fields of an :class:`Op`, which is made when somebody asks for it."""
-Noted = Entry | Operation
+Repeated = tuple["KnownCall", list[int], int | None, "Line | None"]
+"""The arguments of :meth:`KnownCall.op`, which makes an :class:`Op` when somebody asks for it."""
+Noted = Entry | Repeated
+
+
+def op_of(repeated: Repeated) -> Op:
+    """The entry of a known call."""
+    known, slots, out, line = repeated
+    return known.op(slots, out, line)
 
 
 def entries_of(noted: Iterable[Noted]) -> list[Entry]:
     """The entries of a tape."""
-    return [Op(*each) if isinstance(each, tuple) else each for each in noted]
+    return [op_of(each) if isinstance(each, tuple) else each for each in noted]
 
 
 def build(template: Any, slots: list[Any]) -> Any:

@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from runmat_jit.capture.tape import Ref
-
 if TYPE_CHECKING:
     from runmat_jit.capture.storage import Geometry
     from runmat_jit.capture.tracer import Tracer
@@ -52,7 +50,6 @@ class Traced:
         "_rm_held",  # the real value; None while pending
         "_rm_kind",
         "_rm_origin",  # for views: (parent, function, args, kwargs)
-        "_rm_ref",  # how a tape mentions it
         "_rm_roots",  # for Python scalars: the argument slots it depends on; None: on arrays
         "_rm_slot",
         "_rm_standin",  # for views of pending storages: the view of the stand-in
@@ -73,7 +70,7 @@ class Traced:
     ) -> None:
         self._rm_tracer, self._rm_slot, self._rm_kind = tracer, slot, kind
         self._rm_held, self._rm_geometry, self._rm_roots = held, geometry, roots
-        self._rm_form, self._rm_ref = form, Ref(slot)
+        self._rm_form = form
         self._rm_origin: Any = None
         self._rm_standin: Any = None
 

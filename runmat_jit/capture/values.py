@@ -235,7 +235,7 @@ class Encoder:
         if kind is Traced:
             if value._rm_tracer is not self.tracer:
                 raise Unencodable("a value of another recording")
-            return value._rm_ref
+            return Ref(value._rm_slot)
         if kind in _PLAIN:
             return value
         if kind is TracedMethod or is_bound(value):

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 import runmat_jit as runmat
 from runmat_jit.capture import batches
 from runmat_jit.capture.known_batches import KnownBatches
+from runmat_jit.capture.patterns import Patterns
 from runmat_jit.runtime.session import current_session
 from tests.capture.behavior import compare, module, observe
 from tests.capture.random_programs import programs
@@ -178,6 +179,41 @@ def test_arrays_that_come_to_be_read_only_raise_as_in_numpy():
         decorated(frozen)
     decorated(x)
     assert x.tolist() == [2, 2, 2]
+
+
+def entries_of(decorated):
+    """The tape of the only call that is known."""
+    (record,) = decorated._dispatcher.capture(current_session()).records.values()
+    ((segment,),) = record.root.outcomes.values()
+    return [*segment.noted], segment.entries
+
+
+def test_entries_of_known_calls_say_what_was_called():
+    """Oracle: the tape of a recording to which no call is known."""
+
+    def constants(x, y):
+        x = x * 0.0 + (x * -0.0 + np.maximum(1, x))
+        x -= np.add(y, 1.0, dtype="f8") + True
+        total = x.sum(axis=(0, 1), keepdims=True) + x.sum(axis=(1, 0), keepdims=False)
+        return np.where(x > 1.5, total, 2**70 - 2.0**70), np.square(y, out=y)
+
+    arguments = np.ones((3, 4)), np.ones(4)
+    decorated = runmat.jit(constants)
+    capturer = capturer_of(decorated)
+    capturer.patterns = Patterns()
+    decorated(*arguments)
+    first, made = entries_of(decorated)
+    decorated.clear_cache()
+    decorated(*arguments)
+    again, remade = entries_of(decorated)
+    assert sum(isinstance(each, tuple) for each in again) > 10
+    assert sum(isinstance(each, tuple) for each in first) < sum(
+        isinstance(each, tuple) for each in again
+    )
+    assert [str(entry) for entry in remade] == [str(entry) for entry in made]
+    assert [getattr(entry, "line", None) for entry in remade] == [
+        getattr(entry, "line", None) for entry in made
+    ]
 
 
 @pytest.fixture
