@@ -12,7 +12,7 @@ from runmat_jit.capture.function import CapturedFunction
 from runmat_jit.capture.pytree import take_apart
 from runmat_jit.core.errors import RunMatError
 
-RELATIVE = {"f": 1e-4, "d": 1e-10}
+RELATIVE = {"f": 1e-4, "d": 1e-10, "F": 1e-4, "D": 1e-10}
 """Tolerance of values by dtype, relative to the largest finite magnitude of the result: room for
 the documented bounds of long chains and sums."""
 
@@ -55,6 +55,9 @@ def has_trace(function: CapturedFunction, args: tuple[Any, ...], kwargs: dict[st
 def compare(expected: Any, found: Any, what: str) -> None:
     """Refuse a difference in anything that a caller can see.
 
+    Text counts by its class alone: it may show the last digits of numbers that differ by less than
+    the tolerance.
+
     Raises:
         VerificationError: with what differs.
 
@@ -68,7 +71,7 @@ def compare(expected: Any, found: Any, what: str) -> None:
             raise VerificationError(f"{what} should have {facts[0]}, not {facts[1]}")
     if isinstance(expected, Array):
         expected, found = expected._show(), found._show()
-    if isinstance(expected, (np.ndarray, np.generic, float, int)):
+    if isinstance(expected, (np.ndarray, np.generic, float, int, complex)):
         if not close(np.asarray(expected), np.asarray(found)):
             raise VerificationError(f"{what} should be {expected!r}, not {found!r}")
         return

@@ -540,6 +540,29 @@ def f(x):
     append(1)
     return x * count()
 """,
+    "bound methods of an object of the program": """
+class Model:
+    def __init__(self): self.scale = 1.0
+    def apply(self, x): return x * self.scale
+class Holder: pass
+model, holder = Model(), Holder()
+act = holder.act = model.apply
+table = [model.apply]
+def change(number):
+    model.scale = float(number)
+def f(x):
+    return act(x), table[0](x), holder.act(x)
+""",
+    "a bound method alone": """
+class Model:
+    def __init__(self): self.scale = 1.0
+    def apply(self, x): return x * self.scale
+act = Model().apply
+def change(number):
+    act.__self__.scale = float(number)
+def f(x):
+    return act(x)
+""",
     "the value of an enum is a list": """
 import enum
 class Mode(enum.Enum):
@@ -999,3 +1022,20 @@ def f(x):
 def test_code_of_attributes_runs_as_often_as_in_plain_python(name):
     text = COMPUTED[name] + "\ndef change(number): pass\n"
     check_module(text, vector, seeds=(0, 0, 1, 0) * 6)
+
+
+def test_a_container_from_outside_may_be_the_argument_of_a_later_call():
+    text = """
+table = [1.0, 2.0]
+def f(items, x):
+    items[0] = 5.0
+    return x * table[0]
+"""
+    plain, ours = module(text), module(text)
+    decorated = runmat.jit(ours["f"])
+    for _ in range(2):
+        decorated([1.0, 2.0], np.ones(2))
+    assert decorated.cache_info().hits == 1
+    expected = observe(plain["f"], (plain["table"], np.ones(2)), {})
+    compare(expected, observe(decorated, (ours["table"], np.ones(2)), {}))
+    assert ours["table"] == [5.0, 2.0]

@@ -507,3 +507,24 @@ def test_false_alarms_about_products_are_those_of_numpys_library(tmp_path):
     )
     assert plain in (["0"], [plain[0], "invalid value encountered in matmul"])
     assert decorated in (["0"], [decorated[0], *plain[1:]])
+
+
+def test_a_call_that_writes_and_then_warns_writes_once_where_warnings_are_errors():
+    def fn(x, places):
+        np.add.at(x, places, 1e308)
+        return x / 2
+
+    def observed(function):
+        args = np.array([1e308, 1.0, 3.0]), np.array([0, 1])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(RuntimeWarning) as caught:
+                function(*args)
+        return str(caught.value), args[0].tolist()
+
+    decorated = runmat.jit(fn)
+    for _ in range(2):
+        decorated(np.ones(3), np.array([0, 1]))
+    assert decorated.cache_info().hits == 1
+    assert observed(decorated) == observed(fn)
+    assert observed(fn)[1] == [np.inf, 1e308, 3.0]
