@@ -553,6 +553,15 @@ def change(number):
 def f(x):
     return act(x), table[0](x), holder.act(x)
 """,
+    "objects from outside become one, and two again": """
+class Thing: pass
+first, second = Thing(), Thing()
+def change(number):
+    global second
+    second = first if number % 2 else Thing()
+def f(x):
+    return x * 2 if first is second else x + 0
+""",
     "a bound method alone": """
 class Model:
     def __init__(self): self.scale = 1.0

@@ -61,6 +61,15 @@ def ignored_inside(x):
 
 
 @program
+def ignored_inside_by_what_numpy_computes(x):
+    with np.errstate(all="ignore"):
+        y = np.log10(x)
+        with np.errstate(divide="warn"):
+            z = np.log10(x * 0)
+    return y, z, np.arccosh(x)
+
+
+@program
 def raised_inside(x):
     try:
         with np.errstate(divide="raise", invalid="raise"):
