@@ -292,6 +292,7 @@ def test_verification_finds_a_result_that_is_wrong():
     decorated(np.ones(3))
     captured = decorated._captured[1]
     captured.fn = lambda x: x + 2  # the oracle changes: every repeated call must now be refused
+    captured.code = captured.fn.__code__
     before = runmat.config().verify
     try:
         session_before = decorated._captured[0]

@@ -21,6 +21,7 @@ from runmat_jit.capture import (
     host,
     prints,
     texts,
+    unseen,
 )
 from runmat_jit.capture.libraries import is_library
 from runmat_jit.capture.plain_objects import in_class, is_plain_class
@@ -322,7 +323,7 @@ def call_class(hooks: Hooks, cls: type, args: Args, kwargs: Kwargs) -> Any:
     if in_class(cls, "__del__") is not None:  # it is to go when the program lets it go
         return effect(hooks, cls, args, kwargs)
     if not is_plain_class(cls):
-        hooks.tracer.effect("outside-object", f"{cls.__qualname__} has operators of its own")
+        unseen.beware(hooks.tracer, f"{cls.__qualname__} has operators of its own")
     if dataclasses.is_dataclass(cls) and not hasattr(cls, "__post_init__"):
         return own(cls(*args, **kwargs))
     initialize = attributes.of_class(hooks, cls, "__init__")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from runmat_jit.capture import classify, symbolic, views
+from runmat_jit.capture import classify, symbolic, unseen, views
 from runmat_jit.capture.concrete import MISS
 from runmat_jit.capture.cover import Plan, cover, finish, scalar_operand
 from runmat_jit.capture.geometry import (
@@ -26,7 +26,7 @@ from runmat_jit.capture.geometry import (
 from runmat_jit.capture.lines import Line, call_at
 from runmat_jit.capture.patterns import KnownCall, Pattern
 from runmat_jit.capture.pending import Operand, Pending, ScalarOperand
-from runmat_jit.capture.storage import Geometry, Storage, is_freed
+from runmat_jit.capture.storage import Geometry, Storage, has_room, is_freed
 from runmat_jit.capture.tape import Compute, Op, Ref
 from runmat_jit.capture.traced import ARRAY, GENERIC, Traced
 from runmat_jit.capture.values import Unencodable
@@ -53,7 +53,7 @@ def attempt(
     if known is not None and (traced := repeat(tracer, known, args)) is not None:
         return True, traced
     plan = cover(tracer, fn, args, kwargs)
-    if plan is None:
+    if plan is None or (plan.out is None and not has_room(plan.result.type)):
         return MISS
     try:
         encoded = tuple(map(tracer.encode, args))
@@ -95,8 +95,8 @@ def repeat(tracer: Tracer, known: KnownCall, args: tuple[Any, ...]) -> Traced | 
         steps.note_operation((known, slots, None if out is not None else traced._rm_slot, line))
     else:
         steps.count += 1
-    if out is not None and tracer.loose:
-        tracer.flush()
+    if tracer.wary or tracer.loose:
+        unseen.settle(tracer, operands, writes=out is not None)
     return traced
 
 
@@ -238,8 +238,8 @@ def record(
         tracer.steps.note(Op(fn, args, kwargs, result, source, pattern.meaning))
     else:
         tracer.steps.count += 1
-    if out is not None and tracer.loose:
-        tracer.flush()
+    if tracer.wary or tracer.loose:
+        unseen.settle(tracer, operands, writes=out is not None)
     return traced
 
 

@@ -57,6 +57,7 @@ class CapturedFunction:
         whole: bool = False,
     ) -> None:
         self.fn, self.capturer, self.whole = fn, capturer, whole
+        self.code = fn.__code__  # which may be replaced
         self.records: OrderedDict[Key, Record] = OrderedDict()
         self.families = Families()
         self.counts = Counts()
@@ -86,6 +87,8 @@ class CapturedFunction:
         if tracer is not None and not tracer.passive:
             hooks = Hooks(tracer, capturer.rewriter, self.fn)
             return captured_call(hooks, self.fn, args, kwargs)
+        if self.fn.__code__ is not self.code:
+            self.clear()
         state = capturer.states.current()
         if self.reads_arrays and boundary is None:
             return self.call_with_arrays(args, kwargs)
@@ -377,3 +380,4 @@ class CapturedFunction:
             self.records.clear()
             self.counts, self.aside = Counts(), Aside(self.fn)
             self.families = Families()
+            self.code = self.fn.__code__

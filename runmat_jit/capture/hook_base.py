@@ -109,6 +109,10 @@ class HookBase(abc.ABC):
         """Stands where the decorator stood."""
         return partial(self.decorate, decorator)
 
+    def base(self, value: Any, /) -> Any:
+        """A base, metaclass or other argument of a class defined inside the function."""
+        return value
+
     def item_place(self, obj: Any, key: Any, /) -> "Place":
         """``obj[key]`` as a target inside a larger one, or of an augmented assignment."""
         return Place(self.iop, self.item, self.setitem, obj, key)

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from runmat_jit.capture import attributes, calls, classify, texts
+from runmat_jit.capture import attributes, calls, classify, texts, unseen
 from runmat_jit.capture.hook_base import HookBase, plain_part
 from runmat_jit.capture.host import adopt_loosely
 from runmat_jit.capture.lines import call_at
+from runmat_jit.capture.plain_objects import makes_classes
 from runmat_jit.capture.refusal import Refused
 from runmat_jit.capture.traced import ARRAY, Traced
 from runmat_jit.capture.values import holds_traced, is_traceable
@@ -264,6 +265,11 @@ class Hooks(HookBase):
 
     def decorate(self, decorator: Any, definition: Any, /) -> Any:
         return self.call(decorator, definition)
+
+    def base(self, value: Any, /) -> Any:
+        if isinstance(value, type) and not self.tracer.passive and makes_classes(value):
+            unseen.beware(self.tracer, f"{value.__qualname__} runs code of its own for a subclass")
+        return value
 
     def is_known(self, container: Any) -> bool:
         """Whether a container is immutable, the recording's own, or a copy of one outside."""

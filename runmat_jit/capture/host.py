@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -13,7 +14,7 @@ import numpy as np
 from runmat_jit.capture import classify, raised
 from runmat_jit.capture.decisions import branch
 from runmat_jit.capture.feed import placed_structure, structure_of
-from runmat_jit.capture.lines import Line, call_at, stack_level
+from runmat_jit.capture.lines import Line, call_at, hide_our_frames, stack_level
 from runmat_jit.capture.pytree import take_apart
 from runmat_jit.capture.storage import FREED_BYTES, owner_of
 from runmat_jit.capture.sure import is_sure
@@ -241,6 +242,9 @@ def run_effect(
     """Code that capture does not know: everything is computed first, and Python runs it."""
     tracer.effect("unknown-call", f"{name_of(fn)}: {why}")
     line, fn = tracer.here(), tracer.release(fn)
+    handled = sys.exc_info()[1]
+    if handled is not None:  # the code may show it
+        hide_our_frames(handled)
     real_args = tuple([tracer.release(arg) for arg in args])
     real_kwargs = {name: tracer.release(value) for name, value in kwargs.items()}
     if getattr(fn, "__module__", "") in ("warnings", "_warnings"):

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import builtins
 import enum
+import inspect
 import types
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from runmat_jit.capture import unseen
 from runmat_jit.capture.array import Array
 from runmat_jit.capture.plain_objects import is_plain_class, is_plain_object
 from runmat_jit.capture.pytree import Structure, is_namedtuple, take_apart, write_back
@@ -70,7 +72,8 @@ class Outside:
         return found[1] if found is not None and found[0] is value else None
 
     def register(self, value: Any, slot: int) -> None:
-        """Remember which slot holds an outside object."""
+        """Remember which slot holds an outside object, whose class is outside, too."""
+        self.classes.update(type(value).__mro__[:-1])
         self.objects.setdefault(id(value), (value, slot))
 
     def read(self, key: Hashable, get: Get, value: Any, source: str) -> Any:
@@ -123,7 +126,7 @@ class Outside:
             return value, lambda other, slots: other is slots[known]
         self.register(value, slot)
         if not is_random_state(kind) and not is_plain_object(value):
-            self.tracer.effect("outside-object", f"a {kind.__qualname__} has operators of its own")
+            unseen.beware(self.tracer, f"a {kind.__qualname__} has operators of its own")
         return value, lambda other, _slots: type(other) is kind
 
     def judge_container(self, value: Any) -> tuple[Any, Holds]:
@@ -134,7 +137,7 @@ class Outside:
             known = twin.slot
             return twin.copy, lambda other, slots: other is slots[known]
         if kind not in (list, dict, tuple) and not is_plain_class(kind):
-            self.tracer.effect("outside-object", f"a {kind.__qualname__} has operators of its own")
+            unseen.beware(self.tracer, f"a {kind.__qualname__} has operators of its own")
         arguments = [twin.slot for twin in twins.all if twin.argument]
         return (
             value,
@@ -274,6 +277,8 @@ class Outside:
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Arguments of a call with the function's defaults added, as reads of outside state."""
         code, given = fn.__code__, dict(kwargs)
+        if len(args) > code.co_argcount and not code.co_flags & inspect.CO_VARARGS:
+            return args, given  # Python will say so
         names = code.co_varnames[: code.co_argcount]
         missing = [name for name in names[len(args) :] if name not in kwargs]
         if missing and fn.__defaults__:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 import types
 from dataclasses import is_dataclass
 from typing import Any
+
+import numpy as np
 
 _OPERATORS = frozenset(
     f"__{name}__"
@@ -13,7 +16,7 @@ _OPERATORS = frozenset(
         *("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "floordiv", "mod"),
         *("pow", "rpow", "matmul", "rmatmul", "neg", "pos", "abs", "invert", "and", "or", "xor"),
         *("lt", "le", "gt", "ge", "eq", "iter", "next", "contains", "len", "bool", "index"),
-        *("float", "int", "enter", "array_ufunc", "array_function", "array"),
+        *("float", "int", "enter", "exit", "array_ufunc", "array_function", "array"),
         *("getattr", "getattribute", "setattr", "delattr"),
     )
 )
@@ -38,6 +41,23 @@ def is_plain_class(kind: type) -> bool:
     )
 
 
+_INERT = (
+    *(bool, int, float, complex, str, bytes, type(None), range, type, types.ModuleType),
+    *(np.ndarray, np.generic, np.dtype, enum.Enum),
+)
+_DEPTH = 3
+
+
+def is_inert(value: Any, depth: int = 0) -> bool:
+    """Whether using a value runs no code of its own: it is no iterator, manager or other engine."""
+    if isinstance(value, _INERT):
+        return True
+    if type(value) in (tuple, list, set, frozenset, dict):
+        held = (*value.keys(), *value.values()) if type(value) is dict else value
+        return depth < _DEPTH and all(is_inert(item, depth + 1) for item in held)
+    return is_plain_object(value)
+
+
 _LIBRARIES = ("builtins", "enum", "abc", "functools", "collections", "types")
 """Modules whose classes compute attributes that do not change."""
 _STORED = (
@@ -57,6 +77,16 @@ _STORED = (
 def in_class(kind: type, name: str) -> Any:
     """What a class or one of its bases holds under a name; looking at it runs no code."""
     return next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
+
+
+def makes_classes(kind: type) -> bool:
+    """Whether a class, as a base or a metaclass, runs code of the user's for a new class."""
+    bases = [base for base in kind.__mro__ if base.__module__ not in (*_LIBRARIES, "typing")]
+    metaclass: type = type(kind)
+    metaclasses = [base for base in metaclass.__mro__ if base.__module__ not in _LIBRARIES]
+    is_metaclass = issubclass(kind, type) and bool(bases)
+    named = any("__init_subclass__" in vars(base) for base in bases)
+    return named or is_metaclass or bool(metaclasses)
 
 
 def runs_code(kind: type, name: str) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from runmat_jit.capture import unseen
 from runmat_jit.capture.key import is_constant
 from runmat_jit.capture.lines import hide_our_frames
 from runmat_jit.capture.plain_objects import is_plain_class, is_plain_object
@@ -55,13 +56,13 @@ class Arguments:
         self.tracer.outside.register(value, self.leaf(value))
         if not is_random_state(type(value)) and not is_plain_object(value):
             name = type(value).__qualname__
-            self.tracer.effect("outside-object", f"an argument, a {name}, has operators of its own")
+            unseen.beware(self.tracer, f"an argument, a {name}, has operators of its own")
 
     def lift_container(self, value: Any, structure: Structure, children: list[Any]) -> Any:
         """A container of lifted children; mutable ones are copied, and written back."""
         if structure.kind not in (list, dict, tuple) and not is_plain_class(structure.kind):
             name = structure.kind.__qualname__
-            self.tracer.effect("outside-object", f"an argument, a {name}, has operators of its own")
+            unseen.beware(self.tracer, f"an argument, a {name}, has operators of its own")
         if structure.kind is tuple or is_namedtuple(value):
             return structure([self.lift(child) for child in children])
         twin = Twin(self.leaf(value), value, structure([None] * len(children)), argument=True)

@@ -107,13 +107,23 @@ def _decorators(rewriter: NodeRewriter, decorators: list[ast.expr]) -> list[ast.
 def rewrite_class(rewriter: NodeRewriter, node: ast.ClassDef) -> ast.stmt:
     refuse_type_parameters(node)
     decorators = _decorators(rewriter, node.decorator_list)
-    bases = [rewriter.expression(base) for base in node.bases]
-    keywords = [rewriter.copy(keyword) for keyword in node.keywords]
+    bases = [_base(rewriter, base) for base in node.bases]
+    keywords = [
+        placed(ast.keyword(keyword.arg, _base(rewriter, keyword.value)), keyword)
+        for keyword in node.keywords
+    ]
     scope = scope_of(node.body, node.name, is_class=True)
     check_stores(scope, rewriter.scopes)
     with rewriter.scopes.entered(scope, node.name):
         body = rewriter.block(node.body)
     return rewriter.copy(node, decorator_list=decorators, bases=bases, keywords=keywords, body=body)
+
+
+def _base(rewriter: NodeRewriter, node: ast.expr) -> ast.expr:
+    """A base class or an argument of a class definition, which may run code of its own."""
+    if isinstance(node, ast.Starred):
+        return rewriter.expression(node)
+    return hook("base", [rewriter.expression(node)], node)
 
 
 def refuse_type_parameters(node: ast.stmt | ast.expr) -> None:

@@ -11,6 +11,7 @@ from runmat_jit.capture.scopes import Comprehension, Scopes, Where, scope_of
 
 # Read the frame of their caller, which would be the hook's.
 FRAME_READERS = frozenset({"locals", "globals", "vars", "dir", "eval", "exec"})
+FRAME_FUNCTIONS = frozenset({"_getframe", "currentframe"})
 # `super` and `__class__` make the compiler provide the class; `__debug__` is a constant.
 COMPILER_NAMES = frozenset({"super", "__class__", "__debug__"})
 
@@ -33,6 +34,8 @@ def rewrite_name(rewriter: NodeRewriter, node: ast.Name) -> ast.expr:
         raise Refusal("class-body-name", node.lineno)
     if where is Where.LOCAL or _is_of_test_runner(node, rewriter.scopes):
         return node
+    if node.id in FRAME_FUNCTIONS:
+        raise Refusal("uses-locals", node.lineno)
     if where is Where.GLOBAL and rewriter.is_builtin(node.id):
         if node.id in FRAME_READERS:
             raise Refusal("uses-locals", node.lineno)
@@ -49,6 +52,8 @@ def _outside_read(node: ast.Name, where: Where, scopes: Scopes) -> ast.expr:
 def rewrite_attribute(rewriter: NodeRewriter, node: ast.Attribute) -> ast.expr:
     if _is_of_test_runner(node, rewriter.scopes):
         return node
+    if node.attr in FRAME_FUNCTIONS or ast.unparse(node) == "inspect.stack":
+        raise Refusal("uses-locals", node.lineno)
     name = constant(rewriter.scopes.mangle(node.attr), node)
     return hook("attr", [rewriter.expression(node.value), name], node, attribute=node)
 

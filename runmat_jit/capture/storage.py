@@ -15,10 +15,13 @@ from typing import Any, final
 import numpy as np
 
 from runmat_jit.core.extent import Extent, plain
+from runmat_jit.core.types import TensorType
 from runmat_jit.runtime.arrays import Shown
 
 FREED_BYTES = 4096
 """Arrays of fewer bytes stay to the end of a replay: Python may have decided by them."""
+LARGE_BYTES = 1 << 30
+"""Results of as many bytes are tried to be allocated while they are recorded."""
 
 
 class Watch(weakref.ref[Any]):
@@ -51,6 +54,8 @@ class Storage:
     scalar: bool = False
     hollow: bool = False
     """The memory was never filled: nobody can ask for it any more."""
+    exposed: bool = False
+    """Code that no hook sees may hold the memory."""
     _standin: np.ndarray | None = None
     _owner: weakref.ref[Any] | None = None
 
@@ -83,7 +88,7 @@ class Storage:
     @staticmethod
     def of(slot: int, array: np.ndarray) -> Storage:
         """The storage of an array whose values exist."""
-        return Storage(slot, array.dtype, array.shape, array.strides, array)
+        return Storage(slot, array.dtype, array.shape, array.strides, array, exposed=True)
 
     def geometry(self) -> Geometry:
         """The geometry of the whole storage."""
@@ -192,3 +197,15 @@ def owner_of(array: np.ndarray) -> np.ndarray:
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array
+
+
+def has_room(kind: TensorType) -> bool:
+    """Whether there is memory for a result: if not, NumPy is to say so at once, not a batch."""
+    extents = tuple(map(plain, kind.shape))
+    if math.prod(extents) * kind.dtype.itemsize < LARGE_BYTES:
+        return True
+    try:
+        np.empty(extents, kind.dtype)
+    except (MemoryError, ValueError):  # too large for this machine, or for any
+        return False
+    return True

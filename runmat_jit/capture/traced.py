@@ -173,12 +173,10 @@ class Traced:
 
     def __iter__(self) -> Iterator[Any]:
         if self._rm_kind != ARRAY:
-            yield from self._rm_tracer.look(self, "an iteration")
-            return
+            return iter(self._rm_tracer.look(self, "an iteration"))
         if not self.shape:
             raise TypeError("iteration over a 0-d array")
-        for index in range(self.shape[0]):
-            yield self[index]
+        return (self[index] for index in range(self.shape[0]))
 
     def __getitem__(self, key: Any) -> Any:
         return self._rm_tracer.getitem(self, key)

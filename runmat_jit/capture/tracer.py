@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from runmat_jit.capture import batches, classify, decisions, deferral, host, views
+from runmat_jit.capture import batches, classify, decisions, deferral, host, unseen, views
 from runmat_jit.capture.boundary import Boundary
 from runmat_jit.capture.concrete import concrete_key
 from runmat_jit.capture.family import Symbols
@@ -87,6 +87,7 @@ class Tracer:
         self.writes_pending = False
         self.gains = False  # a kernel has computed with arrays
         self.loose = False  # the program may hold real arrays, and read their memory unseen
+        self.wary = False  # code that no hook sees may run at any time, and write to them, too
         self.closed = False
         self.suspended = 0  # unknown code is running
         self.dead: list[Watch] = []  # what the program has forgotten since steps were told
@@ -138,15 +139,7 @@ class Tracer:
 
     def unknown(self, run: Callable[[], Any]) -> Any:
         """Let unknown code run: it sees no traced value, and may change what it was given."""
-        self.loose = True
-        self.twins.push(self.release)
-        self.suspended += 1
-        try:
-            return run()
-        finally:
-            self.suspended -= 1
-            self.twins.pull(self.lift)
-            self.token = None  # it may have changed how NumPy reports events
+        return unseen.run(self, run)
 
     def release(self, value: Any) -> Any:
         """The real value, for outside code to keep: made real in place where it is mutable."""
@@ -177,6 +170,8 @@ class Tracer:
         at = traced._rm_geometry
         if at is not None and (at.storage.memory is None or self.writes_pending):
             self.flush()
+        if at is not None:
+            at.storage.exposed = True
         if traced._rm_held is None:
             traced._rm_held = self.materialize(traced)
             if traced._rm_kind == ARRAY:

@@ -67,9 +67,13 @@ class Twins:
         return found if found is not None and found.original is value else None
 
     def push(self, release: Callable[[Any], Any]) -> None:
-        """Bring the program's changes into the originals of its arguments."""
+        """Bring changes of copies into the originals.
+
+        The program's own go to its arguments; those to outside containers were made by code that
+        no hook sees, such as ``__enter__``, and that was given a copy.
+        """
         for twin in self.all:
-            if not twin.argument or not twin.changed():
+            if isinstance(twin.original, tuple) or not twin.changed():
                 continue
             apart = take_apart(twin.copy)
             assert apart is not None, "twins are containers"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from runmat_jit.capture import classify, symbolic
+from runmat_jit.capture import classify, symbolic, unseen
 from runmat_jit.capture.concrete import MISS, concrete_integer
 from runmat_jit.capture.pending import Pending
 from runmat_jit.capture.storage import Storage
@@ -163,6 +163,7 @@ def element(tracer: Tracer, value: Traced, key: Any) -> tuple[bool, Any]:
     entry = (tracer.encode(value), tracer.encode(key))
     where = None if line is None else line.source
     tracer.steps.note(Op(classify.GETITEM, entry, {}, tracer.encode(traced), where))
+    unseen.settle(tracer, (place,), writes=False)
     return True, traced
 
 

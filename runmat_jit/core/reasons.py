@@ -127,8 +127,8 @@ _ROWS: Final = (
     Cause(
         "uses-locals",
         "source",
-        "The function asks for its own variables or runs text: `locals`, `vars`, `dir`, `globals`, "
-        "`eval` or `exec`.",
+        "The function asks for its own variables or frame, or runs text: `locals`, `vars`, `dir`, "
+        "`globals`, `sys._getframe`, `inspect.currentframe`, `inspect.stack`, `eval` or `exec`.",
         "Name the variables, for example in a dictionary display.",
     ),
     Cause(

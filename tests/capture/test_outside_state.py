@@ -35,6 +35,32 @@ def change(number):
 def f(x):
     return scale, x if scale is None or type(scale) is str else x * scale
 """,
+    "the code of the function itself is replaced": """
+def f(x):
+    return x * 2
+def other(x):
+    return x * 3 + 1
+codes = f.__code__, other.__code__
+def change(number):
+    f.__code__ = codes[number in (2, 3, 6)]
+""",
+    "a property of an object's class is replaced": """
+def make():
+    class Local:
+        value = 3.0
+        @property
+        def factor(self):
+            return self.value
+    return Local
+Class = make()
+holder = Class()
+def change(number):
+    getters = (lambda self: self.value + 1), (lambda self: -self.value)
+    Class.factor = 4.0 if number in (3, 6) else property(getters[number in (2, 4, 5)])
+    Class.value = float(number % 3)
+def f(x):
+    return x * holder.factor
+""",
     "a global array is mutated": """
 table = np.arange(4.0)
 def change(number):
