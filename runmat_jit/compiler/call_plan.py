@@ -25,7 +25,7 @@ import numpy as np
 
 from runmat_jit.compiler.binding import Bound, is_long
 from runmat_jit.compiler.blocks import Blocks, is_shifted
-from runmat_jit.compiler.program import SMALL, Buffer, Commit, Layout, write
+from runmat_jit.compiler.program import BYTE, SMALL, Buffer, Commit, Layout, write
 from runmat_jit.core.extent import Extent, Scope
 from runmat_jit.runtime.session import Session
 
@@ -72,6 +72,7 @@ def call_plan(
         "count": session.telemetry.count,
         "empty": np.empty,
         "allocate": session.allocator.empty,
+        "byte": BYTE,
         "is_long": is_long,
         "write": write,
         "Commit": Commit,
@@ -127,6 +128,8 @@ class _Text:
         made = f"m{buffer.place}"
         if buffer.shares is not None:
             return f"{made} = m{buffer.shares}"
+        if buffer.sizes:
+            return f"{made} = allocate((max({self.names(buffer.sizes)}),), byte)"
         arguments = f"{self.names(buffer.shape)}, d{buffer.place}"
         if buffer.strides is not None:
             return f"{made} = allocate({arguments}, {self.names(buffer.strides)})"

@@ -279,7 +279,11 @@ class Places:
         # Constants are numbered before buffers, and not known before the kernels are: leave room.
         self.room = _TABLES_AT_MOST
         for node in self.stored:
-            self.add_buffer(node, node.type.shape, node.type.dtype, plan.orders[node])
+            base = plan.in_place.get(node)
+            if base is None:
+                self.add_buffer(node, node.type.shape, node.type.dtype, plan.orders[node])
+            else:
+                self.numbers[node] = self.numbers[base]
 
     def add_buffer(
         self, key: Any, shape: tuple[int, ...], dtype: np.dtype, order: tuple[int, ...]

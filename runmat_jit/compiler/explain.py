@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import html
+import math
 import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.source import SourceLine
@@ -108,22 +109,28 @@ def region_reports(compiled: Compiled) -> list[RegionReport]:
     """The regions of a compiled graph."""
     groups = compiled.launches or ((),) * len(compiled.plan.regions)
     return [
-        report_region(region, len(launches), compiled.device)
+        report_region(region, len(launches), compiled)
         for region, launches in zip(compiled.plan.regions, groups, strict=True)
     ]
 
 
-def report_region(region: Region, kernels: int, device: str) -> RegionReport:
+def report_region(region: Region, kernels: int, compiled: Compiled) -> RegionReport:
     """What is said of one region."""
     lines = [node.line for node in region.nodes if node.line is not None]
+    read = sum(node.type.nbytes for node in region.inputs)
+    written = sum(node.type.nbytes for node in region.outputs)
+    first = region.nodes[0]
+    if first in compiled.plan.in_place:
+        shape: Any = first.params["shape"]
+        read, written = first.args[1].type.nbytes, math.prod(shape) * first.type.dtype.itemsize
     return RegionReport(
         kind=region.kind,
-        device=device,
+        device=compiled.device,
         operations=tuple(node.op.name for node in region.nodes),
         lines=tuple(dict.fromkeys(line.short() for line in lines)),
         kernels=kernels,
-        bytes_read=sum(node.type.nbytes for node in region.inputs),
-        bytes_written=sum(node.type.nbytes for node in region.outputs),
+        bytes_read=read,
+        bytes_written=written,
         reasons=region.reasons,
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from runmat_jit.backends.wgpu.adapter import DeviceLost
+from runmat_jit.backends.wgpu.memory import DeviceArray
 from runmat_jit.backends.wgpu.program import ProgramMemory, WgpuProgramRunner
 from runmat_jit.compiler.program import NativeProgram as Native
 from runmat_jit.core.errors import BackendError
@@ -31,7 +32,7 @@ class GpuProgram:
         self.session, self.gpu, self.native = session, gpu, native
         self.runner = WgpuProgramRunner(gpu.backend, launches)
         self.read, self.scalars = operands(launches)
-        self.orders = plan.orders
+        self.orders, self.in_place = plan.orders, plan.in_place
         self.stored = tuple(node for region in plan.regions for node in region.outputs)
         wanted = {output.node for output in plan.graph.outputs}
         self._said = False
@@ -75,12 +76,19 @@ class GpuProgram:
     def _compute(self, memory: list[np.ndarray], *, notes: bool) -> bool:
         """Fill the results' host memory; whether an event happened, if ``notes`` asks for that."""
         numbers, device = self.native.numbers, self.gpu.backend.memory
-        arrays = {}
+        arrays: dict[Node, DeviceArray] = {}
+        own: list[DeviceArray] = []
         try:
             for node in self.read:
                 arrays[node] = device.upload(memory[numbers[node]])
+                own.append(arrays[node])
             for node in self.stored:
+                base = self.in_place.get(node)
+                if base is not None:
+                    arrays[node] = arrays[base]
+                    continue
                 arrays[node] = device.empty(node.type.size, node.type.dtype)
+                own.append(arrays[node])
             scalars = {node: memory[numbers[node]] for node in self.scalars}
             happened = self.runner.run(ProgramMemory(arrays, scalars), notes=notes)
             for node in self.kept:
@@ -88,7 +96,7 @@ class GpuProgram:
                 order = self.orders[node]
                 host.transpose(order).reshape(-1)[...] = device.download(arrays[node])
         finally:
-            device.free(reversed(arrays.values()))  # the next call gets the same ones
+            device.free(reversed(own))  # the next call gets the same ones
         return happened
 
 

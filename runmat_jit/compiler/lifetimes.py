@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from runmat_jit.compiler.program import Buffer
@@ -13,7 +13,11 @@ from runmat_jit.compiler.program import Buffer
 def take_turns(
     buffers: Sequence[Buffer], uses: Sequence[Collection[int]], kept: Collection[int]
 ) -> tuple[Buffer, ...]:
-    """The buffers, those that come late on the memory of others that are needed no more.
+    """The buffers, each on the memory of another that is needed no more, where there is one.
+
+    That is one of the same shape and dtype, or else, for what only kernels see, any of as many
+    axes: then the memory is as large as the largest needs it. Which they are does not depend on
+    their sizes, so that it holds for other extents.
 
     Args:
         buffers: In the order of their places.
@@ -27,19 +31,42 @@ def take_turns(
         for place in places:
             first.setdefault(place, number)
             last[place] = number
-    idle: dict[Any, list[tuple[int, int]]] = defaultdict(list)  # last use, place of the memory
-    made: list[Buffer] = []
-    for buffer in buffers:
-        place, alike = buffer.place, (buffer.shape, buffer.dtype, buffer.strides)
-        if place not in first or place in kept:
-            made.append(buffer)
-            continue
-        found = next((entry for entry in idle[alike] if entry[0] < first[place]), None)
-        memory = place
-        if found is not None:
-            idle[alike].remove(found)
-            memory = found[1]
-            buffer = replace(buffer, shares=memory)  # noqa: PLW2901  (the same one, placed)
-        idle[alike].append((last[place], memory))
-        made.append(buffer)
-    return tuple(made)
+    idle: dict[int, list[_Turns]] = defaultdict(list)
+    made: list[_Turns] = []
+    used = [buffer for buffer in buffers if buffer.place in first]
+    for buffer in sorted(used, key=lambda buffer: first[buffer.place]):
+        place, kind = buffer.place, (buffer.shape, buffer.dtype, buffer.strides)
+        others = idle[len(buffer.shape)]
+        free = [each for each in others if each.until < first[place]]
+        found = next((each for each in free if each.kind == kind), None)
+        if found is None and free and buffer.shape and place not in kept:
+            found = max(free, key=lambda each: each.until)
+            found.kind = None
+        if found is None:
+            found = _Turns(kind)
+            made.append(found)
+        else:
+            others.remove(found)
+        found.buffers.append(buffer)
+        found.until = last[place]
+        if place not in kept:
+            others.append(found)
+    placed = {buffer.place: buffer for turns in made for buffer in turns.placed()}
+    return tuple(placed.get(buffer.place, buffer) for buffer in buffers)
+
+
+@dataclass(slots=True, eq=False)
+class _Turns:
+    """Buffers that take turns with one memory; all of one kind, or None."""
+
+    kind: tuple[Any, ...] | None
+    buffers: list[Buffer] = field(default_factory=list)
+    until: int = -1
+    """The last launch that needs the memory, so far."""
+
+    def placed(self) -> list[Buffer]:
+        """The buffers: the one of the lowest place has the memory, and the others share it."""
+        owner, *others = sorted(self.buffers, key=lambda buffer: buffer.place)
+        if self.kind is None:
+            owner = replace(owner, sizes=tuple(buffer.nbytes for buffer in self.buffers))
+        return [owner, *(replace(each, shares=owner.place) for each in others)]

@@ -32,7 +32,9 @@ class Buffer:
     strides: tuple[int, ...] | None
     nbytes: int
     shares: int | None = None
-    """The place of an earlier buffer on whose memory it lies."""
+    """The place of a buffer of lower number on whose memory it lies."""
+    sizes: tuple[int, ...] = ()
+    """Bytes of all that lie on its memory, where they differ; no more than bytes is it then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,8 @@ class NativeProgram:
         for buffer in layout.buffers:
             if buffer.shares is not None:
                 memory.append(memory[buffer.shares])
+            elif buffer.sizes:
+                memory.append(empty((max(buffer.sizes),), BYTE))
             elif buffer.nbytes < SMALL and buffer.strides is None:
                 memory.append(np.empty(buffer.shape, buffer.dtype))
             else:
@@ -175,8 +179,9 @@ class NativeProgram:
         report(self._events(inputs, warn))
 
 
-SMALL = 1 << 20
+SMALL = 1 << 17
 """Bytes from which memory is recycled."""
+BYTE = np.dtype(np.uint8)
 
 
 def report(found: Sequence[EventReport]) -> None:

@@ -93,7 +93,12 @@ class ResidentGpuProgram:
         for node in base.read:
             call.arrays[node] = self.on_device(call, call.inputs[self.numbers[node]])
         for node in base.stored:
-            call.arrays[node] = call.own(memory.empty(node.type.size, node.type.dtype))
+            taken = base.in_place.get(node)
+            call.arrays[node] = (
+                call.own(memory.empty(node.type.size, node.type.dtype))
+                if taken is None
+                else call.arrays[taken]
+            )
         scalars = {node: call.inputs[self.numbers[node]] for node in base.scalars}
         runner = base.runner
         if runner.launches:

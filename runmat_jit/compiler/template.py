@@ -195,7 +195,8 @@ def structure_of(layout: Layout, launches: Sequence[Bound]) -> Hashable:
 
 
 def _structure_of_buffer(buffer: Buffer) -> Hashable:
-    return buffer.place, len(buffer.shape), buffer.dtype, buffer.strides is None, buffer.shares
+    strides, sizes = buffer.strides is None, len(buffer.sizes)
+    return buffer.place, len(buffer.shape), buffer.dtype, strides, buffer.shares, sizes
 
 
 def _structure_of_commit(commit: Commit) -> Hashable:

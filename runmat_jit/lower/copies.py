@@ -30,7 +30,10 @@ def lower_concatenate(node: Node, plan: Plan) -> tuple[Launch, ...]:
 
 
 def lower_update(node: Node, plan: Plan) -> tuple[Launch, ...]:
-    """A copy of the first operand, then the second stored over a strided part of it."""
+    """A copy of the first operand, then the second stored over a strided part of it.
+
+    An update in place needs no copy: its memory is that of the first operand.
+    """
     base, value = node.args
     shape, own = base.type.shape, stored_strides(node, plan.orders)
     whole: Memory = NodeBuffer(node)
@@ -41,10 +44,10 @@ def lower_update(node: Node, plan: Plan) -> tuple[Launch, ...]:
     part_shape: Any = node.params["shape"]
     rank = len(part_shape)
     fresh = _read(value, aligned(value, rank), rank, plan)
-    launches = (
-        *_copy(_whole(base, plan), shape, whole, c_strides(shape)),
-        *_copy(fresh, part_shape, whole, strides, offset),
-    )
+    written = _copy(fresh, part_shape, whole, strides, offset)
+    if node in plan.in_place:
+        return written
+    launches = (*_copy(_whole(base, plan), shape, whole, c_strides(shape)), *written)
     if isinstance(whole, Scratch):
         updated = Read(whole, node.type.dtype, c_strides(shape))
         launches += _copy(updated, shape, NodeBuffer(node), own)

@@ -13,11 +13,13 @@ from runmat_jit.passes.fusion.region import Region
 class Plan:
     """Regions in order; ``orders`` gives the memory order of every stored node's axes.
 
-    ``builtins`` are functions of an adapter that its kernels may use; None: kernels that give the
-    same bits everywhere.
+    ``in_place`` are updates that have no memory of their own, with the stored node whose memory
+    they take. ``builtins`` are functions of an adapter that its kernels may use; None: kernels that
+    give the same bits everywhere.
     """
 
     graph: Graph
     regions: tuple[Region, ...]
     orders: Mapping[Node, tuple[int, ...]]
+    in_place: Mapping[Node, Node]
     builtins: frozenset[str] | None = None

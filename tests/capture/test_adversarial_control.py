@@ -1,8 +1,6 @@
 """Programs whose way depends on values, exceptions and callbacks; oracle: plain Python."""
 
 import functools
-import sys
-import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -10,7 +8,6 @@ import pytest
 import scipy.linalg
 import scipy.signal
 
-import runmat_jit as runmat
 from tests.capture.behavior import check
 
 SEEDS = (0, 0, 1, 0, 2, 3, 1, 4, 5, 0)
@@ -280,42 +277,3 @@ PROGRAMS = [
 @pytest.mark.parametrize(("fn", "make"), PROGRAMS, ids=lambda each: each.__name__)
 def test_programs(fn, make):
     check(fn, make, seeds=SEEDS)
-
-
-@pytest.fixture
-def eager_threads():
-    """Threads take turns as often as Python can."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(before)
-
-
-@pytest.mark.usefixtures("eager_threads")
-@pytest.mark.parametrize("repetition", range(10))
-def test_threads_that_decide_differently_at_their_first_calls(repetition):
-    def halve_many_times(x, bound):
-        y = x
-        for i in range(60):
-            y = y * 0.5 + i
-        if y.sum() > bound:
-            return y + 1
-        return y - 1
-
-    decorated, start, wrong = runmat.jit(halve_many_times), threading.Barrier(6), []
-
-    def work(number):
-        x = np.arange(5.0) + number
-        start.wait()
-        for _ in range(4):
-            found = decorated(x, 400.0 + number)
-            if not np.array_equal(found, halve_many_times(x, 400.0 + number)):
-                wrong.append(number)
-
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
-    assert decorated.cache_info().keys == 1

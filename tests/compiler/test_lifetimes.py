@@ -28,14 +28,33 @@ def test_no_memory_is_taken_while_its_value_is_needed(uses, kept, long):
     for b in made:
         if b.shares is None:
             continue
-        assert b.place not in kept
-        assert made[b.shares].shape == b.shape
-        assert made[b.shares].shares is None
+        owner = made[b.shares]
+        assert owner.shares is None
+        if owner.sizes:
+            assert not {b.place, owner.place} & kept
+            assert {b.nbytes, owner.nbytes} <= set(owner.sizes)
+        else:
+            assert owner.shape == b.shape
         assert b.shares < b.place
         for other in made:
-            if other.place < b.place and memory[other.place] == b.shares:
-                assert other.place not in kept
-                assert lives[other.place][-1] < lives[b.place][0]
+            if other is b or memory[other.place] != b.shares:
+                continue
+            first, second = sorted((b, other), key=lambda each: lives[each.place][0])
+            assert lives[first.place][-1] < lives[second.place][0]
+            assert first.place not in kept
+
+
+def test_what_only_kernels_see_takes_memory_of_other_sizes():
+    buffers = [buffer(0), buffer(1, (9,)), buffer(2, (2,), "f4"), buffer(3, (2, 2))]
+    made = take_turns(buffers, [(0, 1), (1, 2), (2, 3)], {3})
+    assert [b.shares for b in made] == [None, None, 0, None]
+    assert made[0].sizes == (32, 8)
+    assert take_turns(buffers[:3], [(0, 1), (1, 2)], {2})[2].shares is None
+
+
+def test_a_kept_value_takes_memory_that_is_needed_no_more():
+    made = take_turns([buffer(0), buffer(1), buffer(2)], [(1,), (1, 2), (2, 0)], {0})
+    assert [b.shares for b in made] == [None, 0, None]
 
 
 def test_a_long_function_runs_in_the_memory_of_few_arrays():
@@ -54,3 +73,19 @@ def test_a_long_function_runs_in_the_memory_of_few_arrays():
     for compiled in record.programs:
         large = [b for b in compiled.program.layout.buffers if b.nbytes >= x.nbytes]
         assert sum(b.shares is None for b in large) <= 4
+
+
+def test_temporaries_of_many_lengths_run_in_the_memory_of_few_arrays():
+    def differences(x):
+        for _ in range(20):
+            x = x[1:] - x[:-1]
+        return x
+
+    decorated = runmat.jit(differences)
+    for size in (4096, 5000, 70000, 6000, 4096):
+        x = np.random.default_rng(size).normal(size=size)
+        np.testing.assert_array_equal(decorated(x), differences(x))
+    for record in decorated._captured[1].records.values():
+        for compiled in record.programs:
+            buffers = compiled.program.layout.buffers
+            assert sum(b.shares is None for b in buffers) <= 3

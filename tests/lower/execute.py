@@ -54,7 +54,9 @@ def execute(graph, inputs, disabled=(), run=None):
     memory = {node: np.asarray(inputs[i], node.type.dtype) for i, node in enumerate(graph.inputs)}
     events = False
     for region in plan.regions:
-        memory |= {node: empty(node.type, plan.orders[node]) for node in region.outputs}
+        for node in region.outputs:
+            taken = plan.in_place.get(node)
+            memory[node] = empty(node.type, plan.orders[node]) if taken is None else memory[taken]
         scratch = {}
         for launch in lower(region, plan):
             verify(launch.kernel)

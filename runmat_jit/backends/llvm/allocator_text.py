@@ -14,8 +14,8 @@ from types import MappingProxyType
 from runmat_jit.backends.llvm.target import Target
 
 HEADER_BYTES = 64  # a cache line, so that data are aligned as their block is
-SMALLEST_RECYCLED = 1 << 20
-MAX_BLOCKS = 64
+SMALLEST_RECYCLED = 1 << 17
+MAX_BLOCKS = 128
 
 # Offsets in bytes in the list's memory.
 LIST_FIELDS: Mapping[str, int] = MappingProxyType(

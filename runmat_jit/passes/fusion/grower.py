@@ -222,7 +222,15 @@ class _Grower:
 
     # -- regions ---------------------------------------------------------------------------------
     def regions(self, disabled: frozenset[str]) -> Iterable[Region]:
-        """The groups as regions, in order of depth."""
+        """The groups as regions, in order of depth.
+
+        Among those of one depth, updates are last: what others read can be written in place then.
+        """
+
+        def order(group: Group) -> tuple[int, bool, int]:
+            first = group.nodes[0]
+            return group.depth, first.op.name == "update", position[first]
+
         position = {node: number for number, node in enumerate(self.graph.nodes)}
         outputs = set(self._wanted)
         groups = list(dict.fromkeys(group.root() for group in self.groups))
@@ -234,7 +242,7 @@ class _Grower:
                     if base not in self.places or self.places[base].group.root() is not group:
                         inputs[group][base] = None
                         outputs.add(base)
-        for group in sorted(groups, key=lambda group: (group.depth, position[group.nodes[0]])):
+        for group in sorted(groups, key=order):
             nodes = tuple(group.nodes)
             yield Region(
                 label(nodes, group.space, disabled),
