@@ -141,10 +141,6 @@ class Encoder:
         self.tracer = tracer
         self.leaves: list[Any] = []
 
-    def leaf_value(self, slot: int) -> Any:
-        """The real value of an argument's leaf."""
-        return self.leaves[slot]
-
     # -- real to traced --------------------------------------------------------------------------
     def lift(self, value: Any, slot: int | None, roots: frozenset[int] | None) -> Any:
         """A traced value for an array or scalar; anything else is returned as it is."""

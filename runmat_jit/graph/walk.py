@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
-from runmat_jit.graph.node import Graph, Node, topological
+from runmat_jit.graph.node import Graph, Node
 
 
 def users(nodes: Iterable[Node]) -> dict[Node, tuple[Node, ...]]:
@@ -33,33 +33,3 @@ def depths(nodes: Iterable[Node]) -> dict[Node, int]:
     for node in nodes:
         found[node] = 1 + max((found[arg] for arg in node.args), default=-1)
     return found
-
-
-def operand_cone(node: Node, stop: Callable[[Node], bool] | None = None) -> tuple[Node, ...]:
-    """``node`` and everything it needs, operands first; not past nodes where ``stop`` is true."""
-    if stop is None:
-        return topological((node,))
-    order: dict[Node, None] = {}
-    stack: list[tuple[Node, bool]] = [(node, False)]
-    while stack:
-        current, ready = stack.pop()
-        if current in order:
-            continue
-        if ready or stop(current):
-            order[current] = None
-            continue
-        stack.append((current, True))
-        stack.extend((arg, False) for arg in reversed(current.args) if arg not in order)
-    return tuple(order)
-
-
-def user_cone(node: Node, readers: Mapping[Node, Sequence[Node]]) -> frozenset[Node]:
-    """``node`` and everything that needs it, by the map that :func:`users` makes."""
-    found = {node}
-    stack = [node]
-    while stack:
-        for reader in readers[stack.pop()]:
-            if reader not in found:
-                found.add(reader)
-                stack.append(reader)
-    return frozenset(found)

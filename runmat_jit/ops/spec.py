@@ -137,10 +137,6 @@ class Op:
     """What is known of the sign of float results; None: nothing."""
     top: TopRule | None = None
     """What float results do not exceed; None: nothing is known."""
-    may_raise: bool = False
-    writes: tuple[int, ...] = ()
-    static_type: bool = True
-    static_shape: bool = True
 
     matlab: str | None = None
     flops: float = 1.0

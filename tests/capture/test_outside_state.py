@@ -588,6 +588,32 @@ def change(number):
 def f(x):
     return x * 2 if first is second else x + 0
 """,
+    "the class of an object that the function makes": """
+class Config:
+    scale = 1.0
+    def __init__(self, k): self.k = k
+    def by(self): return self.k
+def change(number):
+    Config.scale = float(number)
+    if number > 4:
+        Config.by = lambda self: self.k * 10
+def f(x):
+    made = Config(2.0)
+    return x * made.scale * made.by()
+""",
+    "the class of a named tuple": """
+import collections
+class Pair(collections.namedtuple("Pair", "a b")):
+    scale = 1.0
+    def by(self): return self.a * 2
+def change(number):
+    Pair.scale = float(number)
+    if number > 4:
+        Pair.by = lambda self: self.a * 10
+def f(x):
+    made = Pair(x, 1.0)
+    return made.b * made.scale, made.by()
+""",
     "a bound method alone": """
 class Model:
     def __init__(self): self.scale = 1.0

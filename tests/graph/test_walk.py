@@ -1,7 +1,7 @@
 """Walks over graphs. Oracle: a diamond written by hand."""
 
 from runmat_jit.graph.parse import parse
-from runmat_jit.graph.walk import depths, last_uses, operand_cone, roots, user_cone, users
+from runmat_jit.graph.walk import depths, last_uses, roots, users
 
 DIAMOND = parse(
     "$0 : float32[4] strides (1,)\n"
@@ -35,9 +35,3 @@ def test_a_last_use_is_the_position_of_the_last_reader():
 def test_depth_is_the_longest_way_to_a_leaf():
     found = depths(DIAMOND.nodes)
     assert [found[node] for node in DIAMOND.nodes] == [0, 1, 2, 2, 3, 1]
-
-
-def test_cones_go_down_to_operands_and_up_to_users():
-    assert operand_cone(COS) == (X, SIN, COS)
-    assert operand_cone(PRODUCT, stop=lambda node: node is SIN) == (SIN, COS, TANH, PRODUCT)
-    assert user_cone(COS, users(DIAMOND.nodes)) == {COS, PRODUCT}

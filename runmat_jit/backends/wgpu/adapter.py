@@ -156,11 +156,6 @@ class Device:
         most = min(limits["max-storage-buffer-binding-size"], limits["max-buffer-size"])
         return most // ALIGNMENT * ALIGNMENT
 
-    @property
-    def most_buffers(self) -> int:
-        """Storage buffers of one kernel, the event word included."""
-        return self.info.limits["max-storage-buffers-per-shader-stage"]
-
     def wait(self) -> None:
         """Return when everything submitted so far is done."""
         with errors_of(self.info):
