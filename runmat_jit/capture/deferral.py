@@ -166,11 +166,12 @@ def layout(tracer: Tracer, plan: Plan) -> tuple[int, ...] | None:
     if any(s == 0 and e > 1 for at in arrays for s, e in zip(at.strides, at.shape, strict=True)):
         return None
     size = kind.dtype.itemsize
-    contiguous = all(
-        is_contiguous(at.shape, tuple(s // at.dtype.itemsize for s in at.strides)) for at in arrays
-    )
-    if contiguous or kind.ndim <= 1 or layout_of(plan.row, plan.bound.params) == "C":
-        return tuple(stride * size for stride in c_strides(kind.shape))
+    if (
+        kind.ndim <= 1
+        or layout_of(plan.row, plan.bound.params) == "C"
+        or all(map(is_c_contiguous, arrays))
+    ):
+        return tuple([stride * size for stride in c_strides(kind.shape)])
     if plan.row.kind != "elementwise":
         return None
     pairs = [
@@ -187,6 +188,11 @@ def layout(tracer: Tracer, plan: Plan) -> tuple[int, ...] | None:
     else:
         strides = result_strides(shapes, shape, size)
     return symbolic.result_strides(strides, kind, arrays)
+
+
+def is_c_contiguous(at: Geometry) -> bool:
+    """Whether an array lies in memory without gaps, its last axis innermost."""
+    return is_contiguous(at.shape, tuple([s // at.dtype.itemsize for s in at.strides]))
 
 
 def is_scalar_arithmetic(fn: Any, plan: Plan) -> bool:

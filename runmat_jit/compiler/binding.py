@@ -114,6 +114,12 @@ def is_long(total: int, nbytes: int, instructions: int) -> bool:
     return max(4e-6 * total * instructions, 1e-4 * nbytes) > PARALLEL_FROM_US
 
 
+def is_long_text(total: str, nbytes: str, instructions: int) -> str:
+    """The same as an expression in Python, of numbers that have names."""
+    limit = PARALLEL_FROM_US
+    return f"4e-06 * {total} * {instructions} > {limit} or 0.0001 * {nbytes} > {limit}"
+
+
 def picker(numbers: Sequence[int]) -> Pick:
     """A fast function that picks these items as a tuple."""
     if len(numbers) == 1:

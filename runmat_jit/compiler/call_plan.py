@@ -5,13 +5,18 @@ The function does what ``NativeProgram.run`` does, with every number computed wh
     def run(inputs, warn, s0):
         if s0 < 8: return None
         f0 = s0 * 4
-        blocks = take()
         m0, = inputs
         m5 = empty((s0,), d5) if f0 < 1048576 else allocate((s0,), d5)
+        try: blocks = idle.pop()
+        except IndexError: blocks = make()
         pack0(blocks.words[0], 16, s0)
-        launch(139641217, (m0, m5), blocks.addresses[0], s0, 16384, is_long(s0, f0, 212))
-        happened = give(blocks) or False
-        if happened and warn: report(inputs, warn, (s0,))
+        parallel = 4e-06 * s0 * 212 > 8.0 or 0.0001 * f0 > 8.0
+        launch(139641217, (m0, m5), blocks.addresses[0], s0, 16384, parallel)
+        count_run(1, f0)
+        happened = blocks.word[0]
+        if happened: blocks.word[0] = 0
+        idle.append(blocks)
+        if (happened or False) and warn: report(inputs, warn, (s0,))
         return [m5]
 """
 
@@ -19,11 +24,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
 
-from runmat_jit.compiler.binding import Bound, is_long
+from runmat_jit.compiler.binding import Bound, is_long_text
 from runmat_jit.compiler.blocks import Blocks, is_shifted
 from runmat_jit.compiler.program import BYTE, SMALL, Buffer, Commit, Layout, write
 from runmat_jit.core.extent import Extent, Scope
@@ -50,30 +56,15 @@ def call_plan(
     """
     text = _Text(scope, layout, launches, blind=blind)
     idle: list[Blocks] = []
-
-    def take() -> Blocks:
-        try:
-            return idle.pop()
-        except IndexError:
-            return Blocks(launches)
-
-    def give(blocks: Blocks) -> bool:
-        happened = bool(blocks.word[0])
-        if happened:
-            blocks.word[0] = 0
-        idle.append(blocks)
-        return happened
-
     names: dict[str, Any] = {
-        "take": take,
-        "give": give,
+        "idle": idle,
+        "make": partial(Blocks, launches),
         "report": report,
         "launch": session.launcher.run,
-        "count": session.telemetry.count,
+        "count_run": session.telemetry.count_run,
         "empty": np.empty,
         "allocate": session.allocator.empty,
         "byte": BYTE,
-        "is_long": is_long,
         "write": write,
         "Commit": Commit,
         **{f"m{layout.inputs + n}": array for n, array in enumerate(layout.constants)},
@@ -109,16 +100,18 @@ class _Text:
     def body(self, symbols: str) -> Iterator[str]:
         layout = self.layout
         yield from self.scope.lines([*numbers_of(layout, self.launches), self.nbytes])
-        yield "blocks = take()"
         if layout.inputs:
             yield f"{self.arrays(range(layout.inputs))} = inputs"
         yield from map(self.memory, layout.buffers)
+        yield "try: blocks = idle.pop()"
+        yield "except IndexError: blocks = make()"
         for number, launch in enumerate(self.launches):
             yield from self.launch(number, launch)
-        yield f"count('kernel_launches', {len(self.launches)})"
-        yield f"count('bytes_moved', {self.name(self.nbytes)})"
-        yield f"happened = give(blocks) or {self.blind}"
-        yield f"if happened and warn: report(inputs, warn, ({symbols}))"
+        yield f"count_run({len(self.launches)}, {self.name(self.nbytes)})"
+        yield "happened = blocks.word[0]"
+        yield "if happened: blocks.word[0] = 0"
+        yield "idle.append(blocks)"
+        yield f"if (happened or {self.blind}) and warn: report(inputs, warn, ({symbols}))"
         yield from (f"m{target}[...] = m{source}" for source, target in layout.copies)
         yield from map(self.commit, layout.commits)
         yield f"return [{self.arrays(layout.fresh)}]"
@@ -149,10 +142,10 @@ class _Text:
             yield f"blocks.set_scalar({number}, {slot}, m{place})"
         total, nbytes = self.name(launch.total), self.name(launch.nbytes)
         shift = f", blocks.offset_addresses[{number}]" if is_shifted(launch) else ""
+        yield f"parallel = {is_long_text(total, nbytes, launch.instructions)}"
         yield (
             f"launch({launch.address}, ({self.arrays(launch.places)}), "
-            f"blocks.addresses[{number}], {total}, {self.name(launch.grain)}, "
-            f"is_long({total}, {nbytes}, {launch.instructions}){shift})"
+            f"blocks.addresses[{number}], {total}, {self.name(launch.grain)}, parallel{shift})"
         )
 
     def commit(self, commit: Commit) -> str:

@@ -21,8 +21,7 @@ from runmat_jit.core.locks import new_lock
 from runmat_jit.core.protocols import Program
 from runmat_jit.core.types import c_strides
 from runmat_jit.graph.node import Graph, Into, Node, topological
-from runmat_jit.graph.renumber import structure
-from runmat_jit.graph.text import to_text
+from runmat_jit.graph.structure import structure
 from runmat_jit.kernel.ir import Kernel
 from runmat_jit.lower.launch import Launch, Scratch, TableBuffer
 from runmat_jit.lower.lower import lower
@@ -67,25 +66,22 @@ class Compiler:
 
     def __init__(self, session: Session) -> None:
         self.session = session
+        self.count = session.telemetry.count
         self._programs: OrderedDict[Any, Compiled] = OrderedDict()
         self._templates: OrderedDict[Any, Template] = OrderedDict()
         self._lock = new_lock()
         self._building: dict[Any, threading.Lock] = {}
-
-    def count(self, event: str, amount: int = 1) -> None:
-        """Add to a telemetry counter."""
-        self.session.telemetry.count(event, amount)
 
     def forget_threads(self) -> None:
         """In a forked child: nobody builds what threads of the parent had begun to."""
         self._building = {}
 
     def compile(self, graph: Graph, device: str = "cpu", *, resident: bool = False) -> Compiled:
-        """The program of a graph; one for each device, text and the lines it came from.
+        """The program of a graph; one for each device and structure, the user's lines included.
 
         ``resident``: its inputs may be arrays whose contents are on a device, and its results stay.
         """
-        key = (device, to_text(graph), tuple(node.line for node in graph.nodes), resident)
+        key = (device, structure(graph), resident)
         known = self._known(key)
         if known is not None:
             return known
@@ -103,12 +99,11 @@ class Compiler:
         return compiled
 
     def template(self, graph: Graph, scope: Scope) -> Template:
-        """The programs of a graph of extents, whose conditions the scope has; one for each text."""
+        """The programs of a graph of extents, whose conditions the scope has; one a structure."""
         from runmat_jit.compiler.template import Template  # noqa: PLC0415  (it needs this module)
 
-        lines = tuple(node.line for node in graph.nodes)
         conditions = tuple(scope.conditions)
-        key = (to_text(structure(graph)), tuple(scope.formulas), scope.symbols, conditions, lines)
+        key = (structure(graph), tuple(scope.formulas), scope.symbols, conditions)
         with self._lock:
             known = self._templates.get(key)
             if known is None:

@@ -88,7 +88,7 @@ class NativeProgram:
         self.layout, self.launches = layout, tuple(launches)
         self.nbytes = sum(launch.nbytes for launch in launches)
         self.numbers = places
-        self._count = session.telemetry.count
+        self._count, self._count_run = session.telemetry.count, session.telemetry.count_run
         self._launch = session.launcher.run
         self._empty = session.allocator.empty
         self._events = events
@@ -171,8 +171,7 @@ class NativeProgram:
                     parallel,
                     shift,
                 )
-        self._count("kernel_launches", len(self.launches))
-        self._count("bytes_moved", self.nbytes)
+        self._count_run(len(self.launches), self.nbytes)
 
     def report(self, inputs: Sequence[Any], warn: frozenset[str]) -> None:
         self._count("events_checked")

@@ -15,6 +15,8 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
+from runmat_jit.core.bounds import Condition, tightest
+
 
 class Scope:
     """The symbols of one computation, its formulas, and the conditions under which they hold."""
@@ -23,7 +25,7 @@ class Scope:
         self.symbols = 0
         self.formulas: dict[tuple[str, str, str], int] = {}
         """Each formula once: an operator's sign and its operands; the value is its number."""
-        self.conditions: dict[tuple[str, str, str, bool], None] = {}
+        self.conditions: dict[Condition, None] = {}
         self._closed = False
 
     def symbol(self, value: int) -> int:
@@ -55,7 +57,7 @@ class Scope:
     def values(self, symbols: Sequence[int]) -> dict[str, int] | None:
         """What each symbol and formula is for these symbols; None where a condition fails."""
         found = {f"s{number}": value for number, value in enumerate(symbols)}
-        for sign, left, right, kept in self._in_order(self.formulas):
+        for sign, left, right, kept in _in_order(self.formulas, self.conditions):
             if isinstance(kept, bool):
                 if _OPERATORS[sign](_value(left, found), _value(right, found)) is not kept:
                     return None
@@ -80,7 +82,7 @@ class Scope:
         Names are those of ``name``; the symbols are taken to be there.
         """
         lines = []
-        for sign, left, right, kept in self._in_order(self._needed(numbers)):
+        for sign, left, right, kept in _in_order(self._needed(numbers), tightest(self.conditions)):
             if isinstance(kept, bool):
                 refuse = f"not {left} {sign} {right}" if kept else f"{left} {sign} {right}"
                 lines.append(f"if {refuse}: return None")
@@ -99,22 +101,6 @@ class Scope:
         exec("\n".join(text), found)  # noqa: S102  (text of numbers and operators, made above)
         return cast("Callable[..., tuple[int, ...] | None]", found["numbers"])
 
-    def _in_order(
-        self, formulas: Mapping[tuple[str, str, str], int]
-    ) -> Iterator[tuple[str, str, str, int | bool]]:
-        """Formulas (with their numbers) and conditions (with what was found), each after its own.
-
-        A condition comes before the formulas that were made after its operands: it may be what
-        keeps them from dividing by zero.
-        """
-        tests: dict[int, list[tuple[str, str, str, bool]]] = {}
-        for condition in self.conditions:
-            tests.setdefault(max(_age(condition[1]), _age(condition[2])), []).append(condition)
-        yield from tests.get(-1, ())
-        for (sign, left, right), number in formulas.items():
-            yield sign, left, right, number
-            yield from tests.get(number, ())
-
     def _needed(self, numbers: Iterable[int]) -> dict[tuple[str, str, str], int]:
         """The formulas that these numbers and the conditions are computed from."""
         wanted = {self.name(number) for number in numbers}
@@ -126,6 +112,23 @@ class Scope:
                 needed[parts] = number
                 wanted |= set(parts[1:])
         return dict(reversed(needed.items()))
+
+
+def _in_order(
+    formulas: Mapping[tuple[str, str, str], int], conditions: Iterable[Condition]
+) -> Iterator[tuple[str, str, str, int | bool]]:
+    """Formulas (with their numbers) and conditions (with what was found), each after its own.
+
+    A condition comes before the formulas that were made after its operands: it may be what keeps
+    them from dividing by zero.
+    """
+    tests: dict[int, list[Condition]] = {}
+    for condition in conditions:
+        tests.setdefault(max(_age(condition[1]), _age(condition[2])), []).append(condition)
+    yield from tests.get(-1, ())
+    for (sign, left, right), number in formulas.items():
+        yield sign, left, right, number
+        yield from tests.get(number, ())
 
 
 def _age(name: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from runmat_jit.core.extent import Extent, Scope, plain
 from runmat_jit.core.types import TensorType
@@ -52,21 +52,6 @@ def is_named(graph: Graph, values: Mapping[str, int], other: Graph) -> bool:
     ) and [(theirs[o.node], target(o)) for o in graph.outputs] == [
         (o.node, target(o)) for o in other.outputs
     ]
-
-
-def structure(graph: Graph) -> Graph:
-    """A graph of extents with a number for each name: equal for graphs of equal names."""
-
-    def code(number: Any) -> Any:
-        if not isinstance(number, Extent):
-            return number
-        return _CODES[number.name[0]] + int(number.name[1:])
-
-    return renumbered(graph, code)
-
-
-_CODES: Final = {"s": 1 << 62, "f": 1 << 63}
-"""More elements than an axis has, for the names of symbols and of formulas."""
 
 
 def as_seen(graph: Graph) -> Graph:

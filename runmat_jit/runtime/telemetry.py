@@ -55,6 +55,16 @@ class Telemetry:
             self._register()
             self._own.counts[event] += amount
 
+    def count_run(self, launches: int, nbytes: int) -> None:
+        """Count the kernels that a program has run, and the bytes that they moved at least."""
+        try:
+            counts = self._own.counts
+        except AttributeError:
+            self._register()
+            counts = self._own.counts
+        counts["kernel_launches"] += launches
+        counts["bytes_moved"] += nbytes
+
     def _register(self) -> None:
         self._own.counts = dict.fromkeys(EVENTS, 0)
         mine = weakref.ref(threading.current_thread())

@@ -6,7 +6,7 @@ import pytest
 from runmat_jit.core.extent import Scope
 from runmat_jit.core.types import TensorType, c_strides
 from runmat_jit.graph.node import Fresh, GraphBuilder, Into, Output
-from runmat_jit.graph.renumber import as_seen, concrete, is_named, named, structure
+from runmat_jit.graph.renumber import as_seen, concrete, is_named, named
 from runmat_jit.graph.text import to_text
 from runmat_jit.ops.table import ROWS
 
@@ -47,11 +47,6 @@ def test_a_moved_graph_has_the_same_formulas():
     moved = named(graph, values)
     assert to_text(as_seen(moved)) == to_text(graph_of(30, 40))
     assert to_text(concrete(moved, other, (6, 7))) == to_text(graph_of(6, 7))
-
-
-def test_graphs_of_equal_formulas_have_one_structure():
-    assert to_text(structure(symbolic(6, 7)[0])) == to_text(structure(symbolic(30, 40)[0]))
-    assert to_text(structure(symbolic(6, 7)[0])) != to_text(graph_of(6, 7))
 
 
 def test_a_graph_of_symbols_is_known_by_their_values():
