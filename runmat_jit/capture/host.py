@@ -92,7 +92,7 @@ def run_scalar(tracer: Tracer, fn: Any, args: tuple[Any, ...]) -> Any:
         raise
     roots = merged_roots(args)
     if type(value) not in SCALARS:
-        return tracer.look_at_all(args, value)
+        return look_at_all(tracer, args, value)
     made = tracer.lift(value, None, roots)
     wanted = type(value)
     op = Op(fn, tuple(map(tracer.encode, args)), {}, tracer.encode(made), source)
@@ -106,6 +106,14 @@ def run_scalar(tracer: Tracer, fn: Any, args: tuple[Any, ...]) -> Any:
     if forks:
         branch(tracer, made, type, wanted)
     return made
+
+
+def look_at_all(tracer: Tracer, values: tuple[Any, ...], result: Any) -> Any:
+    """A result that only Python can use, such as text: what it came from was looked at."""
+    for value in values:
+        if type(value) is Traced:
+            tracer.look(value, f"a result of type {type(result).__name__}")
+    return result
 
 
 def merged_roots(args: tuple[Any, ...]) -> frozenset[int] | None:

@@ -200,13 +200,6 @@ class Tracer:
         """Real values for the traced ones inside ``value``."""
         return self.encoder.raw(value)
 
-    def look_at_all(self, values: tuple[Any, ...], result: Any) -> Any:
-        """A result that only Python can use, such as text: what it came from was looked at."""
-        for value in values:
-            if type(value) is Traced:
-                self.look(value, f"a result of type {type(result).__name__}")
-        return result
-
     def remember(self, array: np.ndarray, traced: Traced) -> None:
         """The traced value of a real array, while the program holds it."""
         self.known[id(array)] = weakref.ref(traced)

@@ -418,3 +418,23 @@ def deletes(x):
 @pytest.mark.parametrize(("name", "fn"), PROGRAMS, ids=[fn.__name__ for _, fn in PROGRAMS])
 def test_programs(name, fn):
     check(fn, MAKERS[name])
+
+
+def renames_the_last_key(table):
+    table["b"] = table.pop("c")
+    return table["b"] + 1
+
+
+def moves_a_key_to_the_end(table):
+    table["a"] = table.pop("a")
+    return list(table)
+
+
+def swaps_values(table):
+    table["a"], table["c"] = table["c"], table["a"]
+    return table["a"] * 2
+
+
+@pytest.mark.parametrize("fn", [renames_the_last_key, moves_a_key_to_the_end, swaps_values])
+def test_keys_that_change_while_the_values_stay_are_written_back(fn):
+    check(fn, lambda rng: ({"a": rng.normal(size=3), "c": rng.normal(size=3)},), seeds=(0, 0, 1))

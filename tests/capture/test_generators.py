@@ -373,3 +373,13 @@ def test_the_first_call_loads_no_module_of_random_numbers(tmp_path):
 
 def test_generators_are_made_of_seeds_where_there_is_no_source():
     subprocess.run([sys.executable, "-c", PROGRAM.replace("HITS", "0")], check=True)
+
+
+def test_lists_are_shuffled_in_every_call():
+    def fn(x, rng):
+        items, more = [1.0, 2.0, 3.0, 4.0, 5.0], [6, 7, 8, 9]
+        rng.shuffle(items)
+        np.random.shuffle(more)
+        return x * items[0], items, more
+
+    agree(fn, lambda: (np.ones(3), np.random.default_rng(3)))

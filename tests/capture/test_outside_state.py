@@ -601,6 +601,29 @@ def f(x):
     made = Config(2.0)
     return x * made.scale * made.by()
 """,
+    "the setter of a property": """
+class Made:
+    def put(self, value): self.value = value
+    w = property(lambda self: self.value, put)
+def change(number):
+    if number > 3:
+        Made.w = Made.w.setter(lambda self, value: self.put(value * number))
+def f(x):
+    made = Made()
+    made.w = x
+    return made.w
+""",
+    "what makes the text of an object": """
+prefix = "a"
+class Label:
+    def __init__(self, k): self.k = k
+    def __str__(self): return prefix + str(self.k)
+def change(number):
+    global prefix
+    prefix = "abcdefgh"[number]
+def f(x):
+    return x * 2, f"{Label(1)}", "%s" % Label(2), str(Label(3)), "{}".format(Label(4))
+""",
     "the class of a named tuple": """
 import collections
 class Pair(collections.namedtuple("Pair", "a b")):
