@@ -44,6 +44,8 @@ _BY_IDENTITY = (
     property,
     types.ModuleType,
     types.BuiltinFunctionType,
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
     type,
     np.ufunc,
     np.dtype,

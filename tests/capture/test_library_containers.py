@@ -309,3 +309,23 @@ def test_windows_over_an_array_are_views_of_it():
         return sums, before, x, windows
 
     check(fn, vector, seeds=SEEDS)
+
+
+class Bare:
+    """A class without ``__init__``."""
+
+    def fill(self, value):
+        self.value = value
+        return self
+
+
+class Derived(Bare):
+    scale = 3.0
+
+
+def test_objects_of_classes_without_an_initializer_are_repeated():
+    def fn(x):
+        first, second = Bare().fill(x * 2), Derived().fill(x + 1)
+        return first.value + second.value * second.scale
+
+    check(fn, vector, seeds=SEEDS, replayed=True)

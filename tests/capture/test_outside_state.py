@@ -611,7 +611,7 @@ def change(number):
 def f(x):
     made = Made()
     made.w = x
-    return made.w
+    return made.value
 """,
     "what makes the text of an object": """
 prefix = "a"
@@ -710,7 +710,7 @@ def change(number):
 def f(x):
     made = A()
     made.w = x
-    return made.w
+    return made.value
 """,
     "a class with __getattr__ made inside": """
 scale = [1.0]
