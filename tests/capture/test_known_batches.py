@@ -19,7 +19,7 @@ from tests.capture.behavior import compare, module, observe
 from tests.capture.random_programs import programs
 from tests.capture.test_random_programs import forget_repeated_warnings
 
-EXAMPLES = 1000 if os.environ.get("RUNMAT_TEST_PROFILE") == "full" else 50
+EXAMPLES = 50 if os.environ.get("RUNMAT_TEST_PROFILE", "default") == "default" else 1000
 LOG = []
 NUMBER = [0.0]
 
