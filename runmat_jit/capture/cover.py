@@ -68,8 +68,8 @@ def cover_setitem(tracer: Tracer, args: tuple[Any, ...]) -> Plan | None:
     if isinstance(value, Traced | np.generic):
         if views.reads_what_it_writes(tracer, view, value):
             return None  # NumPy copies element by element, and so changes what it reads
-        if not view.ndim and view.dtype.kind in "iu" and is_float_scalar(value):
-            return None  # NumPy goes through int(), which may raise
+        if goes_through_int(value, view.dtype):
+            return None
         bound = Bound((value,), {"order": "K"})
         return finish(tracer, ROWS["copy"], bound, view, casting="unsafe")
     if type(value) not in (bool, int, float) or view.dtype not in COMPILED_DTYPES:
@@ -81,10 +81,17 @@ def cover_setitem(tracer: Tracer, args: tuple[Any, ...]) -> Plan | None:
     return finish(tracer, ROWS["copy"], Bound((constant,), {"order": "K"}), view)
 
 
-def is_float_scalar(value: Any) -> bool:
-    """Whether a value is a float that is no array."""
-    is_array = type(value) is Traced and value._rm_kind == ARRAY
-    return not is_array and issubclass(value.__class__, float | np.floating)
+def goes_through_int(value: Any, target: np.dtype) -> bool:
+    """Whether NumPy stores a number in integers by way of Python's, which may raise.
+
+    Arrays without axes are cast, which never does, as are integers into unsigned ones.
+    """
+    if type(value) is Traced and value._rm_kind == ARRAY:
+        return False
+    if issubclass(value.__class__, float | np.floating):
+        return target.kind in "iu"
+    is_integer = issubclass(value.__class__, np.integer)
+    return is_integer and target.kind == "i" and not np.can_cast(value.dtype, target, "safe")
 
 
 def finish(

@@ -643,3 +643,64 @@ def test_assignments_between_overlapping_slices_copy_in_numpys_order(to, from_, 
             observe(fn, (np.arange(12.0) * number,), {}),
             observe(decorated, (np.arange(12.0) * number,), {}),
         )
+
+
+def into_an_element(target, source):
+    target[1] = source[0]
+
+
+def into_a_slice(target, source):
+    target[1:] = -source[0]
+
+
+def into_all(target, source):
+    target[...] = source.max()
+
+
+def into_new_memory(target, source):
+    made = np.zeros((2, 3), target.dtype)
+    made[:, 1] = source[0] + source[1]
+    return made
+
+
+def into_itself(target, source):
+    target[0] += source[0]
+
+
+def an_array_without_axes(target, source):
+    target[1:] = source[0, ...]
+
+
+def an_array(target, source):
+    target[:2] = source
+
+
+def extremes(dtype):
+    """Numbers of a dtype: one that all dtypes hold, then those that most do not."""
+    if dtype == "?":
+        return [1]
+    if dtype in "efd":
+        large = [value for value in (6e4, 1e30, 1e300) if value < float(np.finfo(dtype).max)]
+        return [1, np.nan, np.inf, -1.5, *large]
+    return [1, np.iinfo(dtype).max, np.iinfo(dtype).min]
+
+
+@pytest.mark.parametrize("target", "?bBhHiIlLefd")
+@pytest.mark.parametrize(
+    "fn",
+    [
+        into_an_element,
+        into_a_slice,
+        into_all,
+        into_new_memory,
+        into_itself,
+        an_array_without_axes,
+        an_array,
+    ],
+)
+def test_numbers_that_do_not_fit_are_stored_or_refused_as_numpy_does(fn, target):
+    for dtype in "?bBhHiIlLefd":
+        decorated = runmat.jit(fn)
+        for value in extremes(dtype):
+            args = [(np.zeros(3, target), np.array([value, 1], dtype)) for _ in range(2)]
+            compare(observe(fn, args[0], {}), observe(decorated, args[1], {}), exact=True)
