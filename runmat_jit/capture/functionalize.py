@@ -10,18 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, groupby
 
 import numpy as np
 
 from runmat_jit.capture import geometry as geo
 from runmat_jit.capture.pending import Operand, Pending, ScalarOperand
 from runmat_jit.capture.storage import Geometry, Storage, memory_order
-from runmat_jit.core.source import SourceLine
 from runmat_jit.core.types import TensorType, c_strides
-from runmat_jit.graph.node import Fresh, Graph, GraphBuilder, Into, Node, Output
+from runmat_jit.graph.node import Computation, Fresh, Graph, GraphBuilder, Into, Node, Output
 from runmat_jit.ops.spec import canonical_params
 from runmat_jit.ops.table import ROWS
+from runmat_jit.passes.events import reports_events
 
 
 class Refused(Exception):  # noqa: N818  (an answer, not a failure: the operations run one by one)
@@ -72,14 +72,41 @@ def functionalize(
     ]
     unseen = _events_nobody_reads(state.computed, outputs + stores)
     graph = state.builder.finish([*outputs, *unseen, *stores])
-    return Functional(in_program_order(graph, state.builder), tuple(state.inputs), fresh)
+    return Functional(in_program_order(graph, state), tuple(state.inputs), fresh)
 
 
-def in_program_order(graph: Graph, builder: GraphBuilder) -> Graph:
+def in_program_order(graph: Graph, state: _State) -> Graph:
     """The graph with its nodes as they were made: NumPy reports events in that order."""
     wanted = set(graph.nodes)
-    nodes = tuple([node for node in builder._interned.values() if node in wanted])
-    return Graph(graph.inputs, nodes, graph.outputs)
+    nodes = tuple([node for node in state.builder._interned.values() if node in wanted])
+    return Graph(graph.inputs, nodes, graph.outputs, computations(nodes, state.computed))
+
+
+def computations(
+    nodes: tuple[Node, ...], computed: list[tuple[Pending, Node]]
+) -> tuple[Computation, ...]:
+    """The operations that may report events, unless each of them is a node of its own."""
+    own: set[Node] = set()
+    for operation, node in computed:
+        if (node in own or node.op.ufunc != name_of(operation)) and reports_events(node):
+            break
+        own.add(node)
+    else:
+        return ()
+    numbers = {node: number for number, node in enumerate(nodes)}
+    reporting = [(operation, node) for operation, node in computed if reports_events(node)]
+    found = []
+    for _, group in groupby(reporting, key=lambda pair: pair[0].entry):
+        pairs = list(group)
+        operation = pairs[0][0]
+        places = tuple([numbers[node] for _, node in pairs])
+        found.append(Computation(places, name_of(operation), operation.source))
+    return tuple(found)
+
+
+def name_of(operation: Pending) -> str:
+    """What NumPy calls an operation in its warnings, with the casts of what it reads and writes."""
+    return operation.meaning.row.ufunc or ROWS["cast"].ufunc
 
 
 @dataclass(slots=True)
@@ -91,26 +118,26 @@ class _State:
     versions: dict[Storage, Node] = field(default_factory=dict)
     scalars: dict[tuple[int, np.dtype], Node] = field(default_factory=dict)
     stores: list[tuple[Geometry, Node]] = field(default_factory=list)
-    computed: list[Node] = field(default_factory=list)
+    computed: list[tuple[Pending, Node]] = field(default_factory=list)
     lost: set[Storage] = field(default_factory=set)
 
     def run(self, op: Pending) -> None:
         """Compute one operation from the versions so far, then write its target."""
-        what, line = op.meaning, op.source
+        what = op.meaning
         pairs = zip(op.operands, what.operand_dtypes, strict=True)
-        args = tuple(self.operand(operand, dtype, line) for operand, dtype in pairs)
+        args = tuple(self.operand(operand, dtype, op) for operand, dtype in pairs)
         types = tuple(arg.type for arg in args)
         params = canonical_params(what.row, what.params, types)
         kind = TensorType(what.dtype, what.shape)
-        node = self.builder.make(what.row, args, params, kind, line)
-        self.computed.append(node)
-        self.write(op.target, node, line)
+        node = self.builder.make(what.row, args, params, kind, op.source)
+        self.computed.append((op, node))
+        self.write(op.target, node, op)
 
     # -- reading ---------------------------------------------------------------------------------
-    def operand(self, operand: Operand, dtype: np.dtype, line: SourceLine | None) -> Node:
+    def operand(self, operand: Operand, dtype: np.dtype, reader: Pending) -> Node:
         """The node of an operand, cast to ``dtype``."""
         if isinstance(operand, Geometry):
-            return self.cast(self.read(operand), dtype, line)
+            return self.cast(self.read(operand), dtype, reader)
         if isinstance(operand, ScalarOperand):
             return self.scalar(operand, dtype)
         bits = np.asarray(operand).astype(dtype).tobytes()
@@ -124,12 +151,12 @@ class _State:
             self.inputs.append(ScalarInput(operand, dtype))
         return self.scalars[key]
 
-    def cast(self, node: Node, dtype: np.dtype, line: SourceLine | None) -> Node:
+    def cast(self, node: Node, dtype: np.dtype, asks: Pending) -> Node:
         if node.type.dtype == dtype:
             return node
         kind = TensorType(dtype, node.type.shape)
-        cast = self.builder.make(ROWS["cast"], (node,), {"dtype": dtype.name}, kind, line)
-        self.computed.append(cast)
+        cast = self.builder.make(ROWS["cast"], (node,), {"dtype": dtype.name}, kind, asks.source)
+        self.computed.append((asks, cast))
         return cast
 
     def version(self, storage: Storage) -> Node:
@@ -212,9 +239,9 @@ class _State:
         return self.builder.make(ROWS["strided"], (node,), params, kind)
 
     # -- writing ---------------------------------------------------------------------------------
-    def write(self, target: Geometry, node: Node, line: SourceLine | None) -> None:
+    def write(self, target: Geometry, node: Node, writer: Pending) -> None:
         """Make a new version of the target's storage."""
-        node = self.cast(node, target.dtype, line)
+        node = self.cast(node, target.dtype, writer)
         if 0 in target.shape and not target.whole():
             return
         if node.type.shape != target.shape:
@@ -315,7 +342,9 @@ def _place(target: Geometry) -> tuple[int, tuple[int, ...]]:
     return target.offset // size, strides
 
 
-def _events_nobody_reads(computed: list[Node], outputs: list[Output]) -> list[Output]:
+def _events_nobody_reads(
+    computed: list[tuple[Pending, Node]], outputs: list[Output]
+) -> list[Output]:
     """Results that nothing needs but whose floating-point events count."""
     needed: set[int] = set()
     stack = [output.node for output in outputs]
@@ -325,7 +354,7 @@ def _events_nobody_reads(computed: list[Node], outputs: list[Output]) -> list[Ou
             needed.add(id(node))
             stack.extend(node.args)
     unseen: list[Output] = []
-    for node in reversed(computed):
+    for _, node in reversed(computed):
         if id(node) in needed or not node.op.events:
             continue
         unseen.append(Output(node, Fresh(tuple(range(node.type.ndim)))))

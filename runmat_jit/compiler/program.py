@@ -193,7 +193,7 @@ def report(found: Sequence[EventReport]) -> None:
     if found and warnings_raise():
         raise EventsRaise
     for each in found:
-        warn_at(each.message, each.node.line)
+        warn_at(each.message, each.line)
 
 
 def warn_at(message: str, line: SourceLine | None) -> None:

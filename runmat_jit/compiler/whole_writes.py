@@ -36,7 +36,7 @@ def with_whole_writes(graph: Graph) -> Graph:
     for number, value in latest.items():
         outputs.append(Output(value, Into(number, 0, c_strides(value.type.shape))))
     nodes = topological((*graph.nodes, *latest.values()))  # in their order: events are reported so
-    return Graph(graph.inputs, nodes, tuple(outputs))
+    return Graph(graph.inputs, nodes, tuple(outputs), graph.computations)
 
 
 def writes(graph: Graph) -> list[tuple[Node, Into]]:

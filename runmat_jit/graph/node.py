@@ -63,12 +63,31 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True)
+class Computation:
+    """One operation of the program, for what NumPy reports of it: each event once, by one name.
+
+    Its nodes, by their numbers among the graph's, are its own and the casts of what it reads and
+    writes, which have its name in NumPy's warnings.
+    """
+
+    nodes: tuple[int, ...]
+    name: str
+    line: SourceLine | None
+
+
+@dataclass(frozen=True, slots=True)
 class Graph:
-    """Inputs by number, nodes in an order that computes operands first, outputs."""
+    """Inputs by number, nodes in an order that computes operands first, outputs.
+
+    ``computations`` are those of the program that may report floating-point events, in its order,
+    where nodes do not tell: one value is computed several times, or with casts. Empty: each node is
+    an operation, at its own line. Passes, which change no values, need not keep them.
+    """
 
     inputs: tuple[Node, ...]
     nodes: tuple[Node, ...]
     outputs: tuple[Output, ...]
+    computations: tuple[Computation, ...] = ()
 
 
 @dataclass(slots=True)

@@ -26,6 +26,8 @@ def is_named(graph: Graph, values: Mapping[str, int], other: Graph) -> bool:
     """Whether ``other`` is what ``named`` gives, the lines of its nodes included."""
     if (len(graph.nodes), len(graph.inputs)) != (len(other.nodes), len(other.inputs)):
         return False
+    if graph.computations != other.computations:
+        return False
     theirs = dict(zip((*graph.inputs, *graph.nodes), (*other.inputs, *other.nodes), strict=True))
 
     def exact(value: Any) -> Any:
@@ -82,4 +84,5 @@ def renumbered(graph: Graph, number: Callable[[Any], Any]) -> Graph:
             target = Into(target.input, number(target.offset), replaced(target.strides))
         outputs.append(Output(made[output.node], target))
     inputs = tuple(made[node] for node in graph.inputs)
-    return Graph(inputs, tuple(made[node] for node in graph.nodes), tuple(outputs))
+    nodes = tuple(made[node] for node in graph.nodes)
+    return Graph(inputs, nodes, tuple(outputs), graph.computations)

@@ -25,7 +25,7 @@ def structure(graph: Graph) -> Hashable:
         kind = node.type
         nodes.append((node.op.name, args, params, kind.dtype, exact(kind.shape), node.line))
     outputs = tuple([(numbers[output.node], _target(output)) for output in graph.outputs])
-    return len(graph.inputs), tuple(nodes), outputs
+    return len(graph.inputs), tuple(nodes), outputs, graph.computations
 
 
 def exact(value: Any) -> Hashable:

@@ -13,7 +13,7 @@ def reports_events(node: Node) -> bool:
     Integers report none but a division by zero, and a cast none that keeps every value.
     """
     events = node.op.events
-    if not events and node.op.decompose is None:
+    if not events:
         return False
     dtypes = [arg.type.dtype for arg in node.args]
     if node.op.name == "cast" and np.can_cast(dtypes[0], node.type.dtype, "safe"):

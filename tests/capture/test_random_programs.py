@@ -12,7 +12,7 @@ from hypothesis import given, settings
 import runmat_jit as runmat
 from runmat_jit.capture.interpret import interpret
 from runmat_jit.capture.key import call_key
-from tests.capture.behavior import Seen, bits_of, compare, compare_values, module, observe, sharing
+from tests.capture.behavior import bits_of, compare, compare_values, module, observe, sharing
 from tests.capture.random_programs import programs
 
 EXAMPLES = 50 if os.environ.get("RUNMAT_TEST_PROFILE", "default") == "default" else 1000
@@ -27,17 +27,10 @@ def call_all(program, exact):
     for change in CALLS:
         expected = observe(fn, program.inputs(change), {})
         found = observe(decorated, program.inputs(change), {})
-        forget_repeated_warnings(expected, found)
         compare(expected, found, exact=exact)
         again = bits_of((found.result, found.args))
         assert bits.setdefault(change, again) == again, "the bits depend on the call"
     return decorated
-
-
-def forget_repeated_warnings(expected: Seen, found: Seen):
-    """Equal computations are one: what they warn of is said once."""
-    for seen in (expected, found):
-        seen.warned = tuple(sorted({(w[0].__name__, *w[1:3], 0) for w in seen.warned}))
 
 
 @settings(max_examples=EXAMPLES)

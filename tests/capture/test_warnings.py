@@ -47,9 +47,61 @@ def the_same_operation_on_two_lines(x):
 
 
 @program
+def equal_operations(x):
+    a = np.sqrt(x)
+    b = np.log(x)
+    c = np.sqrt(x)
+    np.sqrt(x)
+    return a, b, c, np.log(x) + np.log(x)
+
+
+@program
+def equal_operations_in_a_loop(x):
+    for _ in range(3):
+        y = np.sqrt(x)
+        y /= 0
+    return y
+
+
+@program
+def equal_casts(x):
+    return x.astype(np.float32), x.astype(np.float32), x.astype(np.int8)
+
+
+@program
+def casts_within_operations(x):
+    y = np.ones(x.size, np.float32)
+    y += x
+    np.negative(x, out=y, casting="same_kind")
+    np.power(x, 2, out=y, casting="same_kind")
+    x.round(out=y)
+    y[...] = x
+    y *= x[6]
+    return y
+
+
+@program
+def equal_operations_of_numbers(x):
+    return x[2] / x[0], x[2] / x[0], float(np.sqrt(x)[2]), np.sqrt(x)
+
+
+@program
+def equal_means(x):
+    y = x[2:] * 1e308
+    return y.mean(), y.mean(), np.prod(y), np.prod(y)
+
+
+@program
 def nobody_asks_for_the_result(x):
     np.sqrt(x)
     y = 1 / x
+    return x + 1
+
+
+@program
+def nobody_asks_for_the_mean(x):
+    np.mean(np.abs(x) + 1e308)
+    np.sum(x * 1e308)
     return x + 1
 
 

@@ -22,7 +22,6 @@ from runmat_jit.runtime.session import Session, use_session
 from tests.backends.wgpu.conftest import adapter  # noqa: F401  (a fixture)
 from tests.capture.behavior import compare, module, observe
 from tests.capture.random_programs import programs
-from tests.capture.test_random_programs import forget_repeated_warnings
 from tests.conftest import PROFILE
 from tests.graph.random_graphs import EXACT_ROWS, OURS, SUMS, arrays, bits_equal, graphs
 
@@ -104,7 +103,6 @@ def test_programs_of_exact_operations_agree_with_python_on_both(program):
         for device in ("cpu", "gpu"):
             found = observe(runmat.jit(plain, device=device), program.inputs(change), {})
             theirs = replace(expected)
-            forget_repeated_warnings(theirs, found)
             compare(theirs, found, exact=True)
 
 
@@ -116,5 +114,4 @@ def test_programs_of_smooth_operations_agree_on_cpu_and_gpu(program):
     for change in (0, 1):
         expected = observe(on_cpu, program.inputs(change), {})
         found = observe(on_gpu, program.inputs(change), {})
-        forget_repeated_warnings(expected, found)
         compare(expected, found, exact=True)

@@ -1,11 +1,14 @@
 """Events of a graph in NumPy's words. Oracle: the warnings of the same NumPy calls."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from runmat_jit.backends.reference.events import report_events
+from runmat_jit.core.source import SourceLine
+from runmat_jit.graph.node import Computation
 from tests.graph.written import written
 
 IGNORED = dict.fromkeys(("divide", "over", "under", "invalid"), "ignore")
@@ -63,14 +66,28 @@ def test_only_what_is_set_to_warn_is_reported():
         assert report_events(graph, [X], IGNORED) == ()
 
 
-def test_each_node_is_reported_in_order_and_values_nobody_asked_for_too():
+def test_each_node_is_reported_in_order():
     graph = written(["float32[5]"], "log(sqrt($0))")
-    dead = written(["float32[5]"], "exp($0)").outputs[0].node
-    found = report_events(graph, [X], np.geterr(), extra_roots=(dead,))
-    assert [report.message for report in found] == [
+    assert [report.message for report in report_events(graph, [X], np.geterr())] == [
         "invalid value encountered in sqrt",
         "divide by zero encountered in log",
-        "overflow encountered in exp",
+    ]
+
+
+def test_each_computation_of_a_node_is_reported_where_it_is():
+    graph = written(["float32[5]"], "log(sqrt($0))")
+    sqrt, log = (number for number, node in enumerate(graph.nodes) if node.op.events)
+    operations = ((log,), "log"), ((sqrt,), "sqrt"), ((sqrt, log), "log")
+    again = tuple(
+        Computation(nodes, name, SourceLine("user.py", line))
+        for line, (nodes, name) in enumerate(operations, start=1)
+    )
+    found = report_events(replace(graph, computations=again), [X], np.geterr())
+    assert [(report.message, report.line.line) for report in found] == [
+        ("divide by zero encountered in log", 1),
+        ("invalid value encountered in sqrt", 2),
+        ("divide by zero encountered in log", 3),
+        ("invalid value encountered in log", 3),
     ]
 
 
