@@ -935,7 +935,8 @@ def f(x):
 
 @pytest.mark.parametrize("name", STALE)
 def test_a_change_is_seen(name):
-    check_module(STALE[name], vector, seeds=(0, 0, 1, 1, 0, 0, 2, 2))
+    exact = "np.sin" not in STALE[name]  # signs of zeros included; functions of our own are not
+    check_module(STALE[name], vector, seeds=(0, 0, 1, 1, 0, 0, 2, 2), exact=exact)
 
 
 REPLAYED = (
