@@ -596,3 +596,21 @@ def test_an_exception_in_one_thread_does_not_disturb_another():
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+@pytest.mark.parametrize("first", [1.5, np.nan, np.inf, -np.inf, 1e300, -2.0])
+@pytest.mark.parametrize("dtype", ["i1", "u2", "i8", "?", "f4"])
+def test_a_float_that_becomes_an_element_is_converted_as_numpy_does(first, dtype):
+    def fn(n, x):
+        n[0] = x[0]
+        n[1] = x.sum() * 0 + 1
+        return n * 2, x + 1
+
+    values = [1.0, first, first, 1.0]
+    plain, decorated = fn, runmat.jit(fn)
+    for value in values:
+        calls = []
+        for function in (plain, decorated):
+            args = np.zeros(2, dtype), np.array([value, 1.0])
+            calls.append(observe(function, args, {}))
+        compare(*calls)
