@@ -57,6 +57,14 @@ def is_writeable(x):
     return x * 2, x.flags.writeable
 
 
+def is_owner(x):
+    return x * 2, x.flags.owndata
+
+
+def has_no_base(x):
+    return x * 2, x.base is None
+
+
 def pass_on(x, other):
     return x * 2, other
 
@@ -118,6 +126,8 @@ PAIRS = {
         lambda: (np.arange(1.0, 13.0),),
         lambda: (read_only(),),
     ),
+    "who owns the memory": (is_owner, lambda: (np.ones(3),), lambda: (np.ones(9)[:3],)),
+    "whether there is a base": (has_no_base, lambda: (np.ones(3),), lambda: (np.ones(9)[:3],)),
     "the order of axes": (
         layout,
         lambda: (np.ones((3, 4)),),
