@@ -166,7 +166,8 @@ class ScalarOperator:
 @functools.cache  # a memo: a row with another NumPy meaning
 def scalar_row(name: str, fn: Callable[..., Any]) -> Row:
     """The row of an operator whose operands are all scalars."""
-    return replace(ROWS[name], numpy=ScalarOperator(fn))
+    row = ROWS[name]
+    return replace(row, numpy=ScalarOperator(fn), ufunc=f"scalar {row.ufunc}")
 
 
 # -- views -----------------------------------------------------------------------------------------

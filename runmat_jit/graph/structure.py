@@ -12,6 +12,8 @@ from runmat_jit.graph.node import Graph, Into, Node, Output
 def structure(graph: Graph) -> Hashable:
     """Equal for graphs that compute the same in the same order, for the same lines of the user's.
 
+    An operation counts by its name and by the one that it has in warnings.
+
     Extents count by their names, whatever their values are; looking at them is no condition.
     """
     numbers: dict[Node, int] = {}
@@ -23,7 +25,8 @@ def structure(graph: Graph) -> Hashable:
         args = tuple([numbers[arg] for arg in node.args])
         params = tuple([(name, exact(value)) for name, value in sorted(node.params.items())])
         kind = node.type
-        nodes.append((node.op.name, args, params, kind.dtype, exact(kind.shape), node.line))
+        named = node.op.name, node.op.ufunc
+        nodes.append((named, args, params, kind.dtype, exact(kind.shape), node.line))
     outputs = tuple([(numbers[output.node], _target(output)) for output in graph.outputs])
     return len(graph.inputs), tuple(nodes), outputs, graph.computations
 

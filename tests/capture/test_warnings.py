@@ -1,6 +1,7 @@
 """Floating-point warnings: message, category, line, how often; the oracle is plain NumPy."""
 
 import contextlib
+import operator
 import subprocess
 import sys
 import warnings
@@ -83,6 +84,12 @@ def casts_within_operations(x):
 @program
 def equal_operations_of_numbers(x):
     return x[2] / x[0], x[2] / x[0], float(np.sqrt(x)[2]), np.sqrt(x)
+
+
+@program
+def numbers_and_arrays_without_axes(x):
+    a, b = x[6] * 1, x[6, ...] * 1
+    return a * a, np.multiply(a, a), b * b, a * a, a / x[0], np.divide(a, x[0]), a**-a, x[0] // x[0]
 
 
 @program
@@ -334,6 +341,18 @@ def test_warnings_that_come_later(fn):
     THRESHOLD = sorted(sums)[3]
     order = sorted(range(6), key=lambda s: -sums[s])
     check(fn, make, seeds=(order[0], order[1], order[5], order[5], order[0]))
+
+
+@pytest.mark.parametrize("order", ["by their operator first", "by the function first"])
+def test_operators_of_numbers_have_names_of_their_own(order):
+    def fn(x, multiply):
+        return multiply(x[0], x[0])
+
+    functions = [operator.mul, np.multiply]
+    decorated = runmat.jit(fn)
+    for multiply in (functions if "operator" in order else functions[::-1]) * 2:
+        x = np.array([1e300, 2.0])
+        compare(observe(fn, (x, multiply), {}), observe(decorated, (x, multiply), {}))
 
 
 STATES = {
