@@ -299,7 +299,8 @@ def call_bound_builtin(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any
     twin = hooks.tracer.twins.of_copy(owner)
     if twin is not None:
         if fn.__name__ not in _READING:
-            return effect(hooks, getattr(twin.original, fn.__name__), args, kwargs)
+            change, why = getattr(twin.original, fn.__name__), "it changes what lies outside"
+            return host.run_effect(hooks.tracer, change, args, kwargs, why, reason="outside-store")
         if isinstance(owner, dict):
             args = tuple(hooks.hashed(arg) if n == 0 else arg for n, arg in enumerate(args))
         return fn(*args, **kwargs)

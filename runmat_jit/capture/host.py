@@ -245,10 +245,16 @@ def operands(tracer: Tracer, values: Iterable[Any]) -> dict[int, Any]:
 
 
 def run_effect(
-    tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], why: str
+    tracer: Tracer,
+    fn: Any,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    why: str,
+    *,
+    reason: str = "unknown-call",
 ) -> Any:
     """Code that capture does not know: everything is computed first, and Python runs it."""
-    tracer.effect("unknown-call", f"{name_of(fn)}: {why}")
+    tracer.effect(reason, f"{name_of(fn)}: {why}")
     line, fn = tracer.here(), tracer.release(fn)
     handled = sys.exc_info()[1]
     if handled is not None:  # the code may show it

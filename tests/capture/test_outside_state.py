@@ -1124,3 +1124,17 @@ def f(items, x):
     expected = observe(plain["f"], (plain["table"], np.ones(2)), {})
     compare(expected, observe(decorated, (ours["table"], np.ones(2)), {}))
     assert ours["table"] == [5.0, 2.0]
+
+
+@pytest.mark.parametrize("change", ["append(1.0)", "clear()", "sort()"])
+def test_a_method_that_changes_a_list_from_outside_is_told_as_a_store(change):
+    decorated = runmat.jit(
+        module(f"""
+items = [2.0, 1.0]
+def f(x):
+    items.{change}
+    return x * 2
+""")["f"]
+    )
+    (reason,) = decorated.explain(np.ones(3)).reasons
+    assert str(reason).startswith(f"outside-store: list.{change.partition('(')[0]}: it changes")
