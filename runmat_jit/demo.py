@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -16,6 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 
 import runmat_jit as runmat
+from runmat_jit.core.frozen import frozen
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -35,7 +35,7 @@ def chain(x: Array) -> Array:
     return np.tanh(y1) + 0.1 * y1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scale:
     """How large the demonstration is."""
 
@@ -50,7 +50,7 @@ FULL = Scale(images=4, height=2160, width=3840, points=5_000_001, repetitions=5)
 QUICK = Scale(images=1, height=540, width=960, points=200_001, repetitions=3)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outcome:
     """One program, run both ways on the same arguments."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from runmat_jit.capture.storage import Geometry, Storage, array_at
 from runmat_jit.capture.tape import Ref
 from runmat_jit.capture.trace import Batch, scalar_of
 from runmat_jit.capture.wiring import Wiring, wiring_of
+from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Graph, Into
 from runmat_jit.graph.renumber import as_seen
 from runmat_jit.graph.text import to_text
@@ -49,7 +50,7 @@ def flush(tracer: Tracer) -> None:
     run(tracer, batch, pending[-1].entry + 1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Compiled:
     """A program, its inputs, the storages whose values it gives; see :class:`KnownBatch`."""
 

@@ -10,16 +10,17 @@ import math
 import operator
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
+from runmat_jit.core.frozen import frozen
 from runmat_jit.ops.spec import Op as Row
 from runmat_jit.ops.table import ROWS, row_of, row_of_method
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MethodCall:
     """``value.name(*args)`` as a function of the value; equal by name.
 
@@ -39,7 +40,7 @@ class MethodCall:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AttributeCall:
     """``value.name`` as a function of the value; equal by name."""
 
@@ -53,7 +54,7 @@ class AttributeCall:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TextMethod:
     """``text.name(*args)`` as a function of the text; equal by name."""
 
@@ -67,7 +68,7 @@ class TextMethod:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UfuncMethod:
     """``ufunc.reduce`` and its siblings; equal by ufunc and name."""
 
@@ -82,7 +83,7 @@ class UfuncMethod:
         return f"{self.ufunc.__name__}.{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FlagOf:
     """``array.flags.name`` as a function of the array; equal by name."""
 
@@ -96,7 +97,7 @@ class FlagOf:
         return f"flags.{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IndexBuilder:
     """``np.mgrid[key]`` and its siblings as a function of the key."""
 
@@ -153,7 +154,7 @@ def row_for(fn: Any) -> Row | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScalarOperator:
     """An operator on NumPy scalars: arithmetic of its own, which names itself in warnings."""
 

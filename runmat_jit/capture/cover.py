@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from runmat_jit.capture.concrete import concrete_integer
 from runmat_jit.capture.pending import Operand, ScalarOperand
 from runmat_jit.capture.storage import Geometry
 from runmat_jit.capture.traced import ARRAY, PYTHON, TEXT, Traced
+from runmat_jit.core.frozen import frozen
 from runmat_jit.core.types import COMPILED_DTYPES, TensorType, broadcast_shapes
 from runmat_jit.ops.promotion import fits
 from runmat_jit.ops.spec import Bound, Result, Weak
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from runmat_jit.capture.tracer import Tracer
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plan:
     """A covered call: its row, what it reads, what comes out, and where that goes."""
 

@@ -17,6 +17,7 @@ import numpy as np
 from runmat_jit.capture import geometry as geo
 from runmat_jit.capture.pending import Operand, Pending, ScalarOperand
 from runmat_jit.capture.storage import Geometry, Storage, memory_order
+from runmat_jit.core.frozen import frozen
 from runmat_jit.core.types import TensorType, c_strides
 from runmat_jit.graph.node import Computation, Fresh, Graph, GraphBuilder, Into, Node, Output
 from runmat_jit.ops.spec import canonical_params
@@ -28,7 +29,7 @@ class Refused(Exception):  # noqa: N818  (an answer, not a failure: the operatio
     """These operations have no graph together."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScalarInput:
     """A graph input given by value, cast to the dtype that the operation computes with."""
 
@@ -36,7 +37,7 @@ class ScalarInput:
     dtype: np.dtype
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Functional:
     """A graph; where its inputs come from; the storages whose values are its fresh outputs."""
 

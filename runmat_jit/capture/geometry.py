@@ -6,15 +6,15 @@ refused (None), never approximated.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from runmat_jit.core.frozen import frozen
 from runmat_jit.core.types import c_strides
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Window:
     """A view as ``base[starts : : steps]`` with some axes dropped, reordered or repeated.
 

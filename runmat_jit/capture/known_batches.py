@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from runmat_jit.core.frozen import frozen
+
 OPERATIONS_LIMIT = 100_000
 """Operations of all known batches together: bounds the memory of their keys."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KnownBatch:
     """A program, and where its inputs come from.
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from runmat_jit.capture.classify import MethodCall
 from runmat_jit.core.frames import UNCOUNTED
+from runmat_jit.core.frozen import frozen_object
 from runmat_jit.core.source import SourceLine
 
 _HERE: Final = Path(__file__).parent
@@ -24,7 +25,7 @@ _OURS: Final = (str(_HERE), *(str(_HERE.with_name(name)) for name in _CALLING))
 _CALL: Final = (lambda _rm_fn, _rm_args, _rm_named: _rm_fn(*_rm_args, **_rm_named)).__code__
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_object
 class Line:
     """One line of the user's code; known by identity."""
 

@@ -6,12 +6,12 @@ copied: ``while``, ``and``, arithmetic, comparisons, ``try`` and so on.
 
 import ast
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from runmat_jit.capture.hook_calls import placed
 from runmat_jit.capture.refusal import Refusal
 from runmat_jit.capture.scopes import Scopes, assigned_by
+from runmat_jit.core.frozen import frozen
 
 N = TypeVar("N", bound=ast.AST)
 
@@ -29,7 +29,7 @@ COPIED: frozenset[type[ast.AST]] = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NodeRewriter:
     """Rewrites the nodes of one function.
 

@@ -12,6 +12,7 @@ import numpy as np
 from runmat_jit.capture.classify import MethodCall
 from runmat_jit.capture.tape import Compute, Op, Ref
 from runmat_jit.capture.traced import ARRAY, PYTHON, TEXT, Form, Traced
+from runmat_jit.core.frozen import frozen
 from runmat_jit.ops.spec import Op as Row
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Pattern:
     form: Form
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KnownCall:
     """How a call is deferred whose arguments have known forms.
 

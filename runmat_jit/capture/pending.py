@@ -11,11 +11,12 @@ from runmat_jit.capture.lines import Line
 from runmat_jit.capture.patterns import Pattern
 from runmat_jit.capture.storage import Geometry
 from runmat_jit.capture.tape import Compute
+from runmat_jit.core.frozen import frozen
 from runmat_jit.core.source import SourceLine
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScalarOperand:
     """A Python or NumPy scalar that a replay finds in ``slot``; ``value`` is this call's.
 

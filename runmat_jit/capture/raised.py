@@ -6,13 +6,13 @@ at which a call that succeeds finds its own continuation.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from runmat_jit.capture.tape import Op
 from runmat_jit.capture.trace import Raises
+from runmat_jit.core.frozen import frozen
 
 if TYPE_CHECKING:
     from runmat_jit.capture.lines import Line
@@ -27,7 +27,7 @@ _PLAIN: Final[frozenset[type[Exception]]] = frozenset(
 """Exceptions that are their class and a text."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Raised:
     """An exception instead of a result."""
 

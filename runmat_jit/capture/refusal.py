@@ -1,11 +1,10 @@
 """Why a function cannot be rewritten."""
 
-from dataclasses import dataclass
-
+from runmat_jit.core.frozen import frozen
 from runmat_jit.core.reasons import require_cause
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refused:
     """The function runs as plain Python.
 

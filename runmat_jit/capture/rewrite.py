@@ -11,7 +11,6 @@ import builtins
 import inspect
 import itertools
 import types
-from dataclasses import dataclass
 from typing import Any
 
 from runmat_jit.capture.hook_calls import RUNTIME, constant, placed
@@ -28,6 +27,7 @@ from runmat_jit.capture.rewrite_statements import STATEMENTS
 from runmat_jit.capture.rewrite_stores import STORES
 from runmat_jit.capture.scopes import FunctionNode, Scopes, parameters
 from runmat_jit.capture.source_text import Located, compile_module, future_flags, nested_codes
+from runmat_jit.core.frozen import frozen
 
 __all__ = ["Refused", "Rewritten", "bind", "rewrite"]
 
@@ -41,7 +41,7 @@ REFUSED_FLAGS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rewritten:
     """Code that calls hooks.
 

@@ -3,9 +3,11 @@
 import ast
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Any
+
+from runmat_jit.core.frozen import frozen
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -36,7 +38,7 @@ BINDING = frozenset(
 CHILDLESS = frozenset({ast.Constant, ast.Load, ast.Store, ast.Del, ast.Pass, ast.alias})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scope:
     """The names one scope binds (with the line of the first binding), mangled."""
 

@@ -13,9 +13,9 @@ import types
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from runmat_jit.capture.scopes import FunctionNode
+from runmat_jit.core.frozen import frozen
 
 FUTURE_FLAGS: int = sum(
     getattr(__future__, name).compiler_flag
@@ -25,7 +25,7 @@ FUTURE_FLAGS: int = sum(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Located:
     """Exactly the source of a function.
 
@@ -46,7 +46,7 @@ class Located:
 NameAndLine = tuple[str, int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CompiledText:
     """A text compiled in one way: its tree, and its code objects by name and first line."""
 

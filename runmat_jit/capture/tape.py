@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from runmat_jit.core.frozen import frozen
 from runmat_jit.core.reasons import require_cause
 from runmat_jit.core.source import SourceLine
 from runmat_jit.ops.spec import Op as Row
@@ -34,7 +35,7 @@ class Ref:
         return f"%{self.slot}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Nest:
     """A container of refs and constants; ``build`` makes it from its items.
 
@@ -50,7 +51,7 @@ class Nest:
         return f"{name}({', '.join(map(repr, self.items))})"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Compute:
     """A row computes the result, with parameters, of operands cast to these dtypes."""
 
@@ -86,7 +87,7 @@ class Op:
         return f"{self.out!r} = {name}({args}){note}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Read:
     """Outside state: ``get(slots)`` gives it; the trace holds while it is what it was."""
 
@@ -99,7 +100,7 @@ class Read:
         return f"%{self.slot} = read {self.source}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Guard:
     """A value that Python looked at: the trace holds for this value only."""
 
@@ -111,7 +112,7 @@ class Guard:
         return f"guard %{self.slot} is {self.seen}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Branch:
     """A value that Python decided by: with another outcome the program goes on differently."""
 
@@ -125,7 +126,7 @@ class Branch:
         return f"branch on {self.value!r}: {self.outcome!r}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Effect:
     """Something that the tape cannot repeat: the trace is not published."""
 
@@ -140,7 +141,7 @@ class Effect:
         return f"effect {self.reason}: {self.detail}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Return:
     """The result, and the containers among the arguments that changed."""
 

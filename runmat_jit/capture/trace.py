@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,6 +13,7 @@ from runmat_jit.capture.pytree import take_apart
 from runmat_jit.capture.storage import FREED_BYTES
 from runmat_jit.capture.tape import Guard, Nest, Op, Ref, build
 from runmat_jit.core.errstate import call_under, warnings_raise
+from runmat_jit.core.frozen import frozen
 from runmat_jit.core.protocols import Program, Template
 from runmat_jit.ops.promotion import fits
 from runmat_jit.runtime.arrays import adopted, host_written, to_host
@@ -26,7 +26,7 @@ class Stale(Exception):  # noqa: N818  (a signal to run Python, never seen by us
     """A step does not do for this call what it did in the recording; it has written nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Batch:
     """A compiled stretch of operations.
 
@@ -67,7 +67,7 @@ class Batch:
         return self.program is program
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShapedBatch(Batch):
     """A batch for every shape; ``program`` is that of the shape it was recorded with.
 
@@ -96,7 +96,7 @@ class ShapedBatch(Batch):
         return self.template.describes(program, extents)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shapes:
     """The conditions on extents: ``holds`` gives None where one fails."""
 
@@ -127,7 +127,7 @@ def scalar_of(value: Any, dtype: np.dtype) -> np.ndarray:
     return np.asarray(value).astype(dtype)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Check:
     """A guard on arguments or on numbers made of them."""
 
@@ -145,7 +145,7 @@ class Check:
             raise Stale(str(self.guard))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Free:
     """Values that the program can ask for no more; of ``maybe``, those that are large."""
 
@@ -162,7 +162,7 @@ class Free:
                 slots[slot] = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call:
     """Something NumPy or Python runs at replay: a host call, a view, scalar arithmetic.
 
@@ -203,7 +203,7 @@ def call_again(op: Op, slots: list[Any], line: Line | None, errstate: Any) -> An
     return call_under(errstate, partial(call_at, line, op.fn, args, kwargs))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Raises:
     """A call that raised, and whose exception the program caught."""
 
@@ -230,7 +230,7 @@ class Raises:
         raise Stale(f"{self.op} raised {self.kind.__name__}, and does not")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settle:
     """Brings what a call of the host needs from a device; ``host_writes``: it may write it."""
 
@@ -246,7 +246,7 @@ class Settle:
                 host_written(slots[slot])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Adopt:
     """Gives new arrays of a call of the host a residence, so that they may go to a device."""
 

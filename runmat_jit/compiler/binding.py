@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
+from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Node
 from runmat_jit.kernel.ir import Kernel, Scalar
 from runmat_jit.lower.launch import Argument, InputScalar, Launch, NodeBuffer, Scratch, TableBuffer
@@ -16,7 +16,7 @@ from runmat_jit.lower.launch import Argument, InputScalar, Launch, NodeBuffer, S
 Pick = Callable[[Sequence[Any]], tuple[np.ndarray, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bound:
     """A launch with its kernel compiled.
 

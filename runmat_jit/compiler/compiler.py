@@ -6,7 +6,7 @@ import math
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from runmat_jit.compiler.program import Buffer, Commit, Layout, NativeProgram, r
 from runmat_jit.compiler.whole_writes import with_whole_writes
 from runmat_jit.core.config import FUSION_KINDS
 from runmat_jit.core.errors import BackendError
+from runmat_jit.core.frozen import frozen
 from runmat_jit.core.locks import new_lock
 from runmat_jit.core.protocols import Program
 from runmat_jit.core.types import c_strides
@@ -42,7 +43,7 @@ TEMPLATE_LIMIT = 128
 """Graphs kept of which there are programs for every shape, likewise."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Compiled:
     """A program and everything that ``explain()`` says about it."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 import textwrap
 from collections.abc import Sequence
@@ -83,6 +82,8 @@ class Explanation:
 
     def to_html(self, path: str | Path) -> None:
         """Write the explanation as a page of its own, with all that ``str()`` tells."""
+        import html  # noqa: PLC0415  (its table of characters takes a while to load)
+
         rows = "".join(
             f"<tr><td>{n}</td><td>{html.escape(r.kind)}</td><td>{html.escape(r.device)}</td>"
             f"<td>{r.kernels}</td><td>{size(r.bytes_read)}</td><td>{size(r.bytes_written)}</td>"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from runmat_jit.compiler.binding import Bound, picker
 from runmat_jit.compiler.blocks import Blocks
 from runmat_jit.core.errstate import warnings_raise
+from runmat_jit.core.frozen import frozen
 from runmat_jit.core.protocols import EventsRaise
 from runmat_jit.core.source import SourceLine
 from runmat_jit.graph.node import Node
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from runmat_jit.backends.reference.events import EventReport
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Buffer:
     """Memory that a run makes: byte strides None for C order; ``place`` is its number."""
 
@@ -37,7 +37,7 @@ class Buffer:
     """Bytes of all that lie on its memory, where they differ; no more than bytes is it then."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Commit:
     """A write into an input after everything has been computed; strides in bytes."""
 
@@ -55,7 +55,7 @@ class EventSource(Protocol):
     def __call__(self, inputs: Sequence[Any], warn: frozenset[str]) -> Sequence[EventReport]: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layout:
     """What a program's memory holds, by number: inputs first, then constants and buffers."""
 

@@ -12,13 +12,13 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from runmat_jit.compiler.binding import Bound
 from runmat_jit.compiler.call_plan import Run, call_plan, numbers_of
 from runmat_jit.compiler.program import Buffer, Commit, Layout, NativeProgram, report
 from runmat_jit.core.extent import Scope
+from runmat_jit.core.frozen import frozen_object
 from runmat_jit.core.locks import new_rlock
 from runmat_jit.graph.node import Graph
 from runmat_jit.graph.renumber import concrete, is_named, named
@@ -136,7 +136,7 @@ class Template:
         report(EventFinder(concrete(self.graph, self.scope, extents))(inputs, warn))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_object
 class Plan:
     """A program whose numbers are formulas over the symbols of a scope, made at ``extents``."""
 

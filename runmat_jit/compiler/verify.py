@@ -7,13 +7,13 @@ bound plus NumPy's own error; and the fused results against the unfused ones, bi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from runmat_jit.backends.reference.interpret import Machine
 from runmat_jit.core.errors import RunMatError
+from runmat_jit.core.frozen import frozen
 from runmat_jit.core.protocols import Program
 from runmat_jit.graph.node import Fresh, Graph, Node, Output
 
@@ -28,7 +28,7 @@ class VerificationError(RunMatError, AssertionError):
     """A compiled result differs from its oracle."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VerifiedProgram:
     """A program that compares each of its runs with ``single``.
 

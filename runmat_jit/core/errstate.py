@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy._core import umath
 
+from runmat_jit.core.frozen import frozen
+
 current_errstate = umath._extobj_contextvar.get
 """NumPy's immutable state object of this context: compare it by identity."""
 
@@ -23,7 +25,7 @@ def call_under(state: Any, call: Callable[[], Any]) -> Any:
         umath._extobj_contextvar.reset(before)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ErrorState:
     """What is reported: ``warn`` holds the events to warn of.
 

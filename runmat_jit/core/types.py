@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
+
+from runmat_jit.core.frozen import frozen
 
 COMPILED_DTYPES = tuple(np.dtype(name) for name in ("float32", "float64", "int32", "int64", "bool"))
 """The dtypes that kernels compute with; everything else stays with NumPy."""
@@ -20,7 +21,7 @@ KERNEL_ELEMENTS = {
 """The kernel IR's name of an element in memory."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TensorType:
     """Dtype and shape of a value in a graph."""
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from runmat_jit.core.frozen import frozen, frozen_object
 from runmat_jit.core.source import SourceLine
 from runmat_jit.core.types import TensorType
 from runmat_jit.ops.spec import Op
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_object
 class Node:
     """One value: the result of ``op`` on ``args``. Equality is identity within one builder."""
 
@@ -35,14 +36,14 @@ class Node:
         return f"<{self.op.name} {self.type}>"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fresh:
     """A result in new contiguous memory whose axes lie in ``order``, outermost first."""
 
     order: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Into:
     """A write into the memory of input number ``input``: offset and strides in elements.
 
@@ -54,7 +55,7 @@ class Into:
     strides: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Output:
     """A value that leaves the graph, and where it goes."""
 
@@ -62,7 +63,7 @@ class Output:
     target: Fresh | Into
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Computation:
     """One operation of the program, for what NumPy reports of it: each event once, by one name.
 
@@ -75,7 +76,7 @@ class Computation:
     line: SourceLine | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Graph:
     """Inputs by number, nodes in an order that computes operands first, outputs.
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.evaluate import DTYPES, Array, evaluate
 from runmat_jit.kernel.ir import (
     Block,
@@ -26,7 +27,7 @@ from runmat_jit.kernel.ir import (
 from runmat_jit.kernel.primitives import TOTAL_BLOCKS, TOTAL_STEPS, identity, total_lanes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Memory:
     """Elements of a buffer; index 0 is ``elements[origin]``, and indices may be negative."""
 

@@ -41,8 +41,10 @@ where both are equal, and the first NaN otherwise.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
+
+from runmat_jit.core.frozen import frozen, frozen_object
 
 if TYPE_CHECKING:
     from runmat_jit.kernel.build import Builder
@@ -50,7 +52,7 @@ if TYPE_CHECKING:
 Literal = float | int | bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_object
 class Value:
     """One SSA value: a constant where ``literal`` is set, else a result, parameter or block index.
 
@@ -118,7 +120,7 @@ class Value:
         return self.builder.prim("neg", self)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Buffer:
     """A parameter that points at elements; ``element`` is f32, f64, i32, i64 or bool."""
 
@@ -127,7 +129,7 @@ class Buffer:
     written: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scalar:
     """A uniform parameter; ``multiple_of`` is a fact some backends use (an extent or stride)."""
 
@@ -136,7 +138,7 @@ class Scalar:
     multiple_of: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Table:
     """A read-only constant array of a mathematical expansion, passed by pointer."""
 
@@ -147,7 +149,7 @@ class Table:
 Parameter = Buffer | Scalar | Table
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_object
 class Block:
     """The body of a structured instruction."""
 
@@ -157,7 +159,7 @@ class Block:
     yields: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_object
 class Instruction:
     """One step: ``op`` is a primitive's name, a memory or a structured operation.
 
@@ -184,7 +186,7 @@ class Instruction:
     block: Block | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_object
 class Function:
     """A rare path kept out of line: per-lane parameters in, per-lane results out."""
 
@@ -195,7 +197,7 @@ class Function:
     results: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_object
 class Kernel:
     """Parameters in the order of the argument block, then a body with one parallel block."""
 

@@ -20,8 +20,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from runmat_jit.core.frozen import frozen
 
 FLOATS = ("f32", "f64")
 INTEGERS = ("i32", "i64", "index")
@@ -33,7 +34,7 @@ Domain = Literal["float", "integer", "numeric", "bits", "any"]
 Result = Literal["same", "i1", "given"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Primitive:
     """Arity, allowed operand types and result type of one instruction."""
 

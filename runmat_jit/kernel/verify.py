@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel import polynomial_index as polynomial
 from runmat_jit.kernel.ir import Block, Buffer, Function, Instruction, Kernel, Table, Value
 from runmat_jit.kernel.primitives import (
@@ -66,7 +67,7 @@ def _verify_function(function: Function, kernel: Kernel) -> None:
         verifier.use(value)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Place:
     """Where an instruction stands; ``index`` is the number of the lanes' index."""
 

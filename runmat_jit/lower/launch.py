@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Node
 from runmat_jit.kernel.ir import Kernel
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NodeBuffer:
     """The memory of a graph input or of a stored node, from ``offset`` elements on."""
 
@@ -18,7 +17,7 @@ class NodeBuffer:
     offset: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scratch:
     """Temporary memory of one region, such as partial sums: ``size`` elements."""
 
@@ -27,14 +26,14 @@ class Scratch:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InputScalar:
     """The value of a graph input that is given by value, already converted to its dtype."""
 
     node: Node
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TableBuffer:
     """A constant table of a mathematical expansion."""
 
@@ -45,7 +44,7 @@ Argument = NodeBuffer | Scratch | InputScalar | TableBuffer | int
 """How one parameter is bound; an int is an extent, offset or stride."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Launch:
     """One kernel run: arguments in parameter order over ``total`` iterations of its top block.
 

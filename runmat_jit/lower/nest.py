@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from runmat_jit.core.frozen import frozen
 from runmat_jit.lower.problem import Read, Store
 
 Access = Read | Store
@@ -14,7 +14,7 @@ NEAR = 16
 """A lane stride up to which neighbors still share cache lines."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Nest:
     """Axes in the order in which loops enter them, at least one; strides by access."""
 

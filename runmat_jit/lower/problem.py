@@ -7,17 +7,18 @@ axis where its elements lie. An axis along which a value does not change has str
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Node
 from runmat_jit.lower.launch import InputScalar, NodeBuffer, Scratch
 
 Memory = NodeBuffer | Scratch
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Iota:
     """Numbers ``start + step * i``, each operation rounded; ``i`` begins at ``offset``.
 
@@ -30,7 +31,7 @@ class Iota:
     wide: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Read:
     """A value from outside; ``strides`` in elements, one an axis of the problem.
 
@@ -52,7 +53,7 @@ Operand = Node | Read
 """A value that the kernel computes (or a constant), or one that it reads."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Compute:
     """One operation on elements.
 
@@ -66,7 +67,7 @@ class Compute:
     watched: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Store:
     """A value that leaves the kernel."""
 
@@ -77,7 +78,7 @@ class Store:
     start: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Problem:
     """Computations in an order that has operands first, and what they store.
 

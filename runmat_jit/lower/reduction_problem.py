@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Node
 from runmat_jit.lower.nest import FEW_LANES, NEAR, Access, Nest, merge_axes, permute
 from runmat_jit.lower.problem import Compute, Memory, Operand, Read, Store, needed
@@ -18,7 +19,7 @@ _FEW_ELEMENTS = 24
 """Rows shorter than this are too short for a vector each."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reduce:
     """A value combined along the reduced axes; ``node`` stands for the result.
 
@@ -33,7 +34,7 @@ class Reduce:
     tested: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReductionProblem:
     """One step of reductions over axes with extents, what feeds it and what uses its results.
 
@@ -109,7 +110,7 @@ class ReductionProblem:
         ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReductionNest:
     """A nest whose axes are: outer ones, the cell's number (if any), then as the kernel says."""
 

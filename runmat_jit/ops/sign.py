@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, TypeAlias
+
+from runmat_jit.core.frozen import frozen
 
 
 class Sign(IntEnum):
@@ -29,7 +30,7 @@ class Top(IntEnum):
     """None is above zero: logarithms of such numbers."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fact:
     """What is known of an operand: ``number`` where it is one known number."""
 

@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from runmat_jit.core.frozen import frozen
 from runmat_jit.core.types import TensorType
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
@@ -35,7 +36,7 @@ GPU_ULP_LIMIT = 4.0
 """Nor any row on a GPU."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Weak:
     """A Python bool, int, float or complex among operands: it adapts to the arrays' dtype."""
 
@@ -46,7 +47,7 @@ Operand = TensorType | Weak
 """What a rule knows of an operand. NumPy scalars are 0-d tensors."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bound:
     """A call as the row reads it: operands in order, parameters by name (normalized, hashable)."""
 
@@ -55,7 +56,7 @@ class Bound:
     out: Any = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Result:
     """What comes out: the type, and the dtype that each operand is cast to first."""
 
@@ -63,7 +64,7 @@ class Result:
     operand_dtypes: tuple[np.dtype, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reduction:
     """How a reduction row lowers.
 

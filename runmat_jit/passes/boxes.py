@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from runmat_jit.core.frozen import frozen
 from runmat_jit.core.types import c_strides
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Progression:
     """The indices ``start + step * k`` for ``k < count``."""
 

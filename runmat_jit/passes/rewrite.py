@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from runmat_jit.core.frozen import frozen
 from runmat_jit.core.source import SourceLine
 from runmat_jit.graph.node import Graph, GraphBuilder, Node, Output
 from runmat_jit.passes.events import reports_events
@@ -12,7 +13,7 @@ from runmat_jit.passes.events import reports_events
 Replace = Callable[[Node], Node | None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """A law that lets one computation stand for another, bit for bit.
 

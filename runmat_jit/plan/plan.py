@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Graph, Node
 from runmat_jit.passes.fusion.region import Region
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plan:
     """Regions in order; ``orders`` gives the memory order of every stored node's axes.
 

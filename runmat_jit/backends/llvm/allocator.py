@@ -10,7 +10,6 @@ import ctypes
 import os
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from math import prod
 from typing import Any, TypeAlias
@@ -28,12 +27,13 @@ from runmat_jit.backends.llvm.allocator_text import (
 from runmat_jit.backends.llvm.jit import Jit
 from runmat_jit.backends.llvm.permanent_memory import permanent_memory, word_at
 from runmat_jit.backends.llvm.symbols import process_symbols
+from runmat_jit.core.frozen import frozen
 from runmat_jit.core.locks import new_lock
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AllocatorStatistics:
     """What an allocator holds for later results, and how often it could and could not serve."""
 

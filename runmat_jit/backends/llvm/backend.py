@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
-from dataclasses import dataclass
 
 from runmat_jit.backends.llvm.jit import Jit
 from runmat_jit.backends.llvm.lower import lower
 from runmat_jit.backends.llvm.schedule import Schedule, instruction_count, schedule_for
 from runmat_jit.backends.llvm.target import Target
+from runmat_jit.core.frozen import frozen
 from runmat_jit.core.locks import new_lock
 from runmat_jit.kernel.ir import Kernel, Parameter
 from runmat_jit.kernel.text import to_text
@@ -17,7 +17,7 @@ from runmat_jit.kernel.verify import verify
 _NAME = "kernel"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CompiledKernel:
     """Native code of a kernel: ``void kernel(i64* args, i64 lo, i64 hi)``.
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from runmat_jit.backends.llvm.object_cache import ObjectCache
 from runmat_jit.backends.llvm.target import Target, host_target
+from runmat_jit.core.frozen import frozen
 from runmat_jit.core.locks import new_lock
 
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JitStatistics:
     """What one ``Jit`` has done so far; times in milliseconds, sizes in bytes."""
 

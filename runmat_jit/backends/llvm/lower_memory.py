@@ -6,14 +6,14 @@ A bool buffer holds bytes; whatever is not zero loads as set, and what is stored
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from runmat_jit.backends.llvm.emitter import LLVM_TYPES, Emitter, Operands
+from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Buffer, Instruction, Table, Value
 from runmat_jit.kernel.primitives import SIZES
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Access:
     """What a load or store touches: elements ``base + step * lane``."""
 

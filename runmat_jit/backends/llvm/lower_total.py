@@ -6,15 +6,14 @@ are registers; the sums over blocks live in memory that stays in the first-level
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runmat_jit.backends.llvm.emitter import LLVM_TYPES, Emitter, Operands, Slots, splat_literal
 from runmat_jit.backends.llvm.lower_blocks import Body, branch, loop
+from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Block, Instruction, Literal
 from runmat_jit.kernel.primitives import FLOATS, SIZES, TOTAL_STEPS, identity, total_lanes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Accumulator:
     """One combined value: its operation, type, and where its sums over blocks are kept."""
 
@@ -32,7 +31,7 @@ class _Accumulator:
         return identity(self.op, self.kind)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Total:
     """One ``total`` being lowered: logical lanes, lanes of a group, and its accumulators."""
 

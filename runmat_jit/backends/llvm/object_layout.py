@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 
 import numpy as np
+
+from runmat_jit.core.frozen import frozen
 
 POINTER_BYTES = 8
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ObjectLayout:
     """Offsets in bytes from the address of an object, ``id(object)``."""
 

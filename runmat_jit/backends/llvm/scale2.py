@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runmat_jit.backends.llvm.emitter import LLVM_TYPES, Emitter, literal, splat_literal
+from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.primitives import SIZES
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Format:
     """An IEEE format: an exponent n with ``low <= n <= high`` makes a normal power of two."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from runmat_jit.backends.llvm.target import Target
+from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Instruction, Kernel
 from runmat_jit.kernel.walk import every_instruction
 
@@ -18,7 +18,7 @@ _LONG, _HUGE = 700, 1500
 """Instructions above which registers do not hold four, or two, vectors of each value."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Schedule:
     """``width`` lanes, ``unroll`` vectors in flight; chunks of at least ``grain`` iterations."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from runmat_jit.backends.reference.interpret import Host, Machine, evaluate
+from runmat_jit.core.frozen import frozen
 from runmat_jit.core.source import SourceLine
 from runmat_jit.graph.node import Computation, Graph, Node
 from runmat_jit.ops.spec import Event
@@ -30,7 +31,7 @@ _PHRASES = {
 """What NumPy calls an event in its messages."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EventReport:
     """One event of one node, in NumPy's words: ``overflow encountered in exp``; the user's line."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Graph, Into, Node
 from runmat_jit.graph.walk import last_uses
 
@@ -58,7 +58,7 @@ def evaluate(nodes: Sequence[Node], step: Step) -> Iterator[tuple[Node, Any]]:
                 values.pop(used, None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Machine:
     """Computes nodes: what they need beside their operands."""
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from runmat_jit.backends.wgpu.schedule import Limits
 from runmat_jit.core.errors import BackendError
+from runmat_jit.core.frozen import frozen
 
 _WANTED_LIMITS = (
     "max-buffer-size",
@@ -32,7 +32,7 @@ class DeviceLost(BackendError):  # noqa: N818 - the name that WebGPU gives this 
     """The device is gone: what it held is lost, and another device must be made."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AdapterInfo:
     """What an adapter says about itself; ``software`` ones compute on the CPU."""
 
@@ -59,7 +59,7 @@ class AdapterInfo:
         return f"{self.name} ({self.backend}{', software' if self.software else ''})"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Adapter:
     """An adapter: its description, and wgpu's object."""
 

@@ -17,15 +17,16 @@ floats sees through that, and no rule of integers takes two of them away, as it 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from runmat_jit.core.frozen import frozen
 
 Guard = Literal["none", "fma", "sums", "or"]
 GUARDS: tuple[Guard, ...] = ("none", "fma", "sums", "or")
 """From the cheapest to the strongest."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Arithmetic:
     """How the float operations of one shader are printed.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
 from typing import Any
 
 from runmat_jit.backends.wgpu.adapter import AdapterInfo, Device, errors_of
@@ -16,6 +15,7 @@ from runmat_jit.backends.wgpu.schedule import Schedule, schedule_for, shared_byt
 from runmat_jit.backends.wgpu.shader_module import create_module
 from runmat_jit.backends.wgpu.uniforms import UniformBlock, uniform_block
 from runmat_jit.core.errors import BackendError
+from runmat_jit.core.frozen import frozen_object
 from runmat_jit.core.locks import new_lock
 from runmat_jit.kernel.ir import Kernel, Scalar
 from runmat_jit.kernel.text import to_text
@@ -29,7 +29,7 @@ def _never(_kernel: Kernel) -> None:
     """Refuses no kernel."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_object
 class CompiledShader:
     """A pipeline and what a launch of it needs.
 

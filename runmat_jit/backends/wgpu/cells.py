@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Buffer, Instruction, Kernel
 from runmat_jit.kernel.walk import every_instruction
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cells:
     """``ordered`` buffers are written and touched again in the cell: accesses need barriers."""
 

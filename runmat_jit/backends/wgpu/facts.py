@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from runmat_jit.core.frozen import frozen
 
 FACTOR = 4
 """Numbers that are multiples of this make loads of whole vectors possible."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Facts:
     """One bit a parameter, never a number: a new size seldom means a new shader.
 

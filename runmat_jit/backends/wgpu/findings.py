@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from runmat_jit.backends.wgpu.arithmetic import GUARDS, Arithmetic, Guard
 from runmat_jit.backends.wgpu.uses import rounding_of
+from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Kernel
 from runmat_jit.kernel.primitives import BUILTINS
 
@@ -18,7 +19,7 @@ _GOOD_BUILTIN = 2.0
 _EVERY = frozenset({"div", "sqrt", "fma"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FloatFindings:
     """What holds for one float type.
 
@@ -35,7 +36,7 @@ class FloatFindings:
     keeps_subnormals: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Findings:
     """What an adapter does, by float type, and the errors of its built-in functions.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
 from runmat_jit.kernel.math.casts import cast
@@ -27,7 +27,7 @@ FLOAT_DTYPES: dict[str, type[np.floating[Any]]] = {"f32": np.float32, "f64": np.
 _COUNT = 1024
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Formula:
     """A formula as kernel code and in NumPy, of ordinary, small and special numbers.
 

@@ -7,10 +7,11 @@ width, and bools; W for that of 32-bit words; D L X for float64 and its integers
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from runmat_jit.core.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LibraryFunction:
     """Text of a function, and the names of those it calls, of the same type and width."""
 

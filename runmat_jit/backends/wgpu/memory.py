@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from runmat_jit.backends.wgpu.adapter import ALIGNMENT, Device, errors_of
 from runmat_jit.core.errors import BackendError
+from runmat_jit.core.frozen import frozen_object
 from runmat_jit.core.locks import new_lock
 
 _TRANSFER = 1 << 27
@@ -22,7 +22,7 @@ _MOST_PASSED_BY = 256
 """Allocations after which a buffer that none of them took is given back, if much is kept."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_object
 class DeviceArray:
     """Elements on a device; index 0 of a kernel's buffer is element ``origin``.
 
@@ -39,7 +39,7 @@ class DeviceArray:
         return self.size * self.dtype.itemsize
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_object
 class _Kept:
     """A free buffer, its number, and how many allocations there had been when it was freed."""
 

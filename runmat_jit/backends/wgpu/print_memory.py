@@ -6,13 +6,12 @@ threads that store neighboring bools share a word.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runmat_jit.backends.wgpu.printer import WGSL_TYPES, Memory, Printer
+from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Instruction, Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Access:
     """Elements ``base + step * lane`` of a buffer; ``step`` is text, or a small number."""
 

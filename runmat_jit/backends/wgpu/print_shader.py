@@ -8,7 +8,7 @@ parameters, and behind them a word whose lowest bit is set when a ``note`` fired
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from runmat_jit.backends.wgpu.arithmetic import Arithmetic
 from runmat_jit.backends.wgpu.cells import cells_of, touched
@@ -34,6 +34,7 @@ from runmat_jit.backends.wgpu.schedule import Schedule
 from runmat_jit.backends.wgpu.uniforms import uniform_block
 from runmat_jit.backends.wgpu.uses import uses_of
 from runmat_jit.backends.wgpu.views import views_of
+from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Block, Buffer, Function, Instruction, Kernel, Scalar
 
 _STRAIGHT = {
@@ -60,7 +61,7 @@ _UNKNOWN_ZERO = "wid.z"
 shader again for the values at hand (lavapipe does, for its loops) would see what the zero is."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Binding:
     """A buffer or table of a shader; ``writable`` is its access mode, not what happens to it."""
 

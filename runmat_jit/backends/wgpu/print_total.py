@@ -9,18 +9,18 @@ itself, so that the result is uniform without another exchange.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from runmat_jit.backends.wgpu.cells import touched
 from runmat_jit.backends.wgpu.print_blocks import Body, block_of, loop_head, mask_below
 from runmat_jit.backends.wgpu.print_memory import order
 from runmat_jit.backends.wgpu.printer import WGSL_TYPES, Printer, literal
 from runmat_jit.backends.wgpu.schedule import shared_slots, threads_of_a_block
+from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Block, Instruction
 from runmat_jit.kernel.primitives import FLOATS, TOTAL_STEPS, identity
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Accumulator:
     """One combined value, and where a team's vectors of it begin in workgroup memory."""
 
@@ -29,7 +29,7 @@ class _Accumulator:
     slots: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Total:
     """One ``total`` being printed: names of its bounds, threads of a block, accumulators."""
 

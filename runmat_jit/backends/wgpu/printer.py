@@ -14,6 +14,7 @@ from runmat_jit.backends.wgpu.library import library_function
 from runmat_jit.backends.wgpu.schedule import Schedule
 from runmat_jit.backends.wgpu.uses import Uses
 from runmat_jit.backends.wgpu.views import Views
+from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Buffer, Instruction, Literal, Table, Value
 from runmat_jit.kernel.primitives import FLOATS
 
@@ -30,7 +31,7 @@ COMPONENTS = "xyzw"
 _SUFFIX = {"u32": "u", "u64": "lu"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Memory:
     """How the shader sees a buffer: ``wide`` as vectors, ``atomic`` as words of four bools."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from runmat_jit.backends.wgpu.backend import WgpuBackend
 from runmat_jit.backends.wgpu.memory import DeviceArray, DeviceMemory
 from runmat_jit.backends.wgpu.notes import has_notes, without_notes
 from runmat_jit.backends.wgpu.run import Batch, KernelRun, WgpuRunner
+from runmat_jit.core.frozen import frozen_object
 from runmat_jit.graph.node import Node
 from runmat_jit.kernel.ir import Literal
 from runmat_jit.kernel.math.tables import table
@@ -22,7 +23,7 @@ _KEPT = 8
 """Bindings kept: functions called in a loop often take turns between some sets of arrays."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_object
 class ProgramMemory:
     """What a program's launches are bound to in one call.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,13 +18,14 @@ from runmat_jit.backends.wgpu.schedule import Schedule
 from runmat_jit.backends.wgpu.uniforms import END, FIRST, Key, origin_of
 from runmat_jit.backends.wgpu.windows import Part, parts_of
 from runmat_jit.core.errors import BackendError
+from runmat_jit.core.frozen import frozen, frozen_object
 from runmat_jit.kernel.ir import Buffer, Kernel, Literal, Scalar
 
 _MOST_GROUPS = 65_535
 """Workgroups of one dimension of a dispatch, on every device."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KernelRun:
     """A kernel over cells or iterations ``part``; arguments by parameter name.
 
@@ -50,7 +51,7 @@ class KernelRun:
         return {name: _whole(self.arguments[name]) for name in names}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_object
 class Dispatch:
     """One dispatch: its shader, bind group, workgroups, and the part of a run that it is."""
 
@@ -60,7 +61,7 @@ class Dispatch:
     part: Part
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_object
 class Batch:
     """Dispatches in order, with the memory they share; ``runs`` keep their buffers alive.
 
@@ -74,7 +75,7 @@ class Batch:
     notes: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Step:
     """A part of a run before it is bound: its shader and uniform block."""
 

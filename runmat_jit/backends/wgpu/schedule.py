@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from runmat_jit.backends.wgpu.cells import cells_of
+from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Instruction, Kernel, Scalar
 from runmat_jit.kernel.primitives import SIZES, TOTAL_BLOCKS, TOTAL_STEPS, total_lanes
 from runmat_jit.kernel.walk import every_instruction
@@ -23,7 +23,7 @@ waits for memory. A longer body is printed once: where half of a group of thread
 and half had not, both copies would be run after another."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits:
     """What a device allows, as far as a schedule depends on it."""
 
@@ -32,7 +32,7 @@ class Limits:
     software: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Schedule:
     """A thread is a vector of ``lanes``; ``team`` threads run a cell, ``threads`` a workgroup.
 

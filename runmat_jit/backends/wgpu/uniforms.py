@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from runmat_jit.backends.wgpu.facts import Facts
+from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Kernel, Literal, Scalar
 
 Key = str | tuple[str, str]
@@ -25,7 +25,7 @@ _WGSL = {"f32": "f32", "i32": "i32", "index": "i32", "i1": "u32", "f64": "f64", 
 _CODES = {"f32": "f", "i32": "i", "index": "i", "i1": "I", "f64": "d", "i64": "q"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Field:
     """One number; ``name`` is what the shader calls it."""
 
@@ -34,7 +34,7 @@ class Field:
     key: Key
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UniformBlock:
     """Fields in the order of memory: wide ones first, so that nothing is padded but the end."""
 

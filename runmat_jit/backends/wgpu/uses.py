@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Function, Instruction, Kernel, Value
 from runmat_jit.kernel.primitives import FLOATS
 from runmat_jit.kernel.walk import every_instruction
@@ -21,7 +21,7 @@ _MOVES = ("splat", "fpext", "fptrunc")
 _ROUNDING = ("add", "sub", "mul", "div", "fma", "sqrt", "scale2")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Uses:
     """Numbers of the float values of a kernel, by what happens to them."""
 

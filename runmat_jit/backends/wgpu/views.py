@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from runmat_jit.backends.wgpu.facts import FACTOR, Facts
+from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Block, Buffer, Instruction, Kernel, Scalar, Table, Value
 
 
@@ -66,7 +67,7 @@ class _Alignment:
             self.narrow.add(buffer.name)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Views:
     """``wide`` buffers are seen as vectors: every access of lanes is one of them.
 

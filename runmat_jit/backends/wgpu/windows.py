@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from runmat_jit.backends.wgpu.adapter import ALIGNMENT
 from runmat_jit.backends.wgpu.memory import DeviceArray, padded
 from runmat_jit.backends.wgpu.ranges import Interval, ranges_of
 from runmat_jit.core.errors import BackendError
+from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Kernel
 
 SMALLEST_PART = 4096
 """Lanes in a part, which is a multiple of this many; a ``grid`` may be cut between any cells."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Window:
     """Bytes of a buffer that one dispatch sees, and the element of them that is index 0."""
 
@@ -24,7 +24,7 @@ class Window:
     origin: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Part:
     """Cells or iterations ``[lo, hi)`` and the windows of the buffers, by parameter."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 
+from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Format:
     """An IEEE binary format; ``integer`` is the integer type of the same width."""
 

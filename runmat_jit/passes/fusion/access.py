@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from runmat_jit.core.frozen import frozen
 from runmat_jit.core.types import c_strides
 from runmat_jit.graph.constant import is_constant
 from runmat_jit.graph.node import Fresh, Graph, Node
@@ -15,7 +15,7 @@ Orders = Mapping[Node, tuple[int, ...]]
 """The order of axes in memory, outermost first, of nodes that are stored in another than C."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class View:
     """Elements of ``base``'s memory: offset and strides in elements, one an axis of the view."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from runmat_jit.core.frozen import frozen
 from runmat_jit.core.reasons import Reason
 from runmat_jit.graph.node import Node
 from runmat_jit.passes.fusion.groups import Axes, Group, Shape
@@ -16,7 +16,7 @@ Merge = Literal["elementwise", "reduction", "map_reduce_broadcast"]
 results; also a result back into the space it was reduced from."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """A node's place in its group: among the elements (``axes`` None), or among the results.
 
@@ -28,7 +28,7 @@ class Place:
     axes: Axes | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fit:
     """A place that a node may take, and the merge that takes it there."""
 

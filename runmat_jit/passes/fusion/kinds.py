@@ -7,8 +7,8 @@ on it, and regions take the nearest name that is left.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Node
 from runmat_jit.passes.fusion.edges import Merge
 from runmat_jit.passes.fusion.image_normalize import is_image_normalize
@@ -16,7 +16,7 @@ from runmat_jit.passes.fusion.image_normalize import is_image_normalize
 Shape = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kind:
     """One kind: ``merge`` is what it adds to its parent's, None for a name alone.
 

@@ -20,11 +20,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
+from runmat_jit.core.frozen import frozen
 from runmat_jit.core.types import KERNEL_ELEMENTS
 from runmat_jit.kernel.primitives import TOTAL_BLOCKS, TOTAL_STEPS, logical_lanes
 
@@ -41,7 +41,7 @@ _ROW_GROUP = 512
 _COLUMN_GROUP = 64
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Step:
     """One step: ``axes`` are reduced together, ``cell`` elements at a time."""
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from runmat_jit.core.frozen import frozen
 from runmat_jit.core.reasons import Reason
 from runmat_jit.graph.node import Node
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Region:
     """Nodes that become one kernel, or one short sequence of kernels over one iteration space.
 
