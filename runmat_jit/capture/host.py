@@ -6,7 +6,6 @@ import operator
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -323,7 +322,7 @@ def adopt_array(tracer: Tracer, value: np.ndarray, raw_args: list[Any]) -> Trace
         place = at.storage.locate(value) if at is not None else None
         if place is not None:
             slot = tracer.slot()
-            view = Traced(tracer, slot, ARRAY, held=value, geometry=replace(place, slot=slot))
+            view = Traced(tracer, slot, ARRAY, held=value, geometry=place.at_slot(slot))
             view._rm_origin = (base, classify.method_of("view"), (), {})
             tracer.remember(value, view)
             tracer.watch(view)

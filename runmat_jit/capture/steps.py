@@ -223,14 +223,16 @@ class Steps:
 
     def finish(self, leave: Fork | Return, size: int) -> None:
         """End a segment, of which ``size`` slots are in use; another one begins."""
+        noted = self.entries[self._first :]
         segment = Segment(
             start=self._start,
+            end=self._start + len(noted),
             size=size,
             early=tuple(self.early),
             names=names_of(self.names),
             reads=tuple(self.reads),
             steps=tuple(self.steps),
-            noted=self.entries[self._first :],
+            noted=noted,
             exit=leave,
         )
         if self._link is None:

@@ -128,6 +128,10 @@ class Geometry:
     strides: tuple[int, ...]
     slot: int | None = field(default=None, compare=False)
 
+    def at_slot(self, slot: int) -> Geometry:
+        """The same of an array that a replay finds in a slot."""
+        return Geometry(self.storage, self.offset, self.dtype, self.shape, self.strides, slot)
+
     def as_storage(self) -> Storage | None:
         """The array as if it were memory of its own, where it exists."""
         memory = self.storage.memory

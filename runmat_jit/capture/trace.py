@@ -124,7 +124,8 @@ def scalar_of(value: Any, dtype: np.dtype) -> np.ndarray:
     """
     if type(value) in (int, float) and not fits(value, dtype):
         raise Stale("a number does not fit the dtype it is used with")
-    return np.asarray(value).astype(dtype)
+    array = np.asarray(value)
+    return array if array.dtype is dtype else array.astype(dtype)
 
 
 @frozen

@@ -41,12 +41,13 @@ class Names(NamedTuple):
 class Segment:
     """A stretch of a call in which Python decides nothing.
 
-    ``start`` entries lie before it; ``size`` slots are in use at its end; ``early`` steps,
-    ``names`` and ``reads`` say whether it holds; ``used`` is the number of the last call that came
-    here.
+    ``start`` entries lie before it and ``end`` before what follows; ``size`` slots are in use then;
+    ``early`` steps, ``names`` and ``reads`` say whether it holds; ``used`` is the number of the
+    last call that came here.
     """
 
     start: int
+    end: int
     size: int
     early: tuple[Step, ...]
     names: tuple[Names, ...]
@@ -60,11 +61,6 @@ class Segment:
     def entries(self) -> list[Entry]:
         """What the program does here."""
         return entries_of(self.noted)
-
-    @property
-    def end(self) -> int:
-        """How many entries lie before what follows."""
-        return self.start + len(self.noted)
 
     def holds(self, slots: list[Any]) -> str:
         """Check arguments and outside state, filling its slots: what failed, or nothing."""

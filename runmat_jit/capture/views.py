@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -119,7 +118,7 @@ def adopt(tracer: Tracer, parent: Traced, made: Any, origin: tuple[Any, ...]) ->
         return None
     place = symbolic.view_of(at, place, fn, rest, kwargs)
     slot = tracer.slot()
-    view = Traced(tracer, slot, ARRAY, geometry=replace(place, slot=slot))
+    view = Traced(tracer, slot, ARRAY, geometry=place.at_slot(slot))
     view._rm_origin = (parent, fn, rest, kwargs)
     if at.storage.memory is not None:
         view._rm_held = made
