@@ -12,7 +12,9 @@ then on the computation holds for this value alone, which is a condition too.
 from __future__ import annotations
 
 import operator
+import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final, cast
 
 from runmat_jit.core.bounds import Condition, tightest
@@ -98,7 +100,7 @@ class Scope:
         text = [f"def numbers({', '.join(f's{n}' for n in range(self.symbols))}):"]
         text += [f"    {line}" for line in (*self.lines(numbers), f"return {names}")]
         found: dict[str, Any] = {}
-        exec("\n".join(text), found)  # noqa: S102  (text of numbers and operators, made above)
+        exec(_code("\n".join(text)), found)  # noqa: S102  (numbers and operators, written above)
         return cast("Callable[..., tuple[int, ...] | None]", found["numbers"])
 
     def _needed(self, numbers: Iterable[int]) -> dict[tuple[str, str, str], int]:
@@ -112,6 +114,11 @@ class Scope:
                 needed[parts] = number
                 wanted |= set(parts[1:])
         return dict(reversed(needed.items()))
+
+
+@lru_cache(maxsize=1000)  # a memo of a pure question: many functions have equal conditions
+def _code(text: str) -> types.CodeType:
+    return compile(text, "<extents>", "exec")
 
 
 def _in_order(
