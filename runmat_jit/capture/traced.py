@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 import types
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 ARRAY, GENERIC, PYTHON, TEXT = "array", "NumPy scalar", "Python scalar", "text"
 NOTHING: Mapping[str, Any] = {}
+REFERENCES_OF_CALL = 2
+"""References to a value while its method is called: the method's, and that of counting them."""
 
 
 @dataclass(slots=True, eq=False)
@@ -213,7 +216,11 @@ class TracedMethod:
         return repr(getattr(self.__self__._rm_tracer.look(self.__self__, "text"), self.__name__))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.__self__._rm_tracer.method(self.__self__, self.__name__, args, kwargs)
+        tracer = self.__self__._rm_tracer
+        if self.__name__ == "resize":  # NumPy counts the references to the array
+            held = sys.getrefcount(self.__self__) - REFERENCES_OF_CALL
+            return tracer.resize(self.__self__, args, kwargs, held)
+        return tracer.method(self.__self__, self.__name__, args, kwargs)
 
 
 def _forward(fn: Callable[..., Any]) -> Callable[..., Any]:

@@ -16,7 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from runmat_jit.capture import batches, classify, decisions, deferral, host, unseen, views
+from runmat_jit.capture import (
+    batches,
+    classify,
+    decisions,
+    deferral,
+    host,
+    resized,
+    unseen,
+    views,
+)
 from runmat_jit.capture.boundary import Boundary
 from runmat_jit.capture.concrete import concrete_key
 from runmat_jit.capture.family import Symbols
@@ -308,6 +317,13 @@ class Tracer:
                 self.outside.print_options()
             return self.call(classify.text_method(name), (value, *args), kwargs)
         return self.call(classify.method_of(name), (value, *args), kwargs)
+
+    def resize(self, value: Traced, args: tuple[Any, ...], kwargs: Any, held: int) -> None:
+        """``value.resize(...)``; ``held``: references that the program has, but for the call."""
+        if self.passive:
+            self.value(value).resize(*args, **kwargs)
+        else:
+            resized.resize(self, value, args, kwargs, held)
 
     def call(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """One operation: defer it, find it to be a view, or run it."""
