@@ -31,6 +31,7 @@ from runmat_jit.capture.rewrite import Refused, bind
 from runmat_jit.capture.tape import Op
 from runmat_jit.capture.tracer import Tracer
 from runmat_jit.capture.tree import Departure, Fork, Segment, copied, prune, replay
+from runmat_jit.capture.varying import Varying
 from runmat_jit.capture.wholeness import not_whole, reasons_of, require_whole
 from runmat_jit.core.frames import uncounted
 from runmat_jit.core.locks import new_lock
@@ -62,6 +63,7 @@ class CapturedFunction:
         self.families = Families()
         self.counts = Counts()
         self.aside = Aside(fn)
+        self.varying = Varying()
         self.calls = 0
         self.plain: Reason | None = None  # why the last plain call was
         self.last_failed = ""
@@ -114,6 +116,8 @@ class CapturedFunction:
                 capturer.executor.count("calls_replayed")
                 return result
             self.last_failed = departure.reason
+            if departure.stale is not None:
+                self.varying.miss(departure.stale)
             if found is None:
                 departure, site = self.depart(key, known.root, departure)
             elif found.misses >= MISSES_LIMIT and not self.whole:
@@ -321,6 +325,7 @@ class CapturedFunction:
             known_batches=capturer.known_batches if symbols is None else None,
             feed=None if departure is None else departure.feed(),
             symbols=symbols,
+            varying=self.varying.sources,
             whole=self.fn if self.whole else None,
             boundary=boundary,
         )
@@ -378,6 +383,6 @@ class CapturedFunction:
         """Forget all traces and counts."""
         with self._lock:
             self.records.clear()
-            self.counts, self.aside = Counts(), Aside(self.fn)
+            self.counts, self.aside, self.varying = Counts(), Aside(self.fn), Varying()
             self.families = Families()
             self.code = self.fn.__code__

@@ -97,6 +97,11 @@ class CallKey:
             given = bool(value.__defaults__), bool(value.__kwdefaults__)
             self.parts.append(("code", value.__code__, id(value.__globals__), given))
             self.leaf(value)
+        elif kind is types.BuiltinFunctionType and type(value.__self__) is np.ufunc:
+            self.parts.append(("method of a ufunc", value.__self__, value.__name__))
+        elif kind is types.MethodType:  # its object is read as outside state, too
+            self.parts.append(("method", getattr(value.__func__, "__code__", None)))
+            self.leaf(value)
         elif kind is range or (kind is slice and is_simple(value)):
             self.parts.append((kind, value.start, value.stop, value.step))
         elif is_constant(value):

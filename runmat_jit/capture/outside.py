@@ -31,6 +31,7 @@ from runmat_jit.capture.values import (
     is_random_state,
     is_traceable,
 )
+from runmat_jit.capture.varying import MARK, is_of_program, is_variable
 
 if TYPE_CHECKING:
     from runmat_jit.capture.tracer import Tracer
@@ -67,6 +68,7 @@ class Outside:
         self.objects: dict[int, tuple[Any, int]] = {}  # outside objects that a slot holds
         self.classes: set[type] = set()  # that the program found outside
         self.copying: set[int] = set()  # tuples whose items are being read
+        self.splitting = False  # the items of a tuple that varies are being read
 
     def slot_of(self, value: Any) -> int | None:
         """The slot that holds an outside object, if one does."""
@@ -89,21 +91,44 @@ class Outside:
         if key in self.memo:
             return self.memo[key]
         slot = tracer.slot()
-        container = is_container(value)
-        seen, holds = self.judge_container(value) if container else self.judge(value, slot)
+        varies = is_variable(value) and self.varies(source)
+        name, kind = (source + MARK if varies else source), type(value)
+        container = is_container(value) or (varies and type(value) is tuple)
+        if container:
+            seen, holds = self.judge_container(value)
+        elif varies:
+            seen, holds = tracer.lift(value, slot), lambda other, _slots: type(other) is kind
+        else:
+            seen, holds = self.judge(value, slot)
         if tracer.publishable:
-            tracer.steps.add_read(Read(slot, get, holds, source))
+            tracer.steps.add_read(Read(slot, get, holds, name))
         if container and seen is value:  # after its own entry: a replay reads in this order
+            around, self.splitting = self.splitting, varies
             seen = self.copy(value, slot)
+            self.splitting = around
         elif type(value) is types.MethodType and self.slot_of(value.__self__) is None:
             self.owner(value, slot)
         self.memo[key] = seen
         return seen
 
+    def varies(self, source: str) -> bool:
+        """Whether a number is read as data: as a replay did that is being followed, if one is."""
+        steps = self.tracer.steps
+        if steps.feed is not None and steps.feeding:
+            entry = steps.feed.trail[steps.count]
+            return type(entry) is Read and entry.source == source + MARK
+        return source in self.tracer.varying or (self.splitting and is_of_program(source))
+
     def owner(self, method: types.MethodType, slot: int) -> None:
         """The object of a method: what the method reads of it is outside state, too."""
         key, owner = ("owner", id(method)), method.__self__
         self.read(key, lambda slots: slots[slot].__self__, owner, "the object of a method")
+
+    def method(self, method: types.MethodType, slot: int) -> None:
+        """A method among the arguments: its function and its object are read."""
+        key, function = ("function", id(method)), method.__func__
+        self.read(key, lambda slots: slots[slot].__func__, function, "the function of a method")
+        self.owner(method, slot)
 
     def judge(self, value: Any, slot: int) -> tuple[Any, Holds]:
         """What the program sees of a value, and when a later one is the same to the trace."""
@@ -116,7 +141,7 @@ class Outside:
         if kind is types.FunctionType and self.slot_of(value) is None:
             return value, same_function(value)
         if kind is types.MethodType:
-            return value, same_method(value)
+            return value, same_method(value, self.slot_of(value.__self__))
         if is_bound(value):
             self.tracer.effect("outside-object", f"a method of a {type(value.__self__).__name__}")
         if isinstance(value, type):
@@ -327,19 +352,18 @@ def is_container(value: Any) -> bool:
     return kind is list or kind is dict
 
 
-def same_method(value: types.MethodType) -> Holds:
-    """A method of the same code, bound to the same object or to the call's own."""
+def same_method(value: types.MethodType, owner: int | None) -> Holds:
+    """A method of the same function, of the object in a slot; of one that is read next if None."""
     function: Any = value.__func__
-    code = getattr(function, "__code__", function)
+    is_function = type(function) is types.FunctionType
+    same = same_function(function) if is_function else lambda other, _slots: other is function
 
     def holds(other: Any, slots: list[Any]) -> bool:
-        if type(other) is not types.MethodType:
-            return False
-        found: Any = other.__func__
-        if getattr(found, "__code__", found) is not code:
-            return False
-        owner = other.__self__
-        return owner is value.__self__ or any(slot is owner for slot in slots)
+        return (
+            type(other) is types.MethodType
+            and same(other.__func__, slots)
+            and (owner is None or other.__self__ is slots[owner])
+        )
 
     return holds
 

@@ -27,7 +27,13 @@ def is_plain_object(value: Any) -> bool:
     """Whether an object's attributes, items and calls are all that Python uses of it."""
     if type(value) is functools.partial:
         return True
-    return hasattr(value, "__dict__") and is_plain_class(type(value))
+    kind = type(value)
+    return (hasattr(value, "__dict__") or is_slotted(kind)) and is_plain_class(kind)
+
+
+def is_slotted(kind: type) -> bool:
+    """Whether the state of a class's instances is in slots that Python code names."""
+    return all("__slots__" in vars(base) for base in kind.__mro__[:-1])
 
 
 def is_plain_class(kind: type) -> bool:

@@ -25,6 +25,7 @@ class Arguments:
     def __init__(self, tracer: Tracer) -> None:
         self.tracer = tracer
         self.leaves = tracer.encoder.leaves
+        self.methods: list[tuple[types.MethodType, int]] = []
 
     def lift(self, value: Any) -> Any:
         """What the function sees of an argument."""
@@ -53,8 +54,11 @@ class Arguments:
 
     def object(self, value: Any) -> None:
         """An object that is no container: its attributes are read as outside state."""
-        self.tracer.outside.register(value, self.leaf(value))
-        if not is_random_state(type(value)) and not is_plain_object(value):
+        slot = self.leaf(value)
+        self.tracer.outside.register(value, slot)
+        if type(value) is types.MethodType:
+            self.methods.append((value, slot))
+        elif not (is_random_state(type(value)) or is_plain_object(value)):
             name = type(value).__qualname__
             unseen.beware(self.tracer, f"an argument, a {name}, has operators of its own")
 
@@ -88,6 +92,8 @@ def record(
     try:
         tracer.refresh_errstate()
         tracer.first_token = tracer.token
+        for method, slot in arguments.methods:
+            tracer.outside.method(method, slot)
         lifted_args, lifted_kwargs = tracer.outside.defaults(fn, lifted_args, lifted_kwargs)
         try:
             result = body(*lifted_args, **lifted_kwargs)

@@ -68,10 +68,12 @@ class Tracer:
         whole: types.FunctionType | None = None,
         boundary: Boundary | None = None,
         symbols: Symbols | None = None,
+        varying: frozenset[str] = frozenset(),
     ) -> None:
         self.executor = executor if boundary is None else executor.resident()
         self.states, self.lines, self.boundary = states, lines, boundary
         self.symbols = symbols  # what the extents of arguments are called, if they have names
+        self.varying = varying  # sources of numbers from outside that are data
         self.whole = whole  # the function that is to be captured whole, or else to raise
         self.patterns = Patterns() if patterns is None else patterns
         self.known_batches = known_batches

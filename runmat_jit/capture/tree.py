@@ -62,7 +62,7 @@ class Segment:
         """What the program does here."""
         return entries_of(self.noted)
 
-    def holds(self, slots: list[Any]) -> str:
+    def holds(self, slots: list[Any]) -> str | Read:
         """Check arguments and outside state, filling its slots: what failed, or nothing."""
         for step in self.early:
             try:
@@ -84,7 +84,7 @@ class Segment:
             except Exception:  # noqa: BLE001  (a read may raise anything: it does not hold)
                 held = False
             if not held:
-                return str(read)
+                return read
             slots[read.slot] = value
         return ""
 
@@ -134,6 +134,8 @@ class Departure:
     done: int
     slots: list[Any]
     reason: str
+    stale: Read | None = None
+    """The read of outside state that found something else, in the trace that got furthest."""
 
     def feed(self) -> Feed | None:
         """What Python gets fed; None where nothing has been done."""
@@ -178,12 +180,15 @@ def replay(root: Fork, slots: list[Any], call: int) -> tuple[Departure | None, A
     fork, outcome, done = root, None, 0
     path: list[tuple[Hashable, Segment]] = []
     while True:
-        reason = "an outcome that no call has had"
+        reason: str | Read = "an outcome that no call has had"
+        stale: Read | None = None
         for segment in fork.outcomes.get(outcome, ()):
             if len(slots) < segment.size:
                 slots.extend([None] * (segment.size - len(slots)))
             guarded = segment.names or segment.reads or segment.early
             reason = segment.holds(slots) if guarded else ""
+            if isinstance(reason, Read) and (stale is None or stale.slot < reason.slot):
+                stale = reason
             if reason:
                 continue
             path.append((outcome, segment))
@@ -206,7 +211,7 @@ def replay(root: Fork, slots: list[Any], call: int) -> tuple[Departure | None, A
                     return Departure(fork, outcome, path, done, slots, reason), None
                 path.pop()  # nothing has been done: another continuation may go on from here
         else:
-            return Departure(fork, outcome, path, done, slots, reason), None
+            return Departure(fork, outcome, path, done, slots, str(reason), stale), None
 
 
 def finish(leave: Return, slots: list[Any]) -> Any:

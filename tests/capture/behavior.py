@@ -163,6 +163,8 @@ def parts_of(value):
         return {"slice": (value.start, value.stop, value.step)}
     if isinstance(value, BaseException):
         return {"args": value.args, **vars(value)}
+    if isinstance(value, types.MethodType):
+        return {"object": value.__self__, "function": value.__func__}
     if hasattr(value, "__dict__") and type(value).__module__ not in LIBRARIES:
         return dict(vars(value))
     return None
