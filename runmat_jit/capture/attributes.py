@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from runmat_jit.capture import flags, generators
 from runmat_jit.capture.plain_objects import in_class, is_computed, runs_code
 from runmat_jit.capture.pytree import is_namedtuple
+from runmat_jit.capture.streams import WRITERS, StreamMethod, is_stream
 from runmat_jit.capture.traced import ARRAY, Traced, TracedMethod
 from runmat_jit.capture.values import is_random_state
 
@@ -111,6 +112,8 @@ def of_container(hooks: Hooks, obj: Any, name: str) -> Any:
 def of_outside(hooks: Hooks, obj: Any, name: str) -> Any:
     """An attribute of an outside object: properties are followed, the rest is read, once."""
     kind, tracer = type(obj), hooks.tracer
+    if name in WRITERS and is_stream(obj):
+        return StreamMethod(obj, name)
     found = in_class(kind, name)
     if isinstance(found, property) and found.fget is not None:
         return of_property(hooks, obj, name)

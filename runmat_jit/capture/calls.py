@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import logging
+import os
 import types
 import warnings
 from collections.abc import Callable, Mapping
@@ -17,8 +19,11 @@ from runmat_jit.capture import (
     callbacks,
     classify,
     containers,
+    environment,
+    filters,
     generators,
     host,
+    logs,
     prints,
     texts,
     unseen,
@@ -27,12 +32,14 @@ from runmat_jit.capture.libraries import is_library
 from runmat_jit.capture.plain_objects import in_class, is_plain_class
 from runmat_jit.capture.refusal import Refused
 from runmat_jit.capture.release import is_made_here
+from runmat_jit.capture.streams import StreamMethod
 from runmat_jit.capture.traced import PYTHON, Traced, TracedMethod
 from runmat_jit.capture.values import TEXTS, holds_traced, is_random_state
 
 if TYPE_CHECKING:
     from runmat_jit.capture.hooks import Hooks
 
+_OF_LIBRARIES: Final = (types.BuiltinFunctionType, types.MethodType)
 _CALLING: Final[frozenset[Any]] = frozenset((map, filter, sorted, min, max, functools.reduce))
 """Builtins that call what they are given."""
 _QUIET_TYPES: Final = (int, float, complex, tuple, range, frozenset, np.dtype)
@@ -62,6 +69,8 @@ def call(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
         return call(hooks, inner, args, kwargs)
     if kind is functools.partial:
         return call_partial(hooks, fn, args, kwargs)
+    if kind in _OF_LIBRARIES and classify.is_repeated(fn):
+        return host.run_host(hooks.tracer, fn, args, kwargs, writes=False)
     if kind is types.MethodType:
         return call_method(hooks, fn, args, kwargs)
     if kind is types.FunctionType:
@@ -70,6 +79,10 @@ def call(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
         return prints.call_print(hooks, args, kwargs)
     if fn is warnings.warn:
         return prints.call_warn(hooks, args, kwargs)
+    if fn is warnings.catch_warnings:
+        return filters.caught(hooks, args, kwargs)
+    if kind is StreamMethod:
+        return prints.call_stream(hooks, fn, args, kwargs)
     if generators.makes(fn) or generators.changes_the_global_state(fn):
         return generators.call(hooks, fn, args, kwargs)
     if is_numpy(fn):
@@ -187,6 +200,16 @@ def call_of_standard_library(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) 
     """An installed Python function: one that moves values only, or any other."""
     if fn in containers.FUNCTIONS:
         return containers.call(hooks, fn, args, kwargs)
+    if fn is warnings.warn:
+        return prints.call_warn(hooks, args, kwargs)
+    if fn is logging.getLogger:
+        return logs.get_logger(hooks, args, kwargs)
+    if fn in filters.SETTERS:
+        return filters.set_filter(hooks, fn, args, kwargs)
+    if fn is os.getenv:
+        return environment.get(hooks, args, kwargs)
+    if fn in classify.PURE_STANDARD and all(type(arg) is str for arg in args) and not kwargs:
+        return fn(*args)
     if containers.is_method(hooks, fn, args):
         return fn(*args, **kwargs)
     if fn is dataclasses.replace and len(args) == 1 and is_instance(args[0]):
@@ -217,6 +240,10 @@ def call_method(hooks: Hooks, fn: types.MethodType, args: Args, kwargs: Kwargs) 
         return fn(*args, **kwargs)
     if is_random_state(type(fn.__self__)):
         return generators.call_method(hooks, fn, args, kwargs, effect)
+    if logs.concerns(fn):
+        return logs.call(hooks, fn, args, kwargs)
+    if fn.__self__ is os.environ and fn.__name__ == "get":
+        return environment.get(hooks, args, kwargs)
     return call(hooks, fn.__func__, (fn.__self__, *args), kwargs)
 
 

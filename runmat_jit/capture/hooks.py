@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import operator
+import os
 import types
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from runmat_jit.capture import attributes, calls, classify, texts, unseen
+from runmat_jit.capture import attributes, calls, classify, environment, texts, unseen
 from runmat_jit.capture.hook_base import HookBase, plain_part
 from runmat_jit.capture.host import adopt_loosely
 from runmat_jit.capture.lines import call_at
@@ -103,6 +104,9 @@ class Hooks(HookBase):
             if not self.is_known(obj):
                 self.tracer.effect("outside-item", f"an item of a {type(obj).__name__}")
             return self.adopted(obj[self.hashed(key)])
+        if obj is os.environ:
+            environment.read(self, key)
+            return obj[key]
         if self.tracer.outside.slot_of(obj) is not None:
             getter = getattr(type(obj), "__getitem__", None)
             if isinstance(getter, types.FunctionType):
@@ -237,6 +241,8 @@ class Hooks(HookBase):
         if op in ("in", "not in") and type(lhs) is Traced and isinstance(rhs, (str, bytes)):
             found = self.tracer.operator(operator.contains, (rhs, lhs))
             return found if op == "in" else not found
+        if op in ("in", "not in") and rhs is os.environ and not self.tracer.passive:
+            environment.read(self, lhs)
         if op == "eq":
             return lhs == rhs
         if op == "ne":

@@ -127,16 +127,25 @@ def merged_roots(args: tuple[Any, ...]) -> frozenset[int] | None:
 
 
 def run_host(
-    tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, writes: bool
+    tracer: Tracer,
+    fn: Any,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    *,
+    writes: bool,
+    line: Line | None = None,
 ) -> Any:
-    """A call that a replay repeats: NumPy runs it on real values in program order."""
+    """A call that a replay repeats: NumPy runs it on real values in program order.
+
+    ``line``: where it is called from; None: the line that is running.
+    """
     try:
         entry_args = tuple(map(tracer.encode, args))
         entry_kwargs = {name: tracer.encode(value) for name, value in kwargs.items()}
     except Unencodable as reason:
         return run_effect(tracer, fn, args, kwargs, str(reason))
     tracer.flush()
-    line, steps = tracer.here(), tracer.steps
+    line, steps = line or tracer.here(), tracer.steps
     source = None if line is None else line.source
     steps.pass_attempt()
     if (known_error := steps.fed_raise(fn)) is not None:

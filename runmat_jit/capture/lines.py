@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import types
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,8 @@ from runmat_jit.core.source import SourceLine
 _HERE: Final = Path(__file__).parent
 _CALLING: Final = ("api.py", "jit_function.py", "dispatcher.py")
 _OURS: Final = (str(_HERE), *(str(_HERE.with_name(name)) for name in _CALLING))
+_RUNNING: Final = frozenset(("record", "replay"))
+"""Functions that run a call: the one of the recorder, and the one of the tree."""
 _CALL: Final = (lambda _rm_fn, _rm_args, _rm_named: _rm_fn(*_rm_args, **_rm_named)).__code__
 
 
@@ -83,6 +86,21 @@ class Lines:
         found = self._ours[filename] = filename.startswith(_OURS)
         return found
 
+    def above(self, level: int) -> Line | int:
+        """The user's line that a ``stacklevel`` means, the running one being 1.
+
+        Where it lies outside the call: the level counted from the line that made the call.
+        """
+        seen, frame = 0, sys._getframe(1)
+        while frame is not None and not is_boundary(frame.f_code):
+            code = frame.f_code
+            if not self.is_ours(code.co_filename):
+                seen += 1
+                if seen == level:
+                    return self.line(frame)
+            frame = frame.f_back  # type: ignore[assignment]  # None at the end
+        return level - seen
+
 
 def line_of(code: types.CodeType, number: int, namespace: dict[str, Any]) -> Line:
     """A line of a function's code."""
@@ -131,6 +149,33 @@ def without_our_frames(traceback: types.TracebackType | None) -> types.Traceback
         each.tb_next = below
         below = each
     return below
+
+
+def is_boundary(code: types.CodeType) -> bool:
+    """Whether a frame with this code records or replays a call: the caller's lies behind it."""
+    return code.co_name in _RUNNING and code.co_filename.startswith(str(_HERE))
+
+
+def warn_caller(message: str, category: type[Warning], level: int) -> None:
+    """Warn at a line behind the recording or replay that runs: level 1 is the caller's."""
+    frame: types.FrameType | None = sys._getframe(1)
+    depth, seen, inside = 1, 0, True
+    while frame is not None:
+        code = frame.f_code
+        depth += not code.co_filename.endswith(UNCOUNTED)
+        if inside:
+            inside = not is_boundary(code)
+        else:
+            seen += not code.co_filename.startswith(_OURS)
+        if seen == level:
+            break
+        frame = frame.f_back
+    else:
+        depth += 1  # there is no such line, and Python says so
+    warnings.warn(message, category, stacklevel=depth)
+
+
+warn_caller.__name__ = "warn"
 
 
 def stack_level(level: int) -> int:

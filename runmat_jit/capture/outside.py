@@ -10,16 +10,18 @@ from __future__ import annotations
 import builtins
 import enum
 import inspect
+import os
 import types
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from runmat_jit.capture import unseen
+from runmat_jit.capture import classify, unseen
 from runmat_jit.capture.array import Array
 from runmat_jit.capture.plain_objects import is_plain_class, is_plain_object
 from runmat_jit.capture.pytree import Structure, is_namedtuple, take_apart, write_back
+from runmat_jit.capture.streams import is_standard, is_stream
 from runmat_jit.capture.tape import Read
 from runmat_jit.capture.traced import Traced
 from runmat_jit.capture.twins import Twin
@@ -106,7 +108,7 @@ class Outside:
             around, self.splitting = self.splitting, varies
             seen = self.copy(value, slot)
             self.splitting = around
-        elif type(value) is types.MethodType and self.slot_of(value.__self__) is None:
+        elif is_followed_method(value) and self.slot_of(value.__self__) is None:
             self.owner(value, slot)
         self.memo[key] = seen
         return seen
@@ -140,13 +142,18 @@ class Outside:
             return value, lambda other, _slots: other is value or same(other)
         if kind is types.FunctionType and self.slot_of(value) is None:
             return value, same_function(value)
-        if kind is types.MethodType:
+        if kind is types.MethodType and not classify.is_repeated(value):
             return value, same_method(value, self.slot_of(value.__self__))
-        if is_bound(value):
+        if is_bound(value) and not classify.is_repeated(value):
             self.tracer.effect("outside-object", f"a method of a {type(value.__self__).__name__}")
         if isinstance(value, type):
             self.classes.update(value.__mro__[:-1])
         if isinstance(value, _BY_IDENTITY) or kind.__module__.partition(".")[0] == "runmat_jit":
+            return value, lambda other, _slots: other is value
+        if is_standard(value):
+            self.register(value, slot)
+            return value, lambda other, _slots: is_stream(other)
+        if is_fixed(value):
             return value, lambda other, _slots: other is value
         known = self.slot_of(value)
         if known is not None:
@@ -350,6 +357,17 @@ def is_container(value: Any) -> bool:
     if kind is tuple or is_namedtuple(value):
         return not (kind is tuple and is_constant(value))
     return kind is list or kind is dict
+
+
+def is_followed_method(value: Any) -> bool:
+    """Whether a value is a method that reads its object."""
+    return type(value) is types.MethodType and not classify.is_repeated(value)
+
+
+def is_fixed(value: Any) -> bool:
+    """Whether an object stays what it is while the program runs, or is asked by parts."""
+    named = isinstance(value, tuple) and type(value).__module__ == "sys"
+    return value is os.environ or named or classify.is_repeated(value)
 
 
 def same_method(value: types.MethodType, owner: int | None) -> Holds:

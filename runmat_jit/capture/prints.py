@@ -1,4 +1,4 @@
-"""What a program tells its user: ``print`` and ``warnings.warn``, said again by each replay.
+"""What a program tells its user: ``print``, ``write`` and warnings, said again by each replay.
 
 A replay says it where the program did, in program order, of the values of its own call. Text goes
 to a stream that is known to do nothing else with it; to any other stream Python prints itself.
@@ -6,13 +6,20 @@ to a stream that is known to do nothing else with it; to any other stream Python
 
 from __future__ import annotations
 
-import io
 import sys
 import warnings
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from runmat_jit.capture import host, texts
+from runmat_jit.capture import classify, host, texts
+from runmat_jit.capture.lines import Line, warn_caller
+from runmat_jit.capture.streams import (
+    StreamMethod,
+    flush_again,
+    is_plain,
+    require_writable,
+    write_again,
+)
 from runmat_jit.capture.tape import Op
 from runmat_jit.capture.trace import Stale
 from runmat_jit.capture.traced import TEXT, Traced
@@ -25,79 +32,96 @@ _NAMED: Final = frozenset(("sep", "end", "flush"))
 
 
 def call_print(hooks: Hooks, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """``print`` to the standard output; to another file it is an effect."""
-    tracer = hooks.tracer
-    named = {name: value for name, value in kwargs.items() if (name, value) != ("file", None)}
+    """``print`` to the standard output, or to a stream that capture knows; else an effect."""
+    tracer, stream = hooks.tracer, kwargs.get("file")
+    named = {name: value for name, value in kwargs.items() if name != "file"}
     args = tuple(map(hooks.shadowed, args))
     texts.read_options(tracer, args)
     known = named.keys() <= _NAMED and texts.has_plain_text(tracer, (*args, *named.values()))
-    if not (known and is_plain(sys.stdout) and (tracer.steps.feeding or can_print(tracer, args))):
+    known = known and (stream is None or tracer.outside.slot_of(stream) is not None)
+    target = sys.stdout if stream is None else stream
+    takes = known and is_plain(target)
+    if not (takes and (tracer.steps.feeding or can_print(tracer, target, args))):
         return host.run_effect(tracer, print, args, kwargs, "it prints what capture does not know")
-    return host.run_host(tracer, print_again, args, named, writes=True)
+    if stream is None:
+        return host.run_host(tracer, print_again, args, named, writes=True)
+    return host.run_host(tracer, print_again, args, {**named, "file": stream}, writes=True)
 
 
-def print_again(*args: Any, sep: str | None = " ", end: str | None = "\n", **flush: Any) -> None:
+def print_again(
+    *args: Any,
+    sep: str | None = " ",
+    end: str | None = "\n",
+    file: Any = None,
+    **flush: Any,
+) -> None:
     """``print``, if nothing of it could fail after something has been written.
 
     Raises:
-        Stale: the standard output is of another kind, or cannot take the text.
+        Stale: the stream is of another kind, or cannot take the text.
 
     """
-    stream = sys.stdout
+    stream = sys.stdout if file is None else file
     if not is_plain(stream):
-        raise Stale("the standard output may run code of its own")
+        raise Stale("the stream may run code of its own")
     require_writable(stream, "".join([*map(str, args), sep or "", end or ""]))
-    print(*args, sep=sep, end=end, **flush)  # noqa: T201  (the program prints)
+    print(*args, sep=sep, end=end, file=stream, **flush)  # the program prints
 
 
 print_again.__name__ = "print"
 
 
-def can_print(tracer: Tracer, args: tuple[Any, ...]) -> bool:
-    """Whether the standard output takes the text of these values."""
+def can_print(tracer: Tracer, stream: Any, args: tuple[Any, ...]) -> bool:
+    """Whether a stream takes the text of these values."""
     try:
-        require_writable(sys.stdout, " ".join(map(str, tracer.raw(args))))
+        require_writable(stream, " ".join(map(str, tracer.raw(args))))
     except Stale:
         return False
     return True
 
 
-def require_writable(stream: Any, text: str) -> None:
-    """Refuse what a stream would refuse.
-
-    Raises:
-        Stale: it is closed, or its encoding lacks a character.
-
-    """
-    if stream is None:
-        return
-    if stream.closed:
-        raise Stale("the standard output is closed")
-    if stream.encoding is not None and not text.isascii():
-        try:
-            text.encode(stream.encoding, stream.errors)
-        except UnicodeError as reason:
-            raise Stale(f"the standard output cannot take the text: {reason}") from None
+def call_stream(
+    hooks: Hooks, fn: StreamMethod, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """``stream.write(text)`` or ``stream.flush()``."""
+    tracer, stream = hooks.tracer, fn.__self__
+    if fn.__name__ == "flush" and not args and not kwargs:
+        return host.run_host(tracer, flush_again, (stream,), {}, writes=True)
+    takes = len(args) == 1 and not kwargs and is_text(args[0])
+    if not (takes and (tracer.steps.feeding or can_print(tracer, stream, args))):
+        return host.run_effect(tracer, fn.real, args, kwargs, "it is given something else")
+    return host.run_host(tracer, write_again, (stream, *args), {}, writes=True)
 
 
-def is_plain(stream: Any) -> bool:
-    """Whether writing to a stream does nothing else: one of Python's own, or none at all."""
-    write = getattr(type(stream), "write", None)
-    return stream is None or write in (io.TextIOWrapper.write, io.StringIO.write)
+def is_text(value: Any) -> bool:
+    """Whether a value is text, traced or not."""
+    return type(value) is str or (type(value) is Traced and value._rm_kind == TEXT)
 
 
 def tells(calls: Iterable[Op]) -> bool:
-    """Whether calls of a tape say something: a second run would say it again."""
-    return any(call.fn is print_again or call.fn is warnings.warn for call in calls)
+    """Whether calls of a tape do what a second run would do again: say something, ask a clock."""
+    return any(call.fn in _TELLING or classify.is_repeated(call.fn) for call in calls)
+
+
+_TELLING: Final[frozenset[Any]] = frozenset(
+    (print_again, write_again, flush_again, warnings.warn, warn_caller)
+)
 
 
 def call_warn(hooks: Hooks, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """``warnings.warn`` of a text at the line itself; other levels and objects are an effect."""
+    """``warnings.warn`` of a text; of other objects it is an effect.
+
+    A ``stacklevel`` means a line inside the call, which is known, or one of those that called it.
+    """
     given = dict(zip(("message", "category", "stacklevel"), args, strict=False)) | dict(kwargs)
     message, category = given.get("message"), given.get("category", UserWarning)
-    is_text = type(message) is str or (type(message) is Traced and message._rm_kind == TEXT)
+    level = given.get("stacklevel", 1)
     names = given.keys() <= {"message", "category", "stacklevel"}
-    here = type(given.get("stacklevel", 1)) is int and given.get("stacklevel", 1) == 1
-    if not (is_text and isinstance(category, type) and names and here and len(args) < 4):
+    known = is_text(message) and isinstance(category, type) and type(level) is int
+    if not (known and names and len(args) < 4):
         return host.run_effect(hooks.tracer, warnings.warn, args, kwargs, "a level or an object")
-    return host.run_host(hooks.tracer, warnings.warn, (message, category), {}, writes=True)
+    place = hooks.tracer.lines.above(max(level, 1))
+    if isinstance(place, Line):
+        told = (message, category)
+        return host.run_host(hooks.tracer, warnings.warn, told, {}, writes=True, line=place)
+    return host.run_host(hooks.tracer, warn_caller, (message, category, place), {}, writes=True)

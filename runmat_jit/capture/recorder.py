@@ -13,6 +13,7 @@ from runmat_jit.capture.lines import hide_our_frames
 from runmat_jit.capture.plain_objects import is_plain_class, is_plain_object
 from runmat_jit.capture.pytree import Structure, is_namedtuple, take_apart, write_back
 from runmat_jit.capture.result import encode_result
+from runmat_jit.capture.streams import is_standard
 from runmat_jit.capture.tracer import Tracer
 from runmat_jit.capture.tree import Segment
 from runmat_jit.capture.twins import Twin
@@ -58,7 +59,7 @@ class Arguments:
         self.tracer.outside.register(value, slot)
         if type(value) is types.MethodType:
             self.methods.append((value, slot))
-        elif not (is_random_state(type(value)) or is_plain_object(value)):
+        elif not (is_random_state(type(value)) or is_standard(value) or is_plain_object(value)):
             name = type(value).__qualname__
             unseen.beware(self.tracer, f"an argument, a {name}, has operators of its own")
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from runmat_jit.capture.flags import TracedFlags
 from runmat_jit.capture.hook_calls import RUNTIME
 from runmat_jit.capture.pytree import is_namedtuple, is_plain_dataclass
+from runmat_jit.capture.streams import StreamMethod
 from runmat_jit.capture.traced import Traced, TracedMethod
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class Release:
             return value
         if kind is TracedFlags:
             return self.tracer.value(value._rm_value).flags
+        if kind is StreamMethod:
+            return value.real
         if kind is TracedMethod:
             return getattr(self.tracer.value(value.__self__), value.__name__)
         found = self.done.get(id(value))

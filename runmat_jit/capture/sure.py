@@ -15,6 +15,7 @@ from runmat_jit.capture.classify import (
     MethodCall,
     TextMethod,
     UfuncMethod,
+    is_repeated,
 )
 
 _SURE_FUNCTIONS: Final[frozenset[Any]] = frozenset(
@@ -60,6 +61,8 @@ def is_sure(fn: Any, args: tuple[Any, ...]) -> bool:
         return fn not in (np.power, np.float_power)
     if fn is np.where:
         return len(args) > 1  # alone, a condition selects positions
+    if is_repeated(fn):
+        return True
     return fn in _SURE_FUNCTIONS or fn in _COMPARISONS or fn in (int, float, complex)
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from runmat_jit.capture.feed import Feed
 from runmat_jit.capture.pytree import write_back
+from runmat_jit.capture.saved_filters import put_back
 from runmat_jit.capture.tape import Branch, Entry, Noted, Read, Ref, Return, build, entries_of
 from runmat_jit.capture.trace import Batch, Call, Stale, Step, brought
 
@@ -210,6 +211,9 @@ def replay(root: Fork, slots: list[Any], call: int) -> tuple[Departure | None, A
                 if done > segment.start:
                     return Departure(fork, outcome, path, done, slots, reason), None
                 path.pop()  # nothing has been done: another continuation may go on from here
+            except BaseException:  # Python would leave what it has entered
+                put_back(slots)
+                raise
         else:
             return Departure(fork, outcome, path, done, slots, str(reason), stale), None
 

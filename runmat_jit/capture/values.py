@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import logging
 import struct
 import sys
 import types
@@ -15,6 +16,7 @@ import numpy as np
 
 from runmat_jit.capture.pytree import Structure, is_namedtuple, is_plain_dataclass, take_apart
 from runmat_jit.capture.storage import Storage
+from runmat_jit.capture.streams import is_stream
 from runmat_jit.capture.tape import Nest, Ref
 from runmat_jit.capture.traced import ARRAY, GENERIC, PYTHON, TEXT, Traced, TracedMethod
 
@@ -236,8 +238,10 @@ class Encoder:
             return value
         if kind is TracedMethod or is_bound(value):
             raise Unencodable("a bound method")
-        if kind is types.FunctionType and (slot := self.tracer.outside.slot_of(value)) is not None:
-            return Ref(slot)
+        if kind is types.FunctionType or kind is logging.Logger or is_stream(value):
+            slot = self.tracer.outside.slot_of(value)
+            if slot is not None:
+                return Ref(slot)
         if isinstance(value, CONSTANTS):
             return value
         if is_random_state(kind):

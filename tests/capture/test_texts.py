@@ -374,7 +374,7 @@ def test_a_warning_of_a_level_above_is_attributed_to_the_caller():
         warnings.warn("of the caller", UserWarning, stacklevel=2)
         return x * 2
 
-    check(fn, vector, replayed=False)
+    check(fn, vector, replayed=True)
 
 
 def test_named_tuples_and_text_by_the_locale_are_the_same():
