@@ -32,6 +32,7 @@ from runmat_jit.capture.libraries import is_library
 from runmat_jit.capture.plain_objects import in_class, is_plain_class
 from runmat_jit.capture.refusal import Refused
 from runmat_jit.capture.release import is_made_here
+from runmat_jit.capture.repeated import PURE_STANDARD, is_repeated
 from runmat_jit.capture.streams import StreamMethod
 from runmat_jit.capture.traced import PYTHON, Traced, TracedMethod
 from runmat_jit.capture.values import TEXTS, holds_traced, is_random_state
@@ -69,7 +70,7 @@ def call(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
         return call(hooks, inner, args, kwargs)
     if kind is functools.partial:
         return call_partial(hooks, fn, args, kwargs)
-    if kind in _OF_LIBRARIES and classify.is_repeated(fn):
+    if kind in _OF_LIBRARIES and is_repeated(fn):
         return host.run_host(hooks.tracer, fn, args, kwargs, writes=False)
     if kind is types.MethodType:
         return call_method(hooks, fn, args, kwargs)
@@ -208,7 +209,7 @@ def call_of_standard_library(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) 
         return filters.set_filter(hooks, fn, args, kwargs)
     if fn is os.getenv:
         return environment.get(hooks, args, kwargs)
-    if fn in classify.PURE_STANDARD and all(type(arg) is str for arg in args) and not kwargs:
+    if fn in PURE_STANDARD and all(type(arg) is str for arg in args) and not kwargs:
         return fn(*args)
     if containers.is_method(hooks, fn, args):
         return fn(*args, **kwargs)

@@ -8,9 +8,6 @@ import functools
 import itertools
 import math
 import operator
-import os
-import sys
-import time
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -256,7 +253,6 @@ _PURE_LIBRARIES: Final = tuple(
         *("spatial.distance", "integrate._quadrature"),
     )
 )
-_CLOCKS: Final = ("time", "perf_counter", "monotonic", "process_time", "thread_time")
 _WRITING_KEYWORDS: Final = frozenset(
     ("out", "output", "overwrite_a", "overwrite_b", "overwrite_x", "overwrite_ab", "overwrite_data")
 )
@@ -315,49 +311,6 @@ def is_scalar_function(fn: Any) -> bool:
         return fn in SCALAR_FUNCTIONS
     except TypeError:
         return False
-
-
-CLOCKS: Final[frozenset[Any]] = frozenset(
-    getattr(time, name) for name in dir(time) if name.removesuffix("_ns") in _CLOCKS
-)
-"""What tells the time: asked again by each replay, for a number that nobody knows."""
-_DRAWS: Final = frozenset(
-    (
-        *("random", "uniform", "gauss", "normalvariate", "expovariate", "betavariate"),
-        *("gammavariate", "lognormvariate", "triangular", "paretovariate", "weibullvariate"),
-        *("vonmisesvariate", "randint", "randrange", "getrandbits", "seed"),
-    )
-)
-"""Functions of the module ``random`` that give numbers, or nothing."""
-
-
-def is_repeated(fn: Any) -> bool:
-    """Whether a replay calls a function again whose result no argument tells, in its place."""
-    try:
-        return fn in CLOCKS or fn is time.sleep or draws_numbers(fn)
-    except TypeError:
-        return False
-
-
-def draws_numbers(fn: Any) -> bool:
-    """Whether it is a function of the module ``random``, which draws from a common state."""
-    owner = getattr(fn, "__self__", None)
-    loaded = sys.modules.get("random")
-    return (
-        type(fn) in (types.MethodType, types.BuiltinFunctionType)
-        and loaded is not None
-        and owner is getattr(loaded, "_inst", fn)
-        and fn.__name__ in _DRAWS
-    )
-
-
-PURE_STANDARD: Final[frozenset[Any]] = frozenset(
-    (
-        *(os.path.join, os.path.basename, os.path.dirname, os.path.split, os.path.splitext),
-        *(os.path.normpath, os.path.isabs),
-    )
-)
-"""Functions of the standard library that make text or truth values of text alone."""
 
 
 def is_pure(fn: Any) -> bool:

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from runmat_jit.capture.alike import relation
 from runmat_jit.capture.array import Array
-from runmat_jit.capture.outside import relation
 from runmat_jit.capture.pytree import is_namedtuple, take_apart
 from runmat_jit.capture.values import NUMBERS, is_number, is_opaque, is_traceable
 from runmat_jit.core.types import c_strides

@@ -10,17 +10,26 @@ from __future__ import annotations
 import builtins
 import enum
 import inspect
-import os
 import types
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from runmat_jit.capture import classify, unseen
+from runmat_jit.capture import unseen
+from runmat_jit.capture.alike import (
+    Holds,
+    array_facts,
+    is_fixed,
+    is_followed_method,
+    relation,
+    same_function,
+    same_method,
+)
 from runmat_jit.capture.array import Array
 from runmat_jit.capture.plain_objects import is_plain_class, is_plain_object
 from runmat_jit.capture.pytree import Structure, is_namedtuple, take_apart, write_back
+from runmat_jit.capture.repeated import is_repeated
 from runmat_jit.capture.streams import is_standard, is_stream
 from runmat_jit.capture.tape import Read
 from runmat_jit.capture.traced import Traced
@@ -39,7 +48,6 @@ if TYPE_CHECKING:
     from runmat_jit.capture.tracer import Tracer
 
 Get = Callable[[list[Any]], Any]
-Holds = Callable[[Any, list[Any]], bool]
 
 _MISSING = object()
 _BY_VALUE = (*SCALARS, str, bytes, type(None), type(Ellipsis))
@@ -142,9 +150,9 @@ class Outside:
             return value, lambda other, _slots: other is value or same(other)
         if kind is types.FunctionType and self.slot_of(value) is None:
             return value, same_function(value)
-        if kind is types.MethodType and not classify.is_repeated(value):
+        if kind is types.MethodType and not is_repeated(value):
             return value, same_method(value, self.slot_of(value.__self__))
-        if is_bound(value) and not classify.is_repeated(value):
+        if is_bound(value) and not is_repeated(value):
             self.tracer.effect("outside-object", f"a method of a {type(value.__self__).__name__}")
         if isinstance(value, type):
             self.classes.update(value.__mro__[:-1])
@@ -357,65 +365,3 @@ def is_container(value: Any) -> bool:
     if kind is tuple or is_namedtuple(value):
         return not (kind is tuple and is_constant(value))
     return kind is list or kind is dict
-
-
-def is_followed_method(value: Any) -> bool:
-    """Whether a value is a method that reads its object."""
-    return type(value) is types.MethodType and not classify.is_repeated(value)
-
-
-def is_fixed(value: Any) -> bool:
-    """Whether an object stays what it is while the program runs, or is asked by parts."""
-    named = isinstance(value, tuple) and type(value).__module__ == "sys"
-    return value is os.environ or named or classify.is_repeated(value)
-
-
-def same_method(value: types.MethodType, owner: int | None) -> Holds:
-    """A method of the same function, of the object in a slot; of one that is read next if None."""
-    function: Any = value.__func__
-    is_function = type(function) is types.FunctionType
-    same = same_function(function) if is_function else lambda other, _slots: other is function
-
-    def holds(other: Any, slots: list[Any]) -> bool:
-        return (
-            type(other) is types.MethodType
-            and same(other.__func__, slots)
-            and (owner is None or other.__self__ is slots[owner])
-        )
-
-    return holds
-
-
-def same_function(value: types.FunctionType) -> Holds:
-    """A function with the same code that sees the same variables."""
-    code, plain = value.__code__, not (value.__closure__ or value.__defaults__)
-    plain = plain and not value.__kwdefaults__
-
-    def holds(other: Any, _slots: list[Any]) -> bool:
-        if other is value:
-            return other.__code__ is code
-        return (
-            plain
-            and type(other) is types.FunctionType
-            and other.__code__ is code
-            and other.__globals__ is value.__globals__
-            and not (other.__closure__ or other.__defaults__ or other.__kwdefaults__)
-        )
-
-    return holds
-
-
-def array_facts(value: Any) -> tuple[Any, ...]:
-    """What a trace relies on of an input array."""
-    if type(value) is not np.ndarray:
-        return (type(value),)
-    return value.dtype, value.shape, value.strides, value.flags.num & 0x500
-
-
-def relation(a: np.ndarray, b: np.ndarray) -> Any:
-    """How two arrays lie to each other: one object, apart, or overlapping at a distance."""
-    if a is b:
-        return "same"
-    if not np.may_share_memory(a, b):
-        return "apart"
-    return a.__array_interface__["data"][0] - b.__array_interface__["data"][0]

@@ -11,8 +11,9 @@ import warnings
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from runmat_jit.capture import classify, host, texts
+from runmat_jit.capture import host, texts
 from runmat_jit.capture.lines import Line, warn_caller
+from runmat_jit.capture.repeated import is_repeated
 from runmat_jit.capture.streams import (
     StreamMethod,
     flush_again,
@@ -100,7 +101,7 @@ def is_text(value: Any) -> bool:
 
 def tells(calls: Iterable[Op]) -> bool:
     """Whether calls of a tape do what a second run would do again: say something, ask a clock."""
-    return any(call.fn in _TELLING or classify.is_repeated(call.fn) for call in calls)
+    return any(call.fn in _TELLING or is_repeated(call.fn) for call in calls)
 
 
 _TELLING: Final[frozenset[Any]] = frozenset(

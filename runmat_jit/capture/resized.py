@@ -31,6 +31,9 @@ def resize(
         ValueError: NumPy's own: the array is held elsewhere, or a view, or the shape is none.
 
     """
+    if tracer.passive:
+        tracer.value(value).resize(*args, **kwargs)
+        return
     if held > 1 or not is_own(tracer, value) or is_held_outside(tracer, value):
         target = tracer.value(value)
         detail = "an array that is held elsewhere changes its shape"

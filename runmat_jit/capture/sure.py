@@ -15,8 +15,8 @@ from runmat_jit.capture.classify import (
     MethodCall,
     TextMethod,
     UfuncMethod,
-    is_repeated,
 )
+from runmat_jit.capture.repeated import is_repeated
 
 _SURE_FUNCTIONS: Final[frozenset[Any]] = frozenset(
     (

@@ -73,7 +73,7 @@ class Tracer:
         self.executor = executor if boundary is None else executor.resident()
         self.states, self.lines, self.boundary = states, lines, boundary
         self.symbols = symbols  # what the extents of arguments are called, if they have names
-        self.varying = varying  # sources of numbers from outside that are data
+        self.varying = varying  # the names of reads that give data
         self.whole = whole  # the function that is to be captured whole, or else to raise
         self.patterns = Patterns() if patterns is None else patterns
         self.known_batches = known_batches
@@ -90,8 +90,7 @@ class Tracer:
         self.token: Any = None
         self.first_token: Any = None
         self.state = ErrorState(frozenset(), immediate=False)
-        self.immediate = False
-        self.at_once = False  # from here on NumPy runs each operation where the program is
+        self.immediate = self.at_once = False  # from here on NumPy runs each operation where the program is
         self.refused: list[str] = []
         self.programs: list[Any] = []  # of every batch, for explanations
         self.owned: dict[int, Any] = {}  # objects that the recording itself made
@@ -320,12 +319,7 @@ class Tracer:
             return self.call(classify.text_method(name), (value, *args), kwargs)
         return self.call(classify.method_of(name), (value, *args), kwargs)
 
-    def resize(self, value: Traced, args: tuple[Any, ...], kwargs: Any, held: int) -> None:
-        """``value.resize(...)``; ``held``: references that the program has, but for the call."""
-        if self.passive:
-            self.value(value).resize(*args, **kwargs)
-        else:
-            resized.resize(self, value, args, kwargs, held)
+    resize = resized.resize
 
     def call(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """One operation: defer it, find it to be a view, or run it."""
