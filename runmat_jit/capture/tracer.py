@@ -81,16 +81,14 @@ class Tracer:
         self.count = slots
         self.pending: list[Pending] = []
         self.steps = Steps(feed)
-        self.encoder = Encoder(self)
-        self.outside = Outside(self)
-        self.twins = Twins()
+        self.encoder, self.outside, self.twins = Encoder(self), Outside(self), Twins()
         self.inputs: set[int] = set()
         self.known: dict[int, weakref.ref[Traced]] = {}  # a real array's traced value, by identity
         self.lifted: list[Traced] = []  # the inputs: each has one traced value to the end
         self.token: Any = None
         self.first_token: Any = None
         self.state = ErrorState(frozenset(), immediate=False)
-        self.immediate = self.at_once = False  # from here on NumPy runs each operation where the program is
+        self.immediate = self.at_once = False  # the latter: from here on to the end of the call
         self.refused: list[str] = []
         self.programs: list[Any] = []  # of every batch, for explanations
         self.owned: dict[int, Any] = {}  # objects that the recording itself made
