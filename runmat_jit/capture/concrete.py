@@ -20,10 +20,13 @@ def concrete_integer(value: Any) -> Any:
 
 
 def concrete_key(key: Any) -> Any:
-    """A key with traced Python integers looked at, also inside slices and tuples."""
+    """A key with traced Python integers looked at, also inside slices and tuples.
+
+    Lengths that have formulas stay as they are: views and new arrays have formulas then.
+    """
     kind = type(key)
     if kind is slice:
-        return slice(*map(concrete_integer, (key.start, key.stop, key.step)))
+        return slice(concrete_key(key.start), concrete_key(key.stop), concrete_integer(key.step))
     if kind is tuple:
         return tuple(map(concrete_key, key))
-    return concrete_integer(key)
+    return key if kind is Traced and key._rm_extent is not None else concrete_integer(key)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from runmat_jit.capture import classify, views
-from runmat_jit.capture.concrete import concrete_integer
+from runmat_jit.capture import classify, lengths, views
+from runmat_jit.capture.concrete import concrete_integer, concrete_key
 from runmat_jit.capture.pending import Operand, ScalarOperand
 from runmat_jit.capture.storage import Geometry
 from runmat_jit.capture.traced import ARRAY, PYTHON, TEXT, Traced
@@ -49,7 +49,10 @@ def cover(tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, A
     row = classify.row_for(fn if inplace is None else inplace)
     if row is None or row.bind is None:
         return None
-    if row.kind != "elementwise":
+    if row.kind == "create":
+        args = lengths.in_formulas(tuple(map(concrete_key, args)))
+        kwargs = {name: lengths.in_formulas(concrete_key(v)) for name, v in kwargs.items()}
+    elif row.kind != "elementwise":
         args = tuple(map(concrete_integer, args))
         kwargs = {name: concrete_integer(value) for name, value in kwargs.items()}
     bound = row.bind(args, kwargs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -72,6 +73,8 @@ def branch(tracer: Tracer, value: Any, outcome_of: Callable[[Any], Any], outcome
 def guard(tracer: Tracer, value: Traced, *, test: bool = False) -> Any:
     """From here on the trace holds for this number (or its truth) only, made of arguments."""
     held, slot = value._rm_held, value._rm_slot
+    if value._rm_extent is not None and not test:
+        operator.index(value._rm_extent)  # a condition of its formulas, too
     same = exact_value(held)
     if test:
         truth, seen = bool(held), f"{bool(held)} as a condition"

@@ -22,11 +22,20 @@ import numpy as np
 
 from runmat_jit.capture.aside import Tally
 from runmat_jit.capture.key import Key, layout_of
-from runmat_jit.capture.paths import Leg, Path, batches_of, fits, is_plain, outline, shaped_path
+from runmat_jit.capture.paths import (
+    Leg,
+    Path,
+    batches_of,
+    fits,
+    is_plain,
+    lengths_of,
+    outline,
+    shaped_path,
+)
 from runmat_jit.capture.tape import Return
-from runmat_jit.capture.trace import Numbers, ShapedBatch, Shapes
+from runmat_jit.capture.trace import Length, Numbers, ShapedBatch, Shapes
 from runmat_jit.capture.tree import Departure, Fork, Segment, prune
-from runmat_jit.core.extent import Scope
+from runmat_jit.core.extent import Scope, plain
 from runmat_jit.core.protocols import Executor
 from runmat_jit.core.types import c_strides
 from runmat_jit.graph.node import Graph
@@ -52,6 +61,8 @@ class Symbols:
         self.usable = True
         self.arrays: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
         """Shape and strides (bytes) of each argument that is an array, by slot."""
+        self.lengths: dict[str, Any] = {}
+        """The traced values of those that the program asked for, by the name of the formula."""
         self._strided: list[bool] = []
         for slot, leaf in enumerate(leaves):
             if type(leaf) is np.ndarray:
@@ -96,6 +107,8 @@ class Candidate:
     recorded: Path
     path: Path
     scope: Scope
+    lengths: tuple[Length, ...] = ()
+    """Those that the program asked for: it is compared with recordings that have them, too."""
 
     def holds(self, extents: Extents) -> bool:
         """Whether a call with these extents would have been recorded alike."""
@@ -119,6 +132,16 @@ class Candidate:
             if not all(b.shows(other.program, extents) for b, other in batches):
                 return 0
         return len(self.path)
+
+    def measures(self, path: Path, extents: Extents) -> bool:
+        """Whether its formulas give the lengths that were recorded for extents."""
+        found = self.scope.values(extents)
+        theirs = {step.slot: plain(step.number) for step in lengths_of(path)}
+        return found is not None and all(
+            found[self.scope.name(step.number)] == theirs[step.slot]
+            for step in self.lengths
+            if step.slot in theirs
+        )
 
     def prepare(self, extents: Extents) -> None:
         """Have programs ready for extents like these."""
@@ -167,7 +190,7 @@ class Site:
         for candidate in self.untried:
             first = candidate.path[0].segment
             if not first.holds([*slots, *(None,) * (first.size - len(slots))]):
-                return Intent(trial=candidate)
+                return Intent(Symbols(leaves) if candidate.lengths else None, trial=candidate)
         count = len(self.trusted) + len(self.untried)
         if self.reference is None or self.failures >= FAILURES or count >= CANDIDATES:
             return Intent()
@@ -204,7 +227,7 @@ class Family:
         """Take in what a recording from a site on gave."""
         path = (Leg(site.outcome, path[0].segment), *path[1:])
         try:
-            if intent.symbols is not None:
+            if intent.symbols is not None and intent.trial is None:
                 made = candidate_of(path, intent.symbols, executor)
                 self.add(site, made, extents)
             elif is_plain(path):
@@ -224,14 +247,14 @@ class Family:
             return
         made.prepare(extents)
         reference, others = site.reference
-        tried = others != extents and made.holds(others)
+        tried = others != extents and made.holds(others) and not made.lengths
         if not tried or not self.compare(site, made, reference, others):
             site.untried = (*site.untried, made)
 
     def compare(self, site: Site, candidate: Candidate, path: Path, extents: Extents) -> bool:
         """Have later calls run what of a candidate is right for these extents, if anything is."""
         count = candidate.common(path, extents)
-        if not count:
+        if not count or not candidate.measures(path, extents):
             return False
         if count < len(candidate.path):
             rest = candidate.split(count)
@@ -294,8 +317,10 @@ def candidate_of(path: Path, symbols: Symbols, executor: Executor) -> Candidate 
         return None
     symbols.scope.close()
     extents = symbols.extents()
-    conditions = Shapes(extents, symbols.scope.function(()))
+    lengths = lengths_of(path)
+    numbers = symbols.scope.function([length.number for length in lengths])
+    conditions = Shapes(extents, numbers, tuple([length.slot for length in lengths]))
     made = shaped_path(path, dict(zip(map(id, batches), templates, strict=True)), extents)
     first = replace(made[0].segment, early=(conditions, *made[0].segment.early))
     ours = (Leg(path[0].outcome, first), *made[1:])
-    return Candidate(path, ours, symbols.scope)
+    return Candidate(path, ours, symbols.scope, lengths)

@@ -263,7 +263,10 @@ class CapturedFunction:
         capturer = self.capturer
         before = slots if departure is None else departure.slots
         intent = Intent() if site is None else site.intent(slots, before)
-        tracer = self.tracer(len(slots), departure, boundary, intent.symbols)
+        symbols = intent.symbols
+        if departure is not None and departure.measured and symbols is None:
+            symbols = Symbols(slots)  # the replay that goes on here had slots for lengths
+        tracer = self.tracer(len(slots), departure, boundary, symbols)
         body = self.body(tracer, (*args, *kwargs.values()))
         if isinstance(body, Reason):
             return self.run_plain(args, kwargs, body, boundary)

@@ -288,7 +288,10 @@ class Hooks(HookBase):
     # -- what builtins get -------------------------------------------------------------------------
     def length(self, value: Any) -> int:
         """``len``, guarded where the container is outside."""
-        return len(self.given(value))
+        seen = self.given(value)
+        if type(seen) is Traced and seen._rm_kind == ARRAY and seen.ndim:
+            return seen.shape[0]  # type: ignore[no-any-return]  # a number, which may be traced
+        return len(seen)
 
     def shadowed(self, value: Any) -> Any:
         """What is iterated: arrays lifted; the rest as it is, and an effect if it is not known."""

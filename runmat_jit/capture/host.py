@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from runmat_jit.capture import classify, raised
+from runmat_jit.capture import classify, lengths, raised
 from runmat_jit.capture.decisions import branch
 from runmat_jit.capture.feed import placed_structure, structure_of
 from runmat_jit.capture.lines import Line, call_at, hide_our_frames, stack_level
@@ -93,6 +93,7 @@ def run_scalar(tracer: Tracer, fn: Any, args: tuple[Any, ...]) -> Any:
     if type(value) not in SCALARS:
         return look_at_all(tracer, args, value)
     made = tracer.lift(value, None, roots)
+    made._rm_extent = lengths.formula_of(fn, args)
     wanted = type(value)
     op = Op(fn, tuple(map(tracer.encode, args)), {}, tracer.encode(made), source)
     if roots is not None:

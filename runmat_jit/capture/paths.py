@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from runmat_jit.capture.tape import Return
-from runmat_jit.capture.trace import Batch, Call, Check, Free, Numbers, ShapedBatch, Shapes
+from runmat_jit.capture.trace import Batch, Call, Check, Free, Length, Numbers, ShapedBatch, Shapes
 from runmat_jit.capture.tree import Fork, Segment
 
 
@@ -43,7 +43,8 @@ def shaped_path(path: Path, templates: Mapping[int, Any], extents: Numbers) -> P
         leave = segment.exit
         if isinstance(leave, Fork):
             leave = Fork(leave.value, leave.outcome_of, {made[-1].outcome: (made[-1].segment,)})
-        made.append(Leg(outcome, replace(segment, used=0, steps=steps, exit=leave)))
+        early = tuple([step for step in segment.early if not isinstance(step, Length)])
+        made.append(Leg(outcome, replace(segment, used=0, early=early, steps=steps, exit=leave)))
     return tuple(reversed(made))
 
 
@@ -66,13 +67,19 @@ def batches_of(path: Path) -> list[Batch]:
     return [step for leg in path for step in leg.segment.steps if isinstance(step, Batch)]
 
 
+def lengths_of(path: Path) -> tuple[Length, ...]:
+    """The lengths that the program asked for."""
+    steps = [step for leg in path for step in leg.segment.early]
+    return tuple([step for step in steps if isinstance(step, Length)])
+
+
 def is_plain(path: Path) -> bool:
     """Whether a path leads to the end of a call, by steps that say the same for every shape."""
     steps = [step for leg in path for step in (*leg.segment.early, *leg.segment.steps)]
     return (
         isinstance(path[-1].segment.exit, Return)
         and all(
-            isinstance(step, Batch | Check | Free)
+            isinstance(step, Batch | Check | Free | Length)
             or (isinstance(step, Call) and not tells_shapes(step.op.structure))
             for step in steps
         )

@@ -39,8 +39,8 @@ class Steps:
     others hang on its fork.
     """
 
-    def __init__(self, feed: Feed | None) -> None:
-        self.feed = feed
+    def __init__(self, feed: Feed | None, *, measured: bool = False) -> None:
+        self.feed, self.measured = feed, measured
         self.entries: list[Noted] = []
         self.count = 0  # of entries, those of the feed included
         self.early: list[Step] = []
@@ -234,6 +234,7 @@ class Steps:
             steps=tuple(self.steps),
             noted=noted,
             exit=leave,
+            measured=self.measured,
         )
         if self._link is None:
             self.head = segment

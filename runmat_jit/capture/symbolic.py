@@ -7,6 +7,7 @@ the recording holds for this shape alone.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -36,6 +37,8 @@ def view_of(
         return made
     if fn is classify.GETITEM:
         found = indexed(parent, rest[0])
+    elif getattr(fn, "__name__", "") in ("reshape", "ravel") and not kwargs:
+        found = reshaped(parent, rest)
     else:
         found = rearranged(parent, fn, rest, kwargs)
     if found is None or numbers_of(found) != numbers_of(made):
@@ -98,8 +101,10 @@ def indexed(parent: Geometry, key: Any) -> Geometry | None:
                 first, count, step = walked(part, extent)
                 kept.append((count, stride * step))
             else:
-                number = operator.index(part)
+                number = _whole(part)
                 first = number + extent if number < 0 else number
+                if not 0 <= first < extent:
+                    return None
             offset = offset + first * stride
     return _with(parent, offset, kept)
 
@@ -112,7 +117,7 @@ def walked(part: slice, extent: int) -> tuple[int, int, int]:
     def place(index: Any, default: int) -> int:
         if index is None:
             return default
-        number: int = operator.index(index)
+        number = _whole(index)
         if number < 0:
             return max(number + extent, lowest)
         return min(number, highest)
@@ -122,6 +127,30 @@ def walked(part: slice, extent: int) -> tuple[int, int, int]:
     distance = last - first if step > 0 else first - last
     count = (distance + abs(step) - 1) // abs(step) if distance > 0 else 0
     return first, count, step
+
+
+def _whole(number: Any) -> int:
+    """A position of a key; one that is a formula stays one."""
+    return number if isinstance(number, Extent) else operator.index(number)  # type: ignore[return-value]  # as extent()
+
+
+def reshaped(parent: Geometry, rest: Sequence[Any]) -> Geometry | None:
+    """What ``reshape`` and ``ravel`` show of an array whose elements lie one after the other."""
+    wanted = rest[0] if len(rest) == 1 and isinstance(rest[0], tuple | list) else rest or (-1,)
+    size = parent.dtype.itemsize
+    strides = [step * size for step in c_strides(parent.shape)]
+    if any(a != b for a, b in zip(parent.strides, strides, strict=True)):
+        return None
+    if not all(isinstance(extent, Extent) or type(extent) is int for extent in wanted):
+        return None
+    shape = [None if extent == -1 else extent for extent in wanted]
+    total, known = math.prod(parent.shape), math.prod(n for n in shape if n is not None)
+    missing = total // known if None in shape and known > 0 else 1
+    if known * missing != total:
+        return None
+    made = tuple([missing if extent is None else extent for extent in shape])
+    steps = [step * size for step in c_strides(made)]
+    return _with(parent, parent.offset, list(zip(made, steps, strict=True)))
 
 
 def rearranged(

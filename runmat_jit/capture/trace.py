@@ -13,6 +13,7 @@ from runmat_jit.capture.pytree import take_apart
 from runmat_jit.capture.storage import FREED_BYTES
 from runmat_jit.capture.tape import Guard, Nest, Op, Ref, build
 from runmat_jit.core.errstate import call_under, warnings_raise
+from runmat_jit.core.extent import plain
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.protocols import Program, Template
 from runmat_jit.ops.promotion import fits
@@ -102,6 +103,8 @@ class Shapes:
 
     extents: Numbers
     holds: Callable[..., tuple[int, ...] | None]
+    slots: tuple[int, ...] = ()
+    """Where the lengths go that the program asked for, of which ``holds`` gives the values."""
     upto: int = 0
 
     def run(self, slots: list[Any]) -> None:
@@ -111,8 +114,26 @@ class Shapes:
             Stale: another shape would have been recorded otherwise.
 
         """
-        if self.holds(*self.extents(slots)) is None:
+        lengths = self.holds(*self.extents(slots))
+        if lengths is None:
             raise Stale("extents for which this was not recorded")
+        if self.slots:
+            slots.extend([None] * (self.slots[-1] + 1 - len(slots)))
+            for slot, length in zip(self.slots, lengths, strict=True):
+                slots[slot] = length
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """A length of the shape for which a trace was recorded; it may be a formula."""
+
+    slot: int
+    number: int
+    upto: int = 0
+
+    def run(self, slots: list[Any]) -> None:
+        """Fill the slot."""
+        slots[self.slot] = plain(self.number)
 
 
 def scalar_of(value: Any, dtype: np.dtype) -> np.ndarray:
@@ -291,4 +312,4 @@ def brought(value: Any) -> Any:
     return value
 
 
-Step = Batch | Call | Raises | Check | Free | Settle | Adopt | Shapes
+Step = Batch | Call | Raises | Check | Free | Settle | Adopt | Shapes | Length

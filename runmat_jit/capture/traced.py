@@ -48,6 +48,7 @@ class Traced:
 
     __slots__ = (
         "__weakref__",
+        "_rm_extent",  # of lengths that the program asked for: the formula
         "_rm_form",  # None until it is asked for, and after its geometry has changed
         "_rm_geometry",  # where its elements lie (arrays and pending NumPy scalars)
         "_rm_held",  # the real value; None while pending
@@ -75,6 +76,7 @@ class Traced:
         self._rm_held, self._rm_geometry, self._rm_roots = held, geometry, roots
         self._rm_form = form
         self._rm_origin: Any = None
+        self._rm_extent: Any = None
         self._rm_standin: Any = None
 
     # -- what the value is -----------------------------------------------------------------------
@@ -89,7 +91,7 @@ class Traced:
     @property
     def shape(self) -> Any:
         shape = self._rm_geometry.shape if self._rm_geometry else self._rm_held.shape
-        return shape if self._rm_tracer.symbols is None else tuple(map(operator.index, shape))
+        return shape if self._rm_tracer.symbols is None else self._rm_tracer.shape_of(shape)
 
     @property
     def dtype(self) -> Any:
@@ -106,7 +108,9 @@ class Traced:
 
     @property
     def size(self) -> int:
-        return math.prod(self.shape)
+        if self._rm_tracer.symbols is None or self._rm_geometry is None:
+            return math.prod(self.shape)
+        return self._rm_tracer.count_of(self._rm_geometry.shape)  # type: ignore[no-any-return]  # a number or one that is traced
 
     @property
     def itemsize(self) -> int:

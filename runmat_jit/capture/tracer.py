@@ -22,6 +22,7 @@ from runmat_jit.capture import (
     decisions,
     deferral,
     host,
+    lengths,
     resized,
     unseen,
     views,
@@ -80,7 +81,7 @@ class Tracer:
         self.thread = get_ident()
         self.count = slots
         self.pending: list[Pending] = []
-        self.steps = Steps(feed)
+        self.steps = Steps(feed, measured=symbols is not None)
         self.encoder, self.outside, self.twins = Encoder(self), Outside(self), Twins()
         self.inputs: set[int] = set()
         self.known: dict[int, weakref.ref[Traced]] = {}  # a real array's traced value, by identity
@@ -317,7 +318,7 @@ class Tracer:
             return self.call(classify.text_method(name), (value, *args), kwargs)
         return self.call(classify.method_of(name), (value, *args), kwargs)
 
-    resize = resized.resize
+    resize, shape_of, count_of = resized.resize, lengths.shape_of, lengths.count_of
 
     def call(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """One operation: defer it, find it to be a view, or run it."""

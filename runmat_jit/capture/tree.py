@@ -57,6 +57,8 @@ class Segment:
     noted: list[Noted]
     exit: Fork | Return
     used: int = 0
+    measured: bool = False
+    """It was recorded with traced lengths: so is what follows."""
 
     @property
     def entries(self) -> list[Entry]:
@@ -161,6 +163,11 @@ class Departure:
             if isinstance(trail[-1], Branch):
                 trail[-1] = replace(trail[-1], outcome=outcome)
         return trail
+
+    @property
+    def measured(self) -> bool:
+        """Whether lengths were traced where it comes from."""
+        return bool(self.path) and self.path[0][1].measured
 
     @property
     def whole(self) -> bool:

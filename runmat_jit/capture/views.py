@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from runmat_jit.capture import classify, symbolic, unseen
-from runmat_jit.capture.concrete import MISS, concrete_integer
+from runmat_jit.capture import classify, lengths, symbolic, unseen
+from runmat_jit.capture.concrete import MISS, concrete_integer, concrete_key
 from runmat_jit.capture.pending import Pending
 from runmat_jit.capture.storage import Storage
 from runmat_jit.capture.tape import Compute, Op
@@ -27,7 +27,9 @@ def is_basic(key: Any) -> bool:
     """Whether a key gives a view (or a scalar), whatever the values are."""
     parts = key if type(key) is tuple else (key,)
     return all(
-        type(part) is not Traced and isinstance(part, _BASIC) and not isinstance(part, bool)
+        (type(part) is not Traced or lengths.is_length(part))
+        and isinstance(part, _BASIC)
+        and not isinstance(part, bool)
         for part in parts
     )
 
@@ -41,14 +43,15 @@ def attempt(
         return MISS
     if not (is_basic(args[1]) if getitem else classify.is_view(fn)):
         return MISS
-    rest = tuple(map(concrete_integer, args[1:]))
+    rest = tuple(map(concrete_key, args[1:]))
     kwargs = {name: concrete_integer(value) for name, value in kwargs.items()}
-    if holds_traced(rest) or holds_traced(kwargs) or unstable(args[0]):
+    numbers = lengths.in_numbers(rest)
+    if holds_traced(numbers) or holds_traced(kwargs) or unstable(args[0]):
         return MISS
     if copies(fn, args[0], rest, kwargs):
         return MISS
     source = shape_array(tracer, args[0])
-    made = fn(source, *rest, **kwargs)
+    made = fn(source, *numbers, **kwargs)
     if made is source:
         if fn is np.ascontiguousarray:  # of another layout it is a copy
             symbolic.settle(args[0]._rm_geometry)
@@ -116,10 +119,10 @@ def adopt(tracer: Tracer, parent: Traced, made: Any, origin: tuple[Any, ...]) ->
     place = at.storage.locate(made) if made.size else None
     if place is None:
         return None
-    place = symbolic.view_of(at, place, fn, rest, kwargs)
+    place = symbolic.view_of(at, place, fn, lengths.in_formulas(rest), kwargs)
     slot = tracer.slot()
     view = Traced(tracer, slot, ARRAY, geometry=place.at_slot(slot))
-    view._rm_origin = (parent, fn, rest, kwargs)
+    view._rm_origin = (parent, fn, lengths.in_numbers(rest), kwargs)
     if at.storage.memory is not None:
         view._rm_held = made
         tracer.remember(made, view)
@@ -149,10 +152,10 @@ def element(tracer: Tracer, value: Traced, key: Any) -> tuple[bool, Any]:
     whole = parts if Ellipsis in parts else (*parts, Ellipsis)
     at = value._rm_geometry
     assert at is not None, "arrays have a geometry"
-    place = at.storage.locate(source[whole])
+    place = at.storage.locate(source[lengths.in_numbers(whole)])
     if place is None or place.dtype not in COMPILED_DTYPES:
         return MISS
-    place = symbolic.view_of(at, place, classify.GETITEM, (whole,), {})
+    place = symbolic.view_of(at, place, classify.GETITEM, (lengths.in_formulas(whole),), {})
     storage = Storage(tracer.slot(), place.dtype, (), ())
     traced = tracer.new_storage(storage, GENERIC)
     line = tracer.here()

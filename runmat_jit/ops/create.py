@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from runmat_jit.core.extent import Extent
 from runmat_jit.core.types import TensorType
 from runmat_jit.ops import sign
 from runmat_jit.ops.promotion import fits, is_compiled, kind_of, promote, shape_of
@@ -118,7 +119,10 @@ def _read_arange(args: Arguments, kwargs: Keywords) -> Bound:
         start, stop = 0, start
     step = 1 if step is None else step
     start = 0 if start is None else start
-    if any(type(number) not in (int, float) for number in (start, stop, step)):
+    counted = isinstance(stop, Extent) and (type(start), step) == (int, 1)
+    if any(type(number) not in (int, float) for number in (start, step)):
+        raise NotCovered
+    if type(stop) not in (int, float) and not counted:
         raise NotCovered
     dtype = dtype_of(given.get("dtype"))
     return Bound((), {"start": start, "stop": stop, "step": step, "dtype": dtype})
@@ -126,9 +130,9 @@ def _read_arange(args: Arguments, kwargs: Keywords) -> Bound:
 
 def _arange_result(_operands: tuple[Operand, ...], params: Params) -> Result | None:
     start, stop, step = (params[name] for name in ("start", "stop", "step"))
-    assert all(isinstance(number, (int, float)) for number in (start, stop, step))
+    assert all(isinstance(number, (int, float, Extent)) for number in (start, stop, step))
     numbers: tuple[Any, ...] = (start, stop, step)
-    whole = all(isinstance(number, int) for number in numbers)
+    whole = all(isinstance(number, (int, Extent)) for number in numbers)
     default = "int64" if whole else "float64"
     dtype = np.dtype(default if params["dtype"] is None else str(params["dtype"]))
     safe = all(abs(number) < _EXACT for number in numbers) and step != 0
@@ -136,7 +140,8 @@ def _arange_result(_operands: tuple[Operand, ...], params: Params) -> Result | N
         return None
     if dtype.kind == "i" and not whole:
         return None
-    extent = max(0, math.ceil((numbers[1] - numbers[0]) / numbers[2]))
+    distance = numbers[1] - numbers[0]
+    extent = max(0, distance if numbers[2] == 1 and whole else math.ceil(distance / numbers[2]))
     last = numbers[0] + numbers[2] * extent
     if not (fits(last, dtype) and fits(numbers[0], dtype) and fits(numbers[2], dtype)):
         return None

@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 
+from runmat_jit.core.extent import Extent
 from runmat_jit.core.types import COMPILED_DTYPES, TensorType, broadcast_shapes
 from runmat_jit.ops.spec import Operand, Params, Result
 
@@ -115,6 +116,9 @@ def fits(value: complex, dtype: np.dtype) -> bool:
                 8 * dtype.itemsize - 1
             )
         return dtype.kind != "f" or not finite or abs(value) <= _largest(dtype)
+    if isinstance(value, Extent):
+        most = np.iinfo(dtype).max if dtype.kind == "i" else int(_largest(np.dtype(np.float16)))
+        return bool(-most <= value <= most)
     return False
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from runmat_jit.core.extent import Extent
 from runmat_jit.ops.spec import Bound
 
 Arguments = tuple[Any, ...]
@@ -96,8 +97,8 @@ def destination(out: Any) -> Any:
 
 def whole(value: Any) -> int:
     """A plain whole number."""
-    if type(value) is int:
-        return value
+    if type(value) is int or isinstance(value, Extent):
+        return value  # type: ignore[return-value]  # as extent()
     if isinstance(value, np.integer):
         return int(value)
     raise NotCovered
