@@ -88,7 +88,7 @@ def take_over(tracer: Tracer, value: Traced, made: Traced) -> None:
     assert before is not None, "is_own() saw one"
     assert at is not None, "NumPy resizes arrays of numbers to arrays of numbers"
     before.storage.forsake(tracer.dead)
-    value._rm_slot, value._rm_ref, value._rm_held = made._rm_slot, made._rm_ref, made._rm_held
+    value._rm_slot, value._rm_held = made._rm_slot, made._rm_held
     value._rm_geometry, value._rm_form, value._rm_standin = at, None, None
     at.storage.owned_by(value, tracer.dead, is_freed=at.storage.is_freed)
     tracer.remember(made._rm_held, value)

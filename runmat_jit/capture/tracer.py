@@ -160,13 +160,7 @@ class Tracer:
             self.effect("value-leaves", detail)
         return self.value(value)
 
-    def look(self, value: Traced, use: str) -> Any:
-        """The real value, because Python decides by it."""
-        return decisions.look(self, value, use)
-
-    def truth(self, value: Traced) -> bool:
-        """The truth of a value, because Python branches by it."""
-        return decisions.truth(self, value)
+    look, truth = decisions.look, decisions.truth  # Python decides by a value
 
     # -- values ------------------------------------------------------------------------------------
     def slot(self) -> int:

@@ -205,7 +205,7 @@ _ROWS: Final = (
     Cause(
         "unknown-call",
         "capture",
-        "A function was called that may do anything, such as to read a file or a clock.",
+        "A function was called that may do anything, such as to read a file.",
         "Call it before or after, outside of the decorated function.",
     ),
     Cause(
