@@ -245,7 +245,8 @@ def call_method(hooks: Hooks, fn: types.MethodType, args: Args, kwargs: Kwargs) 
         return logs.call(hooks, fn, args, kwargs)
     if fn.__self__ is os.environ and fn.__name__ == "get":
         return environment.get(hooks, args, kwargs)
-    return call(hooks, fn.__func__, (fn.__self__, *args), kwargs)
+    twin = hooks.tracer.twins.of_original(fn.__self__)  # what the program sees of the object
+    return call(hooks, fn.__func__, (fn.__self__ if twin is None else twin.copy, *args), kwargs)
 
 
 def call_partial(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:

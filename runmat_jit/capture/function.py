@@ -18,9 +18,8 @@ from runmat_jit.capture.hooks import Hooks
 from runmat_jit.capture.key import (
     HoldsArrays,
     Key,
-    NotCapturable,
     call_key,
-    require_capturable,
+    refusal_of,
 )
 from runmat_jit.capture.paths import path_of, programs_of
 from runmat_jit.capture.prints import tells
@@ -122,10 +121,10 @@ class CapturedFunction:
                 departure, site = self.depart(key, known.root, departure)
             elif found.misses >= MISSES_LIMIT and not self.whole:
                 found.driven, found.root = True, Fork()
-        try:
-            require_capturable(slots[:leaves])
-        except NotCapturable as reason:
-            return self.run_plain(args, kwargs, Reason(reason.reason, str(reason)), boundary)
+        refused = refusal_of(slots[:leaves])
+        if refused is not None:
+            slots.clear()  # else objects that the program lets go would live on
+            return self.run_plain(args, kwargs, refused, boundary)
         if departure is None and site is None and boundary is None:
             site = self.families.site(key, None)
         return self.record(

@@ -19,8 +19,10 @@ import numpy as np
 
 from runmat_jit.capture.alike import relation
 from runmat_jit.capture.array import Array
+from runmat_jit.capture.plain_objects import in_class
 from runmat_jit.capture.pytree import is_namedtuple, take_apart
 from runmat_jit.capture.values import NUMBERS, is_number, is_opaque, is_traceable
+from runmat_jit.core.reasons import Reason
 from runmat_jit.core.types import c_strides
 
 _FLAGS = 0x500  # NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE
@@ -174,10 +176,15 @@ def require_capturable(leaves: list[Any]) -> None:
     """Refuse arguments that a recording cannot stand in for, or gains nothing from.
 
     Raises:
-        NotCapturable: a subclass of ndarray, an array of objects, or only arrays whose memory
-            kernels cannot read (unaligned, byte-swapped, records, text, dates, long double).
+        NotCapturable: an object with a finalizer, a subclass of ndarray, an array of objects, or
+            only arrays whose memory kernels cannot read (unaligned, byte-swapped, records, text,
+            dates, long double).
 
     """
+    for leaf in leaves:
+        if type(in_class(type(leaf), "__del__")) is types.FunctionType:
+            detail = f"an argument, a {type(leaf).__name__}, has a finalizer, which runs in time"
+            raise NotCapturable("outside-object", detail)
     arrays = [leaf for leaf in leaves if isinstance(leaf, np.ndarray)]
     compiled = any(type(leaf) is np.ndarray and is_traceable(leaf) for leaf in arrays)
     for leaf in arrays:
@@ -190,6 +197,15 @@ def require_capturable(leaves: list[Any]) -> None:
             aligned = "unaligned " if known else ""
             detail = f"an argument is an {aligned}array of dtype {leaf.dtype}"
             raise NotCapturable("array-dtype", detail)
+
+
+def refusal_of(leaves: list[Any]) -> Reason | None:
+    """Why a call with these arguments is plain; None where it can be recorded."""
+    try:
+        require_capturable(leaves)
+    except NotCapturable as refused:
+        return Reason(refused.reason, str(refused))
+    return None
 
 
 def is_constant(value: Any) -> bool:

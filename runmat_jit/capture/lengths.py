@@ -25,7 +25,7 @@ _COUNTED: Final = ("add", "sub", "mul", "floordiv", "mod", "neg", "min", "max", 
 def length_of(tracer: Tracer, extent: int) -> Any:
     """What the program sees of an extent; numbers that are no formulas are what they are."""
     symbols = tracer.symbols
-    if symbols is None or not isinstance(extent, Extent) or extent.scope is not symbols.scope:
+    if symbols is None or tracer.closed or not isinstance(extent, Extent):
         return plain(extent)
     known = symbols.lengths.get(extent.name)
     if known is None:

@@ -230,8 +230,8 @@ _ROWS: Final = (
     Cause(
         "outside-object",
         "capture",
-        "An object from outside runs code of its own when it is used: operators, iteration, "
-        "methods of builtin classes.",
+        "An object from outside runs code of its own when it is used, or when nobody holds it any "
+        "more: operators, iteration, methods of builtin classes, a finalizer.",
         "Pass the numbers and arrays in it as arguments.",
     ),
     Cause(

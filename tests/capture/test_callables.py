@@ -1,6 +1,7 @@
 """Methods, partials and closures among arguments, and their state; oracle: plain Python."""
 
 import functools
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -148,6 +149,59 @@ def test_a_method_that_changes_its_object():
         return f(x) + f(x)
 
     check(twice, lambda rng: (rng.normal(size=5), Counting().note))
+
+
+@dataclass
+class Box:
+    factor: float
+
+    def scale(self, x):
+        return x * self.factor
+
+
+def test_a_method_sees_what_the_program_has_stored():
+    def program(x, box, scale):
+        y = scale(x)
+        box.factor = 7.0
+        return y, scale(x), box.scale(x)
+
+    def make(rng):
+        box = Box(rng.normal())
+        return rng.normal(size=4), box, box.scale
+
+    check(program, make, seeds=(0, 1, 0, 1))
+
+
+def test_a_method_of_a_dataclass_that_is_no_argument():
+    check(apply, lambda rng: (rng.normal(size=4), Box(rng.normal()).scale), seeds=(0, 1, 2, 0))
+
+
+class Finalized:
+    gone = 0
+
+    def __del__(self):
+        Finalized.gone += 1
+
+
+def test_finalizers_of_arguments_run_in_time():
+    def popped(x, holder):
+        last = holder.pop()
+        before = Finalized.gone
+        del last
+        return x * Finalized.gone, before
+
+    def cleared(x, holder):
+        holder.clear()
+        return x * Finalized.gone
+
+    for program in (popped, cleared):
+        decorated = runmat.jit(program)
+        for _ in range(4):
+            seen = []
+            for fn in (program, decorated):
+                Finalized.gone = 0
+                seen.append(fn(np.ones(2), [Finalized(), Finalized()]))
+            np.testing.assert_equal(seen[1], seen[0])
 
 
 class Schedule:
