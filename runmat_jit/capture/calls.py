@@ -210,7 +210,8 @@ def call_of_standard_library(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) 
     if fn is os.getenv:
         return environment.get(hooks, args, kwargs)
     if fn in PURE_STANDARD and all(type(arg) is str for arg in args) and not kwargs:
-        return fn(*args)
+        made = fn(*args)
+        return hooks.fresh(made) if type(made) is list else made
     if containers.is_method(hooks, fn, args):
         return fn(*args, **kwargs)
     if fn is dataclasses.replace and len(args) == 1 and is_instance(args[0]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 import types
@@ -47,6 +48,7 @@ PURE_STANDARD: Final[frozenset[Any]] = frozenset(
     (
         *(os.path.join, os.path.basename, os.path.dirname, os.path.split, os.path.splitext),
         *(os.path.normpath, os.path.isabs),
+        *(re.findall, re.split, re.sub, re.escape),
     )
 )
-"""Functions of the standard library that make text or truth values of text alone."""
+"""Functions of the standard library that make text, lists of it or truth values of text alone."""
