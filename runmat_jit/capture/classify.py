@@ -25,12 +25,13 @@ class MethodCall:
     """``value.name(*args)`` as a function of the value; equal by name.
 
     ``draws``: the value is a random generator, whose state advances; ``sure``: what succeeded once
-    does so for all values of its operands.
+    does so for all values of its operands; ``tells``: the value is a logger, which says something.
     """
 
     name: str
     draws: bool = False
     sure: bool = False
+    tells: bool = False
 
     def __call__(self, value: Any, /, *args: Any, **kwargs: Any) -> Any:
         return getattr(value, self.name)(*args, **kwargs)

@@ -42,7 +42,7 @@ def call(hooks: Hooks, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     if level is None or not (known and quiet and (tracer.steps.feeding or writes(logger, level))):
         return host.run_effect(tracer, fn, args, kwargs, "capture does not know what handles it")
     host.run_host(tracer, require_writing, (logger, level), {}, writes=False)
-    method = MethodCall(name, draws=True, sure=True)
+    method = MethodCall(name, draws=True, sure=True, tells=True)
     return host.run_host(tracer, method, (logger, *args), {}, writes=True)
 
 

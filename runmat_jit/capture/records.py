@@ -56,7 +56,7 @@ def host_calls(calls: Iterable[Op]) -> tuple[tuple[str, SourceLine | None], ...]
 
 def is_host_call(op: Op) -> bool:
     """Whether NumPy computes it; views and Python's own arithmetic are nobody's work."""
-    if op.meaning is not None or op.view:
+    if op.meaning is not None or op.view or getattr(op.fn, "tells", False):
         return False
     if op.fn is classify.GETITEM or op.fn is classify.SETITEM:
         return bool(refs(op.args[1]))  # by arrays; other keys are views and elements
