@@ -31,6 +31,7 @@ from runmat_jit.capture.paths import (
     lengths_of,
     outline,
     shaped_path,
+    shapes_of,
 )
 from runmat_jit.capture.tape import Return
 from runmat_jit.capture.trace import Length, Numbers, ShapedBatch, Shapes
@@ -50,6 +51,7 @@ FAILURES = 3
 """Recordings that were wrong, after which a site is recorded for each shape."""
 
 Extents = tuple[int, ...]
+Shape = tuple[int, ...]
 
 
 class Symbols:
@@ -63,10 +65,18 @@ class Symbols:
         """Shape and strides (bytes) of each argument that is an array, by slot."""
         self.lengths: dict[str, Any] = {}
         """The traced values of those that the program asked for, by the name of the formula."""
+        self.shape: Shape | None = None
+        """Of what NumPy computes just now, in formulas, if a law tells."""
         self._strided: list[bool] = []
         for slot, leaf in enumerate(leaves):
             if type(leaf) is np.ndarray:
                 self.arrays[slot] = self._array(leaf)
+
+    def describes(self, shape: Extents, strides: Extents, itemsize: int) -> bool:
+        """Whether the law tells of an array that NumPy has made: its shape, in C order."""
+        if self.shape is None or tuple(map(plain, self.shape)) != shape:
+            return False
+        return strides == tuple([step * itemsize for step in c_strides(shape)])
 
     def _array(self, array: np.ndarray) -> tuple[tuple[int, ...], tuple[int, ...]]:
         layout, shape = layout_of(array), tuple(map(self._named, array.shape))
@@ -108,7 +118,14 @@ class Candidate:
     path: Path
     scope: Scope
     lengths: tuple[Length, ...] = ()
-    """Those that the program asked for: it is compared with recordings that have them, too."""
+    """Those that the program asked for."""
+    shapes: tuple[Shape, ...] = ()
+    """Those of arrays that NumPy's own calls make."""
+
+    @property
+    def measured(self) -> bool:
+        """Whether plain recordings have less to compare: then it is another one with formulas."""
+        return bool(self.lengths or self.shapes)
 
     def holds(self, extents: Extents) -> bool:
         """Whether a call with these extents would have been recorded alike."""
@@ -136,12 +153,14 @@ class Candidate:
     def measures(self, path: Path, extents: Extents) -> bool:
         """Whether its formulas give the lengths that were recorded for extents."""
         found = self.scope.values(extents)
+        if found is None:
+            return False
         theirs = {step.slot: plain(step.number) for step in lengths_of(path)}
-        return found is not None and all(
-            found[self.scope.name(step.number)] == theirs[step.slot]
-            for step in self.lengths
-            if step.slot in theirs
-        )
+        pairs = [(step.number, theirs.get(step.slot)) for step in self.lengths]
+        for ours, other in zip(self.shapes, shapes_of(path), strict=False):
+            pairs += zip(ours, map(plain, other), strict=True)
+        values = [(found.get(self.scope.name(a), a), b) for a, b in pairs if b is not None]
+        return all(a == b for a, b in values)
 
     def prepare(self, extents: Extents) -> None:
         """Have programs ready for extents like these."""
@@ -183,6 +202,8 @@ class Site:
     """What was last recorded plainly, and for what."""
     trusted: tuple[Candidate, ...] = ()
     untried: tuple[Candidate, ...] = ()
+    hosted: bool = False
+    """What was recorded plainly had arrays that NumPy's own calls made."""
     failures: int = 0
 
     def intent(self, leaves: Sequence[Any], slots: Sequence[Any]) -> Intent:
@@ -190,9 +211,10 @@ class Site:
         for candidate in self.untried:
             first = candidate.path[0].segment
             if not first.holds([*slots, *(None,) * (first.size - len(slots))]):
-                return Intent(Symbols(leaves) if candidate.lengths else None, trial=candidate)
+                return Intent(Symbols(leaves) if candidate.measured else None, trial=candidate)
         count = len(self.trusted) + len(self.untried)
-        if self.reference is None or self.failures >= FAILURES or count >= CANDIDATES:
+        known = self.reference is not None or self.hosted
+        if not known or self.failures >= FAILURES or count >= CANDIDATES:
             return Intent()
         return Intent(symbols=Symbols(leaves))
 
@@ -232,6 +254,8 @@ class Family:
                 self.add(site, made, extents)
             elif is_plain(path):
                 site.reference = path, extents
+            elif is_plain(path, hosted=True):
+                site.hosted = True
             if intent.trial is not None and intent.trial in site.untried:
                 site.untried = tuple(each for each in site.untried if each is not intent.trial)
                 if not self.compare(site, intent.trial, path, extents):
@@ -242,13 +266,13 @@ class Family:
 
     def add(self, site: Site, made: Candidate | None, extents: Extents) -> None:
         """Take in a candidate, at once if it says of the reference what was recorded."""
-        if made is None or site.reference is None:
+        if made is None or (site.reference is None and not made.measured):
             site.failures += 1
             return
         made.prepare(extents)
-        reference, others = site.reference
-        tried = others != extents and made.holds(others) and not made.lengths
-        if not tried or not self.compare(site, made, reference, others):
+        plain_one = None if made.measured else site.reference
+        tried = plain_one is not None and plain_one[1] != extents and made.holds(plain_one[1])
+        if plain_one is None or not tried or not self.compare(site, made, *plain_one):
             site.untried = (*site.untried, made)
 
     def compare(self, site: Site, candidate: Candidate, path: Path, extents: Extents) -> bool:
@@ -320,7 +344,9 @@ def candidate_of(path: Path, symbols: Symbols, executor: Executor) -> Candidate 
     lengths = lengths_of(path)
     numbers = symbols.scope.function([length.number for length in lengths])
     conditions = Shapes(extents, numbers, tuple([length.slot for length in lengths]))
-    made = shaped_path(path, dict(zip(map(id, batches), templates, strict=True)), extents)
+    made = shaped_path(
+        path, dict(zip(map(id, batches), templates, strict=True)), extents, symbols.scope
+    )
     first = replace(made[0].segment, early=(conditions, *made[0].segment.early))
     ours = (Leg(path[0].outcome, first), *made[1:])
-    return Candidate(path, ours, symbols.scope, lengths)
+    return Candidate(path, ours, symbols.scope, lengths, shapes_of(path))

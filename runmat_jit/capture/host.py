@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from runmat_jit.capture import classify, lengths, raised
+from runmat_jit.capture import classify, lengths, raised, result_shapes
 from runmat_jit.capture.decisions import branch
 from runmat_jit.capture.feed import placed_structure, structure_of
 from runmat_jit.capture.lines import Line, call_at, hide_our_frames, stack_level
@@ -165,8 +165,11 @@ def run_host(
     else:  # a replay has made the call
         known = operands(tracer, (*args, *kwargs.values()))
         value, real = steps.feed.result(steps.count, known), list(known.values())
-    first = tracer.count
+    first, shape = tracer.count, None
+    if tracer.symbols is not None:
+        shape = tracer.symbols.shape = result_shapes.expected(fn, args, kwargs)
     result, template = adopt(tracer, value, real)
+    shape = shape_in_formulas(tracer, result, shape)
     structure = None if template is None else structure_of(value)
     steps.need((*entry_args, *entry_kwargs.values()))
     op = Op(fn, entry_args, entry_kwargs, template, source, structure=structure)
@@ -176,15 +179,27 @@ def run_host(
         used = [slot for entry in (*entry_args, *entry_kwargs.values()) for slot in refs(entry)]
         steps.add(Settle(tuple(used), host_writes=writes))
     errstate = None if tracer.token is tracer.first_token else tracer.token
-    steps.add(Call(op, check, line, writes, steps.count + 1, errstate))
+    steps.add(Call(op, check, line, writes, steps.count + 1, errstate, shape))
     steps.note(op)
     if tracer.boundary is not None:
         steps.add(Adopt(tuple([slot for slot in refs(template) if slot >= first])))
-    steps.filled.update(large_arrays(template, value))
+    if shape is None:
+        steps.filled.update(large_arrays(template, value))
     steps.free(tracer.dead)
     if forks:
         fork(tracer, op, result, value, writes=writes)
     return result
+
+
+def shape_in_formulas(
+    tracer: Tracer, result: Any, shape: tuple[int, ...] | None
+) -> tuple[int, ...] | None:
+    """The shape of a new array that has formulas; None of other results."""
+    if tracer.symbols is None:
+        return None
+    tracer.symbols.shape = None
+    made = type(result) is Traced and result._rm_geometry is not None and shape is not None
+    return shape if made and result._rm_geometry.shape is shape else None
 
 
 def has_fixed_items(value: Any) -> bool:

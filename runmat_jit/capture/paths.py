@@ -9,8 +9,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from runmat_jit.capture.tape import Return
-from runmat_jit.capture.trace import Batch, Call, Check, Free, Length, Numbers, ShapedBatch, Shapes
+from runmat_jit.capture.trace import (
+    Batch,
+    Call,
+    Check,
+    Free,
+    Length,
+    Numbers,
+    ShapedBatch,
+    ShapedCall,
+    Shapes,
+)
 from runmat_jit.capture.tree import Fork, Segment
+from runmat_jit.core.extent import Scope
 
 
 class Leg(NamedTuple):
@@ -32,13 +43,12 @@ def path_of(segment: Segment) -> Path:
     return tuple(path)
 
 
-def shaped_path(path: Path, templates: Mapping[int, Any], extents: Numbers) -> Path:
+def shaped_path(path: Path, templates: Mapping[int, Any], extents: Numbers, scope: Scope) -> Path:
     """The path with batches for every shape; ``templates`` has those of each, by its identity."""
     made: list[Leg] = []
     for outcome, segment in reversed(path):
         steps = tuple(
-            shaped(step, templates[id(step)], extents) if isinstance(step, Batch) else step
-            for step in segment.steps
+            [shaped_step(step, templates.get(id(step)), extents, scope) for step in segment.steps]
         )
         leave = segment.exit
         if isinstance(leave, Fork):
@@ -46,6 +56,25 @@ def shaped_path(path: Path, templates: Mapping[int, Any], extents: Numbers) -> P
         early = tuple([step for step in segment.early if not isinstance(step, Length)])
         made.append(Leg(outcome, replace(segment, used=0, early=early, steps=steps, exit=leave)))
     return tuple(reversed(made))
+
+
+def shaped_step(step: Any, template: Any, extents: Numbers, scope: Scope) -> Any:
+    """A step for every shape."""
+    if isinstance(step, Batch):
+        return shaped(step, template, extents)
+    if isinstance(step, Call) and step.shape is not None:
+        return ShapedCall(
+            step.op,
+            None,
+            step.line,
+            step.writes,
+            step.upto,
+            step.errstate,
+            step.shape,
+            scope.function(step.shape),
+            extents,
+        )
+    return step
 
 
 def shaped(batch: Batch, template: Any, extents: Numbers) -> ShapedBatch:
@@ -73,18 +102,32 @@ def lengths_of(path: Path) -> tuple[Length, ...]:
     return tuple([step for step in steps if isinstance(step, Length)])
 
 
-def is_plain(path: Path) -> bool:
-    """Whether a path leads to the end of a call, by steps that say the same for every shape."""
+def shapes_of(path: Path) -> tuple[tuple[int, ...], ...]:
+    """The shapes, in formulas, of arrays that NumPy's own calls make."""
+    steps = [step for leg in path for step in leg.segment.steps]
+    return tuple([s.shape for s in steps if isinstance(s, Call) and s.shape is not None])
+
+
+def is_plain(path: Path, *, hosted: bool = False) -> bool:
+    """Whether a path leads to the end of a call, by steps that say the same for every shape.
+
+    ``hosted``: but for arrays that NumPy's own calls make.
+    """
     steps = [step for leg in path for step in (*leg.segment.early, *leg.segment.steps)]
     return (
         isinstance(path[-1].segment.exit, Return)
         and all(
             isinstance(step, Batch | Check | Free | Length)
-            or (isinstance(step, Call) and not tells_shapes(step.op.structure))
+            or (isinstance(step, Call) and (hosted or says_the_same(step)))
             for step in steps
         )
         and not any(tells_shapes(leg.outcome) for leg in path)
     )
+
+
+def says_the_same(call: Call) -> bool:
+    """Whether what is known of a result is so for every shape."""
+    return call.shape is not None or not tells_shapes(call.op.structure)
 
 
 def tells_shapes(structure: Any) -> bool:
@@ -114,7 +157,10 @@ def _outline_of_step(step: Any) -> Hashable:
     if isinstance(step, Batch):
         return "batch", step.inputs, step.outputs, step.warn, step.writes, step.upto
     if isinstance(step, Call):
-        return "call", str(step.op), step.op.structure, step.writes, step.upto
+        known: Any = step.op.structure
+        if step.shape is not None:  # type, dtype, number of axes
+            known = *known[:2], len(step.shape)
+        return "call", str(step.op), known, step.writes, step.upto
     return type(step).__name__, str(step)
 
 

@@ -199,6 +199,8 @@ class Call:
     upto: int = 0
     errstate: Any = None
     """NumPy's state of floating-point errors, where it is not that of the call's beginning."""
+    shape: tuple[int, ...] | None = None
+    """Of a new array in C order, if it has formulas."""
 
     def run(self, slots: list[Any]) -> None:
         """Run the call and spread its results over their slots.
@@ -214,6 +216,31 @@ class Call:
         if self.check is not None and not self.check(result):
             raise Stale(f"another structure of {op}")
         spread(op.out, result, slots)
+
+
+@dataclass(frozen=True, slots=True)
+class ShapedCall(Call):
+    """A call that makes an array for every shape: ``numbers`` of ``extents`` is its shape."""
+
+    numbers: Callable[..., tuple[int, ...] | None] = lambda *_extents: None
+    extents: Numbers = lambda _slots: ()
+
+    def run(self, slots: list[Any]) -> None:
+        """Run the call, and compare what it makes.
+
+        Raises:
+            Stale: the result has another structure; or it would raise after it has written.
+
+        """
+        if self.writes and warnings_raise():
+            raise Stale("warnings are exceptions, and what was written stays written")
+        result = call_again(self.op, slots, self.line, self.errstate)
+        _, dtype, _, _, writeable = self.op.structure
+        known = type(result) is np.ndarray and result.dtype == dtype
+        known = known and result.shape == self.numbers(*self.extents(slots))
+        if not (known and result.flags.c_contiguous and result.flags.writeable == bool(writeable)):
+            raise Stale(f"another structure of {self.op}")
+        spread(self.op.out, result, slots)
 
 
 def call_again(op: Op, slots: list[Any], line: Line | None, errstate: Any) -> Any:

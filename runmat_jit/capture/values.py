@@ -19,6 +19,7 @@ from runmat_jit.capture.storage import Storage
 from runmat_jit.capture.streams import is_stream
 from runmat_jit.capture.tape import Nest, Ref
 from runmat_jit.capture.traced import ARRAY, GENERIC, PYTHON, TEXT, Traced, TracedMethod
+from runmat_jit.core.types import c_strides
 
 if TYPE_CHECKING:
     from runmat_jit.capture.family import Symbols
@@ -192,11 +193,14 @@ class Encoder:
         """Give an argument's extents their names.
 
         Arrays from outside have those that they are read with; of arrays that NumPy has ``made``
-        nobody knows them beforehand.
+        only some are known beforehand.
         """
         found = symbols.arrays.get(storage.slot)
         if found is not None:
             storage.shape, storage.strides = found
+        elif made and symbols.describes(storage.shape, storage.strides, storage.dtype.itemsize):
+            assert symbols.shape is not None, "the law has told"
+            storage.shape, storage.strides = symbols.shape, steps_of(symbols.shape, storage.dtype)
         elif made:
             symbols.usable = False
 
@@ -263,6 +267,11 @@ class Encoder:
         if apart is None:
             raise Unencodable(f"an argument of type {kind.__name__}")
         return Nest(apart[0], tuple([self.encode(item, depth + 1) for item in apart[1]]))
+
+
+def steps_of(shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, ...]:
+    """Strides (bytes) of new memory in C order."""
+    return tuple([step * dtype.itemsize for step in c_strides(shape)])
 
 
 _COPIED = (tuple, list, set, frozenset, dict, slice)

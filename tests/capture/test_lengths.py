@@ -144,6 +144,65 @@ def test_other_dtypes_and_strides(program):
             compare(observe(program, (other,), {}), observe(decorated, (strided,), {}))
 
 
+def sorted_halves(x):
+    y = np.sort(x)
+    return y[: len(y) // 2] * 2, y, x.argsort() + 1
+
+
+def running_sums(x):
+    return np.cumsum(x) / max(len(x), 1), x.cumsum()[-1:] + 1
+
+
+def bytes_of_it(x):
+    levels = (x * 200).astype(np.uint8)
+    return 255 - levels, levels.astype(float) * 2, (levels > 100).sum()
+
+
+def products(x):
+    table = x[:, None] * x
+    return table @ x, (table @ table).sum()
+
+
+def complex_numbers(x):
+    z = x * 1j
+    return np.abs(z) + 1, z.conj(), np.power(x, x) + x
+
+
+def sorted_and_written(x):
+    y = np.sort(x)
+    y[: len(y) // 2] = 0
+    x[:] = y
+    return y.sum(), x * 2
+
+
+def sorted_and_decided(x):
+    y = np.sort(x)
+    if y.sum() > len(x) / 2:
+        return y * 2
+    return y[::-1] + np.cumsum(y)
+
+
+def of_another_shape(x):
+    return np.cumsum(x.reshape(-1, 2)) + 1 if len(x) % 2 == 0 else np.sort(x, axis=None)
+
+
+HOSTED = (
+    *(sorted_halves, running_sums, bytes_of_it, products, complex_numbers, sorted_and_written),
+    *(sorted_and_decided, of_another_shape),
+)
+
+
+@pytest.mark.parametrize("program", HOSTED)
+def test_arrays_that_numpy_makes_have_the_shapes_that_laws_tell(program):
+    decorated = runmat.jit(program)
+    rng = np.random.default_rng(4)
+    for n in lengths(60):
+        x = rng.random(n) + 0.1
+        compare(observe(program, (x.copy(),), {}), observe(decorated, (x,), {}))
+    if program is not of_another_shape:
+        assert decorated.cache_info().misses <= 16, decorated.cache_info()
+
+
 def gram(x):
     rows, columns = x.shape
     centered = x - x.sum(axis=0) / rows
