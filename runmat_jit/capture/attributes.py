@@ -6,6 +6,7 @@ import types
 from typing import TYPE_CHECKING, Any, Final
 
 from runmat_jit.capture import flags, generators
+from runmat_jit.capture.outside import is_constant
 from runmat_jit.capture.plain_objects import in_class, is_computed, runs_code
 from runmat_jit.capture.pytree import is_namedtuple
 from runmat_jit.capture.streams import WRITERS, StreamMethod, is_stream
@@ -105,7 +106,7 @@ def of_container(hooks: Hooks, obj: Any, name: str) -> Any:
     """A method of a list, dict or tuple; a field or method of a named tuple."""
     kind = type(obj)
     if is_namedtuple(obj) and name not in getattr(kind, "_fields", ()):
-        of_class(hooks, kind, name)  # the class may change
+        return found_in_class(hooks, kind, name, getattr(obj, name))
     return getattr(obj, name)
 
 
@@ -135,7 +136,7 @@ def of_own(hooks: Hooks, obj: Any, name: str) -> Any:
     if runs_code(kind, name) or is_computed(obj, name):
         return hooks.adopted(computed(hooks, obj, name))
     if found is not None and name not in getattr(obj, "__dict__", ()):
-        of_class(hooks, kind, name)  # the class may change
+        return found_in_class(hooks, kind, name, hooks.adopted(getattr(obj, name)))
     return hooks.adopted(getattr(obj, name))
 
 
@@ -158,6 +159,12 @@ def of_class(hooks: Hooks, kind: type, name: str) -> Any:
     return outside.attribute(kind, name)
 
 
+def found_in_class(hooks: Hooks, kind: type, name: str, value: Any) -> Any:
+    """An attribute of an instance that its class has, which may change; a number may be data."""
+    seen = of_class(hooks, kind, name)
+    return seen if type(seen) is Traced or is_constant(value) else value
+
+
 def computed(hooks: Hooks, obj: Any, name: str) -> Any:
     """An attribute that code of a class or metaclass gives, which runs once, as Python runs it."""
     of = f"the class {obj.__name__}" if isinstance(obj, type) else f"a {type(obj).__name__}"
@@ -170,8 +177,7 @@ def of_super(hooks: Hooks, obj: Any, name: str) -> Any:
     classes = obj.__self_class__.__mro__
     for base in classes[classes.index(obj.__thisclass__) + 1 :]:
         if name in vars(base):
-            of_class(hooks, base, name)
-            break
+            return found_in_class(hooks, base, name, hooks.adopted(getattr(obj, name)))
     return hooks.adopted(getattr(obj, name))
 
 

@@ -165,11 +165,9 @@ def run_host(
     else:  # a replay has made the call
         known = operands(tracer, (*args, *kwargs.values()))
         value, real = steps.feed.result(steps.count, known), list(known.values())
-    first, shape = tracer.count, None
-    if tracer.symbols is not None:
-        shape = tracer.symbols.shape = result_shapes.expected(fn, args, kwargs)
-    result, template = adopt(tracer, value, real)
-    shape = shape_in_formulas(tracer, result, shape)
+    first = tracer.count
+    law = None if tracer.symbols is None else result_shapes.expected(fn, args, kwargs)
+    result, template, shape = adopt_in_formulas(tracer, value, real, law)
     structure = None if template is None else structure_of(value)
     steps.need((*entry_args, *entry_kwargs.values()))
     op = Op(fn, entry_args, entry_kwargs, template, source, structure=structure)
@@ -191,15 +189,18 @@ def run_host(
     return result
 
 
-def shape_in_formulas(
-    tracer: Tracer, result: Any, shape: tuple[int, ...] | None
-) -> tuple[int, ...] | None:
-    """The shape of a new array that has formulas; None of other results."""
-    if tracer.symbols is None:
-        return None
-    tracer.symbols.shape = None
+def adopt_in_formulas(
+    tracer: Tracer, value: Any, real: list[Any], shape: tuple[int, ...] | None
+) -> tuple[Any, Any, tuple[int, ...] | None]:
+    """As :func:`adopt`; and the shape that a law tells, if it is that of a new array."""
+    symbols = tracer.symbols
+    if symbols is None:
+        return *adopt(tracer, value, real), None
+    symbols.shape = shape
+    result, template = adopt(tracer, value, real)
+    symbols.shape = None
     made = type(result) is Traced and result._rm_geometry is not None and shape is not None
-    return shape if made and result._rm_geometry.shape is shape else None
+    return result, template, shape if made and result._rm_geometry.shape is shape else None
 
 
 def has_fixed_items(value: Any) -> bool:

@@ -260,3 +260,23 @@ def test_state_is_read_again_behind_a_write():
         schedule.rate, schedule.count = float(number), number
         compare(observe(program, (x.copy(), schedule), {}), observe(decorated, (x, schedule), {}))
     assert decorated.cache_info().misses < 20, decorated.cache_info()
+
+
+def test_numbers_of_classes_are_data_wherever_they_are_found():
+    class Base:
+        rate, pair = 1.0, (1.0, 2)
+
+    class Derived(Base):
+        def scaled(self, x):
+            return x * self.rate + super().pair[0]
+
+    def program(x):
+        made = Derived()
+        return made.scaled(x), x * made.pair[1], x + Derived.rate
+
+    decorated = runmat.jit(program)
+    for number in range(40):
+        Base.rate, Base.pair = float(number), (number / 2, number)
+        x = np.arange(3.0)
+        compare(observe(program, (x,), {}), observe(decorated, (x,), {}))
+    assert decorated.cache_info().misses <= 12, decorated.cache_info()
