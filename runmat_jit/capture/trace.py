@@ -123,7 +123,7 @@ class Shapes:
                 slots[slot] = length
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Length:
     """A length of the shape for which a trace was recorded; it may be a formula."""
 
@@ -218,7 +218,7 @@ class Call:
         spread(op.out, result, slots)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShapedCall(Call):
     """A call that makes an array for every shape: ``numbers`` of ``extents`` is its shape."""
 
