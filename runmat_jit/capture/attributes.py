@@ -151,7 +151,7 @@ def of_class(hooks: Hooks, kind: type, name: str) -> Any:
     outside = hooks.tracer.outside
     if kind.__module__.partition(".")[0] in _SAME_CLASSES:
         return getattr(kind, name)
-    if kind not in outside.classes and "<locals>" in kind.__qualname__:
+    if id(kind) not in outside.classes and "<locals>" in kind.__qualname__:
         return getattr(kind, name)
     of_meta = isinstance(in_class(type(kind), name), property) or runs_code(type(kind), name)
     if of_meta or is_computed(kind, name):

@@ -29,7 +29,7 @@ from runmat_jit.capture import (
     unseen,
 )
 from runmat_jit.capture.libraries import is_library
-from runmat_jit.capture.plain_objects import in_class, is_plain_class
+from runmat_jit.capture.plain_objects import has_metaclass, in_class, is_plain_class
 from runmat_jit.capture.refusal import Refused
 from runmat_jit.capture.release import is_made_here
 from runmat_jit.capture.repeated import PURE_STANDARD, is_repeated
@@ -275,6 +275,10 @@ def call_builtin(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
         return hooks.length(first)
     if fn is hasattr and len(args) == 2 and isinstance(args[1], str):
         return attributes.has(hooks, *args)
+    if fn in (isinstance, issubclass) and len(args) == 2:
+        classes = args[1] if isinstance(args[1], tuple) else (args[1],)
+        if any(map(has_metaclass, classes)):
+            unseen.beware(tracer, f"{fn.__name__} of a class with a metaclass")
     if fn in (isinstance, issubclass, callable, hasattr, type):
         return fn(*args, **kwargs)
     if in_set(fn, classify.SCALAR_FUNCTIONS) and not kwargs and operation(fn, args):

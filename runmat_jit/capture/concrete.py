@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
+
+import numpy as np
 
 from runmat_jit.capture.traced import PYTHON, Traced
 
@@ -26,7 +29,18 @@ def concrete_key(key: Any) -> Any:
     """
     kind = type(key)
     if kind is slice:
-        return slice(concrete_key(key.start), concrete_key(key.stop), concrete_integer(key.step))
+        start, stop, step = map(_as_number, (key.start, key.stop, key.step))
+        return slice(concrete_key(start), concrete_key(stop), concrete_integer(step))
     if kind is tuple:
         return tuple(map(concrete_key, key))
     return key if kind is Traced and key._rm_extent is not None else concrete_integer(key)
+
+
+def _as_number(bound: Any) -> Any:
+    """A bound of a slice; an object that stands for a number is asked for it once, as by NumPy."""
+    if bound is None or type(bound) is Traced or isinstance(bound, (int, np.integer)):
+        return bound
+    try:
+        return operator.index(bound)
+    except TypeError:
+        return bound  # NumPy says so itself

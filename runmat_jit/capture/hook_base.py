@@ -121,6 +121,10 @@ class HookBase(abc.ABC):
         """``obj.name`` as a target inside a larger one, or of an augmented assignment."""
         return Place(self.iop, self.attr, self.setattr_, obj, name)
 
+    @abc.abstractmethod
+    def importing(self, module: str, /) -> None:
+        """A module is about to be imported, by a name with dots."""
+
     def imported(self, value: Any, module: str, name: str, /) -> Any:
         """What ``from module import name`` bound: an attribute read of the module, if it is one."""
         loaded = sys.modules.get(module)

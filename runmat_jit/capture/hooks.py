@@ -15,7 +15,13 @@ from runmat_jit.capture import attributes, calls, classify, environment, texts, 
 from runmat_jit.capture.hook_base import HookBase, plain_part
 from runmat_jit.capture.host import adopt_loosely
 from runmat_jit.capture.lines import call_at
-from runmat_jit.capture.plain_objects import makes_classes
+from runmat_jit.capture.plain_objects import (
+    answers_builtins,
+    computes_items,
+    has_own,
+    in_class,
+    makes_classes,
+)
 from runmat_jit.capture.refusal import Refused
 from runmat_jit.capture.traced import ARRAY, Traced
 from runmat_jit.capture.values import holds_traced, is_traceable
@@ -101,24 +107,42 @@ class Hooks(HookBase):
         if type(obj) is Traced or self.tracer.passive:
             return obj[key]
         if isinstance(obj, (list, tuple, dict)):
+            unseen.look_again(self.tracer)
             if not self.is_known(obj):
                 self.tracer.effect("outside-item", f"an item of a {type(obj).__name__}")
             return self.adopted(obj[self.hashed(key)])
         if obj is os.environ:
             environment.read(self, key)
             return obj[key]
+        if (getter := self.special(obj, "__getitem__")) is not None:
+            return calls.call(self, getter, (obj, key), {})
         if self.tracer.outside.slot_of(obj) is not None:
-            getter = getattr(type(obj), "__getitem__", None)
-            if isinstance(getter, types.FunctionType):
-                getter = attributes.of_class(self, type(obj), "__getitem__")
-                return calls.call(self, getter, (obj, key), {})
             self.tracer.effect("outside-item", f"an item of a {type(obj).__name__}")
         elif isinstance(obj, np.ndarray) and is_traceable(obj):
             self.tracer.effect("unknown-array", "an array of unknown origin is read")
             return self.tracer.lift(obj)[key]
         elif any(obj is builder for builder in classify.INDEX_BUILDERS):
             return self.tracer.call(classify.IndexBuilder(obj), (key,), {})
+        elif isinstance(obj, type) and computes_items(obj):
+            unseen.beware(self.tracer, f"an item of the class {obj.__qualname__}")
+            items: Any = obj
+            return self.tracer.unknown(lambda: items[self.tracer.release(key)])
         return self.adopted(obj[key])
+
+    def importing(self, module: str, /) -> None:
+        if self.tracer.passive:
+            return
+        for end, character in enumerate(f"{module}."):
+            if character == ".":
+                self.tracer.outside.module(module[:end])
+
+    def special(self, obj: Any, name: str) -> Any:
+        """A special method that the program wrote for a known object, to be followed; or None."""
+        if self.tracer.outside.slot_of(obj) is None and not self.tracer.owns(obj):
+            return None
+        if not isinstance(in_class(type(obj), name), types.FunctionType) or self.tracer.passive:
+            return None
+        return attributes.of_class(self, type(obj), name) if has_own(type(obj), name) else None
 
     def glob(self, name: str, /) -> Any:
         if self.tracer.passive:
@@ -134,6 +158,8 @@ class Hooks(HookBase):
     def setitem(self, value: Any, obj: Any, key: Any, /) -> None:
         if type(obj) is Traced or self.tracer.passive:
             obj[key] = value
+        elif self.tracer.owns(obj) and (setter := self.special(obj, "__setitem__")) is not None:
+            calls.call(self, setter, (obj, key, value), {})
         elif self.tracer.owns(obj) or (is_builtin(obj) and self.tracer.may_change(obj)):
             obj[self.hashed(key)] = value
         elif isinstance(obj, np.ndarray) and is_traceable(obj):
@@ -153,6 +179,9 @@ class Hooks(HookBase):
             self.stored(obj, name, setattr, name, value)
 
     def delitem(self, obj: Any, key: Any, /) -> None:
+        if self.tracer.owns(obj) and (remover := self.special(obj, "__delitem__")) is not None:
+            calls.call(self, remover, (obj, key), {})
+            return
         plain = type(obj) is Traced or self.tracer.passive or self.tracer.owns(obj)
         if plain or (is_builtin(obj) and self.tracer.may_change(obj)):
             del obj[self.hashed(key) if isinstance(obj, dict) else key]
@@ -178,6 +207,8 @@ class Hooks(HookBase):
 
     def iop(self, op: str, lhs: Any, rhs: Any, /) -> Any:
         fn = getattr(operator, "i" + op)
+        if self.special(lhs, f"__i{op.rstrip('_')}__") is not None and self.tracer.owns(lhs):
+            unseen.beware(self.tracer, f"{op}= of a {type(lhs).__name__}")
         if type(lhs) is Traced or self.tracer.passive or self.tracer.owns(lhs):
             return fn(lhs, rhs)
         if isinstance(lhs, np.ndarray) and is_traceable(lhs):
@@ -298,6 +329,7 @@ class Hooks(HookBase):
         if self.tracer.passive or type(value) is Traced:
             return value
         if isinstance(value, (list, tuple, dict)):
+            unseen.look_again(self.tracer)
             if not self.is_known(value):
                 self.tracer.effect("outside-container", f"a {type(value).__name__} is read")
             return value
@@ -323,6 +355,8 @@ class Hooks(HookBase):
         plain = isinstance(seen, (type, types.ModuleType, types.BuiltinFunctionType))
         if seen is value and not plain and self.tracer.outside.slot_of(value) is not None:
             self.tracer.effect("outside-object", f"a {type(value).__name__} is used by a builtin")
+        elif seen is value and self.tracer.owns(value) and answers_builtins(type(value)):
+            self.tracer.effect("outside-object", f"a {type(value).__name__} answers a builtin")
         return seen
 
     def called(self, value: Any) -> Any:

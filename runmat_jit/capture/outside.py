@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import enum
 import inspect
+import sys
 import types
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any
@@ -27,7 +28,12 @@ from runmat_jit.capture.alike import (
     same_method,
 )
 from runmat_jit.capture.array import Array
-from runmat_jit.capture.plain_objects import is_plain_class, is_plain_object
+from runmat_jit.capture.plain_objects import (
+    has_metaclass,
+    is_plain_class,
+    is_plain_metaclass,
+    is_plain_object,
+)
 from runmat_jit.capture.pytree import Structure, is_namedtuple, take_apart, write_back
 from runmat_jit.capture.repeated import is_repeated
 from runmat_jit.capture.streams import is_standard, is_stream
@@ -76,7 +82,7 @@ class Outside:
         self.memo: dict[Hashable, Any] = {}
         self.epoch = 0
         self.objects: dict[int, tuple[Any, int]] = {}  # outside objects that a slot holds
-        self.classes: set[type] = set()  # that the program found outside
+        self.classes: dict[int, type] = {}  # that the program found outside, by identity
         self.copying: set[int] = set()  # tuples whose items are being read
         self.splitting = False  # the items of a tuple that varies are being read
 
@@ -87,12 +93,17 @@ class Outside:
 
     def register(self, value: Any, slot: int) -> None:
         """Remember which slot holds an outside object, whose class is outside, too."""
-        self.classes.update(type(value).__mro__[:-1])
+        self.found_class(type(value))
         self.objects.setdefault(id(value), (value, slot))
+
+    def found_class(self, kind: type) -> None:
+        """Remember that a class and its bases come from outside: what they hold may change."""
+        self.classes.update((id(base), base) for base in kind.__mro__[:-1])
 
     def read(self, key: Hashable, get: Get, value: Any, source: str) -> Any:
         """Record that ``get`` gave ``value``; give what the program sees of it."""
         tracer = self.tracer
+        unseen.look_again(tracer)
         if type(value) is Array:
             value, get = tracer.begin_boundary().read(value, get)
         if self.epoch != len(tracer.steps.effects):  # an effect may have changed anything
@@ -155,7 +166,9 @@ class Outside:
         if is_bound(value) and not is_repeated(value):
             self.tracer.effect("outside-object", f"a method of a {type(value.__self__).__name__}")
         if isinstance(value, type):
-            self.classes.update(value.__mro__[:-1])
+            self.found_class(value)
+            if has_metaclass(value) and not is_plain_metaclass(type(value)):
+                unseen.beware(self.tracer, f"the class {value.__qualname__} has operators")
         if isinstance(value, _BY_IDENTITY) or kind.__module__.partition(".")[0] == "runmat_jit":
             return value, lambda other, _slots: other is value
         if is_standard(value):
@@ -210,13 +223,13 @@ class Outside:
             made = structure(seen)
         else:
             made = type(value)()
-        twin = Twin(slot, value, made, argument=False, real=children)
+        twin = Twin(slot, value, made, argument=False, real=children, whole=False)
         tracer.twins.add(twin)
         self.register(made, slot)
         if not isinstance(value, tuple):  # it may hold itself
             seen = self.items(value, slot, structure)
             write_back(made, structure(seen))
-        twin.before = seen
+        twin.before, twin.whole = seen, True
         return made
 
     def items(self, owner: Any, slot: int, structure: Structure) -> list[Any]:
@@ -283,6 +296,14 @@ class Outside:
             return getattr(builtins, name) if found is _MISSING else found
 
         return self.read(("global", id(namespace), name), get, value, f"global {name}")
+
+    def module(self, name: str) -> None:
+        """A module that is imported: to load one may do anything."""
+        found = sys.modules.get(name)
+        if found is None:
+            self.tracer.effect("unknown-call", f"the module {name} is loaded")
+        else:
+            self.read(("module", name), lambda _: sys.modules.get(name), found, f"module {name}")
 
     def free(self, fn: types.FunctionType, cell: types.CellType, name: str) -> Any:
         """A variable that encloses ``fn``; for an argument, that of whatever ``fn`` is then."""

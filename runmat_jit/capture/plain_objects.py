@@ -10,17 +10,38 @@ from typing import Any
 
 import numpy as np
 
+_BINARY = (
+    *("add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "matmul"),
+    *("lshift", "rshift", "and", "or", "xor"),
+)
 _OPERATORS = frozenset(
     f"__{name}__"
     for name in (
-        *("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "floordiv", "mod"),
-        *("pow", "rpow", "matmul", "rmatmul", "neg", "pos", "abs", "invert", "and", "or", "xor"),
-        *("lt", "le", "gt", "ge", "eq", "iter", "next", "contains", "len", "bool", "index"),
-        *("float", "int", "enter", "exit", "array_ufunc", "array_function", "array"),
+        *_BINARY,
+        *(f"r{name}" for name in _BINARY),
+        *("neg", "pos", "abs", "invert", "lt", "le", "gt", "ge", "eq", "ne"),
+        *("iter", "next", "contains", "len", "bool", "index", "float", "int", "complex"),
+        *("enter", "exit", "instancecheck", "subclasscheck"),
+        *("array_ufunc", "array_function", "array"),
         *("getattr", "getattribute", "setattr", "delattr"),
     )
 )
 """Special methods that Python runs without asking a hook."""
+
+
+_ANSWERS = tuple(
+    f"__{name}__"
+    for name in (
+        *("bytes", "reversed", "round", "trunc", "floor", "ceil", "length_hint"),
+        *("hash", "str", "repr", "format", "fspath", "sizeof", "dir"),
+    )
+)
+"""Special methods that builtins run for whoever calls them."""
+
+
+def answers_builtins(kind: type) -> bool:
+    """Whether a class of the user's says itself what a builtin gives for its objects."""
+    return any(has_own(kind, name) for name in _ANSWERS)
 
 
 def is_plain_object(value: Any) -> bool:
@@ -64,7 +85,7 @@ def is_inert(value: Any, depth: int = 0) -> bool:
     return is_plain_object(value)
 
 
-_LIBRARIES = ("builtins", "enum", "abc", "functools", "collections", "types")
+_LIBRARIES = ("builtins", "enum", "abc", "functools", "collections", "types", "typing")
 """Modules whose classes compute attributes that do not change."""
 _STORED = (
     types.FunctionType,
@@ -87,12 +108,39 @@ def in_class(kind: type, name: str) -> Any:
 
 def makes_classes(kind: type) -> bool:
     """Whether a class, as a base or a metaclass, runs code of the user's for a new class."""
-    bases = [base for base in kind.__mro__ if base.__module__ not in (*_LIBRARIES, "typing")]
-    metaclass: type = type(kind)
-    metaclasses = [base for base in metaclass.__mro__ if base.__module__ not in _LIBRARIES]
+    bases = [base for base in kind.__mro__ if base.__module__ not in _LIBRARIES]
     is_metaclass = issubclass(kind, type) and bool(bases)
-    named = any("__init_subclass__" in vars(base) for base in bases)
-    return named or is_metaclass or bool(metaclasses)
+    return is_metaclass or has_metaclass(kind) or has_own(kind, "__init_subclass__")
+
+
+def has_metaclass(value: Any) -> bool:
+    """Whether a class has a metaclass of the user's, which may answer ``isinstance`` by code."""
+    metaclass: type = type(value)
+    return isinstance(value, type) and any(
+        base.__module__ not in _LIBRARIES for base in metaclass.__mro__
+    )
+
+
+_MAKING = frozenset(f"__{name}__" for name in ("new", "init", "prepare", "call", "module", "doc"))
+
+
+def is_plain_metaclass(metaclass: type) -> bool:
+    """Whether a metaclass of the user's has no special methods but those that make classes."""
+    own = [vars(base) for base in metaclass.__mro__ if base.__module__ not in _LIBRARIES]
+    special = {name for names in own for name in names if name.startswith("__")}
+    return not any(callable(getattr(metaclass, name)) for name in special - _MAKING)
+
+
+def computes_items(kind: type) -> bool:
+    """Whether code of the user's gives the items of a class."""
+    metaclass: type = type(kind)
+    return has_own(metaclass, "__getitem__") or has_own(kind, "__class_getitem__")
+
+
+def has_own(kind: type, name: str) -> bool:
+    """Whether what a class has under a name was written by the user."""
+    owner = next((base for base in kind.__mro__ if name in vars(base)), object)
+    return owner.__module__ not in _LIBRARIES
 
 
 def runs_code(kind: type, name: str) -> bool:

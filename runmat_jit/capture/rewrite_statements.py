@@ -52,13 +52,19 @@ def rewrite_with(rewriter: NodeRewriter, node: ast.With | ast.AsyncWith) -> ast.
         return rewriter.copy(node, items=items, body=rewriter.block(node.body))
 
 
+def rewrite_import(rewriter: NodeRewriter, node: ast.Import) -> list[ast.stmt]:
+    """``importing("m")``, then ``import m``: which module that is may change."""
+    del rewriter
+    return [*(_importing(alias.name, node) for alias in node.names), node]
+
+
 def rewrite_import_from(rewriter: NodeRewriter, node: ast.ImportFrom) -> list[ast.stmt]:
-    """``from m import a``, then ``a = imported(a, "m", "a")``: a read of the module."""
-    statements: list[ast.stmt] = [node]
+    """Likewise; after ``from m import a`` comes ``a = imported(a, "m", "a")``: a read of it."""
     try:
         module = resolve_name("." * node.level + (node.module or ""), rewriter.package)
     except ImportError:  # which the statement itself raises
-        return statements
+        return [node]
+    statements: list[ast.stmt] = [_importing(module, node), node]
     for alias in node.names:
         bound = alias.asname or alias.name
         args = [placed(ast.Name(bound, ast.Load()), node), constant(module, node)]
@@ -68,11 +74,16 @@ def rewrite_import_from(rewriter: NodeRewriter, node: ast.ImportFrom) -> list[as
     return statements
 
 
+def _importing(module: str, node: ast.stmt) -> ast.stmt:
+    return placed(ast.Expr(hook("importing", [constant(module, node)], node)), node)
+
+
 STATEMENTS: Mapping[type[ast.AST], Handler] = {
     ast.If: rewrite_if,
     ast.For: rewrite_for,
     ast.AsyncFor: rewrite_async_for,
     ast.With: rewrite_with,
     ast.AsyncWith: rewrite_with,
+    ast.Import: rewrite_import,
     ast.ImportFrom: rewrite_import_from,
 }

@@ -28,6 +28,8 @@ class Twin:
     argument: bool
     before: list[Any] = field(default_factory=list)
     real: list[Any] = field(default_factory=list)
+    whole: bool = True
+    """False while the copy is being made."""
 
     def changed(self) -> bool:
         """Whether the program changed the copy since it was made."""
@@ -73,7 +75,7 @@ class Twins:
         no hook sees, such as ``__enter__``, and that was given a copy.
         """
         for twin in self.all:
-            if isinstance(twin.original, tuple) or not twin.changed():
+            if isinstance(twin.original, tuple) or not twin.whole or not twin.changed():
                 continue
             apart = take_apart(twin.copy)
             assert apart is not None, "twins are containers"
@@ -85,7 +87,7 @@ class Twins:
     def pull(self, lift: Callable[[Any], Any]) -> None:
         """Bring what unknown code changed in the originals into the copies."""
         for twin in self.all:
-            if isinstance(twin.original, tuple):
+            if isinstance(twin.original, tuple) or not twin.whole:
                 continue
             apart = take_apart(twin.original)
             copy = take_apart(twin.copy)

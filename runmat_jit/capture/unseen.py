@@ -39,6 +39,14 @@ def run(tracer: Tracer, code: Callable[[], Any]) -> Any:
         tracer.token = None  # it may have changed how NumPy reports events
 
 
+def look_again(tracer: Tracer) -> None:
+    """Before something outside is read: such code may have changed it since it was read last."""
+    if tracer.wary and not tracer.passive:
+        tracer.outside.memo.clear()
+        tracer.twins.push(tracer.release)
+        tracer.twins.pull(tracer.lift)
+
+
 def settle(tracer: Tracer, operands: Iterable[Operand], *, writes: bool) -> None:
     """Compute an operation that was just noted, if such code might see that it is pending."""
     if (writes and (tracer.loose or tracer.wary)) or (

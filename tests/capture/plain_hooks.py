@@ -25,6 +25,9 @@ class PlainHooks(HookBase):
     def call(self, function, /, *args, **kwargs):
         return function(*args, **kwargs)
 
+    def importing(self, module):
+        pass
+
     def attr(self, obj, name):
         return getattr(obj, name)
 

@@ -35,6 +35,47 @@ def change(number):
 def f(x):
     return scale, x if scale is None or type(scale) is str else x * scale
 """,
+    "an imported module is another one": """
+import sys, types
+def change(number):
+    if number in (0, 2, 5):
+        made = types.ModuleType("module_of_a_test")
+        made.factor, made.act = float(number), [np.sin, np.cos][number % 2]
+        sys.modules["module_of_a_test"] = made
+    if number == 6:
+        sys.modules["module_of_a_test"].factor = 7.0
+def f(x):
+    import module_of_a_test
+    from module_of_a_test import act as function
+    import os.path as path
+    return x * module_of_a_test.factor, function(x), path.join("a", "b")
+""",
+    "a module is missing, and then it is not": """
+import sys, types
+def change(number):
+    sys.modules.pop("missing_module_of_a_test", None)
+    if number in (3, 4, 7):
+        sys.modules["missing_module_of_a_test"] = types.ModuleType("missing_module_of_a_test")
+def f(x):
+    try:
+        import missing_module_of_a_test
+    except ImportError as error:
+        return x * 2, str(error)
+    return x * 3
+""",
+    "variables of an object with items of other objects": """
+import functools, types
+space = types.SimpleNamespace(a=1.0)
+space.part = functools.partial(lambda a, b, c=0: a * b + c, 2.0)
+def change(number):
+    space.a = float(number)
+    space.b = number
+    if number > 3:
+        space.part = functools.partial(space.part.func, float(number), c=number)
+def f(x):
+    found = {name: value for name, value in vars(space).items() if name != "part"}
+    return found, space.part(x), space.__dict__.get("b", 0) * x
+""",
     "the code of the function itself is replaced": """
 def f(x):
     return x * 2

@@ -8,7 +8,8 @@ module whose ``change(number)`` alters its state before call ``number``.
 import numpy as np
 import pytest
 
-from tests.capture.behavior import check_module
+import runmat_jit as runmat
+from tests.capture.behavior import check_module, compare, module, observe
 
 
 def vector(rng):
@@ -141,6 +142,29 @@ def f(x):
         y = inside * x
     return y, frozen.array + x
 """,
+    "a manager replaces its array and keeps a list": """
+class Manager:
+    def __init__(self):
+        self.array, self.kept = np.arange(4.0), []
+    def __enter__(self):
+        self.array = self.array + 1
+        self.kept.append(len(self.kept))
+    def __exit__(self, *error):
+        self.array = self.array - 1
+manager = Manager()
+def change(number):
+    del manager.kept[2:]
+def f(x):
+    held = manager.kept
+    seen = [manager.array.sum(), len(held)]
+    for _ in range(2):
+        with manager:
+            seen.append(manager.array.sum())
+            seen.append(len(manager.kept))
+            seen.append(held[-1])
+        seen.append((manager.array * x, len(held)))
+    return seen
+""",
     "a base class counts its subclasses": """
 made = []
 class Base:
@@ -219,3 +243,148 @@ def f(x):
     decorated = check_module(text, lambda rng: (rng.normal(size=64),), seeds=(0, 0, 1))
     x = np.linspace(0, 1, 64)
     assert len(decorated.explain(x).kinds) <= 2
+
+
+SPECIAL = {
+    **{
+        f"__{name}__": ("state", f"k {sign} 1")
+        for name, sign in (
+            *(("add", "+"), ("sub", "-"), ("mul", "*"), ("truediv", "/"), ("floordiv", "//")),
+            *(("mod", "%"), ("pow", "**"), ("matmul", "@"), ("lshift", "<<"), ("rshift", ">>")),
+            *(("and", "&"), ("or", "|"), ("xor", "^")),
+        )
+    },
+    **{
+        f"__r{name}__": ("state", f"1 {sign} k")
+        for name, sign in (
+            *(("add", "+"), ("sub", "-"), ("mul", "*"), ("truediv", "/"), ("floordiv", "//")),
+            *(("mod", "%"), ("pow", "**"), ("matmul", "@"), ("lshift", "<<"), ("rshift", ">>")),
+            *(("and", "&"), ("or", "|"), ("xor", "^")),
+        )
+    },
+    **{
+        f"__{name}__": ("state > 2", f"k {sign} 3")
+        for name, sign in (
+            *(("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">="), ("eq", "=="), ("ne", "!=")),
+        )
+    },
+    "__neg__": ("state", "-k"),
+    "__pos__": ("state", "+k"),
+    "__invert__": ("state", "~k"),
+    "__abs__": ("state", "abs(k)"),
+    "__round__": ("state", "round(k)"),
+    "__divmod__": ("state", "divmod(k, 2)"),
+    "__rdivmod__": ("state", "divmod(2, k)"),
+    "__floor__": ("state", "math.floor(k)"),
+    "__int__": ("state", "int(k)"),
+    "__float__": ("float(state)", "math.sqrt(k)"),
+    "__complex__": ("complex(state)", "complex(k)"),
+    "__index__": ("state", "x[:k]"),
+    "__bool__": ("state > 2", "1 if k else 2"),
+    "__len__": ("state", "len(k)"),
+    "__contains__": ("state > 2", "3 in k"),
+    "__getitem__": ("state", "k[1]"),
+    "__class_getitem__": ("state", "type(k)[1]"),
+    "__iter__": ("iter([state, 2])", "[*k]"),
+    "__setitem__": ("log.append(state)", "stored(k)"),
+    "__delitem__": ("log.append(state)", "removed(k)"),
+    "__iadd__": ("state", "added(k)"),
+    "__trunc__": ("state", "math.trunc(k)"),
+    "__ceil__": ("state", "math.ceil(k)"),
+    "__length_hint__": ("state", "operator.length_hint(k)"),
+    "__hash__": ("state", "hash(k)"),
+    "__str__": ("str(state)", "f'{k}'"),
+    "__repr__": ("str(state)", "repr([k])"),
+    "__format__": ("str(state)", "'{:q}'.format(k), f'{k:q}'"),
+    "__bytes__": ("bytes([state])", "bytes(k)"),
+    "__call__": ("state", "k(1)"),
+    "__reversed__": ("[state]", "reversed(k)"),
+    "__getattr__": ("state", "k.missing"),
+    "__copy__": ("state", "copy.copy(k)"),
+    "__array__": ("np.full(2, state)", "np.asarray(k)"),
+    "__array_ufunc__": ("state", "np.add(x, k)"),
+    "__instancecheck__": ("state > 2", "isinstance(1, k)"),
+}
+
+CLASS = """
+import copy, math, operator
+state = 1
+log = []
+def stored(k):
+    k[1] = 2
+def removed(k):
+    del k[1]
+def added(k):
+    k += 1
+    return k
+class K:
+    def __init__(self):
+        self.held = 1
+    def {method}(self, *args, **named):
+        return {result}
+outside = K()
+def change(number):
+    global state
+    state = number % 3 + 1
+def made(x):
+    k = K()
+    return {use}, x + 1
+def found(x):
+    k = outside
+    return {use}, x + 1
+def f(x):
+    return (made if {is_made} else found)(x)
+"""
+
+
+@pytest.mark.parametrize("is_made", [True, False], ids=["made", "found outside"])
+@pytest.mark.parametrize("method", SPECIAL)
+def test_special_methods_see_what_has_changed(method, is_made):
+    result, use = SPECIAL[method]
+    text = CLASS.format(method=method, result=result, use=use, is_made=is_made)
+    plain, decorated = module(text), module(text)
+    function = runmat.jit(decorated["f"])
+    x = np.arange(4.0)
+    for number in range(4):
+        for each in (plain, decorated):
+            each["change"](number)
+        compare(observe(plain["f"], (x,), {}), observe(function, (x,), {}))
+        assert decorated["log"] == plain["log"]
+
+
+METACLASS = """
+state = 1
+class Meta(type):
+    def {method}(self, *args):
+        return {result}
+class K(metaclass=Meta):
+    value = 1
+def change(number):
+    global state
+    state = number % 3 + 1
+def f(x):
+    return {use}, x + 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("method", "result", "use"),
+    [
+        ("__instancecheck__", "state > 2", "isinstance(1, K)"),
+        ("__subclasscheck__", "state > 2", "issubclass(int, K)"),
+        ("__call__", "state", "K(2)"),
+        ("__getitem__", "state", "K[2]"),
+        ("__len__", "state", "len(K)"),
+        ("__iter__", "iter([state])", "list(K)"),
+        ("__contains__", "state > 2", "3 in K"),
+        ("__getattr__", "state", "K.missing"),
+        ("__add__", "state", "K + 1"),
+        ("__eq__", "state > 2", "K == 3"),
+        ("__bool__", "state > 2", "1 if K else 2"),
+        ("__str__", "str(state)", "f'{K}'"),
+        ("__hash__", "state", "hash(K)"),
+    ],
+)
+def test_special_methods_of_metaclasses_see_what_has_changed(method, result, use):
+    text = METACLASS.format(method=method, result=result, use=use)
+    check_module(text, vector, seeds=(0, 0, 1, 0))
