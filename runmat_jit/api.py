@@ -120,6 +120,14 @@ class _ProgramLines(NamedTuple):
         source = self.where()
         return None if source is None else _ProgramLine(source)
 
+    def at_operator(self) -> bool:
+        """Whether an operator is running: nobody knows."""
+        return False
+
+    def place(self) -> SourceLine | None:
+        """What tells the program's instructions apart."""
+        return self.where()
+
 
 class _ProgramLine(NamedTuple):
     source: SourceLine

@@ -192,6 +192,8 @@ class JitFunction(Generic[P, R]):
         if captured.aside.holds(args, kwargs):
             mode = "plain Python"
             notes += (_ASIDE,)
+        elif record.is_plain:
+            mode = "plain Python"
         elif record.driven:
             notes += ("replays did not come to an end: Python decides otherwise in each call",)
         return Explanation(

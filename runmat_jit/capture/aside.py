@@ -97,11 +97,12 @@ class Aside:
                 self.kinds = tuple(kind for kind in self.kinds if kind in self._tallies)
             return tally
 
-    def fruitless(self, kind: Kind) -> bool:
-        """Count a call: whether it was the last of its kind that is recorded."""
+    def fruitless(self, kind: Kind, calls: int = 1) -> bool:
+        """Count a call, or several: whether it was the last of its kind that is recorded."""
         tally = self.tally(kind)
-        tally.count += 1
-        if tally.count != FRUITLESS:
+        before = tally.count
+        tally.count += calls
+        if not before < FRUITLESS <= tally.count:
             return False
         self.kinds = (kind, *self.kinds)
         return True

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from runmat_jit.capture.feed import Feed
+from runmat_jit.capture import elements
+from runmat_jit.capture.balance import work_on
 from runmat_jit.capture.functionalize import (
     Functional,
     Refused,
@@ -37,9 +38,12 @@ def flush(tracer: Tracer) -> None:
     pending, tracer.pending = tracer.pending, []
     feed = tracer.steps.feed
     if feed is not None:
-        pending = computed_before(feed, pending)
+        pending = feed.left_of(pending)
         if not pending:
+            tracer.recipes.clear()
             return
+    if elements.all_by_numpy(tracer, pending):
+        return
     live = [storage for storage in targets(pending) if storage.memory is None and storage.alive]
     try:
         batch = compiled(tracer, pending, live)
@@ -58,7 +62,8 @@ class Compiled:
     inputs: tuple[Storage | ScalarInput, ...]
     fresh: Sequence[Storage]
     writes: bool
-    computes: bool
+    work: int
+    ours: bool
 
 
 def compiled(tracer: Tracer, pending: Sequence[Pending], live: Sequence[Storage]) -> Compiled:
@@ -95,8 +100,9 @@ def compile_batch(tracer: Tracer, functional: Functional) -> Compiled:
         tracer.symbols.graphs.append(graph)
         graph = as_seen(graph)
     writes = any(isinstance(output.target, Into) for output in graph.outputs)
+    ours = any(node.op.exactness == "ours" for node in graph.nodes)
     program = tracer.executor.compile(graph)
-    return Compiled(program, functional.inputs, functional.fresh, writes, computes_arrays(graph))
+    return Compiled(program, functional.inputs, functional.fresh, writes, work_of(graph), ours)
 
 
 def disconnected(made: Compiled, functional: Functional, wiring: Wiring, text: str) -> KnownBatch:
@@ -114,7 +120,7 @@ def disconnected(made: Compiled, functional: Functional, wiring: Wiring, text: s
     targets_of = [output.target for output in functional.graph.outputs]
     into = {target.input for target in targets_of if isinstance(target, Into)}
     written = tuple([places[number][0] for number in sorted(into)])
-    return KnownBatch(made.program, places, written, made.computes, text)
+    return KnownBatch(made.program, places, written, made.work, made.ours, text)
 
 
 def connected(found: KnownBatch, wiring: Wiring, live: Sequence[Storage]) -> Compiled:
@@ -133,19 +139,7 @@ def connected(found: KnownBatch, wiring: Wiring, live: Sequence[Storage]) -> Com
     storages = [entry for entry in inputs if isinstance(entry, Storage)]
     assert not any(storage.hollow for storage in storages), "a freed value is read"
     refuse_shared({wiring.storages[number] for number in found.written}, storages)
-    return Compiled(found.program, inputs, live, bool(found.written), found.computes)
-
-
-def computed_before(feed: Feed, pending: Sequence[Pending]) -> list[Pending]:
-    """Give storages what a replay has computed; the operations that it has not."""
-    for operation in pending:
-        storage = operation.target.storage
-        if operation.entry < feed.end and storage.memory is None:
-            memory = feed.memory(storage.slot)
-            storage.memory, storage.hollow = storage.array(), memory is None
-            if memory is not None:
-                storage.memory = memory
-    return [operation for operation in pending if operation.entry >= feed.end]
+    return Compiled(found.program, inputs, live, bool(found.written), found.work, found.ours)
 
 
 def run_one_by_one(tracer: Tracer, pending: Sequence[Pending]) -> None:
@@ -195,7 +189,8 @@ def targets(pending: Sequence[Pending]) -> list[Storage]:
 def run(tracer: Tracer, batch: Compiled, upto: int) -> None:
     """Run a program, give the storages their memory, and record the step."""
     program = batch.program
-    tracer.gains = tracer.gains or batch.computes
+    tracer.balance.work += batch.work
+    tracer.balance.ours = tracer.balance.ours or batch.ours
     tracer.programs.append(program)
     values = [
         scalar_of(entry.operand.value, entry.dtype)
@@ -231,6 +226,18 @@ def run(tracer: Tracer, batch: Compiled, upto: int) -> None:
         upto,
     )
     tracer.steps.add(step)
+
+
+def work_of(graph: Graph) -> int:
+    """Work on arrays in operations of NumPy's on a few elements, which take about as long each.
+
+    0 where kernels do no more than read elements and compute with single numbers.
+    """
+    if not computes_arrays(graph):
+        return 0
+    computed = [node for node in graph.nodes if node.op.kind != "structure"]
+    sizes = [max([node.type.size, *(arg.type.size for arg in node.args)]) for node in computed]
+    return 1 + sum(map(work_on, sizes))
 
 
 def computes_arrays(graph: Graph) -> bool:

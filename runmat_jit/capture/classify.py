@@ -133,6 +133,18 @@ INPLACE: Final = {
 OUT_OF_PLACE: Final = {inplace: fn for fn, inplace in INPLACE.items()}
 
 
+OPERATOR_OF: Final[dict[Any, Any]] = {
+    np.add: operator.add,
+    np.subtract: operator.sub,
+    np.multiply: operator.mul,
+    np.true_divide: operator.truediv,
+    np.floor_divide: operator.floordiv,
+    np.remainder: operator.mod,
+    np.power: operator.pow,
+}
+"""Operators with which NumPy's scalars compute otherwise than its ufuncs: integers warn."""
+
+
 def is_operator(fn: Any) -> bool:
     """Whether a callable is a Python operator that makes a new value."""
     return isinstance(fn, types.BuiltinFunctionType) and fn in INPLACE

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from runmat_jit.capture.balance import count
 from runmat_jit.capture.tape import Guard, refs
 from runmat_jit.capture.trace import Settle
 from runmat_jit.capture.traced import PYTHON, TEXT, Traced
@@ -62,6 +63,7 @@ def truth(tracer: Tracer, value: Traced) -> bool:
 def branch(tracer: Tracer, value: Any, outcome_of: Callable[[Any], Any], outcome: Any) -> None:
     """Python decides by a value: another outcome has another continuation."""
     tracer.flush()  # what is pending belongs to all continuations
+    count(tracer)
     if tracer.publishable:
         template = tracer.encode(value)
         tracer.steps.need(template)

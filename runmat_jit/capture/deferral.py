@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from runmat_jit.capture import classify, symbolic, unseen, views
+from runmat_jit.capture import classify, elements, symbolic, unseen, views
 from runmat_jit.capture.concrete import MISS
 from runmat_jit.capture.cover import Plan, cover, finish, scalar_operand
 from runmat_jit.capture.geometry import (
@@ -48,10 +48,17 @@ def attempt(
     tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> tuple[bool, Any]:
     """Defer the call if a row covers it: whether it was, and the traced result."""
+    if tracer.balance.native:
+        args = elements.lifted(tracer, fn, args)
     key = None if tracer.immediate else tracer.patterns.key_of(fn, args, kwargs)
     known = None if key is None else tracer.patterns.calls.get(key)
-    if known is not None and (traced := repeat(tracer, known, args)) is not None:
-        return True, traced
+    if known is not None:
+        if known.is_single and (done := elements.compute(tracer, fn, args, known)) is not None:
+            return True, done
+        if (traced := repeat(tracer, known, args)) is not None:
+            if known.is_single:
+                elements.remember(tracer, traced, fn, args)
+            return True, traced
     plan = cover(tracer, fn, args, kwargs)
     if plan is None or (plan.out is None and not has_room(plan.result.type)):
         return MISS
@@ -60,13 +67,31 @@ def attempt(
         named = {name: tracer.encode(value) for name, value in kwargs.items()}
     except Unencodable:
         return MISS
-    pattern = pattern_of(tracer, fn, plan)
+    pattern, known = pattern_of(tracer, fn, plan), None
     if key is not None and (places := places_of(plan, args)) is not None:
-        tracer.patterns.keep(key, known_call(pattern, plan, places, (fn, encoded, named)))
+        known = known_call(pattern, plan, places, (fn, encoded, named))
+        tracer.patterns.keep(key, known)
+        if known.is_single and (done := elements.compute(tracer, fn, args, known)) is not None:
+            return True, done
     traced = record(tracer, pattern, plan.operands, plan.out, (fn, encoded, named))
+    if known is not None and known.is_single:
+        elements.remember(tracer, traced, fn, args)
     if tracer.immediate:
         tracer.flush()
     return True, traced
+
+
+def spelled(tracer: Tracer, fn: np.ufunc, args: tuple[Any, ...]) -> Any:
+    """The operator, where a real NumPy scalar before a traced value has made a ufunc of it."""
+    real = any(type(arg) is not Traced and isinstance(arg, np.generic) for arg in args)
+    return classify.OPERATOR_OF.get(fn, fn) if real and tracer.lines.at_operator() else fn
+
+
+def augmented(tracer: Tracer, fn: Any, lhs: np.generic, rhs: Any) -> Any:
+    """An augmented assignment to a real NumPy scalar, which may warn: at the user's line."""
+    if type(rhs) is Traced:
+        return tracer.call(classify.OUT_OF_PLACE[fn], (lhs, rhs), {})
+    return call_at(tracer.here(), fn, (lhs, rhs), {})
 
 
 def repeat(tracer: Tracer, known: KnownCall, args: tuple[Any, ...]) -> Traced | None:
@@ -156,7 +181,10 @@ def known_call(
     )
     fn, args, kwargs = encoded
     operands = None if places == tuple(range(len(args))) else places
-    return KnownCall(pattern, operands, None if plan.out is None else 0, weak, fn, args, kwargs)
+    into = None if plan.out is None else 0
+    row, single = plan.row, pattern.form.kind == GENERIC and not plan.bound.params
+    single = single and row.kind == "elementwise" and row.exactness == "bit-defined"
+    return KnownCall(pattern, operands, into, weak, fn, args, kwargs, is_single=single)
 
 
 def layout(tracer: Tracer, plan: Plan) -> tuple[int, ...] | None:

@@ -227,6 +227,7 @@ class Family:
     """What was trusted, as a tree to replay."""
     misses: int = 0
     tally: Tally = field(default_factory=Tally)
+    single: bool = False
     """As of records."""
     sites: dict[tuple[Fork, Hashable], Site] = field(default_factory=dict)
 

@@ -7,14 +7,18 @@ twice. Where the trail ends, recording goes on.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from runmat_jit.capture.pytree import take_apart
 from runmat_jit.capture.storage import empty_strided
 from runmat_jit.capture.tape import Branch, Entry, Nest, Op, Read, Ref, refs
+
+if TYPE_CHECKING:
+    from runmat_jit.capture.pending import Pending
 
 _WRITEABLE: Final = 0x400
 """The bit of ``flags.num``: ``flags.writeable`` warns for results of ``np.broadcast_arrays``."""
@@ -25,6 +29,7 @@ class Feed:
     """Entries that a replay has done, and the values in its slots.
 
     ``whole``: it ended where a segment ends. ``writes``: arrays were written on the way.
+    ``attempt``: it ended before a call that may raise.
     """
 
     trail: list[Entry]
@@ -33,6 +38,7 @@ class Feed:
     programs: tuple[Any, ...]
     whole: bool
     writes: bool
+    attempt: bool
 
     def matches(self, number: int, entry: Entry) -> bool:
         """Whether Python has come to what the replay did there."""
@@ -48,6 +54,17 @@ class Feed:
         """The array that a storage got; None if the program could not ask for it any more."""
         found = self.slots[slot] if slot < len(self.slots) else None
         return None if found is None else np.asarray(found)
+
+    def left_of(self, pending: Sequence[Pending]) -> list[Pending]:
+        """Give storages what the replay has computed; the operations that it has not."""
+        for operation in pending:
+            storage = operation.target.storage
+            if operation.entry < self.end and storage.memory is None:
+                memory = self.memory(storage.slot)
+                storage.memory, storage.hollow = storage.array(), memory is None
+                if memory is not None:
+                    storage.memory = memory
+        return [operation for operation in pending if operation.entry >= self.end]
 
     def result(self, number: int, known: dict[int, Any]) -> Any:
         """What the call at a place of the trail gave; ``known`` holds its operands by slot."""

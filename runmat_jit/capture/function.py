@@ -12,8 +12,7 @@ from runmat_jit.capture.aside import Aside, Kind
 from runmat_jit.capture.boundary import Boundary
 from runmat_jit.capture.calls import call as captured_call
 from runmat_jit.capture.capturer import Capturer
-from runmat_jit.capture.family import Families, Intent, Site, Symbols
-from runmat_jit.capture.generators import draws
+from runmat_jit.capture.family import Families, Family, Intent, Site, Symbols
 from runmat_jit.capture.hooks import Hooks
 from runmat_jit.capture.key import (
     HoldsArrays,
@@ -22,14 +21,12 @@ from runmat_jit.capture.key import (
     refusal_of,
 )
 from runmat_jit.capture.paths import path_of, programs_of
-from runmat_jit.capture.prints import tells
 from runmat_jit.capture.protocols_alone import is_followed
 from runmat_jit.capture.recorder import record
-from runmat_jit.capture.records import Counts, Record, host_calls
+from runmat_jit.capture.records import Counts, Record
 from runmat_jit.capture.rewrite import Refused, bind
-from runmat_jit.capture.tape import Op
 from runmat_jit.capture.tracer import Tracer
-from runmat_jit.capture.tree import Departure, Fork, Segment, copied, prune, replay
+from runmat_jit.capture.tree import Departure, Fork, Segment, copied, prune, replay, split
 from runmat_jit.capture.varying import Varying
 from runmat_jit.capture.wholeness import not_whole, reasons_of, require_whole
 from runmat_jit.core.frames import uncounted
@@ -103,16 +100,13 @@ class CapturedFunction:
         except TypeError as reason:
             detail = f"an argument has no hash: {reason}"
             return self.run_plain(args, kwargs, Reason("unhashable-argument", detail), boundary)
-        departure, site = None, None
-        leaves = len(slots)
+        departure, site, leaves = None, None, len(slots)
         known = self.families.of(key) if found is None else found
         if known is not None and known.root.outcomes and not state.immediate:
             self.calls += 1
             departure, result = replay(known.root, slots, self.calls)
             if departure is None:
-                known.misses = known.tally.count = 0
-                self.counts.replayed += 1
-                capturer.executor.count("calls_replayed")
+                self.count_replayed(known, args, kwargs, boundary)
                 return result
             self.last_failed = departure.reason
             if departure.stale is not None:
@@ -121,7 +115,12 @@ class CapturedFunction:
                 departure, site = self.depart(key, known.root, departure)
             elif found.misses >= MISSES_LIMIT and not self.whole:
                 found.driven, found.root = True, Fork()
-        refused = refusal_of(slots[:leaves])
+            elif departure.raised is not None:
+                with self._lock:
+                    departure = split(departure)
+        begun = departure is not None and departure.done
+        given_up = found is not None and found.is_plain and not (begun or self.whole)
+        refused = reasons_of(found)[0] if found and given_up else refusal_of(slots[:leaves])
         if refused is not None:
             slots.clear()  # else objects that the program lets go would live on
             return self.run_plain(args, kwargs, refused, boundary)
@@ -130,6 +129,19 @@ class CapturedFunction:
         return self.record(
             key, args, kwargs, slots[:leaves], departure=departure, boundary=boundary, site=site
         )
+
+    def count_replayed(
+        self, known: Record | Family, args: Any, kwargs: Any, boundary: Boundary | None
+    ) -> None:
+        """Count a call that needed no Python; after some that gained nothing, step aside."""
+        known.misses = 0
+        self.counts.replayed += 1
+        self.capturer.executor.count("calls_replayed")
+        if not known.single:
+            known.tally.count = 0
+        elif boundary is None:
+            why = reasons_of(known) if isinstance(known, Record) else ()
+            self.count_fruitless(self.aside.kind(args, kwargs), why)
 
     def depart(
         self, key: Key, root: Fork, departure: Departure
@@ -186,14 +198,9 @@ class CapturedFunction:
         segments = [] if family is None else family.latest(key[1])
         if family is None or not segments:
             return found
-        noted = [entry for segment in segments for entry in segment.noted]
-        calls = [entry for entry in noted if type(entry) is Op]
-        return Record(
-            root=family.root,
-            programs=programs_of(segments, key[1]),
-            host_calls=host_calls(calls),
-            draws=draws(calls),
-        )
+        made = Record(root=family.root, programs=programs_of(segments, key[1]))
+        made.look_at([entry for segment in segments for entry in segment.noted])
+        return made
 
     def trees(self) -> list[Fork]:
         """The trees of all calls."""
@@ -235,9 +242,12 @@ class CapturedFunction:
             name,
         )
 
-    def count_fruitless(self, kind: Kind, reasons: tuple[Reason, ...]) -> None:
-        """Step aside after some calls in which no kernel ran, with one line in the log."""
-        if not self.whole and self.aside.fruitless(kind):
+    def count_fruitless(self, kind: Kind, reasons: tuple[Reason, ...], *, calls: int = 1) -> None:
+        """Step aside after some calls in which no kernel ran, with one line in the log.
+
+        ``calls``: as how many a call counts.
+        """
+        if not self.whole and self.aside.fruitless(kind, calls):
             why = reasons[0] if reasons else "there is nothing to compile"
             name = self.fn.__qualname__
             LOG.warning("%s is plain Python from now on: %s", name, why)
@@ -265,7 +275,7 @@ class CapturedFunction:
         symbols = intent.symbols
         if departure is not None and departure.measured and symbols is None:
             symbols = Symbols(slots)  # the replay that goes on here had slots for lengths
-        tracer = self.tracer(len(slots), departure, boundary, symbols)
+        tracer = self.tracer(key, len(slots), departure, boundary, symbols)
         body = self.body(tracer, (*args, *kwargs.values()))
         if isinstance(body, Reason):
             return self.run_plain(args, kwargs, body, boundary)
@@ -285,11 +295,12 @@ class CapturedFunction:
         if self.whole:
             require_whole(self.fn, found)
         self.tell_if_slow(reasons_of(found))
-        if tracer.gains or tracer.steps.feed is not None or segment is not None:
+        repeats = tracer.steps.feed is not None or segment is not None
+        if tracer.balance.gains or tracer.balance.ours or (repeats and not found.single):
             found.tally = self.aside.tally(kind)
             found.tally.count = 0
         elif boundary is None and late is None:
-            self.count_fruitless(kind, reasons_of(found))
+            self.count_fruitless(kind, reasons_of(found), calls=8 if found.native else 1)
         if late is not None:
             late.know((args, tuple(kwargs.values())))
             return late.finish(result)
@@ -299,13 +310,14 @@ class CapturedFunction:
             family = None if site is None else self.families.of(key)
             if site is not None and family is not None:
                 with self._lock:
-                    family.tally = found.tally
+                    family.tally, family.single = found.tally, found.single
                     executor = capturer.executor
                     family.learn(site, key[1], path, intent=intent, executor=executor)
         return result
 
     def tracer(
         self,
+        key: Key,
         leaves: int,
         departure: Departure | None,
         boundary: Boundary | None,
@@ -318,7 +330,7 @@ class CapturedFunction:
         if departure is not None:
             self.counts.retraced += 1
             capturer.executor.count("calls_retraced")
-        return Tracer(
+        made = Tracer(
             capturer.executor,
             capturer.states,
             capturer.lines,
@@ -331,6 +343,11 @@ class CapturedFunction:
             whole=self.fn if self.whole else None,
             boundary=boundary,
         )
+        made.balance.may_be_native = not self.whole and boundary is None and departure is None
+        known = self.records.get(key)
+        if known is not None and made.balance.may_be_native:
+            known.prepare(made)
+        return made
 
     def body(self, tracer: Tracer, arguments: tuple[Any, ...]) -> types.FunctionType | Reason:
         """The rewritten function; itself, if values cannot leave it; or why it is plain Python."""
@@ -349,18 +366,9 @@ class CapturedFunction:
 
     def keep(self, key: Key, tracer: Tracer) -> Record:
         """Remember what a recording found out, for ``explain()``."""
-        feed, noted, programs = tracer.steps.feed, tracer.steps.entries, tracer.programs
-        if feed is not None:
-            noted, programs = [*feed.trail[: feed.end], *noted], [*feed.programs, *programs]
-        calls = [entry for entry in noted if type(entry) is Op]  # others are of rows
         with self._lock:
             record = self.records.setdefault(key, Record())
-            record.effects = tuple(tracer.steps.effects)
-            record.refused = tuple(dict.fromkeys(tracer.refused))
-            record.programs = tuple(programs)
-            record.host_calls = host_calls(calls)
-            record.draws = draws(calls) or tells(calls)
-            record.misses += 1
+            record.learn(tracer)
             self.records.move_to_end(key)
             if len(self.records) > KEY_LIMIT:
                 self.records.popitem(last=False)

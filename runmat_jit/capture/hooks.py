@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from runmat_jit.capture import attributes, calls, classify, environment, texts, unseen
+from runmat_jit.capture import attributes, calls, classify, deferral, environment, texts, unseen
 from runmat_jit.capture.hook_base import HookBase, plain_part
 from runmat_jit.capture.host import adopt_loosely
 from runmat_jit.capture.lines import call_at
@@ -207,6 +207,8 @@ class Hooks(HookBase):
 
     def iop(self, op: str, lhs: Any, rhs: Any, /) -> Any:
         fn = getattr(operator, "i" + op)
+        if type(lhs) is not Traced and isinstance(lhs, np.generic):
+            return deferral.augmented(self.tracer, fn, lhs, rhs)
         if self.special(lhs, f"__i{op.rstrip('_')}__") is not None and self.tracer.owns(lhs):
             unseen.beware(self.tracer, f"{op}= of a {type(lhs).__name__}")
         if type(lhs) is Traced or self.tracer.passive or self.tracer.owns(lhs):

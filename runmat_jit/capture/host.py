@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from runmat_jit.capture import classify, lengths, raised, result_shapes
+from runmat_jit.capture.balance import count
 from runmat_jit.capture.decisions import branch
 from runmat_jit.capture.feed import placed_structure, structure_of
 from runmat_jit.capture.lines import Line, call_at, hide_our_frames, stack_level
@@ -19,7 +20,7 @@ from runmat_jit.capture.storage import FREED_BYTES, owner_of
 from runmat_jit.capture.sure import is_sure
 from runmat_jit.capture.tape import Nest, Op, Ref, refs
 from runmat_jit.capture.trace import Adopt, Call, Settle, fresh_adopted
-from runmat_jit.capture.traced import ARRAY, PYTHON, Traced
+from runmat_jit.capture.traced import ARRAY, GENERIC, PYTHON, Traced
 from runmat_jit.capture.values import (
     SCALARS,
     TEXTS,
@@ -41,7 +42,9 @@ LIST_LIMIT = 200
 
 def run(tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """Run a call that is not deferred: scalar arithmetic, a pure host call, a writer, an effect."""
-    if scalars_only(args) and not kwargs and classify.is_scalar_function(fn):
+    if not kwargs and (
+        (scalars_only(args) and classify.is_scalar_function(fn)) or is_conversion(fn, args)
+    ):
         return run_scalar(tracer, fn, args)
     if type(fn) is classify.TextMethod:
         return run_host(tracer, fn, args, kwargs, writes=False)
@@ -69,6 +72,13 @@ def scalars_only(args: tuple[Any, ...]) -> bool:
     )
 
 
+def is_conversion(fn: Any, args: tuple[Any, ...]) -> bool:
+    """Whether a NumPy scalar becomes a Python number: of one type, whatever its value."""
+    if len(args) != 1 or type(args[0]) is not Traced or args[0]._rm_kind != GENERIC:
+        return False
+    return fn is float or fn is int or fn is complex or fn == classify.method_of("item")
+
+
 def run_scalar(tracer: Tracer, fn: Any, args: tuple[Any, ...]) -> Any:
     """Arithmetic of Python numbers: done by Python at each call, never compiled."""
     raw = tuple([tracer.raw(arg) for arg in args])
@@ -89,6 +99,9 @@ def run_scalar(tracer: Tracer, fn: Any, args: tuple[Any, ...]) -> Any:
         detail = f"{type(error).__name__} in {name_of(fn)}"
         raised.note(tracer, op, caught, line, writes=False, detail=detail)
         raise
+    count(tracer)
+    if tracer.balance.native:
+        return value
     roots = merged_roots(args)
     if type(value) not in SCALARS:
         return look_at_all(tracer, args, value)

@@ -19,14 +19,16 @@ class KnownBatch:
     """A program, and where its inputs come from.
 
     ``inputs`` are numbers of storages, with None, or of scalars, with the dtype that they are cast
-    to; ``written`` the storages whose memory it writes. ``computes``: kernels do more than read
-    elements and compute with single numbers. ``text`` is the graph's, where batches are checked.
+    to; ``written`` the storages whose memory it writes. ``work`` is what kernels do, see
+    :func:`batches.work_of`; ``ours``: some of it in rows whose bits are our own. ``text`` is the
+    graph's, where batches are checked.
     """
 
     program: Any
     inputs: tuple[tuple[int, np.dtype | None], ...]
     written: tuple[int, ...]
-    computes: bool
+    work: int
+    ours: bool
     text: str
 
 

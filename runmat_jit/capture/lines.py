@@ -7,10 +7,11 @@ and NumPy stand our own frames, or, in a replay, nothing of the user's at all. A
 
 from __future__ import annotations
 
+import dis
 import sys
 import types
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -25,6 +26,7 @@ _CALLING: Final = ("api.py", "jit_function.py", "dispatcher.py")
 _OURS: Final = (str(_HERE), *(str(_HERE.with_name(name)) for name in _CALLING))
 _RUNNING: Final = frozenset(("record", "replay"))
 """Functions that run a call: the one of the recorder, and the one of the tree."""
+_BINARY_OP: Final = dis.opmap["BINARY_OP"]
 _CALL: Final = (lambda _rm_fn, _rm_args, _rm_named: _rm_fn(*_rm_args, **_rm_named)).__code__
 
 
@@ -34,9 +36,9 @@ class Line:
 
     source: SourceLine
     code: types.CodeType
-    _call: Callable[[Any, tuple[Any, ...], Mapping[str, Any]], Any]
+    _call: Callable[[Any, Sequence[Any], Mapping[str, Any]], Any]
 
-    def call(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    def call(self, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """``fn(*args, **kwargs)``, called from this line."""
         if type(fn) is MethodCall:  # the method itself, so that no frame of ours calls it
             return self._call(getattr(args[0], fn.name), args[1:], kwargs)
@@ -57,6 +59,28 @@ class Lines:
 
         ``callers``: how many callers of the function that asks are certainly ours.
         """
+        frame = self.frame(callers + 1)
+        if frame is None:
+            return None
+        code = frame.f_code
+        at = id(code), frame.f_lasti
+        line = self._at.get(at)
+        if line is None or line.code is not code:
+            line = self._at[at] = self.line(frame)
+        return line
+
+    def place(self) -> tuple[int, int] | None:
+        """The instruction of the user's that is running: of which code, and where in it."""
+        frame = self.frame(1)
+        return None if frame is None else (id(frame.f_code), frame.f_lasti)
+
+    def at_operator(self) -> bool:
+        """Whether the user's instruction that is running is an operator of two values."""
+        frame = self.frame(1)
+        return frame is not None and frame.f_code.co_code[frame.f_lasti] == _BINARY_OP
+
+    def frame(self, callers: int) -> types.FrameType | None:
+        """The user's frame that is running; None where no code but ours is on the stack."""
         frame: types.FrameType | None = sys._getframe(2 + callers)
         ours = self._ours
         while frame is not None:
@@ -65,13 +89,7 @@ class Lines:
             if not (self.is_ours(code.co_filename) if found is None else found):
                 break
             frame = frame.f_back
-        else:
-            return None
-        at = id(code), frame.f_lasti
-        line = self._at.get(at)
-        if line is None or line.code is not code:
-            line = self._at[at] = self.line(frame)
-        return line
+        return frame
 
     def line(self, frame: types.FrameType) -> Line:
         """The line that a frame is at."""

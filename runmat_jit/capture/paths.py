@@ -10,6 +10,7 @@ import numpy as np
 
 from runmat_jit.capture.tape import Return
 from runmat_jit.capture.trace import (
+    Apply,
     Batch,
     Call,
     Check,
@@ -117,7 +118,7 @@ def is_plain(path: Path, *, hosted: bool = False) -> bool:
     return (
         isinstance(path[-1].segment.exit, Return)
         and all(
-            isinstance(step, Batch | Check | Free | Length)
+            isinstance(step, Apply | Batch | Check | Free | Length)
             or (isinstance(step, Call) and (hosted or says_the_same(step)))
             for step in steps
         )

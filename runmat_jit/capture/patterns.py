@@ -11,7 +11,7 @@ import numpy as np
 
 from runmat_jit.capture.classify import MethodCall
 from runmat_jit.capture.tape import Compute, Op, Ref
-from runmat_jit.capture.traced import ARRAY, PYTHON, TEXT, Form, Traced
+from runmat_jit.capture.traced import ARRAY, GENERIC, PYTHON, TEXT, Form, Traced
 from runmat_jit.core.frozen import frozen
 from runmat_jit.ops.spec import Op as Row
 
@@ -41,7 +41,8 @@ class KnownCall:
     ``operands`` says which arguments the row reads, None for all in order; ``into`` which one it
     writes, None for a new result. ``weak`` lists the operands whose number must fit the dtype that
     they are cast to. ``fn``, ``args`` and ``kwargs`` are the first such call, as its tape mentions
-    it: others have the same constants, and traced values from other slots.
+    it: others have the same constants, and traced values from other slots. ``is_single``: it is an
+    operation on single numbers whose bits NumPy defines.
     """
 
     pattern: Pattern
@@ -51,6 +52,7 @@ class KnownCall:
     fn: Callable[..., Any]
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
+    is_single: bool
 
     def op(self, slots: Sequence[int], out: int | None, line: Line | None) -> Op:
         """The entry of a call on the values in ``slots``, whose result goes to ``out``."""
@@ -69,6 +71,7 @@ class Patterns:
     """How calls are deferred, by their keys."""
     _patterns: dict[Any, Pattern] = field(default_factory=dict)
     _forms: dict[Any, Form] = field(default_factory=dict)
+    _numbers: dict[type[np.generic], Form] = field(default_factory=dict)
 
     def keep(self, key: Any, call: KnownCall) -> None:
         """Remember how a call is deferred."""
@@ -90,6 +93,13 @@ class Patterns:
         found = self._forms.get(key)
         if found is None:
             found = self._forms[key] = Form(dtype, shape, strides, kind)
+        return found
+
+    def form_of_number(self, kind: type[np.generic]) -> Form:
+        """The form of NumPy scalars of a class."""
+        found = self._numbers.get(kind)
+        if found is None:
+            found = self._numbers[kind] = self.form(np.dtype(kind), (), (), GENERIC)
         return found
 
     def form_of(self, value: Traced) -> Form | None:

@@ -43,6 +43,11 @@ def attempt(_value: Any) -> None:
     """What is decided by before a call that may raise: nothing, whether it does will be seen."""
 
 
+def may_be_caught(error: Exception) -> bool:
+    """Whether an exception of a replay is one that a program may meet, and a replay repeat."""
+    return raised_by(error) is not None
+
+
 def raised_by(error: Exception) -> Raised | None:
     """What a replay compares of an exception; None where it is more than its class and a text."""
     alone = error.__cause__ is None and error.__context__ is None and not error.__dict__
@@ -59,7 +64,8 @@ def note(
         tracer.effect("exception", detail)
         return
     steps = tracer.steps
-    steps.branch(None, attempt, None, tracer.line(), tracer.count)
+    if not steps.at_attempt:
+        steps.branch(None, attempt, None, tracer.line(), tracer.count)
     steps.need((*op.args, *op.kwargs.values()))
     errstate = None if tracer.token is tracer.first_token else tracer.token
     steps.add(Raises(op, raised.kind, raised.args, line, steps.count + 1, errstate))

@@ -114,11 +114,17 @@ class Steps:
         self.feed.end = self.count
 
     def pass_attempt(self) -> None:
-        """Go past the fork before a call that has raised for some values."""
-        if self.feed is not None and self.count < self.feed.end:
+        """Go past the forks before a call that has raised for some values."""
+        while self.feed is not None and self.count < self.feed.end:
             entry = self.feed.trail[self.count]
-            if type(entry) is Branch and entry.outcome_of is attempt:
-                self.count += 1
+            if type(entry) is not Branch or entry.outcome_of is not attempt:
+                break
+            self.count += 1
+
+    @property
+    def at_attempt(self) -> bool:
+        """Whether a replay has left at the fork before the call that is made now."""
+        return self.feed is not None and self.feed.attempt and self.count == self.feed.end
 
     def fed_raise(self, fn: Any) -> Raised | None:
         """What the call of ``fn`` raised that a replay has made here, if it did."""
@@ -198,7 +204,7 @@ class Steps:
         if gone or sized:
             self.filled.difference_update(gone)
             self.sized.difference_update(sized)
-            self.add(Free(gone, maybe=sized))
+            self.add(Free(gone, self.count, maybe=sized))  # what was read of them is not read again
 
     def branch(
         self,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -169,7 +170,10 @@ class Check:
 
 @frozen
 class Free:
-    """Values that the program can ask for no more; of ``maybe``, those that are large."""
+    """Values that the program can ask for no more; of ``maybe``, those that are large.
+
+    ``upto``: entries that have been done, and are not to be done again without these values.
+    """
 
     slots: tuple[int, ...]
     upto: int = 0
@@ -279,6 +283,59 @@ class Raises:
         raise Stale(f"{self.op} raised {self.kind.__name__}, and does not")
 
 
+_NONE: Final[dict[str, Any]] = {}
+
+
+@frozen
+class Apply:
+    """An operation on single numbers, or the read of one, by NumPy at the user's line.
+
+    Its operands are refs and constants; it may be done again, unless it warns: ``raising`` is the
+    state of errors under which it then raises, None for what never warns. ``quiet``: it is done
+    under that state, for warnings of operations before it in the program come later. ``entry`` is
+    its number on the tape.
+    """
+
+    fn: Callable[..., Any]
+    args: tuple[Any, ...]
+    out: int
+    line: Line
+    raising: Any = None
+    quiet: bool = False
+    entry: int = 0
+    upto: int = 0
+
+    def run(self, slots: list[Any]) -> None:
+        """Compute, as Python does; ``FloatingPointError`` where it warns and is to be quiet."""
+        args = [
+            slots[a.slot] if type(a) is Ref else build(a, slots) if type(a) is Nest else a
+            for a in self.args
+        ]
+        if self.quiet:
+            call = partial(self.line.call, self.fn, args, _NONE)
+            slots[self.out] = call_under(self.raising, call)
+        else:
+            slots[self.out] = self.line.call(self.fn, args, _NONE)
+
+    @property
+    def may_warn(self) -> bool:
+        """Whether it may warn, where all that comes before it has been done."""
+        return self.raising is not None and not self.quiet
+
+    def warned_upto(self, slots: list[Any]) -> int:
+        """Entries that are not to be done again, because this one has warned; 0 if it has not."""
+        if not self.may_warn:
+            return 0
+        try:
+            replace(self, quiet=True).run(list(slots))
+        except FloatingPointError:
+            return self.entry + 1
+        return 0
+
+    def __str__(self) -> str:
+        return f"%{self.out} = {getattr(self.fn, '__name__', self.fn)}{self.args}"
+
+
 @frozen
 class Settle:
     """Brings what a call of the host needs from a device; ``host_writes``: it may write it."""
@@ -339,4 +396,4 @@ def brought(value: Any) -> Any:
     return value
 
 
-Step = Batch | Call | Raises | Check | Free | Settle | Adopt | Shapes | Length
+Step = Batch | Apply | Call | Raises | Check | Free | Settle | Adopt | Shapes | Length

@@ -21,12 +21,14 @@ from runmat_jit.capture import (
     classify,
     decisions,
     deferral,
+    elements,
     host,
     lengths,
     resized,
     unseen,
     views,
 )
+from runmat_jit.capture.balance import Balance
 from runmat_jit.capture.boundary import Boundary
 from runmat_jit.capture.concrete import concrete_key
 from runmat_jit.capture.family import Symbols
@@ -89,16 +91,15 @@ class Tracer:
         self.token: Any = None
         self.first_token: Any = None
         self.state = ErrorState(frozenset(), immediate=False)
-        self.immediate = self.at_once = False  # the latter: from here on to the end of the call
+        self.immediate = self.writes_pending = False
+        self.at_once = False  # from here on to the end of the call
         self.refused: list[str] = []
         self.programs: list[Any] = []  # of every batch, for explanations
         self.owned: dict[int, Any] = {}  # objects that the recording itself made
-        self.writes_pending = False
-        self.gains = False  # a kernel has computed with arrays
+        self.balance, self.recipes = Balance(), elements.Recipes()
         self.loose = False  # the program may hold real arrays, and read their memory unseen
         self.wary = False  # code that no hook sees may run at any time, and write to them, too
-        self.closed = False
-        self.suspended = 0  # unknown code is running
+        self.closed, self.suspended = False, 0  # the call is over; unknown code is running
         self.dead: list[Watch] = []  # what the program has forgotten since steps were told
         self.watches: list[Watch] = []
         self.resuming = feed is not None  # a replay has done the beginning
@@ -297,8 +298,9 @@ class Tracer:
 
     def ufunc(self, fn: np.ufunc, method: str, args: Any, kwargs: Any) -> Any:
         """A ufunc or one of its methods."""
-        target: Any = fn if method == "__call__" else classify.bound_method(fn, method)
-        return self.call(target, args, kwargs)
+        if method != "__call__":
+            return self.call(classify.bound_method(fn, method), args, kwargs)
+        return self.call(deferral.spelled(self, fn, args), args, kwargs)
 
     def numpy(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """A NumPy function."""
@@ -331,18 +333,17 @@ class Tracer:
 
     def inplace(self, fn: Any, target: Traced, other: Any) -> Any:
         """An augmented assignment: into the array, or a new scalar."""
-        if target._rm_kind != ARRAY:
-            return self.call(fn, (target, other), NOTHING)
-        return self.call(classify.inplace_of(fn), (target, other), NOTHING)
+        made = classify.inplace_of(fn) if target._rm_kind == ARRAY else fn
+        return self.call(made, (target, other), NOTHING)
 
     def getitem(self, value: Traced, key: Any) -> Any:
         """An item: a view, a scalar, or (for index arrays and masks) a copy."""
-        return self.call(classify.GETITEM, (value, concrete_key(key)), NOTHING)
+        return elements.item(self, value, concrete_key(key))
 
     def setitem(self, target: Traced, key: Any, value: Any) -> None:
         """An item assignment."""
         if target._rm_kind == ARRAY:
-            self.call(classify.SETITEM, (target, concrete_key(key), value), NOTHING)
+            elements.set_item(self, target, concrete_key(key), value)
         else:  # scalars take no items, and say so themselves
             operator.setitem(self.value(target), key, value)
 

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 
 from runmat_jit.capture.feed import Feed
 from runmat_jit.capture.pytree import write_back
+from runmat_jit.capture.raised import attempt, may_be_caught
 from runmat_jit.capture.saved_filters import put_back
 from runmat_jit.capture.tape import Branch, Entry, Noted, Read, Ref, Return, build, entries_of
-from runmat_jit.capture.trace import Batch, Call, Stale, Step, brought
+from runmat_jit.capture.trace import Apply, Batch, Call, Raises, Stale, Step, brought
 
 VARIANT_LIMIT = 16
 OUTCOME_LIMIT = 16
@@ -113,7 +114,10 @@ class Fork:
     def add(self, outcome: Hashable, segment: Segment) -> None:
         """Add a continuation; those used least recently go when there are too many."""
         known = sorted(self.outcomes.get(outcome, ()), key=lambda s: -s.used)
-        self.outcomes[outcome] = (segment, *known[: VARIANT_LIMIT - 1])
+        kept = (segment, *known[: VARIANT_LIMIT - 1])
+        if self.outcome_of is attempt:  # a call that does not raise is made once
+            kept = tuple(sorted(kept, key=lambda s: any(type(step) is Raises for step in s.steps)))
+        self.outcomes[outcome] = kept
         if len(self.outcomes) > OUTCOME_LIMIT:
             others = [each for each in self.outcomes if each != outcome]
             del self.outcomes[min(others, key=self.last_use)]
@@ -139,6 +143,8 @@ class Departure:
     reason: str
     stale: Read | None = None
     """The read of outside state that found something else, in the trace that got furthest."""
+    raised: int | None = None
+    """Which step of the last segment raised what the program may catch, if one did."""
 
     def feed(self) -> Feed | None:
         """What Python gets fed; None where nothing has been done."""
@@ -152,6 +158,7 @@ class Departure:
             programs=tuple(s.shown(self.slots) for s in batches if isinstance(s, Batch)),
             whole=self.whole,
             writes=any(step.writes for step in batches if isinstance(step, (Batch, Call))),
+            attempt=self.whole and self.fork.outcome_of is attempt,
         )
 
     def trail(self) -> list[Entry]:
@@ -213,16 +220,48 @@ def replay(root: Fork, slots: list[Any], call: int) -> tuple[Departure | None, A
                 fork, outcome = leave, leave.outcome(slots)
                 break
             except Exception as error:  # noqa: BLE001  (Python does it again, and raises it)
-                done = max([done, *(step.upto for step in segment.steps[:number])])
+                done = max([done, *(upto(step, slots) for step in segment.steps[:number])])
                 reason = f"{type(error).__name__}: {error}"
                 if done > segment.start:
-                    return Departure(fork, outcome, path, done, slots, reason), None
+                    left = Departure(fork, outcome, path, done, slots, reason)
+                    if number < len(segment.steps) and is_attempt(segment.steps[number], error):
+                        left.raised = number
+                    return left, None
                 path.pop()  # nothing has been done: another continuation may go on from here
             except BaseException:  # Python would leave what it has entered
                 put_back(slots)
                 raise
         else:
             return Departure(fork, outcome, path, done, slots, str(reason), stale), None
+
+
+def upto(step: Step, slots: list[Any]) -> int:
+    """Entries that are not to be done again after a step has been run."""
+    return max(step.upto, step.warned_upto(slots) if type(step) is Apply else 0)
+
+
+def is_attempt(step: Step, error: Exception) -> bool:
+    """Whether a step is a call that changes nothing, and has raised what a program may catch."""
+    quiet = isinstance(step, Apply) or (isinstance(step, Call) and not step.writes)
+    return quiet and may_be_caught(error)
+
+
+def split(left: Departure) -> Departure:
+    """Have a segment end before the call that has raised in it: there another may go on."""
+    if left.raised is None:
+        return left
+    outcome, segment = left.path[-1]
+    before, after = segment.steps[: left.raised], segment.steps[left.raised :]
+    warned = [step.entry + 1 for step in before if type(step) is Apply and step.may_warn]
+    done = max(left.done, *warned, 0)
+    noted = segment.noted[: done - segment.start], segment.noted[done - segment.start :]
+    rest = replace(segment, start=done, early=(), names=(), reads=(), steps=after, noted=noted[1])
+    fork = Fork(None, attempt, {None: (rest,)})
+    first = replace(segment, end=done, steps=before, noted=noted[0], exit=fork)
+    known = left.fork.outcomes.get(outcome, ())
+    left.fork.outcomes[outcome] = tuple([first if s is segment else s for s in known])
+    path = [*left.path[:-1], (outcome, first)]
+    return replace(left, fork=fork, outcome=None, path=path, done=done, raised=None)
 
 
 def finish(leave: Return, slots: list[Any]) -> Any:

@@ -14,6 +14,7 @@ from runmat_jit.core.source import SourceLine
 
 if TYPE_CHECKING:
     from runmat_jit.compiler.compiler import Compiled
+    from runmat_jit.graph.node import Node
     from runmat_jit.passes.fusion.region import Region
 
 
@@ -29,6 +30,8 @@ class RegionReport:
     bytes_read: int
     bytes_written: int
     reasons: tuple[Reason, ...]
+    on_arrays: int = 0
+    """The operations that make more than one number, or one of more than one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +136,13 @@ def report_region(region: Region, kernels: int, compiled: Compiled) -> RegionRep
         bytes_read=read,
         bytes_written=written,
         reasons=region.reasons,
+        on_arrays=sum(map(is_on_arrays, region.nodes)),
     )
+
+
+def is_on_arrays(node: Node) -> bool:
+    """Whether an operation has more to do than to read one element or compute one number."""
+    return node.type.size > 1 or (node.op.kind == "reduce" and node.args[0].type.size > 1)
 
 
 def show_host_call(call: tuple[str, SourceLine | None]) -> str:

@@ -35,6 +35,15 @@ class ErrorState:
 
     warn: frozenset[str]
     immediate: bool
+    raising: Any = None
+    """NumPy's state in which what is warned of raises, and nothing else is reported."""
+
+
+def raising_state(warn: frozenset[str]) -> Any:
+    """NumPy's state object in which these events raise, and others are ignored."""
+    actions: Any = {event: "raise" if event in warn else "ignore" for event in np.geterr()}
+    with np.errstate(**actions):
+        return current_errstate()
 
 
 @dataclass(slots=True)
@@ -50,10 +59,12 @@ class ErrorStates:
         if known is not None and known[0] is token:
             return known[1]
         actions: dict[str, str] = {event: str(action) for event, action in np.geterr().items()}
+        warn = frozenset(event for event, action in actions.items() if action == "warn")
         state = ErrorState(
-            frozenset(event for event, action in actions.items() if action == "warn"),
+            warn,
             immediate=actions["under"] != "ignore"
             or any(action not in ("warn", "ignore") for action in actions.values()),
+            raising=raising_state(warn),
         )
         if len(self._known) > 1000:
             self._known.clear()

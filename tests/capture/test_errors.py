@@ -9,6 +9,8 @@ import pytest
 
 import runmat_jit as runmat
 from runmat_jit.capture.capturer import Capturer
+from runmat_jit.capture.trace import Raises
+from runmat_jit.capture.tree import segments_of
 from tests.capture.behavior import check, check_module, compare, observe
 
 PROGRAMS = []
@@ -614,3 +616,111 @@ def test_a_float_that_becomes_an_element_is_converted_as_numpy_does(first, dtype
             args = np.zeros(2, dtype), np.array([value, 1.0])
             calls.append(observe(function, args, {}))
         compare(*calls)
+
+
+# -- calls that succeed first, and raise later -----------------------------------------------------
+def inverse_or_none(a):
+    b = a * 2
+    try:
+        return np.linalg.inv(b) + b
+    except np.linalg.LinAlgError as error:
+        return b, str(error)
+
+
+def taken_or_what_is_wrong(x, place):
+    y = np.sort(x)
+    try:
+        z = np.take(y, place)
+    except IndexError as error:
+        return y, str(error)
+    return z * 2
+
+
+def several_are_taken(x, place):
+    y, found = np.sort(x), []
+    for step in range(3):
+        try:
+            found.append(np.take(y, place + step))
+        except IndexError:
+            found.append(None)
+    return found, y
+
+
+def a_quotient_of_whole_numbers(x, _place):
+    y = np.cumsum(x)
+    try:
+        return y / (1 // int(y[-1]))
+    except ZeroDivisionError:
+        return y
+
+
+def after_a_write(x, place):
+    x[0] = 7
+    y = np.sort(x)
+    x += 1
+    try:
+        x += np.take(y, place)
+    except IndexError:
+        x -= 1
+    return x
+
+
+def an_element_by_a_computed_place(x, place):
+    order = np.argsort(x)
+    total = 0.0
+    try:
+        for step in range(3):
+            total = total + x[order[place[0] + step]]
+    except IndexError:
+        return total, "past the end"
+    return total
+
+
+LATER = [
+    *(taken_or_what_is_wrong, several_are_taken, a_quotient_of_whole_numbers, after_a_write),
+    an_element_by_a_computed_place,
+]
+
+
+@pytest.mark.parametrize("fn", LATER, ids=lambda fn: fn.__name__)
+def test_calls_that_raise_later_than_they_succeed_are_repeated(fn):
+    def make(rng):
+        return rng.normal(size=5) / 2, rng.integers(0, 8, size=1)
+
+    check(fn, make, seeds=(*range(8), *range(8), *range(8)))
+
+
+def test_both_outcomes_of_a_call_that_may_raise_are_recorded_once():
+    regular, singular = np.eye(3) * 2, np.ones((3, 3))
+    for order in ((regular, singular), (singular, regular)):
+        decorated = runmat.jit(inverse_or_none)
+        for each in (*order, *order):
+            assert repr(decorated(each)) == repr(inverse_or_none(each))
+        misses = decorated.cache_info().misses
+        for each in (*order, order[1], *order):
+            assert repr(decorated(each)) == repr(inverse_or_none(each))
+        assert decorated.cache_info().misses == misses <= 3
+
+
+def test_a_call_that_succeeds_is_made_once_whatever_it_raised_before():
+    decorated = runmat.jit(taken_or_what_is_wrong)
+    x, good, bad = np.arange(5.0), np.array([2]), np.array([9])
+    for place in (good, bad, good, bad, good):
+        decorated(x, place)
+    tree = decorated._captured[1]
+    kinds = [
+        [any(type(step) is Raises for step in each.steps) for each in segments]
+        for root in tree.trees()
+        for fork in [root, *(s.exit for s in segments_of(root) if hasattr(s.exit, "outcomes"))]
+        for segments in fork.outcomes.values()
+    ]
+    assert [False, True] in kinds
+    assert [True, False] not in kinds
+
+
+def test_an_exception_that_leaves_the_call_later_is_pythons():
+    def fn(x, place):
+        y = np.sort(x)
+        return np.take(y, place) * 2
+
+    check(fn, lambda rng: (rng.normal(size=5), rng.integers(0, 8, size=1)), seeds=(*range(8),) * 2)

@@ -69,7 +69,7 @@ class Coverage:
     mode: str
     """``replayed``: no Python runs; ``recorded``: it runs at every call; ``plain``; ``differs``."""
     compiled: int
-    """Array operations in kernels."""
+    """Array operations in kernels: those that make more than one number, or one of many."""
     by_numpy: tuple
     """Names of the array operations that NumPy computes, each once a line."""
     reasons: tuple
@@ -112,7 +112,7 @@ def coverage_of(program, configuration, decorated):
         return Coverage(mode, 0, (), ())
     args, kwargs = fresh_arguments(program, configuration, 0)
     explanation = decorated.explain(*args, **kwargs)
-    compiled = sum(len(region.operations) for region in explanation.regions)
+    compiled = sum(region.on_arrays for region in explanation.regions)
     calls = (call.partition(" (")[0] for call in explanation.host_calls)
     by_numpy = tuple(name for name in calls if name not in HOST_CALLS | VIEWS)
     reasons = sorted({reason.id for reason in explanation.reasons})
@@ -146,8 +146,9 @@ caller can see must be the same.
 - At least {operations} % of their array operations are in compiled kernels.
 
 Sorting, searching, sets, linear algebra, transforms, polynomials, histograms and text are calls of
-NumPy by design and count as neither. Every program that is not mentioned below runs no Python when
-warm, and kernels compute all its array operations.
+NumPy by design and count as neither; nor do operations on single numbers, such as `x[i] * 2`, and
+reads and writes of one element, whoever does them. Every program that is not mentioned below runs
+no Python when warm, and kernels compute all its array operations.
 
 | program | warm calls | computed by NumPy | reasons |
 | --- | --- | --- | --- |
