@@ -368,3 +368,8 @@ def written_argument(fn: Any) -> int | None:
         return 0 if fn in WRITING_FUNCTIONS or fn in OUT_OF_PLACE or fn is SETITEM else None
     except TypeError:
         return None
+
+
+def name_of(fn: Any) -> str:
+    """What messages call a callable."""
+    return str(getattr(fn, "__qualname__", getattr(fn, "__name__", type(fn).__name__)))

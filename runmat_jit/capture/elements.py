@@ -17,16 +17,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from runmat_jit.capture import classify, host, views
-from runmat_jit.capture.balance import count, work_of
+from runmat_jit.capture import classify, views
+from runmat_jit.capture.balance import count
 from runmat_jit.capture.lines import Line, call_at
 from runmat_jit.capture.storage import Storage
 from runmat_jit.capture.tape import Compute, Op, Ref
 from runmat_jit.capture.trace import Apply, Call
-from runmat_jit.capture.traced import ARRAY, GENERIC, NOTHING, PYTHON, Form, Traced
-from runmat_jit.capture.values import NUMBERS
+from runmat_jit.capture.traced import GENERIC, NOTHING, PYTHON, Form, Traced
 from runmat_jit.core.errstate import call_under, current_errstate
-from runmat_jit.runtime.arrays import host_written
 
 if TYPE_CHECKING:
     from runmat_jit.capture.patterns import KnownCall
@@ -37,79 +35,11 @@ DEFERRED: Final = 64
 """Operations on single numbers of a recording that may be deferred."""
 TIMES_DEFERRED: Final = 1
 """Times that one instruction of the program is deferred: it is part of a loop if it comes again."""
-WRITES_DEFERRED: Final = 4
-"""Elements that a recording writes in kernels: the others are written at once where that can be."""
-_NOTHING, _POWERS = object(), (operator.pow, operator.ipow, pow, np.power, np.float_power)
-_NUMBERS: Final = (bool, int, float, np.generic)
+UNKNOWN, _POWERS = object(), (operator.pow, operator.ipow, pow, np.power, np.float_power)
+SCALARS: Final = (bool, int, float, np.generic)
 
 
-def item(tracer: Tracer, array: Traced, key: Any) -> Any:
-    """An item, as of :meth:`Tracer.getitem`."""
-    found = read(tracer, array, key)
-    return tracer.call(classify.GETITEM, (array, key), NOTHING) if found is None else found
-
-
-def set_item(tracer: Tracer, array: Traced, key: Any, value: Any) -> None:
-    """An item assignment."""
-    if not write(tracer, array, key, value):
-        tracer.call(classify.SETITEM, (array, key, value), NOTHING)
-
-
-def read(tracer: Tracer, array: Traced, key: Any) -> Any:
-    """``array[key]`` for a key of whole numbers, where the memory holds what it will show.
-
-    A NumPy scalar, traced while the call may be repeated; None where it is not to be had so.
-    """
-    if tracer.passive:
-        return None
-    tracer.refresh_errstate()
-    made = native_item(tracer, array, key) if tracer.balance.native else None
-    if made is not None:
-        return made
-    position = raw_position(key)
-    if position is None or tracer.writes_pending or not is_at_hand(tracer, array, len(position)):
-        return None
-    if not comes_again(tracer):
-        made = tracer.call(classify.GETITEM, (array, key), NOTHING)
-        return remember(tracer, made, classify.GETITEM, (array, key))
-    try:
-        there = views.shape_array(tracer, array)[position]
-    except IndexError:
-        return None  # NumPy raises it where the call is followed
-    made = fed(tracer, classify.GETITEM, there)
-    form = tracer.patterns.form_of_number(type(made))
-    return note(tracer, Single(classify.GETITEM, (array, key), tracer.lines.here()), made, form)
-
-
-def native_item(tracer: Tracer, array: Traced, key: Any) -> Any:
-    """An element of an array that has been looked at before, for a program that gets real ones."""
-    held = array._rm_held
-    if (
-        type(key) is not int
-        or held is None
-        or array._rm_kind != ARRAY
-        or tracer.writes_pending
-        or tracer.boundary
-    ):
-        return None
-    try:
-        made = held[key]
-    except IndexError:
-        return None  # as in read()
-    return made if isinstance(made, np.generic) else None
-
-
-def is_at_hand(tracer: Tracer, array: Traced, ndim: int) -> bool:
-    """Whether the array, of ``ndim`` axes, has memory of this recording, and on the host."""
-    at = array._rm_geometry
-    if array._rm_kind != ARRAY or at is None or at.storage.memory is None or len(at.shape) != ndim:
-        return False
-    hollow = at.storage.hollow and not tracer.steps.feeding
-    known = at.dtype.char in NUMBERS and array._rm_tracer is tracer
-    return known and tracer.boundary is None and not hollow
-
-
-def fed(tracer: Tracer, fn: Any, otherwise: Any = _NOTHING) -> Any:
+def fed(tracer: Tracer, fn: Any, otherwise: Any = UNKNOWN) -> Any:
     """What a call of ``fn`` gave that a replay has made here, if one has."""
     steps = tracer.steps
     found = steps.fed_operation(fn) if steps.feeding else None
@@ -166,7 +96,7 @@ def remember(tracer: Tracer, made: Any, fn: Any, args: tuple[Any, ...]) -> Any:
         values: tuple[Any, ...] = views.shape_array(tracer, args[0]), raw_position(args[1])
     else:
         values = tuple([ingredient(tracer, arg) for arg in args])
-        if any(value is _NOTHING for value in values):
+        if any(value is UNKNOWN for value in values):
             return made
     tracer.recipes[at.storage] = Recipe(fn, tuple(map(tracer.encode, args)), values)
     return made
@@ -244,17 +174,17 @@ def quiet_for(tracer: Tracer, meaning: Compute | None) -> Any:
 def known(tracer: Tracer, value: Any) -> Any:
     """The real number behind a value; nothing where it is no single number, or not to be had."""
     if type(value) is not Traced:
-        return value if isinstance(value, _NUMBERS) else _NOTHING
+        return value if isinstance(value, SCALARS) else UNKNOWN
     if value._rm_kind not in (GENERIC, PYTHON) or value._rm_tracer is not tracer:
-        return _NOTHING
+        return UNKNOWN
     if value._rm_held is not None:
         return value._rm_held
     at = value._rm_geometry
     if at is None or tracer.boundary is not None:
-        return _NOTHING
+        return UNKNOWN
     if at.storage.memory is None:
         if at.storage not in tracer.recipes:
-            return _NOTHING
+            return UNKNOWN
         settle(tracer)
     return tracer.materialize(value)
 
@@ -266,18 +196,18 @@ def compute(tracer: Tracer, fn: Any, args: tuple[Any, ...], call: KnownCall) -> 
         return None
     for arg in args:
         number = known(tracer, arg)
-        if number is _NOTHING:
+        if number is UNKNOWN:
             return None
         operands.append(number)
     line, made, pattern = tracer.lines.here(), fed(tracer, fn), call.pattern
     quiet = quiet_for(tracer, pattern.meaning)
-    if made is _NOTHING and quiet is not None:
+    if made is UNKNOWN and quiet is not None:
         try:
             made = called(tracer, line, fn, tuple(operands), quiet)
         except FloatingPointError:
             tracer.flush()
             quiet = None
-    if made is _NOTHING:
+    if made is UNKNOWN:
         made = called(tracer, line, fn, tuple(operands))
     return note(tracer, Single(fn, args, line, pattern.meaning, quiet), made, pattern.form)
 
@@ -298,7 +228,7 @@ def called(
     except FloatingPointError:
         raise
     except Exception as error:
-        tracer.effect("exception", f"{type(error).__name__} in {host.name_of(fn)}")
+        tracer.effect("exception", f"{type(error).__name__} in {classify.name_of(fn)}")
         raise
 
 
@@ -344,48 +274,6 @@ def add_step(tracer: Tracer, call: Single, slot: int, entry: int) -> Op:
         done = entry + 1 if warns and quiet is None else 0
         steps.add(Call(op, None, line, upto=done, errstate=quiet or errstate))
     return op
-
-
-def write(tracer: Tracer, array: Traced, key: Any, value: Any) -> bool:
-    """``array[key] = value`` for one element and a known number: whether it was done."""
-    if tracer.passive:
-        return False
-    tracer.refresh_errstate()
-    if tracer.balance.native and type(key) is int and native_store(tracer, array, key, value):
-        return True
-    position = raw_position(key)
-    if position is None or array._rm_kind != ARRAY or tracer.boundary is not None:
-        return False
-    count(tracer)
-    tracer.balance.writes += 1
-    if tracer.balance.writes <= WRITES_DEFERRED:
-        return False
-    if tracer.pending and tracer.balance.writes >= tracer.balance.next_look:
-        tracer.balance.next_look = 2 * tracer.balance.writes
-        if 4 * sum(map(work_of, tracer.pending)) <= tracer.balance.writes:
-            tracer.flush()
-    number = known(tracer, value)
-    if tracer.pending or number is _NOTHING or not is_at_hand(tracer, array, len(position)):
-        return False
-    if tracer.steps.keeps_entries:
-        host.run_host(tracer, classify.SETITEM, (array, key, value), {}, writes=True)
-    else:
-        source = views.shape_array(tracer, array)
-        host_written(source)
-        called(tracer, tracer.lines.here(), operator.setitem, (source, position, number))
-    return True
-
-
-def native_store(tracer: Tracer, array: Traced, key: int, value: Any) -> bool:
-    """Store a real number in a vector that has been looked at before: whether it was done."""
-    held = array._rm_held
-    if held is None or array._rm_kind != ARRAY or tracer.pending or tracer.boundary:
-        return False
-    if not isinstance(value, _NUMBERS) or held.ndim != 1:
-        return False
-    host_written(held)
-    called(tracer, tracer.lines.here(), operator.setitem, (held, key, value))
-    return True
 
 
 def lifted(tracer: Tracer, fn: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -30,12 +30,7 @@ if TYPE_CHECKING:
     from runmat_jit.capture.rewrite import Rewritten
     from runmat_jit.capture.tracer import Tracer
 
-_FOLLOWED = (
-    types.FunctionType,
-    types.MethodType,
-    types.MethodDescriptorType,
-    functools.partial,
-)
+_FOLLOWED = (types.FunctionType, types.MethodType, types.MethodDescriptorType, functools.partial)
 """Classes of functions that hooks call where a builtin would."""
 _SIMPLE = (
     int,

@@ -96,7 +96,7 @@ def run_scalar(tracer: Tracer, fn: Any, args: tuple[Any, ...]) -> Any:
     except Exception as error:
         caught = raised.raised_by(error)
         op = Op(fn, tuple(map(tracer.encode, args)), {}, None, source, structure=caught)
-        detail = f"{type(error).__name__} in {name_of(fn)}"
+        detail = f"{type(error).__name__} in {classify.name_of(fn)}"
         raised.note(tracer, op, caught, line, writes=False, detail=detail)
         raise
     count(tracer)
@@ -172,7 +172,7 @@ def run_host(
         except Exception as error:
             caught = raised.raised_by(error)
             op = Op(fn, entry_args, entry_kwargs, None, source, structure=caught)
-            detail = f"{type(error).__name__} in {name_of(fn)}"
+            detail = f"{type(error).__name__} in {classify.name_of(fn)}"
             raised.note(tracer, op, caught, line, writes=writes, detail=detail)
             raise
     else:  # a replay has made the call
@@ -227,7 +227,9 @@ def fork(tracer: Tracer, op: Op, result: Any, value: Any, *, writes: bool) -> No
     if not views:
         own = [slot for slot in refs(op.out) if any(slot in refs(arg) for arg in op.args)]
         if own and not writes:
-            tracer.effect("untraceable-result", f"{name_of(op.fn)} gives its operand, now at least")
+            tracer.effect(
+                "untraceable-result", f"{classify.name_of(op.fn)} gives its operand, now at least"
+            )
         branch(tracer, result, structure_of, op.structure)
         return
     bases = tuple({id(view._rm_origin[0]): view._rm_origin[0] for view in views}.values())
@@ -292,7 +294,7 @@ def run_effect(
     reason: str = "unknown-call",
 ) -> Any:
     """Code that capture does not know: everything is computed first, and Python runs it."""
-    tracer.effect(reason, f"{name_of(fn)}: {why}")
+    tracer.effect(reason, f"{classify.name_of(fn)}: {why}")
     line, fn = tracer.here(), tracer.release(fn)
     handled = sys.exc_info()[1]
     if handled is not None:  # the code may show it
@@ -308,11 +310,6 @@ def run_effect(
             return call_at(line, fn, real_args, real_kwargs)
     value = tracer.unknown(lambda: call_at(line, fn, real_args, real_kwargs))
     return adopt_loosely(tracer, value)
-
-
-def name_of(fn: Any) -> str:
-    """What messages call a callable."""
-    return str(getattr(fn, "__qualname__", getattr(fn, "__name__", type(fn).__name__)))
 
 
 # -- results ---------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from runmat_jit.capture import (
     classify,
     decisions,
     deferral,
+    element_access,
     elements,
     host,
     lengths,
@@ -338,12 +339,12 @@ class Tracer:
 
     def getitem(self, value: Traced, key: Any) -> Any:
         """An item: a view, a scalar, or (for index arrays and masks) a copy."""
-        return elements.item(self, value, concrete_key(key))
+        return element_access.item(self, value, concrete_key(key))
 
     def setitem(self, target: Traced, key: Any, value: Any) -> None:
         """An item assignment."""
         if target._rm_kind == ARRAY:
-            elements.set_item(self, target, concrete_key(key), value)
+            element_access.set_item(self, target, concrete_key(key), value)
         else:  # scalars take no items, and say so themselves
             operator.setitem(self.value(target), key, value)
 
