@@ -162,6 +162,8 @@ def of_class(hooks: Hooks, kind: type, name: str) -> Any:
 def found_in_class(hooks: Hooks, kind: type, name: str, value: Any) -> Any:
     """An attribute of an instance that its class has, which may change; a number may be data."""
     seen = of_class(hooks, kind, name)
+    if isinstance(in_class(kind, name), types.MemberDescriptorType):  # a slot: the instance's own
+        return value
     return seen if type(seen) is Traced or is_constant(value) else value
 
 

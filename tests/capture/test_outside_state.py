@@ -76,6 +76,29 @@ def f(x):
     found = {name: value for name, value in vars(space).items() if name != "part"}
     return found, space.part(x), space.__dict__.get("b", 0) * x
 """,
+    "a memory view over an array": """
+table = np.arange(4.0)
+view = memoryview(table)
+def change(number):
+    table[1] = number
+def f(x):
+    y = x + table
+    view[0] = y[0]
+    return y, table * 2, view[0]
+""",
+    "slots of an object that the function makes": """
+class Pair:
+    __slots__ = ("a", "b")
+    unit = 1.0
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+def change(number):
+    Pair.unit = float(number)
+def f(x):
+    pair = Pair(x * 2, 3.0)
+    pair.b += pair.unit
+    return pair.a + pair.b, pair.b
+""",
     "the code of the function itself is replaced": """
 def f(x):
     return x * 2
