@@ -50,7 +50,7 @@ def draw_now(generator: Generator, draw: Draw) -> np.ndarray:
 
 def record(tracer: Tracer, generator: Generator, draw: Draw) -> Any:
     """The next numbers of the generator as operations that can be fused."""
-    from runmat_jit.capture.deferral import apply_row  # noqa: PLC0415  (with the first large draw)
+    from runmat_jit.capture.deferring.deferral import apply_row  # noqa: PLC0415  (with the first large draw)
     from runmat_jit.ops.table import ROWS  # noqa: PLC0415  (likewise)
 
     owned = 8 if draw.name == "integers" else draw.dtype.itemsize

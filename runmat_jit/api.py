@@ -96,7 +96,7 @@ def program_tracer(
     Its operations are deferred and run in compiled batches, and are never repeated from a trace.
     ``where`` says which line of the program runs.
     """
-    from runmat_jit.capture.known_batches import KnownBatches  # noqa: PLC0415  (see _capture)
+    from runmat_jit.capture.deferring.known_batches import KnownBatches  # noqa: PLC0415  (see _capture)
     from runmat_jit.capture.tracer import Tracer  # noqa: PLC0415  (see _capture)
     from runmat_jit.compiler.compiler import Compiler, DeviceExecutor  # noqa: PLC0415  (likewise)
 

@@ -97,7 +97,7 @@ class Dispatcher:
                 return verified_call(captured, args, kwargs)
             return captured.call(args, kwargs)
         except BaseException as error:
-            from runmat_jit.capture.lines import hide_our_frames  # noqa: PLC0415  (see capture)
+            from runmat_jit.capture.objects.lines import hide_our_frames  # noqa: PLC0415  (see capture)
 
             hide_our_frames(error)
             raise
@@ -105,7 +105,7 @@ class Dispatcher:
     @uncounted
     def plain(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that is not captured; frames of ours take no room from a recursion."""
-        from runmat_jit.capture.boundary import plain_call  # noqa: PLC0415  (rarely used)
+        from runmat_jit.capture.objects.boundary import plain_call  # noqa: PLC0415  (rarely used)
 
         with current_session().room:
             return plain_call(fn, args, kwargs)

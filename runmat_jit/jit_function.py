@@ -150,7 +150,7 @@ class JitFunction(Generic[P, R]):
         pickler = sys._getframe(1).f_globals.get("__name__", "")
         if found is self and not (module == "__main__" and "cloudpickle" in pickler):
             return path
-        from runmat_jit.capture.locate import source_text  # noqa: PLC0415  (see _capture)
+        from runmat_jit.capture.rewriting.locate import source_text  # noqa: PLC0415  (see _capture)
 
         text = source_text(self._function, self._source)
         return JitFunction, (self.__wrapped__, self._options, text)
@@ -257,8 +257,8 @@ class JitFunction(Generic[P, R]):
         """Counts of calls and traces."""
         captured = self._dispatcher.capture(current_session())
         counts = captured.counts
+        from runmat_jit.capture.replaying.tree import segments_of  # noqa: PLC0415  (likewise)
         from runmat_jit.capture.tape import Return  # noqa: PLC0415  (see _capture)
-        from runmat_jit.capture.tree import segments_of  # noqa: PLC0415  (likewise)
 
         segments = [segment for root in captured.trees() for segment in segments_of(root)]
         return CacheInfo(

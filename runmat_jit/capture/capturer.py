@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from runmat_jit.capture.boundary import Boundary
-from runmat_jit.capture.convert import Rewriter
-from runmat_jit.capture.known_batches import KnownBatches
-from runmat_jit.capture.lines import Lines
-from runmat_jit.capture.patterns import Patterns
+from runmat_jit.capture.deferring.known_batches import KnownBatches
+from runmat_jit.capture.deferring.patterns import Patterns
+from runmat_jit.capture.objects.boundary import Boundary
+from runmat_jit.capture.objects.lines import Lines
+from runmat_jit.capture.rewriting.convert import Rewriter
 from runmat_jit.capture.tracer import Tracer
 from runmat_jit.core.errstate import ErrorStates
 from runmat_jit.core.protocols import Executor

@@ -33,9 +33,9 @@ from runmat_jit.capture.paths import (
     shaped_path,
     shapes_of,
 )
+from runmat_jit.capture.replaying.trace import Length, Numbers, ShapedBatch, Shapes
+from runmat_jit.capture.replaying.tree import Departure, Fork, Segment, prune
 from runmat_jit.capture.tape import Return
-from runmat_jit.capture.trace import Length, Numbers, ShapedBatch, Shapes
-from runmat_jit.capture.tree import Departure, Fork, Segment, prune
 from runmat_jit.core.extent import Scope, plain
 from runmat_jit.core.protocols import Executor
 from runmat_jit.core.types import c_strides

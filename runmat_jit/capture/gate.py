@@ -31,7 +31,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from runmat_jit.capture.aside import Kind, OfArray, parameters
-from runmat_jit.capture.lines import hide_our_frames
+from runmat_jit.capture.objects.lines import hide_our_frames
 from runmat_jit.core.frames import UNCOUNTED
 from runmat_jit.core.room import Room
 from runmat_jit.runtime.session import CURRENT, Session

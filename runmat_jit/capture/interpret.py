@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from runmat_jit.capture.pytree import write_back
-from runmat_jit.capture.raised import Raised
+from runmat_jit.capture.objects.pytree import write_back
+from runmat_jit.capture.replaying.raised import Raised
+from runmat_jit.capture.replaying.trace import Raises, Stale, spread
+from runmat_jit.capture.replaying.tree import Fork, Segment
 from runmat_jit.capture.tape import Guard, Op, Read, build
-from runmat_jit.capture.trace import Raises, Stale, spread
-from runmat_jit.capture.tree import Fork, Segment
 
 
 def interpret(root: Fork, leaves: list[Any]) -> Any:

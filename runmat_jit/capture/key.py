@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from runmat_jit.capture.alike import relation
-from runmat_jit.capture.array import Array
-from runmat_jit.capture.plain_objects import in_class
-from runmat_jit.capture.pytree import is_namedtuple, take_apart
-from runmat_jit.capture.values import NUMBERS, is_number, is_opaque, is_traceable
+from runmat_jit.capture.objects.alike import relation
+from runmat_jit.capture.objects.array import Array
+from runmat_jit.capture.objects.plain_objects import in_class
+from runmat_jit.capture.objects.pytree import is_namedtuple, take_apart
+from runmat_jit.capture.objects.values import NUMBERS, is_number, is_opaque, is_traceable
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.types import c_strides
 

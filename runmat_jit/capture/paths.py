@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from runmat_jit.capture.tape import Return
-from runmat_jit.capture.trace import (
+from runmat_jit.capture.replaying.trace import (
     Apply,
     Batch,
     Call,
@@ -21,7 +20,8 @@ from runmat_jit.capture.trace import (
     ShapedCall,
     Shapes,
 )
-from runmat_jit.capture.tree import Fork, Segment
+from runmat_jit.capture.replaying.tree import Fork, Segment
+from runmat_jit.capture.tape import Return
 from runmat_jit.core.extent import Scope
 
 

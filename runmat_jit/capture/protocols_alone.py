@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from runmat_jit.capture.values import is_number
+from runmat_jit.capture.objects.values import is_number
 
 _FLAGS: Final = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _HARMLESS: Final = frozenset(

@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from runmat_jit.capture import unseen
+from runmat_jit.capture.deferring import unseen
+from runmat_jit.capture.following.result import encode_result
 from runmat_jit.capture.key import is_constant
-from runmat_jit.capture.lines import hide_our_frames
-from runmat_jit.capture.plain_objects import is_plain_class, is_plain_object
-from runmat_jit.capture.pytree import Structure, is_namedtuple, take_apart, write_back
-from runmat_jit.capture.result import encode_result
-from runmat_jit.capture.streams import is_standard
+from runmat_jit.capture.objects.lines import hide_our_frames
+from runmat_jit.capture.objects.plain_objects import is_plain_class, is_plain_object
+from runmat_jit.capture.objects.pytree import Structure, is_namedtuple, take_apart, write_back
+from runmat_jit.capture.objects.streams import is_standard
+from runmat_jit.capture.objects.twins import Twin
+from runmat_jit.capture.objects.values import SCALARS, is_number, is_random_state
+from runmat_jit.capture.replaying.tree import Segment
 from runmat_jit.capture.tracer import Tracer
-from runmat_jit.capture.tree import Segment
-from runmat_jit.capture.twins import Twin
-from runmat_jit.capture.values import SCALARS, is_number, is_random_state
 
 
 class Arguments:

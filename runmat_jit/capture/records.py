@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from runmat_jit.capture import classify
 from runmat_jit.capture.aside import Tally
-from runmat_jit.capture.generators import draws
-from runmat_jit.capture.prints import tells
+from runmat_jit.capture.following.generators import draws
+from runmat_jit.capture.following.prints import tells
+from runmat_jit.capture.objects import classify
+from runmat_jit.capture.replaying.tree import Fork
 from runmat_jit.capture.tape import Effect, Nest, Noted, Op, Ref, refs
-from runmat_jit.capture.tree import Fork
 from runmat_jit.core.source import SourceLine
 
 if TYPE_CHECKING:

@@ -1,9 +1,9 @@
 """The tape: what a call did, in program order.
 
 Values live in numbered slots. Entries are imperative: an in-place operation is an in-place
-operation, a view is a view. They are never changed; those that each operation makes are not
-frozen, which would take four times as long. :mod:`runmat_jit.capture.interpret` runs a tape with
-NumPy on the caller's memory; :mod:`runmat_jit.capture.functionalize` turns stretches of it into
+operation, a view is a view. They are never changed; those that each operation makes are not frozen,
+which would take four times as long. :mod:`runmat_jit.capture.interpret` runs a tape with NumPy on
+the caller's memory; :mod:`runmat_jit.capture.deferring.functionalize` turns stretches of it into
 graphs.
 """
 
@@ -21,8 +21,8 @@ from runmat_jit.core.source import SourceLine
 from runmat_jit.ops.spec import Op as Row
 
 if TYPE_CHECKING:
-    from runmat_jit.capture.lines import Line
-    from runmat_jit.capture.patterns import KnownCall
+    from runmat_jit.capture.deferring.patterns import KnownCall
+    from runmat_jit.capture.objects.lines import Line
 
 
 @dataclass(slots=True, unsafe_hash=True)

@@ -16,36 +16,34 @@ from typing import Any
 
 import numpy as np
 
-from runmat_jit.capture import (
-    batches,
-    classify,
-    decisions,
-    deferral,
-    element_access,
-    elements,
-    host,
-    lengths,
-    resized,
-    unseen,
-    views,
-)
-from runmat_jit.capture.balance import Balance
-from runmat_jit.capture.boundary import Boundary
-from runmat_jit.capture.concrete import concrete_key
+from runmat_jit.capture.deferring import batches, deferral, elements, lengths, unseen, views
+from runmat_jit.capture.deferring.balance import Balance
+from runmat_jit.capture.deferring.known_batches import KnownBatches
+from runmat_jit.capture.deferring.patterns import Patterns
+from runmat_jit.capture.deferring.pending import Pending
 from runmat_jit.capture.family import Symbols
-from runmat_jit.capture.feed import Feed
-from runmat_jit.capture.known_batches import KnownBatches
-from runmat_jit.capture.lines import Line, Lines
-from runmat_jit.capture.outside import Outside
-from runmat_jit.capture.patterns import Patterns
-from runmat_jit.capture.pending import Pending
-from runmat_jit.capture.release import Release
-from runmat_jit.capture.steps import Steps
-from runmat_jit.capture.storage import Storage, Watch, watch
+from runmat_jit.capture.following import decisions, element_access, host, resized
+from runmat_jit.capture.following.outside import Outside
+from runmat_jit.capture.following.release import Release
+from runmat_jit.capture.objects import classify
+from runmat_jit.capture.objects.boundary import Boundary
+from runmat_jit.capture.objects.concrete import concrete_key
+from runmat_jit.capture.objects.lines import Line, Lines
+from runmat_jit.capture.objects.storage import Storage, Watch, watch
+from runmat_jit.capture.objects.traced import (
+    ARRAY,
+    GENERIC,
+    NOTHING,
+    PYTHON,
+    TEXT,
+    Traced,
+    TracedMethod,
+)
+from runmat_jit.capture.objects.twins import Twins
+from runmat_jit.capture.objects.values import Encoder
+from runmat_jit.capture.replaying.feed import Feed
+from runmat_jit.capture.replaying.steps import Steps
 from runmat_jit.capture.tape import Effect
-from runmat_jit.capture.traced import ARRAY, GENERIC, NOTHING, PYTHON, TEXT, Traced, TracedMethod
-from runmat_jit.capture.twins import Twins
-from runmat_jit.capture.values import Encoder
 from runmat_jit.capture.wholeness import not_whole
 from runmat_jit.core.errstate import ErrorState, ErrorStates, current_errstate, warnings_raise
 from runmat_jit.core.protocols import Executor

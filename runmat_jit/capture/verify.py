@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from runmat_jit.capture.array import Array
 from runmat_jit.capture.function import CapturedFunction
-from runmat_jit.capture.pytree import take_apart
+from runmat_jit.capture.objects.array import Array
+from runmat_jit.capture.objects.pytree import take_apart
 from runmat_jit.core.errors import RunMatError
 
 RELATIVE = {"f": 1e-4, "d": 1e-10, "F": 1e-4, "D": 1e-10}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import runmat_jit as runmat
 from runmat_jit.capture.key import call_key
-from runmat_jit.capture.tree import copied, segments_of
+from runmat_jit.capture.replaying.tree import copied, segments_of
 from tests.capture.behavior import compare, observe
 
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runmat_jit.capture import classify
-from runmat_jit.capture.storage import Geometry, Storage
-from runmat_jit.capture.symbolic import numbers_of, view_of
+from runmat_jit.capture.objects import classify
+from runmat_jit.capture.objects.storage import Geometry, Storage
+from runmat_jit.capture.objects.symbolic import numbers_of, view_of
 from runmat_jit.core.extent import Scope
 from runmat_jit.core.types import c_strides
 

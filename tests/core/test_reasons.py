@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from runmat_jit.capture.refusal import Refused
+from runmat_jit.capture.rewriting.refusal import Refused
 from runmat_jit.capture.tape import Effect
 from runmat_jit.core.reasons import CAUSES, Reason
 

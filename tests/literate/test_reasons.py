@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import runmat_jit as runmat
-from runmat_jit.capture import steps
+from runmat_jit.capture.replaying import steps
 from runmat_jit.core.errors import BackendError
 from runmat_jit.core.reasons import CAUSES
 from runmat_jit.jit_function import JitFunction

@@ -1,0 +1,1 @@
+"""Operations that rows cover: recorded first, computed in batches when asked for."""

@@ -1,0 +1,1 @@
+"""What rewritten code calls: calls, attributes, outside state, text, containers."""

@@ -1,0 +1,1 @@
+"""What a recording leaves, and how it is repeated: steps, segments, trees."""
