@@ -38,7 +38,9 @@ def on_the_adapter(graph, inputs, using=None):
             scalars[node] = value
         held[node] = memory.upload(value)
     for region in plan.regions:
-        held |= {n: memory.empty(n.type.size, n.type.dtype) for n in region.outputs}
+        for n in region.outputs:
+            taken = plan.in_place.get(n)
+            held[n] = memory.empty(n.type.size, n.type.dtype) if taken is None else held[taken]
     program = WgpuProgramRunner(using.backend, launches)
     event = program.run(ProgramMemory(held, scalars))
     found = {}
@@ -50,7 +52,7 @@ def on_the_adapter(graph, inputs, using=None):
             flat = memory.download(held[node])
             found[node] = np.ndarray(node.type.shape, node.type.dtype, flat, 0, strides)
     program.close()
-    memory.free(held.values())
+    memory.free({id(array): array for array in held.values()}.values())
     return found, event
 
 
