@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from runmat_jit.capture.deferring import deferral, unseen
-from runmat_jit.capture.following import attributes, calls, environment, texts
+from runmat_jit.capture.following import attributes, calls, environment, instances, texts
 from runmat_jit.capture.following.host import adopt_loosely
 from runmat_jit.capture.objects import classify
 from runmat_jit.capture.objects.lines import call_at
@@ -172,7 +172,7 @@ class Hooks(HookBase):
             setattr(obj, name, value)
         elif self.tracer.owns(obj):
             attributes.store(self, obj, name, value)
-        else:
+        elif not instances.store(self, obj, name, value):
             self.stored(obj, name, setattr, name, value)
 
     def delitem(self, obj: Any, key: Any, /) -> None:

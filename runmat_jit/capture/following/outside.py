@@ -12,7 +12,7 @@ import enum
 import inspect
 import sys
 import types
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,6 +83,7 @@ class Outside:
         self.epoch = 0
         self.objects: dict[int, tuple[Any, int]] = {}  # outside objects that a slot holds
         self.classes: dict[int, type] = {}  # that the program found outside, by identity
+        self.changed: list[Any] = []  # instances whose attributes the program stores
         self.copying: set[int] = set()  # tuples whose items are being read
         self.splitting = False  # the items of a tuple that varies are being read
 
@@ -277,6 +278,12 @@ class Outside:
         key, source = ("same", min(a, b), max(a, b)), f"whether %{a} is %{b}"
         self.read(key, lambda slots: slots[a] is slots[b], same, source)
 
+    def apart(self, owner: Any, others: Iterable[Any]) -> None:
+        """The trace holds while an instance is none of the others of its class."""
+        for other in tuple(others):
+            if other is not owner and type(other) is type(owner):
+                self.relate(self.slot_of(owner), self.slot_of(other), same=False)
+
     def print_options(self) -> None:
         """Record how NumPy prints."""
         self.read("print options", lambda _slots: print_options(), print_options(), "print options")
@@ -328,6 +335,8 @@ class Outside:
     def attribute(self, owner: Any, name: str, value: Any = _MISSING) -> Any:
         """An attribute of an outside object, module or class; ``value`` if it has been read."""
         slot = self.slot_of(owner)
+        if self.changed and slot is not None:
+            self.apart(owner, self.changed)
         if value is _MISSING:
             value = getattr(owner, name)
         key, source = ("attribute", id(owner), name), f"attribute {name}"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from runmat_jit.capture.objects.plain_objects import is_plain_object
 from runmat_jit.capture.objects.pytree import (
     Structure,
     is_namedtuple,
@@ -142,6 +143,9 @@ def is_number(value: Any) -> bool:
     return isinstance(value, np.generic) and value.dtype.char in NUMBERS
 
 
+_BY_SLOT = (types.FunctionType, logging.Logger)
+
+
 class Encoder:
     """Lifts, lowers and encodes the values of one tracer."""
 
@@ -247,10 +251,9 @@ class Encoder:
             return value
         if kind is TracedMethod or is_bound(value):
             raise Unencodable("a bound method")
-        if kind is types.FunctionType or kind is logging.Logger or is_stream(value):
-            slot = self.tracer.outside.slot_of(value)
-            if slot is not None:
-                return Ref(slot)
+        slot = self.tracer.outside.slot_of(value)
+        if slot is not None and (kind in _BY_SLOT or is_stream(value) or is_plain_object(value)):
+            return Ref(slot)
         if isinstance(value, CONSTANTS):
             return value
         if is_random_state(kind):
