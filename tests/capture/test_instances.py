@@ -355,3 +355,18 @@ def test_a_property_that_appears_is_noticed():
     Late.weights = property(lambda self: None, lambda self, value: seen.append(value))
     decorated(late, np.ones(3))
     np.testing.assert_array_equal(seen, [[2.0, 2.0, 2.0]])
+
+
+@pytest.mark.parametrize("count", [3, 40])
+def test_many_instances_of_a_class(count):
+    def moves(bodies, x):
+        for body in bodies:
+            body.weights = body.weights + 0.5 * x
+            body.total = body.total + body.weights[0]
+        return sum(body.total for body in bodies)
+
+    plain, ours = ([State(np.arange(4.0) + n) for n in range(count)] for _ in range(2))
+    decorated = runmat.jit(moves)
+    for number in range(8):
+        x = np.arange(4.0) - number
+        compare(observe(moves, (plain, x), {}), observe(decorated, (ours, x), {}))

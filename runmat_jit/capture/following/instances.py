@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from runmat_jit.capture.following.hooks import Hooks
 
 STORE: Final = MethodCall("__setattr__", draws=True, sure=True, tells=True)
+LIMIT: Final = 16
+"""Instances of a class up to which a replay compares each with each."""
 
 
 def store(hooks: Hooks, obj: Any, name: str, value: Any) -> bool:
@@ -30,11 +32,14 @@ def store(hooks: Hooks, obj: Any, name: str, value: Any) -> bool:
     if not (is_constant(value) or (type(value) is Traced and value._rm_kind != TEXT)):
         return False
     kind = type(obj)
+    others = [other for other, _ in outside.objects.values() if type(other) is kind]
+    if len(others) > LIMIT:
+        return False
     key, source = ("stores", id(kind), name), f"how a {kind.__name__} stores {name}"
     outside.read(key, lambda _slots: stores_by_itself(kind, name), True, source)
-    outside.apart(obj, [other for other, _ in outside.objects.values()])
+    outside.apart(obj, others)
     host.run_host(tracer, STORE, (obj, name, value), {}, writes=True)
-    outside.changed.append(obj)
+    outside.changed[id(obj)] = obj
     outside.memo["attribute", id(obj), name] = value
     return True
 

@@ -83,7 +83,7 @@ class Outside:
         self.epoch = 0
         self.objects: dict[int, tuple[Any, int]] = {}  # outside objects that a slot holds
         self.classes: dict[int, type] = {}  # that the program found outside, by identity
-        self.changed: list[Any] = []  # instances whose attributes the program stores
+        self.changed: dict[int, Any] = {}  # instances whose attributes the program stores
         self.copying: set[int] = set()  # tuples whose items are being read
         self.splitting = False  # the items of a tuple that varies are being read
 
@@ -336,7 +336,7 @@ class Outside:
         """An attribute of an outside object, module or class; ``value`` if it has been read."""
         slot = self.slot_of(owner)
         if self.changed and slot is not None:
-            self.apart(owner, self.changed)
+            self.apart(owner, self.changed.values())
         if value is _MISSING:
             value = getattr(owner, name)
         key, source = ("attribute", id(owner), name), f"attribute {name}"
