@@ -49,14 +49,6 @@ def vector_and_number(rng):
 
 
 # -- exceptions ------------------------------------------------------------------------------------
-def contexts_that_swallow(x):
-    said = []
-    with Suppress(said) as factor:
-        x = x * factor
-        raise ValueError("a")
-    return x, said
-
-
 def indices_that_may_be_out_of_range(x, i):
     try:
         y = x[i] * 2
@@ -101,14 +93,6 @@ def error_states_inside(x):
 
 
 # -- ways ------------------------------------------------------------------------------------------
-def names_bound_in_conditions(x):
-    if (total := x.sum()) > 0:
-        first, *rest = x
-    else:
-        *rest, first = x
-    return total, first, rest
-
-
 def patterns(x):
     match x.shape:
         case (n,):
@@ -128,74 +112,7 @@ def many_ways(x, a):
     return [x, -x][a > 0.5] if x[1] < 0 else x[int(abs(a) * 2) % 6]
 
 
-def loops_with_else(x):
-    n = 0
-    while n < 3:
-        if x[n] > 2:
-            break
-        n += 1
-    else:
-        n = 100
-    for element in x:
-        if element > 10:
-            break
-    else:
-        n += 1
-    return n
-
-
-def loops_until_small(x):
-    history = []
-    for step in range(20):
-        x = x * 0.5 + 0.1
-        error = np.abs(x).max()
-        history.append(error)
-        if error < 0.21:
-            break
-    return history, step, x
-
-
-def loops_as_long_as_a_value_says(x):
-    n = int(abs(x[0]) * 3) + 1
-    seen = []
-    while n > 0:
-        seen.append(n)
-        n -= 1
-    return seen, x[: len(seen)]
-
-
-def writes_before_each_decision(x):
-    for i in range(3):
-        x[i] = x[i] * 2
-        if x[i] > 0:
-            x[i + 1] += 1
-    return x.copy()
-
-
-def draws_before_decisions(x, rng):
-    drawn = rng.normal(size=2)
-    x += drawn[0]
-    if drawn[1] > 0:
-        x *= rng.random()
-        return x, drawn
-    if x.sum() > 1:
-        return rng.integers(9), x
-    x[0] = -1
-    return x
-
-
-def draws_of_every_kind(x, rng):
-    rng.shuffle(x)
-    chosen = rng.choice(x, 3, replace=False)
-    state = rng.bit_generator.state["state"]["state"] % 7
-    return chosen, state, rng.integers(0, 5, size=x.shape[0]), rng.standard_normal(out=x)
-
-
 # -- functions -------------------------------------------------------------------------------------
-def recursion(x, n=3):
-    return x if n == 0 else recursion(x * 2, n - 1)
-
-
 def functions_by_value(x):
     chosen = np.sin if x.sum() > 0 else np.cos
     table = {"a": np.add, "b": np.multiply}
@@ -248,21 +165,12 @@ def threads_inside(x):
 
 
 PROGRAMS = [
-    (contexts_that_swallow, vector),
     (indices_that_may_be_out_of_range, vector_and_index),
     (index_arrays_that_may_be_out_of_range, indices_and_vector),
     (raises_after_a_write, vector),
     (error_states_inside, vector),
-    (names_bound_in_conditions, vector),
     (patterns, vector),
     (many_ways, vector_and_number),
-    (loops_with_else, vector),
-    (loops_until_small, vector),
-    (loops_as_long_as_a_value_says, vector),
-    (writes_before_each_decision, vector),
-    (draws_before_decisions, vector_and_generator),
-    (draws_of_every_kind, vector_and_generator),
-    (recursion, vector),
     (functions_by_value, vector),
     (functions_that_keep_loop_variables, vector),
     (imports_inside, vector),

@@ -45,45 +45,6 @@ def shapes_that_are_assigned(x):
     return y, y.T.flags.f_contiguous
 
 
-def views_of_views(x):
-    rows = x.reshape(2, 3)
-    columns = rows.T
-    rest = columns[1:]
-    rest += 100
-    rows[0] = 0
-    return x, columns, rest[0], rows.sum()
-
-
-def swaps(x):
-    x[0], x[1] = x[1], x[0]
-    x[:3], x[3:] = x[3:].copy(), x[:3].copy()
-    first, second = x[:2], x[2:4]
-    first[:], second[:] = second, first
-    return x
-
-
-def additions_to_overlapping_slices(x):
-    x[1:] += x[:-1]
-    x[::-1] -= x
-    return x
-
-
-def additions_to_numbers_and_to_views(x):
-    number = x[0]
-    number += 1
-    view = x[0:1]
-    view += 1
-    total = x.sum()
-    total *= 2
-    real = x.real
-    real -= 1
-    raveled = x.ravel()
-    raveled[0] = 9
-    flat = x.flatten()
-    flat[1] = 3
-    return number, x, total, flat
-
-
 def conversions_that_may_not_copy(x):
     same = x.astype(x.dtype, copy=False)
     same[0] = 4
@@ -106,18 +67,6 @@ def ravel_that_copies_or_not(x):
     return x, rows, np.diagonal(x).flags.writeable
 
 
-def writes_of_an_array_into_itself(x):
-    x += x[0]
-    x[1:] = x[:-1]
-    x[:] = x.T
-    x[x > 1] = x[0, 0]
-    x[[0, 0]] += 1
-    x[..., ::-1][0] = x[0]
-    np.maximum(x, x.T, out=x)
-    x @= x
-    return x
-
-
 def decomposition_in_place(x):
     n = x.shape[0]
     for i in range(n):
@@ -127,16 +76,6 @@ def decomposition_in_place(x):
         for j in range(i, n):
             x[i, j] -= x[i, :i] @ x[:i, j]
     return x
-
-
-def methods_and_functions_that_write(x):
-    out = np.empty(3)
-    out.fill(x[0])
-    np.copyto(out[1:], 4)
-    out.sort()
-    out[-1:].put(0, 8)
-    np.add.at(out, [0, 0], 1)
-    return out
 
 
 def prints_between_writes(x):
@@ -155,15 +94,9 @@ PROGRAMS = [
     (identity_of_arrays, vector),
     (writes_through_flat, vector),
     (shapes_that_are_assigned, vector),
-    (views_of_views, vector),
-    (swaps, vector),
-    (additions_to_overlapping_slices, vector),
-    (additions_to_numbers_and_to_views, vector),
     (conversions_that_may_not_copy, vector),
     (ravel_that_copies_or_not, fortran_square),
-    (writes_of_an_array_into_itself, square),
     (decomposition_in_place, square),
-    (methods_and_functions_that_write, vector),
     (prints_between_writes, vector),
     (products_of_matrices, small_matrix),
 ]

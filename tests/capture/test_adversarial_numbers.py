@@ -199,36 +199,9 @@ def test_programs(fn, make):
 
 
 # -- nothing is stale ------------------------------------------------------------------------------
-def reshape_by_value(x):
-    return x[:6].reshape(int(x[0]), -1).shape
-
-
-def repeat_and_pad_by_value(x):
-    n = int(x[0])
-    return np.tile(x, n).shape, np.pad(x, n).shape, np.resize(x, n).shape, np.eye(n).shape
-
-
-def kind_of_a_power(x):
-    n = int(x[0]) - 3
-    return isinstance(2**n, int), type(2**n).__name__
-
-
-def dtype_of_a_number(x):
-    return np.min_scalar_type(int(x[0]) * 100)
-
-
 def lengths_by_value(x):
     lengths = len(x.repeat(int(x[0]))), len(np.delete(x, x < 2)), np.trim_zeros(x - 1).size
     return lengths, np.histogram_bin_edges(x * x[0], "auto").size
-
-
-def kinds_of_extremes(x):
-    return type(max(int(x[0]), 2.5)).__name__, type(min(x[0], 2)).__name__
-
-
-def splits_by_value(x):
-    n = int(x[0])
-    return [len(part) for part in np.array_split(x, n)], np.squeeze(np.zeros((n, 3))).shape
 
 
 def constants_chosen_by_value(x):
@@ -251,23 +224,11 @@ def shapes_after_selections(x):
     return first, y[::2].shape, np.sort(y).shape, np.dot(y, y).shape
 
 
-def dtype_by_value(x):
-    y = x * (1j if x[0] > 3 else 1)
-    return y.dtype.name, np.iscomplexobj(y), y.itemsize
-
-
 STALE = [
-    reshape_by_value,
-    repeat_and_pad_by_value,
-    kind_of_a_power,
-    dtype_of_a_number,
     lengths_by_value,
-    kinds_of_extremes,
-    splits_by_value,
     constants_chosen_by_value,
     sizes_of_selections,
     shapes_after_selections,
-    dtype_by_value,
 ]
 
 

@@ -4,7 +4,6 @@ import collections
 import dataclasses
 import enum
 import itertools
-import random
 
 import numpy as np
 import pytest
@@ -201,10 +200,6 @@ def test_an_array_that_is_an_argument_and_a_global_in_turn():
 
 
 # -- objects and containers ------------------------------------------------------------------------
-def calls_of_objects(x, layer):
-    return layer(x) + layer.norm + layer[2]
-
-
 def objects_that_keep_results(x, layer):
     if "z" not in layer._kept:
         layer._kept["z"] = layer.weights * 2
@@ -258,23 +253,9 @@ def cells_that_are_rebound(x):
     return write(x), write(x), count
 
 
-def containers_that_arguments_hold(x, items, table, members):
-    items.extend([x.sum(), 3])
-    items.reverse()
-    table["b"] = x
-    table.pop("a")
-    items += [4]
-    return items, table, len(members)
-
-
 def one_list_under_two_arguments(first, second):
     first.append(5)
     return len(second), first is second
-
-
-def an_array_in_two_arguments(table, x):
-    table["p"] += 1
-    return x * 1, table["p"] is x
 
 
 def loops_over_containers_of_arrays(parameters, weights):
@@ -290,16 +271,6 @@ def loops_over_containers_of_arrays(parameters, weights):
     return copied, [a * b for a, b in zip(parameters, weights["w"])], parameters
 
 
-def names_and_items_that_are_deleted(x):
-    items = [x, 1, 2]
-    del items[1]
-    table = {"q": x}
-    del table["q"]
-    y = x
-    del y
-    return items, table
-
-
 def queues_and_counters(x):
     queue = collections.deque(maxlen=3)
     counter = collections.Counter()
@@ -311,26 +282,16 @@ def queues_and_counters(x):
     return list(queue), dict(counter), dict(groups)
 
 
-def random_numbers_of_python(x):
-    random.seed(1)
-    return x * random.random()
-
-
 OBJECTS = [
-    (calls_of_objects, vector_and_layer),
     (objects_that_keep_results, vector_and_layer),
     (methods_that_store, body_and_count),
     (members_of_an_enumeration, vector),
     (classes_made_inside, vector),
     (lists_under_two_names, vector),
     (cells_that_are_rebound, vector),
-    (containers_that_arguments_hold, containers),
     (one_list_under_two_arguments, one_list_twice),
-    (an_array_in_two_arguments, dictionary_and_its_array),
     (loops_over_containers_of_arrays, parameters_and_weights),
-    (names_and_items_that_are_deleted, vector),
     (queues_and_counters, vector),
-    (random_numbers_of_python, vector),
 ]
 
 
