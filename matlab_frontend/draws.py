@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 if TYPE_CHECKING:
-    from runmat_jit.capture.tracer import Tracer
+    from runmat_jit.capture.record.tracer import Tracer
     from runmat_jit.random import Generator
 
 _HALF, _WORD = 1 << 63, 1 << 64
@@ -50,7 +50,7 @@ def draw_now(generator: Generator, draw: Draw) -> np.ndarray:
 
 def record(tracer: Tracer, generator: Generator, draw: Draw) -> Any:
     """The next numbers of the generator as operations that can be fused."""
-    from runmat_jit.capture.deferring.deferral import apply_row  # noqa: PLC0415  (with the first large draw)
+    from runmat_jit.capture.record.deferral import apply_row  # noqa: PLC0415  (with the first large draw)
     from runmat_jit.ops.table import ROWS  # noqa: PLC0415  (likewise)
 
     owned = 8 if draw.name == "integers" else draw.dtype.itemsize

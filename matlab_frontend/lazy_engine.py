@@ -22,7 +22,7 @@ from matlab_frontend.values.array import Data
 from runmat_jit.core.types import COMPILED_DTYPES
 
 if TYPE_CHECKING:
-    from runmat_jit.capture.tracer import Tracer
+    from runmat_jit.capture.record.tracer import Tracer
     from runmat_jit.core.source import SourceLine
     from runmat_jit.random import Generator
 
@@ -150,7 +150,7 @@ class LazyEngine:
     def is_nonnegative(self, data: Data) -> bool:
         if type(data) is np.ndarray:
             return self.now.is_nonnegative(data)
-        from runmat_jit.capture.deferring.signs import sign_of  # noqa: PLC0415  (a recording has begun)
+        from runmat_jit.capture.record.signs import sign_of  # noqa: PLC0415  (a recording has begun)
 
         if sign_of(self.tracer.pending, data):
             return True
@@ -165,7 +165,7 @@ class LazyEngine:
     def owns_memory(self, data: Data) -> bool:
         if type(data) is np.ndarray:
             return self.now.owns_memory(data)
-        from runmat_jit.capture.objects.boundary import owns_memory  # noqa: PLC0415  (a recording has begun)
+        from runmat_jit.capture.record.traced import owns_memory  # noqa: PLC0415  (a recording has begun)
 
         return owns_memory(data)
 
@@ -173,7 +173,8 @@ class LazyEngine:
     def keep(self, data: Data) -> Data:
         if self.adapter() is None or data.dtype not in COMPILED_DTYPES:
             return data
-        from runmat_jit.capture.objects.boundary import ProgramBoundary, stays  # noqa: PLC0415  (programs for GPUs)
+        from runmat_jit.capture.array import ProgramBoundary  # noqa: PLC0415  (programs for GPUs)
+        from runmat_jit.capture.record.traced import stays  # noqa: PLC0415  (likewise)
         from runmat_jit.runtime.arrays import adopted  # noqa: PLC0415  (likewise)
 
         self.tracer.begin_boundary(ProgramBoundary)

@@ -19,7 +19,7 @@ from matlab_frontend.source import Source
 from matlab_frontend.workspace import Workspace, from_python
 
 if TYPE_CHECKING:
-    from runmat_jit.capture.tracer import Tracer
+    from runmat_jit.capture.record.tracer import Tracer
 
 _PYTHON_FRAMES = 20_000
 """Python frames for 500 calls of MATLAB functions within one another."""
@@ -48,7 +48,7 @@ def engine_for(device: str) -> Engine:
 
 def _adapter() -> Adapter | None:
     """The GPU of the session, if it has one."""
-    from runmat_jit.capture.objects.array import has_gpu  # noqa: PLC0415  (programs for GPUs)
+    from runmat_jit.capture.array import has_gpu  # noqa: PLC0415  (programs for GPUs)
     from runmat_jit.runtime.session import current_session  # noqa: PLC0415  (likewise)
 
     if not has_gpu():

@@ -27,7 +27,7 @@ from runmat_jit.jit_function import CacheInfo, JitFunction
 
 if TYPE_CHECKING:
     from runmat_jit import matlab, random
-    from runmat_jit.capture.objects.array import Array, asarray
+    from runmat_jit.capture.array import Array, asarray
 
 __all__ = [
     "ArgumentError",
@@ -56,7 +56,7 @@ def __getattr__(name: str) -> object:
     if name in ("matlab", "random"):
         return import_module(f"runmat_jit.{name}")
     if name in ("Array", "asarray"):
-        return getattr(import_module("runmat_jit.capture.objects.array"), name)
+        return getattr(import_module("runmat_jit.capture.array"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

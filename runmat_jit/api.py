@@ -18,7 +18,7 @@ from runmat_jit.runtime.gpu import DeviceInfo, gpu_devices
 from runmat_jit.runtime.session import current_session, use_session
 
 if TYPE_CHECKING:
-    from runmat_jit.capture.tracer import Tracer
+    from runmat_jit.capture.record.tracer import Tracer
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -96,8 +96,8 @@ def program_tracer(
     Its operations are deferred and run in compiled batches, and are never repeated from a trace.
     ``where`` says which line of the program runs.
     """
-    from runmat_jit.capture.deferring.known_batches import KnownBatches  # noqa: PLC0415  (see _capture)
-    from runmat_jit.capture.tracer import Tracer  # noqa: PLC0415  (see _capture)
+    from runmat_jit.capture.record.batch_cache import KnownBatches  # noqa: PLC0415  (see _capture)
+    from runmat_jit.capture.record.tracer import Tracer  # noqa: PLC0415  (see _capture)
     from runmat_jit.compiler.compiler import Compiler, DeviceExecutor  # noqa: PLC0415  (likewise)
 
     session = current_session()

@@ -16,9 +16,9 @@ from runmat_jit.core.reasons import Reason
 from runmat_jit.runtime.session import CURRENT, Session, current_session
 
 if TYPE_CHECKING:
-    from runmat_jit.capture.aside import Kind
     from runmat_jit.capture.capturer import Capturer
     from runmat_jit.capture.function import CapturedFunction
+    from runmat_jit.capture.replay.bailout import Kind
 
 
 class _Disabled(threading.local):
@@ -92,12 +92,12 @@ class Dispatcher:
             now = held is not None and held[0] is session
             captured = held[1] if held is not None and now else self.capture(session)
             if session.config.verify == 2:
-                from runmat_jit.capture.verify import verified_call  # noqa: PLC0415  (rarely used)
+                from runmat_jit.capture.compare_calls import verified_call  # noqa: PLC0415  (rarely used)
 
                 return verified_call(captured, args, kwargs)
             return captured.call(args, kwargs)
         except BaseException as error:
-            from runmat_jit.capture.objects.lines import hide_our_frames  # noqa: PLC0415  (see capture)
+            from runmat_jit.capture.tape.lines import hide_our_frames  # noqa: PLC0415  (see capture)
 
             hide_our_frames(error)
             raise
@@ -105,7 +105,7 @@ class Dispatcher:
     @uncounted
     def plain(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that is not captured; frames of ours take no room from a recursion."""
-        from runmat_jit.capture.objects.boundary import plain_call  # noqa: PLC0415  (rarely used)
+        from runmat_jit.capture.array import plain_call  # noqa: PLC0415  (rarely used)
 
         with current_session().room:
             return plain_call(fn, args, kwargs)
@@ -132,7 +132,7 @@ class Dispatcher:
         kinds = captured.aside.kinds
         if self._let_through is kinds or session is not CURRENT.session:
             return
-        from runmat_jit.capture.gate import make_gate  # noqa: PLC0415  (see capture)
+        from runmat_jit.capture.replay.bypass import make_gate  # noqa: PLC0415  (see capture)
 
         self._let_through = kinds
         room = session.room if calls_itself(self.fn.__code__, self.fn.__name__) else None

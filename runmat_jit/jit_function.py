@@ -27,7 +27,7 @@ from runmat_jit.runtime.session import Session, current_session
 
 if TYPE_CHECKING:
     from runmat_jit.capture.function import CapturedFunction
-    from runmat_jit.capture.records import Record
+    from runmat_jit.capture.record.records import Record
     from runmat_jit.compiler.compiler import Compiled
 
 P = ParamSpec("P")
@@ -150,7 +150,7 @@ class JitFunction(Generic[P, R]):
         pickler = sys._getframe(1).f_globals.get("__name__", "")
         if found is self and not (module == "__main__" and "cloudpickle" in pickler):
             return path
-        from runmat_jit.capture.rewriting.locate import source_text  # noqa: PLC0415  (see _capture)
+        from runmat_jit.capture.source.locate import source_text  # noqa: PLC0415  (see _capture)
 
         text = source_text(self._function, self._source)
         return JitFunction, (self.__wrapped__, self._options, text)
@@ -186,7 +186,7 @@ class JitFunction(Generic[P, R]):
                 notes += (_ASIDE,)
             reasons = () if captured.plain is None else (captured.plain,)
             return Explanation(name, "plain Python", (), reasons, notes)
-        from runmat_jit.capture.wholeness import reasons_of  # noqa: PLC0415  (see _capture)
+        from runmat_jit.capture.record.fullgraph import reasons_of  # noqa: PLC0415  (see _capture)
 
         mode = "replayed" if record.root.outcomes else "recorded at every call"
         if captured.aside.holds(args, kwargs):
@@ -257,8 +257,8 @@ class JitFunction(Generic[P, R]):
         """Counts of calls and traces."""
         captured = self._dispatcher.capture(current_session())
         counts = captured.counts
-        from runmat_jit.capture.replaying.tree import segments_of  # noqa: PLC0415  (likewise)
-        from runmat_jit.capture.tape import Return  # noqa: PLC0415  (see _capture)
+        from runmat_jit.capture.replay.tree import segments_of  # noqa: PLC0415  (likewise)
+        from runmat_jit.capture.tape.entries import Return  # noqa: PLC0415  (see _capture)
 
         segments = [segment for root in captured.trees() for segment in segments_of(root)]
         return CacheInfo(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import runmat_jit as runmat
-from runmat_jit.capture.verify import VerificationError
+from runmat_jit.capture.compare_calls import VerificationError
 from runmat_jit.runtime.session import use_session
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from runmat_jit.capture.deferring.known_batches import KnownBatches
-from runmat_jit.capture.deferring.patterns import Patterns
-from runmat_jit.capture.objects.boundary import Boundary
-from runmat_jit.capture.objects.lines import Lines
-from runmat_jit.capture.rewriting.convert import Rewriter
-from runmat_jit.capture.tracer import Tracer
+from runmat_jit.capture.array import Boundary
+from runmat_jit.capture.record.batch_cache import KnownBatches
+from runmat_jit.capture.record.inline_cache import Patterns
+from runmat_jit.capture.record.tracer import Tracer
+from runmat_jit.capture.source.convert import Rewriter
+from runmat_jit.capture.tape.lines import Lines
 from runmat_jit.core.errstate import ErrorStates
 from runmat_jit.core.protocols import Executor
 from runmat_jit.core.room import Room

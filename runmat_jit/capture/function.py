@@ -8,27 +8,27 @@ from collections import OrderedDict
 from dataclasses import replace
 from typing import Any
 
-from runmat_jit.capture.aside import Aside, Kind
+from runmat_jit.capture.array import Boundary
 from runmat_jit.capture.capturer import Capturer
-from runmat_jit.capture.family import Families, Family, Intent, Site, Symbols
-from runmat_jit.capture.following.calls import call as captured_call
-from runmat_jit.capture.following.hooks import Hooks
-from runmat_jit.capture.key import (
+from runmat_jit.capture.record.calls import call as captured_call
+from runmat_jit.capture.record.fullgraph import not_whole, reasons_of, require_whole
+from runmat_jit.capture.record.hooks import Hooks
+from runmat_jit.capture.record.protocols_alone import is_followed
+from runmat_jit.capture.record.record_call import record
+from runmat_jit.capture.record.records import Counts, Record
+from runmat_jit.capture.record.tracer import Tracer
+from runmat_jit.capture.replay.bailout import Aside, Kind
+from runmat_jit.capture.replay.key import (
     HoldsArrays,
     Key,
     call_key,
     refusal_of,
 )
-from runmat_jit.capture.objects.boundary import Boundary
-from runmat_jit.capture.objects.varying import Varying
-from runmat_jit.capture.paths import path_of, programs_of
-from runmat_jit.capture.protocols_alone import is_followed
-from runmat_jit.capture.recorder import record
-from runmat_jit.capture.records import Counts, Record
-from runmat_jit.capture.replaying.tree import Departure, Fork, Segment, copied, prune, replay, split
-from runmat_jit.capture.rewriting.rewrite import Refused, bind
-from runmat_jit.capture.tracer import Tracer
-from runmat_jit.capture.wholeness import not_whole, reasons_of, require_whole
+from runmat_jit.capture.replay.tree import Departure, Fork, Segment, copied, prune, replay, split
+from runmat_jit.capture.replay.unspecialized import Varying
+from runmat_jit.capture.shapes.families import Families, Family, Intent, Site, Symbols
+from runmat_jit.capture.shapes.paths import path_of, programs_of
+from runmat_jit.capture.source.rewrite import Refused, bind
 from runmat_jit.core.frames import uncounted
 from runmat_jit.core.locks import new_lock
 from runmat_jit.core.reasons import Reason

@@ -8,9 +8,9 @@ import traceback
 import types
 import warnings
 
-from runmat_jit.capture.rewriting.hook_base import HookBase, plain_part
-from runmat_jit.capture.rewriting.locate import SourceCache, locate
-from runmat_jit.capture.rewriting.rewrite import Rewritten, bind, rewrite
+from runmat_jit.capture.source.hook_base import HookBase, plain_part
+from runmat_jit.capture.source.locate import SourceCache, locate
+from runmat_jit.capture.source.rewrite import Rewritten, bind, rewrite
 
 CACHE = SourceCache()
 

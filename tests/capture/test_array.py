@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 
 import runmat_jit as runmat
-from runmat_jit.capture.objects.storage import array_at, owner_of
+from runmat_jit.capture.tape.storage import array_at, owner_of
 from runmat_jit.runtime.arrays import address_of, adopted
 from tests.capture.behavior import compare, module, observe
 from tests.capture.random_programs import programs

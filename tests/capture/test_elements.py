@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import runmat_jit as runmat
-from runmat_jit.capture.deferring import balance
+from runmat_jit.capture.record import balance
 from tests.capture.behavior import check
 
 CALLS = (0, 0, 1, 0, 2, 1, 0)

@@ -9,8 +9,8 @@ import pytest
 
 import runmat_jit as runmat
 from runmat_jit.capture.capturer import Capturer
-from runmat_jit.capture.replaying.trace import Raises
-from runmat_jit.capture.replaying.tree import segments_of
+from runmat_jit.capture.replay.steps import Raises
+from runmat_jit.capture.replay.tree import segments_of
 from tests.capture.behavior import check, check_module, compare, observe
 
 PROGRAMS = []

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import runmat_jit as runmat
-from runmat_jit.capture.key import call_key
-from runmat_jit.capture.replaying.tree import copied, segments_of
+from runmat_jit.capture.replay.key import call_key
+from runmat_jit.capture.replay.tree import copied, segments_of
 from tests.capture.behavior import compare, observe
 
 

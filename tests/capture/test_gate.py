@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import runmat_jit as runmat
-from runmat_jit.capture.aside import FRUITLESS, Aside, kind_of
+from runmat_jit.capture.replay.bailout import FRUITLESS, Aside, kind_of
 from tests.capture.behavior import compare, observe
 
 TOLD = []

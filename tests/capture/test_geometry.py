@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runmat_jit.capture.objects.geometry import in_elements, overlaps_itself, result_strides, window
+from runmat_jit.capture.tape.geometry import in_elements, overlaps_itself, result_strides, window
 
 KEYS = [slice(None), slice(1, None), slice(None, None, -1), slice(None, None, 2), 0, None]
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import runmat_jit as runmat
-from runmat_jit.capture.deferring import batches
-from runmat_jit.capture.deferring.known_batches import KnownBatches
-from runmat_jit.capture.deferring.patterns import Patterns
+from runmat_jit.capture.record import batches
+from runmat_jit.capture.record.batch_cache import KnownBatches
+from runmat_jit.capture.record.inline_cache import Patterns
 from runmat_jit.runtime.session import current_session
 from tests.capture.behavior import compare, module, observe
 from tests.capture.random_programs import programs

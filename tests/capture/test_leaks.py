@@ -14,7 +14,7 @@ import pytest
 
 import runmat_jit as runmat
 from runmat_jit.api import program_tracer
-from runmat_jit.capture.objects.traced import Traced, TracedMethod
+from runmat_jit.capture.record.traced import Traced, TracedMethod
 from tests.capture.behavior import check, check_module
 
 KEPT = []

@@ -2,7 +2,7 @@
 
 import sys
 
-from runmat_jit.capture.objects.lines import Lines
+from runmat_jit.capture.tape.lines import Lines
 
 
 def lines_of(lines):

@@ -17,8 +17,8 @@ import zipfile
 
 import pytest
 
-from runmat_jit.capture.rewriting import source_cache
-from runmat_jit.capture.rewriting.locate import SourceCache, locate
+from runmat_jit.capture.source import source_cache
+from runmat_jit.capture.source.locate import SourceCache, locate
 
 MODULE = """
 import functools
@@ -280,7 +280,7 @@ def test_functions_are_found_under_the_interpreters_options(tmp_path, options):
         textwrap.dedent(
             """
             import sys
-            from runmat_jit.capture.rewriting.locate import SourceCache, locate
+            from runmat_jit.capture.source.locate import SourceCache, locate
 
             def f(x):
                 "Documented."

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import runmat_jit as runmat
-from runmat_jit.capture.protocols_alone import is_followed
+from runmat_jit.capture.record.protocols_alone import is_followed
 from tests.capture.behavior import compare, observe
 
 KEPT = []

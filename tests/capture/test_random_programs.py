@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 
 import runmat_jit as runmat
-from runmat_jit.capture.interpret import interpret
-from runmat_jit.capture.key import call_key
+from runmat_jit.capture.replay.interpret import interpret
+from runmat_jit.capture.replay.key import call_key
 from tests.capture.behavior import bits_of, compare, compare_values, module, observe, sharing
 from tests.capture.random_programs import programs
 

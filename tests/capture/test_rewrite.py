@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from runmat_jit.capture.rewriting.hook_base import HookBase
-from runmat_jit.capture.rewriting.locate import locate
-from runmat_jit.capture.rewriting.rewrite import Refused, bind, rewrite
-from runmat_jit.capture.rewriting.source_text import nested_codes
+from runmat_jit.capture.source.hook_base import HookBase
+from runmat_jit.capture.source.locate import locate
+from runmat_jit.capture.source.rewrite import Refused, bind, rewrite
+from runmat_jit.capture.source.source_text import nested_codes
 from tests.capture.plain_hooks import CACHE, PlainHooks, behavior, function_from, plain, rewritten
 
 CASES = Path(__file__).parent / "source_cases"

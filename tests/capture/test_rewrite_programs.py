@@ -14,8 +14,8 @@ import pytest
 from hypothesis import assume, given, reject
 from hypothesis import strategies as st
 
-from runmat_jit.capture.rewriting.locate import locate
-from runmat_jit.capture.rewriting.rewrite import Refused, bind, rewrite
+from runmat_jit.capture.source.locate import locate
+from runmat_jit.capture.source.rewrite import Refused, bind, rewrite
 from tests.capture.plain_hooks import CACHE, PlainHooks, behavior, function_from, plain
 
 TEXT = "The quick brown fox jumps over the lazy dog; then it rests.\nAnd  more\ttext follows."

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runmat_jit.capture.objects import classify
-from runmat_jit.capture.objects.storage import Geometry, Storage
-from runmat_jit.capture.objects.symbolic import numbers_of, view_of
+from runmat_jit.capture.shapes.symbolic_geometry import numbers_of, view_of
+from runmat_jit.capture.tape import call_forms
+from runmat_jit.capture.tape.storage import Geometry, Storage
 from runmat_jit.core.extent import Scope
 from runmat_jit.core.types import c_strides
 
@@ -35,7 +35,7 @@ shapes = st.lists(st.integers(2, 8), min_size=1, max_size=3).map(tuple)
 
 @given(shapes, shapes, keys)
 def test_a_basic_key_shows_what_numpy_shows(shape, other, key):
-    check(shape, other, classify.GETITEM, (key,))
+    check(shape, other, call_forms.GETITEM, (key,))
 
 
 @pytest.mark.parametrize(

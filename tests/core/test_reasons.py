@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from runmat_jit.capture.rewriting.refusal import Refused
-from runmat_jit.capture.tape import Effect
+from runmat_jit.capture.source.refusal import Refused
+from runmat_jit.capture.tape.entries import Effect
 from runmat_jit.core.reasons import CAUSES, Reason
 
 PACKAGE = Path(__file__).parents[2] / "runmat_jit"

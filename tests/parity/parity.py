@@ -12,8 +12,8 @@ import numpy as np
 
 import runmat_jit as runmat
 from runmat_jit.api import JitFunction
-from runmat_jit.capture.replaying.trace import Batch
-from runmat_jit.capture.replaying.tree import segments_of
+from runmat_jit.capture.replay.steps import Batch
+from runmat_jit.capture.replay.tree import segments_of
 from tests.capture.behavior import bits_of, compare, observe
 
 CALLS = (0, 0, 1, 0, 2)

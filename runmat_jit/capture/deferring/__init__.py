@@ -1,1 +1,0 @@
-"""Operations that rows cover: recorded first, computed in batches when asked for."""

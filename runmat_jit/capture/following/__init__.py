@@ -1,1 +1,0 @@
-"""What rewritten code calls: calls, attributes, outside state, text, containers."""

@@ -1,0 +1,1 @@
+"""Runs a function once and writes down what it did: the tape."""

@@ -1,0 +1,70 @@
+"""What is pending, without its values: operations of equal wiring have one graph, one program.
+
+The key lists, operation by operation, the pattern, the user's line, what is read and what is
+written. Storages and scalars are numbered as they turn up. What existing memory a storage is does
+not count, nor does the value of a scalar: both are inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from runmat_jit.capture.tape.pending import Pending, ScalarOperand
+from runmat_jit.capture.tape.storage import Geometry, Storage
+
+
+@dataclass(slots=True)
+class Wiring:
+    """The key of pending operations; their storages and scalars by number."""
+
+    key: Hashable = None
+    storages: list[Storage] = field(default_factory=list)
+    scalars: list[ScalarOperand] = field(default_factory=list)
+
+
+def wiring_of(pending: Sequence[Pending], live: Sequence[Storage]) -> Wiring:
+    """The wiring of operations after which the values of ``live`` are wanted."""
+    made = Wiring()
+    storages, scalars = made.storages, made.scalars
+    numbers: dict[Storage, int] = {}
+    slots: dict[int, int] = {}
+    parts: list[Any] = []
+    add = parts.append
+    for operation in pending:
+        add(operation.pattern)
+        add(operation.line)
+        for place in (*operation.operands, operation.target):
+            if type(place) is Geometry:
+                storage = place.storage
+                number = numbers.get(storage)
+                if number is None:
+                    number = numbers[storage] = len(storages)
+                    storages.append(storage)
+                    if storage.memory is not None:
+                        add((storage.dtype, storage.shape, storage.strides))
+                whole = place.shape is storage.shape and place.strides is storage.strides
+                if whole and not place.offset and place.dtype is storage.dtype:
+                    add(number)
+                else:
+                    add((number, place.offset, place.dtype, place.shape, place.strides))
+            elif type(place) is ScalarOperand:
+                number = slots.get(place.slot)
+                if number is None:
+                    number = slots[place.slot] = len(scalars)
+                    scalars.append(place)
+                add(~number)
+            else:
+                add(constant(place))
+    made.key = tuple(parts), tuple([numbers[storage] for storage in live])
+    return made
+
+
+def constant(value: float | np.generic) -> tuple[Any, ...]:
+    """A key for a number: equal for those that every dtype has the same bits for."""
+    if isinstance(value, np.generic):
+        return value.dtype, value.tobytes()
+    return (value,) if value else (str(value),)  # 0.0 is not -0.0

@@ -1,0 +1,175 @@
+"""Which calls a row covers entirely: what it reads, what comes out, and where that goes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from runmat_jit.capture import callables
+from runmat_jit.capture.record import lengths, views
+from runmat_jit.capture.record.concrete import concrete_integer, concrete_key
+from runmat_jit.capture.record.traced import Traced
+from runmat_jit.capture.tape import call_forms
+from runmat_jit.capture.tape.pending import Operand, ScalarOperand
+from runmat_jit.capture.tape.storage import Geometry
+from runmat_jit.capture.tape.values import ARRAY, PYTHON, TEXT
+from runmat_jit.core.frozen import frozen
+from runmat_jit.core.types import COMPILED_DTYPES, TensorType, broadcast_shapes
+from runmat_jit.ops.promotion import fits
+from runmat_jit.ops.spec import Bound, Result, Weak
+from runmat_jit.ops.spec import Op as Row
+from runmat_jit.ops.spec import Operand as RowOperand
+from runmat_jit.ops.table import ROWS
+
+if TYPE_CHECKING:
+    from runmat_jit.capture.record.tracer import Tracer
+
+
+@frozen
+class Plan:
+    """A covered call: its row, what it reads, what comes out, and where that goes."""
+
+    row: Row
+    bound: Bound
+    operands: tuple[Operand, ...]
+    result: Result
+    out: Traced | None
+
+    def arrays(self) -> list[Geometry]:
+        """The operands that are arrays."""
+        return [operand for operand in self.operands if isinstance(operand, Geometry)]
+
+
+def cover(tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Plan | None:
+    """The plan of a call that a row covers entirely."""
+    if fn is call_forms.SETITEM:
+        return cover_setitem(tracer, args)
+    if any(type(arg) is Traced and arg._rm_kind == TEXT for arg in args):
+        return None
+    inplace = callables.OUT_OF_PLACE.get(fn) if isinstance(fn, type(call_forms.GETITEM)) else None
+    row = callables.row_for(fn if inplace is None else inplace)
+    if row is None or row.bind is None:
+        return None
+    if row.kind == "create":
+        args = lengths.in_formulas(tuple(map(concrete_key, args)))
+        kwargs = {name: lengths.in_formulas(concrete_key(v)) for name, v in kwargs.items()}
+    elif row.kind != "elementwise":
+        args = tuple(map(concrete_integer, args))
+        kwargs = {name: concrete_integer(value) for name, value in kwargs.items()}
+    bound = row.bind(args, kwargs)
+    if bound is None:
+        return None
+    out = args[0] if inplace is not None else bound.out
+    return finish(tracer, row, bound, out)
+
+
+def cover_setitem(tracer: Tracer, args: tuple[Any, ...]) -> Plan | None:
+    """``target[key] = value`` with a basic key: a copy into the view that the key shows."""
+    target, key, value = args
+    view = views.basic_view(tracer, target, key)
+    if view is None:
+        return None
+    if isinstance(value, Traced | np.generic):
+        if views.reads_what_it_writes(tracer, view, value):
+            return None  # NumPy copies element by element, and so changes what it reads
+        if goes_through_int(value, view.dtype):
+            return None
+        bound = Bound((value,), {"order": "K"})
+        return finish(tracer, ROWS["copy"], bound, view, casting="unsafe")
+    if type(value) not in (bool, int, float) or view.dtype not in COMPILED_DTYPES:
+        return None
+    kinds = {bool: "bif", int: "if", float: "f"}[type(value)]
+    if view.dtype.kind not in kinds or not fits(value, view.dtype):
+        return None
+    constant = np.asarray(value).astype(view.dtype)[()]
+    return finish(tracer, ROWS["copy"], Bound((constant,), {"order": "K"}), view)
+
+
+def goes_through_int(value: Any, target: np.dtype) -> bool:
+    """Whether NumPy stores a number in integers by way of Python's, which may raise.
+
+    Arrays without axes are cast, which never does, as are integers into unsigned ones.
+    """
+    if type(value) is Traced and value._rm_kind == ARRAY:
+        return False
+    if issubclass(value.__class__, float | np.floating):
+        return target.kind in "iu"
+    is_integer = issubclass(value.__class__, np.integer)
+    return is_integer and target.kind == "i" and not np.can_cast(value.dtype, target, "safe")
+
+
+def finish(
+    tracer: Tracer, row: Row, bound: Bound, out: Any, casting: str = "same_kind"
+) -> Plan | None:
+    """Types of the operands, the row's result rule, and whether the result may go to ``out``."""
+    described = [describe(tracer, operand) for operand in bound.operands]
+    if row.result is None or any(entry is None for entry in described):
+        return None
+    kinds = tuple(entry[0] for entry in described if entry is not None)
+    operands = tuple(entry[1] for entry in described if entry is not None)
+    if not any(isinstance(kind, TensorType) for kind in kinds) and row.kind != "create":
+        return None
+    result = row.result(kinds, bound.params)
+    if result is None or not numbers_fit(operands, kinds, result.operand_dtypes):
+        return None
+    if out is not None and not (row.kind == "elementwise" and takes(out, result, casting)):
+        return None
+    return Plan(row, bound, operands, result, out)
+
+
+def describe(tracer: Tracer, value: Any) -> tuple[RowOperand, Operand] | None:
+    """What a rule and a pending operation know of an operand."""
+    kind = type(value)
+    if kind is Traced:
+        at = value._rm_geometry
+        if at is not None:
+            if at.dtype not in COMPILED_DTYPES or at.dtype != at.storage.dtype:
+                return None
+            return TensorType(at.dtype, at.shape), at
+        held, scalar = value._rm_held, scalar_operand(value)
+        if value._rm_kind == PYTHON:
+            return Weak(type(held)), scalar
+        if value._rm_kind in (TEXT, ARRAY):  # NumPy alone computes with such an array
+            return None
+        return (TensorType(held.dtype, ()), scalar) if held.dtype in COMPILED_DTYPES else None
+    if kind is bool or kind is int or kind is float:
+        return Weak(kind), value
+    if isinstance(value, np.generic):
+        return (TensorType(value.dtype, ()), value) if value.dtype in COMPILED_DTYPES else None
+    if isinstance(value, np.ndarray) and tracer.adopt(value) is not None:
+        return describe(tracer, tracer.adopt(value))
+    return None
+
+
+def numbers_fit(
+    operands: tuple[Operand, ...], kinds: tuple[RowOperand, ...], dtypes: tuple[np.dtype, ...]
+) -> bool:
+    """Whether every Python number casts to its dtype without error or warning."""
+    for operand, kind, dtype in zip(operands, kinds, dtypes, strict=True):
+        if isinstance(kind, Weak):
+            number = operand.value if isinstance(operand, ScalarOperand) else operand
+            if not isinstance(number, bool | int | float) or not fits(number, dtype):
+                return False
+    return True
+
+
+def takes(out: Any, result: Result, casting: str) -> bool:
+    """Whether an existing array can hold the result, as ``out=`` and ``+=`` demand."""
+    if type(out) is not Traced or out._rm_kind != ARRAY:
+        return False
+    at, made = out._rm_geometry, result.type
+    if at is None or at.dtype not in COMPILED_DTYPES or at.dtype != at.storage.dtype:
+        return False
+    rule: Any = casting
+    try:
+        fits_shape = broadcast_shapes(at.shape, made.shape) == at.shape
+    except ValueError:
+        return False
+    return fits_shape and np.can_cast(made.dtype, at.dtype, rule) and out._rm_tracer.writable(out)
+
+
+def scalar_operand(value: Traced) -> ScalarOperand:
+    """A number that is known, as a pending operation keeps it."""
+    return ScalarOperand(value._rm_slot, value._rm_held, value._rm_roots is not None)

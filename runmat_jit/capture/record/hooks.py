@@ -1,0 +1,406 @@
+"""What rewritten code calls while a call is recorded (see ``hook_base`` for the contract)."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import os
+import types
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from runmat_jit.capture.record import (
+    attribute_stores,
+    attributes,
+    calls,
+    deferral,
+    environment,
+    escape_barrier,
+    texts,
+)
+from runmat_jit.capture.record.encoder import holds_traced
+from runmat_jit.capture.record.host_calls import adopt_loosely
+from runmat_jit.capture.record.traced import Traced
+from runmat_jit.capture.replay.plain_objects import (
+    answers_builtins,
+    computes_items,
+    has_own,
+    in_class,
+    makes_classes,
+)
+from runmat_jit.capture.source.hook_base import HookBase, plain_part
+from runmat_jit.capture.source.refusal import Refused
+from runmat_jit.capture.tape import call_forms
+from runmat_jit.capture.tape.lines import call_at
+from runmat_jit.capture.tape.values import ARRAY, is_traceable
+
+if TYPE_CHECKING:
+    from runmat_jit.capture.record.tracer import Tracer
+    from runmat_jit.capture.source.rewrite import Rewritten
+
+_FOLLOWED = (types.FunctionType, types.MethodType, types.MethodDescriptorType, functools.partial)
+"""Classes of functions that hooks call where a builtin would."""
+_SIMPLE = (
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    bool,
+    type(None),
+    type,
+    np.dtype,
+    tuple,
+    list,
+    dict,
+    set,
+)
+"""Classes of values that are compared by value, or whose items are."""
+
+
+class Converter(Protocol):
+    """Rewrites functions, each once."""
+
+    def find(self, fn: types.FunctionType) -> Rewritten | Refused:
+        """The rewritten form of a function, or why there is none."""
+
+    def is_rewritten(self, code: types.CodeType) -> bool:
+        """Whether a code object calls hooks."""
+
+    def undecorated(self, fn: Any) -> Any:
+        """What is beneath our own decorator; None where that is not."""
+
+
+class Hooks(HookBase):
+    """Hooks of one function in one recording."""
+
+    def __init__(self, tracer: Tracer, converter: Converter, fn: types.FunctionType) -> None:
+        self.tracer, self.converter = tracer, converter
+        self.globals, self.fn = fn.__globals__, fn
+        self.cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
+
+    # -- converting helpers ------------------------------------------------------------------------
+    def undecorated(self, fn: Any) -> Any:
+        """What is beneath our own decorator; None where that is not."""
+        return self.converter.undecorated(fn)
+
+    def is_rewritten(self, fn: types.FunctionType) -> bool:
+        """Whether a function calls hooks itself."""
+        return self.converter.is_rewritten(fn.__code__)
+
+    def convert(self, fn: types.FunctionType) -> types.FunctionType | Refused:
+        """A helper function, rewritten for this recording, or why it cannot be."""
+        from runmat_jit.capture.source.rewrite import bind  # noqa: PLC0415  (loads ast: first call only)
+
+        rewritten = self.converter.find(fn)
+        if isinstance(rewritten, Refused):
+            return rewritten
+        return bind(rewritten, fn, Hooks(self.tracer, self.converter, fn))
+
+    # -- calls and reads ---------------------------------------------------------------------------
+    def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        if self.tracer.passive:
+            return function(*args, **kwargs)
+        return calls.call(self, function, args, kwargs)
+
+    def attr(self, obj: Any, name: str, /) -> Any:
+        return attributes.read(self, obj, name)
+
+    def item(self, obj: Any, key: Any, /) -> Any:
+        if type(obj) is Traced or self.tracer.passive:
+            return obj[key]
+        if isinstance(obj, (list, tuple, dict)):
+            escape_barrier.look_again(self.tracer)
+            if not self.is_known(obj):
+                self.tracer.effect("outside-item", f"an item of a {type(obj).__name__}")
+            return self.adopted(obj[self.hashed(key)])
+        if obj is os.environ:
+            environment.read(self, key)
+            return obj[key]
+        if (getter := self.special(obj, "__getitem__")) is not None:
+            return calls.call(self, getter, (obj, key), {})
+        if self.tracer.outside.slot_of(obj) is not None:
+            self.tracer.effect("outside-item", f"an item of a {type(obj).__name__}")
+        elif isinstance(obj, np.ndarray) and is_traceable(obj):
+            self.tracer.effect("unknown-array", "an array of unknown origin is read")
+            return self.tracer.lift(obj)[key]
+        elif any(obj is builder for builder in call_forms.INDEX_BUILDERS):
+            return self.tracer.call(call_forms.IndexBuilder(obj), (key,), {})
+        elif isinstance(obj, type) and computes_items(obj):
+            escape_barrier.beware(self.tracer, f"an item of the class {obj.__qualname__}")
+            items: Any = obj
+            return self.tracer.unknown(lambda: items[self.tracer.release(key)])
+        return self.adopted(obj[key])
+
+    def importing(self, module: str, /) -> None:
+        if self.tracer.passive:
+            return
+        for end, character in enumerate(f"{module}."):
+            if character == ".":
+                self.tracer.outside.module(module[:end])
+
+    def special(self, obj: Any, name: str) -> Any:
+        """A special method that the program wrote for a known object, to be followed; or None."""
+        if self.tracer.outside.slot_of(obj) is None and not self.tracer.owns(obj):
+            return None
+        if not isinstance(in_class(type(obj), name), types.FunctionType) or self.tracer.passive:
+            return None
+        return attributes.of_class(self, type(obj), name) if has_own(type(obj), name) else None
+
+    def glob(self, name: str, /) -> Any:
+        if self.tracer.passive:
+            return self.globals[name] if name in self.globals else getattr_builtin(name)
+        return self.tracer.outside.glob(self.globals, name)
+
+    def free(self, name: str, /) -> Any:
+        if self.tracer.passive:
+            return self.cells[name].cell_contents
+        return self.tracer.outside.free(self.fn, self.cells[name], name)
+
+    # -- stores ------------------------------------------------------------------------------------
+    def setitem(self, value: Any, obj: Any, key: Any, /) -> None:
+        if type(obj) is Traced or self.tracer.passive:
+            obj[key] = value
+        elif self.tracer.owns(obj) and (setter := self.special(obj, "__setitem__")) is not None:
+            calls.call(self, setter, (obj, key, value), {})
+        elif self.tracer.owns(obj) or (is_builtin(obj) and self.tracer.may_change(obj)):
+            obj[self.hashed(key)] = value
+        elif isinstance(obj, np.ndarray) and is_traceable(obj):
+            self.tracer.effect("unknown-array", "an array of unknown origin is written")
+            self.tracer.lift(obj)[key] = value
+        else:
+            self.stored(obj, "item", operator.setitem, key, value)
+
+    def setattr_(self, value: Any, obj: Any, name: str, /) -> None:
+        if type(obj) is Traced:
+            obj._rm_tracer.set_attribute(obj, name, value)
+        elif self.tracer.passive:
+            setattr(obj, name, value)
+        elif self.tracer.owns(obj):
+            attributes.store(self, obj, name, value)
+        elif not attribute_stores.store(self, obj, name, value):
+            self.stored(obj, name, setattr, name, value)
+
+    def delitem(self, obj: Any, key: Any, /) -> None:
+        if self.tracer.owns(obj) and (remover := self.special(obj, "__delitem__")) is not None:
+            calls.call(self, remover, (obj, key), {})
+            return
+        plain = type(obj) is Traced or self.tracer.passive or self.tracer.owns(obj)
+        if plain or (is_builtin(obj) and self.tracer.may_change(obj)):
+            del obj[self.hashed(key) if isinstance(obj, dict) else key]
+        else:
+            self.stored(obj, "item", operator.delitem, key)
+
+    def delattr_(self, obj: Any, name: str, /) -> None:
+        if self.tracer.passive or self.tracer.owns(obj):
+            delattr(obj, name)
+        else:
+            self.stored(obj, name, delattr, name)
+
+    def stored(self, obj: Any, what: str, store: Callable[..., Any], *args: Any) -> Any:
+        """Change an object that the recording did not make."""
+        tracer = self.tracer
+        tracer.effect("outside-store", f"{type(obj).__name__}: its {what} is changed")
+        line, twin = tracer.here(), tracer.twins.of_copy(obj)
+        target = obj if twin is None else twin.original
+        real = tuple([tracer.release(arg) for arg in args])
+        if tracer.boundary is not None and (store is setattr or is_builtin(target)):
+            real = tuple(map(tracer.boundary.lift, real))  # as if they had been a result
+        return tracer.unknown(lambda: call_at(line, store, (target, *real), {}))
+
+    def iop(self, op: str, lhs: Any, rhs: Any, /) -> Any:
+        fn = getattr(operator, "i" + op)
+        if type(lhs) is not Traced and isinstance(lhs, np.generic):
+            return deferral.augmented(self.tracer, fn, lhs, rhs)
+        if self.special(lhs, f"__i{op.rstrip('_')}__") is not None and self.tracer.owns(lhs):
+            escape_barrier.beware(self.tracer, f"{op}= of a {type(lhs).__name__}")
+        if type(lhs) is Traced or self.tracer.passive or self.tracer.owns(lhs):
+            return fn(lhs, rhs)
+        if isinstance(lhs, np.ndarray) and is_traceable(lhs):
+            self.tracer.effect("unknown-array", "an array of unknown origin is written")
+            return fn(self.tracer.lift(lhs), rhs)
+        if is_builtin(lhs) and self.tracer.may_change(lhs):
+            return fn(lhs, rhs)
+        if hasattr(type(lhs), f"__i{op.rstrip('_')}__"):
+            return self.stored(lhs, "value", fn, rhs)
+        return fn(lhs, rhs)
+
+    # -- containers and loops ----------------------------------------------------------------------
+    def fresh(self, container: Any, /) -> Any:
+        if self.tracer.passive:
+            return container
+        if isinstance(container, dict) and any(type(key) is Traced for key in container):
+            container = {self.hashed(key): value for key, value in container.items()}
+        elif isinstance(container, set):
+            container = {self.hashed(item) for item in container}
+        return self.tracer.own(container)
+
+    def iter_(self, obj: Any, /) -> Iterable[Any]:
+        return self.shadowed(obj)  # type: ignore[no-any-return]  # what is iterated is iterable
+
+    def loop(self, obj: Any, line: int, /) -> Iterable[Any]:
+        del line  # loops unroll
+        return self.shadowed(obj)  # type: ignore[no-any-return]  # as above
+
+    def is_(self, lhs: Any, rhs: Any, /) -> bool:
+        traced, other = (lhs, rhs) if type(lhs) is Traced else (rhs, lhs)
+        if type(traced) is not Traced:
+            return self.is_object(lhs, rhs)
+        if type(other) is Traced or other is None:
+            return lhs is rhs
+        if isinstance(other, np.ndarray):
+            return self.tracer.adopt(other) is traced
+        if isinstance(other, (bool, np.bool_)) and traced._rm_kind != ARRAY:
+            return self.tracer.look(traced, "an identity test") is other
+        return False
+
+    def is_object(self, lhs: Any, rhs: Any) -> bool:
+        """``is`` of two objects that are no traced values: those from outside may be replaced."""
+        slots = self.tracer.outside.slot_of(lhs), self.tracer.outside.slot_of(rhs)
+        same = lhs is rhs
+        if self.tracer.passive or None in slots:
+            functions = (types.FunctionType, types.MethodType)
+            outside = isinstance(lhs, functions) and isinstance(rhs, functions)
+            if outside and not self.tracer.passive:
+                self.tracer.effect("identity", "functions from outside are compared by identity")
+            return same
+        if slots[0] != slots[1]:
+            self.tracer.outside.relate(*slots, same=same)
+        return same
+
+    def is_not(self, lhs: Any, rhs: Any, /) -> bool:
+        return not self.is_(lhs, rhs)
+
+    def compare(self, op: str, lhs: Any, rhs: Any, /) -> Any:
+        if not self.tracer.passive and type(lhs) is not Traced and type(rhs) is not Traced:
+            self.meet(lhs, rhs)
+        if op in ("in", "not in") and type(lhs) is Traced and isinstance(rhs, (str, bytes)):
+            found = self.tracer.operator(operator.contains, (rhs, lhs))
+            return found if op == "in" else not found
+        if op in ("in", "not in") and rhs is os.environ and not self.tracer.passive:
+            environment.read(self, lhs)
+        if op == "eq":
+            return lhs == rhs
+        if op == "ne":
+            return lhs != rhs
+        return lhs in rhs if op == "in" else lhs not in rhs
+
+    def meet(self, lhs: Any, rhs: Any) -> None:
+        """Note what is compared by identity, a function or a plain object from outside."""
+        others = rhs if isinstance(rhs, (tuple, list, set, frozenset, dict)) else (rhs,)
+        if isinstance(lhs, _SIMPLE) or lhs is others:
+            return
+        for other in others:
+            if not isinstance(other, _SIMPLE) and type(other) is not Traced:
+                self.is_object(lhs, other)
+
+    def formatted(self, value: Any, conversion: int, spec: Any = "", /) -> Any:
+        if self.tracer.passive:
+            return plain_part(value, conversion, spec)
+        return texts.formatted(self, value, conversion, spec)
+
+    def joined(self, /, *parts: Any) -> Any:
+        return "".join(parts) if self.tracer.passive else texts.joined(self, parts)
+
+    def modulo(self, lhs: Any, rhs: Any, /) -> Any:
+        return lhs % rhs if self.tracer.passive else texts.modulo(self, lhs, rhs)
+
+    def decorate(self, decorator: Any, definition: Any, /) -> Any:
+        return self.call(decorator, definition)
+
+    def base(self, value: Any, /) -> Any:
+        if isinstance(value, type) and not self.tracer.passive and makes_classes(value):
+            escape_barrier.beware(
+                self.tracer, f"{value.__qualname__} runs code of its own for a subclass"
+            )
+        return value
+
+    def is_known(self, container: Any) -> bool:
+        """Whether a container is immutable, the recording's own, or a copy of one outside."""
+        return (
+            isinstance(container, tuple)
+            or self.tracer.may_change(container)
+            or self.tracer.twins.of_copy(container) is not None
+        )
+
+    # -- what builtins get -------------------------------------------------------------------------
+    def length(self, value: Any) -> int:
+        """``len``, guarded where the container is outside."""
+        seen = self.given(value)
+        if type(seen) is Traced and seen._rm_kind == ARRAY and seen.ndim:
+            return seen.shape[0]  # type: ignore[no-any-return]  # a number, which may be traced
+        return len(seen)
+
+    def shadowed(self, value: Any) -> Any:
+        """What is iterated: arrays lifted; the rest as it is, and an effect if it is not known."""
+        if self.tracer.passive or type(value) is Traced:
+            return value
+        if isinstance(value, (list, tuple, dict)):
+            escape_barrier.look_again(self.tracer)
+            if not self.is_known(value):
+                self.tracer.effect("outside-container", f"a {type(value).__name__} is read")
+            return value
+        if isinstance(value, np.ndarray) and is_traceable(value):
+            if self.tracer.adopt(value) is None:
+                self.tracer.effect("unknown-array", "an array of unknown origin is read")
+            return self.tracer.lift(value)
+        if isinstance(value, set) and not self.tracer.may_change(value):
+            self.tracer.effect("outside-container", "a set is read")
+        elif self.tracer.outside.slot_of(value) is not None and hasattr(type(value), "__iter__"):
+            self.tracer.effect("outside-container", f"a {type(value).__name__} is iterated")
+        return value
+
+    def given(self, value: Any) -> Any:
+        """An argument of a builtin: functions are followed, outside objects are an effect."""
+        if isinstance(value, _FOLLOWED) or self.undecorated(value) is not None:
+            if isinstance(value, types.FunctionType) and self.is_rewritten(value):
+                return value
+            return lambda *args, **kwargs: self.call(value, *args, **kwargs)
+        seen = self.shadowed(value)
+        if isinstance(seen, (list, tuple, dict)):
+            return seen
+        plain = isinstance(seen, (type, types.ModuleType, types.BuiltinFunctionType))
+        if seen is value and not plain and self.tracer.outside.slot_of(value) is not None:
+            self.tracer.effect("outside-object", f"a {type(value).__name__} is used by a builtin")
+        elif seen is value and self.tracer.owns(value) and answers_builtins(type(value)):
+            self.tracer.effect("outside-object", f"a {type(value).__name__} answers a builtin")
+        return seen
+
+    def called(self, value: Any) -> Any:
+        """An argument of a builtin that calls it: what makes text is followed, too."""
+        if any(value is fn for fn in (*texts.MAKERS, ord)):
+            return lambda *args, **kwargs: self.call(value, *args, **kwargs)
+        return self.given(value)
+
+    def hashed(self, key: Any) -> Any:
+        """A key for a dict or set: traced values in it are looked at."""
+        if type(key) is Traced and key._rm_kind != ARRAY:
+            return self.tracer.look(key, "a key")
+        if type(key) is tuple and holds_traced(key):
+            return tuple(map(self.hashed, key))
+        return key
+
+    def adopted(self, value: Any) -> Any:
+        """An array that came out of an object capture knows nothing of is lifted, as an effect."""
+        if type(value) is not Traced and isinstance(value, np.ndarray):
+            if self.tracer.adopt(value) is None and is_traceable(value):
+                self.tracer.effect("unknown-array", "an array of unknown origin is read")
+            return adopt_loosely(self.tracer, value)
+        return value
+
+
+def is_builtin(value: Any) -> bool:
+    """Whether a value is a builtin container that can be changed."""
+    return isinstance(value, (list, dict, set))
+
+
+def getattr_builtin(name: str) -> Any:
+    """A builtin by name, with Python's own error."""
+    import builtins  # noqa: PLC0415  (only code that outlived its recording comes here)
+
+    try:
+        return getattr(builtins, name)
+    except AttributeError:
+        raise NameError(f"name {name!r} is not defined") from None

@@ -1,0 +1,397 @@
+"""Outside state: globals, cells, attributes and items that a function reads.
+
+Each read is recorded with a test for what was found: scalars by value, functions by code, modules
+and classes by identity, arrays as inputs by geometry and aliasing, containers by type and then by
+what is read of them. A replay repeats the reads and tests before it computes anything.
+"""
+
+from __future__ import annotations
+
+import builtins
+import enum
+import inspect
+import sys
+import types
+from collections.abc import Callable, Hashable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from runmat_jit.capture.array import Array
+from runmat_jit.capture.record import escape_barrier
+from runmat_jit.capture.record.shadow_copies import Twin
+from runmat_jit.capture.record.traced import Traced
+from runmat_jit.capture.replay.guards import (
+    Holds,
+    array_facts,
+    is_fixed,
+    is_followed_method,
+    relation,
+    same_function,
+    same_method,
+)
+from runmat_jit.capture.replay.plain_objects import (
+    has_metaclass,
+    is_plain_class,
+    is_plain_metaclass,
+    is_plain_object,
+)
+from runmat_jit.capture.replay.repeated import is_repeated
+from runmat_jit.capture.replay.streams import is_standard, is_stream
+from runmat_jit.capture.replay.unspecialized import MARK, is_of_program, is_variable
+from runmat_jit.capture.tape.entries import Read
+from runmat_jit.capture.tape.pytree import Structure, is_namedtuple, take_apart, write_back
+from runmat_jit.capture.tape.values import (
+    SCALARS,
+    exact_value,
+    is_bound,
+    is_opaque,
+    is_random_state,
+    is_traceable,
+)
+
+if TYPE_CHECKING:
+    from runmat_jit.capture.record.tracer import Tracer
+
+Get = Callable[[list[Any]], Any]
+
+_MISSING = object()
+_BY_VALUE = (*SCALARS, str, bytes, type(None), type(Ellipsis))
+_BY_IDENTITY = (
+    property,
+    types.ModuleType,
+    types.BuiltinFunctionType,
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    type,
+    np.ufunc,
+    np.dtype,
+    type(np.sum),
+)
+
+
+CONTAINER_LIMIT = 200
+"""Items of an outside container up to which a replay reads them all again."""
+
+
+class Outside:
+    """The outside reads of one recording."""
+
+    def __init__(self, tracer: Tracer) -> None:
+        self.tracer = tracer
+        self.memo: dict[Hashable, Any] = {}
+        self.epoch = 0
+        self.objects: dict[int, tuple[Any, int]] = {}  # outside objects that a slot holds
+        self.classes: dict[int, type] = {}  # that the program found outside, by identity
+        self.changed: dict[int, Any] = {}  # instances whose attributes the program stores
+        self.copying: set[int] = set()  # tuples whose items are being read
+        self.splitting = False  # the items of a tuple that varies are being read
+
+    def slot_of(self, value: Any) -> int | None:
+        """The slot that holds an outside object, if one does."""
+        found = self.objects.get(id(value))
+        return found[1] if found is not None and found[0] is value else None
+
+    def register(self, value: Any, slot: int) -> None:
+        """Remember which slot holds an outside object, whose class is outside, too."""
+        self.found_class(type(value))
+        self.objects.setdefault(id(value), (value, slot))
+
+    def found_class(self, kind: type) -> None:
+        """Remember that a class and its bases come from outside: what they hold may change."""
+        self.classes.update((id(base), base) for base in kind.__mro__[:-1])
+
+    def read(self, key: Hashable, get: Get, value: Any, source: str) -> Any:
+        """Record that ``get`` gave ``value``; give what the program sees of it."""
+        tracer = self.tracer
+        escape_barrier.look_again(tracer)
+        if type(value) is Array:
+            value, get = tracer.begin_boundary().read(value, get)
+        if self.epoch != len(tracer.steps.effects):  # an effect may have changed anything
+            self.memo.clear()
+            self.epoch = len(tracer.steps.effects)
+        if key in self.memo:
+            return self.memo[key]
+        slot = tracer.slot()
+        varies = is_variable(value) and self.varies(source)
+        name, kind = (source + MARK if varies else source), type(value)
+        container = is_container(value) or (varies and type(value) is tuple)
+        if container:
+            seen, holds = self.judge_container(value)
+        elif varies:
+            seen, holds = tracer.lift(value, slot), lambda other, _slots: type(other) is kind
+        else:
+            seen, holds = self.judge(value, slot)
+        if tracer.publishable:
+            tracer.steps.add_read(Read(slot, get, holds, name))
+        if container and seen is value:  # after its own entry: a replay reads in this order
+            around, self.splitting = self.splitting, varies
+            seen = self.copy(value, slot)
+            self.splitting = around
+        elif is_followed_method(value) and self.slot_of(value.__self__) is None:
+            self.owner(value, slot)
+        self.memo[key] = seen
+        return seen
+
+    def varies(self, source: str) -> bool:
+        """Whether a number is read as data: as a replay did that is being followed, if one is."""
+        steps = self.tracer.steps
+        if steps.feed is not None and steps.feeding:
+            entry = steps.feed.trail[steps.count]
+            return type(entry) is Read and entry.source == source + MARK
+        return source in self.tracer.varying or (self.splitting and is_of_program(source))
+
+    def owner(self, method: types.MethodType, slot: int) -> None:
+        """The object of a method: what the method reads of it is outside state, too."""
+        key, owner = ("owner", id(method)), method.__self__
+        self.read(key, lambda slots: slots[slot].__self__, owner, "the object of a method")
+
+    def method(self, method: types.MethodType, slot: int) -> None:
+        """A method among the arguments: its function and its object are read."""
+        key, function = ("function", id(method)), method.__func__
+        self.read(key, lambda slots: slots[slot].__func__, function, "the function of a method")
+        self.owner(method, slot)
+
+    def judge(self, value: Any, slot: int) -> tuple[Any, Holds]:
+        """What the program sees of a value, and when a later one is the same to the trace."""
+        kind = type(value)
+        if kind is np.ndarray and (is_traceable(value) or is_opaque(value)):
+            return self.judge_array(value, slot)
+        if is_constant(value):
+            same = exact_value(value)
+            return value, lambda other, _slots: other is value or same(other)
+        if kind is types.FunctionType and self.slot_of(value) is None:
+            return value, same_function(value)
+        if kind is types.MethodType and not is_repeated(value):
+            return value, same_method(value, self.slot_of(value.__self__))
+        if is_bound(value) and not is_repeated(value):
+            self.tracer.effect("outside-object", f"a method of a {type(value.__self__).__name__}")
+        if isinstance(value, type):
+            self.found_class(value)
+            if has_metaclass(value) and not is_plain_metaclass(type(value)):
+                escape_barrier.beware(self.tracer, f"the class {value.__qualname__} has operators")
+        if isinstance(value, _BY_IDENTITY) or kind.__module__.partition(".")[0] == "runmat_jit":
+            return value, lambda other, _slots: other is value
+        if is_standard(value):
+            self.register(value, slot)
+            return value, lambda other, _slots: is_stream(other)
+        if is_fixed(value):
+            return value, lambda other, _slots: other is value
+        known = self.slot_of(value)
+        if known is not None:
+            return value, lambda other, slots: other is slots[known]
+        self.register(value, slot)
+        if not is_random_state(kind) and not is_plain_object(value):
+            escape_barrier.beware(self.tracer, f"a {kind.__qualname__} has operators of its own")
+        return value, lambda other, _slots: type(other) is kind
+
+    def judge_container(self, value: Any) -> tuple[Any, Holds]:
+        """A container seen before is its copy; a new one is read whole (see :meth:`copy`)."""
+        twins, kind = self.tracer.twins, type(value)
+        twin = twins.of_original(value)
+        if twin is not None:
+            known = twin.slot
+            return twin.copy, lambda other, slots: other is slots[known]
+        if kind not in (list, dict, tuple) and not is_plain_class(kind):
+            escape_barrier.beware(self.tracer, f"a {kind.__qualname__} has operators of its own")
+        arguments = [twin.slot for twin in twins.all if twin.argument]
+        return (
+            value,
+            lambda other, slots: (
+                type(other) is kind and all(other is not slots[at] for at in arguments)
+            ),
+        )
+
+    def copy(self, value: Any, slot: int) -> Any:
+        """A copy that holds what the program sees of a container's items.
+
+        All of them are read: Python reads parts of containers that no hook sees.
+        """
+        tracer = self.tracer
+        if len(value) > CONTAINER_LIMIT or id(value) in self.copying:
+            detail = f"a {type(value).__name__} of {len(value)} items is read"
+            tracer.effect("outside-container", detail)
+            tracer.loose = True
+            return value
+        self.register(value, slot)
+        apart = take_apart(value)
+        assert apart is not None, "containers come apart"
+        structure, children = apart
+        if isinstance(value, tuple):
+            self.copying.add(id(value))
+            seen = self.items(value, slot, structure)
+            self.copying.discard(id(value))
+            made = structure(seen)
+        else:
+            made = type(value)()
+        twin = Twin(slot, value, made, argument=False, real=children, whole=False)
+        tracer.twins.add(twin)
+        self.register(made, slot)
+        if not isinstance(value, tuple):  # it may hold itself
+            seen = self.items(value, slot, structure)
+            write_back(made, structure(seen))
+        twin.before, twin.whole = seen, True
+        return made
+
+    def items(self, owner: Any, slot: int, structure: Structure) -> list[Any]:
+        """What the program sees of each item."""
+        memo = ("length", id(owner))
+        if type(owner) is dict:
+            keys = structure.key
+            self.read(memo, lambda slots: Structure(dict, tuple(slots[slot])).key, keys, "keys")
+        else:
+            self.read(memo, lambda slots: len(slots[slot]), len(owner), "len")
+        return [
+            self.read(
+                ("item", id(owner), type(key), key),
+                lambda slots, key=key: slots[slot][key],  # type: ignore[misc]  # bound at once
+                owner[key],
+                f"item {key!r}",
+            )
+            for key in (owner if type(owner) is dict else range(len(owner)))
+        ]
+
+    def judge_array(self, value: np.ndarray, slot: int) -> tuple[Any, Holds]:
+        """An array becomes an input; how it lies to the arrays seen before is part of the test."""
+        tracer = self.tracer
+        facts = array_facts(value)
+        others = [
+            (traced._rm_slot, relation(value, traced._rm_held))
+            for traced in tracer.lifted
+            if traced._rm_slot < slot and tracer.is_input(traced)
+        ]
+        seen = tracer.lift(value, slot)
+        if type(seen) is Traced and seen._rm_slot == slot:
+            tracer.mark_input(seen)
+
+        def holds(other: Any, slots: list[Any]) -> bool:
+            return array_facts(other) == facts and all(
+                relation(other, slots[at]) == wanted for at, wanted in others
+            )
+
+        return seen, holds
+
+    def relate(self, a: int | None, b: int | None, *, same: bool) -> None:
+        """The trace holds while two slots hold one object, or two."""
+        assert a is not None, "slot_of() gave slots"
+        assert b is not None, "slot_of() gave slots"
+        key, source = ("same", min(a, b), max(a, b)), f"whether %{a} is %{b}"
+        self.read(key, lambda slots: slots[a] is slots[b], same, source)
+
+    def apart(self, owner: Any, others: Iterable[Any]) -> None:
+        """The trace holds while an instance is none of the others of its class."""
+        for other in tuple(others):
+            if other is not owner and type(other) is type(owner):
+                self.relate(self.slot_of(owner), self.slot_of(other), same=False)
+
+    def print_options(self) -> None:
+        """Record how NumPy prints."""
+        self.read("print options", lambda _slots: print_options(), print_options(), "print options")
+
+    # -- kinds of sources --------------------------------------------------------------------------
+    def glob(self, namespace: dict[str, Any], name: str) -> Any:
+        """A global or builtin name."""
+        value = namespace.get(name, _MISSING)
+        if value is _MISSING:
+            value = getattr(builtins, name, _MISSING)
+            if value is _MISSING:
+                self.tracer.effect("missing-name", f"there is no global {name}")
+                raise NameError(f"name {name!r} is not defined")
+
+        def get(_slots: list[Any]) -> Any:
+            found = namespace.get(name, _MISSING)
+            return getattr(builtins, name) if found is _MISSING else found
+
+        return self.read(("global", id(namespace), name), get, value, f"global {name}")
+
+    def module(self, name: str) -> None:
+        """A module that is imported: to load one may do anything."""
+        found = sys.modules.get(name)
+        if found is None:
+            self.tracer.effect("unknown-call", f"the module {name} is loaded")
+        else:
+            self.read(("module", name), lambda _: sys.modules.get(name), found, f"module {name}")
+
+    def free(self, fn: types.FunctionType, cell: types.CellType, name: str) -> Any:
+        """A variable that encloses ``fn``; for an argument, that of whatever ``fn`` is then."""
+        try:
+            value = cell.cell_contents
+        except ValueError:
+            self.tracer.effect("missing-name", f"the variable {name} has no value")
+            message = (
+                f"cannot access free variable {name!r} where it is not associated with a value"
+            )
+            raise NameError(f"{message} in enclosing scope") from None
+        slot, source = self.slot_of(fn), f"cell {name}"
+        if slot is None:
+            return self.read(("cell", id(cell)), lambda _: cell.cell_contents, value, source)
+        place = fn.__code__.co_freevars.index(name)
+
+        def get(slots: list[Any]) -> Any:
+            return slots[slot].__closure__[place].cell_contents
+
+        return self.read(("cell", slot, place), get, value, source)
+
+    def attribute(self, owner: Any, name: str, value: Any = _MISSING) -> Any:
+        """An attribute of an outside object, module or class; ``value`` if it has been read."""
+        slot = self.slot_of(owner)
+        if self.changed and slot is not None:
+            self.apart(owner, self.changed.values())
+        if value is _MISSING:
+            value = getattr(owner, name)
+        key, source = ("attribute", id(owner), name), f"attribute {name}"
+        if slot is None:
+            return self.read(key, lambda _slots: getattr(owner, name), value, source)
+        return self.read(key, lambda slots: getattr(slots[slot], name), value, source)
+
+    def defaults(
+        self, fn: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Arguments of a call with the function's defaults added, as reads of outside state."""
+        code, given = fn.__code__, dict(kwargs)
+        if len(args) > code.co_argcount and not code.co_flags & inspect.CO_VARARGS:
+            return args, given  # Python will say so
+        names = code.co_varnames[: code.co_argcount]
+        missing = [name for name in names[len(args) :] if name not in kwargs]
+        if missing and fn.__defaults__:
+            values = self.of_function(fn, "__defaults__")
+            found = dict(zip(names[len(names) - len(values) :], values, strict=True))
+            for name in missing:
+                if name not in found:
+                    break  # Python will say what is missing
+                if names[len(args) : len(args) + 1] == (name,):
+                    args = (*args, found[name])
+                else:
+                    given[name] = found[name]
+        named = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
+        if fn.__kwdefaults__ and any(name not in kwargs for name in named):
+            values = self.of_function(fn, "__kwdefaults__")
+            given = {**{name: values[name] for name in named if name in values}, **given}
+        return args, given
+
+    def of_function(self, fn: types.FunctionType, name: str) -> Any:
+        """Defaults of a function: of an argument, whatever function it is then."""
+        slot, key, value = self.slot_of(fn), (name, id(fn)), getattr(fn, name)
+        if slot is None:
+            return self.read(key, lambda _slots: getattr(fn, name), value, name)
+        return self.read(key, lambda slots: getattr(slots[slot], name), value, name)
+
+
+def print_options() -> tuple[Any, ...]:
+    """NumPy's print options, in an order of their own."""
+    return tuple(np.get_printoptions().items())
+
+
+def is_constant(value: Any) -> bool:
+    """Whether a value is kept as it is and compared by value."""
+    if type(value) in _BY_VALUE or isinstance(value, np.generic | enum.Enum):
+        return True
+    return type(value) is tuple and all(map(is_constant, value))
+
+
+def is_container(value: Any) -> bool:
+    """Whether the program is to see a copy of the value."""
+    kind = type(value)
+    if kind is tuple or is_namedtuple(value):
+        return not (kind is tuple and is_constant(value))
+    return kind is list or kind is dict

@@ -1,0 +1,171 @@
+"""What is known of the calls of a decorated function."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from runmat_jit.capture.record.generators import draws
+from runmat_jit.capture.record.prints import tells
+from runmat_jit.capture.replay.bailout import Tally
+from runmat_jit.capture.replay.tree import Fork
+from runmat_jit.capture.tape import call_forms
+from runmat_jit.capture.tape.entries import Effect, Nest, Noted, Op, Ref, refs
+from runmat_jit.core.source import SourceLine
+
+if TYPE_CHECKING:
+    from runmat_jit.capture.record.tracer import Tracer
+
+_NUMBERS: Final = (bool, int, float, complex)
+
+
+@dataclass(slots=True)
+class Record:
+    """What is known of calls with one key: their tree, and why Python is needed."""
+
+    root: Fork = field(default_factory=Fork)
+    misses: int = 0
+    """Calls in a row that no replay has finished."""
+    tally: Tally = field(default_factory=Tally)
+    """The fruitless calls of this kind."""
+    driven: bool = False
+    """Python runs in each call: replays did not come to an end."""
+    effects: tuple[Effect, ...] = ()
+    refused: tuple[str, ...] = ()
+    programs: tuple[Any, ...] = ()
+    """The programs of the last recording."""
+    host_calls: tuple[tuple[str, SourceLine | None], ...] = ()
+    """What NumPy itself computed in it, and where."""
+    single: bool = False
+    """More was done with single numbers than kernels did, and all of it has NumPy's bits."""
+    native: bool = False
+    """So much was done with single numbers that nothing is to be recorded again."""
+    given_up: bool = False
+    """The call was too long to be kept, and such calls are not worth driving."""
+    draws: bool = False
+    """Whether it drew random numbers, or printed: a second run would do so again."""
+
+    def prepare(self, tracer: Tracer) -> None:
+        """Have another such call recorded as is known to be best."""
+        tracer.balance.native = self.native
+        ended = [effect for effect in self.effects if effect.reason == "trace-too-long"]
+        if ended or self.native or self.driven:
+            tracer.steps.repeat_nothing()
+        tracer.steps.effects.extend(ended)  # others turn up again
+
+    def learn(self, tracer: Tracer) -> None:
+        """Take in what a recording found out."""
+        steps, balance = tracer.steps, tracer.balance
+        feed, noted, programs = steps.feed, steps.entries, tracer.programs
+        if feed is not None:
+            noted, programs = [*feed.trail[: feed.end], *noted], [*feed.programs, *programs]
+        self.look_at(noted)
+        self.effects = tuple(steps.effects)
+        self.refused = tuple(dict.fromkeys(tracer.refused))
+        self.programs = tuple(programs)
+        self.misses += 1
+        if feed is None:
+            self.single = balance.elements > 0 and not (balance.gains or balance.ours)
+            self.native = balance.native
+            too_long = any(effect.reason == "trace-too-long" for effect in self.effects)
+            driven = tracer.boundary is not None or balance.is_worth_driving
+            self.given_up = too_long and not driven
+
+    def look_at(self, noted: Sequence[Noted]) -> None:
+        """See what NumPy itself does in what was noted."""
+        calls = [entry for entry in noted if type(entry) is Op]  # others are of rows
+        self.host_calls = host_calls(noted)
+        self.draws = draws(calls) or tells(calls)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether such calls are plain Python from now on."""
+        return self.given_up and bool(self.effects)
+
+
+@dataclass(slots=True)
+class Counts:
+    """Calls of one function, by what happened."""
+
+    replayed: int = 0
+    recorded: int = 0
+    plain: int = 0
+    retraced: int = 0
+    """Recordings that took over where a replay had left its tree."""
+
+
+def host_calls(noted: Sequence[Noted]) -> tuple[tuple[str, SourceLine | None], ...]:
+    """The calls on arrays that no kernel computes, each once, in order."""
+    found: dict[tuple[str, SourceLine | None], None] = {}
+    numbers: set[int] | None = None
+    for call in noted:
+        if type(call) is not Op:
+            continue
+        if numbers is None:
+            numbers = numbers_of(noted)
+        if not is_single(call, numbers) and is_host_call(call):
+            found[str(call.fn.__name__), call.line] = None
+    return tuple(found)
+
+
+def numbers_of(noted: Iterable[Noted]) -> set[int]:
+    """The slots of single numbers that operations of rows give."""
+    repeated = [each for each in noted if isinstance(each, tuple)]
+    return {
+        out
+        for known, _, out, _ in repeated
+        if out is not None and known.pattern.meaning.shape == ()
+    }
+
+
+def is_single(op: Op, numbers: set[int]) -> bool:
+    """Whether it computes with single numbers, or reads or writes one element.
+
+    ``numbers`` has the slots of those that calls have given, and gets this one's.
+    """
+    if op.fn is call_forms.SETITEM:
+        return is_position(op.args[1], numbers)
+    if not gives_number(op):
+        return False
+    numbers.add(op.out.slot)
+    if op.fn is call_forms.GETITEM:
+        return is_position(op.args[1], numbers)
+    operands = [slot for arg in (*op.args, *op.kwargs.values()) for slot in refs(arg)]
+    return bool(operands) and numbers.issuperset(operands)
+
+
+def gives_number(op: Op) -> bool:
+    """Whether the result is a single number, of NumPy's or of Python's."""
+    if type(op.out) is not Ref or op.view:
+        return False
+    if op.meaning is not None:
+        return op.meaning.shape == ()
+    return op.structure is None or op.structure in _NUMBERS or is_generic(op.structure)
+
+
+def is_generic(structure: Any) -> bool:
+    """Whether a structure is that of NumPy's numbers."""
+    return isinstance(structure, type) and issubclass(structure, np.number | np.bool_)
+
+
+def is_position(key: Any, numbers: set[int]) -> bool:
+    """Whether an encoded key is made of single numbers alone, some of them computed."""
+    is_tuple = type(key) is Nest and getattr(key.build, "kind", None) is tuple
+    parts = key.items if is_tuple else (key,)
+    plain = all(type(part) in (Ref, int) or isinstance(part, np.integer) for part in parts)
+    return plain and numbers.issuperset(refs(key))
+
+
+def is_host_call(op: Op) -> bool:
+    """Whether NumPy computes it; views and Python's own arithmetic are nobody's work."""
+    if op.meaning is not None or op.view or getattr(op.fn, "tells", False):
+        return False
+    if op.fn is call_forms.GETITEM or op.fn is call_forms.SETITEM:
+        return bool(refs(op.args[1]))  # by arrays; other keys are views and elements
+    kinds = call_forms.MethodCall | call_forms.UfuncMethod | np.ufunc
+    module = str(getattr(op.fn, "__module__", ""))
+    return op.fn is operator.matmul or isinstance(op.fn, kinds) or module.startswith("numpy")

@@ -1,0 +1,1 @@
+"""Repeats what a tape says without Python: keys, guards, trees, steps."""

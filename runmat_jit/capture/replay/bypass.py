@@ -1,0 +1,193 @@
+"""Lets calls of known kinds through to the undecorated function, at next to no cost.
+
+A gate is a function with the parameters of the one behind it, so that Python sorts the arguments,
+given by position or by name, and refuses those that do not fit; a text made for the purpose
+compares their kinds:
+
+>>> def scaled(x, by=2.0): return str(x * by)
+>>> print(gate_source(Parameters.of(scaled), [Kind((int, None), (), ())])[0])
+def gate(x, by=_rm_none):
+    try:
+        if _rm_fn.__code__ is _rm_code and _rm_current.session is _rm_session:
+            if type(x) is _rm_0 and by is _rm_none:
+                return _rm_fn(x)
+        return _rm_other((x, by), (), {})
+    except BaseException as _rm_error:
+        _rm_hide(_rm_error)
+        raise
+
+Where the function has got other code, or options have changed, or the kind is another one, the call
+goes the long way. Code and defaults set on the decorated function take the gate away; other code
+set on the undecorated one is taken to name its parameters in the same order.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Hashable, Sequence
+from inspect import CO_VARARGS, CO_VARKEYWORDS
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from runmat_jit.capture.replay.bailout import Kind, OfArray, parameters
+from runmat_jit.capture.tape.lines import hide_our_frames
+from runmat_jit.core.frames import UNCOUNTED
+from runmat_jit.core.room import Room
+from runmat_jit.runtime.session import CURRENT, Session
+
+_PREFIX: Final = "_rm_"
+_KINDS: Final = 8
+"""Kinds that a gate compares; a call of any other goes the long way."""
+_NONE: Final = object()
+
+
+class Parameters(NamedTuple):
+    """How a function may be given its arguments."""
+
+    names: tuple[str, ...]
+    """But for ``*args`` and ``**kwargs``."""
+    only_by_position: int
+    by_position: int
+    optional: frozenset[str]
+    rest: bool
+    """Whether there is ``*args``."""
+    more: bool
+    """Whether there is ``**kwargs``."""
+
+    @classmethod
+    def of(cls, fn: types.FunctionType) -> Parameters:
+        """Those of a function."""
+        code, names = fn.__code__, parameters(fn.__code__)
+        last = code.co_argcount - len(fn.__defaults__ or ())
+        optional = (*names[last : code.co_argcount], *(fn.__kwdefaults__ or ()))
+        rest, more = code.co_flags & CO_VARARGS, code.co_flags & CO_VARKEYWORDS
+        by_position = code.co_argcount
+        only = code.co_posonlyargcount
+        return cls(names, only, by_position, frozenset(optional), bool(rest), bool(more))
+
+
+def make_gate(
+    fn: types.FunctionType,
+    kinds: Sequence[Kind],
+    session: Session,
+    other: Callable[..., Any],
+    room: Room | None = None,
+) -> Callable[..., Any]:
+    """What is to be called instead of ``other``, which it calls for other kinds than these.
+
+    ``room``: on the stack, for a function that calls itself.
+    """
+    own = Parameters.of(fn)
+    if any(name.startswith(_PREFIX) for name in own.names):
+        return other
+    text, values = gate_source(own, kinds[:_KINDS], roomy=room is not None)
+
+    def long_way(named: tuple[Any, ...], rest: tuple[Any, ...], more: dict[str, Any]) -> Any:
+        args, kwargs = arguments_of(own, named)
+        return other(*args, *rest, **kwargs, **more)
+
+    namespace = {
+        "_rm_array": np.ndarray,
+        "_rm_none": _NONE,
+        "_rm_fn": fn,
+        "_rm_code": fn.__code__,
+        "_rm_current": CURRENT,
+        "_rm_session": session,
+        "_rm_other": long_way,
+        "_rm_hide": hide_our_frames,
+        "_rm_room": room,
+        **values,
+    }
+    exec(compile(text, __file__ + UNCOUNTED, "exec"), namespace)  # noqa: S102  (text of ours)
+    gate: Any = namespace["gate"]
+    gate.__name__, gate.__qualname__ = fn.__name__, fn.__qualname__  # Python's errors tell it
+    return gate  # type: ignore[no-any-return]  # a function
+
+
+def gate_source(
+    own: Parameters, kinds: Sequence[Kind], *, roomy: bool = False
+) -> tuple[str, dict[str, Any]]:
+    """The text of a gate, and the classes and dtypes that it names."""
+    values: dict[str, Any] = {}
+    enter = "with _rm_room: " if roomy else ""
+    tests = [
+        f"            if {condition(own, kind, values)}:\n"
+        f"                {enter}return _rm_fn({passed(own, kind)})"
+        for kind in kinds
+    ]
+    shown = ", ".join(own.names) + "," * (len(own.names) == 1)
+    rest, more = "_rm_rest" if own.rest else "()", "_rm_more" if own.more else "{}"
+    lines = [
+        f"def gate({declared(own)}):",
+        "    try:",
+        "        if _rm_fn.__code__ is _rm_code and _rm_current.session is _rm_session:",
+        *tests,
+        f"        return _rm_other(({shown}), {rest}, {more})",
+        "    except BaseException as _rm_error:",
+        "        _rm_hide(_rm_error)",
+        "        raise",
+    ]
+    return "\n".join(lines), values
+
+
+def declared(own: Parameters) -> str:
+    """The parameters of the gate, the function's own: what is not given is not looked at."""
+    shown = [f"{name}=_rm_none" if name in own.optional else name for name in own.names]
+    by_position, by_name = shown[: own.by_position], shown[own.by_position :]
+    if own.only_by_position:
+        by_position.insert(own.only_by_position, "/")
+    star = ["*_rm_rest"] if own.rest else ["*"] if by_name else []
+    return ", ".join([*by_position, *star, *by_name, *["**_rm_more"] * own.more])
+
+
+def condition(own: Parameters, kind: Kind, values: dict[str, Any]) -> str:
+    """Whether the arguments are of a kind; adds the classes and dtypes to ``values``."""
+    tests = [test(name, of, values) for name, of in zip(own.names, kind.named, strict=True)]
+    if own.rest:
+        tests.append(f"len(_rm_rest) == {len(kind.rest)}")
+        tests += [test(f"_rm_rest[{n}]", of, values) for n, of in enumerate(kind.rest)]
+    if own.more:
+        names = tuple(name for name, _ in kind.more)
+        tests.append(f"(*_rm_more,) == {names!r}" if names else "not _rm_more")
+        tests += [test(f"_rm_more[{name!r}]", of, values) for name, of in kind.more]
+    return " and ".join(tests) or "True"
+
+
+def test(value: str, of: Hashable, values: dict[str, Any]) -> str:
+    """Whether one argument is of a kind."""
+    if of is None:
+        return f"{value} is _rm_none"
+    number = f"{_PREFIX}{len(values)}"
+    if not isinstance(of, OfArray):
+        values[number] = of
+        return f"type({value}) is {number}"
+    values[number] = of.dtype
+    found, compare = f"{value}.dtype", "is"
+    if isinstance(of.dtype, type):
+        found = f"type({found})"
+    elif np.dtype(of.dtype.str) is not of.dtype:  # byte-swapped ones are not unique
+        compare = "=="
+    return f"type({value}) is _rm_array and {found} {compare} {number}"
+
+
+def passed(own: Parameters, kind: Kind) -> str:
+    """The arguments of the call, as the function takes them."""
+    missing = [of is None for of in kind.named]
+    first = first_missing(own, missing)
+    parts = [*own.names[:first], *["*_rm_rest"] * bool(kind.rest)]
+    late = zip(own.names[first:], missing[first:], strict=True)
+    parts += [f"{name}={name}" for name, absent in late if not absent]
+    return ", ".join([*parts, *["**_rm_more"] * bool(kind.more)])
+
+
+def first_missing(own: Parameters, missing: list[bool]) -> int:
+    """How many of the parameters are given by position."""
+    return [*missing[: own.by_position], True].index(True)
+
+
+def arguments_of(own: Parameters, named: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Positional and keyword arguments that give a function these values of its parameters."""
+    first = first_missing(own, [value is _NONE for value in named])
+    late = zip(own.names[first:], named[first:], strict=True)
+    return named[:first], {name: value for name, value in late if value is not _NONE}

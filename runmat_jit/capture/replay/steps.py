@@ -1,0 +1,399 @@
+"""What a replay runs: compiled batches, calls of NumPy, checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+
+from runmat_jit.capture.tape.entries import Guard, Nest, Op, Ref, build
+from runmat_jit.capture.tape.lines import Line, call_at
+from runmat_jit.capture.tape.pytree import take_apart
+from runmat_jit.capture.tape.storage import FREED_BYTES
+from runmat_jit.core.errstate import call_under, warnings_raise
+from runmat_jit.core.extent import plain
+from runmat_jit.core.frozen import frozen
+from runmat_jit.core.protocols import Program, Template
+from runmat_jit.ops.promotion import fits
+from runmat_jit.runtime.arrays import adopted, host_written, to_host
+
+Numbers = Callable[[Sequence[Any]], tuple[int, ...]]
+"""Of the slots: the extents of arguments by which calls of one family differ."""
+
+
+class Stale(Exception):  # noqa: N818  (a signal to run Python, never seen by users)
+    """A step does not do for this call what it did in the recording; it has written nothing."""
+
+
+@frozen
+class Batch:
+    """A compiled stretch of operations.
+
+    ``inputs`` lists, for each graph input, the slot and (for scalars) the dtype to cast to;
+    ``outputs`` the slots of the fresh arrays and whether each is a NumPy scalar.
+    """
+
+    program: Program
+    inputs: tuple[tuple[int, np.dtype | None], ...]
+    outputs: tuple[tuple[int, bool], ...]
+    warn: frozenset[str]
+    writes: bool
+    upto: int
+    """Entries of the tape that have been done when it has run."""
+
+    def run(self, slots: list[Any]) -> None:
+        """Read slots, run, fill slots.
+
+        Raises:
+            Stale: a number does not fit the dtype that it is used with; nothing was written.
+            EventsRaise: warnings are exceptions and there is one; nothing was written.
+
+        """
+        values = [
+            slots[slot] if dtype is None else scalar_of(slots[slot], dtype)
+            for slot, dtype in self.inputs
+        ]
+        results = self.program.run(values, self.warn)
+        for (slot, generic), result in zip(self.outputs, results, strict=False):
+            slots[slot] = result[()] if generic else result
+
+    def shown(self, _slots: list[Any]) -> Program:
+        """The program that runs, for explanations."""
+        return self.program
+
+    def shows(self, program: Program, _extents: tuple[int, ...]) -> bool:
+        """Whether a program that was recorded for some extents is this one."""
+        return self.program is program
+
+
+@frozen
+class ShapedBatch(Batch):
+    """A batch for every shape; ``program`` is that of the shape it was recorded with.
+
+    ``extents`` gives what the template needs of the arguments.
+    """
+
+    template: Template
+    extents: Numbers
+
+    def run(self, slots: list[Any]) -> None:
+        """As any batch does."""
+        values = [
+            slots[slot] if dtype is None else scalar_of(slots[slot], dtype)
+            for slot, dtype in self.inputs
+        ]
+        results = self.template.run(self.extents(slots), values, self.warn)
+        for (slot, generic), result in zip(self.outputs, results, strict=False):
+            slots[slot] = result[()] if generic else result
+
+    def shown(self, slots: list[Any]) -> Program:
+        """The program that is compiled for this shape."""
+        return self.template.at(self.extents(slots))
+
+    def shows(self, program: Program, extents: tuple[int, ...]) -> bool:
+        """Whether the one for these extents is that which was recorded for them."""
+        return self.template.describes(program, extents)
+
+
+@frozen
+class Shapes:
+    """The conditions on extents: ``holds`` gives None where one fails."""
+
+    extents: Numbers
+    holds: Callable[..., tuple[int, ...] | None]
+    slots: tuple[int, ...] = ()
+    """Where the lengths go that the program asked for, of which ``holds`` gives the values."""
+    upto: int = 0
+
+    def run(self, slots: list[Any]) -> None:
+        """Look at the extents.
+
+        Raises:
+            Stale: another shape would have been recorded otherwise.
+
+        """
+        lengths = self.holds(*self.extents(slots))
+        if lengths is None:
+            raise Stale("extents for which this was not recorded")
+        if self.slots:
+            slots.extend([None] * (self.slots[-1] + 1 - len(slots)))
+            for slot, length in zip(self.slots, lengths, strict=True):
+                slots[slot] = length
+
+
+@frozen
+class Length:
+    """A length of the shape for which a trace was recorded; it may be a formula."""
+
+    slot: int
+    number: int
+    upto: int = 0
+
+    def run(self, slots: list[Any]) -> None:
+        """Fill the slot."""
+        slots[self.slot] = plain(self.number)
+
+
+def scalar_of(value: Any, dtype: np.dtype) -> np.ndarray:
+    """A scalar operand in the dtype that the operation computes with, as a 0-d array.
+
+    Raises:
+        Stale: a Python number does not fit: NumPy raises or warns, at the user's line.
+
+    """
+    if type(value) in (int, float) and not fits(value, dtype):
+        raise Stale("a number does not fit the dtype it is used with")
+    array = np.asarray(value)
+    return array if array.dtype is dtype else array.astype(dtype)
+
+
+@frozen
+class Check:
+    """A guard on arguments or on numbers made of them."""
+
+    guard: Guard
+    upto: int = 0
+
+    def run(self, slots: list[Any]) -> None:
+        """Look at the value.
+
+        Raises:
+            Stale: it is another one.
+
+        """
+        if not self.guard.holds(slots[self.guard.slot]):
+            raise Stale(str(self.guard))
+
+
+@frozen
+class Free:
+    """Values that the program can ask for no more; of ``maybe``, those that are large.
+
+    ``upto``: entries that have been done, and are not to be done again without these values.
+    """
+
+    slots: tuple[int, ...]
+    upto: int = 0
+    maybe: tuple[int, ...] = ()
+
+    def run(self, slots: list[Any]) -> None:
+        """Forget them."""
+        for slot in self.slots:
+            slots[slot] = None
+        for slot in self.maybe:
+            if slots[slot].nbytes >= FREED_BYTES:
+                slots[slot] = None
+
+
+@frozen
+class Call:
+    """Something NumPy or Python runs at replay: a host call, a view, scalar arithmetic.
+
+    ``check`` says whether the results are what the rest of the trace was recorded for; ``line``
+    is where the user called it, for NumPy's warnings; ``upto`` is 0 for what may be done again.
+    """
+
+    op: Op
+    check: Callable[[Any], bool] | None = None
+    line: Line | None = None
+    writes: bool = False
+    upto: int = 0
+    errstate: Any = None
+    """NumPy's state of floating-point errors, where it is not that of the call's beginning."""
+    shape: tuple[int, ...] | None = None
+    """Of a new array in C order, if it has formulas."""
+
+    def run(self, slots: list[Any]) -> None:
+        """Run the call and spread its results over their slots.
+
+        Raises:
+            Stale: the result has another structure; or it would raise after it has written.
+
+        """
+        op = self.op
+        if self.writes and warnings_raise():
+            raise Stale("warnings are exceptions, and what was written stays written")
+        result = call_again(op, slots, self.line, self.errstate)
+        if self.check is not None and not self.check(result):
+            raise Stale(f"another structure of {op}")
+        spread(op.out, result, slots)
+
+
+@frozen
+class ShapedCall(Call):
+    """A call that makes an array for every shape: ``numbers`` of ``extents`` is its shape."""
+
+    numbers: Callable[..., tuple[int, ...] | None] = lambda *_extents: None
+    extents: Numbers = lambda _slots: ()
+
+    def run(self, slots: list[Any]) -> None:
+        """Run the call, and compare what it makes.
+
+        Raises:
+            Stale: the result has another structure; or it would raise after it has written.
+
+        """
+        if self.writes and warnings_raise():
+            raise Stale("warnings are exceptions, and what was written stays written")
+        result = call_again(self.op, slots, self.line, self.errstate)
+        _, dtype, _, _, writeable = self.op.structure
+        known = type(result) is np.ndarray and result.dtype == dtype
+        known = known and result.shape == self.numbers(*self.extents(slots))
+        if not (known and result.flags.c_contiguous and result.flags.writeable == bool(writeable)):
+            raise Stale(f"another structure of {self.op}")
+        spread(self.op.out, result, slots)
+
+
+def call_again(op: Op, slots: list[Any], line: Line | None, errstate: Any) -> Any:
+    """Make a call with the values that are in the slots now."""
+    args = tuple([build(arg, slots) for arg in op.args])
+    kwargs = {name: build(arg, slots) for name, arg in op.kwargs.items()}
+    if errstate is None:
+        return call_at(line, op.fn, args, kwargs)
+    return call_under(errstate, partial(call_at, line, op.fn, args, kwargs))
+
+
+@frozen
+class Raises:
+    """A call that raised, and whose exception the program caught."""
+
+    op: Op
+    kind: type[Exception]
+    args: tuple[str, ...]
+    line: Line | None
+    upto: int
+    errstate: Any = None
+
+    def run(self, slots: list[Any]) -> None:
+        """Make the call, which writes nothing.
+
+        Raises:
+            Stale: it gives a result, or raises something else.
+
+        """
+        try:
+            call_again(self.op, slots, self.line, self.errstate)
+        except Exception as error:
+            if type(error) is self.kind and error.args == self.args:
+                return
+            raise
+        raise Stale(f"{self.op} raised {self.kind.__name__}, and does not")
+
+
+_NONE: Final[dict[str, Any]] = {}
+
+
+@frozen
+class Apply:
+    """An operation on single numbers, or the read of one, by NumPy at the user's line.
+
+    Its operands are refs and constants; it may be done again, unless it warns: ``raising`` is the
+    state of errors under which it then raises, None for what never warns. ``quiet``: it is done
+    under that state, for warnings of operations before it in the program come later. ``entry`` is
+    its number on the tape.
+    """
+
+    fn: Callable[..., Any]
+    args: tuple[Any, ...]
+    out: int
+    line: Line
+    raising: Any = None
+    quiet: bool = False
+    entry: int = 0
+    upto: int = 0
+
+    def run(self, slots: list[Any]) -> None:
+        """Compute, as Python does; ``FloatingPointError`` where it warns and is to be quiet."""
+        args = [
+            slots[a.slot] if type(a) is Ref else build(a, slots) if type(a) is Nest else a
+            for a in self.args
+        ]
+        if self.quiet:
+            call = partial(self.line.call, self.fn, args, _NONE)
+            slots[self.out] = call_under(self.raising, call)
+        else:
+            slots[self.out] = self.line.call(self.fn, args, _NONE)
+
+    @property
+    def may_warn(self) -> bool:
+        """Whether it may warn, where all that comes before it has been done."""
+        return self.raising is not None and not self.quiet
+
+    def warned_upto(self, slots: list[Any]) -> int:
+        """Entries that are not to be done again, because this one has warned; 0 if it has not."""
+        if not self.may_warn:
+            return 0
+        try:
+            replace(self, quiet=True).run(list(slots))
+        except FloatingPointError:
+            return self.entry + 1
+        return 0
+
+    def __str__(self) -> str:
+        return f"%{self.out} = {getattr(self.fn, '__name__', self.fn)}{self.args}"
+
+
+@frozen
+class Settle:
+    """Brings what a call of the host needs from a device; ``host_writes``: it may write it."""
+
+    slots: tuple[int, ...]
+    host_writes: bool
+    upto: int = 0
+
+    def run(self, slots: list[Any]) -> None:
+        """Bring the contents of arrays to the host."""
+        for slot in self.slots:
+            to_host(slots[slot])
+            if self.host_writes:
+                host_written(slots[slot])
+
+
+@frozen
+class Adopt:
+    """Gives new arrays of a call of the host a residence, so that they may go to a device."""
+
+    slots: tuple[int, ...]
+    upto: int = 0
+
+    def run(self, slots: list[Any]) -> None:
+        """Put arrays on the same memory in their place."""
+        for slot in self.slots:
+            if type(slots[slot]) is np.ndarray:
+                slots[slot] = fresh_adopted(slots[slot])
+
+
+def fresh_adopted(array: np.ndarray) -> np.ndarray:
+    """An array that NumPy has just made, on memory of a residence; others as they are."""
+    numbers = array.dtype.kind in "biufc" and array.dtype.isnative
+    fresh = array.base is None and array.flags.writeable
+    return adopted(array) if numbers and fresh else array
+
+
+def spread(template: Any, value: Any, slots: list[Any]) -> None:
+    """Put a result into the slots that its template names."""
+    if template is None:
+        return
+    if type(template) is Ref:
+        slots[template.slot] = value
+    elif type(template) is Nest:
+        children = value.values() if isinstance(value, dict) else value
+        for item, child in zip(template.items, children, strict=True):
+            spread(item, child, slots)
+
+
+def brought(value: Any) -> Any:
+    """A container that the caller sees, with the contents of its arrays on the host."""
+    apart = take_apart(value)
+    if apart is None:
+        to_host(value)
+    else:
+        for child in apart[1]:
+            brought(child)
+    return value
+
+
+Step = Batch | Apply | Call | Raises | Check | Free | Settle | Adopt | Shapes | Length

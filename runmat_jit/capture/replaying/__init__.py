@@ -1,1 +1,0 @@
-"""What a recording leaves, and how it is repeated: steps, segments, trees."""

@@ -1,0 +1,1 @@
+"""Dynamic shapes: one trace for every length."""

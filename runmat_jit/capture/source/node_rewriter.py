@@ -1,0 +1,102 @@
+"""The walk over syntax nodes: a table says which are rewritten, and the rest must be known.
+
+New nodes are built and the given ones left alone, because trees are shared. What needs no hook is
+copied: ``while``, ``and``, arithmetic, comparisons, ``try`` and so on.
+"""
+
+import ast
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+from runmat_jit.capture.source.hook_calls import placed
+from runmat_jit.capture.source.refusal import Refusal
+from runmat_jit.capture.source.scopes import Scopes, assigned_by
+from runmat_jit.core.frozen import frozen
+
+N = TypeVar("N", bound=ast.AST)
+
+COPIED: frozenset[type[ast.AST]] = frozenset(
+    {
+        # statements
+        *(ast.Return, ast.Raise, ast.Assert, ast.Expr, ast.Pass, ast.Break, ast.Continue),
+        *(ast.While, ast.Try, ast.TryStar, ast.ExceptHandler, ast.Import, ast.alias),
+        *(ast.Global, ast.Nonlocal),
+        # expressions
+        *(ast.BoolOp, ast.UnaryOp, ast.IfExp, ast.NamedExpr, ast.Starred, ast.Tuple),
+        *(ast.Constant, ast.keyword),
+        *(ast.Await, ast.Yield, ast.YieldFrom),
+    }
+)
+
+
+@frozen
+class NodeRewriter:
+    """Rewrites the nodes of one function.
+
+    Attributes:
+        handlers: How each kind of node is rewritten, unless it is copied.
+        scopes: Where names are found, at the node being rewritten.
+        is_builtin: Whether a global name stands for the builtin of that name.
+        package: The function's package, for relative imports.
+        annotations_are_text: ``from __future__ import annotations`` holds.
+
+    """
+
+    handlers: Mapping[type[ast.AST], "Handler"]
+    scopes: Scopes
+    is_builtin: Callable[[str], bool]
+    package: str
+    annotations_are_text: bool
+
+    def expression(self, node: ast.expr) -> ast.expr:
+        """The rewritten expression.
+
+        Raises:
+            Refusal: The expression cannot be rewritten with its exact meaning.
+
+        """
+        rewritten = self._dispatch(node)
+        assert isinstance(rewritten, ast.expr), "an expression becomes an expression"
+        return rewritten
+
+    def block(self, statements: Iterable[ast.stmt]) -> list[ast.stmt]:
+        """The rewritten statements of a block."""
+        rewritten: list[ast.stmt] = []
+        with self.scopes.branch():
+            for statement in statements:
+                result = self._dispatch(statement)
+                rewritten.extend(result if isinstance(result, list) else [result])
+                self.scopes.note_assigned(assigned_by(statement))
+        return rewritten
+
+    def copy(self, node: N, **replaced: Any) -> N:
+        """The node with its fields rewritten, or replaced by what is given."""
+        fields = {
+            name: replaced[name] if name in replaced else self._field(getattr(node, name))
+            for name in node._fields
+            if name in vars(node)
+        }
+        return placed(type(node)(**fields), node)
+
+    def _dispatch(self, node: ast.AST) -> Any:
+        handler = self.handlers.get(type(node))
+        if handler:
+            return handler(self, node)
+        if type(node) in COPIED:
+            return self.copy(node)
+        raise Refusal("unknown-syntax", getattr(node, "lineno", 0))
+
+    def _field(self, value: Any) -> Any:
+        match value:
+            case [ast.stmt(), *_]:
+                return self.block(value)
+            case list():
+                return [self._field(element) for element in value]
+            case ast.expr_context() | ast.operator() | ast.unaryop() | ast.boolop() | ast.cmpop():
+                return value
+            case ast.AST():
+                return self._dispatch(value)
+        return value
+
+
+Handler = Callable[[NodeRewriter, Any], ast.AST | list[ast.stmt]]

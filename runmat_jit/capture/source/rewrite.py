@@ -1,0 +1,190 @@
+"""Rewrites a function so that all it does with values passes through hooks.
+
+The rewritten function keeps its globals, its cells, its name and its lines; it has one more free
+variable, ``__rt__``, which holds the hooks (see ``hook_base``).
+"""
+
+import __future__
+
+import ast
+import builtins
+import inspect
+import itertools
+import types
+from typing import Any
+
+from runmat_jit.capture.source.hook_calls import RUNTIME, constant, placed
+from runmat_jit.capture.source.node_rewriter import NodeRewriter
+from runmat_jit.capture.source.refusal import Refusal, Refused
+from runmat_jit.capture.source.rewrite_definitions import (
+    DEFINITIONS,
+    function_body,
+    refuse_type_parameters,
+)
+from runmat_jit.capture.source.rewrite_expressions import EXPRESSIONS
+from runmat_jit.capture.source.rewrite_patterns import PATTERNS
+from runmat_jit.capture.source.rewrite_statements import STATEMENTS
+from runmat_jit.capture.source.rewrite_stores import STORES
+from runmat_jit.capture.source.scopes import FunctionNode, Scopes, parameters
+from runmat_jit.capture.source.source_text import (
+    Located,
+    compile_module,
+    future_flags,
+    nested_codes,
+)
+from runmat_jit.core.frozen import frozen
+
+__all__ = ["Refused", "Rewritten", "bind", "rewrite"]
+
+HANDLERS = {**EXPRESSIONS, **STORES, **DEFINITIONS, **STATEMENTS, **PATTERNS}
+
+REFUSED_FLAGS = {
+    inspect.CO_COROUTINE: "coroutine-function",
+    inspect.CO_ASYNC_GENERATOR: "coroutine-function",
+    inspect.CO_ITERABLE_COROUTINE: "coroutine-function",
+    inspect.CO_GENERATOR: "generator-function",
+}
+
+
+@frozen
+class Rewritten:
+    """Code that calls hooks.
+
+    Attributes:
+        code: The rewritten function's code; ``bind`` makes a function of it.
+        free: The free variables that may be read through the ``free`` hook.
+        codes: ``code`` and the code of all functions and classes defined in it.
+
+    """
+
+    code: types.CodeType
+    free: tuple[str, ...]
+    codes: frozenset[types.CodeType]
+
+
+def rewrite(fn: types.FunctionType, located: Located) -> Rewritten | Refused:
+    """The function's code with hooks, or why there is none. Leaves ``located`` as it is."""
+    code = fn.__code__
+    for flag, reason in REFUSED_FLAGS.items():
+        if code.co_flags & flag:
+            return Refused(reason, code.co_firstlineno)
+    try:
+        definition = _rewritten_definition(fn, located)
+        module = _module_around(definition, code, located)
+        compiled = compile_module(module, code.co_filename, future_flags(code))
+    except Refusal as refusal:
+        return refusal.refused
+    except RecursionError:
+        return Refused("nested-too-deeply", code.co_firstlineno)
+    except (SyntaxError, ValueError):  # a hook where the grammar allows no call
+        return Refused("unknown-syntax", code.co_firstlineno)
+    new = _code_within(compiled, code.co_qualname)
+    outside = set(new.co_freevars) - {RUNTIME}
+    assert outside <= set(code.co_freevars), "rewriting makes no variable free"
+    return Rewritten(new, code.co_freevars, frozenset(nested_codes(new)))
+
+
+def bind(rewritten: Rewritten, fn: types.FunctionType, hooks: Any) -> types.FunctionType:
+    """The rewritten function with the globals, cells, defaults and names of ``fn``."""
+    cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
+    cells[RUNTIME] = types.CellType(hooks)
+    closure = tuple(cells[name] for name in rewritten.code.co_freevars)
+    bound = types.FunctionType(
+        rewritten.code, fn.__globals__, fn.__name__, fn.__defaults__, closure
+    )
+    bound.__kwdefaults__ = fn.__kwdefaults__
+    bound.__annotations__ = fn.__annotations__
+    bound.__qualname__ = fn.__qualname__
+    bound.__module__ = fn.__module__
+    bound.__doc__ = fn.__doc__
+    bound.__dict__.update(fn.__dict__)
+    return bound
+
+
+def _rewritten_definition(fn: types.FunctionType, located: Located) -> ast.FunctionDef:
+    """The definition without defaults and annotations: ``bind`` takes them from ``fn``."""
+    code, node = fn.__code__, located.node
+    refuse_type_parameters(node)
+    rewriter = NodeRewriter(
+        HANDLERS,
+        Scopes(frozenset(code.co_freevars), located.class_name),
+        is_builtin=lambda name: _is_builtin(fn, name),
+        package=fn.__globals__.get("__package__") or "",
+        annotations_are_text=bool(code.co_flags & __future__.annotations.compiler_flag),
+    )
+    definition = ast.FunctionDef(
+        name=code.co_name,
+        args=_bare_arguments(node.args),
+        body=function_body(rewriter, node),
+        decorator_list=_placeholder_decorators(node),
+    )
+    return placed(definition, node)
+
+
+def _is_builtin(fn: types.FunctionType, name: str) -> bool:
+    builtin = getattr(builtins, name, None)
+    return builtin is not None and fn.__globals__.get(name, builtin) is builtin
+
+
+def _bare_arguments(args: ast.arguments) -> ast.arguments:
+    for_each = {
+        parameter: placed(ast.arg(parameter.arg), parameter) for parameter in parameters(args)
+    }
+    return ast.arguments(
+        posonlyargs=[for_each[parameter] for parameter in args.posonlyargs],
+        args=[for_each[parameter] for parameter in args.args],
+        vararg=args.vararg and for_each[args.vararg],
+        kwonlyargs=[for_each[parameter] for parameter in args.kwonlyargs],
+        kw_defaults=[None for _ in args.kw_defaults],
+        kwarg=args.kwarg and for_each[args.kwarg],
+        defaults=[],
+    )
+
+
+def _placeholder_decorators(node: FunctionNode) -> list[ast.expr]:
+    """Something at the first decorator: the code's first line is there."""
+    decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
+    return [constant(None, decorator) for decorator in decorators[:1]]
+
+
+def _module_around(
+    definition: ast.FunctionDef, code: types.CodeType, located: Located
+) -> ast.Module:
+    """A module in which the definition gets its qualified name and its private names.
+
+    Around it stand empty functions and classes of the original names, and around these a function
+    whose parameters are the free variables. Nothing of it is ever run.
+    """
+    names = code.co_qualname.split(".")
+    outer = [(name, after == "<locals>") for name, after in itertools.pairwise(names)]
+    outer = [(name, is_function) for name, is_function in outer if name != "<locals>"]
+    classes = [name for name, is_function in outer if not is_function]
+    if (classes[-1] if classes else None) != located.class_name:
+        raise Refusal("private-names", located.first_line)
+    inner: ast.stmt = definition
+    for name, is_function in reversed(outer):
+        inner = _function(name, [], [inner]) if is_function else _class(name, inner)
+    # A name declared global is not qualified by the function around it.
+    first = placed(ast.Global([names[0]]), inner)
+    factory = _function("<factory>", [RUNTIME, *code.co_freevars], [first, inner])
+    return ast.Module([factory], [])
+
+
+def _function(name: str, params: list[str], body: list[ast.stmt]) -> ast.FunctionDef:
+    args = [placed(ast.arg(param), body[0]) for param in params]
+    arguments = ast.arguments([], args, None, [], [], None, [])
+    function = ast.FunctionDef(name=name, args=arguments, body=body, decorator_list=[])
+    return placed(function, body[0])
+
+
+def _class(name: str, inner: ast.stmt) -> ast.ClassDef:
+    class_ = ast.ClassDef(name=name, bases=[], keywords=[], body=[inner], decorator_list=[])
+    return placed(class_, inner)
+
+
+def _code_within(module: types.CodeType, qualname: str) -> types.CodeType:
+    code = module
+    for name in ("<factory>", *(name for name in qualname.split(".") if name != "<locals>")):
+        consts = (const for const in code.co_consts if isinstance(const, types.CodeType))
+        code = next(const for const in consts if const.co_name == name)
+    return code

@@ -1,0 +1,89 @@
+"""Rewriting of statements that bind or nest in their own way: ``if``, loops, ``with``, imports."""
+
+import ast
+from collections.abc import Mapping
+from importlib.util import resolve_name
+
+from runmat_jit.capture.source.hook_calls import constant, hook, placed
+from runmat_jit.capture.source.node_rewriter import Handler, NodeRewriter
+from runmat_jit.capture.source.rewrite_stores import store_target
+
+
+def rewrite_if(rewriter: NodeRewriter, node: ast.If) -> ast.stmt:
+    """A chain of ``elif`` nests as deep as it is long: no recursion."""
+    chain = [node]
+    orelse = node.orelse
+    while len(orelse) == 1 and isinstance(orelse[0], ast.If):
+        chain.append(orelse[0])
+        orelse = orelse[0].orelse
+    rewritten = rewriter.block(orelse)
+    for link in reversed(chain):
+        test, body = rewriter.expression(link.test), rewriter.block(link.body)
+        rewritten = [placed(ast.If(test, body, rewritten), link)]
+    return rewritten[0]
+
+
+def rewrite_for(rewriter: NodeRewriter, node: ast.For) -> ast.stmt:
+    line = constant(node.lineno, node.iter)
+    iterated = hook("loop", [rewriter.expression(node.iter), line], node.iter)
+    return _loop(rewriter, node, iterated)
+
+
+def rewrite_async_for(rewriter: NodeRewriter, node: ast.AsyncFor) -> ast.stmt:
+    return _loop(rewriter, node, rewriter.expression(node.iter))
+
+
+def _loop(rewriter: NodeRewriter, node: ast.For | ast.AsyncFor, iterated: ast.expr) -> ast.stmt:
+    target = store_target(rewriter, node.target)
+    with rewriter.scopes.branch():
+        rewriter.scopes.note_assigned([node.target])
+        body = rewriter.block(node.body)
+    return rewriter.copy(node, target=target, iter=iterated, body=body)
+
+
+def rewrite_with(rewriter: NodeRewriter, node: ast.With | ast.AsyncWith) -> ast.stmt:
+    items = []
+    with rewriter.scopes.branch():
+        for item in node.items:
+            manager = rewriter.expression(item.context_expr)
+            target = item.optional_vars
+            items.append(ast.withitem(manager, target and store_target(rewriter, target)))
+            rewriter.scopes.note_assigned([target] if target else [])
+        return rewriter.copy(node, items=items, body=rewriter.block(node.body))
+
+
+def rewrite_import(rewriter: NodeRewriter, node: ast.Import) -> list[ast.stmt]:
+    """``importing("m")``, then ``import m``: which module that is may change."""
+    del rewriter
+    return [*(_importing(alias.name, node) for alias in node.names), node]
+
+
+def rewrite_import_from(rewriter: NodeRewriter, node: ast.ImportFrom) -> list[ast.stmt]:
+    """Likewise; after ``from m import a`` comes ``a = imported(a, "m", "a")``: a read of it."""
+    try:
+        module = resolve_name("." * node.level + (node.module or ""), rewriter.package)
+    except ImportError:  # which the statement itself raises
+        return [node]
+    statements: list[ast.stmt] = [_importing(module, node), node]
+    for alias in node.names:
+        bound = alias.asname or alias.name
+        args = [placed(ast.Name(bound, ast.Load()), node), constant(module, node)]
+        read = hook("imported", [*args, constant(alias.name, node)], node)
+        target = placed(ast.Name(bound, ast.Store()), node)
+        statements.append(placed(ast.Assign([target], read), node))
+    return statements
+
+
+def _importing(module: str, node: ast.stmt) -> ast.stmt:
+    return placed(ast.Expr(hook("importing", [constant(module, node)], node)), node)
+
+
+STATEMENTS: Mapping[type[ast.AST], Handler] = {
+    ast.If: rewrite_if,
+    ast.For: rewrite_for,
+    ast.AsyncFor: rewrite_async_for,
+    ast.With: rewrite_with,
+    ast.AsyncWith: rewrite_with,
+    ast.Import: rewrite_import,
+    ast.ImportFrom: rewrite_import_from,
+}

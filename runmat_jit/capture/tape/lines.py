@@ -1,0 +1,215 @@
+"""The user's lines: where a recording is, and calls made as if from there.
+
+NumPy attributes a warning to the line that called it, by looking at the stack. Between that line
+and NumPy stand our own frames, or, in a replay, nothing of the user's at all. A call through
+:meth:`Line.call` is made by a frame whose file, line, function and module are the user's.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+import types
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from runmat_jit.capture.tape.call_forms import MethodCall
+from runmat_jit.core.frames import UNCOUNTED
+from runmat_jit.core.frozen import frozen_object
+from runmat_jit.core.source import SourceLine
+
+_HERE: Final = Path(__file__).parents[1]
+_CALLING: Final = ("api.py", "jit_function.py", "dispatcher.py")
+_OURS: Final = (str(_HERE), *(str(_HERE.with_name(name)) for name in _CALLING))
+_RUNNING: Final = frozenset(("record", "replay"))
+"""Functions that run a call: the one of the recorder, and the one of the tree."""
+_BINARY_OP: Final = dis.opmap["BINARY_OP"]
+_CALL: Final = (lambda _rm_fn, _rm_args, _rm_named: _rm_fn(*_rm_args, **_rm_named)).__code__
+
+
+@frozen_object
+class Line:
+    """One line of the user's code; known by identity."""
+
+    source: SourceLine
+    code: types.CodeType
+    _call: Callable[[Any, Sequence[Any], Mapping[str, Any]], Any]
+
+    def call(self, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """``fn(*args, **kwargs)``, called from this line."""
+        if type(fn) is MethodCall:  # the method itself, so that no frame of ours calls it
+            return self._call(getattr(args[0], fn.name), args[1:], kwargs)
+        return self._call(fn, args, kwargs)
+
+
+@dataclass(slots=True)
+class Lines:
+    """The lines that the recordings of a session have seen, each made once."""
+
+    _known: dict[tuple[int, int], Line] = field(default_factory=dict)
+    _at: dict[tuple[int, int], Line] = field(default_factory=dict)
+    """The same lines by instruction: Python walks all of a code's table to find its number."""
+    _ours: dict[str, bool] = field(default_factory=dict)  # by name of file
+
+    def here(self, callers: int = 0) -> Line | None:
+        """The user's line that is running; None where no code but ours is on the stack.
+
+        ``callers``: how many callers of the function that asks are certainly ours.
+        """
+        frame = self.frame(callers + 1)
+        if frame is None:
+            return None
+        code = frame.f_code
+        at = id(code), frame.f_lasti
+        line = self._at.get(at)
+        if line is None or line.code is not code:
+            line = self._at[at] = self.line(frame)
+        return line
+
+    def place(self) -> tuple[int, int] | None:
+        """The instruction of the user's that is running: of which code, and where in it."""
+        frame = self.frame(1)
+        return None if frame is None else (id(frame.f_code), frame.f_lasti)
+
+    def at_operator(self) -> bool:
+        """Whether the user's instruction that is running is an operator of two values."""
+        frame = self.frame(1)
+        return frame is not None and frame.f_code.co_code[frame.f_lasti] == _BINARY_OP
+
+    def frame(self, callers: int) -> types.FrameType | None:
+        """The user's frame that is running; None where no code but ours is on the stack."""
+        frame: types.FrameType | None = sys._getframe(2 + callers)
+        ours = self._ours
+        while frame is not None:
+            code = frame.f_code
+            found = ours.get(code.co_filename)
+            if not (self.is_ours(code.co_filename) if found is None else found):
+                break
+            frame = frame.f_back
+        return frame
+
+    def line(self, frame: types.FrameType) -> Line:
+        """The line that a frame is at."""
+        code, number = frame.f_code, frame.f_lineno
+        line = self._known.get((id(code), number))
+        if line is None or line.code is not code:
+            line = self._known[id(code), number] = line_of(code, number, frame.f_globals)
+        return line
+
+    def is_ours(self, filename: str) -> bool:
+        """Whether a file is one whose frames are not the user's."""
+        found = self._ours[filename] = filename.startswith(_OURS)
+        return found
+
+    def above(self, level: int) -> Line | int:
+        """The user's line that a ``stacklevel`` means, the running one being 1.
+
+        Where it lies outside the call: the level counted from the line that made the call.
+        """
+        seen, frame = 0, sys._getframe(1)
+        while frame is not None and not is_boundary(frame.f_code):
+            code = frame.f_code
+            if not self.is_ours(code.co_filename):
+                seen += 1
+                if seen == level:
+                    return self.line(frame)
+            frame = frame.f_back  # type: ignore[assignment]  # None at the end
+        return level - seen
+
+
+def line_of(code: types.CodeType, number: int, namespace: dict[str, Any]) -> Line:
+    """A line of a function's code."""
+    calling = _CALL.replace(
+        co_filename=code.co_filename,
+        co_firstlineno=number,
+        co_name=code.co_name,
+        co_qualname=code.co_qualname,
+    )
+    source = SourceLine(code.co_filename, number, code.co_name, namespace.get("__name__", ""))
+    return Line(source, code, types.FunctionType(calling, namespace))
+
+
+def call_at(line: Line | None, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """``fn(*args, **kwargs)``, called from a line of the user's if there is one."""
+    return fn(*args, **kwargs) if line is None else line.call(fn, args, kwargs)
+
+
+def is_ours(code: types.CodeType) -> bool:
+    """Whether a frame with this code is one that users need not see."""
+    return code.co_filename.startswith(_OURS) or code.co_varnames == _CALL.co_varnames
+
+
+def hide_our_frames(error: BaseException) -> None:
+    """Take our own frames out of the tracebacks of an exception and of what led to it."""
+    seen: set[int] = set()
+    chain: list[BaseException | None] = [error]
+    while chain:
+        each = chain.pop()
+        if each is None or id(each) in seen:
+            continue
+        seen.add(id(each))
+        chain += [each.__cause__, each.__context__]
+        each.__traceback__ = without_our_frames(each.__traceback__)
+
+
+def without_our_frames(traceback: types.TracebackType | None) -> types.TracebackType | None:
+    """The traceback without the frames that are ours."""
+    kept: list[types.TracebackType] = []
+    while traceback is not None:
+        if not is_ours(traceback.tb_frame.f_code):
+            kept.append(traceback)
+        traceback = traceback.tb_next
+    below: types.TracebackType | None = None
+    for each in reversed(kept):
+        each.tb_next = below
+        below = each
+    return below
+
+
+def is_boundary(code: types.CodeType) -> bool:
+    """Whether a frame with this code records or replays a call: the caller's lies behind it."""
+    return code.co_name in _RUNNING and code.co_filename.startswith(str(_HERE))
+
+
+def warn_caller(message: str, category: type[Warning], level: int) -> None:
+    """Warn at a line behind the recording or replay that runs: level 1 is the caller's."""
+    frame: types.FrameType | None = sys._getframe(1)
+    depth, seen, inside = 1, 0, True
+    while frame is not None:
+        code = frame.f_code
+        depth += not code.co_filename.endswith(UNCOUNTED)
+        if inside:
+            inside = not is_boundary(code)
+        else:
+            seen += not code.co_filename.startswith(_OURS)
+        if seen == level:
+            break
+        frame = frame.f_back
+    else:
+        depth += 1  # there is no such line, and Python says so
+    warnings.warn(message, category, stacklevel=depth)
+
+
+warn_caller.__name__ = "warn"
+
+
+def stack_level(level: int) -> int:
+    """The ``stacklevel`` that means the user's ``level`` to ``warnings.warn`` under ``call_at``.
+
+    To be called by the function that calls :func:`call_at`. The calling line itself is level 1;
+    further levels skip the frames that are ours.
+    """
+    if level <= 1:
+        return level
+    frame: types.FrameType | None = sys._getframe(1)
+    depth, seen = 3, 0  # the line's frame, Line.call and call_at
+    while frame is not None:
+        depth += not frame.f_code.co_filename.endswith(UNCOUNTED)
+        seen += not frame.f_code.co_filename.startswith(_OURS)
+        if seen == level:
+            break
+        frame = frame.f_back
+    return depth
