@@ -96,16 +96,16 @@ def program_tracer(
     Its operations are deferred and run in compiled batches, and are never repeated from a trace.
     ``where`` says which line of the program runs.
     """
-    from runmat_jit.capture.record.batch_cache import KnownBatches  # noqa: PLC0415  (see _capture)
+    from runmat_jit.capture.record.batch_cache import BatchCache  # noqa: PLC0415  (see _capture)
     from runmat_jit.capture.record.tracer import Tracer  # noqa: PLC0415  (see _capture)
     from runmat_jit.compiler.compiler import Compiler, DeviceExecutor  # noqa: PLC0415  (likewise)
 
     session = current_session()
     executor = DeviceExecutor(session.service(Compiler, Compiler), device)
     lines: Any = _ProgramLines(where)
-    known = KnownBatches(checked=bool(session.config.verify))
-    tracer = Tracer(executor, session.states, lines, 0, known_batches=known)
-    tracer.steps.repeat_nothing()
+    known = BatchCache(checked=bool(session.config.verify))
+    tracer = Tracer(executor, session.states, lines, 0, batch_cache=known)
+    tracer.tape.repeat_nothing()
     return tracer
 
 

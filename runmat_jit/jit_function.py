@@ -186,7 +186,7 @@ class JitFunction(Generic[P, R]):
                 notes += (_ASIDE,)
             reasons = () if captured.plain is None else (captured.plain,)
             return Explanation(name, "plain Python", (), reasons, notes)
-        from runmat_jit.capture.record.fullgraph import reasons_of  # noqa: PLC0415  (see _capture)
+        from runmat_jit.capture.record.records import reasons_of  # noqa: PLC0415  (see _capture)
 
         mode = "replayed" if record.root.outcomes else "recorded at every call"
         if captured.aside.holds(args, kwargs):

@@ -6,8 +6,8 @@ import threading
 from typing import Any
 
 from runmat_jit.capture.array import Boundary
-from runmat_jit.capture.record.batch_cache import KnownBatches
-from runmat_jit.capture.record.inline_cache import Patterns
+from runmat_jit.capture.record.batch_cache import BatchCache
+from runmat_jit.capture.record.inline_cache import InlineCache
 from runmat_jit.capture.record.tracer import Tracer
 from runmat_jit.capture.source.convert import Rewriter
 from runmat_jit.capture.tape.lines import Lines
@@ -29,7 +29,7 @@ class Active(threading.local):
 
 
 class Capturer:
-    """What all decorated functions of a session share; ``checked``: see :class:`KnownBatches`."""
+    """What all decorated functions of a session share; ``checked``: see :class:`BatchCache`."""
 
     def __init__(
         self, executor: Executor, states: ErrorStates, room: Room, *, checked: bool = False
@@ -38,5 +38,5 @@ class Capturer:
         self.rewriter = Rewriter()
         self.active = Active()
         self.room = room
-        self.lines, self.patterns = Lines(), Patterns()
-        self.known_batches = KnownBatches(checked)
+        self.lines, self.inline_cache = Lines(), InlineCache()
+        self.batch_cache = BatchCache(checked)

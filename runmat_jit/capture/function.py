@@ -11,11 +11,11 @@ from typing import Any
 from runmat_jit.capture.array import Boundary
 from runmat_jit.capture.capturer import Capturer
 from runmat_jit.capture.record.calls import call as captured_call
-from runmat_jit.capture.record.fullgraph import not_whole, reasons_of, require_whole
+from runmat_jit.capture.record.fullgraph import not_whole
 from runmat_jit.capture.record.hooks import Hooks
 from runmat_jit.capture.record.protocols_alone import is_followed
 from runmat_jit.capture.record.record_call import record
-from runmat_jit.capture.record.records import Counts, Record
+from runmat_jit.capture.record.records import Counts, Record, reasons_of, require_whole
 from runmat_jit.capture.record.tracer import Tracer
 from runmat_jit.capture.replay.bailout import Aside, Kind
 from runmat_jit.capture.replay.key import (
@@ -199,7 +199,7 @@ class CapturedFunction:
         if family is None or not segments:
             return found
         made = Record(root=family.root, programs=programs_of(segments, key[1]))
-        made.look_at([entry for segment in segments for entry in segment.noted])
+        made.look_at([entry for segment in segments for entry in segment.log])
         return made
 
     def trees(self) -> list[Fork]:
@@ -295,7 +295,7 @@ class CapturedFunction:
         if self.whole:
             require_whole(self.fn, found)
         self.tell_if_slow(reasons_of(found))
-        repeats = tracer.steps.feed is not None or segment is not None
+        repeats = tracer.tape.resume is not None or segment is not None
         if tracer.balance.gains or tracer.balance.ours or (repeats and not found.single):
             found.tally = self.aside.tally(kind)
             found.tally.count = 0
@@ -335,9 +335,9 @@ class CapturedFunction:
             capturer.states,
             capturer.lines,
             leaves,
-            patterns=capturer.patterns if symbols is None else None,
-            known_batches=capturer.known_batches if symbols is None else None,
-            feed=None if departure is None else departure.feed(),
+            inline_cache=capturer.inline_cache if symbols is None else None,
+            batch_cache=capturer.batch_cache if symbols is None else None,
+            resume=None if departure is None else departure.resume(),
             symbols=symbols,
             varying=self.varying.sources,
             whole=self.fn if self.whole else None,
@@ -360,7 +360,7 @@ class CapturedFunction:
         if not self.whole and is_followed(self.fn, arguments):
             detail = "calls are followed through NumPy's protocols alone"
             tracer.effect(rewritten.reason, detail, line)
-            tracer.loose = True
+            tracer.distrust(wary=False)
             return self.fn
         return Reason(rewritten.reason, "the function is plain Python", line.short())
 

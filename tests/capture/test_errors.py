@@ -9,7 +9,7 @@ import pytest
 
 import runmat_jit as runmat
 from runmat_jit.capture.capturer import Capturer
-from runmat_jit.capture.replay.steps import Raises
+from runmat_jit.capture.replay.steps import RaiseStep
 from runmat_jit.capture.replay.tree import segments_of
 from tests.capture.behavior import check, check_module, compare, observe
 
@@ -709,7 +709,7 @@ def test_a_call_that_succeeds_is_made_once_whatever_it_raised_before():
         decorated(x, place)
     tree = decorated._captured[1]
     kinds = [
-        [any(type(step) is Raises for step in each.steps) for each in segments]
+        [any(type(step) is RaiseStep for step in each.steps) for each in segments]
         for root in tree.trees()
         for fork in [root, *(s.exit for s in segments_of(root) if hasattr(s.exit, "outcomes"))]
         for segments in fork.outcomes.values()

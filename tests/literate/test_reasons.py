@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import runmat_jit as runmat
-from runmat_jit.capture.record import step_log
+from runmat_jit.capture.record import tape_writer
 from runmat_jit.core.errors import BackendError
 from runmat_jit.core.reasons import CAUSES
 from runmat_jit.jit_function import JitFunction
@@ -114,7 +114,7 @@ def reported(explanation):
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(step_log, "ENTRY_LIMIT", step_log.ENTRY_LIMIT // SLOW)
+    monkeypatch.setattr(tape_writer, "ENTRY_LIMIT", tape_writer.ENTRY_LIMIT // SLOW)
 
 
 @pytest.fixture(autouse=True, scope="module")

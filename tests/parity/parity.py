@@ -12,7 +12,7 @@ import numpy as np
 
 import runmat_jit as runmat
 from runmat_jit.api import JitFunction
-from runmat_jit.capture.replay.steps import Batch
+from runmat_jit.capture.replay.steps import BatchStep
 from runmat_jit.capture.replay.tree import segments_of
 from tests.capture.behavior import bits_of, compare, observe
 
@@ -152,6 +152,6 @@ def is_bit_defined(decorated):
     records = list(decorated._captured[1].records.values())
     programs = [program for record in records for program in record.programs]
     for segment in [each for record in records for each in segments_of(record.root)]:
-        programs += [step.program for step in segment.steps if isinstance(step, Batch)]
+        programs += [step.program for step in segment.steps if isinstance(step, BatchStep)]
     nodes = [node for p in programs for region in p.plan.regions for node in region.nodes]
     return all(node.op.exactness == "bit-defined" for node in nodes)

@@ -28,12 +28,12 @@ def store(hooks: Hooks, obj: Any, name: str, value: Any) -> bool:
     """
     tracer, outside = hooks.tracer, hooks.tracer.outside
     usable = tracer.publishable and tracer.boundary is None and not (tracer.wary or tracer.loose)
-    if not usable or outside.slot_of(obj) is None or not stores_plainly(obj, name):
+    if not usable or tracer.slot_of(obj) is None or not stores_plainly(obj, name):
         return False
     if not (is_constant(value) or (type(value) is Traced and value._rm_kind != TEXT)):
         return False
     kind = type(obj)
-    others = [other for other, _ in outside.objects.values() if type(other) is kind]
+    others = tracer.held_objects(kind)
     if len(others) > LIMIT:
         return False
     key, source = ("stores", id(kind), name), f"how a {kind.__name__} stores {name}"

@@ -40,7 +40,7 @@ def read(hooks: Hooks, obj: Any, name: str) -> Any:
         if not is_library(obj):
             return tracer.outside.attribute(obj, name)
         value = getattr(obj, name)
-        tracer.steps.add_name(vars(obj), name, value)
+        tracer.tape.library_name(vars(obj), name, value)
         return value
     if isinstance(obj, type):
         return of_class(hooks, obj, name)
@@ -50,7 +50,7 @@ def read(hooks: Hooks, obj: Any, name: str) -> Any:
         return of_super(hooks, obj, name)
     if isinstance(obj, (list, dict, tuple)):
         return of_container(hooks, obj, name)
-    if tracer.outside.slot_of(obj) is not None:
+    if tracer.slot_of(obj) is not None:
         return of_outside(hooks, obj, name)
     if tracer.owns(obj):
         return of_own(hooks, obj, name)
@@ -94,7 +94,7 @@ def may_change(hooks: Hooks, obj: Any) -> bool:
     """Whether an object's attributes are outside state."""
     if isinstance(obj, types.ModuleType):
         return not is_library(obj)
-    return isinstance(obj, type) or hooks.tracer.outside.slot_of(obj) is not None
+    return isinstance(obj, type) or hooks.tracer.slot_of(obj) is not None
 
 
 def is_library(module: types.ModuleType) -> bool:

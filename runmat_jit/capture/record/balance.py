@@ -5,13 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from runmat_jit.capture.tape.entries import Operation
 from runmat_jit.capture.tape.storage import Geometry
-
-if TYPE_CHECKING:
-    from runmat_jit.capture.record.tracer import Tracer
-    from runmat_jit.capture.tape.pending import Pending
 
 ELEMENTS_FREE: Final = 32
 """Operations on single numbers that take nothing from what a kernel gains."""
@@ -28,10 +25,9 @@ def work_on(size: int) -> int:
     return 0 if size < 2 else 1 + size // ELEMENTS_OF_ONE
 
 
-def work_of(operation: Pending) -> int:
+def work_of(operation: Operation) -> int:
     """Work on arrays, as :func:`batches.work_of` counts it."""
-    places = (operation.target, *operation.operands)
-    return work_on(max([math.prod(at.shape) for at in places if type(at) is Geometry]))
+    return work_on(max([math.prod(p.shape) for p in operation.places if type(p) is Geometry]))
 
 
 @dataclass(slots=True)
@@ -67,17 +63,15 @@ class Balance:
         """Whether kernels gain more than it costs that Python decides, or bits depend on them."""
         return self.ours or self.work > DRIVEN * self.elements
 
+    def gained(self, work: int, *, ours: bool) -> None:
+        """Kernels have done some work."""
+        self.work += work
+        self.ours = self.ours or ours
 
-def count(tracer: Tracer) -> None:
-    """Count an operation on single numbers; after many, a recording without gain ends."""
-    balance = tracer.balance
-    balance.elements += 1
-    if balance.elements <= balance.next_end or not balance.may_be_native:
-        return
-    balance.next_end *= 2
-    if 2 * (balance.work + sum(map(work_of, tracer.pending))) >= balance.elements:
-        return
-    if tracer.publishable:
-        detail = f"{ELEMENTS_LIMIT} operations on single numbers, and few on whole arrays"
-        tracer.effect("trace-too-long", detail)
-    balance.native = True
+    def ends(self, pending: list[Operation]) -> bool:
+        """Count an operation on single numbers: whether a recording without gain is to end."""
+        self.elements += 1
+        if self.elements <= self.next_end or not self.may_be_native:
+            return False
+        self.next_end *= 2
+        return 2 * (self.work + sum(map(work_of, pending))) < self.elements

@@ -1,4 +1,4 @@
-"""Programs by the wiring of what they compute: a memo that recordings share."""
+"""Programs by the batch key of what they compute: a cache that recordings share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OPERATIONS_LIMIT = 100_000
 
 
 @frozen
-class KnownBatch:
+class CachedBatch:
     """A program, and where its inputs come from.
 
     ``inputs`` are numbers of storages, with None, or of scalars, with the dtype that they are cast
@@ -33,18 +33,18 @@ class KnownBatch:
 
 
 @dataclass(slots=True)
-class KnownBatches:
+class BatchCache:
     """The batches of a session; ``checked``: what is known is compared with what is made anew."""
 
     checked: bool = False
-    _known: dict[Hashable, KnownBatch] = field(default_factory=dict)
+    _known: dict[Hashable, CachedBatch] = field(default_factory=dict)
     _operations: int = 0
 
-    def find(self, key: Hashable) -> KnownBatch | None:
+    def find(self, key: Hashable) -> CachedBatch | None:
         """What is known of operations with this key."""
         return self._known.get(key)
 
-    def keep(self, key: Hashable, batch: KnownBatch, operations: int) -> None:
+    def keep(self, key: Hashable, batch: CachedBatch, operations: int) -> None:
         """Remember a batch of some operations."""
         if self._operations + operations > OPERATIONS_LIMIT:
             self._known.clear()

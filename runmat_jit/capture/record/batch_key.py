@@ -1,4 +1,4 @@
-"""What is pending, without its values: operations of equal wiring have one graph, one program.
+"""Batch-cache key: what is pending, without its values; operations with equal keys have one graph.
 
 The key lists, operation by operation, the pattern, the user's line, what is read and what is
 written. Storages and scalars are numbered as they turn up. What existing memory a storage is does
@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from runmat_jit.capture.tape.pending import Pending, ScalarOperand
+from runmat_jit.capture.tape.entries import Operation, ScalarOperand
 from runmat_jit.capture.tape.storage import Geometry, Storage
 
 
 @dataclass(slots=True)
-class Wiring:
+class BatchKey:
     """The key of pending operations; their storages and scalars by number."""
 
     key: Hashable = None
@@ -26,18 +26,18 @@ class Wiring:
     scalars: list[ScalarOperand] = field(default_factory=list)
 
 
-def wiring_of(pending: Sequence[Pending], live: Sequence[Storage]) -> Wiring:
-    """The wiring of operations after which the values of ``live`` are wanted."""
-    made = Wiring()
+def batch_key(pending: Sequence[Operation], live: Sequence[Storage]) -> BatchKey:
+    """The key of operations after which the values of ``live`` are wanted."""
+    made = BatchKey()
     storages, scalars = made.storages, made.scalars
     numbers: dict[Storage, int] = {}
     slots: dict[int, int] = {}
     parts: list[Any] = []
     add = parts.append
     for operation in pending:
-        add(operation.pattern)
+        add(operation.call.pattern)
         add(operation.line)
-        for place in (*operation.operands, operation.target):
+        for place in operation.places:
             if type(place) is Geometry:
                 storage = place.storage
                 number = numbers.get(storage)

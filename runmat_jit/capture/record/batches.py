@@ -1,19 +1,20 @@
-"""Computes pending operations: one graph, one program, one step of the trace."""
+"""Computes pending operations: one graph, one program, one mark on the tape."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from runmat_jit.capture.record import elements
 from runmat_jit.capture.record.balance import work_on
-from runmat_jit.capture.record.batch_cache import KnownBatch
-from runmat_jit.capture.record.batch_key import Wiring, wiring_of
-from runmat_jit.capture.replay.steps import Batch, scalar_of
-from runmat_jit.capture.tape.entries import Ref
+from runmat_jit.capture.record.batch_cache import CachedBatch
+from runmat_jit.capture.record.batch_key import BatchKey, batch_key
+from runmat_jit.capture.record.recording import Recording
+from runmat_jit.capture.replay.steps import scalar_of
+from runmat_jit.capture.tape.entries import Flush, Operation
 from runmat_jit.capture.tape.functionalize import (
     Functional,
     Refused,
@@ -21,7 +22,6 @@ from runmat_jit.capture.tape.functionalize import (
     functionalize,
     refuse_shared,
 )
-from runmat_jit.capture.tape.pending import Pending
 from runmat_jit.capture.tape.storage import Geometry, Storage, array_at
 from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Graph, Into
@@ -29,34 +29,31 @@ from runmat_jit.graph.renumber import as_seen
 from runmat_jit.graph.text import to_text
 from runmat_jit.runtime.arrays import host_written, to_host
 
-if TYPE_CHECKING:
-    from runmat_jit.capture.record.tracer import Tracer
 
-
-def flush(tracer: Tracer) -> None:
+def flush(recording: Recording) -> None:
     """Compute everything that is pending, as one batch or, where versions do not do, one by one."""
-    pending, tracer.pending = tracer.pending, []
-    feed = tracer.steps.feed
-    if feed is not None:
-        pending = feed.left_of(pending)
-        if not pending:
-            tracer.recipes.clear()
-            return
-    if elements.all_by_numpy(tracer, pending):
-        return
-    live = [storage for storage in targets(pending) if storage.memory is None and storage.alive]
-    try:
-        batch = compiled(tracer, pending, live)
-    except Refused as refusal:
-        tracer.refused.append(str(refusal))
-        run_one_by_one(tracer, pending)
-        return
-    run(tracer, batch, pending[-1].entry + 1)
+    taken = pending = recording.take_pending()
+    resume = recording.tape.resume
+    if resume is not None:
+        pending = resume.left_of(taken)
+    if not pending:
+        recording.recipes.clear()
+    elif not elements.all_by_numpy(recording, pending):
+        live = [storage for storage in targets(pending) if storage.memory is None and storage.alive]
+        try:
+            batch = compiled(recording, pending, live)
+        except Refused as refusal:
+            recording.refused.append(str(refusal))
+            run_one_by_one(recording, pending)
+        else:
+            run(recording, batch, pending[-1].number + 1)
+    for operation in taken:
+        operation.done()
 
 
 @frozen
-class Compiled:
-    """A program, its inputs, the storages whose values it gives; see :class:`KnownBatch`."""
+class Batch:
+    """A program, its inputs, the storages whose values it gives; see :class:`CachedBatch`."""
 
     program: Any
     inputs: tuple[Storage | ScalarInput, ...]
@@ -66,49 +63,49 @@ class Compiled:
     ours: bool
 
 
-def compiled(tracer: Tracer, pending: Sequence[Pending], live: Sequence[Storage]) -> Compiled:
-    """The program of pending operations: a known one, where their wiring is known.
+def compiled(recording: Recording, pending: Sequence[Operation], live: Sequence[Storage]) -> Batch:
+    """The program of pending operations: a cached one, where their key is known.
 
     Raises:
         Refused: they have no graph together.
 
     """
-    known = tracer.known_batches
-    if known is None:
-        return compile_batch(tracer, functionalize(pending, live))
-    wiring = wiring_of(pending, live)
-    key = wiring.key, tracer.boundary is None
-    found = known.find(key)
-    if found is not None and not known.checked:
-        return connected(found, wiring, live)
+    cache = recording.batch_cache
+    if cache is None:
+        return compile_batch(recording, functionalize(pending, live))
+    made_key = batch_key(pending, live)
+    key = made_key.key, recording.boundary is None
+    found = cache.find(key)
+    if found is not None and not cache.checked:
+        return connected(found, made_key, live)
     functional = functionalize(pending, live)
-    made = compile_batch(tracer, functional)
-    text = to_text(functional.graph) if known.checked else ""
-    batch = disconnected(made, functional, wiring, text)
+    made = compile_batch(recording, functional)
+    text = to_text(functional.graph) if cache.checked else ""
+    batch = disconnected(made, functional, made_key, text)
     if found is None:
-        known.keep(key, batch, len(pending))
+        cache.keep(key, batch, len(pending))
     else:  # the program may have been compiled anew
         same = replace(found, program=made.program) == batch
-        assert same, f"operations with equal wiring have one graph, not\n{found.text}and\n{text}"
+        assert same, f"operations with equal keys have one graph, not\n{found.text}and\n{text}"
     return made
 
 
-def compile_batch(tracer: Tracer, functional: Functional) -> Compiled:
+def compile_batch(recording: Recording, functional: Functional) -> Batch:
     """The program of a graph."""
     graph = functional.graph
-    if tracer.symbols is not None:
-        tracer.symbols.graphs.append(graph)
+    if recording.symbols is not None:
+        recording.symbols.graphs.append(graph)
         graph = as_seen(graph)
     writes = any(isinstance(output.target, Into) for output in graph.outputs)
     ours = any(node.op.exactness == "ours" for node in graph.nodes)
-    program = tracer.executor.compile(graph)
-    return Compiled(program, functional.inputs, functional.fresh, writes, work_of(graph), ours)
+    program = recording.executor.compile(graph)
+    return Batch(program, functional.inputs, functional.fresh, writes, work_of(graph), ours)
 
 
-def disconnected(made: Compiled, functional: Functional, wiring: Wiring, text: str) -> KnownBatch:
-    """A batch by the numbers of its wiring."""
-    storages = {storage: number for number, storage in enumerate(wiring.storages)}
-    scalars = {operand.slot: number for number, operand in enumerate(wiring.scalars)}
+def disconnected(made: Batch, functional: Functional, key: BatchKey, text: str) -> CachedBatch:
+    """A batch by the numbers of its key."""
+    storages = {storage: number for number, storage in enumerate(key.storages)}
+    scalars = {operand.slot: number for number, operand in enumerate(key.scalars)}
     places = tuple(
         [
             (scalars[entry.operand.slot], entry.dtype)
@@ -120,11 +117,11 @@ def disconnected(made: Compiled, functional: Functional, wiring: Wiring, text: s
     targets_of = [output.target for output in functional.graph.outputs]
     into = {target.input for target in targets_of if isinstance(target, Into)}
     written = tuple([places[number][0] for number in sorted(into)])
-    return KnownBatch(made.program, places, written, made.work, made.ours, text)
+    return CachedBatch(made.program, places, written, made.work, made.ours, text)
 
 
-def connected(found: KnownBatch, wiring: Wiring, live: Sequence[Storage]) -> Compiled:
-    """A known batch on the storages and scalars of this call.
+def connected(found: CachedBatch, key: BatchKey, live: Sequence[Storage]) -> Batch:
+    """A cached batch on the storages and scalars of this call.
 
     Raises:
         Refused: arrays that are written share memory with others.
@@ -132,17 +129,17 @@ def connected(found: KnownBatch, wiring: Wiring, live: Sequence[Storage]) -> Com
     """
     inputs = tuple(
         [
-            wiring.storages[number] if dtype is None else ScalarInput(wiring.scalars[number], dtype)
+            key.storages[number] if dtype is None else ScalarInput(key.scalars[number], dtype)
             for number, dtype in found.inputs
         ]
     )
     storages = [entry for entry in inputs if isinstance(entry, Storage)]
     assert not any(storage.hollow for storage in storages), "a freed value is read"
-    refuse_shared({wiring.storages[number] for number in found.written}, storages)
-    return Compiled(found.program, inputs, live, bool(found.written), found.work, found.ours)
+    refuse_shared({key.storages[number] for number in found.written}, storages)
+    return Batch(found.program, inputs, live, bool(found.written), found.work, found.ours)
 
 
-def run_one_by_one(tracer: Tracer, pending: Sequence[Pending]) -> None:
+def run_one_by_one(recording: Recording, pending: Sequence[Operation]) -> None:
     """Each operation by itself: all its operands are read before it writes, whatever overlaps."""
     for operation in pending:
         storage = operation.target.storage
@@ -150,15 +147,15 @@ def run_one_by_one(tracer: Tracer, pending: Sequence[Pending]) -> None:
         try:
             functional = functionalize([operation], live, alone=True)
         except Refused as refusal:
-            tracer.effect("no-graph", str(refusal))
+            recording.effect("no-graph", str(refusal))
             run_by_numpy(operation)
         else:
-            run(tracer, compile_batch(tracer, functional), operation.entry + 1)
+            run(recording, compile_batch(recording, functional), operation.number + 1)
 
 
-def run_by_numpy(operation: Pending) -> None:
+def run_by_numpy(operation: Operation) -> None:
     """What no graph can say, such as a write to memory that overlaps itself."""
-    for place in (operation.target, *operation.operands):
+    for place in operation.places:
         if isinstance(place, Geometry):
             to_host(place.storage.memory)
     host_written(operation.target.storage.memory)
@@ -181,25 +178,24 @@ def array_of(at: Geometry) -> np.ndarray:
     return array_at(at.storage.memory, at.offset, at.dtype, at.shape, at.strides)
 
 
-def targets(pending: Sequence[Pending]) -> list[Storage]:
+def targets(pending: Sequence[Operation]) -> list[Storage]:
     """The storages that the operations write, each once, in order."""
     return list(dict.fromkeys([operation.target.storage for operation in pending]))
 
 
-def run(tracer: Tracer, batch: Compiled, upto: int) -> None:
-    """Run a program, give the storages their memory, and record the step."""
+def run(recording: Recording, batch: Batch, upto: int) -> None:
+    """Run a program, give the storages their memory, and mark the tape."""
     program = batch.program
-    tracer.balance.work += batch.work
-    tracer.balance.ours = tracer.balance.ours or batch.ours
-    tracer.programs.append(program)
+    recording.balance.gained(batch.work, ours=batch.ours)
+    recording.programs.append(program)
     values = [
         scalar_of(entry.operand.value, entry.dtype)
         if isinstance(entry, ScalarInput)
         else entry.memory
         for entry in batch.inputs
     ]
-    warn = frozenset() if tracer.immediate else tracer.state.warn  # NumPy has warned already
-    outside = None if tracer.publishable else tracer.boundary  # unknown code may hold arrays
+    warn = frozenset() if recording.immediate else recording.state.warn  # NumPy has warned already
+    outside = None if recording.publishable else recording.boundary  # unknown code may hold arrays
     if outside is not None:
         outside.distrust()
     results = program.run(values, warn)
@@ -207,25 +203,22 @@ def run(tracer: Tracer, batch: Compiled, upto: int) -> None:
         outside.refresh()
     for storage, result in zip(batch.fresh, results, strict=False):
         storage.memory = result
-    for storage in batch.fresh:
-        if storage.is_sized:
-            tracer.steps.sized.add(storage.slot)
-        elif storage.is_freed:
-            tracer.steps.filled.add(storage.slot)
-    if not tracer.steps.repeats:
-        return
-    for entry in batch.inputs:
-        if isinstance(entry, Storage):  # a view that is read as memory of its own
-            tracer.steps.need(Ref(entry.slot))
-    step = Batch(
-        program,
+    if recording.tape.repeats:
+        recording.tape.mark(flush_mark(batch, warn, upto))
+
+
+def flush_mark(batch: Batch, warn: frozenset[str], upto: int) -> Flush:
+    """What a tape says of a batch."""
+    return Flush(
+        batch.program,
         tuple(map(source, batch.inputs)),
-        tuple((storage.slot, storage.scalar) for storage in batch.fresh),
+        tuple([(storage.slot, storage.scalar) for storage in batch.fresh]),
         warn,
         batch.writes,
         upto,
+        large=tuple([s.slot for s in batch.fresh if s.is_freed and not s.is_sized]),
+        sized=tuple([s.slot for s in batch.fresh if s.is_sized]),
     )
-    tracer.steps.add(step)
 
 
 def work_of(graph: Graph) -> int:

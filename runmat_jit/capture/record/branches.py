@@ -4,35 +4,32 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from runmat_jit.capture.record.balance import count
-from runmat_jit.capture.record.traced import Traced
-from runmat_jit.capture.replay.steps import Settle
-from runmat_jit.capture.tape.entries import Guard, refs
+from runmat_jit.capture.record.recording import Recording
+from runmat_jit.capture.record.traced import CONSTANT, Traced
+from runmat_jit.capture.tape.entries import Guard
 from runmat_jit.capture.tape.values import PYTHON, TEXT, bits_of, exact_value
-
-if TYPE_CHECKING:
-    from runmat_jit.capture.record.tracer import Tracer
-
 
 TEXT_LIMIT = 1000
 """Characters of a text up to which Python may decide by it."""
 
 
-def look(tracer: Tracer, value: Traced, use: str) -> Any:
+def look(recording: Recording, value: Traced, use: str) -> Any:
     """The real value, because Python decides by it."""
+    if value._rm_slot == CONSTANT:
+        return value._rm_held
     if value._rm_kind == PYTHON and value._rm_roots is not None:
-        return guard(tracer, value)
-    real = tracer.value(value)
-    if not tracer.closed:
-        if tracer.passive or not may_recur(value, real, use):
+        return guard(recording, value)
+    real = recording.value(value)
+    if not recording.closed:
+        if recording.passive or not may_recur(value, real, use):
             detail = f"{use} needs the value of a traced {value._rm_kind}"
-            tracer.effect("value-looked-at", detail)
+            recording.effect("value-looked-at", detail)
         else:  # other numbers hardly ever come again
-            branch(tracer, value, bits_of, bits_of(real))
+            branch(recording, value, bits_of, bits_of(real))
     return real
 
 
@@ -43,36 +40,43 @@ def may_recur(value: Traced, real: Any, use: str) -> bool:
     return use != "text" and isinstance(real, (int, np.integer, np.bool_))
 
 
-def truth(tracer: Tracer, value: Traced) -> bool:
+def truth(recording: Recording, value: Traced) -> bool:
     """The truth of a value, because Python branches by it."""
+    if value._rm_slot == CONSTANT:
+        return bool(value._rm_held)
     if value._rm_kind == PYTHON and value._rm_roots is not None:
-        return bool(guard(tracer, value, test=True))
-    fed = tracer.steps.fed_outcome()
+        return bool(guard(recording, value, test=True))
+    fed = recording.tape.fed_outcome()
     if fed is not None:
-        branch(tracer, value, bool, fed)
+        branch(recording, value, bool, fed)
         return bool(fed)
-    real = tracer.value(value)
-    if not tracer.closed:
-        if tracer.passive or np.size(real) != 1:
-            tracer.effect("value-looked-at", f"a branch on an array of shape {np.shape(real)}")
+    real = recording.value(value)
+    if not recording.closed:
+        if recording.passive or np.size(real) != 1:
+            recording.effect("value-looked-at", f"a branch on an array of shape {np.shape(real)}")
         else:
-            branch(tracer, value, bool, bool(real))
+            branch(recording, value, bool, bool(real))
     return bool(real)
 
 
-def branch(tracer: Tracer, value: Any, outcome_of: Callable[[Any], Any], outcome: Any) -> None:
+def branch(
+    recording: Recording, value: Any, outcome_of: Callable[[Any], Any], outcome: Any
+) -> None:
     """Python decides by a value: another outcome has another continuation."""
-    tracer.flush()  # what is pending belongs to all continuations
-    count(tracer)
-    if tracer.publishable:
-        template = tracer.encode(value)
-        tracer.steps.need(template)
-        if tracer.boundary is not None:
-            tracer.steps.add(Settle(refs(template), host_writes=False))
-        tracer.steps.branch(template, outcome_of, outcome, tracer.line(), tracer.count)
+    recording.flush()  # what is pending belongs to all continuations
+    recording.single()
+    if recording.publishable:
+        recording.tape.branch(
+            recording.encode(value),
+            outcome_of,
+            outcome,
+            recording.line(),
+            recording.count,
+            resident=recording.boundary is not None,
+        )
 
 
-def guard(tracer: Tracer, value: Traced, *, test: bool = False) -> Any:
+def guard(recording: Recording, value: Traced, *, test: bool = False) -> Any:
     """From here on the trace holds for this number (or its truth) only, made of arguments."""
     held, slot = value._rm_held, value._rm_slot
     if value._rm_extent is not None and not test:
@@ -83,5 +87,5 @@ def guard(tracer: Tracer, value: Traced, *, test: bool = False) -> Any:
         guard = Guard(slot, lambda other: bool(other) is truth, seen)
     else:
         guard = Guard(slot, same, repr(held))
-    tracer.steps.check(guard, test)
+    recording.tape.guard(guard, test)
     return held

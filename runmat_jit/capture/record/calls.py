@@ -250,13 +250,13 @@ def call_method(hooks: Hooks, fn: types.MethodType, args: Args, kwargs: Kwargs) 
         return logs.call(hooks, fn, args, kwargs)
     if fn.__self__ is os.environ and fn.__name__ == "get":
         return environment.get(hooks, args, kwargs)
-    twin = hooks.tracer.twins.of_original(fn.__self__)  # what the program sees of the object
+    twin = hooks.tracer.shadows.of_original(fn.__self__)  # what the program sees of the object
     return call(hooks, fn.__func__, (fn.__self__ if twin is None else twin.copy, *args), kwargs)
 
 
 def call_partial(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """A partial is its function, with more arguments; those of one from outside are read."""
-    outside = hooks.tracer.outside.slot_of(fn) is not None
+    outside = hooks.tracer.slot_of(fn) is not None
     read: Callable[[Any, str], Any] = hooks.attr if outside else getattr
     func, first, named = read(fn, "func"), read(fn, "args"), read(fn, "keywords")
     return call(hooks, func, (*first, *args), {**named, **kwargs})
@@ -334,7 +334,7 @@ def call_bound_builtin(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any
         if isinstance(owner, (dict, set)):
             args = tuple(hooks.hashed(arg) if n == 0 else arg for n, arg in enumerate(args))
         return fn(*args, **kwargs)
-    twin = hooks.tracer.twins.of_copy(owner)
+    twin = hooks.tracer.shadows.of_copy(owner)
     if twin is not None:
         if fn.__name__ not in _READING:
             change, why = getattr(twin.original, fn.__name__), "it changes what lies outside"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from runmat_jit.capture.record.traced import Traced
+from runmat_jit.capture.record.traced import CONSTANT, Traced
 from runmat_jit.capture.tape.values import PYTHON
 
 MISS = (False, None)
@@ -18,6 +18,8 @@ def concrete_integer(value: Any) -> Any:
     """Traced integers in shapes and axes are looked at: the trace holds for them only."""
     if type(value) is Traced and value._rm_kind == PYTHON and type(value._rm_held) in (int, bool):
         return value._rm_tracer.look(value, "a shape or axis")
+    if type(value) is Traced and value._rm_slot == CONSTANT:
+        return value._rm_held
     if type(value) in (tuple, list):
         return type(value)(map(concrete_integer, value))
     return value

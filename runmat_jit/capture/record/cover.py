@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from runmat_jit.capture import callables
 from runmat_jit.capture.record import lengths, views
 from runmat_jit.capture.record.concrete import concrete_integer, concrete_key
+from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.tape import call_forms
-from runmat_jit.capture.tape.pending import Operand, ScalarOperand
+from runmat_jit.capture.tape.entries import Operand, ScalarOperand
 from runmat_jit.capture.tape.storage import Geometry
 from runmat_jit.capture.tape.values import ARRAY, PYTHON, TEXT
 from runmat_jit.core.frozen import frozen
@@ -23,12 +24,9 @@ from runmat_jit.ops.spec import Op as Row
 from runmat_jit.ops.spec import Operand as RowOperand
 from runmat_jit.ops.table import ROWS
 
-if TYPE_CHECKING:
-    from runmat_jit.capture.record.tracer import Tracer
-
 
 @frozen
-class Plan:
+class Covered:
     """A covered call: its row, what it reads, what comes out, and where that goes."""
 
     row: Row
@@ -42,10 +40,12 @@ class Plan:
         return [operand for operand in self.operands if isinstance(operand, Geometry)]
 
 
-def cover(tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Plan | None:
+def cover(
+    recording: Recording, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Covered | None:
     """The plan of a call that a row covers entirely."""
     if fn is call_forms.SETITEM:
-        return cover_setitem(tracer, args)
+        return cover_setitem(recording, args)
     if any(type(arg) is Traced and arg._rm_kind == TEXT for arg in args):
         return None
     inplace = callables.OUT_OF_PLACE.get(fn) if isinstance(fn, type(call_forms.GETITEM)) else None
@@ -62,29 +62,29 @@ def cover(tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, A
     if bound is None:
         return None
     out = args[0] if inplace is not None else bound.out
-    return finish(tracer, row, bound, out)
+    return finish(recording, row, bound, out)
 
 
-def cover_setitem(tracer: Tracer, args: tuple[Any, ...]) -> Plan | None:
+def cover_setitem(recording: Recording, args: tuple[Any, ...]) -> Covered | None:
     """``target[key] = value`` with a basic key: a copy into the view that the key shows."""
     target, key, value = args
-    view = views.basic_view(tracer, target, key)
+    view = views.basic_view(recording, target, key)
     if view is None:
         return None
     if isinstance(value, Traced | np.generic):
-        if views.reads_what_it_writes(tracer, view, value):
+        if views.reads_what_it_writes(recording, view, value):
             return None  # NumPy copies element by element, and so changes what it reads
         if goes_through_int(value, view.dtype):
             return None
         bound = Bound((value,), {"order": "K"})
-        return finish(tracer, ROWS["copy"], bound, view, casting="unsafe")
+        return finish(recording, ROWS["copy"], bound, view, casting="unsafe")
     if type(value) not in (bool, int, float) or view.dtype not in COMPILED_DTYPES:
         return None
     kinds = {bool: "bif", int: "if", float: "f"}[type(value)]
     if view.dtype.kind not in kinds or not fits(value, view.dtype):
         return None
     constant = np.asarray(value).astype(view.dtype)[()]
-    return finish(tracer, ROWS["copy"], Bound((constant,), {"order": "K"}), view)
+    return finish(recording, ROWS["copy"], Bound((constant,), {"order": "K"}), view)
 
 
 def goes_through_int(value: Any, target: np.dtype) -> bool:
@@ -101,10 +101,10 @@ def goes_through_int(value: Any, target: np.dtype) -> bool:
 
 
 def finish(
-    tracer: Tracer, row: Row, bound: Bound, out: Any, casting: str = "same_kind"
-) -> Plan | None:
+    recording: Recording, row: Row, bound: Bound, out: Any, casting: str = "same_kind"
+) -> Covered | None:
     """Types of the operands, the row's result rule, and whether the result may go to ``out``."""
-    described = [describe(tracer, operand) for operand in bound.operands]
+    described = [describe(recording, operand) for operand in bound.operands]
     if row.result is None or any(entry is None for entry in described):
         return None
     kinds = tuple(entry[0] for entry in described if entry is not None)
@@ -116,10 +116,10 @@ def finish(
         return None
     if out is not None and not (row.kind == "elementwise" and takes(out, result, casting)):
         return None
-    return Plan(row, bound, operands, result, out)
+    return Covered(row, bound, operands, result, out)
 
 
-def describe(tracer: Tracer, value: Any) -> tuple[RowOperand, Operand] | None:
+def describe(recording: Recording, value: Any) -> tuple[RowOperand, Operand] | None:
     """What a rule and a pending operation know of an operand."""
     kind = type(value)
     if kind is Traced:
@@ -138,8 +138,8 @@ def describe(tracer: Tracer, value: Any) -> tuple[RowOperand, Operand] | None:
         return Weak(kind), value
     if isinstance(value, np.generic):
         return (TensorType(value.dtype, ()), value) if value.dtype in COMPILED_DTYPES else None
-    if isinstance(value, np.ndarray) and tracer.adopt(value) is not None:
-        return describe(tracer, tracer.adopt(value))
+    if isinstance(value, np.ndarray) and recording.adopt(value) is not None:
+        return describe(recording, recording.adopt(value))
     return None
 
 

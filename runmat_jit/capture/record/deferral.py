@@ -9,18 +9,26 @@ own kernel all the same, so that a value never depends on how it was asked for.
 from __future__ import annotations
 
 import operator
-from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from runmat_jit.capture import callables
 from runmat_jit.capture.record import elements, escape_barrier, views
 from runmat_jit.capture.record.concrete import MISS
-from runmat_jit.capture.record.cover import Plan, cover, finish, scalar_operand
+from runmat_jit.capture.record.cover import Covered, cover, finish, scalar_operand
+from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.shapes import symbolic_geometry
-from runmat_jit.capture.tape.entries import Compute, Op, Ref
+from runmat_jit.capture.tape.entries import (
+    Compute,
+    CoveredCall,
+    Operand,
+    Operation,
+    Pattern,
+    ScalarOperand,
+)
 from runmat_jit.capture.tape.geometry import (
     copy_strides,
     is_contiguous,
@@ -28,7 +36,6 @@ from runmat_jit.capture.tape.geometry import (
     ufunc_strides,
 )
 from runmat_jit.capture.tape.lines import Line, call_at
-from runmat_jit.capture.tape.pending import KnownCall, Operand, Pattern, Pending, ScalarOperand
 from runmat_jit.capture.tape.storage import Geometry, Storage, has_room, is_freed
 from runmat_jit.capture.tape.values import ARRAY, GENERIC, Unencodable
 from runmat_jit.core.extent import plain
@@ -37,71 +44,68 @@ from runmat_jit.ops.promotion import fits
 from runmat_jit.ops.spec import Bound, layout_of
 from runmat_jit.ops.spec import Op as Row
 
-if TYPE_CHECKING:
-    from runmat_jit.capture.record.tracer import Tracer
-
-
 EncodedCall = tuple[Any, tuple[Any, ...], Mapping[str, Any]]
 """A function and its arguments, as a tape mentions them."""
 
 
 def attempt(
-    tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    recording: Recording, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> tuple[bool, Any]:
     """Defer the call if a row covers it: whether it was, and the traced result."""
-    if tracer.balance.native:
-        args = elements.lifted(tracer, fn, args)
-    key = None if tracer.immediate else tracer.patterns.key_of(fn, args, kwargs)
-    known = None if key is None else tracer.patterns.calls.get(key)
+    if recording.balance.native:
+        args = elements.lifted(recording, fn, args)
+    key = None if recording.immediate else recording.inline_cache.key_of(fn, args, kwargs)
+    known = None if key is None else recording.inline_cache.calls.get(key)
     if known is not None:
-        if known.is_single and (done := elements.compute(tracer, fn, args, known)) is not None:
+        if known.is_single and (done := elements.compute(recording, fn, args, known)) is not None:
             return True, done
-        if (traced := repeat(tracer, known, args)) is not None:
+        if (traced := repeat(recording, known, args)) is not None:
             if known.is_single:
-                elements.remember(tracer, traced, fn, args)
+                elements.remember(recording, traced, fn, args)
             return True, traced
-    plan = cover(tracer, fn, args, kwargs)
+    plan = cover(recording, fn, args, kwargs)
     if plan is None or (plan.out is None and not has_room(plan.result.type)):
         return MISS
     try:
-        encoded = tuple(map(tracer.encode, args))
-        named = {name: tracer.encode(value) for name, value in kwargs.items()}
+        encoded = tuple(map(recording.encode, args))
+        named = {name: recording.encode(value) for name, value in kwargs.items()}
     except Unencodable:
         return MISS
-    pattern, known = pattern_of(tracer, fn, plan), None
+    pattern, known = pattern_of(recording, fn, plan), None
     if key is not None and (places := places_of(plan, args)) is not None:
         known = known_call(pattern, plan, places, (fn, encoded, named))
-        tracer.patterns.keep(key, known)
-        if known.is_single and (done := elements.compute(tracer, fn, args, known)) is not None:
+        recording.inline_cache.keep(key, known)
+        if known.is_single and (done := elements.compute(recording, fn, args, known)) is not None:
             return True, done
-    traced = record(tracer, pattern, plan.operands, plan.out, (fn, encoded, named))
+    call = CoveredCall(pattern, fn, encoded, named)
+    traced = defer(recording, call, None, plan.operands, plan.out, recording.lines.here(2))
     if known is not None and known.is_single:
-        elements.remember(tracer, traced, fn, args)
-    if tracer.immediate:
-        tracer.flush()
+        elements.remember(recording, traced, fn, args)
+    if recording.immediate:
+        recording.flush()
     return True, traced
 
 
-def spelled(tracer: Tracer, fn: np.ufunc, args: tuple[Any, ...]) -> Any:
+def spelled(recording: Recording, fn: np.ufunc, args: tuple[Any, ...]) -> Any:
     """The operator, where a real NumPy scalar before a traced value has made a ufunc of it."""
     real = any(type(arg) is not Traced and isinstance(arg, np.generic) for arg in args)
-    return callables.OPERATOR_OF.get(fn, fn) if real and tracer.lines.at_operator() else fn
+    return callables.OPERATOR_OF.get(fn, fn) if real and recording.lines.at_operator() else fn
 
 
-def augmented(tracer: Tracer, fn: Any, lhs: np.generic, rhs: Any) -> Any:
+def augmented(recording: Recording, fn: Any, lhs: np.generic, rhs: Any) -> Any:
     """An augmented assignment to a real NumPy scalar, which may warn: at the user's line."""
     if type(rhs) is Traced:
-        return tracer.call(callables.OUT_OF_PLACE[fn], (lhs, rhs), {})
-    return call_at(tracer.here(), fn, (lhs, rhs), {})
+        return recording.call(callables.OUT_OF_PLACE[fn], (lhs, rhs), {})
+    return call_at(recording.here(), fn, (lhs, rhs), {})
 
 
-def repeat(tracer: Tracer, known: KnownCall, args: tuple[Any, ...]) -> Traced | None:
+def repeat(recording: Recording, known: CoveredCall, args: tuple[Any, ...]) -> Traced | None:
     """Defer a known call; None where a number does not fit, or belongs to other recordings."""
     operands: list[Any] = []
     slots: list[int] = []
     for arg in args:
         if type(arg) is Traced:
-            if arg._rm_tracer is not tracer:
+            if arg._rm_tracer is not recording:
                 return None
             operands.append(arg._rm_geometry or scalar_operand(arg))
             slots.append(arg._rm_slot)
@@ -113,53 +117,46 @@ def repeat(tracer: Tracer, known: KnownCall, args: tuple[Any, ...]) -> Traced | 
         if not fits(operands[place].value, known.pattern.meaning.operand_dtypes[place]):
             return None
     out = None if known.into is None else args[known.into]
-    if out is not None and not tracer.writable(out):
+    if out is not None and not recording.writable(out):
         return None
-    steps, line = tracer.steps, tracer.lines.here(3)  # attempt(), Tracer.call() and its callers
-    traced = defer(tracer, known.pattern, tuple(operands), out, line)
-    if steps.keeps_entries:
-        steps.note_operation((known, slots, None if out is not None else traced._rm_slot, line))
-    else:
-        steps.count += 1
-    if tracer.wary or tracer.loose:
-        escape_barrier.settle(tracer, operands, writes=out is not None)
-    return traced
+    line = recording.lines.here(3)  # attempt(), Tracer.call() and its callers
+    return defer(recording, known, slots, tuple(operands), out, line)
 
 
 def apply_row(
-    tracer: Tracer, row: Row, operands: tuple[Any, ...], params: Mapping[str, Hashable]
+    recording: Recording, row: Row, operands: tuple[Any, ...], params: Mapping[str, Hashable]
 ) -> Traced:
     """Defer a row that no callable of NumPy's spells, such as a draw of random numbers.
 
     Its rule covers the operands, which are traced values or numbers.
     """
-    plan = finish(tracer, row, Bound(operands, dict(params)), None)
+    plan = finish(recording, row, Bound(operands, dict(params)), None)
     assert plan is not None, f"the rule of {row.name} covers its operands"
-    pattern = pattern_of(tracer, row.numpy, plan)
-    encoded = tuple(map(tracer.encode, operands))
-    named = {name: tracer.encode(value) for name, value in params.items()}
-    return record(tracer, pattern, plan.operands, None, (row.numpy, encoded, named))
+    encoded = tuple(map(recording.encode, operands))
+    named = {name: recording.encode(value) for name, value in params.items()}
+    call = CoveredCall(pattern_of(recording, row.numpy, plan), row.numpy, encoded, named)
+    return defer(recording, call, None, plan.operands, None, recording.lines.here())
 
 
-def pattern_of(tracer: Tracer, fn: Any, plan: Plan) -> Pattern:
+def pattern_of(recording: Recording, fn: Any, plan: Covered) -> Pattern:
     """How the call is deferred."""
     row, result = plan.row, plan.result
     if row.events and not result.type.shape and is_scalar_arithmetic(fn, plan):
         row = callables.scalar_row(row.name, fn)
-    strides = layout(tracer, plan)
-    if strides is None or tracer.immediate:
-        strides = ask_numpy(tracer, fn, plan)
+    strides = layout(recording, plan)
+    if strides is None or recording.immediate:
+        strides = ask_numpy(recording, fn, plan)
         for extent in result.type.shape:
             operator.index(extent)  # for other shapes nobody has asked
     kind = result.type
     meaning = Compute(row, result.operand_dtypes, plan.bound.params, kind.dtype, kind.shape)
-    form = tracer.patterns.form(kind.dtype, kind.shape, strides, result_kind(plan))
-    if form.is_freed is None:
-        form.is_freed = is_freed(kind.dtype, kind.shape)
-    return tracer.patterns.pattern(meaning, form)
+    made = recording.inline_cache.abstract(kind.dtype, kind.shape, strides, result_kind(plan))
+    if made.is_freed is None:
+        made.is_freed = is_freed(kind.dtype, kind.shape)
+    return recording.inline_cache.pattern(meaning, made)
 
 
-def places_of(plan: Plan, args: tuple[Any, ...]) -> tuple[int, ...] | None:
+def places_of(plan: Covered, args: tuple[Any, ...]) -> tuple[int, ...] | None:
     """Which arguments the operands are; None where another call with the same key may differ."""
     numbers: list[int] = []
     for place, operand in enumerate(plan.bound.operands):
@@ -172,8 +169,8 @@ def places_of(plan: Plan, args: tuple[Any, ...]) -> tuple[int, ...] | None:
 
 
 def known_call(
-    pattern: Pattern, plan: Plan, places: tuple[int, ...], encoded: EncodedCall
-) -> KnownCall:
+    pattern: Pattern, plan: Covered, places: tuple[int, ...], encoded: EncodedCall
+) -> CoveredCall:
     """How all calls with the key of this one are deferred."""
     weak = tuple(
         place
@@ -183,12 +180,12 @@ def known_call(
     fn, args, kwargs = encoded
     operands = None if places == tuple(range(len(args))) else places
     into = None if plan.out is None else 0
-    row, single = plan.row, pattern.form.kind == GENERIC and not plan.bound.params
+    row, single = plan.row, pattern.result.kind == GENERIC and not plan.bound.params
     single = single and row.kind == "elementwise" and row.exactness == "bit-defined"
-    return KnownCall(pattern, operands, into, weak, fn, args, kwargs, is_single=single)
+    return CoveredCall(pattern, fn, args, kwargs, operands, into, weak, is_single=single)
 
 
-def layout(tracer: Tracer, plan: Plan) -> tuple[int, ...] | None:
+def layout(recording: Recording, plan: Covered) -> tuple[int, ...] | None:
     """Byte strides of a new result; None where only NumPy's own run tells."""
     kind = plan.result.type
     arrays = plan.arrays()
@@ -204,7 +201,7 @@ def layout(tracer: Tracer, plan: Plan) -> tuple[int, ...] | None:
     if plan.row.kind != "elementwise":
         return None
     pairs = [
-        (views.shape_array(tracer, operand), dtype)
+        (views.shape_array(recording, operand), dtype)
         for operand, dtype in zip(plan.bound.operands, plan.result.operand_dtypes, strict=True)
         if type(operand) is Traced and operand._rm_geometry is not None
     ]
@@ -224,7 +221,7 @@ def is_c_contiguous(at: Geometry) -> bool:
     return is_contiguous(at.shape, tuple([s // at.dtype.itemsize for s in at.strides]))
 
 
-def is_scalar_arithmetic(fn: Any, plan: Plan) -> bool:
+def is_scalar_arithmetic(fn: Any, plan: Covered) -> bool:
     """Whether NumPy computes with its scalars' own arithmetic, which names itself in warnings.
 
     It does where an operator's operands need no other dtype than a scalar among them has.
@@ -243,67 +240,50 @@ def is_scalar_arithmetic(fn: Any, plan: Plan) -> bool:
     return dtypes[0].kind == "f" or not floats
 
 
-def ask_numpy(tracer: Tracer, fn: Any, plan: Plan) -> tuple[int, ...]:
+def ask_numpy(recording: Recording, fn: Any, plan: Covered) -> tuple[int, ...]:
     """Run NumPy's operation on the real values, for its layout, or its events and exceptions."""
-    operands = tuple([tracer.raw(operand) for operand in plan.bound.operands])
-    if tracer.immediate:
+    operands = tuple([recording.raw(operand) for operand in plan.bound.operands])
+    if recording.immediate:
         own = callables.is_operator(fn) and not plan.bound.params
         operation = fn if own else plan.row.numpy
-        made = call_at(tracer.here(), operation, operands, plan.bound.params)
+        made = call_at(recording.here(), operation, operands, plan.bound.params)
     else:
         with np.errstate(all="ignore"):  # kernels will tell
             made = plan.row.numpy(*operands, **plan.bound.params)
     return tuple(made.strides) if isinstance(made, np.ndarray) else ()
 
 
-def record(
-    tracer: Tracer,
-    pattern: Pattern,
-    operands: tuple[Operand, ...],
-    out: Traced | None,
-    encoded: EncodedCall,
-) -> Traced:
-    """Note the call and add the pending operation: the traced result."""
-    fn, args, kwargs = encoded
-    line = tracer.lines.here(1)
-    traced = defer(tracer, pattern, operands, out, line)
-    result = Ref(traced._rm_slot) if out is None else None
-    source = None if line is None else line.source
-    if tracer.steps.keeps_entries:
-        tracer.steps.note(Op(fn, args, kwargs, result, source, pattern.meaning))
-    else:
-        tracer.steps.count += 1
-    if tracer.wary or tracer.loose:
-        escape_barrier.settle(tracer, operands, writes=out is not None)
-    return traced
-
-
 def defer(
-    tracer: Tracer,
-    pattern: Pattern,
+    recording: Recording,
+    call: CoveredCall,
+    slots: Sequence[int] | None,
     operands: tuple[Operand, ...],
     out: Traced | None,
     line: Line | None,
 ) -> Traced:
-    """Add a pending operation: the traced result."""
-    form = pattern.form
+    """Note a covered call, which is pending from then on: the traced result."""
+    tape = recording.tape
     if out is not None:
-        traced, target = out, out._rm_geometry
+        traced, target, slot = out, out._rm_geometry, None
         assert target is not None, "takes() saw an array"
-        tracer.writes_pending = tracer.writes_pending or target.storage.memory is not None
     else:
-        slot = tracer.count
-        tracer.count = slot + 1
-        dtype, shape, strides, kind = form.dtype, form.shape, form.strides, form.kind
+        made = call.pattern.result
+        slot = recording.count
+        recording.count = slot + 1
+        dtype, shape, strides, kind = made.dtype, made.shape, made.strides, made.kind
         storage = Storage(slot, dtype, shape, strides, None, kind is GENERIC)
         target = Geometry(storage, 0, dtype, shape, strides)
-        traced = Traced(tracer, slot, kind, target, form)
-        storage.owned_by(traced, tracer.dead, is_freed=form.is_freed is True)
-    tracer.defer(Pending(pattern, operands, target, line, tracer.steps.count))
+        traced = Traced(recording, slot, kind, target, made)
+        storage.owned_by(traced, tape.dead, is_freed=made.is_freed is True)
+    operation = Operation(call, slots, slot, line, tape.count, operands, target)
+    tape.note_operation(operation)
+    recording.defer(operation)
+    if recording.wary or recording.loose:
+        escape_barrier.settle(recording, operands, writes=out is not None)
     return traced
 
 
-def result_kind(plan: Plan) -> str:
+def result_kind(plan: Covered) -> str:
     """Array or NumPy scalar: 0-d results are mostly scalars."""
     if plan.result.type.shape:
         return ARRAY

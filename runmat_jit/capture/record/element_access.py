@@ -7,73 +7,74 @@ no position, a read or write is a call like any other.
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from runmat_jit.capture.record import elements, host_calls, views
-from runmat_jit.capture.record.balance import count, work_of
+from runmat_jit.capture.record.balance import work_of
+from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.tape import call_forms
 from runmat_jit.capture.tape.values import ARRAY, NOTHING, NUMBERS
 from runmat_jit.runtime.arrays import host_written
 
-if TYPE_CHECKING:
-    from runmat_jit.capture.record.tracer import Tracer
-
 WRITES_DEFERRED: Final = 4
 """Elements that a recording writes in kernels: the others are written at once where that can be."""
 
 
-def item(tracer: Tracer, array: Traced, key: Any) -> Any:
+def item(recording: Recording, array: Traced, key: Any) -> Any:
     """An item, as of :meth:`Tracer.getitem`."""
-    found = read(tracer, array, key)
-    return tracer.call(call_forms.GETITEM, (array, key), NOTHING) if found is None else found
+    found = read(recording, array, key)
+    return recording.call(call_forms.GETITEM, (array, key), NOTHING) if found is None else found
 
 
-def set_item(tracer: Tracer, array: Traced, key: Any, value: Any) -> None:
+def set_item(recording: Recording, array: Traced, key: Any, value: Any) -> None:
     """An item assignment."""
-    if not write(tracer, array, key, value):
-        tracer.call(call_forms.SETITEM, (array, key, value), NOTHING)
+    if not write(recording, array, key, value):
+        recording.call(call_forms.SETITEM, (array, key, value), NOTHING)
 
 
-def read(tracer: Tracer, array: Traced, key: Any) -> Any:
+def read(recording: Recording, array: Traced, key: Any) -> Any:
     """``array[key]`` for a key of whole numbers, where the memory holds what it will show.
 
     A NumPy scalar, traced while the call may be repeated; None where it is not to be had so.
     """
-    if tracer.passive:
+    if recording.passive:
         return None
-    tracer.refresh_errstate()
-    made = native_item(tracer, array, key) if tracer.balance.native else None
+    recording.refresh_errstate()
+    made = native_item(recording, array, key) if recording.balance.native else None
     if made is not None:
         return made
     position = elements.raw_position(key)
-    if position is None or tracer.writes_pending or not is_at_hand(tracer, array, len(position)):
+    if (
+        position is None
+        or recording.writes_pending
+        or not is_at_hand(recording, array, len(position))
+    ):
         return None
-    if not elements.comes_again(tracer):
-        made = tracer.call(call_forms.GETITEM, (array, key), NOTHING)
-        return elements.remember(tracer, made, call_forms.GETITEM, (array, key))
+    if not elements.comes_again(recording):
+        made = recording.call(call_forms.GETITEM, (array, key), NOTHING)
+        return elements.remember(recording, made, call_forms.GETITEM, (array, key))
     try:
-        there = views.shape_array(tracer, array)[position]
+        there = views.shape_array(recording, array)[position]
     except IndexError:
         return None  # NumPy raises it where the call is followed
-    made = elements.fed(tracer, call_forms.GETITEM, there)
-    form = tracer.patterns.form_of_number(type(made))
-    return elements.note(
-        tracer, elements.Single(call_forms.GETITEM, (array, key), tracer.lines.here()), made, form
-    )
+    made = recording.tape.fed_value(call_forms.GETITEM, there)
+    abstract = recording.inline_cache.abstract_number(type(made))
+    line = recording.lines.here()
+    return elements.note(recording, call_forms.GETITEM, (array, key), line, made, abstract)
 
 
-def native_item(tracer: Tracer, array: Traced, key: Any) -> Any:
+def native_item(recording: Recording, array: Traced, key: Any) -> Any:
     """An element of an array that has been looked at before, for a program that gets real ones."""
     held = array._rm_held
     if (
         type(key) is not int
         or held is None
         or array._rm_kind != ARRAY
-        or tracer.writes_pending
-        or tracer.boundary
+        or recording.writes_pending
+        or recording.boundary
     ):
         return None
     try:
@@ -83,53 +84,59 @@ def native_item(tracer: Tracer, array: Traced, key: Any) -> Any:
     return made if isinstance(made, np.generic) else None
 
 
-def is_at_hand(tracer: Tracer, array: Traced, ndim: int) -> bool:
+def is_at_hand(recording: Recording, array: Traced, ndim: int) -> bool:
     """Whether the array, of ``ndim`` axes, has memory of this recording, and on the host."""
     at = array._rm_geometry
     if array._rm_kind != ARRAY or at is None or at.storage.memory is None or len(at.shape) != ndim:
         return False
-    hollow = at.storage.hollow and not tracer.steps.feeding
-    usual = at.dtype.char in NUMBERS and array._rm_tracer is tracer
-    return usual and tracer.boundary is None and not hollow
+    hollow = at.storage.hollow and not recording.tape.feeding
+    usual = at.dtype.char in NUMBERS and array._rm_tracer is recording
+    return usual and recording.boundary is None and not hollow
 
 
-def write(tracer: Tracer, array: Traced, key: Any, value: Any) -> bool:
-    """``array[key] = value`` for one element and a elements.known number: whether it was done."""
-    if tracer.passive:
+def write(recording: Recording, array: Traced, key: Any, value: Any) -> bool:
+    """``array[key] = value`` for one element and a known number: whether it was done."""
+    if recording.passive:
         return False
-    tracer.refresh_errstate()
-    if tracer.balance.native and type(key) is int and native_store(tracer, array, key, value):
+    recording.refresh_errstate()
+    if recording.balance.native and type(key) is int and native_store(recording, array, key, value):
         return True
     position = elements.raw_position(key)
-    if position is None or array._rm_kind != ARRAY or tracer.boundary is not None:
+    if position is None or array._rm_kind != ARRAY or recording.boundary is not None:
         return False
-    count(tracer)
-    tracer.balance.writes += 1
-    if tracer.balance.writes <= WRITES_DEFERRED:
+    recording.single()
+    recording.balance.writes += 1
+    if recording.balance.writes <= WRITES_DEFERRED:
         return False
-    if tracer.pending and tracer.balance.writes >= tracer.balance.next_look:
-        tracer.balance.next_look = 2 * tracer.balance.writes
-        if 4 * sum(map(work_of, tracer.pending)) <= tracer.balance.writes:
-            tracer.flush()
-    number = elements.known(tracer, value)
-    if tracer.pending or number is elements.UNKNOWN or not is_at_hand(tracer, array, len(position)):
+    if recording.pending and recording.balance.writes >= recording.balance.next_look:
+        recording.balance.next_look = 2 * recording.balance.writes
+        if 4 * sum(map(work_of, recording.pending)) <= recording.balance.writes:
+            recording.flush()
+    number = elements.known(recording, value)
+    if (
+        recording.pending
+        or number is elements.UNKNOWN
+        or not is_at_hand(recording, array, len(position))
+    ):
         return False
-    if tracer.steps.keeps_entries:
-        host_calls.run_host(tracer, call_forms.SETITEM, (array, key, value), {}, writes=True)
+    if recording.tape.keeps_entries:
+        host_calls.run_host(recording, call_forms.SETITEM, (array, key, value), {}, writes=True)
     else:
-        source = views.shape_array(tracer, array)
+        source = views.shape_array(recording, array)
         host_written(source)
-        elements.called(tracer, tracer.lines.here(), operator.setitem, (source, position, number))
+        elements.called(
+            recording, recording.lines.here(), operator.setitem, (source, position, number)
+        )
     return True
 
 
-def native_store(tracer: Tracer, array: Traced, key: int, value: Any) -> bool:
+def native_store(recording: Recording, array: Traced, key: int, value: Any) -> bool:
     """Store a real number in a vector that has been looked at before: whether it was done."""
     held = array._rm_held
-    if held is None or array._rm_kind != ARRAY or tracer.pending or tracer.boundary:
+    if held is None or array._rm_kind != ARRAY or recording.pending or recording.boundary:
         return False
     if not isinstance(value, elements.SCALARS) or held.ndim != 1:
         return False
     host_written(held)
-    elements.called(tracer, tracer.lines.here(), operator.setitem, (held, key, value))
+    elements.called(recording, recording.lines.here(), operator.setitem, (held, key, value))
     return True

@@ -6,13 +6,15 @@ import dataclasses
 import logging
 import types
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from runmat_jit.capture.record.traced import Traced, TracedMethod
+from runmat_jit.capture.record.recording import Recording
+from runmat_jit.capture.record.traced import CONSTANT, Traced, TracedMethod
 from runmat_jit.capture.replay.plain_objects import is_plain_object
 from runmat_jit.capture.replay.streams import is_stream
+from runmat_jit.capture.shapes.families import Symbols
 from runmat_jit.capture.tape.entries import Nest, Ref
 from runmat_jit.capture.tape.pytree import (
     Structure,
@@ -39,11 +41,6 @@ from runmat_jit.capture.tape.values import (
     steps_of,
 )
 
-if TYPE_CHECKING:
-    from runmat_jit.capture.record.tracer import Tracer
-    from runmat_jit.capture.shapes.families import Symbols
-
-
 _PLAIN = frozenset((bool, int, float, str, type(None)))
 _SIMPLE = frozenset((int, float, bool, str, type(None), np.ndarray, np.dtype, type))
 
@@ -52,55 +49,57 @@ _BY_SLOT = (types.FunctionType, logging.Logger)
 
 
 class Encoder:
-    """Lifts, lowers and encodes the values of one tracer."""
+    """Lifts, lowers and encodes the values of one recording."""
 
-    def __init__(self, tracer: Tracer) -> None:
-        self.tracer = tracer
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
         self.leaves: list[Any] = []
 
     # -- real to traced --------------------------------------------------------------------------
     def lift(self, value: Any, slot: int | None, roots: frozenset[int] | None) -> Any:
         """A traced value for an array or scalar; anything else is returned as it is."""
-        tracer = self.tracer
+        recording = self.recording
         if type(value) is Traced:
             return value
         if isinstance(value, np.ndarray):
             return self.lift_array(value, slot)
         if is_number(value) or is_opaque_scalar(value):
-            return Traced(tracer, tracer.slot() if slot is None else slot, GENERIC, held=value)
+            return Traced(
+                recording, recording.slot() if slot is None else slot, GENERIC, held=value
+            )
         if type(value) in SCALARS:
-            slot = tracer.slot() if slot is None else slot
-            return Traced(tracer, slot, PYTHON, held=value, roots=roots)
+            slot = recording.slot() if slot is None else slot
+            return Traced(recording, slot, PYTHON, held=value, roots=roots)
         return value
 
     def lift_text(self, value: str | bytes) -> Traced:
         """A traced value for text that a call has made of traced values."""
-        return Traced(self.tracer, self.tracer.slot(), TEXT, held=value)
+        return Traced(self.recording, self.recording.slot(), TEXT, held=value)
 
     def lift_array(self, value: np.ndarray, slot: int | None) -> Any:
         """The traced value of a real array: one for each array object."""
-        tracer = self.tracer
-        found = tracer.adopt(value)
+        recording = self.recording
+        found = recording.adopt(value)
         if found is not None:
             return found
         if not is_traceable(value):
             return self.lift_opaque(value, slot) if is_opaque(value) else value
-        storage = Storage.of(tracer.slot() if slot is None else slot, value)
-        if tracer.symbols is not None:
-            self.name_extents(storage, tracer.symbols, made=slot is None)
-        traced = Traced(tracer, storage.slot, ARRAY, held=value, geometry=storage.geometry())
-        storage.owned_by(traced, tracer.dead, is_freed=storage.is_freed)
-        tracer.remember(value, traced)
+        storage = Storage.of(recording.slot() if slot is None else slot, value)
+        if recording.symbols is not None:
+            self.name_extents(storage, recording.symbols, made=slot is None)
+        traced = Traced(recording, storage.slot, ARRAY, held=value, geometry=storage.geometry())
+        storage.owned_by(traced, recording.tape.dead, is_freed=storage.is_freed)
+        recording.remember(value, traced)
         return traced
 
     def lift_opaque(self, value: np.ndarray, slot: int | None) -> Traced:
         """The traced value of an array that NumPy alone computes with: it has no geometry."""
-        tracer = self.tracer
-        if tracer.symbols is not None:
-            tracer.symbols.usable = False  # its extents have no names
-        traced = Traced(tracer, tracer.slot() if slot is None else slot, ARRAY, held=value)
-        tracer.remember(value, traced)
-        tracer.watch(traced)
+        recording = self.recording
+        if recording.symbols is not None:
+            recording.symbols.usable = False  # its extents have no names
+        traced = Traced(recording, recording.slot() if slot is None else slot, ARRAY, held=value)
+        recording.remember(value, traced)
+        recording.watch(traced)
         return traced
 
     def name_extents(self, storage: Storage, symbols: Symbols, *, made: bool) -> None:
@@ -123,13 +122,13 @@ class Encoder:
         """Real values for the traced ones, also inside (copies of) containers and slices."""
         kind = type(value)
         if kind is Traced:
-            return self.tracer.value(value)
+            return self.recording.value(value)
         if kind is TracedMethod:
-            return getattr(self.tracer.value(value.__self__), value.__name__)
+            return getattr(self.recording.value(value.__self__), value.__name__)
         if not holds_traced(value):
             return value
         if depth > DEPTH_LIMIT or (kind not in _COPIED and not is_namedtuple(value)):
-            return self.tracer.release(value)
+            return self.recording.release(value)
         items = [self.raw(item, depth + 1) for item in children_of(value)]
         if kind is slice:
             return slice(*items)
@@ -149,25 +148,25 @@ class Encoder:
         """
         kind = type(value)
         if kind is Traced:
-            if value._rm_tracer is not self.tracer:
+            if value._rm_tracer is not self.recording:
                 raise Unencodable("a value of another recording")
-            return Ref(value._rm_slot)
+            return value._rm_held if value._rm_slot == CONSTANT else Ref(value._rm_slot)
         if kind in _PLAIN:
             return value
         if kind is TracedMethod or is_bound(value):
             raise Unencodable("a bound method")
-        slot = self.tracer.outside.slot_of(value)
+        slot = self.recording.slot_of(value)
         if slot is not None and (kind in _BY_SLOT or is_stream(value) or is_plain_object(value)):
             return Ref(slot)
         if isinstance(value, CONSTANTS):
             return value
         if is_random_state(kind):
-            slot = self.tracer.outside.slot_of(value)
+            slot = self.recording.slot_of(value)
             if slot is None:
                 raise Unencodable("a random generator of unknown origin")
             return Ref(slot)
         if kind is np.ndarray:
-            found = self.tracer.adopt(value)
+            found = self.recording.adopt(value)
             if found is not None:
                 return Ref(found._rm_slot)
             raise Unencodable("an array of unknown origin")

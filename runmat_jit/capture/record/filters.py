@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from runmat_jit.capture.record import host_calls
 from runmat_jit.capture.replay.saved_filters import Filters, enter, leave
-from runmat_jit.capture.replay.steps import Call
-from runmat_jit.capture.tape.entries import Op, Ref
+from runmat_jit.capture.tape.entries import Call, Ref
 
 if TYPE_CHECKING:
     from runmat_jit.capture.record.hooks import Hooks
@@ -35,15 +34,13 @@ class CaughtWarnings:
         tracer = self.tracer
         tracer.flush()
         self.slot = tracer.slot()
-        steps, line = tracer.steps, tracer.here()
+        steps, line = tracer.tape, tracer.here()
         fed = steps.fed_operation(enter)
-        if fed is None or steps.feed is None:
+        if fed is None or steps.resume is None:
             self.filters = enter()
         else:
-            self.filters = steps.feed.slots[self.slot]
-        op = Op(enter, (), {}, Ref(self.slot), None if line is None else line.source)
-        steps.add(Call(op, None, line, upto=steps.count + 1))
-        steps.note(op)
+            self.filters = steps.resume.slots[self.slot]
+        steps.note(Call(enter, (), {}, Ref(self.slot), line))
 
     def __exit__(self, *error: object) -> None:
         tracer, filters = self.tracer, self.filters
@@ -52,12 +49,10 @@ class CaughtWarnings:
             filters.put_back()
             return
         tracer.flush()
-        steps, line = tracer.steps, tracer.here()
+        steps, line = tracer.tape, tracer.here()
         if steps.fed_operation(leave) is None:
             filters.put_back()
-        op = Op(leave, (Ref(self.slot),), {}, None, None if line is None else line.source)
-        steps.add(Call(op, None, line, upto=steps.count + 1))
-        steps.note(op)
+        steps.note(Call(leave, (Ref(self.slot),), {}, None, line))
 
 
 def caught(hooks: Hooks, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:

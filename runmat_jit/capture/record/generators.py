@@ -18,7 +18,7 @@ from runmat_jit.capture.record.concrete import concrete_integer
 from runmat_jit.capture.record.encoder import holds_traced
 from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.tape.call_forms import MethodCall
-from runmat_jit.capture.tape.entries import Op
+from runmat_jit.capture.tape.entries import Call as Op
 from runmat_jit.capture.tape.values import ARRAY, is_random_state
 
 if TYPE_CHECKING:
@@ -80,13 +80,13 @@ def call_method(
     """A method of a generator: a draw, or an effect."""
     owner: Any = fn.__self__
     name, tracer = fn.__name__, hooks.tracer
-    if not is_draw(owner, name) or tracer.outside.slot_of(fn) is not None:
+    if not is_draw(owner, name) or tracer.slot_of(fn) is not None:
         return effect(hooks, fn, args, kwargs)
     args, named = seen(hooks, args, kwargs)
     written = (named.get("out"), args[0] if args and name == "shuffle" else None)
     if any(target is not None and not is_array(target) for target in written):
         return effect(hooks, fn, args, kwargs)  # a list is shuffled, item by item
-    if tracer.outside.slot_of(owner) is None:  # the method, or the object, never changes
+    if tracer.slot_of(owner) is None:  # the method, or the object, never changes
         key = ("generator", id(owner))
         tracer.outside.read(key, lambda _slots: owner, owner, "a generator")
     method = MethodCall(name, draws=True, sure=is_sure(name, args, named))

@@ -112,7 +112,7 @@ class Hooks(HookBase):
         if type(obj) is Traced or self.tracer.passive:
             return obj[key]
         if isinstance(obj, (list, tuple, dict)):
-            escape_barrier.look_again(self.tracer)
+            self.tracer.outside.look_again()
             if not self.is_known(obj):
                 self.tracer.effect("outside-item", f"an item of a {type(obj).__name__}")
             return self.adopted(obj[self.hashed(key)])
@@ -121,7 +121,7 @@ class Hooks(HookBase):
             return obj[key]
         if (getter := self.special(obj, "__getitem__")) is not None:
             return calls.call(self, getter, (obj, key), {})
-        if self.tracer.outside.slot_of(obj) is not None:
+        if self.tracer.slot_of(obj) is not None:
             self.tracer.effect("outside-item", f"an item of a {type(obj).__name__}")
         elif isinstance(obj, np.ndarray) and is_traceable(obj):
             self.tracer.effect("unknown-array", "an array of unknown origin is read")
@@ -143,7 +143,7 @@ class Hooks(HookBase):
 
     def special(self, obj: Any, name: str) -> Any:
         """A special method that the program wrote for a known object, to be followed; or None."""
-        if self.tracer.outside.slot_of(obj) is None and not self.tracer.owns(obj):
+        if self.tracer.slot_of(obj) is None and not self.tracer.owns(obj):
             return None
         if not isinstance(in_class(type(obj), name), types.FunctionType) or self.tracer.passive:
             return None
@@ -203,7 +203,7 @@ class Hooks(HookBase):
         """Change an object that the recording did not make."""
         tracer = self.tracer
         tracer.effect("outside-store", f"{type(obj).__name__}: its {what} is changed")
-        line, twin = tracer.here(), tracer.twins.of_copy(obj)
+        line, twin = tracer.here(), tracer.shadows.of_copy(obj)
         target = obj if twin is None else twin.original
         real = tuple([tracer.release(arg) for arg in args])
         if tracer.boundary is not None and (store is setattr or is_builtin(target)):
@@ -258,7 +258,7 @@ class Hooks(HookBase):
 
     def is_object(self, lhs: Any, rhs: Any) -> bool:
         """``is`` of two objects that are no traced values: those from outside may be replaced."""
-        slots = self.tracer.outside.slot_of(lhs), self.tracer.outside.slot_of(rhs)
+        slots = self.tracer.slot_of(lhs), self.tracer.slot_of(rhs)
         same = lhs is rhs
         if self.tracer.passive or None in slots:
             functions = (types.FunctionType, types.MethodType)
@@ -322,7 +322,7 @@ class Hooks(HookBase):
         return (
             isinstance(container, tuple)
             or self.tracer.may_change(container)
-            or self.tracer.twins.of_copy(container) is not None
+            or self.tracer.shadows.of_copy(container) is not None
         )
 
     # -- what builtins get -------------------------------------------------------------------------
@@ -338,7 +338,7 @@ class Hooks(HookBase):
         if self.tracer.passive or type(value) is Traced:
             return value
         if isinstance(value, (list, tuple, dict)):
-            escape_barrier.look_again(self.tracer)
+            self.tracer.outside.look_again()
             if not self.is_known(value):
                 self.tracer.effect("outside-container", f"a {type(value).__name__} is read")
             return value
@@ -348,7 +348,7 @@ class Hooks(HookBase):
             return self.tracer.lift(value)
         if isinstance(value, set) and not self.tracer.may_change(value):
             self.tracer.effect("outside-container", "a set is read")
-        elif self.tracer.outside.slot_of(value) is not None and hasattr(type(value), "__iter__"):
+        elif self.tracer.slot_of(value) is not None and hasattr(type(value), "__iter__"):
             self.tracer.effect("outside-container", f"a {type(value).__name__} is iterated")
         return value
 
@@ -362,7 +362,7 @@ class Hooks(HookBase):
         if isinstance(seen, (list, tuple, dict)):
             return seen
         plain = isinstance(seen, (type, types.ModuleType, types.BuiltinFunctionType))
-        if seen is value and not plain and self.tracer.outside.slot_of(value) is not None:
+        if seen is value and not plain and self.tracer.slot_of(value) is not None:
             self.tracer.effect("outside-object", f"a {type(value).__name__} is used by a builtin")
         elif seen is value and self.tracer.owns(value) and answers_builtins(type(value)):
             self.tracer.effect("outside-object", f"a {type(value).__name__} answers a builtin")

@@ -5,22 +5,22 @@ from __future__ import annotations
 import operator
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
 from runmat_jit.capture import callables
 from runmat_jit.capture.record import lengths, result_laws
-from runmat_jit.capture.record.balance import count
 from runmat_jit.capture.record.branches import branch
 from runmat_jit.capture.record.cannot_raise import is_sure
+from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.replay import raised
 from runmat_jit.capture.replay.resume import placed_structure, structure_of
-from runmat_jit.capture.replay.steps import Adopt, Call, Raises, Settle, fresh_adopted
+from runmat_jit.capture.replay.steps import fresh_adopted
 from runmat_jit.capture.tape import call_forms
-from runmat_jit.capture.tape.entries import Nest, Op, Ref, refs
+from runmat_jit.capture.tape.entries import Call, Nest, Ref, refs
 from runmat_jit.capture.tape.lines import Line, call_at, hide_our_frames, stack_level
 from runmat_jit.capture.tape.pytree import take_apart
 from runmat_jit.capture.tape.storage import FREED_BYTES, owner_of
@@ -29,6 +29,7 @@ from runmat_jit.capture.tape.values import (
     GENERIC,
     PYTHON,
     SCALARS,
+    TEXT,
     TEXTS,
     Unencodable,
     is_number,
@@ -39,30 +40,27 @@ from runmat_jit.capture.tape.values import (
 )
 from runmat_jit.runtime.arrays import host_written
 
-if TYPE_CHECKING:
-    from runmat_jit.capture.record.tracer import Tracer
-
 LIST_LIMIT = 200
 """Elements of an array up to which the numbers of its ``tolist()`` are followed one by one."""
 
 
-def run(tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+def run(recording: Recording, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """Run a call that is not deferred: scalar arithmetic, a pure host call, a writer, an effect."""
     if not kwargs and (
         (scalars_only(args) and callables.is_scalar_function(fn)) or is_conversion(fn, args)
     ):
-        return run_scalar(tracer, fn, args)
+        return run_scalar(recording, fn, args)
     if type(fn) is call_forms.TextMethod:
-        return run_host(tracer, fn, args, kwargs, writes=False)
+        return run_host(recording, fn, args, kwargs, writes=False)
     written = callables.written_argument(fn)
     if written is None and not callables.is_pure(fn):
-        return run_effect(tracer, fn, args, kwargs, "what it does is not known")
+        return run_effect(recording, fn, args, kwargs, "what it does is not known")
     if too_long(fn, args):
-        return run_effect(tracer, fn, args, kwargs, f"a list of more than {LIST_LIMIT} numbers")
+        return run_effect(recording, fn, args, kwargs, f"a list of more than {LIST_LIMIT} numbers")
     targets = callables.out_arguments(fn, args, kwargs)
     if any(type(target) is not Traced or target._rm_kind != ARRAY for target in targets):
-        return run_effect(tracer, fn, args, kwargs, "the result goes to an unknown array")
-    return run_host(tracer, fn, args, kwargs, writes=written is not None or bool(targets))
+        return run_effect(recording, fn, args, kwargs, "the result goes to an unknown array")
+    return run_host(recording, fn, args, kwargs, writes=written is not None or bool(targets))
 
 
 def too_long(fn: Any, args: tuple[Any, ...]) -> bool:
@@ -85,53 +83,54 @@ def is_conversion(fn: Any, args: tuple[Any, ...]) -> bool:
     return fn is float or fn is int or fn is complex or fn == call_forms.method_of("item")
 
 
-def run_scalar(tracer: Tracer, fn: Any, args: tuple[Any, ...]) -> Any:
+def run_scalar(recording: Recording, fn: Any, args: tuple[Any, ...]) -> Any:
     """Arithmetic of Python numbers: done by Python at each call, never compiled."""
-    raw = tuple([tracer.raw(arg) for arg in args])
-    line = tracer.here()
-    steps = tracer.steps
-    source = None if line is None else line.source
-    steps.pass_attempt()
-    if (known_error := steps.fed_raise(fn)) is not None:
-        steps.note(Op(fn, tuple(map(tracer.encode, args)), {}, None, source, structure=known_error))
+    raw = tuple([recording.raw(arg) for arg in args])
+    line, tape = recording.here(), recording.tape
+    tape.pass_attempt()
+    if (known_error := tape.fed_raise(fn)) is not None:
+        encoded = tuple(map(recording.encode, args))
+        tape.note(Call(fn, encoded, {}, None, line, raised=known_error))
         raise known_error.error()
     try:
-        found, value = steps.fed_number(fn)
+        found, value = tape.fed_number(fn)
         if not found:
             value = call_at(line, fn, raw, {})
     except Exception as error:
-        caught = raised.raised_by(error)
-        op = Op(fn, tuple(map(tracer.encode, args)), {}, None, source, structure=caught)
-        detail = f"{type(error).__name__} in {call_forms.name_of(fn)}"
-        note_exception(tracer, op, caught, line, writes=False, detail=detail)
+        call = Call(fn, tuple(map(recording.encode, args)), {}, None, line)
+        note_exception(recording, call, error)
         raise
-    count(tracer)
-    if tracer.balance.native:
+    recording.single()
+    if recording.balance.native:
         return value
     roots = merged_roots(args)
     if type(value) not in SCALARS:
-        return look_at_all(tracer, args, value)
-    made = tracer.lift(value, None, roots)
+        return look_at_all(recording, args, value)
+    made = recording.lift(value, None, roots)
     made._rm_extent = lengths.formula_of(fn, args)
-    wanted = type(value)
-    op = Op(fn, tuple(map(tracer.encode, args)), {}, tracer.encode(made), source)
-    if roots is not None:
-        tracer.steps.add_early(Call(op, lambda result: type(result) is wanted, line))
-        tracer.steps.note(op)
-        return made
-    forks = fn in (operator.pow, pow)  # the type of the result depends on the values
-    tracer.steps.add(Call(op, None if forks else lambda result: type(result) is wanted, line))
-    tracer.steps.note(op)
+    forks = roots is None and fn in (operator.pow, pow)  # the result's type depends on the values
+    call = Call(
+        fn,
+        tuple(map(recording.encode, args)),
+        {},
+        recording.encode(made),
+        line,
+        structure=type(value),
+        checked=not forks,
+        again=True,
+        early=roots is not None,
+    )
+    tape.note(call)
     if forks:
-        branch(tracer, made, type, wanted)
+        branch(recording, made, type, type(value))
     return made
 
 
-def look_at_all(tracer: Tracer, values: tuple[Any, ...], result: Any) -> Any:
+def look_at_all(recording: Recording, values: tuple[Any, ...], result: Any) -> Any:
     """A result that only Python can use, such as text: what it came from was looked at."""
     for value in values:
         if type(value) is Traced:
-            tracer.look(value, f"a result of type {type(result).__name__}")
+            recording.look(value, f"a result of type {type(result).__name__}")
     return result
 
 
@@ -147,7 +146,7 @@ def merged_roots(args: tuple[Any, ...]) -> frozenset[int] | None:
 
 
 def run_host(
-    tracer: Tracer,
+    recording: Recording,
     fn: Any,
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
@@ -160,63 +159,55 @@ def run_host(
     ``line``: where it is called from; None: the line that is running.
     """
     try:
-        entry_args = tuple(map(tracer.encode, args))
-        entry_kwargs = {name: tracer.encode(value) for name, value in kwargs.items()}
+        entry_args = tuple(map(recording.encode, args))
+        entry_kwargs = {name: recording.encode(value) for name, value in kwargs.items()}
     except Unencodable as reason:
-        return run_effect(tracer, fn, args, kwargs, str(reason))
-    tracer.flush()
-    line, steps = line or tracer.here(), tracer.steps
-    source = None if line is None else line.source
-    steps.pass_attempt()
-    if (known_error := steps.fed_raise(fn)) is not None:
-        steps.note(Op(fn, entry_args, entry_kwargs, None, source, structure=known_error))
-        raise known_error.error()
-    fed = steps.fed_operation(fn)
-    if fed is None or steps.feed is None:
+        return run_effect(recording, fn, args, kwargs, str(reason))
+    recording.flush()
+    line, tape = line or recording.here(), recording.tape
+    tape.pass_attempt()
+    call = Call(fn, entry_args, entry_kwargs, None, line, writes=writes)
+    call.errstate, call.resident = recording.own_errstate, recording.boundary is not None
+    call.raised = tape.fed_raise(fn)
+    if call.raised is not None:
+        tape.note(call)
+        raise call.raised.error()
+    fed = tape.fed_operation(fn)
+    if fed is None or tape.resume is None:
         try:
-            value, real = call_host(tracer, fn, args, kwargs, line, writes=writes)
+            value, real = call_host(recording, fn, args, kwargs, line, writes=writes)
         except Exception as error:
-            caught = raised.raised_by(error)
-            op = Op(fn, entry_args, entry_kwargs, None, source, structure=caught)
-            detail = f"{type(error).__name__} in {call_forms.name_of(fn)}"
-            note_exception(tracer, op, caught, line, writes=writes, detail=detail)
+            note_exception(recording, call, error)
             raise
     else:  # a replay has made the call
-        known = operands(tracer, (*args, *kwargs.values()))
-        value, real = steps.feed.result(steps.count, known), list(known.values())
-    first = tracer.count
-    law = None if tracer.symbols is None else result_laws.expected(fn, args, kwargs)
-    result, template, shape = adopt_in_formulas(tracer, value, real, law)
-    structure = None if template is None else structure_of(value)
-    steps.need((*entry_args, *entry_kwargs.values()))
-    op = Op(fn, entry_args, entry_kwargs, template, source, structure=structure)
-    forks = structure not in (None, *TEXTS) and not (is_sure(fn, args) and has_fixed_items(value))
-    check = None if forks or structure is None else same_structure(structure)
-    if tracer.boundary is not None:
-        used = [slot for entry in (*entry_args, *entry_kwargs.values()) for slot in refs(entry)]
-        steps.add(Settle(tuple(used), host_writes=writes))
-    errstate = None if tracer.token is tracer.first_token else tracer.token
-    steps.add(Call(op, check, line, writes, steps.count + 1, errstate, shape))
-    steps.note(op)
-    if tracer.boundary is not None:
-        steps.add(Adopt(tuple([slot for slot in refs(template) if slot >= first])))
-    if shape is None:
-        steps.filled.update(large_arrays(template, value))
-    steps.free(tracer.dead)
+        known = operands(recording, (*args, *kwargs.values()))
+        value, real = tape.resume.result(tape.count, known), list(known.values())
+    first = recording.count
+    law = None if recording.symbols is None else result_laws.expected(fn, args, kwargs)
+    result, call.out, call.shape = adopt_in_formulas(recording, value, real, law)
+    call.structure = None if call.out is None else structure_of(value)
+    sure = is_sure(fn, args) and has_fixed_items(value)
+    forks = call.structure not in (None, *TEXTS) and not sure
+    call.checked = not forks and call.structure is not None
+    call.new_slots = tuple([slot for slot in refs(call.out) if slot >= first])
+    if call.shape is None:
+        call.large = tuple(large_arrays(call.out, value))
+    tape.note(call)
+    tape.free()
     if forks:
-        fork(tracer, op, result, value, writes=writes)
+        fork(recording, call, result, value)
     return result
 
 
 def adopt_in_formulas(
-    tracer: Tracer, value: Any, real: list[Any], shape: tuple[int, ...] | None
+    recording: Recording, value: Any, real: list[Any], shape: tuple[int, ...] | None
 ) -> tuple[Any, Any, tuple[int, ...] | None]:
     """As :func:`adopt`; and the shape that a law tells, if it is that of a new array."""
-    symbols = tracer.symbols
+    symbols = recording.symbols
     if symbols is None:
-        return *adopt(tracer, value, real), None
+        return *adopt(recording, value, real), None
     symbols.shape = shape
-    result, template = adopt(tracer, value, real)
+    result, template = adopt(recording, value, real)
     symbols.shape = None
     made = type(result) is Traced and result._rm_geometry is not None and shape is not None
     return result, template, shape if made and result._rm_geometry.shape is shape else None
@@ -227,20 +218,21 @@ def has_fixed_items(value: Any) -> bool:
     return not isinstance(value, np.ndarray) or value.dtype.kind not in "SUV"
 
 
-def fork(tracer: Tracer, op: Op, result: Any, value: Any, *, writes: bool) -> None:
+def fork(recording: Recording, call: Call, result: Any, value: Any) -> None:
     """With other values the call may give another structure, or show another part of an operand."""
     views = [traced for traced in traced_in(result) if traced._rm_origin is not None]
     if not views:
-        own = [slot for slot in refs(op.out) if any(slot in refs(arg) for arg in op.args)]
-        if own and not writes:
-            tracer.effect(
-                "untraceable-result", f"{call_forms.name_of(op.fn)} gives its operand, now at least"
+        own = [slot for slot in refs(call.out) if any(slot in refs(arg) for arg in call.args)]
+        if own and not call.writes:
+            recording.effect(
+                "untraceable-result",
+                f"{call_forms.name_of(call.fn)} gives its operand, now at least",
             )
-        branch(tracer, result, structure_of, op.structure)
+        branch(recording, result, structure_of, call.structure)
         return
     bases = tuple({id(view._rm_origin[0]): view._rm_origin[0] for view in views}.values())
-    placed = placed_structure((value, *map(tracer.value, bases)))
-    branch(tracer, (result, *bases), placed_structure, placed)
+    placed = placed_structure((value, *map(recording.value, bases)))
+    branch(recording, (result, *bases), placed_structure, placed)
 
 
 def traced_in(value: Any) -> Iterator[Traced]:
@@ -253,7 +245,7 @@ def traced_in(value: Any) -> Iterator[Traced]:
 
 
 def call_host(
-    tracer: Tracer,
+    recording: Recording,
     fn: Any,
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
@@ -262,7 +254,7 @@ def call_host(
     writes: bool,
 ) -> tuple[Any, list[Any]]:
     """Call it on real values: the result and the arguments."""
-    real, named = tracer.raw(tuple(args)), tracer.raw(dict(kwargs))
+    real, named = recording.raw(tuple(args)), recording.raw(dict(kwargs))
     if writes:
         for arg in (*real, *named.values()):
             host_written(arg)
@@ -279,19 +271,19 @@ def large_arrays(template: Any, value: Any) -> Iterator[int]:
             yield from large_arrays(item, child)
 
 
-def operands(tracer: Tracer, values: Iterable[Any]) -> dict[int, Any]:
+def operands(recording: Recording, values: Iterable[Any]) -> dict[int, Any]:
     """The real values of traced operands, by slot."""
     found: dict[int, Any] = {}
     for value in values:
         if type(value) is Traced:
-            found[value._rm_slot] = tracer.value(value)
+            found[value._rm_slot] = recording.value(value)
         elif isinstance(value, (list, tuple)):
-            found.update(operands(tracer, value))
+            found.update(operands(recording, value))
     return found
 
 
 def run_effect(
-    tracer: Tracer,
+    recording: Recording,
     fn: Any,
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
@@ -300,112 +292,99 @@ def run_effect(
     reason: str = "unknown-call",
 ) -> Any:
     """Code that capture does not know: everything is computed first, and Python runs it."""
-    tracer.effect(reason, f"{call_forms.name_of(fn)}: {why}")
-    line, fn = tracer.here(), tracer.release(fn)
+    recording.effect(reason, f"{call_forms.name_of(fn)}: {why}")
+    line, fn = recording.here(), recording.release(fn)
     handled = sys.exc_info()[1]
     if handled is not None:  # the code may show it
         hide_our_frames(handled)
-    real_args = tuple([tracer.release(arg) for arg in args])
-    real_kwargs = {name: tracer.release(value) for name, value in kwargs.items()}
+    real_args = tuple([recording.release(arg) for arg in args])
+    real_kwargs = {name: recording.release(value) for name, value in kwargs.items()}
     if getattr(fn, "__module__", "") in ("warnings", "_warnings"):
-        tracer.at_once = True  # the filters may change: NumPy warns where the program is
+        recording.report_at_once()  # the filters may change: NumPy warns where the program is
         if fn is warnings.warn:
             number = real_args[2] if len(real_args) > 2 else real_kwargs.pop("stacklevel", 1)
             level = stack_level(number)
             real_args, real_kwargs = real_args[:2], {**real_kwargs, "stacklevel": level}
             return call_at(line, fn, real_args, real_kwargs)
-    value = tracer.unknown(lambda: call_at(line, fn, real_args, real_kwargs))
-    return adopt_loosely(tracer, value)
+    value = recording.unknown(lambda: call_at(line, fn, real_args, real_kwargs))
+    return adopt_loosely(recording, value)
 
 
 # -- results ---------------------------------------------------------------------------------------
-def adopt(tracer: Tracer, value: Any, raw_args: list[Any]) -> tuple[Any, Any]:
+def adopt(recording: Recording, value: Any, raw_args: list[Any]) -> tuple[Any, Any]:
     """The traced form of a host call's result, and its template (None: nothing to keep)."""
     if value is None:
         return None, None
     if isinstance(value, np.ndarray):
         if not (is_traceable(value) or is_opaque(value)):
-            tracer.effect("untraceable-result", f"an array of dtype {value.dtype}")
+            recording.effect("untraceable-result", f"an array of dtype {value.dtype}")
             return value, None
-        traced = adopt_array(tracer, value, raw_args)
+        traced = adopt_array(recording, value, raw_args)
         return traced, Ref(traced._rm_slot)
     if is_number(value) or is_opaque_scalar(value) or type(value) in SCALARS:
-        traced = tracer.lift(value, None, None)
+        traced = recording.lift(value, None, None)
         return traced, Ref(traced._rm_slot)
     if type(value) in TEXTS:
-        text = tracer.encoder.lift_text(value)
+        text = Traced(recording, recording.slot(), TEXT, held=value)
         return text, Ref(text._rm_slot)
     if is_random_state(type(value)):
-        if tracer.outside.slot_of(value) is None:
-            tracer.outside.register(value, tracer.slot())
-        return value, tracer.encode(value)
+        if recording.slot_of(value) is None:
+            recording.hold(value, recording.slot())
+        return value, recording.encode(value)
     apart = take_apart(value)
     if apart is None:
-        tracer.effect("untraceable-result", f"a value of type {type(value).__name__}")
+        recording.effect("untraceable-result", f"a value of type {type(value).__name__}")
         return value, None
     structure, children = apart
-    pairs = [adopt(tracer, child, raw_args) for child in children]
+    pairs = [adopt(recording, child, raw_args) for child in children]
     rebuilt = structure([traced for traced, _ in pairs])
     if isinstance(rebuilt, list | dict):
-        tracer.own(rebuilt)
+        recording.own(rebuilt)
     return rebuilt, Nest(structure, tuple(template for _, template in pairs))
 
 
-def adopt_array(tracer: Tracer, value: np.ndarray, raw_args: list[Any]) -> Traced:
+def adopt_array(recording: Recording, value: np.ndarray, raw_args: list[Any]) -> Traced:
     """A result array: an operand itself, a view of one, or new memory."""
-    known = tracer.adopt(value)
+    known = recording.adopt(value)
     if known is not None:
         return known
     for arg in raw_args:
-        base = tracer.adopt(arg) if isinstance(arg, np.ndarray) else None
+        base = recording.adopt(arg) if isinstance(arg, np.ndarray) else None
         if base is None or owner_of(value) is not owner_of(arg):
             continue
         at = base._rm_geometry
         place = at.storage.locate(value) if at is not None else None
         if place is not None:
-            slot = tracer.slot()
-            view = Traced(tracer, slot, ARRAY, held=value, geometry=place.at_slot(slot))
+            slot = recording.slot()
+            view = Traced(recording, slot, ARRAY, held=value, geometry=place.at_slot(slot))
             view._rm_origin = (base, call_forms.method_of("view"), (), {})
-            tracer.remember(value, view)
-            tracer.watch(view)
+            recording.remember(value, view)
+            recording.watch(view)
             return view
-    if tracer.boundary is not None:
+    if recording.boundary is not None:
         value = fresh_adopted(value)
-    lifted: Traced = tracer.lift(value)
+    lifted: Traced = recording.lift(value)
     return lifted
 
 
-def adopt_loosely(tracer: Tracer, value: Any) -> Any:
+def adopt_loosely(recording: Recording, value: Any) -> Any:
     """Arrays in the result of unknown code become inputs; the rest stays what it is."""
     if isinstance(value, np.ndarray):
-        return tracer.lift(value)
+        return recording.lift(value)
     if type(value) is tuple:
-        return tuple(adopt_loosely(tracer, item) for item in value)
+        return tuple(adopt_loosely(recording, item) for item in value)
     return value
 
 
-def same_structure(wanted: Any) -> Callable[[Any], bool]:
-    """A test that a result has these types, dtypes, shapes and strides."""
-    return lambda other: structure_of(other) == wanted
-
-
-def note_exception(
-    tracer: Tracer,
-    op: Op,
-    caught: raised.Raised | None,
-    line: Line | None,
-    *,
-    writes: bool,
-    detail: str,
-) -> None:
-    """Record that a call raises, if a replay may find that out; else it is an effect."""
-    if caught is None or writes or not tracer.publishable or tracer.boundary is not None:
-        tracer.effect("exception", detail)
+def note_exception(recording: Recording, call: Call, error: Exception) -> None:
+    """Note that a call raises, if a replay may find that out; else it is an effect."""
+    caught = raised.raised_by(error)
+    if caught is None or call.writes or not recording.publishable or recording.boundary is not None:
+        name = call_forms.name_of(call.fn)
+        recording.effect("exception", f"{type(error).__name__} in {name}")
         return
-    steps = tracer.steps
-    if not steps.at_attempt:
-        steps.branch(None, raised.attempt, None, tracer.line(), tracer.count)
-    steps.need((*op.args, *op.kwargs.values()))
-    errstate = None if tracer.token is tracer.first_token else tracer.token
-    steps.add(Raises(op, caught.kind, caught.args, line, steps.count + 1, errstate))
-    steps.note(op)
+    tape = recording.tape
+    if not tape.at_attempt:
+        tape.branch(None, raised.attempt, None, recording.line(), recording.count)
+    call.raised, call.errstate = caught, recording.own_errstate
+    tape.note(call)

@@ -1,4 +1,7 @@
-"""How calls are deferred, remembered by what it depends on: a memo that recordings share."""
+"""Inline cache: how calls are deferred, by the abstract values of their arguments.
+
+The recordings of a session share it.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,7 @@ import numpy as np
 
 from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.tape.call_forms import MethodCall
-from runmat_jit.capture.tape.entries import Compute
-from runmat_jit.capture.tape.pending import Form, KnownCall, Pattern
+from runmat_jit.capture.tape.entries import AbstractValue, Compute, CoveredCall, Pattern
 from runmat_jit.capture.tape.values import ARRAY, GENERIC, PYTHON, TEXT
 from runmat_jit.ops.spec import Op as Row
 
@@ -25,74 +27,78 @@ _PARAMETERS = frozenset((int, bool, str, type(None), type))
 
 
 @dataclass(slots=True)
-class Patterns:
-    """The known calls of a session, and the patterns and forms in them, each once."""
+class InlineCache:
+    """The covered calls of a session, and the patterns and abstract values in them, each once."""
 
-    calls: dict[Any, KnownCall] = field(default_factory=dict)
+    calls: dict[Any, CoveredCall] = field(default_factory=dict)
     """How calls are deferred, by their keys."""
     _patterns: dict[Any, Pattern] = field(default_factory=dict)
-    _forms: dict[Any, Form] = field(default_factory=dict)
-    _numbers: dict[type[np.generic], Form] = field(default_factory=dict)
+    _values: dict[Any, AbstractValue] = field(default_factory=dict)
+    _numbers: dict[type[np.generic], AbstractValue] = field(default_factory=dict)
 
-    def keep(self, key: Any, call: KnownCall) -> None:
+    def keep(self, key: Any, call: CoveredCall) -> None:
         """Remember how a call is deferred."""
         if len(self.calls) >= PATTERN_LIMIT:
             self.calls.clear()
         self.calls[key] = call
 
-    def pattern(self, meaning: Compute, form: Form) -> Pattern:
+    def pattern(self, meaning: Compute, result: AbstractValue) -> Pattern:
         """The pattern of a meaning and a result."""
         if len(self._patterns) >= PATTERN_LIMIT:
             self._patterns.clear()
-        return self._patterns.setdefault((*identity_of(meaning), form), Pattern(meaning, form))
+        return self._patterns.setdefault((*identity_of(meaning), result), Pattern(meaning, result))
 
-    def form(self, dtype: Any, shape: tuple[int, ...], strides: tuple[int, ...], kind: str) -> Form:
-        """The form of values with these facts: always the same one."""
-        if len(self._forms) >= PATTERN_LIMIT:
-            self._forms.clear()
+    def abstract(
+        self, dtype: Any, shape: tuple[int, ...], strides: tuple[int, ...], kind: str
+    ) -> AbstractValue:
+        """The abstract value of values with these facts: always the same one."""
+        if len(self._values) >= PATTERN_LIMIT:
+            self._values.clear()
         key = (dtype, shape, strides, kind)
-        found = self._forms.get(key)
+        found = self._values.get(key)
         if found is None:
-            found = self._forms[key] = Form(dtype, shape, strides, kind)
+            found = self._values[key] = AbstractValue(dtype, shape, strides, kind)
         return found
 
-    def form_of_number(self, kind: type[np.generic]) -> Form:
-        """The form of NumPy scalars of a class."""
+    def abstract_number(self, kind: type[np.generic]) -> AbstractValue:
+        """The abstract value of NumPy scalars of a class."""
         found = self._numbers.get(kind)
         if found is None:
-            found = self._numbers[kind] = self.form(np.dtype(kind), (), (), GENERIC)
+            found = self._numbers[kind] = self.abstract(np.dtype(kind), (), (), GENERIC)
         return found
 
-    def form_of(self, value: Traced) -> Form | None:
-        """The form of a traced value; None where patterns depend on more of it."""
+    def abstract_of(self, value: Traced) -> AbstractValue | None:
+        """The abstract value of a traced value; None where calls depend on more of it."""
         at = value._rm_geometry
         if at is None:
             held, kind = value._rm_held, value._rm_kind
             if kind in (TEXT, ARRAY):
                 return None
             described = type(held) if kind == PYTHON else held.dtype
-            found = self.form(described, (), (), kind)
+            found = self.abstract(described, (), (), kind)
         elif at.dtype is not at.storage.dtype:
             return None
         else:
-            found = self.form(at.dtype, at.shape, at.strides, value._rm_kind)
-        value._rm_form = found
+            found = self.abstract(at.dtype, at.shape, at.strides, value._rm_kind)
+        value._rm_abstract = found
         return found
 
     def key_of(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """What it depends on how a call is deferred; None where it depends on more."""
+        """Cache key of a call: the abstract values of its arguments; None where it depends on more."""
         if type(fn) not in _HASHABLE:
             return None
         parts: list[Any] = [fn]
         for arg in args:
             kind = type(arg)
             if kind is Traced:
-                form = arg._rm_form or self.form_of(arg)
-                if form is None:
+                found = arg._rm_abstract or self.abstract_of(arg)
+                if found is None:
                     return None
-                parts.append(form)
+                parts.append(found)
             elif kind is float or kind in _PARAMETERS or is_extents(arg):
                 parts.append((kind, arg or str(arg)))  # 0.0 is not -0.0
+            elif isinstance(arg, np.generic):
+                parts.append((kind, arg.dtype, arg.tobytes()))
             else:
                 return None
         if kwargs:

@@ -9,43 +9,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.traced import Traced
-from runmat_jit.capture.replay.steps import Length
 from runmat_jit.capture.tape.values import PYTHON
 from runmat_jit.core.extent import Extent, plain
-
-if TYPE_CHECKING:
-    from runmat_jit.capture.record.tracer import Tracer
 
 _COUNTED: Final = ("add", "sub", "mul", "floordiv", "mod", "neg", "min", "max", "pos")
 """Names of arithmetic that a formula has, too."""
 
 
-def length_of(tracer: Tracer, extent: int) -> Any:
+def length_of(recording: Recording, extent: int) -> Any:
     """What the program sees of an extent; numbers that are no formulas are what they are."""
-    symbols = tracer.symbols
-    if symbols is None or tracer.closed or not isinstance(extent, Extent):
+    symbols = recording.symbols
+    if symbols is None or recording.closed or not isinstance(extent, Extent):
         return plain(extent)
     known = symbols.lengths.get(extent.name)
     if known is None:
-        slot = tracer.slot()
-        known = Traced(tracer, slot, PYTHON, held=plain(extent), roots=frozenset())
+        slot = recording.slot()
+        known = Traced(recording, slot, PYTHON, held=plain(extent), roots=frozenset())
         known._rm_extent = extent
         symbols.lengths[extent.name] = known
-        tracer.steps.add_early(Length(slot, extent))
+        recording.tape.length(slot, extent)
     return known
 
 
-def shape_of(tracer: Tracer, shape: tuple[int, ...]) -> tuple[Any, ...]:
+def shape_of(recording: Recording, shape: tuple[int, ...]) -> tuple[Any, ...]:
     """``x.shape`` of an array."""
-    return tuple([length_of(tracer, extent) for extent in shape])
+    return tuple([length_of(recording, extent) for extent in shape])
 
 
-def count_of(tracer: Tracer, shape: tuple[int, ...]) -> Any:
+def count_of(recording: Recording, shape: tuple[int, ...]) -> Any:
     """``x.size`` of an array."""
-    return length_of(tracer, math.prod(shape))
+    return length_of(recording, math.prod(shape))
 
 
 def formula_of(fn: Callable[..., Any], args: tuple[Any, ...]) -> Any:

@@ -39,8 +39,8 @@ def call(hooks: Hooks, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     tracer, logger, name = hooks.tracer, fn.__self__, fn.__name__
     level = _LEVELS.get(name)
     quiet = not kwargs and all(map(is_unchanging, args))
-    known = tracer.outside.slot_of(logger) is not None
-    if level is None or not (known and quiet and (tracer.steps.feeding or writes(logger, level))):
+    known = tracer.slot_of(logger) is not None
+    if level is None or not (known and quiet and (tracer.tape.feeding or writes(logger, level))):
         return host_calls.run_effect(
             tracer, fn, args, kwargs, "capture does not know what handles it"
         )

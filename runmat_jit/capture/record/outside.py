@@ -13,13 +13,15 @@ import inspect
 import sys
 import types
 from collections.abc import Callable, Hashable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from runmat_jit.capture.array import Array
 from runmat_jit.capture.record import escape_barrier
-from runmat_jit.capture.record.shadow_copies import Twin
+from runmat_jit.capture.record.constants import constant
+from runmat_jit.capture.record.recording import Recording
+from runmat_jit.capture.record.shadow_copies import ShadowCopy
 from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.replay.guards import (
     Holds,
@@ -45,13 +47,11 @@ from runmat_jit.capture.tape.values import (
     SCALARS,
     exact_value,
     is_bound,
+    is_number,
     is_opaque,
     is_random_state,
     is_traceable,
 )
-
-if TYPE_CHECKING:
-    from runmat_jit.capture.record.tracer import Tracer
 
 Get = Callable[[list[Any]], Any]
 
@@ -77,25 +77,19 @@ CONTAINER_LIMIT = 200
 class Outside:
     """The outside reads of one recording."""
 
-    def __init__(self, tracer: Tracer) -> None:
-        self.tracer = tracer
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
         self.memo: dict[Hashable, Any] = {}
         self.epoch = 0
-        self.objects: dict[int, tuple[Any, int]] = {}  # outside objects that a slot holds
         self.classes: dict[int, type] = {}  # that the program found outside, by identity
         self.changed: dict[int, Any] = {}  # instances whose attributes the program stores
         self.copying: set[int] = set()  # tuples whose items are being read
         self.splitting = False  # the items of a tuple that varies are being read
 
-    def slot_of(self, value: Any) -> int | None:
-        """The slot that holds an outside object, if one does."""
-        found = self.objects.get(id(value))
-        return found[1] if found is not None and found[0] is value else None
-
     def register(self, value: Any, slot: int) -> None:
         """Remember which slot holds an outside object, whose class is outside, too."""
         self.found_class(type(value))
-        self.objects.setdefault(id(value), (value, slot))
+        self.recording.hold(value, slot)
 
     def found_class(self, kind: type) -> None:
         """Remember that a class and its bases come from outside: what they hold may change."""
@@ -103,43 +97,50 @@ class Outside:
 
     def read(self, key: Hashable, get: Get, value: Any, source: str) -> Any:
         """Record that ``get`` gave ``value``; give what the program sees of it."""
-        tracer = self.tracer
-        escape_barrier.look_again(tracer)
+        recording = self.recording
+        self.look_again()
         if type(value) is Array:
-            value, get = tracer.begin_boundary().read(value, get)
-        if self.epoch != len(tracer.steps.effects):  # an effect may have changed anything
+            value, get = recording.begin_boundary().read(value, get)
+        if self.epoch != len(recording.tape.effects):  # an effect may have changed anything
             self.memo.clear()
-            self.epoch = len(tracer.steps.effects)
+            self.epoch = len(recording.tape.effects)
         if key in self.memo:
             return self.memo[key]
-        slot = tracer.slot()
+        slot = recording.slot()
         varies = is_variable(value) and self.varies(source)
         name, kind = (source + MARK if varies else source), type(value)
         container = is_container(value) or (varies and type(value) is tuple)
         if container:
             seen, holds = self.judge_container(value)
         elif varies:
-            seen, holds = tracer.lift(value, slot), lambda other, _slots: type(other) is kind
+            seen, holds = recording.lift(value, slot), lambda other, _slots: type(other) is kind
         else:
             seen, holds = self.judge(value, slot)
-        if tracer.publishable:
-            tracer.steps.add_read(Read(slot, get, holds, name))
+        if recording.publishable:
+            recording.tape.note(Read(slot, get, holds, name))
         if container and seen is value:  # after its own entry: a replay reads in this order
             around, self.splitting = self.splitting, varies
             seen = self.copy(value, slot)
             self.splitting = around
-        elif is_followed_method(value) and self.slot_of(value.__self__) is None:
+        elif is_followed_method(value) and self.recording.slot_of(value.__self__) is None:
             self.owner(value, slot)
         self.memo[key] = seen
         return seen
 
+    def look_again(self) -> None:
+        """Code that no hook sees may have changed what lies outside since it was read last."""
+        recording = self.recording
+        if recording.wary and not recording.passive:
+            self.memo.clear()
+            recording.shadows.push(recording.release)
+            recording.shadows.pull(recording.lift)
+
     def varies(self, source: str) -> bool:
         """Whether a number is read as data: as a replay did that is being followed, if one is."""
-        steps = self.tracer.steps
-        if steps.feed is not None and steps.feeding:
-            entry = steps.feed.trail[steps.count]
-            return type(entry) is Read and entry.source == source + MARK
-        return source in self.tracer.varying or (self.splitting and is_of_program(source))
+        fed = self.recording.tape.fed_read()
+        if fed is not None or self.recording.tape.feeding:
+            return fed == source + MARK
+        return source in self.recording.varying or (self.splitting and is_of_program(source))
 
     def owner(self, method: types.MethodType, slot: int) -> None:
         """The object of a method: what the method reads of it is outside state, too."""
@@ -159,17 +160,23 @@ class Outside:
             return self.judge_array(value, slot)
         if is_constant(value):
             same = exact_value(value)
-            return value, lambda other, _slots: other is value or same(other)
-        if kind is types.FunctionType and self.slot_of(value) is None:
+            number = isinstance(value, np.number) and is_number(value)
+            seen = constant(self.recording, value) if number else value
+            return seen, lambda other, _slots: other is value or same(other)
+        if kind is types.FunctionType and self.recording.slot_of(value) is None:
             return value, same_function(value)
         if kind is types.MethodType and not is_repeated(value):
-            return value, same_method(value, self.slot_of(value.__self__))
+            return value, same_method(value, self.recording.slot_of(value.__self__))
         if is_bound(value) and not is_repeated(value):
-            self.tracer.effect("outside-object", f"a method of a {type(value.__self__).__name__}")
+            self.recording.effect(
+                "outside-object", f"a method of a {type(value.__self__).__name__}"
+            )
         if isinstance(value, type):
             self.found_class(value)
             if has_metaclass(value) and not is_plain_metaclass(type(value)):
-                escape_barrier.beware(self.tracer, f"the class {value.__qualname__} has operators")
+                escape_barrier.beware(
+                    self.recording, f"the class {value.__qualname__} has operators"
+                )
         if isinstance(value, _BY_IDENTITY) or kind.__module__.partition(".")[0] == "runmat_jit":
             return value, lambda other, _slots: other is value
         if is_standard(value):
@@ -177,23 +184,23 @@ class Outside:
             return value, lambda other, _slots: is_stream(other)
         if is_fixed(value):
             return value, lambda other, _slots: other is value
-        known = self.slot_of(value)
+        known = self.recording.slot_of(value)
         if known is not None:
             return value, lambda other, slots: other is slots[known]
         self.register(value, slot)
         if not is_random_state(kind) and not is_plain_object(value):
-            escape_barrier.beware(self.tracer, f"a {kind.__qualname__} has operators of its own")
+            escape_barrier.beware(self.recording, f"a {kind.__qualname__} has operators of its own")
         return value, lambda other, _slots: type(other) is kind
 
     def judge_container(self, value: Any) -> tuple[Any, Holds]:
         """A container seen before is its copy; a new one is read whole (see :meth:`copy`)."""
-        twins, kind = self.tracer.twins, type(value)
+        twins, kind = self.recording.shadows, type(value)
         twin = twins.of_original(value)
         if twin is not None:
             known = twin.slot
             return twin.copy, lambda other, slots: other is slots[known]
         if kind not in (list, dict, tuple) and not is_plain_class(kind):
-            escape_barrier.beware(self.tracer, f"a {kind.__qualname__} has operators of its own")
+            escape_barrier.beware(self.recording, f"a {kind.__qualname__} has operators of its own")
         arguments = [twin.slot for twin in twins.all if twin.argument]
         return (
             value,
@@ -207,11 +214,11 @@ class Outside:
 
         All of them are read: Python reads parts of containers that no hook sees.
         """
-        tracer = self.tracer
+        recording = self.recording
         if len(value) > CONTAINER_LIMIT or id(value) in self.copying:
             detail = f"a {type(value).__name__} of {len(value)} items is read"
-            tracer.effect("outside-container", detail)
-            tracer.loose = True
+            recording.effect("outside-container", detail)
+            recording.distrust(wary=False)
             return value
         self.register(value, slot)
         apart = take_apart(value)
@@ -224,8 +231,8 @@ class Outside:
             made = structure(seen)
         else:
             made = type(value)()
-        twin = Twin(slot, value, made, argument=False, real=children, whole=False)
-        tracer.twins.add(twin)
+        twin = ShadowCopy(slot, value, made, argument=False, real=children, whole=False)
+        recording.shadows.add(twin)
         self.register(made, slot)
         if not isinstance(value, tuple):  # it may hold itself
             seen = self.items(value, slot, structure)
@@ -253,16 +260,16 @@ class Outside:
 
     def judge_array(self, value: np.ndarray, slot: int) -> tuple[Any, Holds]:
         """An array becomes an input; how it lies to the arrays seen before is part of the test."""
-        tracer = self.tracer
+        recording = self.recording
         facts = array_facts(value)
         others = [
             (traced._rm_slot, relation(value, traced._rm_held))
-            for traced in tracer.lifted
-            if traced._rm_slot < slot and tracer.is_input(traced)
+            for traced in recording.lifted
+            if traced._rm_slot < slot and recording.is_input(traced)
         ]
-        seen = tracer.lift(value, slot)
+        seen = recording.lift(value, slot)
         if type(seen) is Traced and seen._rm_slot == slot:
-            tracer.mark_input(seen)
+            recording.mark_input(seen)
 
         def holds(other: Any, slots: list[Any]) -> bool:
             return array_facts(other) == facts and all(
@@ -282,7 +289,9 @@ class Outside:
         """The trace holds while an instance is none of the others of its class."""
         for other in tuple(others):
             if other is not owner and type(other) is type(owner):
-                self.relate(self.slot_of(owner), self.slot_of(other), same=False)
+                self.relate(
+                    self.recording.slot_of(owner), self.recording.slot_of(other), same=False
+                )
 
     def print_options(self) -> None:
         """Record how NumPy prints."""
@@ -295,7 +304,7 @@ class Outside:
         if value is _MISSING:
             value = getattr(builtins, name, _MISSING)
             if value is _MISSING:
-                self.tracer.effect("missing-name", f"there is no global {name}")
+                self.recording.effect("missing-name", f"there is no global {name}")
                 raise NameError(f"name {name!r} is not defined")
 
         def get(_slots: list[Any]) -> Any:
@@ -308,7 +317,7 @@ class Outside:
         """A module that is imported: to load one may do anything."""
         found = sys.modules.get(name)
         if found is None:
-            self.tracer.effect("unknown-call", f"the module {name} is loaded")
+            self.recording.effect("unknown-call", f"the module {name} is loaded")
         else:
             self.read(("module", name), lambda _: sys.modules.get(name), found, f"module {name}")
 
@@ -317,12 +326,12 @@ class Outside:
         try:
             value = cell.cell_contents
         except ValueError:
-            self.tracer.effect("missing-name", f"the variable {name} has no value")
+            self.recording.effect("missing-name", f"the variable {name} has no value")
             message = (
                 f"cannot access free variable {name!r} where it is not associated with a value"
             )
             raise NameError(f"{message} in enclosing scope") from None
-        slot, source = self.slot_of(fn), f"cell {name}"
+        slot, source = self.recording.slot_of(fn), f"cell {name}"
         if slot is None:
             return self.read(("cell", id(cell)), lambda _: cell.cell_contents, value, source)
         place = fn.__code__.co_freevars.index(name)
@@ -334,7 +343,7 @@ class Outside:
 
     def attribute(self, owner: Any, name: str, value: Any = _MISSING) -> Any:
         """An attribute of an outside object, module or class; ``value`` if it has been read."""
-        slot = self.slot_of(owner)
+        slot = self.recording.slot_of(owner)
         if self.changed and slot is not None:
             self.apart(owner, self.changed.values())
         if value is _MISSING:
@@ -371,7 +380,7 @@ class Outside:
 
     def of_function(self, fn: types.FunctionType, name: str) -> Any:
         """Defaults of a function: of an argument, whatever function it is then."""
-        slot, key, value = self.slot_of(fn), (name, id(fn)), getattr(fn, name)
+        slot, key, value = self.recording.slot_of(fn), (name, id(fn)), getattr(fn, name)
         if slot is None:
             return self.read(key, lambda _slots: getattr(fn, name), value, name)
         return self.read(key, lambda slots: getattr(slots[slot], name), value, name)

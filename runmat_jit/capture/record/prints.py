@@ -22,7 +22,7 @@ from runmat_jit.capture.replay.streams import (
     require_writable,
     write_again,
 )
-from runmat_jit.capture.tape.entries import Op
+from runmat_jit.capture.tape.entries import Call as Op
 from runmat_jit.capture.tape.lines import Line, warn_caller
 from runmat_jit.capture.tape.values import TEXT
 
@@ -40,10 +40,10 @@ def call_print(hooks: Hooks, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -
     args = tuple(map(hooks.shadowed, args))
     texts.read_options(tracer, args)
     known = named.keys() <= _NAMED and texts.has_plain_text(tracer, (*args, *named.values()))
-    known = known and (stream is None or tracer.outside.slot_of(stream) is not None)
+    known = known and (stream is None or tracer.slot_of(stream) is not None)
     target = sys.stdout if stream is None else stream
     takes = known and is_plain(target)
-    if not (takes and (tracer.steps.feeding or can_print(tracer, target, args))):
+    if not (takes and (tracer.tape.feeding or can_print(tracer, target, args))):
         return host_calls.run_effect(
             tracer, print, args, kwargs, "it prints what capture does not know"
         )
@@ -92,7 +92,7 @@ def call_stream(
     if fn.__name__ == "flush" and not args and not kwargs:
         return host_calls.run_host(tracer, flush_again, (stream,), {}, writes=True)
     takes = len(args) == 1 and not kwargs and is_text(args[0])
-    if not (takes and (tracer.steps.feeding or can_print(tracer, stream, args))):
+    if not (takes and (tracer.tape.feeding or can_print(tracer, stream, args))):
         return host_calls.run_effect(tracer, fn.real, args, kwargs, "it is given something else")
     return host_calls.run_host(tracer, write_again, (stream, *args), {}, writes=True)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from runmat_jit.capture.record import escape_barrier
 from runmat_jit.capture.record.result import encode_result
-from runmat_jit.capture.record.shadow_copies import Twin
+from runmat_jit.capture.record.shadow_copies import ShadowCopy
 from runmat_jit.capture.record.tracer import Tracer
 from runmat_jit.capture.replay.key import is_constant
 from runmat_jit.capture.replay.plain_objects import is_plain_class, is_plain_object
@@ -38,13 +38,13 @@ class Arguments:
         if (kind in SCALARS and kind is not bool) or is_number(value):
             slot = self.leaf(value)
             return self.tracer.lift(value, slot, frozenset((slot,)))
-        twin = self.tracer.twins.of_original(value)
+        twin = self.tracer.shadows.of_original(value)
         if twin is not None:
             return twin.copy
         apart = take_apart(value)
         if apart is not None:
             return self.lift_container(value, *apart)
-        if not is_constant(value) and self.tracer.outside.slot_of(value) is None:
+        if not is_constant(value) and self.tracer.slot_of(value) is None:
             self.object(value)
         return value
 
@@ -70,8 +70,8 @@ class Arguments:
             escape_barrier.beware(self.tracer, f"an argument, a {name}, has operators of its own")
         if structure.kind is tuple or is_namedtuple(value):
             return structure([self.lift(child) for child in children])
-        twin = Twin(self.leaf(value), value, structure([None] * len(children)), argument=True)
-        self.tracer.twins.add(twin)
+        twin = ShadowCopy(self.leaf(value), value, structure([None] * len(children)), argument=True)
+        self.tracer.shadows.add(twin)
         twin.real, twin.before = children, [self.lift(child) for child in children]
         write_back(twin.copy, structure(twin.before))
         self.tracer.own(twin.copy)
@@ -91,8 +91,7 @@ def record(
     lifted_kwargs = {name: arguments.lift(value) for name, value in kwargs.items()}
     assert len(tracer.encoder.leaves) == tracer.count, "the key lists the same leaves"
     try:
-        tracer.refresh_errstate()
-        tracer.first_token = tracer.token
+        tracer.begin()
         for method, slot in arguments.methods:
             tracer.outside.method(method, slot)
         lifted_args, lifted_kwargs = tracer.outside.defaults(fn, lifted_args, lifted_kwargs)
@@ -108,12 +107,8 @@ def record(
         real = tracer.release(result)
     finally:
         tracer.close()
-    steps = tracer.steps
     if exit_entry is None or not tracer.publishable:
         return real, None
-    steps.note(exit_entry)
-    steps.finish(exit_entry, tracer.count)
-    feed = steps.feed
-    settled = feed is None or (feed.whole and not steps.diverged)
+    found = tracer.tape.finish(exit_entry, tracer.count)
     tracer.forget()
-    return real, steps.head if settled else None
+    return real, found

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Sequence
+import types
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from runmat_jit.capture.record.fullgraph import not_whole
 from runmat_jit.capture.record.generators import draws
 from runmat_jit.capture.record.prints import tells
 from runmat_jit.capture.replay.bailout import Tally
 from runmat_jit.capture.replay.tree import Fork
 from runmat_jit.capture.tape import call_forms
-from runmat_jit.capture.tape.entries import Effect, Nest, Noted, Op, Ref, refs
+from runmat_jit.capture.tape.entries import (
+    Call,
+    Effect,
+    Entry,
+    Nest,
+    Operation,
+    Ref,
+    Single,
+    entries_of,
+    refs,
+)
+from runmat_jit.core.reasons import Reason
 from runmat_jit.core.source import SourceLine
 
 if TYPE_CHECKING:
@@ -54,30 +67,31 @@ class Record:
         tracer.balance.native = self.native
         ended = [effect for effect in self.effects if effect.reason == "trace-too-long"]
         if ended or self.native or self.driven:
-            tracer.steps.repeat_nothing()
-        tracer.steps.effects.extend(ended)  # others turn up again
+            tracer.tape.repeat_nothing()
+        tracer.tape.expect(ended)  # others turn up again
 
     def learn(self, tracer: Tracer) -> None:
         """Take in what a recording found out."""
-        steps, balance = tracer.steps, tracer.balance
-        feed, noted, programs = steps.feed, steps.entries, tracer.programs
-        if feed is not None:
-            noted, programs = [*feed.trail[: feed.end], *noted], [*feed.programs, *programs]
+        tape, balance = tracer.tape, tracer.balance
+        resume, noted, programs = tape.resume, entries_of(tape.items), tracer.programs
+        if resume is not None:
+            noted = [*resume.log[: resume.end], *noted]
+            programs = [*resume.programs, *programs]
         self.look_at(noted)
-        self.effects = tuple(steps.effects)
+        self.effects = tuple(tape.effects)
         self.refused = tuple(dict.fromkeys(tracer.refused))
         self.programs = tuple(programs)
         self.misses += 1
-        if feed is None:
+        if resume is None:
             self.single = balance.elements > 0 and not (balance.gains or balance.ours)
             self.native = balance.native
             too_long = any(effect.reason == "trace-too-long" for effect in self.effects)
             driven = tracer.boundary is not None or balance.is_worth_driving
             self.given_up = too_long and not driven
 
-    def look_at(self, noted: Sequence[Noted]) -> None:
+    def look_at(self, noted: Sequence[Entry]) -> None:
         """See what NumPy itself does in what was noted."""
-        calls = [entry for entry in noted if type(entry) is Op]  # others are of rows
+        calls = [entry for entry in noted if type(entry) is Call]
         self.host_calls = host_calls(noted)
         self.draws = draws(calls) or tells(calls)
 
@@ -98,53 +112,44 @@ class Counts:
     """Recordings that took over where a replay had left its tree."""
 
 
-def host_calls(noted: Sequence[Noted]) -> tuple[tuple[str, SourceLine | None], ...]:
+def host_calls(noted: Sequence[Entry]) -> tuple[tuple[str, SourceLine | None], ...]:
     """The calls on arrays that no kernel computes, each once, in order."""
     found: dict[tuple[str, SourceLine | None], None] = {}
-    numbers: set[int] | None = None
-    for call in noted:
-        if type(call) is not Op:
-            continue
-        if numbers is None:
-            numbers = numbers_of(noted)
-        if not is_single(call, numbers) and is_host_call(call):
-            found[str(call.fn.__name__), call.line] = None
+    numbers: set[int] = set()
+    for entry in noted:
+        if type(entry) is Operation:
+            if entry.out is not None and entry.meaning.shape == ():
+                numbers.add(entry.out)
+        elif type(entry) is Single:
+            numbers.add(entry.out)
+        elif type(entry) is Call and not is_single(entry, numbers) and is_host_call(entry):
+            line = None if entry.line is None else entry.line.source
+            found[str(entry.fn.__name__), line] = None
     return tuple(found)
 
 
-def numbers_of(noted: Iterable[Noted]) -> set[int]:
-    """The slots of single numbers that operations of rows give."""
-    repeated = [each for each in noted if isinstance(each, tuple)]
-    return {
-        out
-        for known, _, out, _ in repeated
-        if out is not None and known.pattern.meaning.shape == ()
-    }
-
-
-def is_single(op: Op, numbers: set[int]) -> bool:
+def is_single(call: Call, numbers: set[int]) -> bool:
     """Whether it computes with single numbers, or reads or writes one element.
 
-    ``numbers`` has the slots of those that calls have given, and gets this one's.
+    ``numbers`` has the slots of those that entries have given, and gets this one's.
     """
-    if op.fn is call_forms.SETITEM:
-        return is_position(op.args[1], numbers)
-    if not gives_number(op):
+    if call.fn is call_forms.SETITEM:
+        return is_position(call.args[1], numbers)
+    if not gives_number(call):
         return False
-    numbers.add(op.out.slot)
-    if op.fn is call_forms.GETITEM:
-        return is_position(op.args[1], numbers)
-    operands = [slot for arg in (*op.args, *op.kwargs.values()) for slot in refs(arg)]
+    numbers.add(call.out.slot)
+    if call.fn is call_forms.GETITEM:
+        return is_position(call.args[1], numbers)
+    operands = [slot for arg in (*call.args, *call.kwargs.values()) for slot in refs(arg)]
     return bool(operands) and numbers.issuperset(operands)
 
 
-def gives_number(op: Op) -> bool:
+def gives_number(call: Call) -> bool:
     """Whether the result is a single number, of NumPy's or of Python's."""
-    if type(op.out) is not Ref or op.view:
+    if type(call.out) is not Ref:
         return False
-    if op.meaning is not None:
-        return op.meaning.shape == ()
-    return op.structure is None or op.structure in _NUMBERS or is_generic(op.structure)
+    known = call.structure
+    return known is None or known in _NUMBERS or is_generic(known)
 
 
 def is_generic(structure: Any) -> bool:
@@ -160,12 +165,39 @@ def is_position(key: Any, numbers: set[int]) -> bool:
     return plain and numbers.issuperset(refs(key))
 
 
-def is_host_call(op: Op) -> bool:
+def is_host_call(op: Call) -> bool:
     """Whether NumPy computes it; views and Python's own arithmetic are nobody's work."""
-    if op.meaning is not None or op.view or getattr(op.fn, "tells", False):
+    if getattr(op.fn, "tells", False):
         return False
     if op.fn is call_forms.GETITEM or op.fn is call_forms.SETITEM:
         return bool(refs(op.args[1]))  # by arrays; other keys are views and elements
     kinds = call_forms.MethodCall | call_forms.UfuncMethod | np.ufunc
     module = str(getattr(op.fn, "__module__", ""))
     return op.fn is operator.matmul or isinstance(op.fn, kinds) or module.startswith("numpy")
+
+
+def reasons_of(record: Record) -> tuple[Reason, ...]:
+    """Everything that a recording found which keeps it from being one compiled whole."""
+    effects = [Reason(e.reason, e.detail, e.line.short() if e.line else "") for e in record.effects]
+    refused = [
+        Reason("one-by-one", f"operations ran one by one: {detail}") for detail in record.refused
+    ]
+    devices = [
+        Reason("not-on-device", program.device_reason)
+        for program in record.programs
+        if program.device_reason
+    ]
+    return tuple(dict.fromkeys((*effects, *refused, *devices)))
+
+
+def require_whole(fn: types.FunctionType, record: Record) -> None:
+    """Refuse a recording of which Python, or NumPy, would have to do a part at each call.
+
+    Raises:
+        CaptureError: with the first reason.
+
+    """
+    reasons = reasons_of(record)
+    if reasons:
+        line = record.effects[0].line if record.effects else None
+        raise not_whole(fn, reasons[0], line)

@@ -11,16 +11,14 @@ import gc
 import types
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from runmat_jit.capture.record.flags import TracedFlags
+from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.traced import Traced, TracedMethod
 from runmat_jit.capture.replay.streams import StreamMethod
 from runmat_jit.capture.source.hook_calls import RUNTIME
 from runmat_jit.capture.tape.pytree import is_namedtuple, is_plain_dataclass
-
-if TYPE_CHECKING:
-    from runmat_jit.capture.record.tracer import Tracer
 
 _LEAVES = (int, float, complex, bool, str, bytes, type(None), type, types.ModuleType)
 
@@ -28,27 +26,27 @@ _LEAVES = (int, float, complex, bool, str, bytes, type(None), type, types.Module
 class Release:
     """Walks values once; ``disown``: the recording may no longer store into what it meets."""
 
-    def __init__(self, tracer: Tracer, *, disown: bool) -> None:
-        self.tracer, self.disown = tracer, disown
+    def __init__(self, recording: Recording, *, disown: bool) -> None:
+        self.recording, self.disown = recording, disown
         self.done: dict[int, tuple[Any, Any]] = {}
 
     def __call__(self, value: Any) -> Any:
         """The value with nothing traced in it."""
         kind = type(value)
         if kind is Traced:
-            return self.tracer.value(value)
+            return self.recording.value(value)
         if kind in _LEAVES:
             return value
         if kind is TracedFlags:
-            return self.tracer.value(value._rm_value).flags
+            return self.recording.value(value._rm_value).flags
         if kind is StreamMethod:
             return value.real
         if kind is TracedMethod:
-            return getattr(self.tracer.value(value.__self__), value.__name__)
+            return getattr(self.recording.value(value.__self__), value.__name__)
         found = self.done.get(id(value))
         if found is not None:
             return found[1]
-        twin = self.tracer.twins.of_copy(value)
+        twin = self.recording.shadows.of_copy(value)
         if twin is not None:
             return twin.original
         self.done[id(value)] = value, value
@@ -80,14 +78,14 @@ class Release:
                 self(below)
         elif isinstance(value, BaseException):
             self.error(value)
-        elif self.tracer.owns(value) or is_plain_dataclass(value):
+        elif self.recording.owns(value) or is_plain_dataclass(value):
             self.attributes(value)
         return value
 
     def container(self, value: Any) -> Any:
         """A mutable container, in place."""
         if self.disown:
-            self.tracer.owned.pop(id(value), None)
+            self.recording.disown(value)
         if isinstance(value, dict):
             for key, item in list(value.items()):
                 real_key, real = self(key), self(item)
@@ -139,7 +137,7 @@ class Release:
     def attributes(self, value: Any) -> None:
         """The attributes of an object, in place."""
         if self.disown:
-            self.tracer.owned.pop(id(value), None)
+            self.recording.disown(value)
         if hasattr(value, "__dict__"):
             for name, item in list(vars(value).items()):
                 real = self(item)

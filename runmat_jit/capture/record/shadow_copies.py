@@ -15,7 +15,7 @@ from runmat_jit.capture.tape.pytree import take_apart, write_back
 
 
 @dataclass(slots=True)
-class Twin:
+class ShadowCopy:
     """A container and its copy.
 
     ``before`` holds the copy's children as they were made, ``real`` the original's as they were
@@ -34,7 +34,7 @@ class Twin:
     def changed(self) -> bool:
         """Whether the program changed the copy since it was made."""
         after, target = take_apart(self.copy), take_apart(self.original)
-        assert after is not None, "twins are containers"
+        assert after is not None, "shadow copies are containers"
         assert target is not None, "originals are containers"
         return after[0] != target[0] or not same_items(after[1], self.before)
 
@@ -44,27 +44,27 @@ def same_items(a: list[Any], b: list[Any]) -> bool:
     return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
 
 
-class Twins:
-    """The twins of one recording."""
+class ShadowCopies:
+    """The shadow copies of one recording."""
 
     def __init__(self) -> None:
-        self.all: list[Twin] = []
-        self._by_copy: dict[int, Twin] = {}
-        self._by_original: dict[int, Twin] = {}
+        self.all: list[ShadowCopy] = []
+        self._by_copy: dict[int, ShadowCopy] = {}
+        self._by_original: dict[int, ShadowCopy] = {}
 
-    def add(self, twin: Twin) -> None:
+    def add(self, shadow: ShadowCopy) -> None:
         """Remember a pair."""
-        self.all.append(twin)
-        self._by_copy[id(twin.copy)] = twin
-        self._by_original[id(twin.original)] = twin
+        self.all.append(shadow)
+        self._by_copy[id(shadow.copy)] = shadow
+        self._by_original[id(shadow.original)] = shadow
 
-    def of_copy(self, value: Any) -> Twin | None:
-        """The twin whose copy this is."""
+    def of_copy(self, value: Any) -> ShadowCopy | None:
+        """The pair whose copy this is."""
         found = self._by_copy.get(id(value))
         return found if found is not None and found.copy is value else None
 
-    def of_original(self, value: Any) -> Twin | None:
-        """The twin whose original this is."""
+    def of_original(self, value: Any) -> ShadowCopy | None:
+        """The pair whose original this is."""
         found = self._by_original.get(id(value))
         return found if found is not None and found.original is value else None
 
@@ -74,32 +74,32 @@ class Twins:
         The program's own go to its arguments; those to outside containers were made by code that
         no hook sees, such as ``__enter__``, and that was given a copy.
         """
-        for twin in self.all:
-            if isinstance(twin.original, tuple) or not twin.whole or not twin.changed():
+        for shadow in self.all:
+            if isinstance(shadow.original, tuple) or not shadow.whole or not shadow.changed():
                 continue
-            apart = take_apart(twin.copy)
-            assert apart is not None, "twins are containers"
+            apart = take_apart(shadow.copy)
+            assert apart is not None, "shadow copies are containers"
             structure, children = apart
-            twin.before = children
-            twin.real = [release(child) for child in children]
-            write_back(twin.original, structure(twin.real))
+            shadow.before = children
+            shadow.real = [release(child) for child in children]
+            write_back(shadow.original, structure(shadow.real))
 
     def pull(self, lift: Callable[[Any], Any]) -> None:
         """Bring what unknown code changed in the originals into the copies."""
-        for twin in self.all:
-            if isinstance(twin.original, tuple) or not twin.whole:
+        for shadow in self.all:
+            if isinstance(shadow.original, tuple) or not shadow.whole:
                 continue
-            apart = take_apart(twin.original)
-            copy = take_apart(twin.copy)
+            apart = take_apart(shadow.original)
+            copy = take_apart(shadow.copy)
             assert apart is not None, "originals are containers"
-            assert copy is not None, "twins are containers"
+            assert copy is not None, "shadow copies are containers"
             structure, children = apart
-            if structure == copy[0] and same_items(children, twin.real):
+            if structure == copy[0] and same_items(children, shadow.real):
                 continue
             seen = [self._seen(child, lift) for child in children]
-            write_back(twin.copy, structure(seen))
-            twin.real, twin.before = children, seen
+            write_back(shadow.copy, structure(seen))
+            shadow.real, shadow.before = children, seen
 
     def _seen(self, child: Any, lift: Callable[[Any], Any]) -> Any:
-        twin = self.of_original(child)
-        return lift(child) if twin is None else twin.copy
+        shadow = self.of_original(child)
+        return lift(child) if shadow is None else shadow.copy

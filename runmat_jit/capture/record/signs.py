@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from runmat_jit.capture.tape.pending import Operand, Pending, ScalarOperand
+from runmat_jit.capture.tape.entries import Operand, Operation, ScalarOperand
 from runmat_jit.capture.tape.storage import Geometry, Storage
 from runmat_jit.ops.sign import Fact, Sign, Top, fact_of_number
 
@@ -19,7 +19,7 @@ _NOTHING = Fact(Sign.ANY)
 _TRUTH = Fact(Sign.CLEAR, top=Top.ONE)
 
 
-def sign_of(pending: Sequence[Pending], value: Traced) -> Sign:
+def sign_of(pending: Sequence[Operation], value: Traced) -> Sign:
     """What holds for all elements of a value of this call; nothing is computed."""
     at = value._rm_geometry
     if at is None:
@@ -30,7 +30,7 @@ def sign_of(pending: Sequence[Pending], value: Traced) -> Sign:
     return known.get(at.storage, _NOTHING).sign
 
 
-def _note(known: dict[Storage, Fact], operation: Pending) -> None:
+def _note(known: dict[Storage, Fact], operation: Operation) -> None:
     """An operation writes a new storage, or part of one that keeps its other elements."""
     storage, made = operation.target.storage, _result(known, operation)
     if storage in known or storage.memory is not None:
@@ -39,7 +39,7 @@ def _note(known: dict[Storage, Fact], operation: Pending) -> None:
     known[storage] = made
 
 
-def _result(known: dict[Storage, Fact], operation: Pending) -> Fact:
+def _result(known: dict[Storage, Fact], operation: Operation) -> Fact:
     what = operation.meaning
     if what.dtype.kind == "b":
         return _TRUTH

@@ -119,7 +119,7 @@ def has_plain_text(tracer: Tracer, value: Any, depth: int = 0) -> bool:
         return True
     if depth > DEPTH_LIMIT:
         return False
-    known = kind in (tuple, list, dict) or tracer.outside.slot_of(value) is None
+    known = kind in (tuple, list, dict) or tracer.slot_of(value) is None
     methods = [getattr(kind, name) for name in ("__str__", "__repr__", "__format__")]
     own = any(type(m) is types.FunctionType and not is_library(m) for m in methods)
     return (

@@ -12,21 +12,50 @@ import math
 import operator
 import sys
 import types
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Protocol
 
 import numpy as np
 
-from runmat_jit.capture.tape.pending import Form
+from runmat_jit.capture.tape.entries import AbstractValue
+from runmat_jit.capture.tape.storage import Geometry
 from runmat_jit.capture.tape.values import ARRAY, NOTHING
 from runmat_jit.runtime.arrays import residence_of
 
-if TYPE_CHECKING:
-    from runmat_jit.capture.record.tracer import Tracer
-    from runmat_jit.capture.tape.storage import Geometry
-
+CONSTANT = -1
+"""The slot of NumPy scalars that are part of the program: none."""
 REFERENCES_OF_CALL = 2
 """References to a value while its method is called: the method's, and that of counting them."""
+
+
+class Operations(Protocol):
+    """What traced values ask of their recording."""
+
+    symbols: Any
+    outside: Any
+
+    @property
+    def passive(self) -> bool: ...
+
+    def attribute(self, value: Traced, name: str) -> Any: ...
+    def call(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any: ...
+    def count_of(self, shape: tuple[int, ...]) -> Any: ...
+    def getitem(self, value: Traced, key: Any) -> Any: ...
+    def is_input(self, value: Traced) -> bool: ...
+    def inplace(self, fn: Any, target: Traced, other: Any) -> Any: ...
+    def leak(self, value: Traced, detail: str) -> Any: ...
+    def look(self, value: Traced, use: str) -> Any: ...
+    def method(self, value: Traced, name: str, args: tuple[Any, ...], kwargs: Any) -> Any: ...
+    def numpy(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any: ...
+    def operator(self, fn: Any, args: tuple[Any, ...]) -> Any: ...
+    def resize(self, value: Traced, args: tuple[Any, ...], kwargs: Any, held: int) -> None: ...
+    def set_attribute(self, target: Traced, name: str, value: Any) -> None: ...
+    def setitem(self, target: Traced, key: Any, value: Any) -> None: ...
+    def shape_of(self, shape: tuple[int, ...]) -> tuple[Any, ...]: ...
+    def truth(self, value: Traced) -> bool: ...
+    def ufunc(self, fn: np.ufunc, method: str, args: Any, kwargs: Any) -> Any: ...
+    def value(self, traced: Traced) -> Any: ...
+    def writable(self, value: Traced) -> bool: ...
 
 
 class Traced:
@@ -34,8 +63,8 @@ class Traced:
 
     __slots__ = (
         "__weakref__",
+        "_rm_abstract",  # None until it is asked for, and after its geometry has changed
         "_rm_extent",  # of lengths that the program asked for: the formula
-        "_rm_form",  # None until it is asked for, and after its geometry has changed
         "_rm_geometry",  # where its elements lie (arrays and pending NumPy scalars)
         "_rm_held",  # the real value; None while pending
         "_rm_kind",
@@ -49,18 +78,18 @@ class Traced:
 
     def __init__(
         self,
-        tracer: Tracer,
+        tracer: Operations,
         slot: int,
         kind: str,
         geometry: Geometry | None = None,
-        form: Form | None = None,
+        abstract: AbstractValue | None = None,
         *,
         held: Any = None,
         roots: frozenset[int] | None = None,
     ) -> None:
         self._rm_tracer, self._rm_slot, self._rm_kind = tracer, slot, kind
         self._rm_held, self._rm_geometry, self._rm_roots = held, geometry, roots
-        self._rm_form = form
+        self._rm_abstract = abstract
         self._rm_origin: Any = None
         self._rm_extent: Any = None
         self._rm_standin: Any = None

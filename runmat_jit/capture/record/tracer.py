@@ -1,4 +1,4 @@
-"""Records one call.
+"""Records one call: operations of traced values arrive here.
 
 Values of covered rows are deferred: recorded with their dtype, shape and layout, computed in
 batches when something asks for a value. Everything else is run by NumPy or Python at once. What
@@ -8,131 +8,44 @@ cannot be repeated is an effect: pending values are computed first, and the trac
 from __future__ import annotations
 
 import operator
-import types
-import weakref
 from collections.abc import Callable, Mapping
-from threading import get_ident
 from typing import Any
 
 import numpy as np
 
 from runmat_jit.capture import callables
-from runmat_jit.capture.array import Boundary
 from runmat_jit.capture.record import (
     batches,
     branches,
+    constants,
     deferral,
     element_access,
-    elements,
     escape_barrier,
     host_calls,
     lengths,
     resized,
     views,
 )
-from runmat_jit.capture.record.balance import Balance
-from runmat_jit.capture.record.batch_cache import KnownBatches
 from runmat_jit.capture.record.concrete import concrete_key
 from runmat_jit.capture.record.encoder import Encoder
 from runmat_jit.capture.record.fullgraph import not_whole
-from runmat_jit.capture.record.inline_cache import Patterns
 from runmat_jit.capture.record.outside import Outside
+from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.release import Release
-from runmat_jit.capture.record.shadow_copies import Twins
-from runmat_jit.capture.record.step_log import Steps
 from runmat_jit.capture.record.traced import Traced, TracedMethod
-from runmat_jit.capture.replay.resume import Feed
-from runmat_jit.capture.shapes.families import Symbols
 from runmat_jit.capture.tape import call_forms
 from runmat_jit.capture.tape.entries import Effect
-from runmat_jit.capture.tape.lines import Line, Lines
-from runmat_jit.capture.tape.pending import Pending
-from runmat_jit.capture.tape.storage import Storage, Watch, watch
-from runmat_jit.capture.tape.values import ARRAY, GENERIC, NOTHING, PYTHON, TEXT
-from runmat_jit.core.errstate import ErrorState, ErrorStates, current_errstate, warnings_raise
-from runmat_jit.core.protocols import Executor
+from runmat_jit.capture.tape.values import ARRAY, NOTHING, PYTHON, TEXT
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.source import SourceLine
 
-PENDING_LIMIT = 2000
-"""Pending operations after which a batch is computed: bounds memory and compile time."""
 
+class Tracer(Recording):
+    """A recording that operations of :class:`Traced` values can be sent to."""
 
-class Tracer:
-    """The state of one recording; operations of :class:`Traced` values arrive here."""
-
-    def __init__(
-        self,
-        executor: Executor,
-        states: ErrorStates,
-        lines: Lines,
-        slots: int,
-        *,
-        patterns: Patterns | None = None,
-        known_batches: KnownBatches | None = None,
-        feed: Feed | None = None,
-        whole: types.FunctionType | None = None,
-        boundary: Boundary | None = None,
-        symbols: Symbols | None = None,
-        varying: frozenset[str] = frozenset(),
-    ) -> None:
-        self.executor = executor if boundary is None else executor.resident()
-        self.states, self.lines, self.boundary = states, lines, boundary
-        self.symbols = symbols  # what the extents of arguments are called, if they have names
-        self.varying = varying  # the names of reads that give data
-        self.whole = whole  # the function that is to be captured whole, or else to raise
-        self.patterns = Patterns() if patterns is None else patterns
-        self.known_batches = known_batches
-        self.thread = get_ident()
-        self.count = slots
-        self.pending: list[Pending] = []
-        self.steps = Steps(feed, measured=symbols is not None)
-        self.encoder, self.outside, self.twins = Encoder(self), Outside(self), Twins()
-        self.inputs: set[int] = set()
-        self.known: dict[int, weakref.ref[Traced]] = {}  # a real array's traced value, by identity
-        self.lifted: list[Traced] = []  # the inputs: each has one traced value to the end
-        self.token: Any = None
-        self.first_token: Any = None
-        self.state = ErrorState(frozenset(), immediate=False)
-        self.immediate = self.writes_pending = False
-        self.at_once = False  # from here on to the end of the call
-        self.refused: list[str] = []
-        self.programs: list[Any] = []  # of every batch, for explanations
-        self.owned: dict[int, Any] = {}  # objects that the recording itself made
-        self.balance, self.recipes = Balance(), elements.Recipes()
-        self.loose = False  # the program may hold real arrays, and read their memory unseen
-        self.wary = False  # code that no hook sees may run at any time, and write to them, too
-        self.closed, self.suspended = False, 0  # the call is over; unknown code is running
-        self.dead: list[Watch] = []  # what the program has forgotten since steps were told
-        self.watches: list[Watch] = []
-        self.resuming = feed is not None  # a replay has done the beginning
-
-    @property
-    def passive(self) -> bool:
-        """Whether code that runs now is not to be recorded: it is unknown, or it came later."""
-        return self.closed or bool(self.suspended) or get_ident() != self.thread
-
-    def begin_boundary(self, kind: type[Boundary] = Boundary) -> Boundary:
-        """The call's boundary, made where arrays of ours turn up first: then nothing is kept."""
-        if self.boundary is None:
-            self.boundary, self.executor = kind(), self.executor.resident()
-        return self.boundary
-
-    # -- errors of NumPy ---------------------------------------------------------------------------
-    def refresh_errstate(self) -> None:
-        """Follow ``np.errstate``: operations recorded under another state are computed first."""
-        if self.resuming and not self.steps.feeding:
-            self.resuming, self.token = False, None
-        token = current_errstate()
-        if token is not self.token:
-            self.flush()
-            self.token = token
-            state = self.state = self.states.current()
-            raising = bool(state.warn) and warnings_raise()
-            self.immediate = self.at_once or state.immediate or raising
-            self.immediate = self.immediate and not self.resuming  # a replay has reported them
-            if self.immediate and self.publishable:
-                self.effect("events-raise", "NumPy is to report floating-point events at once")
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.encoder, self.outside = Encoder(self), Outside(self)
 
     # -- effects and looks -------------------------------------------------------------------------
     def effect(self, reason: str, detail: str, line: SourceLine | None = None) -> None:
@@ -145,8 +58,8 @@ class Tracer:
         """
         self.flush()
         entry = Effect(reason, detail, line or self.line())
-        self.steps.stop(entry)
-        self.steps.note(entry)
+        self.tape.stop(entry)
+        self.tape.note(entry)
         if self.whole is not None and reason != "exception":
             raise not_whole(self.whole, Reason(reason, detail), entry.line)
 
@@ -167,11 +80,6 @@ class Tracer:
     look, truth = branches.look, branches.truth  # Python decides by a value
 
     # -- values ------------------------------------------------------------------------------------
-    def slot(self) -> int:
-        """A new slot."""
-        self.count += 1
-        return self.count - 1
-
     def value(self, traced: Traced) -> Any:
         """The real value of a traced one, computed if it is pending."""
         at = traced._rm_geometry
@@ -187,65 +95,9 @@ class Tracer:
             self.boundary.show(traced._rm_held)
         return traced._rm_held
 
-    def materialize(self, traced: Traced) -> Any:
-        """The value of a traced array or NumPy scalar that has just been computed."""
-        if traced._rm_origin is not None:
-            parent, fn, args, kwargs = traced._rm_origin
-            return fn(self.value(parent), *args, **kwargs)
-        assert traced._rm_geometry is not None, "a traced value has a value or a place"
-        memory, hollow = traced._rm_geometry.storage.memory, traced._rm_geometry.storage.hollow
-        assert self.steps.feeding or not hollow, "a value that a replay had freed is asked for"
-        assert memory is not None, "flush() computes every live storage"
-        return memory[()] if traced._rm_kind == GENERIC else memory
-
-    def is_pending(self, value: Traced) -> bool:
-        """Whether the value of a traced one is not computed yet."""
-        at = value._rm_geometry
-        return at is not None and at.storage.memory is None
-
     def raw(self, value: Any) -> Any:
         """Real values for the traced ones inside ``value``."""
         return self.encoder.raw(value)
-
-    def remember(self, array: np.ndarray, traced: Traced) -> None:
-        """The traced value of a real array, while the program holds it."""
-        self.known[id(array)] = weakref.ref(traced)
-
-    def adopt(self, array: np.ndarray) -> Traced | None:
-        """The traced value of a real array that turned up in the program, if there is one."""
-        reference = self.known.get(id(array))
-        found = None if reference is None else reference()
-        return found if found is not None and found._rm_held is array else None
-
-    def mark_input(self, value: Traced) -> None:
-        """An array that a replay finds in a slot before anything runs."""
-        self.inputs.add(value._rm_slot)
-        self.lifted.append(value)
-
-    def is_input(self, value: Traced) -> bool:
-        """Whether the array is an argument or was read from outside."""
-        return value._rm_slot in self.inputs
-
-    def own(self, made: Any) -> Any:
-        """Remember an object that the recording made: stores into it are no effects."""
-        self.owned[id(made)] = made
-        return made
-
-    def owns(self, value: Any) -> bool:
-        """Whether the recording made this object."""
-        return self.owned.get(id(value)) is value
-
-    def may_change(self, container: Any) -> bool:
-        """Whether a container is the recording's own.
-
-        Others are copies of what lies outside, or, after an effect, may have come from anywhere.
-        """
-        if self.owns(container):
-            return True
-        if self.twins.of_copy(container) is not None or not self.publishable:
-            return False
-        self.own(container)  # made by Python, such as the list of a starred target
-        return True
 
     def writable(self, value: Traced) -> bool:
         """Whether NumPy would let the program write to this array."""
@@ -255,44 +107,15 @@ class Tracer:
         """The traced value of a real array or scalar (the same one for the same array)."""
         return self.encoder.lift(value, slot, roots)
 
+    def encode(self, value: Any) -> Any:
+        """Refs for the traced values inside ``value``."""
+        return self.encoder.encode(value)
+
     def flush(self) -> None:
         """Compute everything that is pending."""
         if self.pending:
-            self.writes_pending = False
             batches.flush(self)
-            self.steps.free(self.dead)
-
-    def defer(self, operation: Pending) -> None:
-        """Add a pending operation."""
-        self.pending.append(operation)
-        if len(self.pending) >= PENDING_LIMIT:
-            self.flush()
-
-    def new_storage(self, storage: Storage, kind: str) -> Traced:
-        """The traced value of a storage whose contents are pending."""
-        made = Traced(self, storage.slot, kind, geometry=storage.geometry())
-        storage.scalar = kind == GENERIC
-        storage.owned_by(made, self.dead, is_freed=storage.is_freed)
-        return made
-
-    def watch(self, value: Traced) -> None:
-        """Have a replay forget a view when the program does."""
-        self.watches.append(watch(value, value._rm_slot, self.dead))
-
-    # -- where the program is ----------------------------------------------------------------------
-    @property
-    def publishable(self) -> bool:
-        """Whether the trace may be repeated without Python."""
-        return self.steps.publishable
-
-    def here(self) -> Line | None:
-        """The user's line that is running."""
-        return self.lines.here()
-
-    def line(self) -> SourceLine | None:
-        """The user's line that is running, for messages."""
-        line = self.lines.here()
-        return None if line is None else line.source
+            self.tape.free()
 
     # -- operations, as Traced sends them ----------------------------------------------------------
     def operator(self, fn: Any, args: tuple[Any, ...]) -> Any:
@@ -321,10 +144,15 @@ class Tracer:
 
     def call(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """One operation: defer it, find it to be a view, or run it."""
-        if self.closed or self.suspended or get_ident() != self.thread:  # as passive
+        if self.passive:
             return fn(*self.raw(tuple(args)), **self.raw(dict(kwargs)))
-        if self.resuming or current_errstate() is not self.token:
-            self.refresh_errstate()
+        if self.has_constants:
+            args = constants.unwrap(tuple(args))
+            kwargs = {name: constants.unwrap(value) for name, value in kwargs.items()}
+            made = constants.fold(self, fn, args, kwargs)
+            if made is not constants.NO_CONSTANT:
+                return made
+        self.check_errstate()
         if not self.immediate:
             done, result = deferral.attempt(self, fn, args, kwargs)
             if done:
@@ -332,6 +160,9 @@ class Tracer:
         done, result = views.attempt(self, fn, args, kwargs)
         if done:
             return result
+        made = constants.fold(self, fn, args, kwargs)
+        if made is not constants.NO_CONSTANT:
+            return made
         return host_calls.run(self, fn, args, kwargs)
 
     def inplace(self, fn: Any, target: Traced, other: Any) -> Any:
@@ -369,27 +200,20 @@ class Tracer:
         views.moved(self, target)
 
     # -- the end -----------------------------------------------------------------------------------
-    def encode(self, value: Any) -> Any:
-        """Refs for the traced values inside ``value``."""
-        return self.encoder.encode(value)
-
     def close(self) -> None:
         """Compute what is pending; values that escaped behave as real ones from now on."""
         try:
             self.flush()
-            self.twins.push(self.release)
+            self.shadows.push(self.release)
             if self.boundary is not None and not self.publishable:
                 self.boundary.distrust()
         finally:
-            self.closed = True
-            self.known.clear()
-            self.lifted.clear()
+            self.end()
 
     def forget(self) -> None:
         """Let the values of the call go, which did not escape: nobody else may find them alive."""
         self.encoder.leaves.clear()
-        self.outside, self.twins = Outside(self), Twins()
-        self.owned.clear()
-        self.steps.view_ops.clear()
-        if self.steps.feed is not None:
-            self.steps.feed.slots.clear()
+        self.outside = Outside(self)
+        self.forget_values()
+        if self.tape.resume is not None:
+            self.tape.resume.slots.clear()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,18 +11,15 @@ from runmat_jit.capture import callables
 from runmat_jit.capture.record import escape_barrier, lengths
 from runmat_jit.capture.record.concrete import MISS, concrete_integer, concrete_key
 from runmat_jit.capture.record.encoder import holds_traced
+from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.shapes import symbolic_geometry
 from runmat_jit.capture.tape import call_forms
-from runmat_jit.capture.tape.entries import Compute, Op
-from runmat_jit.capture.tape.pending import Pending
+from runmat_jit.capture.tape.entries import Compute, CoveredCall, Operation, View
 from runmat_jit.capture.tape.storage import Storage
 from runmat_jit.capture.tape.values import ARRAY, GENERIC
 from runmat_jit.core.types import COMPILED_DTYPES
 from runmat_jit.ops.table import ROWS
-
-if TYPE_CHECKING:
-    from runmat_jit.capture.record.tracer import Tracer
 
 _BASIC = (int, np.integer, slice, type(None), type(Ellipsis))
 
@@ -39,7 +36,7 @@ def is_basic(key: Any) -> bool:
 
 
 def attempt(
-    tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    recording: Recording, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> tuple[bool, Any]:
     """Whether the call gave views of its first operand, and the traced result."""
     getitem = fn is call_forms.GETITEM
@@ -54,15 +51,15 @@ def attempt(
         return MISS
     if copies(fn, args[0], rest, kwargs):
         return MISS
-    source = shape_array(tracer, args[0])
+    source = shape_array(recording, args[0])
     made = fn(source, *numbers, **kwargs)
     if made is source:
         if fn is np.ascontiguousarray:  # of another layout it is a copy
             symbolic_geometry.settle(args[0]._rm_geometry)
         return True, args[0]
     if getitem and not isinstance(made, np.ndarray):
-        return element(tracer, args[0], rest[0])
-    traced = adopt(tracer, args[0], made, (fn, rest, kwargs))
+        return element(recording, args[0], rest[0])
+    traced = adopt(recording, args[0], made, (fn, rest, kwargs))
     if traced is None:
         symbolic_geometry.settle(args[0]._rm_geometry)  # of another layout it may be a view
         return MISS
@@ -83,7 +80,7 @@ def copies(fn: Any, value: Traced, rest: tuple[Any, ...], kwargs: Mapping[str, A
     return contiguous and getattr(fn, "__name__", "") == "__array__"
 
 
-def shape_array(tracer: Tracer, value: Traced) -> np.ndarray:
+def shape_array(recording: Recording, value: Traced) -> np.ndarray:
     """The real array, or a stand-in of its geometry while its memory is pending."""
     at = value._rm_geometry
     assert at is not None, "arrays have a geometry"
@@ -93,28 +90,28 @@ def shape_array(tracer: Tracer, value: Traced) -> np.ndarray:
         return value._rm_held  # type: ignore[no-any-return]  # arrays hold arrays
     if at.storage.memory is not None:
         # the memory exists: writes to it may be pending, but views of it are what they are
-        held = at.storage.memory if value._rm_origin is None else remake(tracer, value)
+        held = at.storage.memory if value._rm_origin is None else remake(recording, value)
         value._rm_held = held
         return held
     if value._rm_origin is None:
         return at.storage.array()
     if value._rm_standin is None:
-        value._rm_standin = remake(tracer, value)
+        value._rm_standin = remake(recording, value)
     return value._rm_standin  # type: ignore[no-any-return]  # remake() gives arrays
 
 
-def remake(tracer: Tracer, value: Traced) -> np.ndarray:
+def remake(recording: Recording, value: Traced) -> np.ndarray:
     """Apply the call that made a view to its parent's array again."""
     parent, fn, rest, kwargs = value._rm_origin
-    return fn(shape_array(tracer, parent), *rest, **kwargs)  # type: ignore[no-any-return]  # as before
+    return fn(shape_array(recording, parent), *rest, **kwargs)  # type: ignore[no-any-return]  # as before
 
 
-def adopt(tracer: Tracer, parent: Traced, made: Any, origin: tuple[Any, ...]) -> Any:
+def adopt(recording: Recording, parent: Traced, made: Any, origin: tuple[Any, ...]) -> Any:
     """The traced value of a view, or of each view in a list; None if anything is no view."""
     fn, rest, kwargs = origin
     if isinstance(made, (list, tuple)):
         parts = [
-            adopt(tracer, parent, part, (pick(fn, number), rest, kwargs))
+            adopt(recording, parent, part, (pick(fn, number), rest, kwargs))
             for number, part in enumerate(made)
         ]
         return None if any(part is None for part in parts) else type(made)(parts)
@@ -124,18 +121,18 @@ def adopt(tracer: Tracer, parent: Traced, made: Any, origin: tuple[Any, ...]) ->
     if place is None:
         return None
     place = symbolic_geometry.view_of(at, place, fn, lengths.in_formulas(rest), kwargs)
-    slot = tracer.slot()
-    view = Traced(tracer, slot, ARRAY, geometry=place.at_slot(slot))
+    slot = recording.slot()
+    view = Traced(recording, slot, ARRAY, geometry=place.at_slot(slot))
     view._rm_origin = (parent, fn, lengths.in_numbers(rest), kwargs)
     if at.storage.memory is not None:
         view._rm_held = made
-        tracer.remember(made, view)
+        recording.remember(made, view)
     else:
         view._rm_standin = made
-    tracer.watch(view)
-    args = (tracer.encode(parent), *map(tracer.encode, rest))
-    named = {name: tracer.encode(value) for name, value in kwargs.items()}
-    tracer.steps.add_view(Op(fn, args, named, tracer.encode(view), tracer.line(), view=True))
+    recording.watch(view)
+    args = (recording.encode(parent), *map(recording.encode, rest))
+    named = {name: recording.encode(value) for name, value in kwargs.items()}
+    recording.tape.note(View(fn, args, named, slot, recording.here()))
     return view
 
 
@@ -149,9 +146,9 @@ def pick(fn: Any, number: int) -> Any:
     return picked
 
 
-def element(tracer: Tracer, value: Traced, key: Any) -> tuple[bool, Any]:
+def element(recording: Recording, value: Traced, key: Any) -> tuple[bool, Any]:
     """One element as a NumPy scalar: a deferred copy."""
-    source = shape_array(tracer, value)
+    source = shape_array(recording, value)
     parts = key if type(key) is tuple else (key,)
     whole = parts if Ellipsis in parts else (*parts, Ellipsis)
     at = value._rm_geometry
@@ -162,20 +159,23 @@ def element(tracer: Tracer, value: Traced, key: Any) -> tuple[bool, Any]:
     place = symbolic_geometry.view_of(
         at, place, call_forms.GETITEM, (lengths.in_formulas(whole),), {}
     )
-    storage = Storage(tracer.slot(), place.dtype, (), ())
-    traced = tracer.new_storage(storage, GENERIC)
-    line = tracer.here()
+    storage = Storage(recording.slot(), place.dtype, (), ())
+    traced = recording.new_storage(storage, GENERIC)
+    line = recording.here()
     meaning = Compute(ROWS["copy"], (place.dtype,), {"order": "K"}, place.dtype, ())
-    pattern = tracer.patterns.pattern(meaning, tracer.patterns.form(place.dtype, (), (), GENERIC))
-    tracer.defer(Pending(pattern, (place,), storage.geometry(), line, tracer.steps.count))
-    entry = (tracer.encode(value), tracer.encode(key))
-    where = None if line is None else line.source
-    tracer.steps.note(Op(call_forms.GETITEM, entry, {}, tracer.encode(traced), where))
-    escape_barrier.settle(tracer, (place,), writes=False)
+    cache = recording.inline_cache
+    pattern = cache.pattern(meaning, cache.abstract(place.dtype, (), (), GENERIC))
+    entry = (recording.encode(value), recording.encode(key))
+    call = CoveredCall(pattern, call_forms.GETITEM, entry, {})
+    slot, number = storage.slot, recording.tape.count
+    operation = Operation(call, None, slot, line, number, (place,), storage.geometry())
+    recording.tape.note_operation(operation)
+    recording.defer(operation)
+    escape_barrier.settle(recording, (place,), writes=False)
     return True, traced
 
 
-def basic_view(tracer: Tracer, target: Any, key: Any) -> Traced | None:
+def basic_view(recording: Recording, target: Any, key: Any) -> Traced | None:
     """The view that a basic key shows of an array, for writing to it."""
     if type(target) is not Traced or target._rm_kind != ARRAY or not is_basic(key):
         return None
@@ -184,13 +184,13 @@ def basic_view(tracer: Tracer, target: Any, key: Any) -> Traced | None:
     parts = key if type(key) is tuple else (key,)
     whole = parts if Ellipsis in parts else (*parts, Ellipsis)
     try:
-        done, view = attempt(tracer, call_forms.GETITEM, (target, whole), {})
+        done, view = attempt(recording, call_forms.GETITEM, (target, whole), {})
     except (IndexError, TypeError, ValueError):
         return None  # NumPy says what is wrong when it is asked to write
     return view if done else None
 
 
-def reads_what_it_writes(tracer: Tracer, target: Traced, value: Any) -> bool:
+def reads_what_it_writes(recording: Recording, target: Traced, value: Any) -> bool:
     """Whether NumPy would assign an array to an overlapping one without a copy in between.
 
     It does so along one axis, where both have the same direction; only with equal strides is the
@@ -204,16 +204,17 @@ def reads_what_it_writes(tracer: Tracer, target: Traced, value: Any) -> bool:
     return (
         stride * step > 0
         and stride != step
-        and np.may_share_memory(shape_array(tracer, target), shape_array(tracer, value))
+        and np.may_share_memory(shape_array(recording, target), shape_array(recording, value))
     )
 
 
-def moved(tracer: Tracer, target: Traced) -> None:
+def moved(recording: Recording, target: Traced) -> None:
     """An array's shape or strides were set in place: read its geometry again."""
-    held = tracer.value(target)
+    held = recording.value(target)
     at = target._rm_geometry
     if at is not None:
         symbolic_geometry.settle(at)
         found = at.storage.locate(held)  # of empty arrays NumPy says that they share nothing
-        target._rm_geometry = found or Storage.of(at.storage.slot, held).geometry()
-        target._rm_form = None
+        found = found or Storage.of(at.storage.slot, held).geometry()
+        target._rm_geometry = found.at_slot(target._rm_slot)
+        target._rm_abstract = None

@@ -9,10 +9,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from runmat_jit.capture.replay.raised import Raised
-from runmat_jit.capture.replay.steps import Raises, Stale, spread
+from runmat_jit.capture.replay.steps import RaiseStep, Stale
 from runmat_jit.capture.replay.tree import Fork, Segment
-from runmat_jit.capture.tape.entries import Guard, Op, Read, build
+from runmat_jit.capture.tape.entries import (
+    Call,
+    Guard,
+    Operation,
+    Raised,
+    Read,
+    Ref,
+    Single,
+    View,
+    build,
+    spread,
+)
 from runmat_jit.capture.tape.pytree import write_back
 
 
@@ -47,14 +57,18 @@ def run(segment: Segment, slots: list[Any]) -> None:
         Stale: it does not hold for this call.
 
     """
-    for entry in segment.entries:
+    for entry in segment.log:
         match entry:
-            case Op(structure=Raised() as caught):
-                Raises(entry, caught.kind, caught.args, None, 0).run(slots)
-            case Op():
+            case Call(raised=Raised() as caught):
+                step = RaiseStep(
+                    entry.fn, entry.args, entry.kwargs, caught.kind, caught.args, None, 0
+                )
+                step.run(slots)
+            case Operation() | Call() | Single() | View():
                 args = [build(arg, slots) for arg in entry.args]
-                kwargs = {name: build(arg, slots) for name, arg in entry.kwargs.items()}
-                spread(entry.out, entry.fn(*args, **kwargs), slots)
+                named = {name: build(arg, slots) for name, arg in (entry.kwargs or {}).items()}
+                out = Ref(entry.out) if type(entry.out) is int else entry.out
+                spread(out, entry.fn(*args, **named), slots)
             case Read():
                 slots[entry.slot] = entry.get(slots)
                 if not entry.holds(slots[entry.slot], slots):

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from runmat_jit.core.frozen import frozen
+from runmat_jit.capture.tape.entries import Raised
 
 _PLAIN: Final[frozenset[type[Exception]]] = frozenset(
     (
@@ -19,18 +19,6 @@ _PLAIN: Final[frozenset[type[Exception]]] = frozenset(
     )
 )
 """Exceptions that are their class and a text."""
-
-
-@frozen
-class Raised:
-    """An exception instead of a result."""
-
-    kind: type[Exception]
-    args: tuple[str, ...]
-
-    def error(self) -> Exception:
-        """Such an exception."""
-        return self.kind(*self.args)
 
 
 def attempt(_value: Any) -> None:

@@ -1,38 +1,46 @@
 """What a replay has done, for the Python run that takes over from it.
 
-Python starts over at the beginning of the function. Each entry that it notes is found on the
-trail, and its values are those that the replay has computed: nothing is computed, drawn or written
-twice. Where the trail ends, recording goes on.
+Python starts over at the beginning of the function. Each entry that it notes is found in the
+log, and its values are those that the replay has computed: nothing is computed, drawn or written
+twice. Where the log ends, recording goes on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
-from runmat_jit.capture.tape.entries import Branch, Entry, Nest, Op, Read, Ref, refs
+from runmat_jit.capture.tape.entries import (
+    Branch,
+    Call,
+    Entry,
+    Nest,
+    Operation,
+    Read,
+    Ref,
+    Single,
+    View,
+    refs,
+)
 from runmat_jit.capture.tape.pytree import take_apart
 from runmat_jit.capture.tape.storage import empty_strided
-
-if TYPE_CHECKING:
-    from runmat_jit.capture.tape.pending import Pending
 
 _WRITEABLE: Final = 0x400
 """The bit of ``flags.num``: ``flags.writeable`` warns for results of ``np.broadcast_arrays``."""
 
 
 @dataclass(slots=True)
-class Feed:
-    """Entries that a replay has done, and the values in its slots.
+class Resume:
+    """The log of a replay up to where Python takes over, and the values in its slots.
 
     ``whole``: it ended where a segment ends. ``writes``: arrays were written on the way.
     ``attempt``: it ended before a call that may raise.
     """
 
-    trail: list[Entry]
+    log: list[Entry]
     end: int
     slots: list[Any]
     programs: tuple[Any, ...]
@@ -42,35 +50,39 @@ class Feed:
 
     def matches(self, number: int, entry: Entry) -> bool:
         """Whether Python has come to what the replay did there."""
-        return bool(identity_of(self.trail[number]) == identity_of(entry))
+        return bool(identity_of(self.log[number]) == identity_of(entry))
 
-    def operation(self, number: int, fn: Any) -> Op | None:
+    def operation(self, number: int, fn: Any) -> Any:
         """The call that the replay did there, if it is one of ``fn``."""
-        entry = self.trail[number]
-        same = type(entry) is Op and name_of(entry.fn) == name_of(fn)
-        return entry if same and isinstance(entry, Op) else None
+        entry = self.log[number]
+        same = isinstance(entry, _CALLS) and name_of(entry.fn) == name_of(fn)
+        return entry if same else None
 
     def memory(self, slot: int) -> np.ndarray | None:
         """The array that a storage got; None if the program could not ask for it any more."""
         found = self.slots[slot] if slot < len(self.slots) else None
         return None if found is None else np.asarray(found)
 
-    def left_of(self, pending: Sequence[Pending]) -> list[Pending]:
+    def left_of(self, pending: Sequence[Operation]) -> list[Operation]:
         """Give storages what the replay has computed; the operations that it has not."""
+        left = []
         for operation in pending:
+            if operation.number >= self.end:
+                left.append(operation)
+                continue
             storage = operation.target.storage
-            if operation.entry < self.end and storage.memory is None:
+            if storage.memory is None:
                 memory = self.memory(storage.slot)
                 storage.memory, storage.hollow = storage.array(), memory is None
                 if memory is not None:
                     storage.memory = memory
-        return [operation for operation in pending if operation.entry >= self.end]
+        return left
 
     def result(self, number: int, known: dict[int, Any]) -> Any:
-        """What the call at a place of the trail gave; ``known`` holds its operands by slot."""
-        call = self.trail[number]
-        assert isinstance(call, Op), "operation() found it"
-        after = self.trail[number + 1] if number + 1 < self.end else None
+        """What the call at a place of the log gave; ``known`` holds its operands by slot."""
+        call = self.log[number]
+        assert isinstance(call, Call), "operation() found it"
+        after = self.log[number + 1] if number + 1 < self.end else None
         structure = call.structure
         if isinstance(after, Branch) and after.outcome_of is structure_of:
             structure = after.outcome
@@ -91,16 +103,24 @@ class Feed:
         return template
 
 
+_CALLS: Final = (Operation, Call, Single, View)
+
+
 def identity_of(entry: Entry) -> Any:
     """What tells entries apart: two runs of one program note equal ones."""
-    if type(entry) is Op:
-        args = [*entry.args, *entry.kwargs.values()]
-        return name_of(entry.fn), repr(entry.out), tuple(slot for a in args for slot in refs(a))
+    if isinstance(entry, _CALLS):
+        args = [*entry.args, *(entry.kwargs or {}).values()]
+        return name_of(entry.fn), slots_in(entry.out), tuple(slot for a in args for slot in refs(a))
     if type(entry) is Read:
         return "read", entry.slot, entry.source
     if type(entry) is Branch:
         return "branch", repr(entry.value)
     return str(entry)
+
+
+def slots_in(out: Any) -> tuple[int, ...]:
+    """The slots of a result."""
+    return () if out is None else (out,) if type(out) is int else refs(out)
 
 
 def name_of(fn: Any) -> str:
@@ -151,3 +171,10 @@ def arrays_in(value: Any) -> list[np.ndarray]:
 def address(array: np.ndarray) -> int:
     """Where an array's first element lies."""
     return int(array.__array_interface__["data"][0])
+
+
+def same_structure(wanted: Any) -> Callable[[Any], bool]:
+    """A test that a result has these types, dtypes, shapes and strides; of numbers, the class."""
+    if isinstance(wanted, type):
+        return lambda other: type(other) is wanted
+    return lambda other: bool(structure_of(other) == wanted)

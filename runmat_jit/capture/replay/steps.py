@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
-from runmat_jit.capture.tape.entries import Guard, Nest, Op, Ref, build
+from runmat_jit.capture.tape.entries import Guard, Nest, Ref, build, shown, spread
 from runmat_jit.capture.tape.lines import Line, call_at
 from runmat_jit.capture.tape.pytree import take_apart
 from runmat_jit.capture.tape.storage import FREED_BYTES
@@ -29,7 +29,7 @@ class Stale(Exception):  # noqa: N818  (a signal to run Python, never seen by us
 
 
 @frozen
-class Batch:
+class BatchStep:
     """A compiled stretch of operations.
 
     ``inputs`` lists, for each graph input, the slot and (for scalars) the dtype to cast to;
@@ -70,7 +70,7 @@ class Batch:
 
 
 @frozen
-class ShapedBatch(Batch):
+class ShapedBatchStep(BatchStep):
     """A batch for every shape; ``program`` is that of the shape it was recorded with.
 
     ``extents`` gives what the template needs of the arguments.
@@ -99,7 +99,7 @@ class ShapedBatch(Batch):
 
 
 @frozen
-class Shapes:
+class ShapesStep:
     """The conditions on extents: ``holds`` gives None where one fails."""
 
     extents: Numbers
@@ -125,7 +125,7 @@ class Shapes:
 
 
 @frozen
-class Length:
+class LengthStep:
     """A length of the shape for which a trace was recorded; it may be a formula."""
 
     slot: int
@@ -151,7 +151,7 @@ def scalar_of(value: Any, dtype: np.dtype) -> np.ndarray:
 
 
 @frozen
-class Check:
+class CheckStep:
     """A guard on arguments or on numbers made of them."""
 
     guard: Guard
@@ -169,7 +169,7 @@ class Check:
 
 
 @frozen
-class Free:
+class FreeStep:
     """Values that the program can ask for no more; of ``maybe``, those that are large.
 
     ``upto``: entries that have been done, and are not to be done again without these values.
@@ -189,14 +189,18 @@ class Free:
 
 
 @frozen
-class Call:
+class CallStep:
     """Something NumPy or Python runs at replay: a host call, a view, scalar arithmetic.
 
     ``check`` says whether the results are what the rest of the trace was recorded for; ``line``
     is where the user called it, for NumPy's warnings; ``upto`` is 0 for what may be done again.
     """
 
-    op: Op
+    fn: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    out: Any
+    structure: Any = None
     check: Callable[[Any], bool] | None = None
     line: Line | None = None
     writes: bool = False
@@ -213,17 +217,28 @@ class Call:
             Stale: the result has another structure; or it would raise after it has written.
 
         """
-        op = self.op
+        result = self.result(slots)
+        if self.check is not None and not self.check(result):
+            raise Stale(f"another structure of {self}")
+        spread(self.out, result, slots)
+
+    def result(self, slots: list[Any]) -> Any:
+        """What the call gives.
+
+        Raises:
+            Stale: it would raise after it has written.
+
+        """
         if self.writes and warnings_raise():
             raise Stale("warnings are exceptions, and what was written stays written")
-        result = call_again(op, slots, self.line, self.errstate)
-        if self.check is not None and not self.check(result):
-            raise Stale(f"another structure of {op}")
-        spread(op.out, result, slots)
+        return call_again(self.fn, self.args, self.kwargs, slots, self.line, self.errstate)
+
+    def __str__(self) -> str:
+        return shown(self.fn, self.args, self.kwargs, self.out)
 
 
 @frozen
-class ShapedCall(Call):
+class ShapedCallStep(CallStep):
     """A call that makes an array for every shape: ``numbers`` of ``extents`` is its shape."""
 
     numbers: Callable[..., tuple[int, ...] | None] = lambda *_extents: None
@@ -236,33 +251,40 @@ class ShapedCall(Call):
             Stale: the result has another structure; or it would raise after it has written.
 
         """
-        if self.writes and warnings_raise():
-            raise Stale("warnings are exceptions, and what was written stays written")
-        result = call_again(self.op, slots, self.line, self.errstate)
-        _, dtype, _, _, writeable = self.op.structure
+        result = self.result(slots)
+        _, dtype, _, _, writeable = self.structure
         known = type(result) is np.ndarray and result.dtype == dtype
         known = known and result.shape == self.numbers(*self.extents(slots))
         if not (known and result.flags.c_contiguous and result.flags.writeable == bool(writeable)):
-            raise Stale(f"another structure of {self.op}")
-        spread(self.op.out, result, slots)
+            raise Stale(f"another structure of {self}")
+        spread(self.out, result, slots)
 
 
-def call_again(op: Op, slots: list[Any], line: Line | None, errstate: Any) -> Any:
+def call_again(
+    fn: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    slots: list[Any],
+    line: Line | None,
+    errstate: Any,
+) -> Any:
     """Make a call with the values that are in the slots now."""
-    args = tuple([build(arg, slots) for arg in op.args])
-    kwargs = {name: build(arg, slots) for name, arg in op.kwargs.items()}
+    given = tuple([build(arg, slots) for arg in args])
+    named = {name: build(arg, slots) for name, arg in kwargs.items()}
     if errstate is None:
-        return call_at(line, op.fn, args, kwargs)
-    return call_under(errstate, partial(call_at, line, op.fn, args, kwargs))
+        return call_at(line, fn, given, named)
+    return call_under(errstate, partial(call_at, line, fn, given, named))
 
 
 @frozen
-class Raises:
+class RaiseStep:
     """A call that raised, and whose exception the program caught."""
 
-    op: Op
+    fn: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
     kind: type[Exception]
-    args: tuple[str, ...]
+    texts: tuple[str, ...]
     line: Line | None
     upto: int
     errstate: Any = None
@@ -275,19 +297,22 @@ class Raises:
 
         """
         try:
-            call_again(self.op, slots, self.line, self.errstate)
+            call_again(self.fn, self.args, self.kwargs, slots, self.line, self.errstate)
         except Exception as error:
-            if type(error) is self.kind and error.args == self.args:
+            if type(error) is self.kind and error.args == self.texts:
                 return
             raise
-        raise Stale(f"{self.op} raised {self.kind.__name__}, and does not")
+        raise Stale(f"{self} raised {self.kind.__name__}, and does not")
+
+    def __str__(self) -> str:
+        return shown(self.fn, self.args, self.kwargs, None)
 
 
 _NONE: Final[dict[str, Any]] = {}
 
 
 @frozen
-class Apply:
+class SingleStep:
     """An operation on single numbers, or the read of one, by NumPy at the user's line.
 
     Its operands are refs and constants; it may be done again, unless it warns: ``raising`` is the
@@ -337,7 +362,7 @@ class Apply:
 
 
 @frozen
-class Settle:
+class SettleStep:
     """Brings what a call of the host needs from a device; ``host_writes``: it may write it."""
 
     slots: tuple[int, ...]
@@ -353,7 +378,7 @@ class Settle:
 
 
 @frozen
-class Adopt:
+class AdoptStep:
     """Gives new arrays of a call of the host a residence, so that they may go to a device."""
 
     slots: tuple[int, ...]
@@ -373,18 +398,6 @@ def fresh_adopted(array: np.ndarray) -> np.ndarray:
     return adopted(array) if numbers and fresh else array
 
 
-def spread(template: Any, value: Any, slots: list[Any]) -> None:
-    """Put a result into the slots that its template names."""
-    if template is None:
-        return
-    if type(template) is Ref:
-        slots[template.slot] = value
-    elif type(template) is Nest:
-        children = value.values() if isinstance(value, dict) else value
-        for item, child in zip(template.items, children, strict=True):
-            spread(item, child, slots)
-
-
 def brought(value: Any) -> Any:
     """A container that the caller sees, with the contents of its arrays on the host."""
     apart = take_apart(value)
@@ -396,4 +409,15 @@ def brought(value: Any) -> Any:
     return value
 
 
-Step = Batch | Apply | Call | Raises | Check | Free | Settle | Adopt | Shapes | Length
+Step = (
+    BatchStep
+    | SingleStep
+    | CallStep
+    | RaiseStep
+    | CheckStep
+    | FreeStep
+    | SettleStep
+    | AdoptStep
+    | ShapesStep
+    | LengthStep
+)

@@ -13,19 +13,18 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from runmat_jit.capture.replay.raised import attempt, may_be_caught
-from runmat_jit.capture.replay.resume import Feed
+from runmat_jit.capture.replay.resume import Resume
 from runmat_jit.capture.replay.saved_filters import put_back
-from runmat_jit.capture.replay.steps import Apply, Batch, Call, Raises, Stale, Step, brought
-from runmat_jit.capture.tape.entries import (
-    Branch,
-    Entry,
-    Noted,
-    Read,
-    Ref,
-    Return,
-    build,
-    entries_of,
+from runmat_jit.capture.replay.steps import (
+    BatchStep,
+    CallStep,
+    RaiseStep,
+    SingleStep,
+    Stale,
+    Step,
+    brought,
 )
+from runmat_jit.capture.tape.entries import Branch, Entry, Read, Ref, Return, build
 from runmat_jit.capture.tape.pytree import write_back
 
 VARIANT_LIMIT = 16
@@ -64,16 +63,12 @@ class Segment:
     names: tuple[Names, ...]
     reads: tuple[Read, ...]
     steps: tuple[Step, ...]
-    noted: list[Noted]
+    log: list[Entry]
+    """What the program does here."""
     exit: Fork | Return
     used: int = 0
     measured: bool = False
     """It was recorded with traced lengths: so is what follows."""
-
-    @property
-    def entries(self) -> list[Entry]:
-        """What the program does here."""
-        return entries_of(self.noted)
 
     def holds(self, slots: list[Any]) -> str | Read:
         """Check arguments and outside state, filling its slots: what failed, or nothing."""
@@ -125,7 +120,9 @@ class Fork:
         known = sorted(self.outcomes.get(outcome, ()), key=lambda s: -s.used)
         kept = (segment, *known[: VARIANT_LIMIT - 1])
         if self.outcome_of is attempt:  # a call that does not raise is made once
-            kept = tuple(sorted(kept, key=lambda s: any(type(step) is Raises for step in s.steps)))
+            kept = tuple(
+                sorted(kept, key=lambda s: any(type(step) is RaiseStep for step in s.steps))
+            )
         self.outcomes[outcome] = kept
         if len(self.outcomes) > OUTCOME_LIMIT:
             others = [each for each in self.outcomes if each != outcome]
@@ -155,30 +152,30 @@ class Departure:
     raised: int | None = None
     """Which step of the last segment raised what the program may catch, if one did."""
 
-    def feed(self) -> Feed | None:
-        """What Python gets fed; None where nothing has been done."""
+    def resume(self) -> Resume | None:
+        """What Python goes on from; None where nothing has been done."""
         if not self.done:
             return None
         batches = [step for _, segment in self.path for step in segment.steps]
-        return Feed(
-            trail=self.trail(),
+        return Resume(
+            log=self.log(),
             end=self.done,
             slots=self.slots,
-            programs=tuple(s.shown(self.slots) for s in batches if isinstance(s, Batch)),
+            programs=tuple(s.shown(self.slots) for s in batches if isinstance(s, BatchStep)),
             whole=self.whole,
-            writes=any(step.writes for step in batches if isinstance(step, (Batch, Call))),
+            writes=any(step.writes for step in batches if isinstance(step, (BatchStep, CallStep))),
             attempt=self.whole and self.fork.outcome_of is attempt,
         )
 
-    def trail(self) -> list[Entry]:
+    def log(self) -> list[Entry]:
         """The entries of the path; its branches with this call's outcomes."""
         outcomes = [*(outcome for outcome, _ in self.path[1:]), self.outcome]
-        trail: list[Entry] = []
+        log: list[Entry] = []
         for (_, segment), outcome in zip(self.path, outcomes, strict=True):
-            trail += segment.entries
-            if isinstance(trail[-1], Branch):
-                trail[-1] = replace(trail[-1], outcome=outcome)
-        return trail
+            log += segment.log
+            if isinstance(log[-1], Branch):
+                log[-1] = replace(log[-1], outcome=outcome)
+        return log
 
     @property
     def measured(self) -> bool:
@@ -246,12 +243,12 @@ def replay(root: Fork, slots: list[Any], call: int) -> tuple[Departure | None, A
 
 def upto(step: Step, slots: list[Any]) -> int:
     """Entries that are not to be done again after a step has been run."""
-    return max(step.upto, step.warned_upto(slots) if type(step) is Apply else 0)
+    return max(step.upto, step.warned_upto(slots) if type(step) is SingleStep else 0)
 
 
 def is_attempt(step: Step, error: Exception) -> bool:
     """Whether a step is a call that changes nothing, and has raised what a program may catch."""
-    quiet = isinstance(step, Apply) or (isinstance(step, Call) and not step.writes)
+    quiet = isinstance(step, SingleStep) or (isinstance(step, CallStep) and not step.writes)
     return quiet and may_be_caught(error)
 
 
@@ -261,12 +258,12 @@ def split(left: Departure) -> Departure:
         return left
     outcome, segment = left.path[-1]
     before, after = segment.steps[: left.raised], segment.steps[left.raised :]
-    warned = [step.entry + 1 for step in before if type(step) is Apply and step.may_warn]
+    warned = [step.entry + 1 for step in before if type(step) is SingleStep and step.may_warn]
     done = max(left.done, *warned, 0)
-    noted = segment.noted[: done - segment.start], segment.noted[done - segment.start :]
-    rest = replace(segment, start=done, early=(), names=(), reads=(), steps=after, noted=noted[1])
+    log = segment.log[: done - segment.start], segment.log[done - segment.start :]
+    rest = replace(segment, start=done, early=(), names=(), reads=(), steps=after, log=log[1])
     fork = Fork(None, attempt, {None: (rest,)})
-    first = replace(segment, end=done, steps=before, noted=noted[0], exit=fork)
+    first = replace(segment, end=done, steps=before, log=log[0], exit=fork)
     known = left.fork.outcomes.get(outcome, ())
     left.fork.outcomes[outcome] = tuple([first if s is segment else s for s in known])
     path = [*left.path[:-1], (outcome, first)]

@@ -22,7 +22,7 @@ import numpy as np
 
 from runmat_jit.capture.replay.bailout import Tally
 from runmat_jit.capture.replay.key import Key, layout_of
-from runmat_jit.capture.replay.steps import Length, Numbers, ShapedBatch, Shapes
+from runmat_jit.capture.replay.steps import LengthStep, Numbers, ShapedBatchStep, ShapesStep
 from runmat_jit.capture.replay.tree import Departure, Fork, Segment, prune
 from runmat_jit.capture.shapes.paths import (
     Leg,
@@ -117,7 +117,7 @@ class Candidate:
     recorded: Path
     path: Path
     scope: Scope
-    lengths: tuple[Length, ...] = ()
+    lengths: tuple[LengthStep, ...] = ()
     """Those that the program asked for."""
     shapes: tuple[Shape, ...] = ()
     """Those of arrays that NumPy's own calls make."""
@@ -167,9 +167,9 @@ class Candidate:
         for batch in self.batches():
             batch.template.prepare(extents)
 
-    def batches(self) -> list[ShapedBatch]:
+    def batches(self) -> list[ShapedBatchStep]:
         """The batches of the path."""
-        return [batch for batch in batches_of(self.path) if isinstance(batch, ShapedBatch)]
+        return [batch for batch in batches_of(self.path) if isinstance(batch, ShapedBatchStep)]
 
     def split(self, count: int) -> Candidate:
         """Take away all but some segments: what is left of it."""
@@ -344,7 +344,7 @@ def candidate_of(path: Path, symbols: Symbols, executor: Executor) -> Candidate 
     extents = symbols.extents()
     lengths = lengths_of(path)
     numbers = symbols.scope.function([length.number for length in lengths])
-    conditions = Shapes(extents, numbers, tuple([length.slot for length in lengths]))
+    conditions = ShapesStep(extents, numbers, tuple([length.slot for length in lengths]))
     made = shaped_path(
         path, dict(zip(map(id, batches), templates, strict=True)), extents, symbols.scope
     )

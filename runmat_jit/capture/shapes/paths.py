@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from runmat_jit.capture.replay.steps import (
-    Apply,
-    Batch,
-    Call,
-    Check,
-    Free,
-    Length,
+    BatchStep,
+    CallStep,
+    CheckStep,
+    FreeStep,
+    LengthStep,
     Numbers,
-    ShapedBatch,
-    ShapedCall,
-    Shapes,
+    ShapedBatchStep,
+    ShapedCallStep,
+    ShapesStep,
+    SingleStep,
 )
 from runmat_jit.capture.replay.tree import Fork, Segment
 from runmat_jit.capture.tape.entries import Return
@@ -54,18 +54,22 @@ def shaped_path(path: Path, templates: Mapping[int, Any], extents: Numbers, scop
         leave = segment.exit
         if isinstance(leave, Fork):
             leave = Fork(leave.value, leave.outcome_of, {made[-1].outcome: (made[-1].segment,)})
-        early = tuple([step for step in segment.early if not isinstance(step, Length)])
+        early = tuple([step for step in segment.early if not isinstance(step, LengthStep)])
         made.append(Leg(outcome, replace(segment, used=0, early=early, steps=steps, exit=leave)))
     return tuple(reversed(made))
 
 
 def shaped_step(step: Any, template: Any, extents: Numbers, scope: Scope) -> Any:
     """A step for every shape."""
-    if isinstance(step, Batch):
+    if isinstance(step, BatchStep):
         return shaped(step, template, extents)
-    if isinstance(step, Call) and step.shape is not None:
-        return ShapedCall(
-            step.op,
+    if isinstance(step, CallStep) and step.shape is not None:
+        return ShapedCallStep(
+            step.fn,
+            step.args,
+            step.kwargs,
+            step.out,
+            step.structure,
             None,
             step.line,
             step.writes,
@@ -78,9 +82,9 @@ def shaped_step(step: Any, template: Any, extents: Numbers, scope: Scope) -> Any
     return step
 
 
-def shaped(batch: Batch, template: Any, extents: Numbers) -> ShapedBatch:
+def shaped(batch: BatchStep, template: Any, extents: Numbers) -> ShapedBatchStep:
     """A batch for every shape."""
-    return ShapedBatch(
+    return ShapedBatchStep(
         batch.program,
         batch.inputs,
         batch.outputs,
@@ -92,21 +96,21 @@ def shaped(batch: Batch, template: Any, extents: Numbers) -> ShapedBatch:
     )
 
 
-def batches_of(path: Path) -> list[Batch]:
+def batches_of(path: Path) -> list[BatchStep]:
     """The batches of a path, in order."""
-    return [step for leg in path for step in leg.segment.steps if isinstance(step, Batch)]
+    return [step for leg in path for step in leg.segment.steps if isinstance(step, BatchStep)]
 
 
-def lengths_of(path: Path) -> tuple[Length, ...]:
+def lengths_of(path: Path) -> tuple[LengthStep, ...]:
     """The lengths that the program asked for."""
     steps = [step for leg in path for step in leg.segment.early]
-    return tuple([step for step in steps if isinstance(step, Length)])
+    return tuple([step for step in steps if isinstance(step, LengthStep)])
 
 
 def shapes_of(path: Path) -> tuple[tuple[int, ...], ...]:
     """The shapes, in formulas, of arrays that NumPy's own calls make."""
     steps = [step for leg in path for step in leg.segment.steps]
-    return tuple([s.shape for s in steps if isinstance(s, Call) and s.shape is not None])
+    return tuple([s.shape for s in steps if isinstance(s, CallStep) and s.shape is not None])
 
 
 def is_plain(path: Path, *, hosted: bool = False) -> bool:
@@ -118,17 +122,17 @@ def is_plain(path: Path, *, hosted: bool = False) -> bool:
     return (
         isinstance(path[-1].segment.exit, Return)
         and all(
-            isinstance(step, Apply | Batch | Check | Free | Length)
-            or (isinstance(step, Call) and (hosted or says_the_same(step)))
+            isinstance(step, SingleStep | BatchStep | CheckStep | FreeStep | LengthStep)
+            or (isinstance(step, CallStep) and (hosted or says_the_same(step)))
             for step in steps
         )
         and not any(tells_shapes(leg.outcome) for leg in path)
     )
 
 
-def says_the_same(call: Call) -> bool:
+def says_the_same(call: CallStep) -> bool:
     """Whether what is known of a result is so for every shape."""
-    return call.shape is not None or not tells_shapes(call.op.structure)
+    return call.shape is not None or not tells_shapes(call.structure)
 
 
 def tells_shapes(structure: Any) -> bool:
@@ -149,19 +153,19 @@ def outline(segment: Segment) -> Hashable:
         len(segment.early),
         len(segment.names),
         len(segment.reads),
-        tuple([_outline_of_step(step) for step in segment.steps if not isinstance(step, Free)]),
+        tuple([_outline_of_step(step) for step in segment.steps if not isinstance(step, FreeStep)]),
         _outline_of_exit(segment.exit),
     )
 
 
 def _outline_of_step(step: Any) -> Hashable:
-    if isinstance(step, Batch):
+    if isinstance(step, BatchStep):
         return "batch", step.inputs, step.outputs, step.warn, step.writes, step.upto
-    if isinstance(step, Call):
-        known: Any = step.op.structure
+    if isinstance(step, CallStep):
+        known: Any = step.structure
         if step.shape is not None:  # type, dtype, number of axes
             known = *known[:2], len(step.shape)
-        return "call", str(step.op), known, step.writes, step.upto
+        return "call", str(step), known, step.writes, step.upto
     return type(step).__name__, str(step)
 
 
@@ -173,11 +177,11 @@ def _outline_of_exit(leave: Fork | Return) -> Hashable:
 
 def fits(segment: Segment, extents: tuple[int, ...]) -> bool:
     """Whether a segment may be run for these extents."""
-    conditions = [step for step in segment.early if isinstance(step, Shapes)]
+    conditions = [step for step in segment.early if isinstance(step, ShapesStep)]
     return all(step.holds(*extents) is not None for step in conditions)
 
 
 def programs_of(segments: Sequence[Segment], extents: tuple[int, ...]) -> tuple[Any, ...]:
     """The programs of segments for every shape, as they are compiled for these extents."""
     steps = [step for segment in segments for step in segment.steps]
-    return tuple([step.template.at(extents) for step in steps if isinstance(step, ShapedBatch)])
+    return tuple([step.template.at(extents) for step in steps if isinstance(step, ShapedBatchStep)])

@@ -1,30 +1,33 @@
 """The tape: what a call did, in program order.
 
 Values live in numbered slots. Entries are imperative: an in-place operation is an in-place
-operation, a view is a view. They are never changed; those that each operation makes are not frozen,
-which would take four times as long. :mod:`runmat_jit.capture.replay.interpret` runs a tape with
-NumPy on the caller's memory; :mod:`runmat_jit.capture.tape.functionalize` turns stretches of it
-into graphs.
+operation, a view is a view. Between them stand marks: where what was pending has been computed,
+what the program can ask for no more, which facts of the surroundings the rest holds for. Entries
+have numbers, marks have none: a run that is fed from a replay notes the same entries.
+
+:mod:`.text` shows a tape, :mod:`.verify_tape` says what a valid one is, :mod:`.functionalize` makes
+graphs of stretches of it; :mod:`runmat_jit.capture.replay.segment` makes the steps of a replay of
+it, and :mod:`runmat_jit.capture.replay.interpret` runs it with NumPy on the caller's memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Final, final
 
 import numpy as np
 
+from runmat_jit.capture.tape.lines import Line
+from runmat_jit.capture.tape.storage import Geometry, Storage
 from runmat_jit.core.frozen import frozen
+from runmat_jit.core.protocols import Program
 from runmat_jit.core.reasons import require_cause
 from runmat_jit.core.source import SourceLine
 from runmat_jit.ops.spec import Op as Row
 
-if TYPE_CHECKING:
-    from runmat_jit.capture.tape.lines import Line
-    from runmat_jit.capture.tape.pending import KnownCall
 
-
+# -- templates: values with slots in place of what differs from call to call -----------------------
 @dataclass(slots=True, unsafe_hash=True)
 class Ref:
     """Stands for the value in a slot."""
@@ -47,10 +50,45 @@ class Nest:
     slot: int | None = None
 
     def __repr__(self) -> str:
-        name = getattr(self.build, "__name__", type(self.build).__name__)
+        name = getattr(self.build, "__name__", repr(self.build))
         return f"{name}({', '.join(map(repr, self.items))})"
 
 
+def build(template: Any, slots: list[Any]) -> Any:
+    """The value of a template: refs replaced by what their slots hold."""
+    kind = type(template)
+    if kind is Ref:
+        return slots[template.slot]
+    if kind is Nest:
+        made = template.build([build(item, slots) for item in template.items])
+        if template.slot is not None:
+            slots[template.slot] = made
+        return made
+    return template
+
+
+def refs(template: Any) -> tuple[int, ...]:
+    """The slots that a template mentions, in order."""
+    if type(template) is Ref:
+        return (template.slot,)
+    if type(template) is Nest:
+        return tuple(slot for item in template.items for slot in refs(item))
+    return ()
+
+
+def spread(template: Any, value: Any, slots: list[Any]) -> None:
+    """Put a result into the slots that its template names."""
+    if template is None:
+        return
+    if type(template) is Ref:
+        slots[template.slot] = value
+    elif type(template) is Nest:
+        children = value.values() if isinstance(value, dict) else value
+        for item, child in zip(template.items, children, strict=True):
+            spread(item, child, slots)
+
+
+# -- operations that rows cover --------------------------------------------------------------------
 @frozen
 class Compute:
     """A row computes the result, with parameters, of operands cast to these dtypes."""
@@ -62,31 +100,225 @@ class Compute:
     shape: tuple[int, ...]
 
 
-@dataclass(slots=True)
-class Op:
-    """A call of ``fn``: the result goes to ``out`` (a ref, a nest of refs, or None).
+@dataclass(slots=True, eq=False)
+class AbstractValue:
+    """What operations depend on of a value: dtype (a class, of Python's numbers), shape, strides.
 
-    ``meaning`` is set where a row covers the call or where the result is a view (None and
-    ``view`` true); else NumPy or Python runs it (a host call).
+    The inline cache makes each once, so that equal ones are one object.
+    """
+
+    dtype: Any
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    kind: str
+    is_freed: bool | None = None
+    """Of a new result: see :func:`storage.is_freed`; None until it is asked for."""
+
+
+@dataclass(slots=True, eq=False)
+class Pattern:
+    """What is computed, and the abstract value of the result; one object for the same facts."""
+
+    meaning: Compute
+    result: AbstractValue
+
+
+@frozen
+class CoveredCall:
+    """A call that a row covers, and how others with equal abstract arguments are deferred.
+
+    ``operands`` says which arguments the row reads, None for all in order; ``into`` which one it
+    writes, None for a new result. ``weak`` lists the operands whose number must fit the dtype that
+    they are cast to. ``fn``, ``args`` and ``kwargs`` are the first such call: others have the same
+    constants, and traced values from other slots. ``is_single``: it is an operation on single
+    numbers whose bits NumPy defines.
+    """
+
+    pattern: Pattern
+    fn: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    operands: tuple[int, ...] | None = None
+    into: int | None = None
+    weak: tuple[int, ...] = ()
+    is_single: bool = False
+
+
+@final
+@frozen
+class ScalarOperand:
+    """A Python or NumPy scalar that a replay finds in ``slot``; ``value`` is this call's.
+
+    ``early``: it is known before anything runs, for it depends on arguments alone.
+    """
+
+    slot: int
+    value: Any
+    early: bool = False
+
+
+Operand = Geometry | ScalarOperand | bool | int | float | np.generic
+"""What an operation reads: an array, a scalar by slot, or a constant."""
+
+
+_NOWHERE: Final = Storage(-1, np.dtype(np.bool_), (0,), (1,)).geometry()
+
+
+@dataclass(slots=True)
+class Operation:
+    """A covered call on values of ``slots``; a new result goes to the slot ``out``.
+
+    While it is pending, ``operands`` are what it reads and ``target`` what it writes: all of a new
+    storage, or part of one. Both are dropped when it has been computed, for they hold memory.
+    """
+
+    call: CoveredCall
+    slots: Sequence[int] | None
+    """Of the traced arguments, in order; None: those that ``call`` itself mentions."""
+    out: int | None
+    line: Line | None
+    number: int
+    operands: tuple[Operand, ...]
+    target: Geometry
+
+    @property
+    def meaning(self) -> Compute:
+        """The row, and what it computes."""
+        return self.call.pattern.meaning
+
+    @property
+    def source(self) -> SourceLine | None:
+        """The user's line, for messages."""
+        return None if self.line is None else self.line.source
+
+    @property
+    def fn(self) -> Callable[..., Any]:
+        """What is called."""
+        return self.call.fn
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """The arguments, as templates."""
+        if self.slots is None:
+            return self.call.args
+        numbers = iter(self.slots)
+        return tuple([Ref(next(numbers)) if type(arg) is Ref else arg for arg in self.call.args])
+
+    @property
+    def kwargs(self) -> Mapping[str, Any]:
+        """The keyword arguments, as templates."""
+        return self.call.kwargs
+
+    @property
+    def places(self) -> tuple[Operand, ...]:
+        """What a pending operation reads, and at the end what it writes."""
+        return (*self.operands, self.target)
+
+    def done(self) -> None:
+        """It has been computed: let the memory go."""
+        self.operands, self.target = (), _NOWHERE
+
+    def __str__(self) -> str:
+        out = None if self.out is None else Ref(self.out)
+        return shown(self.fn, self.args, self.kwargs, out)
+
+
+# -- what NumPy or Python does ---------------------------------------------------------------------
+@frozen
+class Raised:
+    """An exception instead of a result."""
+
+    kind: type[Exception]
+    args: tuple[str, ...]
+
+    def error(self) -> Exception:
+        """Such an exception."""
+        return self.kind(*self.args)
+
+
+@dataclass(slots=True)
+class Call:
+    """A call of ``fn`` that NumPy or Python makes (a host call); ``out`` is its result's template.
+
+    ``structure`` are types, dtypes, shapes and strides of the result; ``checked``: the rest of the
+    tape holds for this structure alone. ``writes``: it writes an argument. ``again``: it may be
+    done twice. ``early``: it depends on arguments alone, and is done before anything else.
     """
 
     fn: Callable[..., Any]
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
     out: Any
-    line: SourceLine | None
-    meaning: Compute | None = None
-    view: bool = False
+    line: Line | None
     structure: Any = None
-    """Of a host call's result: types, dtypes, shapes and strides."""
+    checked: bool = False
+    writes: bool = False
+    again: bool = False
+    early: bool = False
+    errstate: Any = None
+    """NumPy's state of floating-point errors, where it is not that of the call's beginning."""
+    shape: tuple[int, ...] | None = None
+    """Of a new array in C order, if it has formulas."""
+    raised: Raised | None = None
+    """What it raised instead, which the program may have caught."""
+    resident: bool = False
+    """Arrays may lie on a device."""
+    new_slots: tuple[int, ...] = ()
+    """Slots of values that it made."""
+    large: tuple[int, ...] = ()
+    """Of these, arrays that a replay forgets when the program does."""
 
     def __str__(self) -> str:
-        args = ", ".join([*map(repr, self.args), *(f"{k}={v!r}" for k, v in self.kwargs.items())])
-        name = getattr(self.fn, "__name__", repr(self.fn))
-        note = " (view)" if self.view else "" if self.meaning else " (host)"
-        return f"{self.out!r} = {name}({args}){note}"
+        return shown(self.fn, self.args, self.kwargs, self.out) + " (host)"
 
 
+@dataclass(slots=True)
+class Single:
+    """An operation on single numbers, or the read of one, by NumPy at the user's line.
+
+    It may be done again, unless it warns: ``raising`` is the state of errors under which it then
+    raises, None for what never warns. ``quiet``: it is done under that state, for warnings of
+    entries before it come later. ``late``: a mark; the entry of this number was deferred, and NumPy
+    computes it here.
+    """
+
+    fn: Callable[..., Any]
+    args: tuple[Any, ...]
+    out: int
+    line: Line | None
+    number: int
+    meaning: Compute | None = None
+    raising: Any = None
+    quiet: bool = False
+    errstate: Any = None
+    late: bool = False
+    kwargs: Mapping[str, Any] | None = None
+
+    def __str__(self) -> str:
+        return shown(self.fn, self.args, {}, Ref(self.out)) + " (number)"
+
+
+@dataclass(slots=True)
+class View:
+    """A call whose result shows memory of its first operand."""
+
+    fn: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    out: int
+    line: Line | None
+
+    def __str__(self) -> str:
+        return shown(self.fn, self.args, self.kwargs, Ref(self.out)) + " (view)"
+
+
+def shown(fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], out: Any) -> str:
+    """The text of a call."""
+    texts = [*map(repr, args), *(f"{name}={value!r}" for name, value in kwargs.items())]
+    return f"{out!r} = {getattr(fn, '__name__', repr(fn))}({', '.join(texts)})"
+
+
+# -- what Python looks at --------------------------------------------------------------------------
 @frozen
 class Read:
     """Outside state: ``get(slots)`` gives it; the trace holds while it is what it was."""
@@ -121,6 +353,9 @@ class Branch:
     outcome_of: Callable[[Any], Hashable]
     outcome: Hashable
     line: SourceLine | None
+    size: int = 0
+    """Slots in use."""
+    resident: bool = False
 
     def __str__(self) -> str:
         return f"branch on {self.value!r}: {self.outcome!r}"
@@ -152,45 +387,76 @@ class Return:
         return f"return {self.tree!r}"
 
 
-Entry = Op | Read | Guard | Branch | Effect | Return
-Repeated = tuple["KnownCall", list[int], int | None, "Line | None"]
-"""The arguments of :meth:`KnownCall.op`, which makes an :class:`Op` when somebody asks for it."""
-Noted = Entry | Repeated
+Entry = Operation | Call | Single | View | Read | Guard | Branch | Effect | Return
+"""What the program did; numbered in program order."""
 
 
-def op_of(repeated: Repeated) -> Op:
-    """The entry of a known call."""
-    known, slots, out, line = repeated
-    return known.op(slots, out, line)
+# -- marks -----------------------------------------------------------------------------------------
+@frozen
+class Flush:
+    """What is pending has been computed, by one program.
+
+    ``inputs`` lists, for each graph input, the slot and (for scalars) the dtype to cast to;
+    ``outputs`` the slots of the fresh arrays and whether each is a NumPy scalar. ``upto`` entries
+    have been done then. ``large`` outputs a replay forgets when the program does, ``sized`` ones if
+    the extents of the call make them large.
+    """
+
+    program: Program
+    inputs: tuple[tuple[int, np.dtype | None], ...]
+    outputs: tuple[tuple[int, bool], ...]
+    warn: frozenset[str]
+    writes: bool
+    upto: int
+    large: tuple[int, ...] = ()
+    sized: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        return f"flush {list(self.inputs)} -> {list(self.outputs)}"
 
 
-def entries_of(noted: Iterable[Noted]) -> list[Entry]:
+@frozen
+class Free:
+    """Slots of values that the program can ask for no more."""
+
+    slots: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return "free " + ", ".join(f"%{slot}" for slot in self.slots)
+
+
+@frozen
+class LibraryName:
+    """A name of a library that means what it meant: tests may replace it."""
+
+    namespace: dict[str, Any]
+    name: str
+    value: Any
+
+    def __str__(self) -> str:
+        return f"name {self.name}"
+
+
+@frozen
+class Length:
+    """A length of the shape for which a tape was recorded; it may be a formula."""
+
+    slot: int
+    number: int
+
+    def __str__(self) -> str:
+        return f"%{self.slot} = length {self.number}"
+
+
+Mark = Flush | Free | LibraryName | Length | Single
+_MARKS = (Flush, Free, LibraryName, Length)
+
+
+def is_mark(item: Entry | Mark) -> bool:
+    """Whether an item of a tape has no number."""
+    return isinstance(item, _MARKS) or (type(item) is Single and item.late)
+
+
+def entries_of(tape: Iterable[Entry | Mark]) -> list[Entry]:
     """The entries of a tape."""
-    return [op_of(each) if isinstance(each, tuple) else each for each in noted]
-
-
-def build(template: Any, slots: list[Any]) -> Any:
-    """The value of a template: refs replaced by what their slots hold."""
-    kind = type(template)
-    if kind is Ref:
-        return slots[template.slot]
-    if kind is Nest:
-        made = template.build([build(item, slots) for item in template.items])
-        if template.slot is not None:
-            slots[template.slot] = made
-        return made
-    return template
-
-
-def refs(template: Any) -> tuple[int, ...]:
-    """The slots that a template mentions, in order."""
-    if type(template) is Ref:
-        return (template.slot,)
-    if type(template) is Nest:
-        return tuple(slot for item in template.items for slot in refs(item))
-    return ()
-
-
-def to_text(entries: list[Entry]) -> str:
-    """One entry a line."""
-    return "".join(f"{entry}\n" for entry in entries)
+    return [item for item in tape if not is_mark(item)]  # type: ignore[misc]  # as is_mark() says

@@ -15,7 +15,7 @@ from itertools import combinations, groupby
 import numpy as np
 
 from runmat_jit.capture.tape import geometry as geo
-from runmat_jit.capture.tape.pending import Operand, Pending, ScalarOperand
+from runmat_jit.capture.tape.entries import Operand, Operation, ScalarOperand
 from runmat_jit.capture.tape.storage import Geometry, Storage, memory_order
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.types import TensorType, c_strides
@@ -47,7 +47,7 @@ class Functional:
 
 
 def functionalize(
-    pending: Iterable[Pending], live: Iterable[Storage], *, alone: bool = False
+    pending: Iterable[Operation], live: Iterable[Storage], *, alone: bool = False
 ) -> Functional:
     """The graph of pending operations.
 
@@ -84,7 +84,7 @@ def in_program_order(graph: Graph, state: _State) -> Graph:
 
 
 def computations(
-    nodes: tuple[Node, ...], computed: list[tuple[Pending, Node]]
+    nodes: tuple[Node, ...], computed: list[tuple[Operation, Node]]
 ) -> tuple[Computation, ...]:
     """The operations that may report events, unless each of them is a node of its own."""
     own: set[Node] = set()
@@ -97,7 +97,7 @@ def computations(
     numbers = {node: number for number, node in enumerate(nodes)}
     reporting = [(operation, node) for operation, node in computed if reports_events(node)]
     found = []
-    for _, group in groupby(reporting, key=lambda pair: pair[0].entry):
+    for _, group in groupby(reporting, key=lambda pair: pair[0].number):
         pairs = list(group)
         operation = pairs[0][0]
         places = tuple([numbers[node] for _, node in pairs])
@@ -105,7 +105,7 @@ def computations(
     return tuple(found)
 
 
-def name_of(operation: Pending) -> str:
+def name_of(operation: Operation) -> str:
     """What NumPy calls an operation in its warnings, with the casts of what it reads and writes."""
     return operation.meaning.row.ufunc or ROWS["cast"].ufunc
 
@@ -119,10 +119,10 @@ class _State:
     versions: dict[Storage, Node] = field(default_factory=dict)
     scalars: dict[tuple[int, np.dtype], Node] = field(default_factory=dict)
     stores: list[tuple[Geometry, Node]] = field(default_factory=list)
-    computed: list[tuple[Pending, Node]] = field(default_factory=list)
+    computed: list[tuple[Operation, Node]] = field(default_factory=list)
     lost: set[Storage] = field(default_factory=set)
 
-    def run(self, op: Pending) -> None:
+    def run(self, op: Operation) -> None:
         """Compute one operation from the versions so far, then write its target."""
         what = op.meaning
         pairs = zip(op.operands, what.operand_dtypes, strict=True)
@@ -135,7 +135,7 @@ class _State:
         self.write(op.target, node, op)
 
     # -- reading ---------------------------------------------------------------------------------
-    def operand(self, operand: Operand, dtype: np.dtype, reader: Pending) -> Node:
+    def operand(self, operand: Operand, dtype: np.dtype, reader: Operation) -> Node:
         """The node of an operand, cast to ``dtype``."""
         if isinstance(operand, Geometry):
             return self.cast(self.read(operand), dtype, reader)
@@ -152,7 +152,7 @@ class _State:
             self.inputs.append(ScalarInput(operand, dtype))
         return self.scalars[key]
 
-    def cast(self, node: Node, dtype: np.dtype, asks: Pending) -> Node:
+    def cast(self, node: Node, dtype: np.dtype, asks: Operation) -> Node:
         if node.type.dtype == dtype:
             return node
         kind = TensorType(dtype, node.type.shape)
@@ -240,7 +240,7 @@ class _State:
         return self.builder.make(ROWS["strided"], (node,), params, kind)
 
     # -- writing ---------------------------------------------------------------------------------
-    def write(self, target: Geometry, node: Node, writer: Pending) -> None:
+    def write(self, target: Geometry, node: Node, writer: Operation) -> None:
         """Make a new version of the target's storage."""
         node = self.cast(node, target.dtype, writer)
         if 0 in target.shape and not target.whole():
@@ -344,7 +344,7 @@ def _place(target: Geometry) -> tuple[int, tuple[int, ...]]:
 
 
 def _events_nobody_reads(
-    computed: list[tuple[Pending, Node]], outputs: list[Output]
+    computed: list[tuple[Operation, Node]], outputs: list[Output]
 ) -> list[Output]:
     """Results that nothing needs but whose floating-point events count."""
     needed: set[int] = set()

@@ -1,5 +1,5 @@
 """What is pending is recognized by its wiring. Oracles: undecorated Python for what calls give;
-graphs made anew for what is known (``KnownBatches.checked`` compares them at every batch); counts
+graphs made anew for what is known (``BatchCache.checked`` compares them at every batch); counts
 of graphs made.
 """
 
@@ -12,8 +12,9 @@ from hypothesis import HealthCheck, given, settings
 
 import runmat_jit as runmat
 from runmat_jit.capture.record import batches
-from runmat_jit.capture.record.batch_cache import KnownBatches
-from runmat_jit.capture.record.inline_cache import Patterns
+from runmat_jit.capture.record.batch_cache import BatchCache
+from runmat_jit.capture.record.inline_cache import InlineCache
+from runmat_jit.capture.tape.entries import Operation
 from runmat_jit.runtime.session import current_session
 from tests.capture.behavior import compare, module, observe
 from tests.capture.random_programs import programs
@@ -39,7 +40,7 @@ def graphs_made(monkeypatch):
 
     monkeypatch.setattr(batches, "functionalize", counted)
     capturer = capturer_of(runmat.jit(recorded_at_every_call))
-    monkeypatch.setattr(capturer, "known_batches", KnownBatches())
+    monkeypatch.setattr(capturer, "batch_cache", BatchCache())
     return made
 
 
@@ -180,11 +181,16 @@ def test_arrays_that_come_to_be_read_only_raise_as_in_numpy():
     assert x.tolist() == [2, 2, 2]
 
 
-def entries_of(decorated):
-    """The tape of the only call that is known."""
+def log_of(decorated):
+    """The entries of the only call that is known."""
     (record,) = decorated._dispatcher.capture(current_session()).records.values()
     ((segment,),) = record.root.outcomes.values()
-    return [*segment.noted], segment.entries
+    return segment.log
+
+
+def is_from_cache(entry):
+    """Whether the inline cache knew the call."""
+    return type(entry) is Operation and entry.slots is not None
 
 
 def test_entries_of_known_calls_say_what_was_called():
@@ -199,16 +205,14 @@ def test_entries_of_known_calls_say_what_was_called():
     arguments = np.ones((3, 4)), np.ones(4)
     decorated = runmat.jit(constants)
     capturer = capturer_of(decorated)
-    capturer.patterns = Patterns()
+    capturer.inline_cache = InlineCache()
     decorated(*arguments)
-    first, made = entries_of(decorated)
+    made = log_of(decorated)
     decorated.clear_cache()
     decorated(*arguments)
-    again, remade = entries_of(decorated)
-    assert sum(isinstance(each, tuple) for each in again) > 10
-    assert sum(isinstance(each, tuple) for each in first) < sum(
-        isinstance(each, tuple) for each in again
-    )
+    remade = log_of(decorated)
+    assert sum(map(is_from_cache, remade)) > 10
+    assert sum(map(is_from_cache, made)) < sum(map(is_from_cache, remade))
     assert [str(entry) for entry in remade] == [str(entry) for entry in made]
     assert [getattr(entry, "line", None) for entry in remade] == [
         getattr(entry, "line", None) for entry in made
@@ -219,7 +223,7 @@ def test_entries_of_known_calls_say_what_was_called():
 def checked(monkeypatch):
     """Every known batch is compared with one made anew."""
     capturer = capturer_of(runmat.jit(recorded_at_every_call))
-    monkeypatch.setattr(capturer, "known_batches", KnownBatches(checked=True))
+    monkeypatch.setattr(capturer, "batch_cache", BatchCache(checked=True))
 
 
 @pytest.mark.usefixtures("checked")

@@ -24,7 +24,7 @@ def test_a_function_without_kernels_steps_aside_with_one_line_in_the_log(caplog)
         for _ in range(40):
             compare(observe(tells, (np.ones(3),), {}), observe(decorated, (np.ones(3),), {}))
     assert decorated.cache_info().misses == 16
-    why = "unknown-call: getpid: capture does not know what it does (test_aside.py:17 in tells)"
+    why = "unknown-call: getpid: capture does not know what it does (test_bailout.py:17 in tells)"
     messages = [record.message for record in caplog.records]
     assert messages == [f"tells is plain Python from now on: {why}"]
     explanation = decorated.explain(np.ones(3))

@@ -1,0 +1,371 @@
+"""The state of one recording, and what the modules of this package ask of it.
+
+Nobody else writes its fields. What needs those modules (computing what is pending, running a call)
+is declared here and implemented by :class:`runmat_jit.capture.record.tracer.Tracer`.
+"""
+
+from __future__ import annotations
+
+import types
+import weakref
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from threading import get_ident
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from runmat_jit.capture.array import Boundary
+from runmat_jit.capture.record.balance import ELEMENTS_LIMIT, Balance
+from runmat_jit.capture.record.batch_cache import BatchCache
+from runmat_jit.capture.record.inline_cache import InlineCache
+from runmat_jit.capture.record.shadow_copies import ShadowCopies
+from runmat_jit.capture.record.tape_writer import TapeWriter
+from runmat_jit.capture.record.traced import Operations, Traced
+from runmat_jit.capture.replay.resume import Resume
+from runmat_jit.capture.shapes.families import Symbols
+from runmat_jit.capture.tape.entries import Operation
+from runmat_jit.capture.tape.lines import Line, Lines
+from runmat_jit.capture.tape.storage import Storage, watch
+from runmat_jit.capture.tape.values import GENERIC
+from runmat_jit.core.errstate import ErrorState, ErrorStates, current_errstate, warnings_raise
+from runmat_jit.core.protocols import Executor
+from runmat_jit.core.source import SourceLine
+
+PENDING_LIMIT = 2000
+"""Pending operations after which a batch is computed: bounds memory and compile time."""
+
+
+class Recipe(NamedTuple):
+    """How NumPy computes a pending number.
+
+    ``args`` is as a tape has it; ``values`` are real arrays and numbers, and storages of pending
+    ones.
+    """
+
+    fn: Any
+    args: tuple[Any, ...]
+    values: tuple[Any, ...]
+
+
+class Recording(Operations):
+    """One recording: its tape, its slots, what is pending, and what the program may know.
+
+    Args:
+        executor: Compiles graphs.
+        states: Tells what NumPy does about floating-point events.
+        lines: The user's lines.
+        slots: Leaves of the arguments, which have the first slots.
+        inline_cache: How calls are deferred, if others may share it.
+        batch_cache: Programs of what was pending before, likewise.
+        resume: What a replay has done before Python took over.
+        whole: The function that is to be captured whole, or else to raise.
+        boundary: What ndarrays among the arguments stand for.
+        symbols: What the extents of arguments are called, if they have names.
+        varying: The names of reads that give data.
+
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        states: ErrorStates,
+        lines: Lines,
+        slots: int,
+        *,
+        inline_cache: InlineCache | None = None,
+        batch_cache: BatchCache | None = None,
+        resume: Resume | None = None,
+        whole: types.FunctionType | None = None,
+        boundary: Boundary | None = None,
+        symbols: Symbols | None = None,
+        varying: frozenset[str] = frozenset(),
+    ) -> None:
+        self.executor = executor if boundary is None else executor.resident()
+        self.lines, self.boundary, self.whole = lines, boundary, whole
+        self.symbols, self.varying = symbols, varying
+        self.inline_cache = InlineCache() if inline_cache is None else inline_cache
+        self.batch_cache = batch_cache
+        self.tape = TapeWriter(resume, measured=symbols is not None)
+        self.count = slots
+        """Slots in use."""
+        self.recipes: dict[Storage, Recipe] = {}
+        """How NumPy computes pending single numbers."""
+        self.pending: list[Operation] = []
+        """The operations at the end of the tape that nothing has computed yet."""
+        self.writes_pending = False
+        """Some of them write memory that exists."""
+        self.shadows = ShadowCopies()
+        self.balance = Balance()
+        self.token: Any = None
+        self.first_token: Any = None
+        self.state = ErrorState(frozenset(), immediate=False)
+        self.immediate = False
+        """NumPy runs each operation, for it is to report events where the program is."""
+        self.refused: list[str] = []
+        self.programs: list[Any] = []
+        """Of every batch, for explanations."""
+        self.lifted: list[Traced] = []
+        """The inputs: each has one traced value to the end."""
+        self.loose = False
+        """The program may hold real arrays, and read their memory unseen."""
+        self.wary = False
+        """Code that no hook sees may run at any time, and write to them, too."""
+        self.closed = False
+        self.has_constants = False
+        self._states, self._thread, self._suspended = states, get_ident(), 0
+        self._at_once = False
+        self._inputs: set[int] = set()
+        self._known: dict[int, weakref.ref[Traced]] = {}
+        self._owned: dict[int, Any] = {}
+        self._objects: dict[int, tuple[Any, int]] = {}
+        self._watches: list[Any] = []
+        self._resuming = resume is not None
+
+    # -- what runs now -----------------------------------------------------------------------------
+    @property
+    def passive(self) -> bool:
+        """Whether code that runs now is not to be recorded: it is unknown, or it came later."""
+        return self.closed or bool(self._suspended) or get_ident() != self._thread
+
+    @property
+    def publishable(self) -> bool:
+        """Whether the tape may be repeated without Python."""
+        return self.tape.publishable
+
+    def here(self) -> Line | None:
+        """The user's line that is running."""
+        return self.lines.here()
+
+    def line(self) -> SourceLine | None:
+        """The user's line that is running, for messages."""
+        line = self.lines.here()
+        return None if line is None else line.source
+
+    def begin_boundary(self, kind: type[Boundary] = Boundary) -> Boundary:
+        """The call's boundary, made where arrays of ours turn up first: then nothing is kept."""
+        if self.boundary is None:
+            self.boundary, self.executor = kind(), self.executor.resident()
+        return self.boundary
+
+    # -- errors of NumPy ---------------------------------------------------------------------------
+    def refresh_errstate(self) -> None:
+        """Follow ``np.errstate``: operations recorded under another state are computed first."""
+        if self._resuming and not self.tape.feeding:
+            self._resuming, self.token = False, None
+        token = current_errstate()
+        if token is not self.token:
+            self.flush()
+            self.token = token
+            state = self.state = self._states.current()
+            raising = bool(state.warn) and warnings_raise()
+            self.immediate = self._at_once or state.immediate or raising
+            self.immediate = self.immediate and not self._resuming  # a replay has reported them
+            if self.immediate and self.publishable:
+                self.effect("events-raise", "NumPy is to report floating-point events at once")
+
+    def check_errstate(self) -> None:
+        """The same, where it is likely that nothing has changed."""
+        if self._resuming or current_errstate() is not self.token:
+            self.refresh_errstate()
+
+    @property
+    def own_errstate(self) -> Any:
+        """The state of errors, where it is not that of the call's beginning."""
+        return None if self.token is self.first_token else self.token
+
+    def begin(self) -> None:
+        """Remember how errors are reported where the call begins."""
+        self.refresh_errstate()
+        self.first_token = self.token
+
+    def report_at_once(self) -> None:
+        """From here on to the end of the call NumPy warns where the program is."""
+        self._at_once = True
+
+    # -- code that no hook sees --------------------------------------------------------------------
+    def distrust(self, *, wary: bool) -> None:
+        """The program may hold real arrays (``loose``), or run code unseen (``wary``)."""
+        self.wary = self.wary or wary
+        self.loose = self.loose or not wary
+
+    def suspend(self) -> None:
+        """Unknown code begins to run: nothing is recorded."""
+        self.loose = True
+        self._suspended += 1
+
+    def resume_after(self, *, inert: bool) -> None:
+        """Unknown code has ended; it may have changed how NumPy reports events."""
+        self._suspended -= 1
+        self.token = None
+        self.wary = self.wary or not inert
+
+    # -- slots and traced values -------------------------------------------------------------------
+    def slot(self) -> int:
+        """A new slot."""
+        self.count += 1
+        return self.count - 1
+
+    def materialize(self, traced: Traced) -> Any:
+        """The value of a traced array or NumPy scalar that has just been computed."""
+        if traced._rm_origin is not None:
+            parent, fn, args, kwargs = traced._rm_origin
+            return fn(self.value(parent), *args, **kwargs)
+        assert traced._rm_geometry is not None, "a traced value has a value or a place"
+        memory, hollow = traced._rm_geometry.storage.memory, traced._rm_geometry.storage.hollow
+        assert self.tape.feeding or not hollow, "a value that a replay had freed is asked for"
+        assert memory is not None, "flush() computes every live storage"
+        return memory[()] if traced._rm_kind == GENERIC else memory
+
+    def remember(self, array: np.ndarray, traced: Traced) -> None:
+        """Keep the traced value of a real array, while the program holds it."""
+        self._known[id(array)] = weakref.ref(traced)
+
+    def adopt(self, array: np.ndarray) -> Traced | None:
+        """The traced value of a real array that turned up in the program, if there is one."""
+        reference = self._known.get(id(array))
+        found = None if reference is None else reference()
+        return found if found is not None and found._rm_held is array else None
+
+    def mark_input(self, value: Traced) -> None:
+        """An array that a replay finds in a slot before anything runs."""
+        self._inputs.add(value._rm_slot)
+        self.lifted.append(value)
+
+    def is_input(self, value: Traced) -> bool:
+        """Whether the array is an argument or was read from outside."""
+        return value._rm_slot in self._inputs
+
+    def is_pending(self, value: Traced) -> bool:
+        """Whether the value of a traced one is not computed yet."""
+        at = value._rm_geometry
+        return at is not None and at.storage.memory is None
+
+    def new_storage(self, storage: Storage, kind: str) -> Traced:
+        """The traced value of a storage whose contents are pending."""
+        made = Traced(self, storage.slot, kind, geometry=storage.geometry())
+        storage.scalar = kind == GENERIC
+        storage.owned_by(made, self.tape.dead, is_freed=storage.is_freed)
+        return made
+
+    def watch(self, value: Traced) -> None:
+        """Have a replay forget a view when the program does."""
+        self._watches.append(watch(value, value._rm_slot, self.tape.dead))
+
+    def single(self) -> None:
+        """Count an operation on single numbers; after many, a recording without gain ends."""
+        if self.balance.ends(self.pending):
+            if self.publishable:
+                detail = f"{ELEMENTS_LIMIT} operations on single numbers, and few on whole arrays"
+                self.effect("trace-too-long", detail)
+            self.balance.native = True
+
+    # -- objects -----------------------------------------------------------------------------------
+    def own(self, made: Any) -> Any:
+        """Remember an object that the recording made: stores into it are no effects."""
+        self._owned[id(made)] = made
+        return made
+
+    def owns(self, value: Any) -> bool:
+        """Whether the recording made this object."""
+        return self._owned.get(id(value)) is value
+
+    def disown(self, value: Any) -> None:
+        """Others may hold an object that the recording made."""
+        self._owned.pop(id(value), None)
+
+    def may_change(self, container: Any) -> bool:
+        """Whether a container is the recording's own.
+
+        Others are copies of what lies outside, or, after an effect, may have come from anywhere.
+        """
+        if self.owns(container):
+            return True
+        if self.shadows.of_copy(container) is not None or not self.publishable:
+            return False
+        self.own(container)  # made by Python, such as the list of a starred target
+        return True
+
+    def slot_of(self, value: Any) -> int | None:
+        """The slot that holds an outside object, if one does."""
+        found = self._objects.get(id(value))
+        return found[1] if found is not None and found[0] is value else None
+
+    def hold(self, value: Any, slot: int) -> None:
+        """Remember which slot holds an outside object."""
+        self._objects.setdefault(id(value), (value, slot))
+
+    def held_objects(self, kind: type) -> list[Any]:
+        """The outside objects of a class that slots hold."""
+        return [value for value, _ in self._objects.values() if type(value) is kind]
+
+    # -- what is pending ---------------------------------------------------------------------------
+    def defer(self, operation: Operation) -> None:
+        """Add a pending operation."""
+        self.pending.append(operation)
+        if operation.target.storage.memory is not None:
+            self.writes_pending = True
+        if len(self.pending) >= PENDING_LIMIT:
+            self.flush()
+
+    def take_pending(self) -> list[Operation]:
+        """What is pending, which is computed now."""
+        pending, self.pending, self.writes_pending = self.pending, [], False
+        return pending
+
+    def keep_pending(self, operations: list[Operation]) -> None:
+        """What is left of what is pending."""
+        self.pending = operations
+
+    def forget_values(self) -> None:
+        """The call is over: let the values go that did not escape."""
+        self.shadows = ShadowCopies()
+        self._owned.clear()
+        self._objects.clear()
+
+    def end(self) -> None:
+        """Values that escaped behave as real ones from now on."""
+        self.closed = True
+        self._known.clear()
+        self.lifted.clear()
+
+    # -- what the tracer does ----------------------------------------------------------------------
+    @abstractmethod
+    def flush(self) -> None:
+        """Compute everything that is pending."""
+
+    @abstractmethod
+    def effect(self, reason: str, detail: str, line: SourceLine | None = None) -> None:
+        """Something that a replay could not repeat: compute what is pending, publish nothing."""
+
+    @abstractmethod
+    def unknown(self, run: Callable[[], Any]) -> Any:
+        """Let unknown code run: it sees no traced value, and may change what it was given."""
+
+    @abstractmethod
+    def value(self, traced: Traced) -> Any:
+        """The real value of a traced one, computed if it is pending."""
+
+    @abstractmethod
+    def raw(self, value: Any) -> Any:
+        """Real values for the traced ones inside ``value``."""
+
+    @abstractmethod
+    def release(self, value: Any) -> Any:
+        """The real value, for outside code to keep: made real in place where it is mutable."""
+
+    @abstractmethod
+    def lift(self, value: Any, slot: int | None = None, roots: frozenset[int] | None = None) -> Any:
+        """The traced value of a real array or scalar (the same one for the same array)."""
+
+    @abstractmethod
+    def encode(self, value: Any) -> Any:
+        """A template: refs for the traced values inside ``value``."""
+
+    @abstractmethod
+    def call(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """One operation: defer it, find it to be a view, or run it."""
+
+    @abstractmethod
+    def look(self, value: Traced, use: str) -> Any:
+        """The real value, because Python decides by it."""
