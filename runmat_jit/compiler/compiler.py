@@ -142,7 +142,7 @@ def build(session: Session, graph: Graph, disabled: frozenset[str]) -> Compiled:
 
 def verified(session: Session, compiled: Compiled) -> Compiled:
     """The same program, each run of which is compared with its graph op by op."""
-    from runmat_jit.compiler.verify import VerifiedProgram, every_value  # noqa: PLC0415  (rare)
+    from runmat_jit.compiler.verified_program import VerifiedProgram, every_value  # noqa: PLC0415  (rare)
 
     optimized = compiled.plan.graph
     graph, nodes = every_value(optimized)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from runmat_jit.graph.node import Graph
-from runmat_jit.graph.verify import verify as verify_graph
+from runmat_jit.graph.verify_graph import verify_graph
 from runmat_jit.passes.canonicalize import canonicalize
 from runmat_jit.passes.eliminate_dead import eliminate_dead
 from runmat_jit.passes.expand import expand

@@ -12,7 +12,7 @@ from runmat_jit.graph.constant import constant
 from runmat_jit.graph.node import Fresh, GraphBuilder, Output
 from runmat_jit.graph.parse import parse
 from runmat_jit.graph.text import to_text
-from runmat_jit.graph.verify import GraphError, verify
+from runmat_jit.graph.verify_graph import GraphError, verify_graph
 from runmat_jit.ops.table import ROWS
 from runmat_jit.passes.pipeline import optimize
 from tests.graph.random_graphs import EXACT_ROWS, OURS, SUMS, arrays, bits_equal, graphs
@@ -80,7 +80,7 @@ def test_a_graph_may_be_as_deep_as_it_is_long():
     text = to_text(graph)
     again = parse(text)
     assert to_text(again) == text
-    verify(again)
+    verify_graph(again)
     found = optimize(again)
     assert len(found.nodes) > LENGTH / 2
     assert "divide" not in {node.op.name for node in found.nodes}

@@ -15,7 +15,7 @@ class GraphError(AssertionError):
     """A graph that no pass may make."""
 
 
-def verify(graph: Graph) -> None:
+def verify_graph(graph: Graph) -> None:
     """Check a graph: inputs, order, sharing, each node against its row, outputs.
 
     Raises:

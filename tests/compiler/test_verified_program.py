@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from runmat_jit.compiler.compiler import assemble, build, verified
-from runmat_jit.compiler.verify import (
+from runmat_jit.compiler.verified_program import (
     VerificationError,
     like,
     order_decides,
