@@ -1,4 +1,4 @@
-"""The door of lowering: a planned region becomes kernels and the way they are run."""
+"""The door of lowering: planned regions become kernels and the way they are run."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ from runmat_jit.lower.reduction_region import lower_reduction_region
 from runmat_jit.passes.fusion.access import is_copied
 from runmat_jit.passes.fusion.region import Region
 from runmat_jit.plan.plan import Plan
+
+
+def lower_plan(plan: Plan) -> tuple[tuple[Launch, ...], ...]:
+    """The launches of each region of a plan."""
+    return tuple(lower(region, plan) for region in plan.regions)
 
 
 def lower(region: Region, plan: Plan) -> tuple[Launch, ...]:

@@ -12,10 +12,10 @@ from runmat_jit.graph.node import Into
 from runmat_jit.kernel.interpret import Memory, interpret
 from runmat_jit.kernel.math.tables import table
 from runmat_jit.kernel.verify_kernel import verify_kernel
-from runmat_jit.lower.launch import InputScalar, NodeBuffer, Scratch
 from runmat_jit.lower.lower import lower
 from runmat_jit.passes.expand import expand
 from runmat_jit.passes.fusion.grower import grow
+from runmat_jit.plan.argument import InputScalar, NodeBuffer, Scratch
 from runmat_jit.plan.make_plan import make_plan
 
 _FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)

@@ -222,15 +222,7 @@ class _Grower:
 
     # -- regions ---------------------------------------------------------------------------------
     def regions(self, disabled: frozenset[str]) -> Iterable[Region]:
-        """The groups as regions, in order of depth.
-
-        Among those of one depth, updates are last: what others read can be written in place then.
-        """
-
-        def order(group: Group) -> tuple[int, bool, int]:
-            first = group.nodes[0]
-            return group.depth, first.op.name == "update", position[first]
-
+        """The groups as regions, in order of depth."""
         position = {node: number for number, node in enumerate(self.graph.nodes)}
         outputs = set(self._wanted)
         groups = list(dict.fromkeys(group.root() for group in self.groups))
@@ -242,13 +234,14 @@ class _Grower:
                     if base not in self.places or self.places[base].group.root() is not group:
                         inputs[group][base] = None
                         outputs.add(base)
-        for group in sorted(groups, key=order):
+        for group in sorted(groups, key=lambda group: (group.depth, position[group.nodes[0]])):
             nodes = tuple(group.nodes)
             yield Region(
                 label(nodes, group.space, disabled),
                 nodes,
                 tuple(inputs[group]),
                 tuple(node for node in nodes if node in outputs),
+                group.depth,
                 tuple(group.reasons),
             )
 

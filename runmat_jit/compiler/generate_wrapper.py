@@ -1,4 +1,4 @@
-"""A program whose numbers are formulas, as one Python function of the extents.
+"""The wrapper of a program whose numbers are formulas: one Python function of the extents.
 
 The function does what ``NativeProgram.run`` does, with every number computed where it is needed::
 
@@ -29,10 +29,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from runmat_jit.compiler.binding import Bound, is_long_text
+from runmat_jit.compiler.binding import Bound
 from runmat_jit.compiler.blocks import Blocks, is_shifted
-from runmat_jit.compiler.program import BYTE, SMALL, Buffer, Commit, Layout, write
+from runmat_jit.compiler.link import NativeCode
+from runmat_jit.compiler.native_program import BYTE, SMALL, write
 from runmat_jit.core.extent import Extent, Scope
+from runmat_jit.plan.cost import is_parallel_text
+from runmat_jit.plan.layout import Buffer, Commit
 from runmat_jit.runtime.session import Session
 
 Run = Callable[..., "list[np.ndarray] | None"]
@@ -41,20 +44,9 @@ Report = Callable[[Sequence[Any], frozenset[str], tuple[int, ...]], None]
 """Finds and reports the events of a run."""
 
 
-def call_plan(
-    session: Session,
-    scope: Scope,
-    layout: Layout,
-    launches: Sequence[Bound],
-    report: Report,
-    *,
-    blind: bool,
-) -> Run:
-    """The function that runs a program of extents; safe to call from several threads.
-
-    ``blind``: as of :class:`NativeProgram`.
-    """
-    text = _Text(scope, layout, launches, blind=blind)
+def generate_wrapper(session: Session, scope: Scope, code: NativeCode, report: Report) -> Run:
+    """The function that runs a program of extents; safe to call from several threads."""
+    text, layout, launches = _Text(scope, code), code.layout, code.launches
     idle: list[Blocks] = []
     names: dict[str, Any] = {
         "idle": idle,
@@ -67,7 +59,7 @@ def call_plan(
         "byte": BYTE,
         "write": write,
         "Commit": Commit,
-        **{f"m{layout.inputs + n}": array for n, array in enumerate(layout.constants)},
+        **{f"m{layout.inputs + n}": array for n, array in enumerate(code.tables)},
         **{f"d{buffer.place}": buffer.dtype for buffer in layout.buffers},
         **{f"pack{n}": packer(launch.block) for n, launch in enumerate(launches)},
         **{f"shift{n}": packer(launch.offsets) for n, launch in enumerate(launches)},
@@ -84,12 +76,10 @@ def packer(numbers: Sequence[int]) -> Callable[..., None]:
 class _Text:
     """Writes the function; ``m<place>`` is an array of the program's memory."""
 
-    def __init__(
-        self, scope: Scope, layout: Layout, launches: Sequence[Bound], *, blind: bool
-    ) -> None:
-        self.blind = blind
-        self.scope, self.layout, self.launches = scope, layout, launches
-        self.nbytes = sum(launch.nbytes for launch in launches)
+    def __init__(self, scope: Scope, code: NativeCode) -> None:
+        self.scope, self.code = scope, code
+        self.layout, self.launches = code.layout, code.launches
+        self.nbytes = sum(launch.nbytes for launch in self.launches)
 
     def lines(self) -> Iterator[str]:
         """The whole function."""
@@ -99,7 +89,7 @@ class _Text:
 
     def body(self, symbols: str) -> Iterator[str]:
         layout = self.layout
-        yield from self.scope.lines([*numbers_of(layout, self.launches), self.nbytes])
+        yield from self.scope.lines([*numbers_of(self.code), self.nbytes])
         if layout.inputs:
             yield f"{self.arrays(range(layout.inputs))} = inputs"
         yield from map(self.memory, layout.buffers)
@@ -111,7 +101,7 @@ class _Text:
         yield "happened = blocks.word[0]"
         yield "if happened: blocks.word[0] = 0"
         yield "idle.append(blocks)"
-        yield f"if (happened or {self.blind}) and warn: report(inputs, warn, ({symbols}))"
+        yield f"if (happened or {self.code.blind}) and warn: report(inputs, warn, ({symbols}))"
         yield from (f"m{target}[...] = m{source}" for source, target in layout.copies)
         yield from map(self.commit, layout.commits)
         yield f"return [{self.arrays(layout.fresh)}]"
@@ -142,7 +132,7 @@ class _Text:
             yield f"blocks.set_scalar({number}, {slot}, m{place})"
         total, nbytes = self.name(launch.total), self.name(launch.nbytes)
         shift = f", blocks.offset_addresses[{number}]" if is_shifted(launch) else ""
-        yield f"parallel = {is_long_text(total, nbytes, launch.instructions)}"
+        yield f"parallel = {is_parallel_text(total, nbytes, launch.instructions)}"
         yield (
             f"launch({launch.address}, ({self.arrays(launch.places)}), "
             f"blocks.addresses[{number}], {total}, {self.name(launch.grain)}, parallel{shift})"
@@ -165,11 +155,12 @@ class _Text:
         return self.scope.name(number)
 
 
-def numbers_of(layout: Layout, launches: Sequence[Bound]) -> Iterator[int]:
+def numbers_of(code: NativeCode) -> Iterator[int]:
     """Every number of a program that depends on extents, in a fixed order."""
+    layout = code.layout
     for buffer in layout.buffers:
         yield from (*buffer.shape, *(buffer.strides or ()), buffer.nbytes)
     for commit in layout.commits:
         yield from (commit.offset, *commit.shape, *commit.strides)
-    for launch in launches:
+    for launch in code.launches:
         yield from (*launch.offsets, *launch.block, launch.total, launch.grain, launch.nbytes)

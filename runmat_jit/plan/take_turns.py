@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from runmat_jit.compiler.program import Buffer
+from runmat_jit.plan.layout import Buffer
 
 
 def take_turns(
