@@ -68,7 +68,8 @@ def compile_graph(
     """The program of a captured graph (arguments as :func:`lower_program`)."""
     lowered = lower_program(session, graph, device=device, disabled=disabled)
     session.telemetry.count("programs_built")
-    session.telemetry.count_regions(Counter(region.kind for region in lowered.plan.regions))
+    kinds = (region.kind for region in lowered.plan.regions if region.kind != "host")
+    session.telemetry.count_regions(Counter(kinds))
     return CompiledGraph(executable(session, lowered), lowered)
 
 

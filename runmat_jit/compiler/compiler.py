@@ -121,6 +121,12 @@ class DeviceExecutor:
             return None
         return self.compiler.template(graph, scope)
 
+    @property
+    def takes_host_calls(self) -> bool:
+        """Whether graphs may have host calls: where kernels run in the host's memory."""
+        on_host = self.device == "cpu" and not self.is_resident
+        return on_host and self.compiler.session.unsupported is None
+
     def resident(self) -> DeviceExecutor:
         """The same for calls with arrays whose contents may be on a device."""
         return DeviceExecutor(self.compiler, self.device, resident=True)

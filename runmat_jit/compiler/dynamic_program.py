@@ -11,8 +11,11 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
+import numpy as np
+
 from runmat_jit.compiler.binding import Bound
 from runmat_jit.compiler.generate_wrapper import Report, Run, generate_wrapper, numbers_of
+from runmat_jit.compiler.host_step import HostArray, HostNumber, HostScalar, HostStep
 from runmat_jit.compiler.link import NativeCode
 from runmat_jit.compiler.lower_program import lower_program
 from runmat_jit.compiler.native_program import NativeProgram
@@ -83,9 +86,8 @@ def structure_of(code: NativeCode) -> Hashable:
         tuple(map(_structure_of_buffer, layout.buffers)),
         layout.copies,
         tuple(map(_structure_of_commit, layout.commits)),
-        tuple(
-            (b.address, b.places, len(b.block), b.scalars, b.instructions) for b in code.launches
-        ),
+        tuple(map(_structure_of_launch, code.launches)),
+        tuple(map(_structure_of_call, code.calls)),
         layout.fresh,
     )
 
@@ -94,9 +96,23 @@ def _structure_of_launch(bound: Bound) -> Hashable:
     return bound.address, bound.places, len(bound.block), bound.scalars, bound.instructions
 
 
+def _structure_of_call(step: HostStep) -> Hashable:
+    operands = tuple(map(_structure_of_operand, step.operands))
+    return step.before, step.call, operands, step.place, step.strides is None, step.idle
+
+
+def _structure_of_operand(operand: HostArray | HostScalar | HostNumber) -> Hashable:
+    if isinstance(operand, HostArray):
+        return operand.place, len(operand.shape), operand.dtype, operand.strides is None
+    if isinstance(operand, HostScalar):
+        return operand
+    value = operand.value
+    return operand.dtype, value.tobytes() if isinstance(value, np.generic) else None
+
+
 def _structure_of_buffer(buffer: Buffer) -> Hashable:
-    strides, sizes = buffer.strides is None, len(buffer.sizes)
-    return buffer.place, len(buffer.shape), buffer.dtype, strides, buffer.shares, sizes
+    kind = len(buffer.shape), buffer.dtype, buffer.strides is None
+    return buffer.place, kind, buffer.shares, buffer.returned, len(buffer.sizes)
 
 
 def _structure_of_commit(commit: Commit) -> Hashable:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.source import SourceLine
+from runmat_jit.graph.text import operation_name
 from runmat_jit.plan.cost import cost_of
 
 if TYPE_CHECKING:
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RegionReport:
-    """One region: its fusion kind, device, operations, user lines, and why it is no larger."""
+    """One region: its fusion kind, device, operations, user lines, and why it is no larger.
+
+    A host call is a region of the kind ``host``, without kernels.
+    """
 
     kind: str
     device: str
@@ -31,7 +35,7 @@ class RegionReport:
     bytes_written: int
     reasons: tuple[Reason, ...]
     on_arrays: int = 0
-    """The operations that make more than one number, or one of more than one."""
+    """The operations of kernels that make more than one number, or one of more than one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,7 @@ class Explanation:
 
     @property
     def kinds(self) -> list[str]:
-        """The fusion kind of each region, in order."""
+        """The fusion kind of each region, in order; ``host`` for a call of NumPy's."""
         return [region.kind for region in self.regions]
 
     @property
@@ -62,8 +66,9 @@ class Explanation:
         totals = f"{count(len(self.regions), 'region')}, {count(kernels, 'kernel')}"
         lines = [f"{self.function}: {self.mode}; {totals}"]
         for number, region in enumerate(self.regions, 1):
+            by = "NumPy" if region.kind == "host" else count(region.kernels, "kernel")
             lines.append(
-                f"  {number}. {region.kind} on {region.device}: {count(region.kernels, 'kernel')}, "
+                f"  {number}. {region.kind} on {region.device}: {by}, "
                 f"reads {size(region.bytes_read)}, writes {size(region.bytes_written)}"
             )
             lines.extend(wrapped(", ".join(region.operations)))
@@ -125,13 +130,13 @@ def report_region(region: Region, kernels: int, compiled: CompiledGraph) -> Regi
     return RegionReport(
         kind=region.kind,
         device=compiled.device,
-        operations=tuple(node.op.name for node in region.nodes),
+        operations=tuple(map(operation_name, region.nodes)),
         lines=tuple(dict.fromkeys(line.short() for line in lines)),
         kernels=kernels,
         bytes_read=cost.bytes_read,
         bytes_written=cost.bytes_written,
         reasons=region.reasons,
-        on_arrays=sum(map(is_on_arrays, region.nodes)),
+        on_arrays=0 if region.kind == "host" else sum(map(is_on_arrays, region.nodes)),
     )
 
 

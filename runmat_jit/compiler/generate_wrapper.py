@@ -6,18 +6,18 @@ The function does what ``NativeProgram.run`` does, with every number computed wh
         if s0 < 8: return None
         f0 = s0 * 4
         m0, = inputs
-        m5 = empty((s0,), d5) if f0 < 1048576 else allocate((s0,), d5)
+        m1 = empty((s0,), d1) if f0 < 131072 else allocate((s0,), d1)
         try: blocks = idle.pop()
         except IndexError: blocks = make()
         pack0(blocks.words[0], 16, s0)
         parallel = 4e-06 * s0 * 212 > 8.0 or 0.0001 * f0 > 8.0
-        launch(139641217, (m0, m5), blocks.addresses[0], s0, 16384, parallel)
+        launch(139641217, (m0, m1), blocks.addresses[0], s0, 16384, parallel)
         count_run(1, f0)
         happened = blocks.word[0]
         if happened: blocks.word[0] = 0
         idle.append(blocks)
         if (happened or False) and warn: report(inputs, warn, (s0,))
-        return [m5]
+        return [m1]
 """
 
 from __future__ import annotations
@@ -31,6 +31,14 @@ import numpy as np
 
 from runmat_jit.compiler.binding import Bound
 from runmat_jit.compiler.blocks import Blocks, is_shifted
+from runmat_jit.compiler.host_step import (
+    HostArray,
+    HostNumber,
+    HostScalar,
+    HostStep,
+    laid_out,
+    show,
+)
 from runmat_jit.compiler.link import NativeCode
 from runmat_jit.compiler.native_program import BYTE, SMALL, write
 from runmat_jit.core.extent import Extent, Scope
@@ -58,14 +66,31 @@ def generate_wrapper(session: Session, scope: Scope, code: NativeCode, report: R
         "allocate": session.allocator.empty,
         "byte": BYTE,
         "write": write,
+        "show": show,
+        "laid_out": laid_out,
         "Commit": Commit,
         **{f"m{layout.inputs + n}": array for n, array in enumerate(code.tables)},
         **{f"d{buffer.place}": buffer.dtype for buffer in layout.buffers},
+        **operand_names(code),
+        **{f"call{n}": step.call.fn for n, step in enumerate(code.calls)},
         **{f"pack{n}": packer(launch.block) for n, launch in enumerate(launches)},
         **{f"shift{n}": packer(launch.offsets) for n, launch in enumerate(launches)},
     }
     exec("\n".join(text.lines()), names)  # noqa: S102  (text of numbers and names, made below)
     return cast("Run", names["run"])
+
+
+def operand_names(code: NativeCode) -> dict[str, Any]:
+    """Constants and dtypes that host calls are given."""
+    names: dict[str, Any] = {}
+    for number, step in enumerate(code.calls):
+        for n, operand in enumerate(step.operands):
+            if isinstance(operand, HostNumber):
+                names[f"k{number}_{n}"] = operand.value
+                names[f"t{number}_{n}"] = operand.dtype.type
+            elif isinstance(operand, HostArray):
+                names[f"t{number}_{n}"] = operand.dtype
+    return names
 
 
 def packer(numbers: Sequence[int]) -> Callable[..., None]:
@@ -92,11 +117,16 @@ class _Text:
         yield from self.scope.lines([*numbers_of(self.code), self.nbytes])
         if layout.inputs:
             yield f"{self.arrays(range(layout.inputs))} = inputs"
-        yield from map(self.memory, layout.buffers)
+        yield from (self.memory(buffer) for buffer in layout.buffers if not buffer.returned)
         yield "try: blocks = idle.pop()"
         yield "except IndexError: blocks = make()"
+        calls = list(enumerate(self.code.calls))
         for number, launch in enumerate(self.launches):
+            while calls and calls[0][1].before <= number:
+                yield from self.host_call(*calls.pop(0))
             yield from self.launch(number, launch)
+        for number, call in calls:
+            yield from self.host_call(number, call)
         yield f"count_run({len(self.launches)}, {self.name(self.nbytes)})"
         yield "happened = blocks.word[0]"
         yield "if happened: blocks.word[0] = 0"
@@ -138,6 +168,27 @@ class _Text:
             f"blocks.addresses[{number}], {total}, {self.name(launch.grain)}, parallel{shift})"
         )
 
+    def host_call(self, number: int, step: HostStep) -> Iterator[str]:
+        """A call of the host: its operands, and where its result goes."""
+        yield from (f"m{place} = None" for place in step.idle)
+        operands = [self.operand(f"{number}_{n}", each) for n, each in enumerate(step.operands)]
+        strides = None if step.strides is None else self.names(step.strides)
+        lies = f"d{step.place}, {self.names(step.shape)}, {strides}, allocate"
+        yield f"m{step.place} = laid_out(call{number}({', '.join(operands)}), {lies})"
+
+    def operand(self, suffix: str, operand: HostArray | HostScalar | HostNumber) -> str:
+        """What a host call is given."""
+        if isinstance(operand, HostScalar):
+            return f"m{operand.place}[()]"
+        if isinstance(operand, HostNumber):
+            if isinstance(operand.value, np.generic):
+                return f"k{suffix}"
+            return f"t{suffix}({self.name(operand.value)})"
+        if operand.strides is None:
+            return f"m{operand.place}"
+        numbers = f"{self.name(operand.offset)}, {self.names(operand.shape)}"
+        return f"show(m{operand.place}, t{suffix}, {numbers}, {self.names(operand.strides)})"
+
     def commit(self, commit: Commit) -> str:
         """A write into an input."""
         numbers = f"{self.name(commit.offset)}, {self.names(commit.shape)}"
@@ -162,5 +213,17 @@ def numbers_of(code: NativeCode) -> Iterator[int]:
         yield from (*buffer.shape, *(buffer.strides or ()), buffer.nbytes)
     for commit in layout.commits:
         yield from (commit.offset, *commit.shape, *commit.strides)
+    for call in code.calls:
+        yield from (*call.shape, *(call.strides or ()))
+        yield from (number for operand in call.operands for number in numbers_of_operand(operand))
     for launch in code.launches:
         yield from (*launch.offsets, *launch.block, launch.total, launch.grain, launch.nbytes)
+
+
+def numbers_of_operand(operand: HostArray | HostScalar | HostNumber) -> tuple[int, ...]:
+    """The numbers of what a host call is given."""
+    if isinstance(operand, HostArray):
+        return operand.offset, *operand.shape, *(operand.strides or ())
+    if isinstance(operand, HostNumber) and not isinstance(operand.value, np.generic):
+        return (operand.value,)
+    return ()

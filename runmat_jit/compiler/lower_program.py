@@ -65,7 +65,7 @@ def lower_program(
     """
     optimized = optimize(graph, passes)
     regions = grow(optimized, disabled)
-    chosen = choose_device(device, partial(find_gpu, session))
+    chosen = choose_device(device, regions, partial(find_gpu, session))
     plan = make_plan(optimized, regions, chosen)
     if session.unsupported is not None:
         return LoweredProgram(graph, plan)

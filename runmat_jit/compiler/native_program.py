@@ -1,24 +1,30 @@
-"""A compiled graph: runs its kernels on given arrays, reports events, commits writes."""
+"""A compiled graph: runs kernels and host calls on arrays, reports events, commits writes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from runmat_jit.compiler.binding import picker
+from runmat_jit.compiler.binding import Bound, Pick, picker
 from runmat_jit.compiler.blocks import Blocks
 from runmat_jit.compiler.events import EventFinder, report
+from runmat_jit.compiler.host_step import HostStep, show
 from runmat_jit.compiler.link import NativeCode
 from runmat_jit.graph.node import Graph
 from runmat_jit.plan.layout import Commit
-from runmat_jit.runtime.arrays import Shown
 from runmat_jit.runtime.session import Session
+
+Numbered = tuple[int, Bound, Pick, bool]
+"""A launch: its number, what picks its arrays, and whether it is for several threads."""
+Stage = tuple[tuple[HostStep, ...], tuple[Numbered, ...]]
+"""Host calls, and the launches between them and the next ones."""
 
 
 class NativeProgram:
-    """Kernels in order over a numbered memory; safe to run from several threads."""
+    """Kernels and host calls in order over numbered memory; safe to run from several threads."""
 
     def __init__(self, session: Session, code: NativeCode, captured: Graph) -> None:
         self.code, self.blind = code, code.blind
@@ -30,10 +36,7 @@ class NativeProgram:
         self._empty = session.allocator.empty
         self._events = EventFinder(captured)
         self._blocks: list[Blocks] = []
-        self._numbered = tuple(
-            (number, bound, picker(bound.places), bound.parallel)
-            for number, bound in enumerate(self.launches)
-        )
+        self._stages = stages(code)
         self._fresh = picker(self.layout.fresh)
 
     def run(self, inputs: Sequence[Any], warn: frozenset[str]) -> list[np.ndarray]:
@@ -48,7 +51,11 @@ class NativeProgram:
             blocks = self._blocks.pop()
         except IndexError:
             blocks = Blocks(self.launches)
-        self._run_kernels(memory, blocks)
+        for calls, launches in self._stages:
+            for call in calls:
+                call.run(memory, self._empty)
+            self._run_kernels(memory, blocks, launches)
+        self._count_run(len(self.launches), self.nbytes)
         happened = bool(blocks.word[0])
         blocks.word[0] = 0
         self._blocks.append(blocks)
@@ -59,7 +66,9 @@ class NativeProgram:
         memory = [*inputs, *self.code.tables]
         empty = self._empty
         for buffer in self.layout.buffers:
-            if buffer.shares is not None:
+            if buffer.returned:
+                memory.append(None)
+            elif buffer.shares is not None:
                 memory.append(memory[buffer.shares])
             elif buffer.sizes:
                 memory.append(empty((max(buffer.sizes),), BYTE))
@@ -81,9 +90,11 @@ class NativeProgram:
             write(memory[commit.input], memory[commit.source], commit)
         return list(self._fresh(memory))
 
-    def _run_kernels(self, memory: Sequence[np.ndarray], blocks: Blocks) -> None:
+    def _run_kernels(
+        self, memory: Sequence[np.ndarray], blocks: Blocks, launches: Sequence[Numbered]
+    ) -> None:
         launch, addresses, offsets = self._launch, blocks.addresses, blocks.offset_addresses
-        for number, bound, pick, parallel in self._numbered:
+        for number, bound, pick, parallel in launches:
             for slot, place in bound.scalars:
                 blocks.set_scalar(number, slot, memory[place])
             arrays = pick(memory)
@@ -107,11 +118,23 @@ class NativeProgram:
                     parallel,
                     shift,
                 )
-        self._count_run(len(self.launches), self.nbytes)
 
     def report(self, inputs: Sequence[Any], warn: frozenset[str]) -> None:
         self._count("events_checked")
         report(self._events(inputs, warn))
+
+
+def stages(code: NativeCode) -> tuple[Stage, ...]:
+    """A program's steps in order."""
+    numbered = tuple(
+        (number, bound, picker(bound.places), bound.parallel)
+        for number, bound in enumerate(code.launches)
+    )
+    starts = sorted({0, *(call.before for call in code.calls)})
+    return tuple(
+        (tuple(call for call in code.calls if call.before == first), numbered[first:end])
+        for first, end in pairwise([*starts, len(numbered)])
+    )
 
 
 SMALL = 1 << 17
@@ -131,9 +154,4 @@ def write(target: np.ndarray, value: np.ndarray, commit: Commit) -> None:
 
 def show_at(target: np.ndarray, commit: Commit) -> np.ndarray:
     """The part of ``target``'s memory that a commit writes."""
-    interface = dict(target.__array_interface__)
-    address, _ = interface["data"]
-    interface.update(
-        data=(address + commit.offset, False), shape=commit.shape, strides=commit.strides
-    )
-    return np.asarray(Shown(interface, target))
+    return show(target, target.dtype, commit.offset, commit.shape, commit.strides)

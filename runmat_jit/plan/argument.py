@@ -39,5 +39,33 @@ class TableBuffer:
     name: str
 
 
+@frozen
+class NodeView:
+    """Elements of the memory of a graph input or a stored node, as an array of ``node``'s type.
+
+    ``base`` is whose memory it is; offset and strides in elements.
+    """
+
+    node: Node
+    base: Node
+    offset: int
+    strides: tuple[int, ...]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is the memory's own array."""
+        return self.base is self.node
+
+
+@frozen
+class Number:
+    """A number that is known beforehand."""
+
+    value: int | np.generic
+    dtype: np.dtype
+
+
+HostOperand = NodeView | InputScalar | Number
+"""What a host call is given: an array, or a NumPy scalar."""
 Argument = NodeBuffer | Scratch | InputScalar | TableBuffer | int
 """How one parameter is bound; an int is an extent, offset or stride."""

@@ -22,6 +22,8 @@ class Buffer:
     nbytes: int
     shares: int | None = None
     """The place of a buffer of lower number on whose memory it lies."""
+    returned: bool = False
+    """A host call gives it: a run makes no memory for it."""
     sizes: tuple[int, ...] = ()
     """Bytes of all that lie on its memory, where they differ; no more than bytes is it then."""
 

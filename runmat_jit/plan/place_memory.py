@@ -9,41 +9,54 @@ import numpy as np
 
 from runmat_jit.core.types import c_strides
 from runmat_jit.graph.node import Into, Node, Output
-from runmat_jit.plan.argument import Argument, InputScalar, NodeBuffer, Scratch, TableBuffer
+from runmat_jit.plan.argument import (
+    Argument,
+    HostOperand,
+    InputScalar,
+    NodeBuffer,
+    NodeView,
+    Scratch,
+    TableBuffer,
+)
 from runmat_jit.plan.layout import Buffer, Commit, Layout
 from runmat_jit.plan.plan import Plan
 from runmat_jit.plan.take_turns import take_turns
 
 
-def place_memory(plan: Plan, uses: Sequence[Sequence[Argument]]) -> Layout:
+def place_memory(plan: Plan, uses: Sequence[Sequence[Argument | HostOperand]]) -> Layout:
     """The memory of a planned program: its inputs, tables, and what every run makes anew.
 
     Args:
         plan: The plan.
-        uses: The arguments of each launch, in the order in which they run.
+        uses: The arguments of each launch, and what each host call reads and gives, in the order in
+            which they run.
 
     """
     places = _Places(plan, [argument for launch in uses for argument in launch])
     return places.layout([[*map(places.numbers.__getitem__, keys_of(launch))] for launch in uses])
 
 
-def keys_of(arguments: Sequence[Argument]) -> list[Node | Scratch | str]:
-    """What these arguments name of a program's memory."""
-    memory = NodeBuffer | Scratch | InputScalar | TableBuffer  # others are numbers, or extents
-    return [key_of(argument) for argument in arguments if isinstance(argument, memory)]
+def keys_of(arguments: Sequence[Argument | HostOperand]) -> list[Node | Scratch | str]:
+    """What these arguments name of a program's memory; others are numbers, or extents."""
+    return [key_of(argument) for argument in arguments if isinstance(argument, InMemory)]
 
 
-def key_of(argument: NodeBuffer | Scratch | InputScalar | TableBuffer) -> Node | Scratch | str:
-    """The node, scratch or table (by name) that an argument stands for."""
+InMemory = NodeBuffer | NodeView | Scratch | InputScalar | TableBuffer
+
+
+def key_of(argument: InMemory) -> Node | Scratch | str:
+    """The node, scratch or table (by name) whose memory an argument stands for."""
     if isinstance(argument, TableBuffer):
         return argument.name
+    if isinstance(argument, NodeView):
+        return argument.base
     return argument if isinstance(argument, Scratch) else argument.node
 
 
 class _Places:
     """Numbers memory: inputs, then tables, then buffers."""
 
-    def __init__(self, plan: Plan, arguments: Sequence[Argument]) -> None:
+    def __init__(self, plan: Plan, arguments: Sequence[Argument | HostOperand]) -> None:
         self.plan = plan
         inputs = plan.graph.inputs
         self.numbers: dict[Node | Scratch | str, int] = {n: i for i, n in enumerate(inputs)}
@@ -54,8 +67,11 @@ class _Places:
         for node in (node for region in plan.regions for node in region.outputs):
             base = plan.in_place.get(node)
             if base is None:
-                made = self.add_buffer(node.type.shape, node.type.dtype, plan.orders[node])
-                self.numbers[node] = made
+                returned, order = node.op.kind == "host", plan.orders[node]
+                kind = node.type
+                self.numbers[node] = self.add_buffer(
+                    kind.shape, kind.dtype, order, returned=returned
+                )
             else:
                 self.numbers[node] = self.numbers[base]
         for argument in arguments:
@@ -63,13 +79,20 @@ class _Places:
                 made = self.add_buffer((argument.size,), argument.dtype, (0,))
                 self.numbers[argument] = made
 
-    def add_buffer(self, shape: tuple[int, ...], dtype: np.dtype, order: tuple[int, ...]) -> int:
+    def add_buffer(
+        self,
+        shape: tuple[int, ...],
+        dtype: np.dtype,
+        order: tuple[int, ...],
+        *,
+        returned: bool = False,
+    ) -> int:
         """A buffer that every run makes anew."""
         place = len(self.plan.graph.inputs) + len(self.tables) + len(self.buffers)
         plain = order == tuple(range(len(shape)))
         strides = None if plain else tuple(s * dtype.itemsize for s in c_strides(shape, order))
         nbytes = math.prod(shape) * dtype.itemsize
-        self.buffers.append(Buffer(place, shape, dtype, strides, nbytes))
+        self.buffers.append(Buffer(place, shape, dtype, strides, nbytes, returned=returned))
         return place
 
     def layout(self, uses: Sequence[Sequence[int]]) -> Layout:

@@ -14,7 +14,7 @@ from runmat_jit.compiler.reference_program import ReferenceProgram
 from runmat_jit.core.protocols import EventsRaise
 from runmat_jit.graph.parse import parse
 from runmat_jit.runtime.session import Session
-from tests.graph.random_graphs import EXACT_ROWS, VIEWS, arrays, bits_equal, graphs
+from tests.graph.random_graphs import EXACT_ROWS, HOST, VIEWS, arrays, bits_equal, graphs
 from tests.graph.written import written
 
 NONE = frozenset()
@@ -26,7 +26,7 @@ def session():
     return Session()
 
 
-@given(graphs(rows=(*EXACT_ROWS, *VIEWS), into=True))
+@given(graphs(rows=(*EXACT_ROWS, *VIEWS, *HOST), into=True))
 def test_programs_give_the_reference_results(graph):
     inputs, expected_inputs = arrays(graph, seed=1), arrays(graph, seed=1)
     expected = run_reference(graph, expected_inputs)

@@ -4,12 +4,12 @@ from hypothesis import given
 
 from runmat_jit.passes.fusion.grower import grow
 from runmat_jit.plan.make_plan import make_plan
-from tests.graph.random_graphs import EXACT_ROWS, graphs
+from tests.graph.random_graphs import EXACT_ROWS, HOST, graphs
 from tests.graph.written import written
 from tests.lower.execute import prepared
 
 
-@given(graph=graphs(EXACT_ROWS, max_nodes=14))
+@given(graph=graphs((*EXACT_ROWS, *HOST), max_nodes=14))
 def test_what_a_region_reads_has_been_computed(graph):
     graph = prepared(graph)
     stored = set(graph.inputs)

@@ -6,9 +6,11 @@ from runmat_jit.graph.node import Into, Output
 from runmat_jit.graph.parse import parse
 from runmat_jit.passes.fusion.grower import grow
 from runmat_jit.plan.argument import NodeBuffer, Scratch, TableBuffer
+from runmat_jit.plan.host_operands import host_operands
 from runmat_jit.plan.layout import Commit
 from runmat_jit.plan.make_plan import make_plan
 from runmat_jit.plan.place_memory import place_memory
+from tests.graph.host_calls import parsed
 from tests.graph.written import written
 
 F64 = np.dtype("float64")
@@ -34,6 +36,16 @@ def test_inputs_come_first_then_tables_then_buffers():
     assert layout.tables == ("exp",)
     assert layout.places == {x: 0, "exp": 1, output.node: 2, scratch: 3}
     assert [buffer.shape for buffer in layout.buffers] == [(2, 3), (7,)]
+
+
+def test_the_result_of_a_host_call_has_a_place_and_no_memory():
+    text = f"{X}%0 = host_call($0, call='sort()') : float64[2, 3]\nreturn %0 -> fresh (1, 0)\n"
+    plan = planned(parsed(text))
+    node = plan.graph.outputs[0].node
+    layout = place_memory(plan, [[*host_operands(node, plan.orders), NodeBuffer(node)]])
+    (buffer,) = layout.buffers
+    assert (buffer.place, buffer.returned, buffer.strides) == (1, True, (8, 16))
+    assert (layout.copies, layout.fresh) == ((), (1,))
 
 
 def test_an_input_that_is_returned_is_copied():

@@ -52,6 +52,12 @@ def test_what_only_kernels_see_takes_memory_of_other_sizes():
     assert take_turns(buffers[:3], [(0, 1), (1, 2)], {2})[2].shares is None
 
 
+def test_what_a_host_call_returns_is_memory_of_its_own():
+    returned = Buffer(1, (4,), np.dtype("f8"), None, 32, returned=True)
+    made = take_turns([buffer(0), returned, buffer(2)], [(0,), (0, 1), (1, 2)], ())
+    assert [b.shares for b in made] == [None, None, 0]
+
+
 def test_a_kept_value_takes_memory_that_is_needed_no_more():
     made = take_turns([buffer(0), buffer(1), buffer(2)], [(1,), (1, 2), (2, 0)], {0})
     assert [b.shares for b in made] == [None, 0, None]
