@@ -28,7 +28,7 @@ from runmat_jit.runtime.session import Session, current_session
 if TYPE_CHECKING:
     from runmat_jit.capture.function import CapturedFunction
     from runmat_jit.capture.record.records import Record
-    from runmat_jit.compiler.compiler import Compiled
+    from runmat_jit.compiler.compile_graph import CompiledGraph
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -283,27 +283,27 @@ def _install(owner: weakref.ref[JitFunction[..., Any]], call: Callable[..., Any]
         object.__setattr__(found, "__call__", call)
 
 
-def _graph_source(_session: Session, compiled: Compiled) -> str:
+def _graph_source(_session: Session, compiled: CompiledGraph) -> str:
     from runmat_jit.graph.text import to_text  # noqa: PLC0415  (see _capture)
 
     return to_text(compiled.plan.graph)
 
 
-def _kernel_source(_session: Session, compiled: Compiled) -> str:
+def _kernel_source(_session: Session, compiled: CompiledGraph) -> str:
     from runmat_jit.kernel.text import to_text  # noqa: PLC0415  (see _capture)
 
     return "\n".join(map(to_text, compiled.kernels))
 
 
-def _wgsl_source(session: Session, compiled: Compiled) -> str:
+def _wgsl_source(session: Session, compiled: CompiledGraph) -> str:
     return "\n".join(map(session.gpu.backend.source, compiled.kernels))
 
 
-def _llvm_source(session: Session, compiled: Compiled) -> str:
+def _llvm_source(session: Session, compiled: CompiledGraph) -> str:
     return "\n".join(map(session.backend.source, compiled.kernels))
 
 
-_SOURCES: dict[str, Callable[[Session, Compiled], str]] = {
+_SOURCES: dict[str, Callable[[Session, CompiledGraph], str]] = {
     "llvm": _llvm_source,
     "wgsl": _wgsl_source,
     "kernel": _kernel_source,

@@ -1,4 +1,4 @@
-"""Binds the launches of a program to memory: which array each parameter is, and the constants."""
+"""Binds a launch to the memory of a program: which array each parameter is, and the numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ import numpy as np
 from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Node
 from runmat_jit.kernel.ir import Kernel, Scalar
-from runmat_jit.lower.launch import Argument, InputScalar, Launch, NodeBuffer, Scratch, TableBuffer
+from runmat_jit.lower.launch import Launch
+from runmat_jit.plan.argument import Argument, InputScalar, NodeBuffer, Scratch, TableBuffer
+from runmat_jit.plan.cost import is_parallel
+from runmat_jit.plan.place_memory import key_of
 
 Pick = Callable[[Sequence[Any]], tuple[np.ndarray, ...]]
 
@@ -36,14 +39,9 @@ class Bound:
     instructions: int
 
     @property
-    def uses(self) -> tuple[int, ...]:
-        """Numbers of everything that it reads or writes."""
-        return (*self.places, *(place for _, place in self.scalars))
-
-    @property
     def parallel(self) -> bool:
         """Whether the launch is long enough to wake the thread pool for it."""
-        return is_long(self.total, self.nbytes, self.instructions)
+        return is_parallel(self.total, self.nbytes, self.instructions)
 
 
 def arrays_first(kernel: Kernel, arguments: Sequence[Argument]) -> tuple[Kernel, list[Argument]]:
@@ -76,16 +74,15 @@ def bind(
     block: list[int] = []
     scalars: list[tuple[int, int]] = []
     for argument in arguments:
-        if isinstance(argument, NodeBuffer):
+        if isinstance(argument, InputScalar):
+            scalars.append((len(numbers) + len(block), places[argument.node]))
+            block.append(0)
+        elif isinstance(argument, NodeBuffer):
             numbers.append(places[argument.node])
             offsets.append(argument.offset * argument.node.type.dtype.itemsize)
         elif isinstance(argument, Scratch | TableBuffer):
-            key = argument.name if isinstance(argument, TableBuffer) else argument
-            numbers.append(places[key])
+            numbers.append(places[key_of(argument)])
             offsets.append(0)
-        elif isinstance(argument, InputScalar):
-            scalars.append((len(numbers) + len(block), places[argument.node]))
-            block.append(0)
         else:
             block.append(argument)
     return Bound(
@@ -99,25 +96,6 @@ def bind(
         launch.nbytes,
         compiled.instructions,
     )
-
-
-PARALLEL_FROM_US = 8.0
-"""Predicted serial time from which the thread pool is worth waking."""
-
-
-def is_long(total: int, nbytes: int, instructions: int) -> bool:
-    """Whether a launch is predicted to take longer than that on one thread.
-
-    The slower of arithmetic and memory, measured on a core with 512-bit vectors: 4e-6 us an
-    instruction and element, 10 GB/s.
-    """
-    return max(4e-6 * total * instructions, 1e-4 * nbytes) > PARALLEL_FROM_US
-
-
-def is_long_text(total: str, nbytes: str, instructions: int) -> str:
-    """The same as an expression in Python, of numbers that have names."""
-    limit = PARALLEL_FROM_US
-    return f"4e-06 * {total} * {instructions} > {limit} or 0.0001 * {nbytes} > {limit}"
 
 
 def picker(numbers: Sequence[int]) -> Pick:

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from runmat_jit.compiler.compiler import Compiled, Compiler
+from runmat_jit.compiler.compile_graph import CompiledGraph
+from runmat_jit.compiler.compiler import Compiler
 from runmat_jit.core.types import TensorType
 from runmat_jit.graph.node import Fresh, Graph, GraphBuilder, Node, Output
 from runmat_jit.ops.random import ELEMENTS_PER_BLOCK
@@ -86,7 +87,7 @@ class DrawPrograms:
 
     def __init__(self, session: Session) -> None:
         self._compiler = session.service(Compiler, Compiler)
-        self._programs: dict[Draw, Compiled] = {}
+        self._programs: dict[Draw, CompiledGraph] = {}
 
     def run(self, draw: Draw, scalars: Sequence[int]) -> np.ndarray:
         """The numbers, in new memory; scalars are taken modulo 2**64."""
@@ -99,7 +100,7 @@ class DrawPrograms:
         result.reshape(-1)[:] = values[: draw.size]
         return result
 
-    def _program(self, draw: Draw) -> Compiled:
+    def _program(self, draw: Draw) -> CompiledGraph:
         found = self._programs.get(draw)
         if found is None:
             found = self._compiler.compile(draw.graph())

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.source import SourceLine
+from runmat_jit.graph.text import operation_name
+from runmat_jit.plan.cost import cost_of
 
 if TYPE_CHECKING:
-    from runmat_jit.compiler.compiler import Compiled
+    from runmat_jit.compiler.compile_graph import CompiledGraph
     from runmat_jit.graph.node import Node
     from runmat_jit.passes.fusion.region import Region
 
 
 @dataclass(frozen=True, slots=True)
 class RegionReport:
-    """One region: its fusion kind, device, operations, user lines, and why it is no larger."""
+    """One region: its fusion kind, device, operations, user lines, and why it is no larger.
+
+    A host call is a region of the kind ``host``, without kernels.
+    """
 
     kind: str
     device: str
@@ -31,7 +35,7 @@ class RegionReport:
     bytes_written: int
     reasons: tuple[Reason, ...]
     on_arrays: int = 0
-    """The operations that make more than one number, or one of more than one."""
+    """The operations of kernels that make more than one number, or one of more than one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,7 @@ class Explanation:
 
     @property
     def kinds(self) -> list[str]:
-        """The fusion kind of each region, in order."""
+        """The fusion kind of each region, in order; ``host`` for a call of NumPy's."""
         return [region.kind for region in self.regions]
 
     @property
@@ -62,8 +66,9 @@ class Explanation:
         totals = f"{count(len(self.regions), 'region')}, {count(kernels, 'kernel')}"
         lines = [f"{self.function}: {self.mode}; {totals}"]
         for number, region in enumerate(self.regions, 1):
+            by = "NumPy" if region.kind == "host" else count(region.kernels, "kernel")
             lines.append(
-                f"  {number}. {region.kind} on {region.device}: {count(region.kernels, 'kernel')}, "
+                f"  {number}. {region.kind} on {region.device}: {by}, "
                 f"reads {size(region.bytes_read)}, writes {size(region.bytes_written)}"
             )
             lines.extend(wrapped(", ".join(region.operations)))
@@ -109,34 +114,29 @@ class Explanation:
         Path(path).write_text(page, encoding="utf-8")
 
 
-def region_reports(compiled: Compiled) -> list[RegionReport]:
+def region_reports(compiled: CompiledGraph) -> list[RegionReport]:
     """The regions of a compiled graph."""
-    groups = compiled.launches or ((),) * len(compiled.plan.regions)
+    groups = compiled.lowered.launches or ((),) * len(compiled.plan.regions)
     return [
         report_region(region, len(launches), compiled)
         for region, launches in zip(compiled.plan.regions, groups, strict=True)
     ]
 
 
-def report_region(region: Region, kernels: int, compiled: Compiled) -> RegionReport:
+def report_region(region: Region, kernels: int, compiled: CompiledGraph) -> RegionReport:
     """What is said of one region."""
     lines = [node.line for node in region.nodes if node.line is not None]
-    read = sum(node.type.nbytes for node in region.inputs)
-    written = sum(node.type.nbytes for node in region.outputs)
-    first = region.nodes[0]
-    if first in compiled.plan.in_place:
-        shape: Any = first.params["shape"]
-        read, written = first.args[1].type.nbytes, math.prod(shape) * first.type.dtype.itemsize
+    cost = cost_of(region, compiled.plan.in_place)
     return RegionReport(
         kind=region.kind,
         device=compiled.device,
-        operations=tuple(node.op.name for node in region.nodes),
+        operations=tuple(map(operation_name, region.nodes)),
         lines=tuple(dict.fromkeys(line.short() for line in lines)),
         kernels=kernels,
-        bytes_read=read,
-        bytes_written=written,
+        bytes_read=cost.bytes_read,
+        bytes_written=cost.bytes_written,
         reasons=region.reasons,
-        on_arrays=sum(map(is_on_arrays, region.nodes)),
+        on_arrays=0 if region.kind == "host" else sum(map(is_on_arrays, region.nodes)),
     )
 
 
@@ -151,7 +151,7 @@ def show_host_call(call: tuple[str, SourceLine | None]) -> str:
     return f"{name} ({line.short()})" if line is not None else name
 
 
-def reports_of(programs: Sequence[Compiled]) -> list[RegionReport]:
+def reports_of(programs: Sequence[CompiledGraph]) -> list[RegionReport]:
     """The regions of every program of a recording."""
     return [report for program in programs for report in region_reports(program)]
 

@@ -10,12 +10,12 @@ import numpy as np
 from runmat_jit.backends.wgpu.adapter import DeviceLost
 from runmat_jit.backends.wgpu.memory import DeviceArray
 from runmat_jit.backends.wgpu.program import ProgramMemory, WgpuProgramRunner
-from runmat_jit.compiler.program import NativeProgram as Native
+from runmat_jit.compiler.native_program import NativeProgram
 from runmat_jit.core.errors import BackendError
 from runmat_jit.graph.node import Node
-from runmat_jit.lower.launch import InputScalar, Launch, NodeBuffer
+from runmat_jit.lower.launch import Launch
+from runmat_jit.plan.argument import InputScalar, NodeBuffer
 from runmat_jit.plan.plan import Plan
-from runmat_jit.runtime.gpu import Gpu
 from runmat_jit.runtime.session import Session
 
 
@@ -27,20 +27,16 @@ class GpuProgram:
     """
 
     def __init__(
-        self, session: Session, gpu: Gpu, plan: Plan, launches: Sequence[Launch], native: Native
+        self, session: Session, plan: Plan, launches: Sequence[Launch], native: NativeProgram
     ) -> None:
-        self.session, self.gpu, self.native = session, gpu, native
-        self.runner = WgpuProgramRunner(gpu.backend, launches)
+        self.session, self.gpu, self.native = session, session.gpu, native
+        self.runner = WgpuProgramRunner(self.gpu.backend, launches)
         self.read, self.scalars = operands(launches)
         self.orders, self.in_place = plan.orders, plan.in_place
         self.stored = tuple(node for region in plan.regions for node in region.outputs)
         wanted = {output.node for output in plan.graph.outputs}
         self._said = False
         self.kept = tuple(node for node in self.stored if node in wanted)
-
-    def unsupported(self) -> str | None:
-        """Why the device cannot run the program; None where it can."""
-        return self.runner.unsupported()
 
     def run(self, inputs: Sequence[Any], warn: frozenset[str]) -> list[np.ndarray]:
         """Run on one array (0-d for scalars) for each input; give the fresh results.

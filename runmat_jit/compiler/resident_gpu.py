@@ -11,11 +11,12 @@ import numpy as np
 
 from runmat_jit.backends.wgpu.program import ProgramMemory
 from runmat_jit.compiler.gpu_program import GpuProgram
-from runmat_jit.compiler.program import Commit, write
+from runmat_jit.compiler.native_program import write
 from runmat_jit.core.errors import BackendError
 from runmat_jit.core.protocols import Program
 from runmat_jit.core.types import c_strides
 from runmat_jit.graph.node import Fresh, Graph, Node
+from runmat_jit.plan.layout import Commit
 from runmat_jit.runtime.arrays import (
     Residence,
     adopted,

@@ -49,6 +49,13 @@ class Executor(Protocol):
     def template(self, graph: Any, scope: Any) -> Template | None:
         """Programs for every shape, of a graph whose extents are symbols of a scope."""
 
+    @property
+    def takes_host_calls(self) -> bool:
+        """Whether graphs for it may hold host calls; where not, programs end before each.
+
+        A graph with host calls that is compiled nevertheless gives the same results, on the CPU.
+        """
+
     def resident(self) -> Executor:
         """One whose programs take inputs where they are and leave results there."""
 

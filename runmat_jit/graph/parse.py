@@ -12,6 +12,7 @@ from runmat_jit.core.types import TensorType
 from runmat_jit.graph.constant import constant, is_constant
 from runmat_jit.graph.node import Fresh, Graph, GraphBuilder, Into, Node, Output
 from runmat_jit.graph.tokens import GraphSyntaxError, TokenLine
+from runmat_jit.ops.host_call import HostCall
 from runmat_jit.ops.spec import VARIADIC, Op
 from runmat_jit.ops.table import ROWS
 
@@ -19,15 +20,22 @@ _WORDS: Mapping[str, Hashable] = {"None": None, "True": True, "False": False}
 _DTYPES = frozenset(np.dtype(code).name for code in "?bhilqBHILQefdFD")
 
 
-def parse(text: str, rows: Mapping[str, Op] = ROWS) -> Graph:
+def parse(
+    text: str, rows: Mapping[str, Op] = ROWS, calls: Mapping[str, HostCall] | None = None
+) -> Graph:
     """The graph that ``text`` says; a value's type may be left out where its row has a rule.
+
+    Args:
+        text: What ``to_text`` writes.
+        rows: The operations by name.
+        calls: The host calls by name, which text alone does not tell.
 
     Raises:
         GraphSyntaxError: with line and column, for text that is no graph or names unknown rows
             and values. Whether the graph is valid is the verifier's question.
 
     """
-    reader = _Reader(rows)
+    reader = _Reader(rows, calls or {})
     for number, line in enumerate(text.splitlines(), start=1):
         tokens = TokenLine.of(line, number)
         if tokens.kind == "end":
@@ -41,6 +49,7 @@ def parse(text: str, rows: Mapping[str, Op] = ROWS) -> Graph:
 @dataclass(slots=True)
 class _Reader:
     rows: Mapping[str, Op]
+    calls: Mapping[str, HostCall]
     builder: GraphBuilder = field(default_factory=GraphBuilder)
     values: dict[str, Node] = field(default_factory=dict)
     outputs: list[Output] = field(default_factory=list)
@@ -76,6 +85,8 @@ class _Reader:
         if op is None:
             line.fail("there is no such row", back=1)
         args, params = self.call(line)
+        if op.kind == "host":
+            params["call"] = self.host_call(line, params.get("call"))
         if line.accept(":"):
             return self.builder.make(op, args, params, _kind(line))
         if op.arity not in (VARIADIC, len(args)):
@@ -87,6 +98,12 @@ class _Reader:
         if found is None:
             line.fail(f"{name} has no rule for these operands: expected ': type'")
         return self.builder.make(op, args, params, found.type)
+
+    def host_call(self, line: TokenLine, name: Hashable) -> HostCall:
+        known = self.calls.get(name) if isinstance(name, str) else None
+        if known is None:
+            line.fail(f"no host call of the name {name!r} was given to the parser", back=1)
+        return known
 
     def call(self, line: TokenLine) -> tuple[list[Node], dict[str, Hashable]]:
         args: list[Node | tuple[str, int]] = []

@@ -6,12 +6,14 @@
     $1 : float32[] by value
     %0 = multiply($0, 0.5) : float32[4, 5]
     %1 = sum(%0, axis=(0,), keepdims=False) : float32[5]
-    return %1 -> fresh (0,)
+    %2 = host_call(%1, call='sort(axis=-1)') : float32[5]
+    return %2 -> fresh (0,)
     return %0 -> into $0 offset 0 strides (5, 1)
 
 Constants are written where they are read. A plain literal has the dtype of the first operand that
 is no constant; any other is written ``float64(0.5)``. Floats are written with the fewest digits
-that give them back, NaNs other than NumPy's by their bits. Users' lines are no part of the text.
+that give them back, NaNs other than NumPy's by their bits. Host calls have their names alone.
+Users' lines are no part of the text.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ import numpy as np
 from runmat_jit.core.types import TensorType
 from runmat_jit.graph.constant import constant_array, is_constant
 from runmat_jit.graph.node import Graph, Into, Node, Output
+from runmat_jit.ops.host_call import HostCall
 
 
 def to_text(graph: Graph) -> str:
@@ -39,6 +42,12 @@ def to_text(graph: Graph) -> str:
         count += 1
     lines.extend(_return_line(output, names) for output in graph.outputs)
     return "".join(f"{line}\n" for line in lines)
+
+
+def operation_name(node: Node) -> str:
+    """What people call a node's operation: its row's name, or a host call's own."""
+    call = node.params.get("call")
+    return call.name if isinstance(call, HostCall) else node.op.name
 
 
 def node_text(node: Node) -> str:
@@ -101,6 +110,8 @@ def value_text(value: Hashable) -> str:
         return repr(value)
     if isinstance(value, np.dtype):
         return str(value)
+    if isinstance(value, HostCall):
+        return repr(value.name)
     if isinstance(value, tuple):
         items = ", ".join(map(value_text, value))
         return f"({items},)" if len(value) == 1 else f"({items})"

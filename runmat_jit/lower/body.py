@@ -17,10 +17,10 @@ from runmat_jit.graph.node import Node
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Buffer, Kernel, Value
 from runmat_jit.kernel.primitives import FLOATS
-from runmat_jit.lower.launch import Argument, InputScalar, TableBuffer
 from runmat_jit.lower.nest import Access, Nest
 from runmat_jit.lower.problem import Compute, Iota, Memory, Operand, Read, Store
 from runmat_jit.lower.reduction_problem import Reduce
+from runmat_jit.plan.argument import Argument, InputScalar, TableBuffer
 
 
 def value_type(element: str) -> str:

@@ -7,11 +7,12 @@ from typing import Any
 from runmat_jit.core.types import c_strides
 from runmat_jit.graph.node import Node
 from runmat_jit.lower.elementwise import lower_elementwise
-from runmat_jit.lower.launch import Launch, NodeBuffer, Scratch
+from runmat_jit.lower.launch import Launch
 from runmat_jit.lower.operands import aligned, operand_of
 from runmat_jit.lower.problem import Memory, Operand, Problem, Read, Store
 from runmat_jit.passes.fusion.access import stored_strides
 from runmat_jit.passes.fusion.geometry import reshaped
+from runmat_jit.plan.argument import NodeBuffer, Scratch
 from runmat_jit.plan.plan import Plan
 
 Shape = tuple[int, ...]

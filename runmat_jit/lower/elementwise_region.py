@@ -6,11 +6,12 @@ from runmat_jit.core.types import broadcast_shapes
 from runmat_jit.graph.node import Node
 from runmat_jit.lower.elementwise import lower_elementwise
 from runmat_jit.lower.events import noted_values
-from runmat_jit.lower.launch import Launch, NodeBuffer
+from runmat_jit.lower.launch import Launch
 from runmat_jit.lower.operands import aligned, operand_of, spread
 from runmat_jit.lower.problem import Compute, Operand, Problem, Store
 from runmat_jit.passes.fusion.access import stored_strides
 from runmat_jit.passes.fusion.region import Region
+from runmat_jit.plan.argument import NodeBuffer
 from runmat_jit.plan.plan import Plan
 
 
@@ -42,4 +43,4 @@ def elementwise_problem(region: Region, plan: Plan) -> Problem:
         )
         for node in region.outputs
     )
-    return Problem(extents, computes, stores, plan.builtins)
+    return Problem(extents, computes, stores, plan.device.builtins)

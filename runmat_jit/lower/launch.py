@@ -2,46 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from runmat_jit.core.frozen import frozen
-from runmat_jit.graph.node import Node
 from runmat_jit.kernel.ir import Kernel
-
-
-@frozen
-class NodeBuffer:
-    """The memory of a graph input or of a stored node, from ``offset`` elements on."""
-
-    node: Node
-    offset: int = 0
-
-
-@frozen
-class Scratch:
-    """Temporary memory of one region, such as partial sums: ``size`` elements."""
-
-    number: int
-    dtype: np.dtype
-    size: int
-
-
-@frozen
-class InputScalar:
-    """The value of a graph input that is given by value, already converted to its dtype."""
-
-    node: Node
-
-
-@frozen
-class TableBuffer:
-    """A constant table of a mathematical expansion."""
-
-    name: str
-
-
-Argument = NodeBuffer | Scratch | InputScalar | TableBuffer | int
-"""How one parameter is bound; an int is an extent, offset or stride."""
+from runmat_jit.plan.argument import Argument
 
 
 @frozen

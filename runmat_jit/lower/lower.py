@@ -1,4 +1,4 @@
-"""The door of lowering: a planned region becomes kernels and the way they are run."""
+"""The door of lowering: planned regions become kernels and the way they are run."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from runmat_jit.passes.fusion.region import Region
 from runmat_jit.plan.plan import Plan
 
 
-def lower(region: Region, plan: Plan) -> tuple[Launch, ...]:
-    """The kernels of a region, in order; none for a region without elements.
+def lower_plan(plan: Plan) -> tuple[tuple[Launch, ...], ...]:
+    """The launches of each region of a plan: none for a host call, which linking binds."""
+    return tuple(() if r.kind == "host" else lower(r, plan) for r in plan.regions)
 
-    A region of kind ``host`` has no kernels: whoever runs the plan makes the call.
-    """
+
+def lower(region: Region, plan: Plan) -> tuple[Launch, ...]:
+    """The kernels of a region that is no host call, in order; none for one without elements."""
     assert region.kind != "host", "a host call is no kernel"
     first = region.nodes[0]
     if first.op.name in COPIES and (first in region.outputs and is_copied(first, plan.orders)):

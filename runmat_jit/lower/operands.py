@@ -7,9 +7,9 @@ from typing import cast
 
 from runmat_jit.graph.constant import is_constant
 from runmat_jit.graph.node import Node
-from runmat_jit.lower.launch import InputScalar, NodeBuffer
 from runmat_jit.lower.problem import Iota, Operand, Read
 from runmat_jit.passes.fusion.access import view_of
+from runmat_jit.plan.argument import InputScalar, NodeBuffer
 from runmat_jit.plan.plan import Plan
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Node
-from runmat_jit.lower.launch import InputScalar, NodeBuffer, Scratch
+from runmat_jit.plan.argument import InputScalar, NodeBuffer, Scratch
 
 Memory = NodeBuffer | Scratch
 
@@ -82,7 +82,7 @@ class Store:
 class Problem:
     """Computations in an order that has operands first, and what they store.
 
-    ``builtins`` as of a plan.
+    ``builtins`` as of a device.
     """
 
     extents: tuple[int, ...]

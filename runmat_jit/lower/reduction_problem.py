@@ -51,7 +51,7 @@ class ReductionProblem:
         result_stores: Values to store that do not vary along the reduced axes.
         accumulators: Memory for running results of each reduction (of the only phase), and then of
             each one's block; none where registers do.
-        builtins: As of a plan.
+        builtins: As of a device.
 
     """
 

@@ -16,7 +16,7 @@ from runmat_jit.core.types import c_strides
 from runmat_jit.graph.node import Node
 from runmat_jit.lower.elementwise import lower_elementwise
 from runmat_jit.lower.lane_reduction import lower_lanes
-from runmat_jit.lower.launch import Launch, NodeBuffer, Scratch
+from runmat_jit.lower.launch import Launch
 from runmat_jit.lower.problem import Problem, Store
 from runmat_jit.lower.reduction_levels import levels_of
 from runmat_jit.lower.reduction_problem import Reduce, ReductionProblem, runs_along
@@ -26,6 +26,7 @@ from runmat_jit.lower.spill import spilled
 from runmat_jit.passes.fusion.edges import reduced_axes
 from runmat_jit.passes.fusion.reduction_shape import Step, next_step
 from runmat_jit.passes.fusion.region import Region
+from runmat_jit.plan.argument import NodeBuffer, Scratch
 from runmat_jit.plan.plan import Plan
 
 Key = TypeVar("Key")
@@ -70,7 +71,7 @@ class _Lowering:
             phases,
             tuple((levels.phase[n], store) for n, store in outputs if levels.is_element(n)),
             tuple(store for n, store in outputs if not levels.is_element(n)),
-            builtins=values.plan.builtins,
+            builtins=values.plan.device.builtins,
         )
         if not runs_along(problem):
             return False
@@ -118,7 +119,7 @@ class _Lowering:
             (phase,),
             tuple((0, values.store(n, NodeBuffer(n), members)) for n in elements),
             (*stores, *values.keep([*done, *results])),
-            builtins=values.plan.builtins,
+            builtins=values.plan.device.builtins,
         ).pruned()
         if step.style == "row" and runs_along(problem) is None:
             problem = self._laid_out(problem)
@@ -138,7 +139,9 @@ class _Lowering:
             for operand, memory in copies.items()
         ]
         stores += [store for _, store in problem.element_stores]
-        laid_out = Problem((*shape, 1), problem.computes, tuple(stores), values.plan.builtins)
+        laid_out = Problem(
+            (*shape, 1), problem.computes, tuple(stores), values.plan.device.builtins
+        )
         self._add(lower_elementwise(laid_out.pruned()))
         read = tuple(
             replace(reduce, operand=values.partial_read(reduce.node, copies[reduce.operand], shape))
@@ -164,7 +167,13 @@ class _Lowering:
                 partial = {n: self._partial(n, step, shape) for n in reduces}
                 stores = [values.partial_store(n, m, step, shape) for n, m in partial.items()]
             problem = ReductionProblem(
-                shape, step, computes, (phase,), (), tuple(stores), builtins=values.plan.builtins
+                shape,
+                step,
+                computes,
+                (phase,),
+                (),
+                tuple(stores),
+                builtins=values.plan.device.builtins,
             )
             self._reduction(problem.pruned())
             shape = step.result(shape)
@@ -174,7 +183,7 @@ class _Lowering:
         """A kernel without reductions."""
         if stores:
             computes = self.values.computes(members, ())
-            builtins = self.values.plan.builtins
+            builtins = self.values.plan.device.builtins
             problem = Problem((*shape, 1), computes, tuple(stores), builtins).pruned()
             self._add(lower_elementwise(problem))
             self.values.watch(compute.node for compute in problem.computes)

@@ -11,7 +11,6 @@ import numpy as np
 from runmat_jit.core.types import c_strides
 from runmat_jit.graph.node import Node
 from runmat_jit.lower.events import noted_values
-from runmat_jit.lower.launch import NodeBuffer, Scratch
 from runmat_jit.lower.operands import operand_of, spread
 from runmat_jit.lower.problem import Compute, Memory, Operand, Read, Store
 from runmat_jit.lower.reduction_levels import Axes, Levels
@@ -19,6 +18,7 @@ from runmat_jit.lower.reduction_problem import Reduce
 from runmat_jit.passes.fusion.access import is_view, stored_strides
 from runmat_jit.passes.fusion.reduction_shape import Step
 from runmat_jit.passes.fusion.region import Region
+from runmat_jit.plan.argument import NodeBuffer, Scratch
 from runmat_jit.plan.plan import Plan
 
 Shape = tuple[int, ...]

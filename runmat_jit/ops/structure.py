@@ -1,4 +1,4 @@
-"""Rows of a graph's own structure: inputs, constants, counters and calls that stay with NumPy."""
+"""Rows of a graph's own structure: inputs, constants and counters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from runmat_jit.core.types import TensorType
-from runmat_jit.ops.spec import VARIADIC, Kind, Op
+from runmat_jit.ops.spec import Op
 
 
 def constant_params(value: complex | np.generic, dtype: np.dtype) -> dict[str, Hashable]:
@@ -42,9 +42,10 @@ def _never(**_: Any) -> Any:
     raise AssertionError("this node has no value of its own: whoever runs the graph supplies it")
 
 
-def _row(name: str, doc: str, numpy: Callable[..., Any], kind: Kind = "structure") -> Op:
-    arity = VARIADIC if kind == "host" else 0
-    return Op(name=name, doc=doc, kind=kind, arity=arity, numpy=numpy, layout="C", zero_d="array")
+def _row(name: str, doc: str, numpy: Callable[..., Any]) -> Op:
+    return Op(
+        name=name, doc=doc, kind="structure", arity=0, numpy=numpy, layout="C", zero_d="array"
+    )
 
 
 ROWS = (
@@ -52,6 +53,4 @@ ROWS = (
     _row("constant", "A number, by its ``bits`` in the node's dtype.", _constant),
     _row("count", "How many elements there are: a ``number`` that kernels are given.", _count),
     _row("iota", "The numbers ``start + step * i`` along one axis.", _iota),
-    _row("host_call", "A call that NumPy runs.", _never, "host"),
-    _row("host_result", "One result of a host call.", _never, "host"),
 )

@@ -11,6 +11,7 @@ from runmat_jit.ops import (
     cast,
     compare,
     create,
+    host_call,
     logical,
     mathematical,
     move,
@@ -33,6 +34,7 @@ _MODULES = (
     move,
     random,
     structure,
+    host_call,
 )
 
 

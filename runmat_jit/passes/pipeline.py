@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from runmat_jit.graph.node import Graph
-from runmat_jit.graph.verify import verify as verify_graph
+from runmat_jit.graph.verify_graph import verify_graph
 from runmat_jit.passes.canonicalize import canonicalize
 from runmat_jit.passes.eliminate_dead import eliminate_dead
 from runmat_jit.passes.expand import expand
@@ -24,7 +24,7 @@ PASSES: tuple[Pass, ...] = (
 )
 
 
-def optimize(graph: Graph, *, verify: bool = False) -> Graph:
+def optimize(graph: Graph, passes: Sequence[Pass] = PASSES, *, verify: bool = False) -> Graph:
     """The graph that is cut into regions: the same outputs, bit for bit.
 
     Raises:
@@ -33,7 +33,7 @@ def optimize(graph: Graph, *, verify: bool = False) -> Graph:
     """
     if verify:
         verify_graph(graph)
-    for each in PASSES:
+    for each in passes:
         graph = each(graph)
         if verify:
             verify_graph(graph)

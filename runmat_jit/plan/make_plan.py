@@ -5,13 +5,17 @@ from __future__ import annotations
 from runmat_jit.graph.node import Graph
 from runmat_jit.passes.fusion.access import memory_orders
 from runmat_jit.passes.fusion.region import Region
+from runmat_jit.plan.device import CPU, Device
 from runmat_jit.plan.in_place import updates_in_place
+from runmat_jit.plan.order import in_running_order
 from runmat_jit.plan.plan import Plan
 
 
-def make_plan(graph: Graph, regions: tuple[Region, ...]) -> Plan:
-    """Where stored values lie; the regions are in the order they run in."""
+def make_plan(graph: Graph, regions: tuple[Region, ...], device: Device = CPU) -> Plan:
+    """When regions run, and where stored values lie."""
+    ordered = in_running_order(regions)
     wishes = memory_orders(graph)
-    stored = {node: None for region in regions for node in region.outputs}
+    stored = {node: None for region in ordered for node in region.outputs}
     orders = {node: wishes.get(node, tuple(range(node.type.ndim))) for node in stored}
-    return Plan(graph, regions, orders, updates_in_place(graph, regions, orders))
+    in_place = updates_in_place(graph, ordered, orders)
+    return Plan(graph, ordered, orders, in_place, device)

@@ -1,4 +1,4 @@
-"""A plan: regions in the order in which they run, and where every stored value lies."""
+"""A plan: regions in the order in which they run, where, and how every stored value lies."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Graph, Node
 from runmat_jit.passes.fusion.region import Region
+from runmat_jit.plan.device import CPU, Device
 
 
 @frozen
@@ -14,12 +15,11 @@ class Plan:
     """Regions in order; ``orders`` gives the memory order of every stored node's axes.
 
     ``in_place`` are updates that have no memory of their own, with the stored node whose memory
-    they take. ``builtins`` are functions of an adapter that its kernels may use; None: kernels that
-    give the same bits everywhere.
+    they take.
     """
 
     graph: Graph
     regions: tuple[Region, ...]
     orders: Mapping[Node, tuple[int, ...]]
     in_place: Mapping[Node, Node]
-    builtins: frozenset[str] | None = None
+    device: Device = CPU

@@ -187,8 +187,8 @@ def test_a_thousand_lengths_keep_two_traces_and_a_few_programs():
     (family,) = decorated._captured[1].families.known.values()
     (candidate,) = family.sites[family.root, None].trusted
     (batch,) = candidate.batches()
-    assert len(batch.template.plans) <= 3
-    assert len(batch.template._programs) <= 6
+    assert len(batch.template.dynamic) <= 3
+    assert len(batch.template._static) <= 6
 
 
 def test_a_known_length_is_no_other_program():
@@ -572,8 +572,8 @@ def test_a_template_that_cannot_be_made_harms_no_call(monkeypatch, caplog):
     def fail(*_):
         raise AssertionError("a mistake")
 
-    monkeypatch.setattr("runmat_jit.compiler.template.make_plan_at", fail)
+    monkeypatch.setattr("runmat_jit.compiler.template.make_dynamic_program", fail)
     monkeypatch.setattr("runmat_jit.compiler.template.LOG", logging.getLogger("tests.family"))
     with caplog.at_level(logging.ERROR, "tests.family"):
         follow(lambda x: np.sin(x) * 2 + 1, vector, range(40, 48))
-    assert "no plan for other shapes was made" in caplog.text
+    assert "no program for other shapes was made" in caplog.text

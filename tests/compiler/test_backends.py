@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import runmat_jit as runmat
 from runmat_jit.backends.reference.interpret import run as run_reference
-from runmat_jit.compiler.compiler import Compiler, EventFinder
-from runmat_jit.compiler.program import report
+from runmat_jit.compiler.compiler import Compiler
+from runmat_jit.compiler.events import EventFinder, report
 from runmat_jit.core.config import read_config
 from runmat_jit.graph.text import to_text
 from runmat_jit.runtime.session import Session, use_session

@@ -5,7 +5,7 @@ import pytest
 
 from runmat_jit.compiler.draws import PROGRAM_LIMIT, SMALL, Draw, DrawPrograms
 from runmat_jit.graph.text import to_text
-from runmat_jit.graph.verify import verify
+from runmat_jit.graph.verify_graph import verify_graph
 from runmat_jit.runtime.session import Session
 
 KEY, COUNTER = 2**64 - 5, 77
@@ -31,8 +31,8 @@ def test_a_draw_is_a_graph_of_one_row_whose_key_and_position_are_given_by_value(
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
 @pytest.mark.parametrize("shape", [(5,), (0,), (2, 3), (2**31,)])
 def test_graphs_are_valid(dtype, shape):
-    verify(Draw("random_bounded", dtype, shape).graph())
-    verify(Draw("random_uniform", "float64", shape).graph())
+    verify_graph(Draw("random_bounded", dtype, shape).graph())
+    verify_graph(Draw("random_uniform", "float64", shape).graph())
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runmat_jit.compiler.compiler import Compiler, build
-from runmat_jit.compiler.template import PLANS, Template, make_plan_at
-from runmat_jit.compiler.template import PROGRAMS as PROGRAM_LIMIT
+from runmat_jit.compiler.compile_graph import compile_graph
+from runmat_jit.compiler.compiler import Compiler
+from runmat_jit.compiler.dynamic_program import make_dynamic_program
+from runmat_jit.compiler.template import DYNAMIC_LIMIT, STATIC_LIMIT, Template
 from runmat_jit.core.extent import Scope
 from runmat_jit.core.types import TensorType, c_strides
 from runmat_jit.graph.apply import apply
@@ -75,8 +76,13 @@ def template_of(program, shape):
     return Template(Compiler(current_session()), graph_of(program, shape, scope), scope)
 
 
-def plan_of(program, shape):
-    return make_plan_at(template_of(program, shape), shape)
+def dynamic(template, shape):
+    session, report = template.compiler.session, template.report
+    return make_dynamic_program(session, template.graph, template.scope, shape, report)
+
+
+def program_of(program, shape):
+    return dynamic(template_of(program, shape), shape)
 
 
 def operands(shape):
@@ -84,7 +90,7 @@ def operands(shape):
 
 
 def compiled(program, shape, values):
-    (result,) = build(current_session(), graph_of(program, shape), NONE).run(values, NONE)
+    (result,) = compile_graph(current_session(), graph_of(program, shape)).run(values, NONE)
     return result
 
 
@@ -96,15 +102,15 @@ parametrized = pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAM
 @parametrized
 @settings(max_examples=10)
 @given(shapes, st.lists(shapes, min_size=1, max_size=4))
-def test_a_plan_gives_the_program_of_a_shape_or_refuses(program, first, others):
-    plan = plan_of(program, first)
-    assert plan.holds(first)
+def test_a_dynamic_program_is_that_of_a_shape_or_refuses(program, first, others):
+    made = program_of(program, first)
+    assert made.holds(first)
     for shape in (first, *others):
         values = operands(shape)
-        found = plan.run(values, NONE, *shape)
-        assert (found is None) is not plan.holds(shape)
+        found = made.run(values, NONE, *shape)
+        assert (found is None) is not made.holds(shape)
         if found is not None:
-            assert plan.describes(build(current_session(), graph_of(program, shape), NONE), shape)
+            assert made.describes(compile_graph(current_session(), graph_of(program, shape)), shape)
             np.testing.assert_array_equal(found[0], compiled(program, shape, values))
 
 
@@ -117,16 +123,16 @@ def test_a_template_runs_any_shapes_in_any_order(program, found):
         values = operands(shape)
         (ours,) = template.run(shape, values, NONE)
         np.testing.assert_array_equal(ours, compiled(program, shape, values))
-    assert len(template.plans) + len(template._untried) <= PLANS
+    assert len(template.dynamic) + len(template._untried) <= DYNAMIC_LIMIT
 
 
 def test_a_template_keeps_a_bounded_number_of_programs():
     template = template_of(PROGRAMS["all"], (30, 40))
     template._failures = 3  # so that each shape has a program of its own
-    for n in range(2, PROGRAM_LIMIT + 20):
+    for n in range(2, STATIC_LIMIT + 20):
         template.run((n, 3), operands((n, 3)), NONE)
-    assert len(template._programs) == PROGRAM_LIMIT
-    assert not template.plans
+    assert len(template._static) == STATIC_LIMIT
+    assert not template.dynamic
 
 
 def test_the_second_shape_is_compiled_and_the_third_is_not():
@@ -136,47 +142,49 @@ def test_the_second_shape_is_compiled_and_the_third_is_not():
     for n in range(300, 310):
         template.run((n, 777), operands((n, 777)), NONE)
     assert count()["programs_built"] == before + 2
-    assert len(template.plans) == 1
+    assert len(template.dynamic) == 1
 
 
-def test_a_plan_is_tried_by_another_shape_than_its_own():
+def test_a_dynamic_program_is_tried_by_another_shape_than_its_own():
     template = template_of(PROGRAMS["chain"], (30, 40))
     for _ in range(3):
         template.prepare((30, 40))
-    assert not template.plans
+    assert not template.dynamic
     template.prepare((31, 41))
-    assert len(template.plans) == 1
+    assert len(template.dynamic) == 1
 
 
-def test_a_plan_that_is_wrong_is_never_run(monkeypatch):
+def test_a_dynamic_program_that_is_wrong_is_never_run(monkeypatch):
     template = template_of(PROGRAMS["chain"], (30, 40))
-    monkeypatch.setattr("runmat_jit.compiler.template.Plan.describes", lambda *_: False)
+    monkeypatch.setattr(
+        "runmat_jit.compiler.dynamic_program.DynamicProgram.describes", lambda *_: False
+    )
     for n in range(30, 50):
         values = operands((n, 40))
         (ours,) = template.run((n, 40), values, NONE)
         np.testing.assert_array_equal(ours, compiled(PROGRAMS["chain"], (n, 40), values))
-    assert not template.plans
+    assert not template.dynamic
     assert not template._untried
 
 
 @parametrized
-def test_a_plan_holds_for_neighbors_of_its_shape(program):
-    assert plan_of(program, (300, 777)).holds((301, 778))
+def test_a_dynamic_program_holds_for_neighbors_of_its_shape(program):
+    assert program_of(program, (300, 777)).holds((301, 778))
 
 
-def test_a_plan_does_not_describe_another_program():
-    plan = plan_of(PROGRAMS["chain"], (30, 40))
-    other = build(current_session(), graph_of(PROGRAMS["transposed"], (31, 41)), NONE)
-    assert not plan.describes(other, (31, 41))
-    same = build(current_session(), graph_of(PROGRAMS["chain"], (31, 42)), NONE)
-    assert not plan.describes(same, (31, 41))
-    assert plan.describes(same, (31, 42))
+def test_a_dynamic_program_does_not_describe_another_program():
+    made = program_of(PROGRAMS["chain"], (30, 40))
+    other = compile_graph(current_session(), graph_of(PROGRAMS["transposed"], (31, 41)))
+    assert not made.describes(other, (31, 41))
+    same = compile_graph(current_session(), graph_of(PROGRAMS["chain"], (31, 42)))
+    assert not made.describes(same, (31, 41))
+    assert made.describes(same, (31, 42))
 
 
 def test_a_template_describes_graphs_of_its_formulas():
     template = template_of(PROGRAMS["chain"], (30, 40))
-    same = build(current_session(), graph_of(PROGRAMS["chain"], (31, 42)), NONE)
-    other = build(current_session(), graph_of(PROGRAMS["softmax"], (31, 42)), NONE)
+    same = compile_graph(current_session(), graph_of(PROGRAMS["chain"], (31, 42)))
+    other = compile_graph(current_session(), graph_of(PROGRAMS["softmax"], (31, 42)))
     assert template.describes(same, (31, 42))
     assert not template.describes(same, (31, 41))
     assert not template.describes(other, (31, 42))
@@ -199,11 +207,11 @@ def test_events_are_those_of_the_shape():
     template.prepare((32, 42))
     x = np.ones((31, 41), F32)
     x[30, 40] = -1
-    (plan,) = template.plans
+    (made,) = template.dynamic
     with pytest.warns(RuntimeWarning, match="invalid value encountered in log"):
-        plan.run([x, x], frozenset({"invalid"}), 31, 41)
+        made.run([x, x], frozenset({"invalid"}), 31, 41)
     x[30, 40] = 1
-    plan.run([x, x], frozenset({"invalid"}), 31, 41)  # what happened is forgotten
+    made.run([x, x], frozenset({"invalid"}), 31, 41)  # what happened is forgotten
 
 
 def test_writes_go_to_their_place():
@@ -212,17 +220,17 @@ def test_writes_go_to_their_place():
     make = Writer(shape, shape)
     doubled = make("add", make.inputs[0], make.inputs[0])
     graph = make.builder.finish([Output(doubled, Into(1, 0, c_strides(shape)))])
-    plan = make_plan_at(Template(Compiler(current_session()), graph, scope), (6, 8))
+    made = dynamic(Template(Compiler(current_session()), graph, scope), (6, 8))
     x, y = np.ones((7, 9), F32), np.zeros((7, 9), F32)
-    plan.run([x, y], NONE, 7, 9)
+    made.run([x, y], NONE, 7, 9)
     np.testing.assert_array_equal(y, 2 * x)
 
 
 def test_large_results_and_temporaries_are_those_of_the_shape():
-    plan = plan_of(PROGRAMS["softmax"], (64, 2000))
+    made = program_of(PROGRAMS["softmax"], (64, 2000))
     for rows in (64, 3000, 65):  # below, above and below what memory is recycled from
         values = operands((rows, 2000))
-        (found,) = plan.run(values, NONE, rows, 2000)
+        (found,) = made.run(values, NONE, rows, 2000)
         np.testing.assert_array_equal(found, compiled(softmax, (rows, 2000), values))
 
 

@@ -7,7 +7,7 @@ from runmat_jit.backends.reference.interpret import run
 from runmat_jit.compiler.whole_writes import with_whole_writes
 from runmat_jit.graph.parse import parse
 from runmat_jit.graph.text import to_text
-from runmat_jit.graph.verify import verify
+from runmat_jit.graph.verify_graph import verify_graph
 
 INPUTS = """$0 : float32[4, 5] strides (5, 1)
 $1 : float32[2, 5] strides (5, 1)
@@ -36,7 +36,7 @@ def test_parts_are_written_as_whole_values(writes):
     returns = ["%5 -> fresh (0, 1)", *writes]
     graph = parse(INPUTS + "".join(f"return {each}\n" for each in returns))
     made = with_whole_writes(graph)
-    verify(made)
+    verify_graph(made)
     rng = np.random.default_rng(1)
     shapes = [(4, 5), (2, 5), (4, 5), (5, 4)]
     before = [rng.normal(size=shape).astype(np.float32) for shape in shapes]

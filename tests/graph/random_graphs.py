@@ -14,6 +14,7 @@ from runmat_jit.graph.node import Fresh, Graph, GraphBuilder, Into, Output
 from runmat_jit.graph.text import to_text
 from runmat_jit.ops.spec import VARIADIC, canonical_params
 from runmat_jit.ops.table import ROWS
+from tests.graph.host_calls import ALIKE, CALLS
 from tests.ops.operands import specials
 
 _SPECIAL = ("fmax", "fmin")  # which zero NumPy takes depends on lengths: tests/ops
@@ -31,6 +32,7 @@ SUMS = ("sum", "prod", "mean")
 VIEWS = ("transpose", "reshape", "slice", "broadcast_to")
 WRITES = ("update",)
 JOINS = ("concatenate", "stack")
+HOST = ("host_call",)
 EXACT_ROWS = (*ELEMENTWISE, *REDUCTIONS, *VIEWS, *WRITES, *JOINS)
 LARGEST = 400
 """Elements of the largest value."""
@@ -248,6 +250,23 @@ def _view(name, x, shape, params):
     return None if kind.size > LARGEST else make_node(name, (x,), params, kind)
 
 
+def _host_call(draw, _name, pool):
+    """A call of the host, with one operand or with several, or none."""
+    x, name = _drawn(draw, pool), draw(st.sampled_from(("first()", "count_nonzero()", "table()")))
+    if x.type.ndim and draw(st.integers(0, 3)):
+        name = draw(st.sampled_from(ALIKE))
+    args, kind = (x,), x.type
+    if name == "table()":
+        args, kind = (), TensorType(np.dtype("float64"), (2, 3))
+    elif name == "count_nonzero()":
+        kind = TensorType(np.dtype("int64"), ())
+    elif name == "first()":
+        args = x, _operand(draw, [node for node in pool if _fits(node.type.shape, kind.shape)])
+        if not _fits(args[1].type.shape, kind.shape):
+            return None
+    return make_node("host_call", args, {"call": CALLS[name]}, kind)
+
+
 _MAKE = {
     **dict.fromkeys((*REDUCTIONS, *SUMS), _reduction),
     **dict.fromkeys(JOINS, _join),
@@ -256,6 +275,7 @@ _MAKE = {
     "slice": _slice,
     "broadcast_to": _broadcast_to,
     "update": _update,
+    "host_call": _host_call,
 }
 _MAKERS = (*(_elementwise,) * 6, *dict.fromkeys(_MAKE.values()))
 """Elementwise rows are drawn more often than others."""

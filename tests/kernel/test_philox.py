@@ -6,7 +6,7 @@ import pytest
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.interpret import interpret
 from runmat_jit.kernel.philox import philox4x32
-from runmat_jit.kernel.verify import verify
+from runmat_jit.kernel.verify_kernel import verify_kernel
 from tests.backends.llvm.native import Native
 
 VECTORS = (
@@ -63,7 +63,7 @@ def by_machine(given):
 
 
 def test_the_kernel_is_valid():
-    verify(kernel())
+    verify_kernel(kernel())
 
 
 @pytest.mark.parametrize("run", [by_interpreter, by_machine])

@@ -11,11 +11,11 @@ from runmat_jit.backends.llvm.jit import Jit
 from runmat_jit.graph.node import Into
 from runmat_jit.kernel.interpret import Memory, interpret
 from runmat_jit.kernel.math.tables import table
-from runmat_jit.kernel.verify import verify
-from runmat_jit.lower.launch import InputScalar, NodeBuffer, Scratch
+from runmat_jit.kernel.verify_kernel import verify_kernel
 from runmat_jit.lower.lower import lower
 from runmat_jit.passes.expand import expand
 from runmat_jit.passes.fusion.grower import grow
+from runmat_jit.plan.argument import InputScalar, NodeBuffer, Scratch
 from runmat_jit.plan.make_plan import make_plan
 
 _FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
@@ -40,7 +40,7 @@ def launches(graph, disabled=()):
     plan = make_plan(graph, regions(graph, disabled))
     found = [launch for region in plan.regions for launch in lower(region, plan)]
     for launch in found:
-        verify(launch.kernel)
+        verify_kernel(launch.kernel)
     return found
 
 
@@ -59,7 +59,7 @@ def execute(graph, inputs, disabled=(), run=None):
             memory[node] = empty(node.type, plan.orders[node]) if taken is None else memory[taken]
         scratch = {}
         for launch in lower(region, plan):
-            verify(launch.kernel)
+            verify_kernel(launch.kernel)
             events |= run(launch, bound(launch, memory, scratch))
     values = [(output, memory[output.node].copy()) for output in graph.outputs]
     return [written(graph, output, value, memory) for output, value in values], events

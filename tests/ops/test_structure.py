@@ -49,7 +49,6 @@ def test_arange_counts_as_numpy_counts(start, stop, step, sign):
         assert same_bits(found, expected)
 
 
-@pytest.mark.parametrize("name", ["input", "host_call", "host_result"])
-def test_what_the_caller_supplies_has_no_value_of_its_own(name):
+def test_what_the_caller_supplies_has_no_value_of_its_own():
     with pytest.raises(AssertionError, match="whoever runs the graph supplies it"):
-        ROWS[name].numpy()
+        ROWS["input"].numpy()

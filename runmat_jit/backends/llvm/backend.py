@@ -12,7 +12,7 @@ from runmat_jit.core.frozen import frozen
 from runmat_jit.core.locks import new_lock
 from runmat_jit.kernel.ir import Kernel, Parameter
 from runmat_jit.kernel.text import to_text
-from runmat_jit.kernel.verify import verify
+from runmat_jit.kernel.verify_kernel import verify_kernel
 
 _NAME = "kernel"
 
@@ -85,7 +85,7 @@ class LlvmBackend:
         return lower(kernel, schedule_for(kernel, self.target), self.target, _NAME)
 
     def _compile(self, kernel: Kernel) -> CompiledKernel:
-        verify(kernel)
+        verify_kernel(kernel)
         schedule = schedule_for(kernel, self.target)
         text = lower(kernel, schedule, self.target, _NAME)
         code = self._jit.compile_object(text, self.target)

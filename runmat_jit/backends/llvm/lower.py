@@ -45,7 +45,7 @@ _ENTRY_NAME = "kernel"
 def lower(kernel: Kernel, schedule: Schedule, target: Target, name: str = _ENTRY_NAME) -> str:
     """LLVM text of a module that defines ``name`` and the kernel's cold functions.
 
-    The kernel must be valid (``runmat_jit.kernel.verify``).
+    The kernel must be valid (``runmat_jit.kernel.verify_kernel``).
     """
     emitter = Emitter(target, schedule.width, schedule.unroll, _splatted(kernel.body))
     _load_parameters(emitter, kernel)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from runmat_jit.backends.reference.interpret import Host, Machine, evaluate
+from runmat_jit.backends.reference.interpret import Machine, evaluate
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.source import SourceLine
 from runmat_jit.graph.node import Computation, Graph, Node
@@ -45,20 +45,20 @@ def report_events(
     graph: Graph,
     inputs: Sequence[Any],
     error_state: Mapping[str, str],
-    host: Host | None = None,
 ) -> tuple[EventReport, ...]:
     """The events of every computation of the program, in its order, each event once.
+
+    Host calls are made once more: they are pure, and report nothing.
 
     Args:
         graph: The graph as it was captured, so that events carry the names the user wrote.
         inputs: As for ``run``, with the values they had before the graph wrote to them.
         error_state: What ``numpy.geterr()`` gives; events that are set to ``warn`` are reported.
-        host: Gives what host calls gave in this run; they are not called again.
 
     """
     warned = [keyword for keyword in _EVENTS if error_state[keyword] == "warn"]
     reports: dict[Node, list[EventReport]] = {}
-    machine = Machine(inputs, host)
+    machine = Machine(inputs)
 
     def watch(node: Node, args: Sequence[Any]) -> Any:
         if not node.op.events:

@@ -9,22 +9,20 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from runmat_jit.core.frozen import frozen
+from runmat_jit.graph.by_value import is_by_value
 from runmat_jit.graph.node import Graph, Into, Node
 from runmat_jit.graph.walk import last_uses
 
 Step = Callable[[Node, Sequence[Any]], Any]
 """Gives the value of a node from those of its operands."""
-Host = Step
-"""Gives the value of a node of kind host."""
 
 
-def run(graph: Graph, inputs: Sequence[Any], host: Host | None = None) -> list[np.ndarray]:
+def run(graph: Graph, inputs: Sequence[Any]) -> list[np.ndarray]:
     """The values of the graph's outputs, by NumPy's own operations.
 
     Args:
         graph: A valid graph.
         inputs: Arrays of the inputs' types; Python or NumPy scalars for inputs given by value.
-        host: Gives the value of a host call or of one of its results; needed where there are any.
 
     Returns:
         One array an output: new memory in the wanted order of axes for ``Fresh``; for ``Into`` the
@@ -33,7 +31,7 @@ def run(graph: Graph, inputs: Sequence[Any], host: Host | None = None) -> list[n
     """
     wanted = {output.node for output in graph.outputs}
     with np.errstate(all="ignore"):
-        pairs = evaluate(graph.nodes, Machine(inputs, host).compute)
+        pairs = evaluate(graph.nodes, Machine(inputs).compute)
         values = {node: value for node, value in pairs if node in wanted}
     arrays = {node: value.copy() for node, value in values.items()}  # before inputs are written
     results = []
@@ -63,14 +61,12 @@ class Machine:
     """Computes nodes: what they need beside their operands."""
 
     inputs: Sequence[Any]
-    host: Host | None = None
 
     def compute(self, node: Node, args: Sequence[Any]) -> Any:
-        """The value of one node, an array of the node's type (a host call's is the host's)."""
+        """The value of one node, an array of the node's type."""
         op, kind = node.op, node.type
         if op.kind == "host":
-            assert self.host is not None, f"{op.name} needs a host"
-            return self.host(node, args)
+            args = [v[()] if is_by_value(n) else v for n, v in zip(node.args, args, strict=True)]
         if op.name == "input":
             index = node.params["index"]
             assert isinstance(index, int), "inputs are numbered"

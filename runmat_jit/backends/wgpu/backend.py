@@ -19,7 +19,7 @@ from runmat_jit.core.frozen import frozen_object
 from runmat_jit.core.locks import new_lock
 from runmat_jit.kernel.ir import Kernel, Scalar
 from runmat_jit.kernel.text import to_text
-from runmat_jit.kernel.verify import verify
+from runmat_jit.kernel.verify_kernel import verify_kernel
 from runmat_jit.kernel.walk import every_instruction
 
 _WIDE = {"f64": "float64", "i64": "64-bit integers"}
@@ -138,7 +138,7 @@ class WgpuBackend:
         return mine.result()
 
     def _compile(self, kernel: Kernel, schedule: Schedule | None, facts: Facts) -> CompiledShader:
-        verify(kernel)
+        verify_kernel(kernel)
         reason = self.unsupported(kernel)
         if reason is not None:
             raise BackendError(f"{reason}; keep the kernel on the CPU (device='cpu')")

@@ -72,7 +72,7 @@ class Binding:
 def print_shader(
     kernel: Kernel, schedule: Schedule, arithmetic: Arithmetic, facts: Facts = NO_FACTS
 ) -> str:
-    """WGSL text of a kernel, which must be valid (``runmat_jit.kernel.verify``)."""
+    """WGSL text of a kernel, which must be valid (``runmat_jit.kernel.verify_kernel``)."""
     views = views_of(kernel, facts, schedule.lanes)
     memory = _memory(kernel, schedule, facts, views.wide)
     ordered = cells_of(kernel).ordered

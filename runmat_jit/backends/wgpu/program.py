@@ -17,7 +17,8 @@ from runmat_jit.core.frozen import frozen_object
 from runmat_jit.graph.node import Node
 from runmat_jit.kernel.ir import Literal
 from runmat_jit.kernel.math.tables import table
-from runmat_jit.lower.launch import Argument, InputScalar, Launch, NodeBuffer, Scratch, TableBuffer
+from runmat_jit.lower.launch import Launch
+from runmat_jit.plan.argument import Argument, InputScalar, NodeBuffer, Scratch, TableBuffer
 
 _KEPT = 8
 """Bindings kept: functions called in a loop often take turns between some sets of arrays."""
@@ -51,11 +52,6 @@ class WgpuProgramRunner:
         weakref.finalize(self, _give_back, backend.memory, self._own)
         self._bound: dict[object, tuple[object, Batch]] = {}
         """By identity of the arrays, the scalars and the batch; the latest used last."""
-
-    def unsupported(self) -> str | None:
-        """Why the device cannot run some kernel of the program; None where it can run all."""
-        reasons = (self.backend.unsupported(launch.kernel) for launch in self.launches)
-        return next((reason for reason in reasons if reason is not None), None)
 
     @property
     def notes(self) -> bool:

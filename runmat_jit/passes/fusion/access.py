@@ -7,6 +7,7 @@ from typing import Any
 
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.types import c_strides
+from runmat_jit.graph.by_value import is_by_value
 from runmat_jit.graph.constant import is_constant
 from runmat_jit.graph.node import Fresh, Graph, Node
 from runmat_jit.passes.fusion.geometry import GEOMETRIES, Strides
@@ -75,6 +76,24 @@ def stored_strides(node: Node, orders: Orders) -> Strides:
         strides = node.params["strides"]
         return strides if isinstance(strides, tuple) else ()
     return c_strides(node.type.shape, orders.get(node))
+
+
+def read_by_host(node: Node, orders: Orders) -> View:
+    """The memory that a host call reads an operand from.
+
+    That of the value which the operand is a view of; its own where that has none.
+    """
+    view = view_of(node, orders)
+    return view if _has_memory(view.base) else whole_view(node, orders)
+
+
+def is_stored_for_host(node: Node, orders: Orders) -> bool:
+    """Whether an operand of a host call must be stored though nothing else asks for that."""
+    return not is_by_value(node) and not _has_memory(view_of(node, orders).base)
+
+
+def _has_memory(base: Node) -> bool:
+    return not is_by_value(base) and base.op.name != "iota"
 
 
 def is_leaf(node: Node) -> bool:

@@ -3,6 +3,9 @@
 Every group has a depth, and what a group reads from other groups lies at smaller depths. That makes
 cycles between regions impossible, and two groups of one depth may be joined without looking at the
 rest of the graph.
+
+Host calls lie between the depths of kernels, so that what comes before and after them is at the
+same depths, and is joined, as if their results were inputs.
 """
 
 from __future__ import annotations
@@ -17,6 +20,8 @@ from runmat_jit.passes.fusion.reduction_shape import Step
 
 Shape = tuple[int, ...]
 Axes = tuple[int, ...]
+Depth = tuple[int, int]
+"""The greatest number of kernels before it, and of host calls after the last of these."""
 Site = tuple[Node, int]
 """Where reading begins: a stored value, and the offset in it."""
 
@@ -33,6 +38,16 @@ _PLACES_OF_REDUCTION = 4
 MOST_REASONS = 8
 
 
+INPUTS: Depth = (-1, 0)
+"""Where the inputs of a graph lie."""
+
+
+def behind(depth: Depth, node: Node) -> Depth:
+    """The depth of a new group of ``node`` that reads what lies at ``depth``."""
+    kernels, host_calls = depth
+    return (kernels, host_calls + 1) if node.op.kind == "host" else (kernels + 1, 0)
+
+
 @dataclass(slots=True, eq=False)
 class Group:
     """Nodes that will be one region.
@@ -47,7 +62,7 @@ class Group:
 
     """
 
-    depth: int
+    depth: Depth
     space: Shape
     step: Step | None = None
     closed: bool = False
@@ -58,6 +73,11 @@ class Group:
     flops: float = 0.0
     places: int = 0
     _joined: Group | None = None
+
+    @property
+    def is_host(self) -> bool:
+        """Whether it is a host call."""
+        return bool(self.nodes) and self.nodes[0].op.kind == "host"
 
     def root(self) -> Group:
         """The group that this one has become part of."""

@@ -13,17 +13,20 @@ from dataclasses import dataclass, field, replace
 
 from runmat_jit.core.reasons import Reason
 from runmat_jit.graph.node import Graph, Node
+from runmat_jit.graph.text import operation_name
 from runmat_jit.passes.fusion.access import (
     Orders,
     View,
     is_leaf,
+    is_stored_for_host,
     is_view,
     memory_orders,
     moved_view,
+    read_by_host,
     whole_view,
 )
 from runmat_jit.passes.fusion.edges import Fit, Merge, Place, fit, reduced_axes, result_axes
-from runmat_jit.passes.fusion.groups import Axes, Group, Site, obstacle
+from runmat_jit.passes.fusion.groups import INPUTS, Axes, Depth, Group, Site, behind, obstacle
 from runmat_jit.passes.fusion.kinds import label, permitted_merges
 from runmat_jit.passes.fusion.reduction_shape import next_step
 from runmat_jit.passes.fusion.region import Region
@@ -64,6 +67,9 @@ class _Grower:
 
     def __post_init__(self) -> None:
         self._wanted.update(output.node for output in self.graph.outputs)
+        for node in self.graph.nodes:
+            if node.op.kind == "host":
+                self._wanted.update(n for n in node.args if is_stored_for_host(n, self.orders))
 
     # -- one node --------------------------------------------------------------------------------
     def take(self, node: Node) -> None:
@@ -97,12 +103,13 @@ class _Grower:
 
     def _alone(self, node: Node) -> None:
         group = self._new_group(node, closed=True)
-        group.explain(Reason("region-of-its-own", f"{node.op.name} is a region of its own"))
+        if not group.is_host:
+            group.explain(Reason("region-of-its-own", f"{node.op.name} is a region of its own"))
 
     def _take_computed(self, node: Node) -> None:
         """Join the deepest groups among the operands', or begin a group behind them."""
         fits: dict[Group, Fit] = {}
-        depth = 0
+        depth = behind(INPUTS, node)
         reasons: list[Reason] = []
         for operand in node.args:
             place = self.places.get(operand) or self.places.get(self._views[operand].base)
@@ -115,9 +122,9 @@ class _Grower:
                 depth = max(depth, group.depth)
             else:
                 why = _DIFFERENT_AXES if isinstance(found, Fit) else found
-                detail = f"{operand.op.name} is stored for {node.op.name}: {why.detail}"
+                detail = f"{operation_name(operand)} is stored for {node.op.name}: {why.detail}"
                 reasons.append(replace(why, detail=detail))
-                depth = max(depth, group.depth + 1)
+                depth = max(depth, behind(group.depth, node))
         joined = [group for group in fits if group.depth == depth]
         levels = {fits[group].axes for group in joined}
         against = obstacle(joined, node) if len(levels) <= 1 else _DIFFERENT_AXES
@@ -136,6 +143,8 @@ class _Grower:
             group.explain(reason)
 
     def _fit(self, node: Node, operand: Node, place: Place) -> Fit | Reason:
+        if place.group.root().is_host:
+            return Reason("region-of-its-own", "NumPy computes it")
         if operand not in self.places:
             return Reason("read-through-view", "its elements are read through a view")
         found = fit(node, operand, place)
@@ -154,8 +163,9 @@ class _Grower:
         return None if place is None else place.group.root()
 
     def _new_group(self, node: Node, *, closed: bool) -> Group:
-        operands = [self.places.get(self._views[operand].base) for operand in node.args]
-        depth = 1 + max((p.group.root().depth for p in operands if p is not None), default=-1)
+        operands = [self.places.get(view.base) for view in self._reads(node)]
+        depths = (place.group.root().depth for place in operands if place is not None)
+        depth = behind(max(depths, default=INPUTS), node)
         reduces = node.op.reduction is not None
         group = Group(depth, node.args[0].type.shape if reduces else node.type.shape, closed=closed)
         self.groups.append(group)
@@ -163,12 +173,17 @@ class _Grower:
         return group
 
     def _sites(self, node: Node) -> list[Site]:
-        views = (self._views[operand] for operand in node.args)
         return [
             (view.base, view.offset)
-            for view in views
+            for view in self._reads(node)
             if view.base in self.places or view.base.op.name == "input"
         ]
+
+    def _reads(self, node: Node) -> list[View]:
+        """The memory that its operands are read from, were they stored."""
+        if node.op.kind == "host":
+            return [read_by_host(operand, self.orders) for operand in node.args]
+        return [self._views[operand] for operand in node.args]
 
     # -- whole groups ----------------------------------------------------------------------------
     def sink(self) -> None:
@@ -179,7 +194,7 @@ class _Grower:
                 source = self.places.get(self._views[operand].base)
                 if source is not None and source.group.root() is not place.group.root():
                     readers.setdefault(source.group.root(), []).append((operand, node))
-        for group in sorted(readers, key=lambda group: -group.depth):
+        for group in sorted(readers, key=lambda group: group.depth, reverse=True):
             if "elementwise" in self.merges and group.step is None and not group.closed:
                 self._sink_group(group, readers[group])
 
@@ -210,7 +225,7 @@ class _Grower:
         """Join groups of one depth and space that read the same array."""
         if "elementwise" not in self.merges:
             return
-        known: dict[tuple[int, tuple[int, ...], Node], Group] = {}
+        known: dict[tuple[Depth, tuple[int, ...], Node], Group] = {}
         for group in dict.fromkeys(group.root() for group in self.groups):
             if group.closed or (group.step is not None and "reduction" not in self.merges):
                 continue
@@ -222,15 +237,7 @@ class _Grower:
 
     # -- regions ---------------------------------------------------------------------------------
     def regions(self, disabled: frozenset[str]) -> Iterable[Region]:
-        """The groups as regions, in order of depth.
-
-        Among those of one depth, updates are last: what others read can be written in place then.
-        """
-
-        def order(group: Group) -> tuple[int, bool, int]:
-            first = group.nodes[0]
-            return group.depth, first.op.name == "update", position[first]
-
+        """The groups as regions, in order of depth."""
         position = {node: number for number, node in enumerate(self.graph.nodes)}
         outputs = set(self._wanted)
         groups = list(dict.fromkeys(group.root() for group in self.groups))
@@ -242,13 +249,14 @@ class _Grower:
                     if base not in self.places or self.places[base].group.root() is not group:
                         inputs[group][base] = None
                         outputs.add(base)
-        for group in sorted(groups, key=order):
+        for group in sorted(groups, key=lambda group: (group.depth, position[group.nodes[0]])):
             nodes = tuple(group.nodes)
             yield Region(
                 label(nodes, group.space, disabled),
                 nodes,
                 tuple(inputs[group]),
                 tuple(node for node in nodes if node in outputs),
+                group.depth,
                 tuple(group.reasons),
             )
 

@@ -20,5 +20,7 @@ class Region:
     nodes: tuple[Node, ...]
     inputs: tuple[Node, ...]
     outputs: tuple[Node, ...]
+    depth: tuple[int, int]
+    """Greater than that of every region it reads."""
     reasons: tuple[Reason, ...] = ()
     """Why it did not grow further, for ``explain()``."""

@@ -12,7 +12,7 @@ from runmat_jit.backends.llvm.schedule import Schedule, schedule_for
 from runmat_jit.backends.llvm.target import Target
 from runmat_jit.kernel.interpret import Memory, interpret
 from runmat_jit.kernel.ir import Scalar
-from runmat_jit.kernel.verify import verify
+from runmat_jit.kernel.verify_kernel import verify_kernel
 
 FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 
@@ -34,7 +34,7 @@ class Native:
     """A kernel compiled with a schedule, by default the one of this machine."""
 
     def __init__(self, kernel, width=None, unroll=None, target=None):
-        verify(kernel)
+        verify_kernel(kernel)
         self.kernel = kernel
         self.target = target or jit().target
         own = schedule_for(kernel, self.target)

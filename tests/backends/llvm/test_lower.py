@@ -9,7 +9,7 @@ from runmat_jit.backends.llvm.target import CROSS_TARGETS, X86_64_V3_LINUX
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.interpret import Memory
 from runmat_jit.kernel.text import to_text
-from runmat_jit.kernel.verify import verify
+from runmat_jit.kernel.verify_kernel import verify_kernel
 from tests.backends.llvm.native import Native, check, elements, jit, without_avx512
 
 
@@ -80,7 +80,7 @@ KERNELS = {"triad": triad, "row sums": row_sums, "everything": everything}
 @pytest.mark.parametrize("name", KERNELS)
 def test_every_platform_has_code_for_every_instruction(name, target):
     kernel = KERNELS[name]()
-    verify(kernel)
+    verify_kernel(kernel)
     text = lower(kernel, schedule_for(kernel, target), target)
     code = jit().compile_object(text, target)
     for function in (b"fma", b"floor", b"ceil", b"roundeven", b"trunc"):

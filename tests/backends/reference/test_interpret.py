@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from runmat_jit.backends.reference.interpret import evaluate, run
 from runmat_jit.core.types import TensorType
-from runmat_jit.graph.apply import make_node
-from runmat_jit.graph.node import Fresh, GraphBuilder, Output
 from runmat_jit.graph.parse import parse
 from runmat_jit.graph.text import to_text
-from tests.graph.random_graphs import EXACT_ROWS, SUMS, arrays, bits_equal, graphs
+from runmat_jit.ops.host_call import HostCall
+from tests.graph.host_calls import parsed
+from tests.graph.random_graphs import EXACT_ROWS, HOST, SUMS, arrays, bits_equal, graphs
 from tests.graph.written import written
 
 
@@ -92,20 +92,28 @@ def test_values_are_freed_after_their_last_use():
     assert list(values.values()) == ["input", "sin", "cos"]
 
 
-def test_host_calls_are_the_callers():
-    builder = GraphBuilder()
-    kind = TensorType(np.dtype("float64"), (2,))
-    call = builder.adopt(make_node("host_call", (), {"function": "draw"}, kind))
-    result = builder.adopt(make_node("host_result", (call,), {"index": 0}, kind))
-    graph = builder.finish([Output(result, Fresh((0,)))])
-    values = {call: "a pair", result: np.array([1.0, 2.0])}
-    (found,) = run(graph, [], host=lambda node, _args: values[node])
-    assert found.tolist() == [1.0, 2.0]
-    with pytest.raises(AssertionError, match="host_call needs a host"):
-        run(graph, [])
+def test_host_calls_get_arrays_and_numbers():
+    seen = []
+
+    def fn(*operands):
+        seen.extend(operands)
+        return operands[0] + operands[1]
+
+    text = "$0 : float64[2] strides (1,)\n$1 : float64[] by value\n$2 : float64[] strides ()\n"
+    text += "%0 = host_call($0, $1, $2, float64(3.0), call='fn') : float64[2]\n"
+    graph = parse(f"{text}return %0 -> fresh (0,)\n", calls={"fn": HostCall(fn, "fn")})
+    (found,) = run(graph, [np.array([1.0, 2.0]), 0.5, np.array(7.0)])
+    assert found.tolist() == [1.5, 2.5]
+    assert [type(operand) for operand in seen] == [np.ndarray, np.float64, np.ndarray, np.float64]
 
 
-@given(graph=graphs(rows=(*EXACT_ROWS, *SUMS)), seed=st.integers(0, 99))
+def test_a_host_call_that_breaks_its_law_is_a_mistake():
+    text = "$0 : float64[2] strides (1,)\n%0 = host_call($0, call='sort()') : float64[3]\n"
+    with pytest.raises(AssertionError, match="its type is float64"):
+        run(parsed(f"{text}return %0 -> fresh (0,)\n"), [np.array([1.0, 2.0])])
+
+
+@given(graph=graphs(rows=(*EXACT_ROWS, *SUMS, *HOST)), seed=st.integers(0, 99))
 def test_every_value_has_its_nodes_type(graph, seed):
     note(to_text(graph))
     found = run(graph, arrays(graph, seed))

@@ -6,7 +6,7 @@ import pytest
 from runmat_jit.backends.wgpu.notes import has_notes, without_notes
 from runmat_jit.backends.wgpu.run import KernelRun
 from runmat_jit.kernel.build import Builder
-from runmat_jit.kernel.verify import verify
+from runmat_jit.kernel.verify_kernel import verify_kernel
 from tests.backends.wgpu.shaders import runner
 
 
@@ -36,7 +36,7 @@ def test_a_silent_kernel_computes_the_same_and_tells_nothing(cells):
     memory, x = runner().backend.memory, np.arange(1, 10, dtype=np.float32)
     found = []
     for kernel in (quotient(cells=cells), without_notes(quotient(cells=cells))):
-        verify(kernel)
+        verify_kernel(kernel)
         arrays = {"x": memory.upload(x), "out": memory.empty(9, x.dtype)}
         part = (0, 1) if cells else (0, 9)
         event = runner().run([KernelRun(kernel, {**arrays, "n": 9}, part)])

@@ -11,9 +11,9 @@ from runmat_jit.graph.apply import apply
 from runmat_jit.graph.node import Fresh, GraphBuilder, Output
 from runmat_jit.graph.parse import parse
 from runmat_jit.graph.text import to_text
-from runmat_jit.lower.launch import InputScalar
 from runmat_jit.lower.lower import lower
 from runmat_jit.ops.table import ROWS
+from runmat_jit.plan.argument import InputScalar
 from runmat_jit.plan.make_plan import make_plan
 from tests.backends.wgpu.shaders import hardware_runner, runner
 from tests.graph.random_graphs import EXACT_ROWS, OURS, SUMS, arrays, bits_equal, graphs

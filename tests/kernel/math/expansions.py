@@ -12,7 +12,7 @@ from runmat_jit.kernel.evaluate import DTYPES
 from runmat_jit.kernel.interpret import interpret
 from runmat_jit.kernel.ir import Table
 from runmat_jit.kernel.math.tables import table
-from runmat_jit.kernel.verify import verify
+from runmat_jit.kernel.verify_kernel import verify_kernel
 
 FLOATS = {"f32": np.float32, "f64": np.float64}
 FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
@@ -32,7 +32,7 @@ def kernel_of(expand, kinds, result):
     with k.lanes(0, n) as lanes:
         k.store(out, lanes.i, expand(k, *(k.load(x, lanes.i) for x in inputs)))
     kernel = k.finish()
-    verify(kernel)
+    verify_kernel(kernel)
     return kernel
 
 

@@ -12,11 +12,17 @@ from runmat_jit.graph.apply import make_node
 from runmat_jit.graph.node import Fresh, GraphBuilder, Output
 from runmat_jit.ops.table import ROWS
 from runmat_jit.passes.expand import expand
-from runmat_jit.passes.fusion.access import is_leaf, is_view, memory_orders, view_of
+from runmat_jit.passes.fusion.access import (
+    is_leaf,
+    is_view,
+    memory_orders,
+    read_by_host,
+    view_of,
+)
 from runmat_jit.passes.fusion.groups import MOST_NODES, MOST_READS
 from runmat_jit.passes.fusion.grower import grow
 from runmat_jit.passes.fusion.kinds import KINDS
-from tests.graph.random_graphs import EXACT_ROWS, SUMS, graphs
+from tests.graph.random_graphs import EXACT_ROWS, HOST, SUMS, graphs
 from tests.graph.written import written
 
 NAMES = [kind.name for kind in KINDS]
@@ -132,7 +138,7 @@ def test_a_long_graph_is_cut_without_recursion():
     assert len(regions) == 20_000 // MOST_NODES
 
 
-@given(graphs((*EXACT_ROWS, *SUMS), max_nodes=20), st.sets(st.sampled_from(NAMES)))
+@given(graphs((*EXACT_ROWS, *SUMS, *HOST), max_nodes=20), st.sets(st.sampled_from(NAMES)))
 @settings(max_examples=150, deadline=None)
 def test_regions_are_a_valid_division_of_any_graph(graph, disabled):
     graph = expand(graph)
@@ -149,7 +155,8 @@ def test_regions_are_a_valid_division_of_any_graph(graph, disabled):
         read = {node.args[0].type.shape for node in own if node.op.reduction is not None}
         assert len(read) <= 1, "its reductions read one space"
         for node in region.nodes:
-            bases = {view_of(arg, orders).base for arg in node.args}
+            view = read_by_host if node.op.kind == "host" else view_of
+            bases = {view(arg, orders).base for arg in node.args}
             outside = {b for b in bases if b not in own and (not is_leaf(b) or b in stored)}
             assert outside <= set(region.inputs), "reads are listed"
         assert set(region.outputs) <= own

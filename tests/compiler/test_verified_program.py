@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from runmat_jit.compiler.compiler import assemble, build, verified
-from runmat_jit.compiler.verify import (
+from runmat_jit.compiler.compile_graph import CompiledGraph, compile_graph, executable, verified
+from runmat_jit.compiler.lower_program import lower_program
+from runmat_jit.compiler.verified_program import (
     VerificationError,
     like,
     order_decides,
@@ -53,14 +54,14 @@ def nudge(results):
 )
 def test_right_programs_pass(session, expression):
     graph = written(["float32[101]"], expression)
-    compiled = verified(session, build(session, graph, NONE))
+    compiled = verified(session, compile_graph(session, graph))
     (result,) = compiled.run([X], NONE)
     assert np.isfinite(result).all()
 
 
 def test_a_fused_result_off_by_one_bit_is_refused(session):
     graph = written(["float32[101]"], "add(exp($0), multiply($0, 0.1))")
-    compiled = build(session, graph, NONE)
+    compiled = compile_graph(session, graph)
     compiled = verified(session, replace(compiled, program=Wrong(compiled.program, nudge)))
     with pytest.raises(VerificationError, match="fused and unfused differ, first at \\(7,\\)"):
         compiled.run([X], NONE)
@@ -68,7 +69,8 @@ def test_a_fused_result_off_by_one_bit_is_refused(session):
 
 def test_an_operation_outside_its_bound_is_refused(session):
     graph = optimize(written(["float32[101]"], "exp($0)"))
-    compiled = verified(session, assemble(session, graph, graph, NONE))
+    lowered = lower_program(session, graph, passes=())
+    compiled = verified(session, CompiledGraph(executable(session, lowered), lowered))
 
     def spoil(results):
         results[0][3] *= np.float32(1.0001)
@@ -104,7 +106,7 @@ def test_bits_tell_zeros_apart_and_take_any_nan():
 def test_what_numpy_itself_decides_by_order_is_not_refused(session, expression, values):
     x = np.array(values)
     graph = written([f"float64[{x.size}]"], expression)
-    compiled = verified(session, build(session, graph, NONE))
+    compiled = verified(session, compile_graph(session, graph))
     assert len(compiled.run([x], NONE)) == 1
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Block, Buffer, Instruction, Kernel
-from runmat_jit.kernel.verify import verify
+from runmat_jit.kernel.verify_kernel import verify_kernel
 from runmat_jit.kernel.verify_types import KernelError
 
 
@@ -31,7 +31,7 @@ class Parts:
 
 def refused(parts, sentence):
     with pytest.raises(KernelError, match=sentence):
-        verify(parts.b.finish())
+        verify_kernel(parts.b.finish())
 
 
 # -- what is valid ---------------------------------------------------------------------------------
@@ -52,7 +52,7 @@ def test_an_index_may_be_any_polynomial_that_grows_by_the_stride(index_and_strid
     with p.lanes() as lanes:
         index, stride = index_and_stride(p, lanes.i)
         p.b.store(p.out, lanes.i, p.b.load(p.x, index, stride))
-    verify(p.b.finish())
+    verify_kernel(p.b.finish())
 
 
 def test_a_kernel_of_every_block_is_valid():
@@ -64,7 +64,7 @@ def test_a_kernel_of_every_block_is_valid():
             with p.lanes() as lanes, p.b.loop(0, p.n, [p.b.splat(0.0, "f32")]) as inner:
                 inner.yield_(inner.carry[0] + p.load(lanes) * total.out[0])
         p.b.store(p.out, cell.i, p.scale, 0)
-    verify(p.b.finish())
+    verify_kernel(p.b.finish())
 
 
 # -- the parallel axis -----------------------------------------------------------------------------
@@ -180,7 +180,7 @@ def test_multiples_of_the_lanes_index_and_of_lane_id_go_together(kind):
             first, step = (p.b.convert(narrow[kind], v, kind) for v in (first, step))
         count = first + p.b.lane_id(kind) * step
         p.b.store(p.out, lanes.i, p.b.convert("sitofp", count, "f32"))
-    verify(p.b.finish())
+    verify_kernel(p.b.finish())
 
 
 def test_different_multiples_of_them_do_not():
@@ -285,7 +285,7 @@ def parts():
 )
 def test_an_instruction_of_wrong_form_is_refused(parts, position, fields, sentence):
     with pytest.raises(KernelError, match=sentence):
-        verify(changed(parts, position, **fields))
+        verify_kernel(changed(parts, position, **fields))
 
 
 @pytest.mark.parametrize(
@@ -306,7 +306,7 @@ def test_a_conversion_between_wrong_types_is_refused(op, before, after):
     with b.grid(1):
         pass
     with pytest.raises(KernelError, match=op):
-        verify(b.finish())
+        verify_kernel(b.finish())
 
 
 @pytest.mark.parametrize(("combine", "kind"), [("and", "f32"), ("add", "i1")])
@@ -324,7 +324,7 @@ def test_a_value_is_defined_once(parts):
     twice = dataclasses.replace(block, body=(block.body[0], *block.body))
     outer = dataclasses.replace(kernel.body[-1], block=twice)
     with pytest.raises(KernelError, match="defined twice"):
-        verify(dataclasses.replace(kernel, body=(outer,)))
+        verify_kernel(dataclasses.replace(kernel, body=(outer,)))
 
 
 def test_yields_match_what_is_carried():
@@ -341,7 +341,7 @@ def test_yields_match_what_is_carried():
     block = Block(lanes.block.index, (), tuple(body), ())
     broken = Instruction("lanes", lanes.args, block=block)
     with pytest.raises(KernelError, match="loop yields what it carries"):
-        verify(Kernel(kernel.parameters, kernel.arguments, (), (broken,)))
+        verify_kernel(Kernel(kernel.parameters, kernel.arguments, (), (broken,)))
 
 
 def test_a_cold_function_is_straight_line_code():
@@ -376,4 +376,4 @@ def test_a_float_constant_may_become_an_integer(number):
     with k.lanes(0, n) as lanes:
         bits = k.convert("bitcast", k.const(number, "f32"), "i32")
         k.store(y, lanes.i, k.load(x, lanes.i) + bits)
-    verify(k.finish())
+    verify_kernel(k.finish())

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from runmat_jit.compiler.program import Buffer
+from runmat_jit.plan.layout import Buffer
 
 
 def take_turns(
@@ -17,7 +17,7 @@ def take_turns(
 
     That is one of the same shape and dtype, or else, for what only kernels see, any of as many
     axes: then the memory is as large as the largest needs it. Which they are does not depend on
-    their sizes, so that it holds for other extents.
+    their sizes, so that it holds for other extents. What host calls return is memory of its own.
 
     Args:
         buffers: In the order of their places.
@@ -33,7 +33,7 @@ def take_turns(
             last[place] = number
     idle: dict[int, list[_Turns]] = defaultdict(list)
     made: list[_Turns] = []
-    used = [buffer for buffer in buffers if buffer.place in first]
+    used = [buffer for buffer in buffers if buffer.place in first and not buffer.returned]
     for buffer in sorted(used, key=lambda buffer: first[buffer.place]):
         place, kind = buffer.place, (buffer.shape, buffer.dtype, buffer.strides)
         others = idle[len(buffer.shape)]

@@ -8,6 +8,7 @@ import numpy as np
 
 from runmat_jit.graph.node import Fresh, Graph, Node, Output
 from runmat_jit.graph.text import node_text
+from runmat_jit.ops.host_call import HostCall
 from runmat_jit.ops.spec import VARIADIC
 
 
@@ -15,7 +16,7 @@ class GraphError(AssertionError):
     """A graph that no pass may make."""
 
 
-def verify(graph: Graph) -> None:
+def verify_graph(graph: Graph) -> None:
     """Check a graph: inputs, order, sharing, each node against its row, outputs.
 
     Raises:
@@ -65,9 +66,12 @@ def _verify_row(node: Node) -> None:
     """Arity, parameters, and what the row's rule says of operand dtypes and of the type."""
     op = node.op
     _require(op.arity in (VARIADIC, len(node.args)), "the row has another arity", node)
-    plain = op.kind == "host" or all(map(_is_plain, node.params.values()))
-    _require(plain, "parameters are plain values", node)
-    if op.result is None or op.kind in ("structure", "host"):
+    if op.kind == "host":
+        named = list(node.params) == ["call"] and isinstance(node.params["call"], HostCall)
+        _require(named, "a host call says what is called, and nothing else", node)
+        return
+    _require(all(map(_is_plain, node.params.values())), "parameters are plain values", node)
+    if op.result is None or op.kind == "structure":
         return
     found = op.result(tuple(arg.type for arg in node.args), node.params)
     if found is None:

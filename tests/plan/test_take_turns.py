@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import runmat_jit as runmat
-from runmat_jit.compiler.lifetimes import take_turns
-from runmat_jit.compiler.program import Buffer
+from runmat_jit.plan.layout import Buffer
+from runmat_jit.plan.take_turns import take_turns
 
 
 def buffer(place, shape=(4,), dtype="f8"):
@@ -50,6 +50,12 @@ def test_what_only_kernels_see_takes_memory_of_other_sizes():
     assert [b.shares for b in made] == [None, None, 0, None]
     assert made[0].sizes == (32, 8)
     assert take_turns(buffers[:3], [(0, 1), (1, 2)], {2})[2].shares is None
+
+
+def test_what_a_host_call_returns_is_memory_of_its_own():
+    returned = Buffer(1, (4,), np.dtype("f8"), None, 32, returned=True)
+    made = take_turns([buffer(0), returned, buffer(2)], [(0,), (0, 1), (1, 2)], ())
+    assert [b.shares for b in made] == [None, None, 0]
 
 
 def test_a_kept_value_takes_memory_that_is_needed_no_more():

@@ -27,7 +27,7 @@ from runmat_jit.kernel.verify_types import check_primitive, memory_type, require
 _BLOCKS = ("grid", "lanes", "total", "loop", "if", "if_any")
 
 
-def verify(kernel: Kernel) -> None:
+def verify_kernel(kernel: Kernel) -> None:
     """Check a kernel.
 
     Raises:

@@ -1,4 +1,4 @@
-"""A program whose numbers are formulas, as one Python function of the extents.
+"""The wrapper of a program whose numbers are formulas: one Python function of the extents.
 
 The function does what ``NativeProgram.run`` does, with every number computed where it is needed::
 
@@ -6,18 +6,18 @@ The function does what ``NativeProgram.run`` does, with every number computed wh
         if s0 < 8: return None
         f0 = s0 * 4
         m0, = inputs
-        m5 = empty((s0,), d5) if f0 < 1048576 else allocate((s0,), d5)
+        m1 = empty((s0,), d1) if f0 < 131072 else allocate((s0,), d1)
         try: blocks = idle.pop()
         except IndexError: blocks = make()
         pack0(blocks.words[0], 16, s0)
         parallel = 4e-06 * s0 * 212 > 8.0 or 0.0001 * f0 > 8.0
-        launch(139641217, (m0, m5), blocks.addresses[0], s0, 16384, parallel)
+        launch(139641217, (m0, m1), blocks.addresses[0], s0, 16384, parallel)
         count_run(1, f0)
         happened = blocks.word[0]
         if happened: blocks.word[0] = 0
         idle.append(blocks)
         if (happened or False) and warn: report(inputs, warn, (s0,))
-        return [m5]
+        return [m1]
 """
 
 from __future__ import annotations
@@ -29,10 +29,21 @@ from typing import Any, cast
 
 import numpy as np
 
-from runmat_jit.compiler.binding import Bound, is_long_text
+from runmat_jit.compiler.binding import Bound
 from runmat_jit.compiler.blocks import Blocks, is_shifted
-from runmat_jit.compiler.program import BYTE, SMALL, Buffer, Commit, Layout, write
+from runmat_jit.compiler.host_step import (
+    HostArray,
+    HostNumber,
+    HostScalar,
+    HostStep,
+    laid_out,
+    show,
+)
+from runmat_jit.compiler.link import NativeCode
+from runmat_jit.compiler.native_program import BYTE, SMALL, write
 from runmat_jit.core.extent import Extent, Scope
+from runmat_jit.plan.cost import is_parallel_text
+from runmat_jit.plan.layout import Buffer, Commit
 from runmat_jit.runtime.session import Session
 
 Run = Callable[..., "list[np.ndarray] | None"]
@@ -41,20 +52,9 @@ Report = Callable[[Sequence[Any], frozenset[str], tuple[int, ...]], None]
 """Finds and reports the events of a run."""
 
 
-def call_plan(
-    session: Session,
-    scope: Scope,
-    layout: Layout,
-    launches: Sequence[Bound],
-    report: Report,
-    *,
-    blind: bool,
-) -> Run:
-    """The function that runs a program of extents; safe to call from several threads.
-
-    ``blind``: as of :class:`NativeProgram`.
-    """
-    text = _Text(scope, layout, launches, blind=blind)
+def generate_wrapper(session: Session, scope: Scope, code: NativeCode, report: Report) -> Run:
+    """The function that runs a program of extents; safe to call from several threads."""
+    text, layout, launches = _Text(scope, code), code.layout, code.launches
     idle: list[Blocks] = []
     names: dict[str, Any] = {
         "idle": idle,
@@ -66,14 +66,31 @@ def call_plan(
         "allocate": session.allocator.empty,
         "byte": BYTE,
         "write": write,
+        "show": show,
+        "laid_out": laid_out,
         "Commit": Commit,
-        **{f"m{layout.inputs + n}": array for n, array in enumerate(layout.constants)},
+        **{f"m{layout.inputs + n}": array for n, array in enumerate(code.tables)},
         **{f"d{buffer.place}": buffer.dtype for buffer in layout.buffers},
+        **operand_names(code),
+        **{f"call{n}": step.call.fn for n, step in enumerate(code.calls)},
         **{f"pack{n}": packer(launch.block) for n, launch in enumerate(launches)},
         **{f"shift{n}": packer(launch.offsets) for n, launch in enumerate(launches)},
     }
     exec("\n".join(text.lines()), names)  # noqa: S102  (text of numbers and names, made below)
     return cast("Run", names["run"])
+
+
+def operand_names(code: NativeCode) -> dict[str, Any]:
+    """Constants and dtypes that host calls are given."""
+    names: dict[str, Any] = {}
+    for number, step in enumerate(code.calls):
+        for n, operand in enumerate(step.operands):
+            if isinstance(operand, HostNumber):
+                names[f"k{number}_{n}"] = operand.value
+                names[f"t{number}_{n}"] = operand.dtype.type
+            elif isinstance(operand, HostArray):
+                names[f"t{number}_{n}"] = operand.dtype
+    return names
 
 
 def packer(numbers: Sequence[int]) -> Callable[..., None]:
@@ -84,12 +101,10 @@ def packer(numbers: Sequence[int]) -> Callable[..., None]:
 class _Text:
     """Writes the function; ``m<place>`` is an array of the program's memory."""
 
-    def __init__(
-        self, scope: Scope, layout: Layout, launches: Sequence[Bound], *, blind: bool
-    ) -> None:
-        self.blind = blind
-        self.scope, self.layout, self.launches = scope, layout, launches
-        self.nbytes = sum(launch.nbytes for launch in launches)
+    def __init__(self, scope: Scope, code: NativeCode) -> None:
+        self.scope, self.code = scope, code
+        self.layout, self.launches = code.layout, code.launches
+        self.nbytes = sum(launch.nbytes for launch in self.launches)
 
     def lines(self) -> Iterator[str]:
         """The whole function."""
@@ -99,19 +114,24 @@ class _Text:
 
     def body(self, symbols: str) -> Iterator[str]:
         layout = self.layout
-        yield from self.scope.lines([*numbers_of(layout, self.launches), self.nbytes])
+        yield from self.scope.lines([*numbers_of(self.code), self.nbytes])
         if layout.inputs:
             yield f"{self.arrays(range(layout.inputs))} = inputs"
-        yield from map(self.memory, layout.buffers)
+        yield from (self.memory(buffer) for buffer in layout.buffers if not buffer.returned)
         yield "try: blocks = idle.pop()"
         yield "except IndexError: blocks = make()"
+        calls = list(enumerate(self.code.calls))
         for number, launch in enumerate(self.launches):
+            while calls and calls[0][1].before <= number:
+                yield from self.host_call(*calls.pop(0))
             yield from self.launch(number, launch)
+        for number, call in calls:
+            yield from self.host_call(number, call)
         yield f"count_run({len(self.launches)}, {self.name(self.nbytes)})"
         yield "happened = blocks.word[0]"
         yield "if happened: blocks.word[0] = 0"
         yield "idle.append(blocks)"
-        yield f"if (happened or {self.blind}) and warn: report(inputs, warn, ({symbols}))"
+        yield f"if (happened or {self.code.blind}) and warn: report(inputs, warn, ({symbols}))"
         yield from (f"m{target}[...] = m{source}" for source, target in layout.copies)
         yield from map(self.commit, layout.commits)
         yield f"return [{self.arrays(layout.fresh)}]"
@@ -142,11 +162,32 @@ class _Text:
             yield f"blocks.set_scalar({number}, {slot}, m{place})"
         total, nbytes = self.name(launch.total), self.name(launch.nbytes)
         shift = f", blocks.offset_addresses[{number}]" if is_shifted(launch) else ""
-        yield f"parallel = {is_long_text(total, nbytes, launch.instructions)}"
+        yield f"parallel = {is_parallel_text(total, nbytes, launch.instructions)}"
         yield (
             f"launch({launch.address}, ({self.arrays(launch.places)}), "
             f"blocks.addresses[{number}], {total}, {self.name(launch.grain)}, parallel{shift})"
         )
+
+    def host_call(self, number: int, step: HostStep) -> Iterator[str]:
+        """A call of the host: its operands, and where its result goes."""
+        yield from (f"m{place} = None" for place in step.idle)
+        operands = [self.operand(f"{number}_{n}", each) for n, each in enumerate(step.operands)]
+        strides = None if step.strides is None else self.names(step.strides)
+        lies = f"d{step.place}, {self.names(step.shape)}, {strides}, allocate"
+        yield f"m{step.place} = laid_out(call{number}({', '.join(operands)}), {lies})"
+
+    def operand(self, suffix: str, operand: HostArray | HostScalar | HostNumber) -> str:
+        """What a host call is given."""
+        if isinstance(operand, HostScalar):
+            return f"m{operand.place}[()]"
+        if isinstance(operand, HostNumber):
+            if isinstance(operand.value, np.generic):
+                return f"k{suffix}"
+            return f"t{suffix}({self.name(operand.value)})"
+        if operand.strides is None:
+            return f"m{operand.place}"
+        numbers = f"{self.name(operand.offset)}, {self.names(operand.shape)}"
+        return f"show(m{operand.place}, t{suffix}, {numbers}, {self.names(operand.strides)})"
 
     def commit(self, commit: Commit) -> str:
         """A write into an input."""
@@ -165,11 +206,24 @@ class _Text:
         return self.scope.name(number)
 
 
-def numbers_of(layout: Layout, launches: Sequence[Bound]) -> Iterator[int]:
+def numbers_of(code: NativeCode) -> Iterator[int]:
     """Every number of a program that depends on extents, in a fixed order."""
+    layout = code.layout
     for buffer in layout.buffers:
         yield from (*buffer.shape, *(buffer.strides or ()), buffer.nbytes)
     for commit in layout.commits:
         yield from (commit.offset, *commit.shape, *commit.strides)
-    for launch in launches:
+    for call in code.calls:
+        yield from (*call.shape, *(call.strides or ()))
+        yield from (number for operand in call.operands for number in numbers_of_operand(operand))
+    for launch in code.launches:
         yield from (*launch.offsets, *launch.block, launch.total, launch.grain, launch.nbytes)
+
+
+def numbers_of_operand(operand: HostArray | HostScalar | HostNumber) -> tuple[int, ...]:
+    """The numbers of what a host call is given."""
+    if isinstance(operand, HostArray):
+        return operand.offset, *operand.shape, *(operand.strides or ())
+    if isinstance(operand, HostNumber) and not isinstance(operand.value, np.generic):
+        return (operand.value,)
+    return ()

@@ -1,0 +1,167 @@
+"""Host calls of a program, bound to its memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from runmat_jit.core.frozen import frozen
+from runmat_jit.graph.node import Node
+from runmat_jit.ops.host_call import HostCall
+from runmat_jit.plan.argument import HostOperand, InputScalar, Number
+from runmat_jit.plan.layout import Layout
+from runmat_jit.runtime.arrays import Shown
+
+Allocate = Callable[..., np.ndarray]
+"""Gives new memory of a shape, dtype and byte strides."""
+
+
+@frozen
+class HostArray:
+    """An operand: the array at ``place``, or elements of its memory.
+
+    ``offset`` and ``strides`` are in bytes; strides None for the array itself.
+    """
+
+    place: int
+    offset: int
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    strides: tuple[int, ...] | None
+
+    def get(self, memory: Sequence[Any]) -> Any:
+        """The array, in the memory of one run."""
+        if self.strides is None:
+            return memory[self.place]
+        return show(memory[self.place], self.dtype, self.offset, self.shape, self.strides)
+
+
+@frozen
+class HostScalar:
+    """An operand: the number at ``place``, by value."""
+
+    place: int
+
+    def get(self, memory: Sequence[Any]) -> Any:
+        """The number, as a NumPy scalar."""
+        return memory[self.place][()]
+
+
+@frozen
+class HostNumber:
+    """An operand: a number, by value."""
+
+    value: int | np.generic
+    dtype: np.dtype
+
+    def get(self, _memory: Sequence[Any]) -> Any:
+        """The number, as a NumPy scalar."""
+        return self.dtype.type(self.value)
+
+
+@frozen
+class HostStep:
+    """A call that runs before the launch of number ``before``.
+
+    The result, ``place`` in the program's memory, has the shape, dtype and byte strides (None: C
+    order) of its buffer. ``idle`` are the places of earlier results that nothing needs any more.
+    """
+
+    before: int
+    call: HostCall
+    operands: tuple[HostArray | HostScalar | HostNumber, ...]
+    place: int
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    strides: tuple[int, ...] | None
+    idle: tuple[int, ...]
+
+    def run(self, memory: list[Any], allocate: Allocate) -> None:
+        """Call it, and put the result into the memory of this run."""
+        for place in self.idle:
+            memory[place] = None
+        value = self.call.fn(*[operand.get(memory) for operand in self.operands])
+        memory[self.place] = laid_out(value, self.dtype, self.shape, self.strides, allocate)
+
+
+def bind_host_step(
+    node: Node,
+    operands: Sequence[HostOperand],
+    layout: Layout,
+    before: int,
+    idle: tuple[int, ...],
+) -> HostStep:
+    """Bind a host call to the memory of a program (arguments as fields of ``HostStep``)."""
+    place = layout.places[node]
+    buffer = layout.buffers[place - layout.inputs - len(layout.tables)]
+    return HostStep(
+        before,
+        cast("HostCall", node.params["call"]),
+        tuple(_bound(operand, layout) for operand in operands),
+        place,
+        buffer.shape,
+        buffer.dtype,
+        buffer.strides,
+        idle,
+    )
+
+
+def _bound(operand: HostOperand, layout: Layout) -> HostArray | HostScalar | HostNumber:
+    if isinstance(operand, Number):
+        return HostNumber(operand.value, operand.dtype)
+    if isinstance(operand, InputScalar):
+        return HostScalar(layout.places[operand.node])
+    place, kind = layout.places[operand.base], operand.node.type
+    if operand.is_whole and not _is_shared(place, layout):
+        return HostArray(place, 0, kind.shape, kind.dtype, None)
+    size = kind.dtype.itemsize
+    strides = tuple(stride * size for stride in operand.strides)
+    return HostArray(place, operand.offset * size, kind.shape, kind.dtype, strides)
+
+
+def _is_shared(place: int, layout: Layout) -> bool:
+    """Whether an array at a place may be of another shape than its value."""
+    first = layout.inputs + len(layout.tables)
+    if place < first:
+        return False
+    buffer = layout.buffers[place - first]
+    return buffer.shares is not None or bool(buffer.sizes)
+
+
+def laid_out(
+    value: Any,
+    dtype: np.dtype,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...] | None,
+    allocate: Allocate,
+) -> np.ndarray:
+    """What a host call returned, as memory that kernels may read and write: copied if need be."""
+    array = np.asarray(value)
+    assert (array.dtype, array.shape) == (dtype, shape), (
+        f"a host call returned {array.dtype}{list(array.shape)}, its law says {dtype}{list(shape)}"
+    )
+    flags = array.flags
+    lies = flags.c_contiguous if strides is None else array.strides == strides
+    if lies and flags.writeable and flags.aligned:
+        return array
+    made = allocate(shape, dtype, strides)
+    made[...] = array
+    return made
+
+
+def show(
+    target: np.ndarray,
+    dtype: np.dtype,
+    offset: int,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+) -> np.ndarray:
+    """Elements of an array's memory as another array; offset and strides in bytes."""
+    interface = dict(target.__array_interface__)
+    address, _ = interface["data"]
+    interface.update(
+        data=(address + offset, False), shape=shape, strides=strides, typestr=dtype.str
+    )
+    return np.asarray(Shown(interface, target))

@@ -1,0 +1,112 @@
+"""The pipeline: a graph goes through every stage, from top to bottom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from runmat_jit.compiler.link import NativeCode, link
+from runmat_jit.core.errors import BackendError
+from runmat_jit.core.frozen import frozen
+from runmat_jit.graph.node import Graph
+from runmat_jit.kernel.ir import Kernel
+from runmat_jit.lower.launch import Launch
+from runmat_jit.lower.lower import lower_plan
+from runmat_jit.passes.fusion.grower import grow
+from runmat_jit.passes.pipeline import PASSES, Pass, optimize
+from runmat_jit.plan.device import CPU, Device, choose_device
+from runmat_jit.plan.make_plan import make_plan
+from runmat_jit.plan.plan import Plan
+from runmat_jit.runtime.session import Session
+
+Launches = tuple[tuple[Launch, ...], ...]
+"""The launches of each region of a plan."""
+
+
+@frozen
+class LoweredProgram:
+    """What the stages made of a graph; its extents may be numbers or formulas.
+
+    ``launches`` are those of the plan's device. ``code`` is the CPU's in any case, which takes over
+    where a GPU fails; None on a machine that runs no kernels.
+    """
+
+    captured: Graph
+    plan: Plan
+    launches: Launches = ()
+    code: NativeCode | None = None
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """The kernels that run on the plan's device, in order."""
+        if self.code is not None and self.plan.device.kind == "cpu":
+            return self.code.kernels
+        return tuple(launch.kernel for launch in flattened(self.launches))
+
+
+def lower_program(
+    session: Session,
+    graph: Graph,
+    *,
+    device: str = "cpu",
+    disabled: frozenset[str] = frozenset(),
+    passes: Sequence[Pass] = PASSES,
+) -> LoweredProgram:
+    """Take a captured graph through passes, fusion, planning, lowering and linking.
+
+    Args:
+        session: Its backends compile, and its devices are there to choose from.
+        graph: The graph; where extents are formulas, so are the numbers of the program.
+        device: The device asked for, ``cpu`` or ``gpu``.
+        disabled: Names of fusion kinds that are switched off.
+        passes: What happens to the graph first.
+
+    """
+    optimized = optimize(graph, passes)
+    regions = grow(optimized, disabled)
+    chosen = choose_device(device, regions, partial(find_gpu, session))
+    plan = make_plan(optimized, regions, chosen)
+    if session.unsupported is not None:
+        return LoweredProgram(graph, plan)
+    launches = lower_plan(plan)
+    refusal = find_refusal(session, plan, launches)
+    if refusal is not None:
+        plan = replace(plan, device=Device("cpu", reason=refusal))
+        launches = lower_plan(plan)
+    return LoweredProgram(graph, plan, launches, link_native(session, graph, plan, launches))
+
+
+def find_gpu(session: Session) -> Device:
+    """The session's GPU; the CPU, with the reason, where it cannot be used."""
+    try:
+        gpu = session.gpu
+    except BackendError as error:
+        return Device("cpu", reason=str(error))
+    if gpu.backend.device.lost:
+        return Device("cpu", reason=f"{gpu.info} was lost")
+    if session.unsupported is not None:
+        return Device("cpu", reason="this machine runs no kernels")
+    return Device("gpu", gpu.builtins)
+
+
+def find_refusal(session: Session, plan: Plan, launches: Launches) -> str | None:
+    """Why the plan's device cannot run some kernel; None where it can run all."""
+    if plan.device.kind == "cpu":
+        return None
+    refuse = session.gpu.backend.unsupported
+    reasons = (refuse(launch.kernel) for launch in flattened(launches))
+    return next((reason for reason in reasons if reason is not None), None)
+
+
+def link_native(session: Session, graph: Graph, plan: Plan, launches: Launches) -> NativeCode:
+    """The CPU's code of a plan, whose own kernels may use functions that the CPU lacks."""
+    if plan.device.builtins is not None:
+        plan = replace(plan, device=CPU)
+        launches = lower_plan(plan)
+    return link(session, graph, plan, launches)
+
+
+def flattened(launches: Launches) -> Iterable[Launch]:
+    """All launches in order."""
+    return (launch for group in launches for launch in group)

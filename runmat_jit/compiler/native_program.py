@@ -1,0 +1,157 @@
+"""A compiled graph: runs kernels and host calls on arrays, reports events, commits writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from runmat_jit.compiler.binding import Bound, Pick, picker
+from runmat_jit.compiler.blocks import Blocks
+from runmat_jit.compiler.events import EventFinder, report
+from runmat_jit.compiler.host_step import HostStep, show
+from runmat_jit.compiler.link import NativeCode
+from runmat_jit.graph.node import Graph
+from runmat_jit.plan.layout import Commit
+from runmat_jit.runtime.session import Session
+
+Numbered = tuple[int, Bound, Pick, bool]
+"""A launch: its number, what picks its arrays, and whether it is for several threads."""
+Stage = tuple[tuple[HostStep, ...], tuple[Numbered, ...]]
+"""Host calls, and the launches between them and the next ones."""
+
+
+class NativeProgram:
+    """Kernels and host calls in order over numbered memory; safe to run from several threads."""
+
+    def __init__(self, session: Session, code: NativeCode, captured: Graph) -> None:
+        self.code, self.blind = code, code.blind
+        self.layout, self.launches = code.layout, code.launches
+        self.nbytes = sum(launch.nbytes for launch in self.launches)
+        self.numbers = self.layout.places
+        self._count, self._count_run = session.telemetry.count, session.telemetry.count_run
+        self._launch = session.launcher.run
+        self._empty = session.allocator.empty
+        self._events = EventFinder(captured)
+        self._blocks: list[Blocks] = []
+        self._stages = stages(code)
+        self._fresh = picker(self.layout.fresh)
+
+    def run(self, inputs: Sequence[Any], warn: frozenset[str]) -> list[np.ndarray]:
+        """Run on one array (0-d for scalars) for each input; give the fresh results.
+
+        Raises:
+            EventsRaise: an event occurred while the warnings filters raise; nothing was written.
+
+        """
+        memory = self.allocate(inputs)
+        try:
+            blocks = self._blocks.pop()
+        except IndexError:
+            blocks = Blocks(self.launches)
+        for calls, launches in self._stages:
+            for call in calls:
+                call.run(memory, self._empty)
+            self._run_kernels(memory, blocks, launches)
+        self._count_run(len(self.launches), self.nbytes)
+        happened = bool(blocks.word[0])
+        blocks.word[0] = 0
+        self._blocks.append(blocks)
+        return self.finish(inputs, memory, warn, happened=happened)
+
+    def allocate(self, inputs: Sequence[Any]) -> list[Any]:
+        """The memory of one run: the inputs, the tables, and new buffers."""
+        memory = [*inputs, *self.code.tables]
+        empty = self._empty
+        for buffer in self.layout.buffers:
+            if buffer.returned:
+                memory.append(None)
+            elif buffer.shares is not None:
+                memory.append(memory[buffer.shares])
+            elif buffer.sizes:
+                memory.append(empty((max(buffer.sizes),), BYTE))
+            elif buffer.nbytes < SMALL and buffer.strides is None:
+                memory.append(np.empty(buffer.shape, buffer.dtype))
+            else:
+                memory.append(empty(buffer.shape, buffer.dtype, buffer.strides))
+        return memory
+
+    def finish(
+        self, inputs: Sequence[Any], memory: list[Any], warn: frozenset[str], *, happened: bool
+    ) -> list[np.ndarray]:
+        """Report events, commit writes, give the fresh results of computed memory (as ``run``)."""
+        if (happened or self.blind) and warn:
+            self.report(inputs, warn)
+        for source, target in self.layout.copies:
+            memory[target][...] = memory[source]
+        for commit in self.layout.commits:
+            write(memory[commit.input], memory[commit.source], commit)
+        return list(self._fresh(memory))
+
+    def _run_kernels(
+        self, memory: Sequence[np.ndarray], blocks: Blocks, launches: Sequence[Numbered]
+    ) -> None:
+        launch, addresses, offsets = self._launch, blocks.addresses, blocks.offset_addresses
+        for number, bound, pick, parallel in launches:
+            for slot, place in bound.scalars:
+                blocks.set_scalar(number, slot, memory[place])
+            arrays = pick(memory)
+            shift = offsets[number]
+            if shift is None:
+                launch(
+                    bound.address,
+                    arrays,
+                    addresses[number],
+                    bound.total,
+                    bound.grain,
+                    parallel,
+                )
+            else:
+                launch(
+                    bound.address,
+                    arrays,
+                    addresses[number],
+                    bound.total,
+                    bound.grain,
+                    parallel,
+                    shift,
+                )
+
+    def report(self, inputs: Sequence[Any], warn: frozenset[str]) -> None:
+        self._count("events_checked")
+        report(self._events(inputs, warn))
+
+
+def stages(code: NativeCode) -> tuple[Stage, ...]:
+    """A program's steps in order."""
+    numbered = tuple(
+        (number, bound, picker(bound.places), bound.parallel)
+        for number, bound in enumerate(code.launches)
+    )
+    starts = sorted({0, *(call.before for call in code.calls)})
+    return tuple(
+        (tuple(call for call in code.calls if call.before == first), numbered[first:end])
+        for first, end in pairwise([*starts, len(numbered)])
+    )
+
+
+SMALL = 1 << 17
+"""Bytes from which memory is recycled."""
+BYTE = np.dtype(np.uint8)
+
+
+def write(target: np.ndarray, value: np.ndarray, commit: Commit) -> None:
+    """Copy a value into its place in an input array."""
+    if commit.whole:
+        target[...] = value
+        return
+    if not value.size:
+        return
+    show_at(target, commit)[...] = value
+
+
+def show_at(target: np.ndarray, commit: Commit) -> np.ndarray:
+    """The part of ``target``'s memory that a commit writes."""
+    return show(target, target.dtype, commit.offset, commit.shape, commit.strides)

@@ -1,0 +1,63 @@
+"""The cost model: what regions move and compute, and how long kernels take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from runmat_jit.core.frozen import frozen
+from runmat_jit.graph.node import Node
+from runmat_jit.passes.fusion.region import Region
+
+US_PER_INSTRUCTION = 4e-06
+"""Of one thread, an instruction and element; measured on a core with 512-bit vectors."""
+US_PER_BYTE = 0.0001
+"""Of one thread: 10 GB/s."""
+PARALLEL_FROM_US = 8.0
+"""Predicted time on one thread from which the thread pool is worth waking."""
+
+
+@frozen
+class Cost:
+    """What a region reads and writes, each array once, and computes."""
+
+    bytes_read: int
+    bytes_written: int
+    flops: float
+
+
+def cost_of(region: Region, in_place: Mapping[Node, Node]) -> Cost:
+    """The cost of a region; an update in place touches its part of the array alone."""
+    flops = sum(node.op.flops * node.type.size for node in region.nodes)
+    first = region.nodes[0]
+    if first in in_place:
+        shape: Any = first.params["shape"]
+        part = math.prod(shape) * first.type.dtype.itemsize
+        return Cost(first.args[1].type.nbytes, part, flops)
+    read = sum(node.type.nbytes for node in region.inputs)
+    return Cost(read, sum(node.type.nbytes for node in region.outputs), flops)
+
+
+def serial_us(total: int, nbytes: int, instructions: int) -> float:
+    """Predicted time of a launch on one thread: the slower of arithmetic and memory.
+
+    Args:
+        total: Iterations of its top block.
+        nbytes: Bytes that it reads and writes at least.
+        instructions: Instructions of an iteration.
+
+    """
+    return max(US_PER_INSTRUCTION * total * instructions, US_PER_BYTE * nbytes)
+
+
+def is_parallel(total: int, nbytes: int, instructions: int) -> bool:
+    """Whether a launch is long enough to wake the thread pool for it."""
+    return serial_us(total, nbytes, instructions) > PARALLEL_FROM_US
+
+
+def is_parallel_text(total: str, nbytes: str, instructions: int) -> str:
+    """The same as an expression in Python, of numbers that have names."""
+    limit = PARALLEL_FROM_US
+    arithmetic = f"{US_PER_INSTRUCTION!r} * {total} * {instructions}"
+    return f"{arithmetic} > {limit!r} or {US_PER_BYTE!r} * {nbytes} > {limit!r}"

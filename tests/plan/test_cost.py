@@ -1,0 +1,37 @@
+"""The cost model. Oracles: bytes counted by hand; the text evaluated beside the function."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runmat_jit.passes.fusion.grower import grow
+from runmat_jit.plan.cost import PARALLEL_FROM_US, Cost, cost_of, is_parallel, is_parallel_text
+from runmat_jit.plan.make_plan import make_plan
+from tests.graph.written import written
+
+
+def test_an_array_that_is_read_twice_counts_once():
+    (region,) = grow(written(["float32[4, 6]"], "add(multiply($0, 2.0), $0)"))
+    assert cost_of(region, {}) == Cost(96, 96, 48.0)
+
+
+def test_an_update_in_place_costs_what_it_writes():
+    text = "update(negative($0), $1, offset=5, shape=(5,), strides=(1,))"
+    graph = written(["float32[4, 5]", "float32[5]"], text)
+    plan = make_plan(graph, grow(graph))
+    costs = [cost_of(region, plan.in_place) for region in plan.regions]
+    assert [(cost.bytes_read, cost.bytes_written) for cost in costs] == [(80, 80), (20, 20)]
+
+
+@given(st.integers(0, 10**7), st.integers(0, 10**7), st.integers(1, 500))
+def test_the_text_says_what_the_function_says(total, nbytes, instructions):
+    text = is_parallel_text("total", "nbytes", instructions)
+    assert eval(text, {"total": total, "nbytes": nbytes}) == is_parallel(  # noqa: S307  (our own)
+        total, nbytes, instructions
+    )
+
+
+@pytest.mark.parametrize(("nbytes", "parallel"), [(80_000, False), (80_001, True)])
+def test_threads_are_woken_for_what_takes_longer_than_waking_them(nbytes, parallel):
+    assert PARALLEL_FROM_US == 8.0
+    assert is_parallel(1, nbytes, 1) is parallel
