@@ -150,7 +150,9 @@ def quick_powers(row, function, args, kwargs):
 
 def nothing_reduced(row, function, args, kwargs):
     """Reductions over no axis, or of 0-d values."""
-    return row.kind == "reduce" and (_is_0d(args[0]) or () in (kwargs.get("axis"), *args[1:2]))
+    axes = [kwargs.get("axis"), *args[1:2]]
+    none = any(isinstance(axis, tuple) and not axis for axis in axes)
+    return row.kind == "reduce" and (_is_0d(args[0]) or none)
 
 
 def empty_extremes(row, function, args, kwargs):
