@@ -103,7 +103,7 @@ class _Lexer:
         self.brackets: list[_Bracket] = []
         self.separating = False  # whether the innermost bracket is
 
-    def run(self, offset: int) -> list[Token]:
+    def run(self, offset: int) -> list[Token]:  # noqa: C901  # one branch a kind of token
         text, tokens = self.source.text, self.tokens
         match = (_OCTAVE if self.octave else _MATLAB).match
         after_value = False

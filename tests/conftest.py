@@ -7,6 +7,8 @@ looks for a smaller example of each failure, which takes minutes where examples 
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import logging
 import os
 import tempfile
@@ -36,7 +38,14 @@ def pytest_configure(config):
     settings.load_profile(PROFILE)
     scratch = tempfile.TemporaryDirectory(prefix="runmat-tests-")
     config.stash[TEMPORARY] = scratch
-    os.environ["RUNMAT_CACHE_DIR"] = str(Path(scratch.name, "cache"))  # never the user's own
+    cache = Path(scratch.name, "cache")
+    if hasattr(config, "workerinput"):  # beside others, which need not test the adapters again
+        known = Path(os.environ["RUNMAT_CACHE_DIR"], "adapters")
+        known.mkdir(parents=True, exist_ok=True)
+        cache.mkdir()
+        with contextlib.suppress(OSError):  # links are not allowed everywhere
+            (cache / "adapters").symlink_to(known, target_is_directory=True)
+    os.environ["RUNMAT_CACHE_DIR"] = str(cache)  # never the user's own
     os.environ["MPLCONFIGDIR"] = str(Path(scratch.name, "matplotlib"))
     os.environ["MPLBACKEND"] = "Agg"
 
@@ -76,6 +85,10 @@ class Mistakes(logging.Handler):
     def emit(self, record):
         if "please report" in record.getMessage():
             self.messages.append(self.format(record))
+
+
+def pytest_collection_finish():
+    gc.freeze()  # thousands of tests live until the end: no collection need look at them
 
 
 def pytest_unconfigure(config):

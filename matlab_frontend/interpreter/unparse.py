@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from matlab_frontend import nodes
 
 
-def unparse(node: nodes.Expression) -> str:
+def unparse(node: nodes.Expression) -> str:  # noqa: C901  # one guard clause a kind of node
     """The text of an expression, without blanks around operators."""
     if isinstance(node, nodes.Number):
         return f"{node.value:.15g}{'i' if node.imaginary else ''}"

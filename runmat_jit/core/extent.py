@@ -233,12 +233,11 @@ def _arithmetic(sign: str, function: Callable[[int, int], int]) -> tuple[Any, An
             return function(operator.index(self), other)  # type: ignore[arg-type]  # a float again
         if not isinstance(other, int | Extent):
             return NotImplemented
-        if isinstance(other, int):
-            if other == _NEUTRAL.get(sign):
-                return self
-            if other == 0 and sign == "*":
-                return 0
-        return computed(self, other, self.scope)
+        if isinstance(other, Extent):
+            return computed(self, other, self.scope)
+        if other == _NEUTRAL.get(sign):
+            return self
+        return 0 if other == 0 and sign == "*" else computed(self, other, self.scope)
 
     def backward(self: Extent, other: Any) -> Any:
         if isinstance(other, float):

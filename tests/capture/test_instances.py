@@ -215,7 +215,7 @@ OF_OTHERS = [
 PROGRAMS = [*((fn, "model") for fn in OF_MODELS), *OF_OTHERS]
 
 
-@pytest.mark.parametrize(("fn", "kind"), PROGRAMS, ids=str)
+@pytest.mark.parametrize(("fn", "kind"), PROGRAMS)
 def test_instances_that_are_arguments(fn, kind):
     def make(rng):
         return BUILDS[kind](rng.normal(size=5)), rng.normal(size=5)
@@ -223,7 +223,7 @@ def test_instances_that_are_arguments(fn, kind):
     check(fn, make, seeds=SEEDS)
 
 
-@pytest.mark.parametrize(("fn", "kind"), PROGRAMS, ids=str)
+@pytest.mark.parametrize(("fn", "kind"), PROGRAMS)
 def test_an_instance_that_lives_through_all_calls(fn, kind):
     decorated = runmat.jit(fn)
     first, second = BUILDS[kind](np.arange(5.0)), BUILDS[kind](np.arange(5.0))

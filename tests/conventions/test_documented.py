@@ -54,9 +54,3 @@ def test_links_between_pages_lead_somewhere():
         if "://" not in target and not (page.parent / target).exists()
     ]
     assert broken == []
-
-
-def test_the_page_on_capture_names_every_module_of_it_and_no_other():
-    page = (ROOT / "docs" / "capture.md").read_text(encoding="utf-8")
-    names = set(re.findall(r"`(\w+)`", page.partition("## The modules")[2]))
-    assert names == {path.stem for path in (ROOT / "runmat_jit" / "capture").rglob("[!_]*.py")}

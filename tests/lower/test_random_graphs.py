@@ -16,7 +16,7 @@ from tests.lower.execute import compiled, execute, prepared
 NAMES = [kind.name for kind in KINDS]
 EVERYTHING = (*EXACT_ROWS, *OURS, *SUMS)
 WARN = {"divide": "warn", "over": "warn", "invalid": "warn", "under": "ignore"}
-MANY = settings(max_examples=250, deadline=None)
+MANY = settings(max_examples=max(100, settings.default.max_examples))
 FEW = settings(max_examples=8, deadline=None)
 
 

@@ -19,7 +19,8 @@ from tests.graph.random_graphs import EXACT_ROWS, HOST, OURS, SUMS, arrays, bits
 from tests.graph.written import written
 
 WARNED = dict.fromkeys(("divide", "over", "under", "invalid"), "warn")
-LENGTH = 100_000
+LENGTH = 20_000
+"""Many times what Python and its parser nest."""
 
 
 @given(graph=graphs((*EXACT_ROWS, *HOST)), seed=st.integers(0, 99))

@@ -67,7 +67,7 @@ def test_what_rounds_no_float_is_reproducible_everywhere():
         ({"fused_fma": False}, {"functions"}),
         ({"guard": None}, {"sums", "quotients", "roots", "functions"}),
     ],
-    ids=str,
+    ids=lambda names: " ".join(sorted(names)),
 )
 def test_a_kernel_is_refused_for_what_it_uses_alone(changed, refused):
     """Of float64, which nothing can correct."""
