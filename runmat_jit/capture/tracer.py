@@ -28,7 +28,7 @@ from runmat_jit.capture.following.release import Release
 from runmat_jit.capture.objects import classify
 from runmat_jit.capture.objects.boundary import Boundary
 from runmat_jit.capture.objects.concrete import concrete_key
-from runmat_jit.capture.objects.lines import Line, Lines
+from runmat_jit.capture.objects.lines import Line, Lines, call_at
 from runmat_jit.capture.objects.storage import Storage, Watch, watch
 from runmat_jit.capture.objects.traced import (
     ARRAY,
@@ -361,7 +361,8 @@ class Tracer:
 
     def set_attribute(self, target: Traced, name: str, value: Any) -> None:
         """``x.shape = …`` and the like: NumPy does it, on the real array."""
-        setattr(self.leak(target, f"the attribute {name} is set"), name, self.raw(value))
+        real = self.leak(target, f"the attribute {name} is set")
+        call_at(self.here(), setattr, (real, name, self.raw(value)), {})
         views.moved(self, target)
 
     # -- the end -----------------------------------------------------------------------------------
