@@ -11,7 +11,7 @@ from runmat_jit.capture.deferring import lengths, unseen
 from runmat_jit.capture.deferring.pending import Pending
 from runmat_jit.capture.objects import classify, symbolic
 from runmat_jit.capture.objects.concrete import MISS, concrete_integer, concrete_key
-from runmat_jit.capture.objects.storage import Storage
+from runmat_jit.capture.objects.storage import Storage, array_at
 from runmat_jit.capture.objects.traced import ARRAY, GENERIC, Traced
 from runmat_jit.capture.objects.values import holds_traced
 from runmat_jit.capture.tape import Compute, Op
@@ -209,6 +209,9 @@ def moved(tracer: Tracer, target: Traced) -> None:
     at = target._rm_geometry
     if at is not None:
         symbolic.settle(at)
-        found = at.storage.locate(held)  # of empty arrays NumPy says that they share nothing
-        target._rm_geometry = found or Storage.of(at.storage.slot, held).geometry()
+        storage, memory = at.storage, at.storage.memory
+        if memory is not None and memory is held:  # programs take it for what it was made as
+            storage.memory = array_at(memory, 0, storage.dtype, storage.shape, storage.strides)
+        found = storage.locate(held)  # of empty arrays NumPy says that they share nothing
+        target._rm_geometry = found or Storage.of(storage.slot, held).geometry()
         target._rm_form = None
