@@ -3,6 +3,7 @@
 import bisect
 import collections
 import contextlib
+import copy
 import dataclasses
 import enum
 import heapq
@@ -158,6 +159,44 @@ def polynomials(x):
     ids=lambda fn: fn.__name__,
 )
 def test_programs_with_library_containers_need_no_python(fn):
+    check(fn, vector, seeds=SEEDS, replayed=True)
+
+
+@dataclasses.dataclass
+class Own:
+    """Replaced by ``copy.replace`` in a way of its own, which ``dataclasses.replace`` ignores."""
+
+    x: np.ndarray
+    speed: float = 1.0
+
+    def __replace__(self, /, **changes):
+        return Own(**{"x": self.x + 1, **changes})
+
+
+class Pair:
+    def __init__(self, first, second):
+        self.first, self.second = first, second
+
+    def __replace__(self, /, **changes):
+        return Pair(changes.get("first", self.first), changes.get("second", self.second * 2))
+
+
+def test_dataclasses_with_a_way_to_be_replaced_are_replaced_field_by_field():
+    def fn(x):
+        return dataclasses.replace(Own(x * 2), speed=float(x[0]))
+
+    check(fn, vector, seeds=SEEDS, replayed=True)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 13), reason="copy.replace is of Python 3.13")
+def test_copies_with_changes_need_no_python():
+    def fn(x):
+        state, own = State(x * 2, names=["a"]), Own(x + 1)
+        pair = copy.replace(Pair(x, x * 3), first=x - 1)
+        called = state.__replace__(speed=2.0)
+        changed = copy.replace(state, speed=float(x[0])), copy.replace(own, speed=0.5)
+        return changed, called, copy.replace(Point(x, 1), y=x * 2), pair.first, pair.second
+
     check(fn, vector, seeds=SEEDS, replayed=True)
 
 

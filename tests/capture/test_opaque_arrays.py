@@ -87,7 +87,7 @@ def test_arguments_of_all_kinds_beside_numbers():
         table = np.zeros(4, PARTICLE)
         table["mass"] = rng.normal(size=4)
         symbols = np.array(["H", "O", "He", "H"])[rng.permutation(4)]
-        days = np.arange(4).astype("datetime64[D]") + int(rng.integers(9))
+        days = np.arange(4).astype("datetime64[D]") + np.timedelta64(int(rng.integers(9)), "D")
         return symbols, days, table, rng.normal(size=4).astype(">f8"), rng.normal(size=4)
 
     check(fn, make, seeds=SEEDS, replayed=True)

@@ -142,9 +142,12 @@ def f(x):
     return x + table
 """,
     "the shape of a global array is set": """
+import warnings
 table = np.arange(4.0)
 def change(number):
-    table.shape = [(4,), (1, 4), (4, 1), (2, 2), (4,), (4,), (1, 1, 4), (4,)][number]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # NumPy 2.5 deprecates it
+        table.shape = [(4,), (1, 4), (4, 1), (2, 2), (4,), (4,), (1, 1, 4), (4,)][number]
 def f(x):
     return table * 2, table.shape
 """,

@@ -32,6 +32,15 @@ def a_logarithm_of_zero(x):
 
 
 @program
+def an_attribute_whose_setting_numpy_deprecates(x):
+    y = x + 1
+    z = y[::2]
+    z.strides = y.strides
+    y.shape = (3, 3)
+    return y * 2, z
+
+
+@program
 def several_events_on_several_lines(x):
     a = np.sqrt(x)
     b = np.log(x)

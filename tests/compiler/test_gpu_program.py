@@ -40,7 +40,13 @@ def power_of_rows(x):
     return (x - x.min(axis=1, keepdims=True)) ** 1.8
 
 
+def narrowed(x):
+    """Numbers that are stored as float32 in between have its digits."""
+    return x.astype(np.float32).astype(np.float64) * 3, (x * 7).astype(np.float32) / np.float64(3)
+
+
 ARGUMENTS = {
+    narrowed: lambda kind: (np.random.default_rng(5).random(100, dtype=kind),),
     power_of_rows: lambda kind: (np.random.default_rng(4).random((9, 777), dtype=kind),),
     chain: lambda kind: (np.linspace(0, 12, 1001, dtype=kind),),
     sums: lambda kind: (np.random.default_rng(1).random((37, 90), dtype=kind),),

@@ -115,6 +115,14 @@ IDENTITIES: dict[str, Formula] = {
         lambda k, _x, _h, s: clamp(k, s, 2.0),
         lambda _x, _h, s: np.clip(s, _number(s, -2), _number(s, 2)),
     ),
+    "rounding to float32": Formula(
+        lambda k, x, *_: cast(k, cast(k, x * 0.1, "f32"), x.type),
+        lambda x, *_: (x * _number(x, 0.1)).astype(np.float32),
+    ),
+    "integer to float32": Formula(
+        lambda k, x, *_: cast(k, cast(k, cast(k, x * 1e9, "i32"), "f32"), x.type),
+        lambda x, *_: (x * _number(x, 1e9)).astype(np.int32).astype(np.float32),
+    ),
     "not less": Formula(
         lambda k, x, h, s: k.select(k.prim("xor", s < 1.0, True), x, h),
         lambda x, h, s: np.where(s < 1, h, x),

@@ -71,7 +71,8 @@ _SCALE2 = """fn NAME(x: F, n: F) -> F {
   return keep(y * bitcast<F>(I(last + W(HIGHEST)) << V(FRACTION)));
 }"""
 
-# The product is exact in float64, the sum is rounded to odd, and then once to float32.
+# The product is exact in float64, the sum is rounded to odd, and then once to float32. What is
+# rounded to float32 is kept: drivers take float64 back where it is wanted next.
 _FMA_F32 = """fn NAME(a: F, b: F, c: F) -> F {
   let z = X(u64(zero));
   let p = bitcast<D>(bitcast<X>(D(a) * D(b)) | z);
@@ -86,7 +87,7 @@ _FMA_F32 = """fn NAME(a: F, b: F, c: F) -> F {
   let up = (e > D(0.0lf)) == (s > D(0.0lf));
   let odd = bits + select(L(-1li), L(1li), up);
   let inexact = ((bitcast<X>(e) << V(1u)) != X(0lu)) & ((bits & L(1li)) == L(0li));
-  return F(bitcast<D>(select(bits, odd, inexact & (abs(s) < D(0x1p1000lf)))));
+  return keep(F(bitcast<D>(select(bits, odd, inexact & (abs(s) < D(0x1p1000lf))))));
 }"""
 
 # Boldo and Melquiond (2008): the two low parts are added with rounding to odd. Large factors are
@@ -131,8 +132,8 @@ _FMA_F64 = """fn NAME(x: F, y: F, z: F) -> F {
 }"""
 
 # Rounding twice is harmless: float64 has more than twice the digits.
-_DIVIDE_WIDE = "fn NAME(a: F, b: F) -> F { return F(D(a) / D(b)); }"
-_SQRT_WIDE = "fn NAME(x: F) -> F { return F(sqrt(D(x))); }"
+_DIVIDE_WIDE = "fn NAME(a: F, b: F) -> F { return keep(F(D(a) / D(b))); }"
+_SQRT_WIDE = "fn NAME(x: F) -> F { return keep(F(sqrt(D(x)))); }"
 
 # One step with the remainder, which fma makes exact; extreme numbers stay as the adapter has them.
 _DIVIDE_NARROW = """fn NAME(a: F, b: F) -> F {
@@ -201,12 +202,12 @@ _TEXTS = {
     "fptrunc": LibraryFunction(_TRUNCATE),
 }
 _OF_TYPE = {
-    ("fma", "f32"): LibraryFunction(_FMA_F32),
+    ("fma", "f32"): LibraryFunction(_FMA_F32, ("keep",)),
     ("fma", "f64"): LibraryFunction(_FMA_F64, ("keep",)),
 }
 _BY_WIDTH = {
-    ("div", True): LibraryFunction(_DIVIDE_WIDE),
-    ("sqrt", True): LibraryFunction(_SQRT_WIDE),
+    ("div", True): LibraryFunction(_DIVIDE_WIDE, ("keep",)),
+    ("sqrt", True): LibraryFunction(_SQRT_WIDE, ("keep",)),
     ("div", False): LibraryFunction(_DIVIDE_NARROW),
     ("sqrt", False): LibraryFunction(_SQRT_NARROW),
     ("mulhi", True): LibraryFunction(_MULHI_WIDE),

@@ -30,6 +30,9 @@ COMPONENTS = "xyzw"
 
 _SUFFIX = {"u32": "u", "u64": "lu"}
 
+_NARROWING = ("fptrunc", "sitofp", "uitofp")
+"""Conversions that may round."""
+
 
 @frozen
 class Memory:
@@ -207,10 +210,20 @@ class Printer:
 
     def is_kept(self, op: str, value: Value) -> bool:
         """Whether the result of an operation that rounds is to be kept."""
-        if self.opaque:
+        if self.opaque or (op in _NARROWING and value.type == "f32" and self.widens):
             return self.is_fed(value)
         summed = op in ("add", "sub", "nearest") and value.number in self.uses.summed
         return summed and self.keeps_sums
+
+    @property
+    def widens(self) -> bool:
+        """Whether a float32 is converted to float64.
+
+        A driver that sees it come from a float64 or an integer takes that in its place.
+        """
+        arithmetic = self.arithmetic
+        corrects = arithmetic.wide and (arithmetic.correct or arithmetic.correct_before_jumps)
+        return self.uses.widens or "f32" in arithmetic.emulate_fma or bool(corrects)
 
     def adds_by_fma(self, op: str, value: Value) -> bool:
         """Whether a sum that is to be kept is one of a product with an unknown 1: that is free."""

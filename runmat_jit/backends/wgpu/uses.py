@@ -35,6 +35,8 @@ class Uses:
     """They are multiplied by a constant."""
     before_jumps: frozenset[int]
     """Something is computed from them that is rounded to a whole number."""
+    widens: bool
+    """Whether some float32 is converted to float64."""
 
 
 def uses_of(kernel: Kernel) -> Uses:
@@ -66,6 +68,7 @@ def uses_of(kernel: Kernel) -> Uses:
         frozenset(merged),
         frozenset(scaled),
         _before_jumps(kernel),
+        any(instruction.op == "fpext" for instruction in instructions_of(kernel)),
     )
 
 

@@ -218,8 +218,10 @@ def call_of_standard_library(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) 
         return hooks.fresh(made) if type(made) is list else made
     if containers.is_method(hooks, fn, args):
         return fn(*args, **kwargs)
-    if fn is dataclasses.replace and len(args) == 1 and is_instance(args[0]):
+    if fn in containers.REPLACERS and len(args) == 1 and is_instance(args[0]):
         return containers.replaced(hooks, args, kwargs)
+    if fn is containers.COPY_REPLACE and len(args) == 1 and hasattr(type(args[0]), "__replace__"):
+        return hooks.call(hooks.attr(args[0], "__replace__"), **kwargs)
     if fn is dataclasses.asdict and len(args) == 1 and not kwargs and is_instance(args[0]):
         return containers.taken_apart(hooks, args[0])
     return call_library(hooks, fn, args, kwargs)

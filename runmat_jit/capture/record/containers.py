@@ -41,6 +41,12 @@ _READERS: Final[frozenset[Any]] = frozenset(
 _METHODS: Final = frozenset((Counter.most_common, Counter.elements, Counter.total))
 _OF_TUPLES: Final = frozenset(("_replace", "_asdict", "_make"))
 FUNCTIONS: Final[frozenset[Any]] = _WRITERS | _READERS
+REPLACERS: Final[frozenset[Any]] = frozenset(
+    (dataclasses.replace, getattr(dataclasses, "_replace", dataclasses.replace))
+)
+"""Of dataclasses; the second is the ``__replace__`` that they have from Python 3.13 on."""
+COPY_REPLACE: Final[Any] = getattr(copy, "replace", object())
+"""The function that calls ``__replace__``, from Python 3.13 on."""
 
 
 def make(hooks: Hooks, cls: type, args: Args, kwargs: Kwargs) -> Any:
@@ -102,7 +108,7 @@ def replaced(hooks: Hooks, args: Args, kwargs: Kwargs) -> Any:
     """``dataclasses.replace``: the class is called with an object's fields, and with others."""
     (instance,) = args
     fields = dataclasses.fields(instance)
-    if not all(field.init for field in fields) or hasattr(instance, "__replace__"):
+    if not all(field.init for field in fields):
         return run_effect(hooks.tracer, dataclasses.replace, args, kwargs, "fields without init")
     given = {field.name: hooks.attr(instance, field.name) for field in fields}
     return hooks.call(type(instance), **{**given, **kwargs})

@@ -35,6 +35,7 @@ from runmat_jit.capture.record.release import Release
 from runmat_jit.capture.record.traced import Traced, TracedMethod
 from runmat_jit.capture.tape import call_forms
 from runmat_jit.capture.tape.entries import Effect
+from runmat_jit.capture.tape.lines import call_at
 from runmat_jit.capture.tape.values import ARRAY, NOTHING, PYTHON, TEXT
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.source import SourceLine
@@ -196,7 +197,8 @@ class Tracer(Recording):
 
     def set_attribute(self, target: Traced, name: str, value: Any) -> None:
         """``x.shape = …`` and the like: NumPy does it, on the real array."""
-        setattr(self.leak(target, f"the attribute {name} is set"), name, self.raw(value))
+        real = self.leak(target, f"the attribute {name} is set")
+        call_at(self.here(), setattr, (real, name, self.raw(value)), {})
         views.moved(self, target)
 
     # -- the end -----------------------------------------------------------------------------------

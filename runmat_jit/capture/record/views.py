@@ -16,7 +16,7 @@ from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.shapes import symbolic_geometry
 from runmat_jit.capture.tape import call_forms
 from runmat_jit.capture.tape.entries import Compute, CoveredCall, Operation, View
-from runmat_jit.capture.tape.storage import Storage
+from runmat_jit.capture.tape.storage import Storage, array_at
 from runmat_jit.capture.tape.values import ARRAY, GENERIC
 from runmat_jit.core.types import COMPILED_DTYPES
 from runmat_jit.ops.table import ROWS
@@ -214,7 +214,10 @@ def moved(recording: Recording, target: Traced) -> None:
     at = target._rm_geometry
     if at is not None:
         symbolic_geometry.settle(at)
-        found = at.storage.locate(held)  # of empty arrays NumPy says that they share nothing
-        found = found or Storage.of(at.storage.slot, held).geometry()
+        storage, memory = at.storage, at.storage.memory
+        if memory is not None and memory is held:  # programs take it for what it was made as
+            storage.memory = array_at(memory, 0, storage.dtype, storage.shape, storage.strides)
+        found = storage.locate(held)  # of empty arrays NumPy says that they share nothing
+        found = found or Storage.of(storage.slot, held).geometry()
         target._rm_geometry = found.at_slot(target._rm_slot)
         target._rm_abstract = None

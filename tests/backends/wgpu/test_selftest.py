@@ -9,7 +9,7 @@ from runmat_jit.backends.wgpu import selftest
 from runmat_jit.backends.wgpu.arithmetic import GUARDS, Arithmetic
 from runmat_jit.backends.wgpu.builtin_errors import builtin_errors
 from runmat_jit.backends.wgpu.findings import Findings, FloatFindings
-from runmat_jit.backends.wgpu.identities import FUNCTIONS, IDENTITIES, JUMPS
+from runmat_jit.backends.wgpu.identities import FUNCTIONS, IDENTITIES, JUMPS, operands_of
 from runmat_jit.backends.wgpu.selftest import self_test, shares_of
 from tests.backends.wgpu.shaders import device
 
@@ -57,6 +57,16 @@ def test_a_broken_identity_is_seen(guard):
     """A formula whose stated result is wrong holds under no guard."""
     wrong = {"sum": replace(IDENTITIES["error of a sum"], expect=lambda x, *_: x)}
     assert shares_of(device(), "f32", Arithmetic(guard), wrong) == {"sum": 0.0}
+
+
+@pytest.mark.parametrize("name", ["rounding to float32", "integer to float32"])
+def test_a_number_that_is_not_rounded_to_float32_is_seen(name):
+    """A driver that takes the number before the conversion, where the one after it is meant."""
+    operands = operands_of("f64")
+    factor = 0.1 if name == "rounding to float32" else 1e9
+    unrounded = operands[0] * factor if factor < 1 else np.trunc(operands[0] * factor)
+    assert IDENTITIES[name].share(unrounded, operands) < 0.1
+    assert IDENTITIES[name].share(unrounded.astype(np.float32).astype(float), operands) == 1
 
 
 @pytest.mark.usefixtures("adapter")
