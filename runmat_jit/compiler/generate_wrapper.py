@@ -42,6 +42,7 @@ from runmat_jit.compiler.host_step import (
 from runmat_jit.compiler.link import NativeCode
 from runmat_jit.compiler.native_program import BYTE, SMALL, write
 from runmat_jit.core.extent import Extent, Scope
+from runmat_jit.ops.host_call import watched
 from runmat_jit.plan.cost import is_parallel_text
 from runmat_jit.plan.layout import Buffer, Commit
 from runmat_jit.runtime.session import Session
@@ -68,6 +69,7 @@ def generate_wrapper(session: Session, scope: Scope, code: NativeCode, report: R
         "write": write,
         "show": show,
         "laid_out": laid_out,
+        "watched": watched,
         "Commit": Commit,
         **{f"m{layout.inputs + n}": array for n, array in enumerate(code.tables)},
         **{f"d{buffer.place}": buffer.dtype for buffer in layout.buffers},
@@ -174,7 +176,12 @@ class _Text:
         operands = [self.operand(f"{number}_{n}", each) for n, each in enumerate(step.operands)]
         strides = None if step.strides is None else self.names(step.strides)
         lies = f"d{step.place}, {self.names(step.shape)}, {strides}, allocate"
-        yield f"m{step.place} = laid_out(call{number}({', '.join(operands)}), {lies})"
+        if step.reports:
+            yield f"value, happened = watched(call{number}, ({''.join(f'{o}, ' for o in operands)}))"
+            yield "if happened: blocks.word[0] = 1"
+            yield f"m{step.place} = laid_out(value, {lies})"
+        else:
+            yield f"m{step.place} = laid_out(call{number}({', '.join(operands)}), {lies})"
 
     def operand(self, suffix: str, operand: HostArray | HostScalar | HostNumber) -> str:
         """What a host call is given."""

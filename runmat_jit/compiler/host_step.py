@@ -9,7 +9,7 @@ import numpy as np
 
 from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Node
-from runmat_jit.ops.host_call import HostCall
+from runmat_jit.ops.host_call import HostCall, watched
 from runmat_jit.plan.argument import HostOperand, InputScalar, Number
 from runmat_jit.plan.layout import Layout
 from runmat_jit.runtime.arrays import Shown
@@ -77,13 +77,20 @@ class HostStep:
     dtype: np.dtype
     strides: tuple[int, ...] | None
     idle: tuple[int, ...]
+    reports: bool
+    """It may report floating-point events."""
 
-    def run(self, memory: list[Any], allocate: Allocate) -> None:
-        """Call it, and put the result into the memory of this run."""
+    def run(self, memory: list[Any], allocate: Allocate) -> bool:
+        """Call it, put the result into the memory of this run; whether an event happened."""
         for place in self.idle:
             memory[place] = None
-        value = self.call.fn(*[operand.get(memory) for operand in self.operands])
+        operands = [operand.get(memory) for operand in self.operands]
+        if self.reports:
+            value, happened = watched(self.call.fn, operands)
+        else:
+            value, happened = self.call.fn(*operands), False
         memory[self.place] = laid_out(value, self.dtype, self.shape, self.strides, allocate)
+        return happened
 
 
 def bind_host_step(
@@ -105,6 +112,7 @@ def bind_host_step(
         buffer.dtype,
         buffer.strides,
         idle,
+        bool(node.op.events),
     )
 
 

@@ -53,7 +53,8 @@ class NativeProgram:
             blocks = Blocks(self.launches)
         for calls, launches in self._stages:
             for call in calls:
-                call.run(memory, self._empty)
+                if call.run(memory, self._empty):
+                    blocks.word[0] = 1
             self._run_kernels(memory, blocks, launches)
         self._count_run(len(self.launches), self.nbytes)
         happened = bool(blocks.word[0])

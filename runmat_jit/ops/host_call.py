@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from runmat_jit.core.frozen import frozen
 from runmat_jit.ops.spec import VARIADIC, Op
@@ -13,9 +15,10 @@ from runmat_jit.ops.spec import VARIADIC, Op
 class HostCall:
     """A pure function on the host, with everything bound but its operands.
 
-    ``fn`` takes the operands in order: arrays, or NumPy scalars for numbers given by value. It
-    neither raises nor warns, writes nothing, and returns a new array of the node's dtype and shape
-    (a number where that is 0-d). Its hash and equality decide which calls are one computation.
+    ``fn`` takes the operands in order: arrays, or NumPy scalars for numbers given by value. It does
+    not raise, writes nothing, and returns a new array of the node's dtype and shape (a number where
+    that is 0-d). It reports no floating-point events, unless its row is ``reporting_host_call``.
+    Its hash and equality decide which calls are one computation.
     """
 
     fn: Callable[..., Any]
@@ -24,6 +27,17 @@ class HostCall:
 
     def __repr__(self) -> str:
         return f"<{self.name}>"
+
+
+def watched(fn: Callable[..., Any], operands: Sequence[Any]) -> tuple[Any, bool]:
+    """What a call gives, and whether a floating-point event happened, of which nobody is told."""
+    with np.errstate(divide="raise", over="raise", invalid="raise", under="ignore"):
+        try:
+            return fn(*operands), False
+        except FloatingPointError:
+            pass
+    with np.errstate(all="ignore"):
+        return fn(*operands), True
 
 
 def _called(*operands: Any, call: HostCall) -> Any:
@@ -39,5 +53,16 @@ ROWS = (
         numpy=_called,
         layout="C",
         zero_d="array",
+    ),
+    Op(
+        name="reporting_host_call",
+        doc="A pure ``call`` that the host computes, of any operands, which may report events.",
+        kind="host",
+        arity=VARIADIC,
+        numpy=_called,
+        layout="C",
+        zero_d="array",
+        ufunc="host call",
+        events=frozenset(("divide", "overflow", "invalid")),
     ),
 )

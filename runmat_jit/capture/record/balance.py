@@ -27,6 +27,8 @@ def work_on(size: int) -> int:
 
 def work_of(operation: Operation) -> int:
     """Work on arrays, as :func:`batches.work_of` counts it."""
+    if operation.meaning.row.kind == "host":
+        return 0
     return work_on(max([math.prod(p.shape) for p in operation.places if type(p) is Geometry]))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -228,9 +228,14 @@ def work_of(graph: Graph) -> int:
     """
     if not computes_arrays(graph):
         return 0
-    computed = [node for node in graph.nodes if node.op.kind != "structure"]
+    computed = [node for node in graph.nodes if node.op.kind not in _NO_KERNELS]
+    if not computed:
+        return 0
     sizes = [max([node.type.size, *(arg.type.size for arg in node.args)]) for node in computed]
     return 1 + sum(map(work_on, sizes))
+
+
+_NO_KERNELS: Final = ("structure", "host")
 
 
 def computes_arrays(graph: Graph) -> bool:

@@ -74,4 +74,6 @@ def is_fixed(value: Any) -> bool:
     """Whether a value is an immutable one that no call changes."""
     if type(value) is tuple:
         return all(map(is_fixed, value))
+    if type(value) is slice:
+        return all(map(is_fixed, (value.start, value.stop, value.step)))
     return type(value) is not Traced and isinstance(value, (*_PLAIN, np.number, np.bool_))

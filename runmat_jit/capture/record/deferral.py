@@ -18,6 +18,7 @@ from runmat_jit.capture import callables
 from runmat_jit.capture.record import elements, escape_barrier, views
 from runmat_jit.capture.record.concrete import MISS
 from runmat_jit.capture.record.cover import Covered, cover, finish, scalar_operand
+from runmat_jit.capture.record.host_nodes import cover_host_call, cover_literal
 from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.shapes import symbolic_geometry
@@ -64,6 +65,8 @@ def attempt(
                 elements.remember(recording, traced, fn, args)
             return True, traced
     plan = cover(recording, fn, args, kwargs)
+    if plan is None and not recording.immediate:
+        plan = cover_host_call(recording, fn, args, kwargs)
     if plan is None or (plan.out is None and not has_room(plan.result.type)):
         return MISS
     try:
@@ -84,6 +87,19 @@ def attempt(
     if recording.immediate:
         recording.flush()
     return True, traced
+
+
+def literal(
+    recording: Recording, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> tuple[bool, Any]:
+    """Defer a call on constants alone that gives an array: whether it was, and the traced result."""
+    plan = None if recording.immediate else cover_literal(recording, fn, args, kwargs)
+    if plan is None:
+        return MISS
+    encoded = tuple(map(recording.encode, args))
+    named = {name: recording.encode(value) for name, value in kwargs.items()}
+    call = CoveredCall(pattern_of(recording, fn, plan), fn, encoded, named)
+    return True, defer(recording, call, None, (), None, recording.lines.here(2))
 
 
 def spelled(recording: Recording, fn: np.ufunc, args: tuple[Any, ...]) -> Any:

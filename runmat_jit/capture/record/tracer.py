@@ -164,6 +164,9 @@ class Tracer(Recording):
         made = constants.fold(self, fn, args, kwargs)
         if made is not constants.NO_CONSTANT:
             return made
+        done, result = deferral.literal(self, fn, args, kwargs)
+        if done:
+            return result
         return host_calls.run(self, fn, args, kwargs)
 
     def inplace(self, fn: Any, target: Traced, other: Any) -> Any:

@@ -1,0 +1,190 @@
+"""Host calls as nodes of the graph: pure ones that cannot raise, whose result's type a law tells.
+
+They are deferred as operations of rows are, are ordered by their operands alone, and end no fusion.
+NumPy gives the result's dtype for arrays of one element; the table of callables has the law of its
+shape. Calls on constants alone that give arrays (``np.linspace(0, 1, 9)``) are nodes without
+operands: each call of the program gets new memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from runmat_jit.capture import callables
+from runmat_jit.capture.call_laws import copied, rearranged
+from runmat_jit.capture.record.constants import is_fixed
+from runmat_jit.capture.record.cover import Covered, describe
+from runmat_jit.capture.record.recording import Recording
+from runmat_jit.capture.record.traced import Traced
+from runmat_jit.capture.tape.call_forms import name_of
+from runmat_jit.capture.tape.geometry import is_contiguous
+from runmat_jit.capture.tape.storage import Geometry
+from runmat_jit.capture.tape.values import ARRAY
+from runmat_jit.core.frozen import frozen
+from runmat_jit.core.types import COMPILED_DTYPES, TensorType
+from runmat_jit.ops.host_call import HostCall
+from runmat_jit.ops.spec import Bound, Result
+from runmat_jit.ops.table import ROWS
+
+LITERAL_BYTES: Final = 1 << 16
+"""Arrays of constants up to this size are kept and copied; larger ones are made anew."""
+_QUIET: Final = (rearranged, copied)
+"""Laws of functions that compute nothing."""
+
+
+@frozen
+class BoundCall:
+    """A call with everything bound but its operands, whose places are ``None`` in ``operands``."""
+
+    fn: Any
+    args: tuple[Any, ...]
+    kwargs: tuple[tuple[str, Any], ...]
+    places: tuple[int, ...]
+    """Of the operands among the arguments."""
+
+    def __call__(self, *operands: Any) -> Any:
+        args = list(self.args)
+        for place, operand in zip(self.places, operands, strict=True):
+            args[place] = operand
+        return self.fn(*args, **dict(self.kwargs))
+
+
+@frozen
+class Literal:
+    """An array of constants, by its bytes in C order; each call gives a new one."""
+
+    dtype: np.dtype
+    shape: tuple[int, ...]
+    contents: bytes
+
+    def __call__(self) -> np.ndarray:
+        return np.frombuffer(self.contents, self.dtype).reshape(self.shape).copy()
+
+
+def cover_host_call(
+    recording: Recording, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Covered | None:
+    """A host call as if a row covered it; None where it is to be made at once, in program order."""
+    if not takes_host_calls(recording) or "under" in recording.state.warn:
+        return None
+    callee = callables.of(fn)
+    places = tuple([n for n, arg in enumerate(args) if is_array(arg)])
+    law = callee.result
+    if law is None or callee.view or not callee.pure or not places:
+        return None
+    others = [arg for n, arg in enumerate(args) if n not in places]
+    if not all(map(is_fixed, (*others, *kwargs.values()))):
+        return None
+    described = [describe(recording, args[place]) for place in places]
+    if None in described or not all(is_plain(each[1]) for each in described if each is not None):
+        return None
+    if not callables.cannot_raise(fn, args):
+        return None
+    try:
+        shape = law([shape_of(arg) for arg in args], kwargs)
+    except ValueError:  # NumPy says so, too
+        return None
+    call = BoundCall(
+        fn,
+        tuple([None if n in places else arg for n, arg in enumerate(args)]),
+        tuple(kwargs.items()),
+        places,
+    )
+    dtype = dtype_of(call, [args[place] for place in places])
+    if not shape or dtype is None:
+        return None
+    operands = tuple([each[1] for each in described if each is not None])
+    kinds = tuple([each[0].dtype for each in described if each is not None])  # type: ignore[union-attr]  # arrays have one
+    quiet = law in _QUIET or not any(kind.kind == "f" for kind in (*kinds, dtype))
+    row = ROWS["host_call" if quiet else "reporting_host_call"]
+    params = {"call": HostCall(call, shown(call))}
+    result = Result(TensorType(dtype, shape), kinds)
+    return Covered(row, Bound(tuple([args[p] for p in places]), params), operands, result, None)
+
+
+def takes_host_calls(recording: Recording) -> bool:
+    """Whether the programs of a recording may hold calls of the host."""
+    native = recording.balance.native
+    return recording.executor.takes_host_calls and recording.boundary is None and not native
+
+
+def is_array(value: Any) -> bool:
+    """Whether a value is a traced array."""
+    return type(value) is Traced and value._rm_kind == ARRAY
+
+
+def is_plain(operand: Any) -> bool:
+    """Whether an operand lies in memory without gaps, as what NumPy makes of it then does."""
+    if type(operand) is not Geometry or not operand.shape:
+        return False
+    size = operand.dtype.itemsize
+    return is_contiguous(operand.shape, tuple([stride // size for stride in operand.strides]))
+
+
+def shape_of(value: Any) -> tuple[int, ...] | None:
+    """The shape of an argument, with its formulas; None where it is no array and no number."""
+    if type(value) is Traced:
+        at = value._rm_geometry
+        return None if at is None else at.shape
+    return () if isinstance(value, (bool, int, float, complex, np.generic)) else None
+
+
+def dtype_of(call: BoundCall, operands: list[Traced]) -> np.dtype | None:
+    """The dtype of the result, which NumPy tells for arrays of one element; None if it refuses."""
+    ones = [np.ones((1,) * operand.ndim, operand.dtype) for operand in operands]
+    try:
+        with np.errstate(all="ignore"):
+            made = call(*ones)
+    except Exception:  # noqa: BLE001  (the program makes the call, and raises itself)
+        return None
+    return made.dtype if type(made) is np.ndarray and made.dtype in COMPILED_DTYPES else None
+
+
+def shown(call: BoundCall) -> str:
+    """The call in texts: ``sort(axis=0)``."""
+    rest = [repr(arg) for n, arg in enumerate(call.args) if n not in call.places]
+    named = [f"{name}={value!r}" for name, value in call.kwargs]
+    return f"{name_of(call.fn)}({', '.join([*rest, *named])})"
+
+
+# -- arrays of constants ---------------------------------------------------------------------------
+def cover_literal(
+    recording: Recording, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Covered | None:
+    """A call on constants that gives one new array, as a node without operands."""
+    if not takes_host_calls(recording) or not callables.is_pure(fn):
+        return None
+    frozen_args = frozen_of(args), frozen_of(tuple(kwargs.values()))
+    if not all(map(is_fixed, frozen_args)):
+        return None
+    try:
+        with np.errstate(all="raise"):
+            made = fn(*args, **kwargs)
+    except Exception:  # noqa: BLE001  (as in dtype_of())
+        return None
+    if not is_new(made):
+        return None
+    if made.nbytes <= LITERAL_BYTES:
+        made_by: Any = Literal(made.dtype, made.shape, made.tobytes())
+    elif frozen_args[0] == args:
+        made_by = BoundCall(fn, args, tuple(kwargs.items()), ())
+    else:
+        return None
+    call = HostCall(made_by, f"{name_of(fn)}(...)")
+    result = Result(TensorType(made.dtype, made.shape), ())
+    return Covered(ROWS["host_call"], Bound((), {"call": call}), (), result, None)
+
+
+def is_new(made: Any) -> bool:
+    """Whether a result is a new array, as kernels make them."""
+    if type(made) is not np.ndarray or made.dtype not in COMPILED_DTYPES or not made.ndim:
+        return False
+    return made.flags.c_contiguous and made.flags.writeable and made.base is None
+
+
+def frozen_of(value: Any) -> Any:
+    """A value with tuples for the lists in it."""
+    return tuple(map(frozen_of, value)) if type(value) in (list, tuple) else value
