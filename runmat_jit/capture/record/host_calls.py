@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from runmat_jit.capture import callables
-from runmat_jit.capture.record import lengths, result_laws
+from runmat_jit.capture.record import lengths
 from runmat_jit.capture.record.balance import count
 from runmat_jit.capture.record.branches import branch
-from runmat_jit.capture.record.cannot_raise import is_sure
+from runmat_jit.capture.record.result_shape import result_shape
 from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.replay import raised
 from runmat_jit.capture.replay.resume import placed_structure, structure_of
@@ -48,21 +48,18 @@ LIST_LIMIT = 200
 
 def run(tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """Run a call that is not deferred: scalar arithmetic, a pure host call, a writer, an effect."""
-    if not kwargs and (
-        (scalars_only(args) and callables.is_scalar_function(fn)) or is_conversion(fn, args)
-    ):
+    callee = callables.of(fn)
+    if not kwargs and (is_scalar_call(fn, callee, args) or is_conversion(fn, args)):
         return run_scalar(tracer, fn, args)
-    if type(fn) is call_forms.TextMethod:
-        return run_host(tracer, fn, args, kwargs, writes=False)
-    written = callables.written_argument(fn)
-    if written is None and not callables.is_pure(fn):
+    writes = callee.writes is not None
+    if not (writes or callee.pure):
         return run_effect(tracer, fn, args, kwargs, "what it does is not known")
     if too_long(fn, args):
         return run_effect(tracer, fn, args, kwargs, f"a list of more than {LIST_LIMIT} numbers")
     targets = callables.out_arguments(fn, args, kwargs)
     if any(type(target) is not Traced or target._rm_kind != ARRAY for target in targets):
         return run_effect(tracer, fn, args, kwargs, "the result goes to an unknown array")
-    return run_host(tracer, fn, args, kwargs, writes=written is not None or bool(targets))
+    return run_host(tracer, fn, args, kwargs, writes=writes or bool(targets))
 
 
 def too_long(fn: Any, args: tuple[Any, ...]) -> bool:
@@ -70,8 +67,11 @@ def too_long(fn: Any, args: tuple[Any, ...]) -> bool:
     return fn == call_forms.TOLIST and bool(args[0].size > LIST_LIMIT)
 
 
-def scalars_only(args: tuple[Any, ...]) -> bool:
-    """Whether the operands are Python numbers, traced ones among them."""
+def is_scalar_call(fn: Any, callee: callables.Callee, args: tuple[Any, ...]) -> bool:
+    """Whether it is Python's own arithmetic on Python numbers, traced ones among them."""
+    of_numbers = isinstance(fn, call_forms.MethodCall | call_forms.AttributeCall)
+    if not (of_numbers or callee.follow == "scalar"):
+        return False
     return any(type(a) is Traced for a in args) and all(
         a._rm_kind == PYTHON if type(a) is Traced else type(a) in (*SCALARS, type(None))
         for a in args
@@ -185,12 +185,14 @@ def run_host(
         known = operands(tracer, (*args, *kwargs.values()))
         value, real = steps.feed.result(steps.count, known), list(known.values())
     first = tracer.count
-    law = None if tracer.symbols is None else result_laws.expected(fn, args, kwargs)
+    law = None if tracer.symbols is None else result_shape(fn, args, kwargs)
     result, template, shape = adopt_in_formulas(tracer, value, real, law)
     structure = None if template is None else structure_of(value)
     steps.need((*entry_args, *entry_kwargs.values()))
     op = Op(fn, entry_args, entry_kwargs, template, source, structure=structure)
-    forks = structure not in (None, *TEXTS) and not (is_sure(fn, args) and has_fixed_items(value))
+    forks = structure not in (None, *TEXTS) and not (
+        callables.cannot_raise(fn, args) and has_fixed_items(value)
+    )
     check = None if forks or structure is None else same_structure(structure)
     if tracer.boundary is not None:
         used = [slot for entry in (*entry_args, *entry_kwargs.values()) for slot in refs(entry)]
