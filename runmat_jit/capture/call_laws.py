@@ -54,6 +54,11 @@ def broadcast(shapes: Shapes, kwargs: Mapping[str, Any]) -> Shape | None:
     return made
 
 
+def chosen(shapes: Shapes, kwargs: Mapping[str, Any]) -> Shape | None:
+    """Shape of a condition and two choices broadcast together."""
+    return broadcast(shapes, kwargs) if len(shapes) == 3 else None
+
+
 def clipped(shapes: Shapes, kwargs: Mapping[str, Any]) -> Shape | None:
     """Shape of an array and its bounds broadcast together; a bound may be None."""
     if kwargs:
@@ -74,6 +79,12 @@ def product(shapes: Shapes, kwargs: Mapping[str, Any]) -> Shape | None:
 def has_two_choices(args: tuple[Any, ...]) -> bool:
     """Whether ``where`` gets more than a condition, which alone selects positions."""
     return len(args) > 1
+
+
+def repeats_alike(args: tuple[Any, ...]) -> bool:
+    """Whether ``tile`` gets constant counts."""
+    counts = args[1] if len(args) == 2 and type(args[1]) is tuple else args[1:]
+    return all(type(count) is int for count in counts)
 
 
 def stores_in_range(args: tuple[Any, ...]) -> bool:

@@ -7,13 +7,11 @@ What no row names is an effect: capture is a whitelist, and what it lacks costs 
 from __future__ import annotations
 
 import fnmatch
-import functools
-import operator
 import os
 import sys
 import sysconfig
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -25,12 +23,14 @@ from runmat_jit.capture.call_laws import (
     Law,
     accumulated,
     broadcast,
+    chosen,
     clipped,
     copied,
     first,
     has_two_choices,
     product,
     rearranged,
+    repeats_alike,
     stores_in_range,
 )
 from runmat_jit.capture.tape.call_forms import (
@@ -42,8 +42,6 @@ from runmat_jit.capture.tape.call_forms import (
     UfuncMethod,
 )
 from runmat_jit.core.frozen import frozen
-from runmat_jit.ops.spec import Op as Row
-from runmat_jit.ops.table import ROWS, row_of, row_of_method
 
 
 @frozen
@@ -104,19 +102,21 @@ _TEXT: Final = Callee("text")
 _ORDERED: Final = Callee("ordered", cannot_raise=True, ordered=True)
 _LIBRARY: Final = Callee("library")
 _ON_LIST: Final = Callee("on list")
+_INTO_LIST: Final = Callee("on list", writes=0)
 
 FUNCTIONS: Final[tuple[Names, ...]] = (
     # -- NumPy -------------------------------------------------------------------------------------
     Names("numpy", "*", _NUMPY),
     Names("numpy", "vdot inner outer tensordot einsum kron convolve trace", _CERTAIN),
-    Names("numpy", "median ptp diff trapezoid tile", _CERTAIN),
+    Names("numpy", "median ptp diff trapezoid", _CERTAIN),
+    Names("numpy", "tile", replace(_NUMPY, cannot_raise=repeats_alike)),
     Names("numpy", "matmul dot", replace(_CERTAIN, result=product)),
     Names("numpy", "sort argsort", replace(_CERTAIN, result=rearranged)),
     Names("numpy", "cumsum cumprod", replace(_CERTAIN, result=accumulated)),
     Names("numpy", "round copy", replace(_CERTAIN, result=first)),
     Names("numpy", "array", replace(_CERTAIN, result=copied)),
     Names("numpy", "clip", replace(_CERTAIN, result=clipped)),
-    Names("numpy", "where", replace(_NUMPY, cannot_raise=has_two_choices, result=broadcast)),
+    Names("numpy", "where", replace(_NUMPY, cannot_raise=has_two_choices, result=chosen)),
     Names("numpy", "shares_memory may_share_memory", _CERTAIN),
     Names("numpy", "power float_power", replace(_NUMPY, result=broadcast)),
     Names("numpy", "transpose reshape ravel swapaxes moveaxis rollaxis squeeze", _VIEW),
@@ -144,13 +144,11 @@ FUNCTIONS: Final[tuple[Names, ...]] = (
     Names("numpy", "show_config show_runtime nested_iters frompyfunc", EFFECT),
     Names("numpy.linalg", "*", _NUMPY),
     Names("numpy.fft", "*", _NUMPY),
-    Names("numpy.polynomial.polynomial", "*", _NUMPY),
-    Names("numpy.polynomial.legendre", "*", _NUMPY),
-    Names("numpy.polynomial.chebyshev", "*", _NUMPY),
-    Names("numpy.polynomial.hermite", "*", _NUMPY),
-    Names("numpy.polynomial.hermite_e", "*", _NUMPY),
+    *(
+        Names(f"numpy.polynomial.{name}", "*", _NUMPY)
+        for name in ("polynomial", "polyutils", "legendre", "chebyshev", "hermite", "hermite_e")
+    ),
     Names("numpy.polynomial.laguerre", "*", _NUMPY),
-    Names("numpy.polynomial.polyutils", "*", _NUMPY),
     Names("numpy.lib.stride_tricks", "sliding_window_view as_strided", _NUMPY),
     Names("numpy.random", "default_rng Generator RandomState SeedSequence", Callee("generator")),
     Names("numpy.random", "PCG64 PCG64DXSM MT19937 Philox SFC64", Callee("generator")),
@@ -192,20 +190,16 @@ FUNCTIONS: Final[tuple[Names, ...]] = (
     Names("operator", "itemgetter attrgetter methodcaller", _BUILTIN),
     Names("math", "*", _OPERATOR),
     Names("cmath", "*", _OPERATOR),
-    Names("itertools", "accumulate chain combinations combinations_with_replacement", _BUILTIN),
-    Names("itertools", "compress count cycle dropwhile filterfalse groupby islice", _BUILTIN),
-    Names("itertools", "pairwise permutations product repeat starmap takewhile tee", _BUILTIN),
-    Names("itertools", "zip_longest batched", _BUILTIN),
+    Names("itertools", "[a-z]*", _BUILTIN),
     Names("functools", "reduce", replace(_BUILTIN, calls_back=True)),
     Names("functools", "partial", _RUN),
     Names("collections", "deque defaultdict OrderedDict Counter", Callee("container")),
     Names("types", "SimpleNamespace", Callee("container")),
     Names("dataclasses", "replace", Callee("replaced instance")),
     Names("heapq", "nlargest nsmallest", replace(_ON_LIST, calls_back=True)),
-    Names("heapq", "heappush heappop heapify heappushpop", replace(_ON_LIST, writes=0)),
-    Names("heapq", "heapreplace", replace(_ON_LIST, writes=0)),
+    Names("heapq", "heappush heappop heapify heappushpop heapreplace", _INTO_LIST),
     Names("bisect", "bisect bisect_left", _ON_LIST),
-    Names("bisect", "insort insort_left", replace(_ON_LIST, writes=0)),
+    Names("bisect", "insort insort_left", _INTO_LIST),
     Names("contextlib", "nullcontext suppress", _RUN),
     Names("os.path", "join basename dirname split splitext normpath isabs", Callee("of constants")),
     Names("re", "findall split sub escape", Callee("of constants")),
@@ -227,7 +221,7 @@ FUNCTIONS: Final[tuple[Names, ...]] = (
 """Functions and classes of modules: known by identity."""
 
 METHODS: Final[tuple[Names, ...]] = (
-    Names("ndarray", "all any argmax argmin argpartition byteswap choose compress", _NUMPY),
+    Names("ndarray", "all any argmax argmin argpartition choose compress", _NUMPY),
     Names("ndarray", "max mean min nonzero prod repeat searchsorted std sum take", _NUMPY),
     Names("ndarray", "tobytes var view __copy__ __deepcopy__", _NUMPY),
     Names("ndarray", "is_integer bit_length as_integer_ratio hex bit_count", _NUMPY),
@@ -244,7 +238,8 @@ METHODS: Final[tuple[Names, ...]] = (
     Names("ndarray attributes", "imag numerator denominator", _NUMPY),
     Names("ufunc", "__call__", replace(_CERTAIN, result=broadcast)),
     Names("generalized ufunc", "__call__", _CERTAIN),
-    Names("ufunc", "reduce accumulate reduceat outer", _CERTAIN),
+    Names("ufunc", "reduce accumulate outer", _CERTAIN),
+    Names("ufunc", "reduceat", _NUMPY),
     Names("ufunc", "at", Callee("numpy", writes=0)),
     Names("flags", "*", _CERTAIN),
     Names("index builder", "*", _NUMPY),
@@ -325,19 +320,18 @@ class Index:
 
     def find(self, fn: Any) -> Callee | None:
         """The row that names a callable; None: no row does."""
+        if id(fn) not in self.known:
+            self.load()
         found = self.known.get(id(fn))
-        if found is None and self.load():
-            found = self.known.get(id(fn))
         return None if found is None else found[1]
 
-    def load(self) -> bool:
-        """Take in the modules that have been loaded since; whether there were any."""
+    def load(self) -> None:
+        """Take in the modules that have been loaded since."""
         loaded = [name for name in self.waiting if name in sys.modules]
         for where in loaded:
-            self.waiting.remove(where)
             for value, callee in members(where, sys.modules[where]):
                 self.known.setdefault(id(value), (value, callee))
-        return bool(loaded)
+        self.waiting = [name for name in self.waiting if name not in loaded]
 
 
 _INDEX: Final = Index()
@@ -404,78 +398,3 @@ def cannot_raise(fn: Any, args: tuple[Any, ...]) -> bool:
 def is_view(fn: Any) -> bool:
     """Whether the result may show its first operand's memory, by static facts alone."""
     return of(fn).view
-
-
-def is_pure(fn: Any) -> bool:
-    """Whether the result of a call depends on its arguments alone, and nothing is written."""
-    return of(fn).pure
-
-
-def out_arguments(fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any]:
-    """The arrays that a call is told to put its results into."""
-    out = kwargs.get("out")
-    if out is None and isinstance(fn, np.ufunc):
-        out = args[fn.nin :]
-    return [target for target in (out if type(out) is tuple else (out,)) if target is not None]
-
-
-# -- operators and rows of operations --------------------------------------------------------------
-INPLACE: Final = {
-    getattr(operator, name): getattr(operator, "i" + name.rstrip("_"))
-    for name in (
-        *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"),
-        *("and_", "or_", "xor", "lshift", "rshift"),
-    )
-}
-OUT_OF_PLACE: Final = {inplace: fn for fn, inplace in INPLACE.items()}
-
-
-OPERATOR_OF: Final[dict[Any, Any]] = {
-    np.add: operator.add,
-    np.subtract: operator.sub,
-    np.multiply: operator.mul,
-    np.true_divide: operator.truediv,
-    np.floor_divide: operator.floordiv,
-    np.remainder: operator.mod,
-    np.power: operator.pow,
-}
-"""Operators with which NumPy's scalars compute otherwise than its ufuncs: integers warn."""
-
-
-def is_operator(fn: Any) -> bool:
-    """Whether a callable is a Python operator that makes a new value."""
-    return isinstance(fn, types.BuiltinFunctionType) and fn in INPLACE
-
-
-def inplace_of(fn: Any) -> Any:
-    """``operator.iadd`` for ``operator.add``."""
-    return INPLACE[fn]
-
-
-def row_for(fn: Any) -> Row | None:
-    """The row that a callable means, whatever its spelling."""
-    if type(fn) is MethodCall:
-        return row_of_method(fn.name)
-    if type(fn) is UfuncMethod:
-        return row_of(getattr(fn.ufunc, fn.name))
-    try:
-        return row_of(fn)
-    except TypeError:  # unhashable callables are nobody's spelling
-        return None
-
-
-@frozen
-class ScalarOperator:
-    """An operator on NumPy scalars: arithmetic of its own, which names itself in warnings."""
-
-    fn: Callable[..., Any]
-
-    def __call__(self, *operands: Any) -> Any:
-        return self.fn(*(np.asarray(operand)[()] for operand in operands))
-
-
-@functools.cache  # a memo: a row with another NumPy meaning
-def scalar_row(name: str, fn: Callable[..., Any]) -> Row:
-    """The row of an operator whose operands are all scalars."""
-    row = ROWS[name]
-    return replace(row, numpy=ScalarOperator(fn), ufunc=f"scalar {row.ufunc}")

@@ -153,7 +153,7 @@ def dtype_stand_in(value: Any) -> Any:
 
 def call_along_axes(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """``np.apply_along_axis``: a host call where what it calls is a pure function of NumPy's."""
-    if args and callables.is_pure(args[0]):
+    if args and callables.of(args[0]).pure:
         return run_host(hooks.tracer, fn, *shadowed(hooks, args, kwargs), writes=False)
     return effect(hooks, fn, args, kwargs)
 

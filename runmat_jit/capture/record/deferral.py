@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from runmat_jit.capture import callables
+from runmat_jit.capture import operators
 from runmat_jit.capture.record import elements, escape_barrier, views
 from runmat_jit.capture.record.concrete import MISS
 from runmat_jit.capture.record.cover import Plan, cover, finish, scalar_operand
@@ -85,13 +85,13 @@ def attempt(
 def spelled(tracer: Tracer, fn: np.ufunc, args: tuple[Any, ...]) -> Any:
     """The operator, where a real NumPy scalar before a traced value has made a ufunc of it."""
     real = any(type(arg) is not Traced and isinstance(arg, np.generic) for arg in args)
-    return callables.OPERATOR_OF.get(fn, fn) if real and tracer.lines.at_operator() else fn
+    return operators.OPERATOR_OF.get(fn, fn) if real and tracer.lines.at_operator() else fn
 
 
 def augmented(tracer: Tracer, fn: Any, lhs: np.generic, rhs: Any) -> Any:
     """An augmented assignment to a real NumPy scalar, which may warn: at the user's line."""
     if type(rhs) is Traced:
-        return tracer.call(callables.OUT_OF_PLACE[fn], (lhs, rhs), {})
+        return tracer.call(operators.OUT_OF_PLACE[fn], (lhs, rhs), {})
     return call_at(tracer.here(), fn, (lhs, rhs), {})
 
 
@@ -145,7 +145,7 @@ def pattern_of(tracer: Tracer, fn: Any, plan: Plan) -> Pattern:
     """How the call is deferred."""
     row, result = plan.row, plan.result
     if row.events and not result.type.shape and is_scalar_arithmetic(fn, plan):
-        row = callables.scalar_row(row.name, fn)
+        row = operators.scalar_row(row.name, fn)
     strides = layout(tracer, plan)
     if strides is None or tracer.immediate:
         strides = ask_numpy(tracer, fn, plan)
@@ -230,7 +230,7 @@ def is_scalar_arithmetic(fn: Any, plan: Plan) -> bool:
     It does where an operator's operands need no other dtype than a scalar among them has.
     """
     operands = plan.bound.operands
-    if not callables.is_operator(fn) or plan.bound.params or plan.out is not None:
+    if not operators.is_operator(fn) or plan.bound.params or plan.out is not None:
         return False
     if any((type(x) is Traced and x._rm_kind == ARRAY) or type(x) is np.ndarray for x in operands):
         return False
@@ -247,7 +247,7 @@ def ask_numpy(tracer: Tracer, fn: Any, plan: Plan) -> tuple[int, ...]:
     """Run NumPy's operation on the real values, for its layout, or its events and exceptions."""
     operands = tuple([tracer.raw(operand) for operand in plan.bound.operands])
     if tracer.immediate:
-        own = callables.is_operator(fn) and not plan.bound.params
+        own = operators.is_operator(fn) and not plan.bound.params
         operation = fn if own else plan.row.numpy
         made = call_at(tracer.here(), operation, operands, plan.bound.params)
     else:

@@ -56,10 +56,18 @@ def run(tracer: Tracer, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any
         return run_effect(tracer, fn, args, kwargs, "what it does is not known")
     if too_long(fn, args):
         return run_effect(tracer, fn, args, kwargs, f"a list of more than {LIST_LIMIT} numbers")
-    targets = callables.out_arguments(fn, args, kwargs)
+    targets = out_arguments(fn, args, kwargs)
     if any(type(target) is not Traced or target._rm_kind != ARRAY for target in targets):
         return run_effect(tracer, fn, args, kwargs, "the result goes to an unknown array")
     return run_host(tracer, fn, args, kwargs, writes=writes or bool(targets))
+
+
+def out_arguments(fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any]:
+    """The arrays that a call is told to put its results into."""
+    out = kwargs.get("out")
+    if out is None and isinstance(fn, np.ufunc):
+        out = args[fn.nin :]
+    return [target for target in (out if type(out) is tuple else (out,)) if target is not None]
 
 
 def too_long(fn: Any, args: tuple[Any, ...]) -> bool:
@@ -190,9 +198,7 @@ def run_host(
     structure = None if template is None else structure_of(value)
     steps.need((*entry_args, *entry_kwargs.values()))
     op = Op(fn, entry_args, entry_kwargs, template, source, structure=structure)
-    forks = structure not in (None, *TEXTS) and not (
-        callables.cannot_raise(fn, args) and has_fixed_items(value)
-    )
+    forks = structure not in (None, *TEXTS) and not is_fixed(fn, args, value)
     check = None if forks or structure is None else same_structure(structure)
     if tracer.boundary is not None:
         used = [slot for entry in (*entry_args, *entry_kwargs.values()) for slot in refs(entry)]
@@ -224,9 +230,10 @@ def adopt_in_formulas(
     return result, template, shape if made and result._rm_geometry.shape is shape else None
 
 
-def has_fixed_items(value: Any) -> bool:
-    """Whether the dtype of a result says the same for all values; that of text says its length."""
-    return not isinstance(value, np.ndarray) or value.dtype.kind not in "SUV"
+def is_fixed(fn: Any, args: tuple[Any, ...], value: Any) -> bool:
+    """Whether a result has the same structure for all values; the dtype of text says its length."""
+    has_text = isinstance(value, np.ndarray) and value.dtype.kind in "SUV"
+    return callables.cannot_raise(fn, args) and not has_text
 
 
 def fork(tracer: Tracer, op: Op, result: Any, value: Any, *, writes: bool) -> None:
