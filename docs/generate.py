@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from runmat_jit.capture.callables import EFFECT, FUNCTIONS, LIBRARIES, METHODS, Callee, Names
 from runmat_jit.core.config import OPTIONS, Config
 from runmat_jit.core.reasons import CAUSES, Group
 from runmat_jit.ops.spec import Kind, Op
@@ -143,9 +144,56 @@ def reasons() -> str:
     )
 
 
+CALLEES: dict[str, tuple[Names, ...]] = {
+    "Functions and classes": FUNCTIONS,
+    "Methods and attributes": METHODS,
+    "Libraries": LIBRARIES,
+}
+
+
+def called() -> str:
+    """The page of callables, from the table of capture."""
+    head = ("where", "callables", "followed as", "facts")
+    sections = (
+        f"## {title}\n\n" + _table(head, map(_callee, rows)) for title, rows in CALLEES.items()
+    )
+    return (
+        "# Callables\n\n"
+        "What is known of callables beside the [operations](ops.md). *pure*: the result depends\n"
+        "on the arguments alone, and nothing is written. *cannot raise*: a call that succeeded\n"
+        "once does so for all values, with a result of the same dtype, shape and strides.\n"
+        "*shape*: the law for the shape of the result. *ordered*: later calls make the call again\n"
+        "in its place. *calls back*: it calls what it is given. An asterisk is every other\n"
+        "function of the place. What is not listed is an effect:\n"
+        "[unknown-call](../reasons/unknown-call.md).\n"
+        "\n" + "\n".join(sections)
+    )
+
+
+def _callee(row: Names) -> tuple[str, ...]:
+    place = "" if row.where == "builtins" else f"`{row.where}`"
+    names = ", ".join("*" if name == "*" else f"`{name}`" for name in row.names.split())
+    follow = "an effect" if row.callee == EFFECT else row.callee.follow or "a host call"
+    return place, names, follow, ", ".join(_facts(row.callee))
+
+
+def _facts(callee: Callee) -> Iterable[str]:
+    flags = ("pure", "cannot_raise", "ordered", "calls_back", "view")
+    for flag in flags:
+        fact = getattr(callee, flag)
+        name = flag.replace("_", " ")
+        if fact:
+            yield name if fact is True else f"{name} if {fact.__name__.replace('_', ' ')}"
+    if callee.writes is not None:
+        yield f"writes argument {callee.writes}"
+    if callee.result is not None:
+        yield f"shape: {callee.result.__name__}"
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "reference/config.md": configuration,
     "reference/ops.md": operations,
+    "reference/callables.md": called,
     "reasons/index.md": reasons,
 }
 

@@ -498,7 +498,7 @@ def on_host(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
     boundary = Boundary(adopts=True)
     lent = boundary.lower(args), {name: boundary.lower(value) for name, value in kwargs.items()}
     given = kwargs.get("out") is not None or (isinstance(fn, np.ufunc) and len(args) > fn.nin)
-    boundary.settle(writes=given or not callables.is_pure(fn))
+    boundary.settle(writes=given or not callables.of(fn).pure)
     try:
         result = fn(*lent[0], **lent[1])
     finally:

@@ -1,274 +1,400 @@
-"""What a callable is: the whitelist that capture lives by. Unknown means effect."""
+"""The table of callables: what capture knows of a callable that is no row of ``ops``.
+
+A row names callables by where they are found, and states facts that hold for every call of them.
+What no row names is an effect: capture is a whitelist, and what it lacks costs speed, never truth.
+"""
 
 from __future__ import annotations
 
-import builtins
-import cmath
-import functools
-import itertools
-import math
-import operator
+import fnmatch
+import os
+import sys
+import sysconfig
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
+from runmat_jit.capture.call_laws import (
+    Condition,
+    Law,
+    accumulated,
+    broadcast,
+    chosen,
+    clipped,
+    copied,
+    first,
+    has_two_choices,
+    product,
+    rearranged,
+    repeats_alike,
+    stores_in_range,
+)
 from runmat_jit.capture.tape.call_forms import (
-    SETITEM,
     AttributeCall,
     FlagOf,
     IndexBuilder,
     MethodCall,
+    TextMethod,
     UfuncMethod,
 )
 from runmat_jit.core.frozen import frozen
-from runmat_jit.ops.spec import Op as Row
-from runmat_jit.ops.table import ROWS, row_of, row_of_method
-
-INPLACE: Final = {
-    getattr(operator, name): getattr(operator, "i" + name.rstrip("_"))
-    for name in (
-        *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"),
-        *("and_", "or_", "xor", "lshift", "rshift"),
-    )
-}
-OUT_OF_PLACE: Final = {inplace: fn for fn, inplace in INPLACE.items()}
-
-
-OPERATOR_OF: Final[dict[Any, Any]] = {
-    np.add: operator.add,
-    np.subtract: operator.sub,
-    np.multiply: operator.mul,
-    np.true_divide: operator.truediv,
-    np.floor_divide: operator.floordiv,
-    np.remainder: operator.mod,
-    np.power: operator.pow,
-}
-"""Operators with which NumPy's scalars compute otherwise than its ufuncs: integers warn."""
-
-
-def is_operator(fn: Any) -> bool:
-    """Whether a callable is a Python operator that makes a new value."""
-    return isinstance(fn, types.BuiltinFunctionType) and fn in INPLACE
-
-
-def inplace_of(fn: Any) -> Any:
-    """``operator.iadd`` for ``operator.add``."""
-    return INPLACE[fn]
-
-
-def row_for(fn: Any) -> Row | None:
-    """The row that a callable means, whatever its spelling."""
-    if type(fn) is MethodCall:
-        return row_of_method(fn.name)
-    if type(fn) is UfuncMethod:
-        return row_of(getattr(fn.ufunc, fn.name))
-    try:
-        return row_of(fn)
-    except TypeError:  # unhashable callables are nobody's spelling
-        return None
 
 
 @frozen
-class ScalarOperator:
-    """An operator on NumPy scalars: arithmetic of its own, which names itself in warnings."""
+class Callee:
+    """Facts of a callable.
 
-    fn: Callable[..., Any]
+    Attributes:
+        follow: The handler of a call in captured code (``record.calls.HANDLERS``); empty: an
+            effect, unless the callable is reached as an operation of a traced value.
+        pure: The result depends on the arguments alone, and nothing is written.
+        cannot_raise: A call that succeeded once does so for all values of its operands, with a
+            result of the same dtype, shape and strides; a condition looks at the arguments.
+        result: The shape of the result, by those of the arguments.
+        writes: Number of the argument that is written.
+        ordered: It does or asks something outside (prints, waits, draws, tells the time): a
+            replay calls it again in its place, and nothing calls it twice.
+        calls_back: It calls what it is given.
+        view: The result may show its first operand's memory, by static facts alone.
+        alone: It does nothing with operands but what their classes say, so that traced values
+            need no hook around it.
 
-    def __call__(self, *operands: Any) -> Any:
-        return self.fn(*(np.asarray(operand)[()] for operand in operands))
+    """
+
+    follow: str = ""
+    pure: bool = False
+    cannot_raise: bool | Condition = False
+    result: Law | None = None
+    writes: int | None = None
+    ordered: bool = False
+    calls_back: bool = False
+    view: bool = False
+    alone: bool = False
 
 
-@functools.cache  # a memo: a row with another NumPy meaning
-def scalar_row(name: str, fn: Callable[..., Any]) -> Row:
-    """The row of an operator whose operands are all scalars."""
-    row = ROWS[name]
-    return replace(row, numpy=ScalarOperator(fn), ufunc=f"scalar {row.ufunc}")
+@frozen
+class Names:
+    """Callables with the same facts.
+
+    ``where`` is a module, the class of a method, or a prefix of modules. ``*`` is every public
+    function or method that no other row of the place names.
+    """
+
+    where: str
+    names: str
+    callee: Callee
 
 
-# -- views -----------------------------------------------------------------------------------------
-VIEW_FUNCTIONS: Final = frozenset(
-    (
-        *(np.transpose, np.reshape, np.ravel, np.swapaxes, np.moveaxis, np.rollaxis, np.squeeze),
-        *(np.expand_dims, np.broadcast_to, np.diagonal, np.flip, np.fliplr, np.flipud, np.rot90),
-        *(np.atleast_1d, np.atleast_2d, np.atleast_3d, np.real, np.permute_dims),
-        *(np.matrix_transpose, np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit),
-        *(np.asarray, np.asanyarray, np.ascontiguousarray, np.require),
-    )
+EFFECT: Final = Callee()
+_NUMPY: Final = Callee("numpy", pure=True)
+_CERTAIN: Final = Callee("numpy", pure=True, cannot_raise=True)
+_VIEW: Final = Callee("numpy", pure=True, view=True)
+_BUILTIN: Final = Callee("builtin")
+_OPERATOR: Final = Callee("scalar", pure=True)
+_BROADCAST: Final = Callee("scalar", pure=True, cannot_raise=True, result=broadcast)
+_INPLACE: Final = Callee(writes=0, cannot_raise=True)
+_RUN: Final = Callee("run")
+_TEXT: Final = Callee("text")
+_ORDERED: Final = Callee("ordered", cannot_raise=True, ordered=True)
+_LIBRARY: Final = Callee("library")
+_ON_LIST: Final = Callee("on list")
+_INTO_LIST: Final = Callee("on list", writes=0)
+
+FUNCTIONS: Final[tuple[Names, ...]] = (
+    # -- NumPy -------------------------------------------------------------------------------------
+    Names("numpy", "*", _NUMPY),
+    Names("numpy", "vdot inner outer tensordot einsum kron convolve trace", _CERTAIN),
+    Names("numpy", "median ptp diff trapezoid", _CERTAIN),
+    Names("numpy", "tile", replace(_NUMPY, cannot_raise=repeats_alike)),
+    Names("numpy", "matmul dot", replace(_CERTAIN, result=product)),
+    Names("numpy", "sort argsort", replace(_CERTAIN, result=rearranged)),
+    Names("numpy", "cumsum cumprod", replace(_CERTAIN, result=accumulated)),
+    Names("numpy", "round copy", replace(_CERTAIN, result=first)),
+    Names("numpy", "array", replace(_CERTAIN, result=copied)),
+    Names("numpy", "clip", replace(_CERTAIN, result=clipped)),
+    Names("numpy", "where", replace(_NUMPY, cannot_raise=has_two_choices, result=chosen)),
+    Names("numpy", "shares_memory may_share_memory", _CERTAIN),
+    Names("numpy", "power float_power", replace(_NUMPY, result=broadcast)),
+    Names("numpy", "transpose reshape ravel swapaxes moveaxis rollaxis squeeze", _VIEW),
+    Names("numpy", "expand_dims broadcast_to diagonal flip fliplr flipud rot90", _VIEW),
+    Names("numpy", "atleast_1d atleast_2d atleast_3d real permute_dims matrix_transpose", _VIEW),
+    Names("numpy", "split array_split hsplit vsplit dsplit", _VIEW),
+    Names("numpy", "asarray asanyarray ascontiguousarray require", _VIEW),
+    Names("numpy", "copyto fill_diagonal", Callee("numpy", writes=0, cannot_raise=True)),
+    Names("numpy", "put place putmask put_along_axis", Callee("numpy", writes=0)),
+    Names("numpy", "shape ndim size", Callee("fact", pure=True)),
+    Names("numpy", "iscomplexobj isrealobj issubdtype", Callee("of dtypes", pure=True)),
+    Names("numpy", "broadcast_shapes promote_types", Callee("of dtypes", pure=True)),
+    Names("numpy", "result_type", Callee("of weak dtypes", pure=True)),
+    Names("numpy", "array2string array_repr array_str", Callee("text of arrays")),
+    Names("numpy", "apply_along_axis apply_over_axes", Callee("along axes", calls_back=True)),
+    Names("numpy", "piecewise fromfunction", Callee("source", calls_back=True)),
+    Names("numpy", "bool_ int8 int16 int32 int64 longlong float16 float32 float64", _NUMPY),
+    Names("numpy", "uint8 uint16 uint32 uint64 ulonglong complex64 complex128", _NUMPY),
+    Names("numpy", "longdouble clongdouble bytes_ str_ void datetime64 timedelta64", _NUMPY),
+    Names("numpy", "errstate dtype finfo iinfo", _RUN),
+    Names("numpy", "save savez savez_compressed savetxt load loadtxt genfromtxt", EFFECT),
+    Names("numpy", "fromfile fromregex fromiter frombuffer from_dlpack asmatrix bmat", EFFECT),
+    Names("numpy", "seterr geterr seterrcall geterrcall setbufsize getbufsize", EFFECT),
+    Names("numpy", "set_printoptions get_printoptions printoptions get_include info", EFFECT),
+    Names("numpy", "show_config show_runtime nested_iters frompyfunc", EFFECT),
+    Names("numpy.linalg", "*", _NUMPY),
+    Names("numpy.fft", "*", _NUMPY),
+    *(
+        Names(f"numpy.polynomial.{name}", "*", _NUMPY)
+        for name in ("polynomial", "polyutils", "legendre", "chebyshev", "hermite", "hermite_e")
+    ),
+    Names("numpy.polynomial.laguerre", "*", _NUMPY),
+    Names("numpy.lib.stride_tricks", "sliding_window_view as_strided", _NUMPY),
+    Names("numpy.random", "default_rng Generator RandomState SeedSequence", Callee("generator")),
+    Names("numpy.random", "PCG64 PCG64DXSM MT19937 Philox SFC64", Callee("generator")),
+    Names("numpy.random", "seed ranf sample", Callee("generator", ordered=True)),
+    # -- builtins ----------------------------------------------------------------------------------
+    Names("builtins", "range sum tuple zip", replace(_BUILTIN, alone=True)),
+    Names("builtins", "enumerate reversed any all list dict set frozenset iter slice", _BUILTIN),
+    Names("builtins", "chr hash object staticmethod classmethod property", _BUILTIN),
+    Names("builtins", "map filter sorted", replace(_BUILTIN, calls_back=True)),
+    Names("builtins", "min max", Callee("scalar", calls_back=True, alone=True)),
+    Names("builtins", "abs round", replace(_OPERATOR, alone=True)),
+    Names("builtins", "float int complex", replace(_OPERATOR, cannot_raise=True, alone=True)),
+    Names("builtins", "divmod pow", _OPERATOR),
+    Names("builtins", "*Error *Exception *Warning *Group *Exit *Iteration *Interrupt", _BUILTIN),
+    Names("builtins", "bool", Callee("truth", alone=True)),
+    Names("builtins", "len", Callee("length", alone=True)),
+    Names("builtins", "str repr ascii format", _TEXT),
+    Names("builtins", "bytes ord", Callee("number as text")),
+    Names("builtins", "type", Callee("class")),
+    Names("builtins", "callable", _RUN),
+    Names("builtins", "isinstance issubclass", Callee("question of classes")),
+    Names("builtins", "getattr", Callee("attribute")),
+    Names("builtins", "hasattr", Callee("question of attributes")),
+    Names("builtins", "next", Callee("next")),
+    Names("builtins", "print", Callee("print", ordered=True)),
+    # -- the standard library ----------------------------------------------------------------------
+    Names("operator", "*", _OPERATOR),
+    Names("operator", "add sub mul truediv floordiv mod and_ or_ xor lshift rshift", _BROADCAST),
+    Names("operator", "eq ne lt le gt ge", _BROADCAST),
+    Names("operator", "neg pos abs invert", replace(_OPERATOR, result=broadcast)),
+    Names("operator", "matmul", replace(_OPERATOR, cannot_raise=True, result=product)),
+    Names("operator", "pow", replace(_OPERATOR, result=broadcast)),
+    Names("operator", "contains", replace(_OPERATOR, cannot_raise=True)),
+    Names("operator", "iadd isub imul itruediv ifloordiv imod iand ior ixor", _INPLACE),
+    Names("operator", "ilshift irshift imatmul", _INPLACE),
+    Names("operator", "ipow", Callee(writes=0)),
+    Names("operator", "setitem", Callee(writes=0, cannot_raise=stores_in_range)),
+    Names("operator", "delitem call iconcat", EFFECT),
+    Names("operator", "itemgetter attrgetter methodcaller", _BUILTIN),
+    Names("math", "*", _OPERATOR),
+    Names("cmath", "*", _OPERATOR),
+    Names("itertools", "[a-z]*", _BUILTIN),
+    Names("functools", "reduce", replace(_BUILTIN, calls_back=True)),
+    Names("functools", "partial", _RUN),
+    Names("collections", "deque defaultdict OrderedDict Counter", Callee("container")),
+    Names("types", "SimpleNamespace", Callee("container")),
+    Names("dataclasses", "replace", Callee("replaced instance")),
+    Names("heapq", "nlargest nsmallest", replace(_ON_LIST, calls_back=True)),
+    Names("heapq", "heappush heappop heapify heappushpop heapreplace", _INTO_LIST),
+    Names("bisect", "bisect bisect_left", _ON_LIST),
+    Names("bisect", "insort insort_left", _INTO_LIST),
+    Names("contextlib", "nullcontext suppress", _RUN),
+    Names("os.path", "join basename dirname split splitext normpath isabs", Callee("of constants")),
+    Names("re", "findall split sub escape", Callee("of constants")),
+    Names("os", "getenv", Callee("reading")),
+    Names("time", "time perf_counter monotonic process_time thread_time", _ORDERED),
+    Names("time", "time_ns perf_counter_ns monotonic_ns process_time_ns", _ORDERED),
+    Names("time", "thread_time_ns sleep", _ORDERED),
+    Names("random", "random uniform gauss normalvariate expovariate betavariate", _ORDERED),
+    Names("random", "gammavariate lognormvariate triangular paretovariate", _ORDERED),
+    Names("random", "weibullvariate vonmisesvariate randint randrange getrandbits seed", _ORDERED),
+    Names("warnings", "warn", Callee("warning", ordered=True)),
+    Names("scipy.special", "geterr seterr", EFFECT),
+    Names("scipy.fft", "set_backend skip_backend set_global_backend register_backend", EFFECT),
+    Names("scipy.fft", "set_workers get_workers", EFFECT),
+    # -- what replays call in place of the program's calls -----------------------------------------
+    Names("runmat_jit.capture.record.ordered", "print_again call_stream", _ORDERED),
+    Names("runmat_jit.capture.tape.lines", "warn_caller", _ORDERED),
 )
-VIEW_METHODS: Final = frozenset(
-    ("transpose", "reshape", "ravel", "swapaxes", "squeeze", "diagonal", "__array__")
+"""Functions and classes of modules: known by identity."""
+
+METHODS: Final[tuple[Names, ...]] = (
+    Names("ndarray", "all any argmax argmin argpartition choose compress", _NUMPY),
+    Names("ndarray", "max mean min nonzero prod repeat searchsorted std sum take", _NUMPY),
+    Names("ndarray", "tobytes var view __copy__ __deepcopy__", _NUMPY),
+    Names("ndarray", "is_integer bit_length as_integer_ratio hex bit_count", _NUMPY),
+    Names("ndarray", "dot flatten item tolist trace", _CERTAIN),
+    Names("ndarray", "astype conj conjugate copy round", replace(_CERTAIN, result=first)),
+    Names("ndarray", "cumprod cumsum", replace(_CERTAIN, result=accumulated)),
+    Names("ndarray", "argsort", replace(_CERTAIN, result=rearranged)),
+    Names("ndarray", "clip", replace(_CERTAIN, result=clipped)),
+    Names("ndarray", "ravel reshape transpose squeeze swapaxes diagonal", _VIEW),
+    Names("ndarray", "__array__", Callee("numpy", view=True)),
+    Names("ndarray", "fill sort", Callee("numpy", writes=0, cannot_raise=True)),
+    Names("ndarray", "partition put setfield", Callee("numpy", writes=0)),
+    Names("ndarray attributes", "T mT real", _VIEW),
+    Names("ndarray attributes", "imag numerator denominator", _NUMPY),
+    Names("ufunc", "__call__", replace(_CERTAIN, result=broadcast)),
+    Names("generalized ufunc", "__call__", _CERTAIN),
+    Names("ufunc", "reduce accumulate outer", _CERTAIN),
+    Names("ufunc", "reduceat", _NUMPY),
+    Names("ufunc", "at", Callee("numpy", writes=0)),
+    Names("flags", "*", _CERTAIN),
+    Names("index builder", "*", _NUMPY),
+    Names("str", "*", _CERTAIN),
+    Names("str", "split rsplit splitlines", _NUMPY),
+    Names("Generator", "*", Callee(ordered=True)),
+    Names("Generator", "shuffle permutation permuted", Callee(ordered=True, cannot_raise=True)),
+    Names("Generator", "get_state set_state tomaxint", EFFECT),
+    Names("BitGenerator", "spawn generate_state random_raw advance jumped", Callee(ordered=True)),
 )
-VIEW_ATTRIBUTES: Final = frozenset(("T", "mT", "real"))
-_FUNCTIONS: Final = (types.FunctionType, types.BuiltinFunctionType, type(np.reshape))
+"""Methods, attributes and items, by the class that has them."""
+
+LIBRARIES: Final[tuple[Names, ...]] = (
+    Names("contextlib.", "*", _RUN),
+    Names("scipy.linalg.", "*", _LIBRARY),
+    Names("scipy.fft.", "*", _LIBRARY),
+    Names("scipy.fftpack.", "*", _LIBRARY),
+    Names("scipy.special.", "*", _LIBRARY),
+    Names("scipy.signal.", "*", _LIBRARY),
+    Names("scipy.ndimage.", "*", _LIBRARY),
+    Names("scipy.interpolate.", "*", _LIBRARY),
+    Names("scipy.spatial.distance.", "*", _LIBRARY),
+    Names("scipy.integrate._quadrature.", "*", _LIBRARY),
+)
+"""Installed functions, by the modules that define them."""
+
+# -- looking a callable up -------------------------------------------------------------------------
+_INSTALLED: Final = (
+    *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+    f"{Path(__file__).parents[1]}{os.sep}",  # ourselves, also where a checkout is imported
+    "<frozen",
+)
+_KINDS: Final = (types.FunctionType, types.BuiltinFunctionType, type(np.sum))
 """Classes of functions: most of NumPy's are of one of its own."""
+_MAKERS: Final = ("builtins", "numpy", "scipy", "uarray", "functools", "_cython")
+"""Modules whose classes are those of installed functions, beginnings of their names."""
+_BY_METHOD: Final = {(row.where, name): row.callee for row in METHODS for name in row.names.split()}
+_PREFIXES: Final = {row.where: row.callee for row in LIBRARIES}
+_AGAIN: Final = (Callee(ordered=True), Callee(ordered=True, cannot_raise=True))
+
+
+def is_installed(fn: types.FunctionType) -> bool:
+    """Whether a function was installed, not written by the user."""
+    return fn.__code__.co_filename.startswith(_INSTALLED)
+
+
+def method(where: str, name: str) -> Callee:
+    """The row of a method by the class that has it."""
+    found = _BY_METHOD.get((where, name))
+    return _BY_METHOD.get((where, "*"), EFFECT) if found is None else found
+
+
+def members(where: str, module: types.ModuleType) -> Iterator[tuple[Any, Callee]]:
+    """The callables of a module that has been loaded, with their rows; patterns come last."""
+    found = {name: value for name, value in vars(module).items() if is_trusted(value)}
+    rows = [(row, name) for row in FUNCTIONS if row.where == where for name in row.names.split()]
+    for row, name in rows:
+        if name in found:
+            yield found.pop(name), row.callee
+    for row, pattern in rows:
+        if "*" in pattern:
+            for name in fnmatch.filter(found, pattern):
+                if isinstance(found[name], _KINDS if pattern == "*" else type) and name[0] != "_":
+                    yield found[name], row.callee
+
+
+def is_trusted(value: Any) -> bool:
+    """Whether the name of a library still means what the library defines."""
+    return type(value) is not types.FunctionType or is_installed(value)
+
+
+class Index:
+    """Rows by identity; modules that are not loaded yet are looked at once they are."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, tuple[Any, Callee]] = {}
+        self.waiting = list(dict.fromkeys(row.where for row in FUNCTIONS))
+
+    def find(self, fn: Any) -> Callee | None:
+        """The row that names a callable; None: no row does."""
+        if id(fn) not in self.known:
+            self.load()
+        found = self.known.get(id(fn))
+        return None if found is None else found[1]
+
+    def load(self) -> None:
+        """Take in the modules that have been loaded since."""
+        loaded = [name for name in self.waiting if name in sys.modules]
+        for where in loaded:
+            for value, callee in members(where, sys.modules[where]):
+                self.known.setdefault(id(value), (value, callee))
+        self.waiting = [name for name in self.waiting if name not in loaded]
+
+
+_INDEX: Final = Index()
+
+
+def of_method_call(fn: MethodCall) -> Callee:
+    """Facts of a method of an array or a number; of a generator or an instance it says itself."""
+    return _AGAIN[fn.cannot_raise] if fn.ordered else method("ndarray", fn.name)
+
+
+def of_ufunc(fn: np.ufunc) -> Callee:
+    """Facts of a ufunc: those that no row names are alike."""
+    plain = fn.nout == 1 and fn.signature is None
+    return _INDEX.find(fn) or method("ufunc" if plain else "generalized ufunc", "__call__")
+
+
+def of_ufunc_method(fn: UfuncMethod) -> Callee:
+    """Facts of ``add.reduce`` and its siblings, which raise if the ufunc does."""
+    found = method("ufunc", fn.name)
+    return found if of_ufunc(fn.ufunc).cannot_raise else replace(found, cannot_raise=False)
+
+
+_FORMS: Final[dict[type, Callable[[Any], Callee]]] = {
+    MethodCall: of_method_call,
+    AttributeCall: lambda fn: method("ndarray attributes", fn.name),
+    TextMethod: lambda fn: method("str", fn.name),
+    UfuncMethod: of_ufunc_method,
+    FlagOf: lambda fn: method("flags", fn.name),
+    IndexBuilder: lambda fn: method("index builder", fn.__name__),
+    np.ufunc: of_ufunc,
+}
+
+
+def of(fn: Any) -> Callee:
+    """What is known of a callable; :data:`EFFECT` where nothing is."""
+    form = _FORMS.get(type(fn))
+    if form is not None:
+        return form(fn)
+    return _INDEX.find(fn) or of_library(fn)
+
+
+def of_library(fn: Any) -> Callee:
+    """Facts of an installed function by the module that defines it; objects have none."""
+    maker = type(fn).__module__.partition(".")[0]
+    if isinstance(fn, (type, types.MethodType)) or not maker.startswith(_MAKERS):
+        return EFFECT
+    module = getattr(fn, "__module__", None)
+    if not (isinstance(module, str) and hasattr(fn, "__name__") and is_trusted(fn)):
+        return EFFECT
+    found = [row for prefix, row in _PREFIXES.items() if f"{module}.".startswith(prefix)]
+    return found[0] if found else EFFECT
+
+
+def cannot_raise(fn: Any, args: tuple[Any, ...]) -> bool:
+    """Whether a call that succeeded once does so for all values of its operands, with equal types.
+
+    An index array may go out of range, a power of integers be negative, a mask select another
+    number of elements.
+    """
+    fact = of(fn).cannot_raise
+    return fact if isinstance(fact, bool) else fact(args)
 
 
 def is_view(fn: Any) -> bool:
     """Whether the result may show its first operand's memory, by static facts alone."""
-    if type(fn) is MethodCall:
-        return fn.name in VIEW_METHODS
-    if type(fn) is AttributeCall:
-        return fn.name in VIEW_ATTRIBUTES
-    return isinstance(fn, _FUNCTIONS) and fn in VIEW_FUNCTIONS
-
-
-# -- host calls ------------------------------------------------------------------------------------
-PURE_METHODS: Final = frozenset(
-    (
-        *("all", "any", "argmax", "argmin", "argpartition", "argsort", "astype", "byteswap"),
-        *("choose", "clip", "compress", "conj", "conjugate", "copy", "cumprod", "cumsum"),
-        *("dot", "flatten", "item", "max", "mean", "min", "nonzero", "prod", "repeat", "round"),
-        *("searchsorted", "std", "sum", "take", "tobytes", "tolist", "trace", "var", "view"),
-        *("__copy__", "__deepcopy__"),
-        *("ravel", "reshape", "transpose", "squeeze", "swapaxes", "diagonal"),
-        *("is_integer", "bit_length", "as_integer_ratio", "hex", "conjugate", "bit_count"),
-    )
-)
-WRITING_METHODS: Final = frozenset(("fill", "sort", "partition", "put", "setfield"))
-PURE_ATTRIBUTES: Final = frozenset(("imag", "real", "T", "mT", "numerator", "denominator"))
-WRITING_FUNCTIONS: Final = frozenset(
-    (np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis)
-)
-_NOT_PURE = frozenset(
-    (
-        *("save", "savez", "savez_compressed", "savetxt", "load", "loadtxt", "genfromtxt"),
-        *("fromfile", "fromregex", "memmap", "open_memmap", "seterr", "geterr", "seterrcall"),
-        *("geterrcall", "setbufsize", "getbufsize", "set_printoptions", "get_printoptions"),
-        *("printoptions", "errstate", "show_config", "show_runtime", "info", "test", "get_include"),
-        *("nditer", "ndenumerate", "ndindex", "nested_iters", "vectorize", "frompyfunc", "poly1d"),
-        *("apply_along_axis", "apply_over_axes", "piecewise", "fromfunction", "fromiter", "matrix"),
-        *("asmatrix", "bmat", "busdaycalendar", "recarray", "record", "chararray", "frombuffer"),
-        *("from_dlpack", "broadcast"),
-        *("array2string", "array_repr", "array_str", "lib"),
-        *(name.__name__ for name in WRITING_FUNCTIONS),
-    )
-)
-_PURE_MODULES = (
-    *(np, np.linalg, np.fft, np.polynomial.polynomial, np.polynomial.legendre),
-    *(np.polynomial.chebyshev, np.polynomial.hermite, np.polynomial.hermite_e),
-    *(np.polynomial.laguerre, np.polynomial.polyutils),
-)
-PURE_NUMPY: Final[frozenset[Any]] = frozenset(
-    value
-    for module in _PURE_MODULES
-    for name, value in vars(module).items()
-    if not name.startswith("_")
-    and name not in _NOT_PURE
-    and callable(value)
-    and not isinstance(value, type)
-    and not isinstance(value, types.ModuleType)
-) | {np.lib.stride_tricks.sliding_window_view, np.lib.stride_tricks.as_strided}
-"""NumPy functions whose result depends on their arguments alone and that write nothing."""
-
-_PURE_LIBRARIES: Final = tuple(
-    f"scipy.{name}"
-    for name in (
-        *("linalg.", "fft.", "fftpack.", "special.", "signal.", "ndimage.", "interpolate."),
-        *("spatial.distance", "integrate._quadrature"),
-    )
-)
-_WRITING_KEYWORDS: Final = frozenset(
-    ("out", "output", "overwrite_a", "overwrite_b", "overwrite_x", "overwrite_ab", "overwrite_data")
-)
-
-
-def is_pure_library(fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
-    """Whether an installed function depends on its arguments alone, and writes none of them.
-
-    A positional True might mean that an argument may be overwritten.
-    """
-    module = getattr(fn, "__module__", None)
-    if isinstance(fn, type) or not (isinstance(module, str) and module.startswith(_PURE_LIBRARIES)):
-        return False
-    writes = any(kwargs.get(name) is not None for name in _WRITING_KEYWORDS & kwargs.keys())
-    return not writes and not any(arg is True for arg in args)
-
-
-OPERATORS: Final = frozenset(
-    fn for name, fn in vars(operator).items() if not name.startswith("_") and callable(fn)
-) - frozenset((*INPLACE.values(), operator.setitem, operator.delitem, operator.call))
-MATH: Final[frozenset[Any]] = frozenset(
-    fn for module in (math, cmath) for fn in vars(module).values() if callable(fn)
-)
-NUMBERS: Final[frozenset[Any]] = frozenset((abs, round, divmod, pow, float, int, complex))
-"""Builtins that are operations when they get a traced number."""
-
-PURE_BUILTINS: Final[frozenset[Any]] = frozenset(
-    (
-        *(len, range, enumerate, zip, min, max, sum, sorted, reversed, any, all, list, tuple),
-        *(dict, set, frozenset, str, repr, format, ascii),
-        *(isinstance, issubclass, callable, hasattr),
-        *(getattr, iter, next, map, filter, bool, slice, chr, ord, hash, type, object, bytes),
-        *(staticmethod, classmethod, property, functools.reduce, functools.partial),
-        *NUMBERS,
-        *OPERATORS,
-        *(kind for kind in vars(itertools).values() if isinstance(kind, type)),
-        *(
-            kind
-            for kind in vars(builtins).values()
-            if isinstance(kind, type) and issubclass(kind, BaseException)
-        ),
-    )
-)
-"""Builtins that neither write nor see anything but their arguments."""
-
-
-SCALAR_FUNCTIONS: Final[frozenset[Any]] = OPERATORS | MATH | NUMBERS | {min, max}
-"""What Python numbers are computed with, by Python."""
-
-
-def is_scalar_function(fn: Any) -> bool:
-    """Whether a call on Python numbers is Python's own arithmetic."""
-    if type(fn) is MethodCall or type(fn) is AttributeCall:
-        return True
-    try:
-        return fn in SCALAR_FUNCTIONS
-    except TypeError:
-        return False
-
-
-def is_pure(fn: Any) -> bool:
-    """Whether a host call depends on its arguments alone and writes nothing."""
-    if type(fn) is MethodCall:
-        return fn.name in PURE_METHODS
-    if type(fn) is AttributeCall:
-        return fn.name in PURE_ATTRIBUTES
-    if type(fn) is UfuncMethod:
-        return fn.name != "at"
-    if type(fn) is IndexBuilder or type(fn) is FlagOf:
-        return True
-    try:
-        return (
-            isinstance(fn, np.ufunc)
-            or fn in PURE_NUMPY
-            or fn in OPERATORS
-            or fn in NUMBERS
-            or fn in MATH
-            or fn is np.array
-            or (isinstance(fn, type) and issubclass(fn, np.generic))
-        )
-    except TypeError:
-        return False
-
-
-def out_arguments(fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any]:
-    """The arrays that a call is told to put its results into."""
-    out = kwargs.get("out")
-    if out is None and isinstance(fn, np.ufunc):
-        out = args[fn.nin :]
-    return [target for target in (out if type(out) is tuple else (out,)) if target is not None]
-
-
-def written_argument(fn: Any) -> int | None:
-    """The number of the argument that a known writer writes; None for other callables."""
-    if type(fn) is MethodCall:
-        return 0 if fn.name in WRITING_METHODS else None
-    if type(fn) is UfuncMethod:
-        return 0 if fn.name == "at" else None
-    try:
-        return 0 if fn in WRITING_FUNCTIONS or fn in OUT_OF_PLACE or fn is SETITEM else None
-    except TypeError:
-        return None
+    return of(fn).view

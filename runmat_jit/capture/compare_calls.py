@@ -49,7 +49,7 @@ def verified_call(function: CapturedFunction, args: tuple[Any, ...], kwargs: dic
 def has_trace(function: CapturedFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether calls like this one may be repeated without Python."""
     record = function.record_of(args, kwargs)
-    return record is not None and bool(record.root.outcomes) and not record.draws
+    return record is not None and bool(record.root.outcomes) and not record.ordered
 
 
 def compare(expected: Any, found: Any, what: str) -> None:

@@ -108,9 +108,14 @@ def tuples_and_dataclasses(x):
     moved = point._replace(y=x * 2)
     state = State(x * 2, names=["a"])
     nested = Outer(dataclasses.replace(state, speed=float(x[0])), (x, 1))
+    return moved, moved._asdict(), state, nested, Point._make([1, x[0]])
+
+
+def as_dicts(x):
+    nested = Outer(State(x * 2, names=["a"]), (x, 1))
     taken = dataclasses.asdict(nested)
     taken["inner"]["position"][0] = 9
-    return moved, moved._asdict(), state, nested, taken, Point._make([1, x[0]])
+    return nested, taken, dataclasses.asdict(Outer(nested.inner, (x,)))["parts"]
 
 
 def own_objects(x):
@@ -198,6 +203,10 @@ def test_copies_with_changes_need_no_python():
         return changed, called, copy.replace(Point(x, 1), y=x * 2), pair.first, pair.second
 
     check(fn, vector, seeds=SEEDS, replayed=True)
+
+
+def test_dicts_of_dataclasses_are_copies():
+    check(as_dicts, vector, seeds=SEEDS)
 
 
 @pytest.mark.parametrize("fn", [counters, members], ids=lambda fn: fn.__name__)

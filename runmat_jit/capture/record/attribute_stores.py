@@ -9,13 +9,12 @@ from runmat_jit.capture.record import host_calls
 from runmat_jit.capture.record.outside import is_constant
 from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.replay.plain_objects import in_class, is_plain_object
-from runmat_jit.capture.tape.call_forms import MethodCall
+from runmat_jit.capture.tape.call_forms import SETATTR
 from runmat_jit.capture.tape.values import TEXT
 
 if TYPE_CHECKING:
     from runmat_jit.capture.record.hooks import Hooks
 
-STORE: Final = MethodCall("__setattr__", draws=True, sure=True, tells=True)
 LIMIT: Final = 16
 """Instances of a class up to which a replay compares each with each."""
 
@@ -39,7 +38,7 @@ def store(hooks: Hooks, obj: Any, name: str, value: Any) -> bool:
     key, source = ("stores", id(kind), name), f"how a {kind.__name__} stores {name}"
     outside.read(key, lambda _slots: stores_by_itself(kind, name), True, source)
     outside.apart(obj, others)
-    host_calls.run_host(tracer, STORE, (obj, name, value), {}, writes=True)
+    host_calls.run_host(tracer, SETATTR, (obj, name, value), {}, writes=True)
     outside.changed[id(obj)] = obj
     outside.memo["attribute", id(obj), name] = value
     return True

@@ -9,9 +9,8 @@ from runmat_jit.capture.record import flags, generators
 from runmat_jit.capture.record.outside import is_constant
 from runmat_jit.capture.record.traced import Traced, TracedMethod
 from runmat_jit.capture.replay.plain_objects import in_class, is_computed, runs_code
-from runmat_jit.capture.replay.streams import WRITERS, StreamMethod, is_stream
 from runmat_jit.capture.tape.pytree import is_namedtuple
-from runmat_jit.capture.tape.values import ARRAY, is_random_state
+from runmat_jit.capture.tape.values import ARRAY, is_random_state, is_standard
 
 if TYPE_CHECKING:
     from runmat_jit.capture.record.hooks import Hooks
@@ -27,13 +26,7 @@ def read(hooks: Hooks, obj: Any, name: str) -> Any:
     """``obj.name``."""
     kind, tracer = type(obj), hooks.tracer
     if kind is Traced:
-        if name.startswith("__array_") and not tracer.passive:
-            return getattr(tracer.leak(obj, f"its {name}"), name)
-        if name == "__hash__" and obj._rm_kind == ARRAY:
-            return None
-        if name in ("flags", "base") and obj._rm_kind == ARRAY and not tracer.passive:
-            return flags.read(obj, name)
-        return getattr(obj, name)
+        return of_traced(hooks, obj, name)
     if kind is TracedMethod or tracer.passive:
         return getattr(obj, name)
     if kind is types.ModuleType:
@@ -59,6 +52,18 @@ def read(hooks: Hooks, obj: Any, name: str) -> Any:
     if isinstance(value, _MUTABLE) or own_name:
         tracer.effect("outside-object", f"{name} of a {kind.__name__} is read")
     return value
+
+
+def of_traced(hooks: Hooks, obj: Traced, name: str) -> Any:
+    """An attribute of a traced value."""
+    if name == "__hash__" and obj._rm_kind == ARRAY:
+        return None
+    if hooks.tracer.passive:
+        return getattr(obj, name)
+    if name.startswith("__array_"):
+        return getattr(hooks.tracer.leak(obj, f"its {name}"), name)
+    is_fact = name in ("flags", "base") and obj._rm_kind == ARRAY
+    return flags.read(obj, name) if is_fact else getattr(obj, name)
 
 
 def read_or(hooks: Hooks, obj: Any, name: str, default: Any) -> Any:
@@ -113,8 +118,8 @@ def of_container(hooks: Hooks, obj: Any, name: str) -> Any:
 def of_outside(hooks: Hooks, obj: Any, name: str) -> Any:
     """An attribute of an outside object: properties are followed, the rest is read, once."""
     kind, tracer = type(obj), hooks.tracer
-    if name in WRITERS and is_stream(obj):
-        return StreamMethod(obj, name)
+    if name in ("write", "flush") and is_standard(obj):
+        return getattr(obj, name)
     found = in_class(kind, name)
     if isinstance(found, property) and found.fget is not None:
         return of_property(hooks, obj, name)

@@ -21,9 +21,7 @@ from runmat_jit.capture.tape.lines import call_at
 from runmat_jit.capture.tape.values import GENERIC, is_number
 
 _PLAIN: Final = (bool, int, float, complex, str, bytes, type(None), type, np.dtype, enum.Enum)
-_REDUCTIONS: Final[frozenset[Any]] = frozenset(
-    (np.prod, np.sum, np.max, np.min, np.mean, np.round, np.around, np.isscalar, np.sign)
-)
+_REDUCTIONS: Final = (np.prod, np.sum, np.max, np.min, np.mean, np.round, np.around, np.isscalar)
 """Functions that give a number for the numbers of a tuple."""
 NO_CONSTANT: Final = object()
 
@@ -60,14 +58,12 @@ def fold(recording: Recording, fn: Any, args: tuple[Any, ...], kwargs: Mapping[s
 
 def folds(fn: Any) -> bool:
     """Whether a callable is pure, and makes numbers of numbers."""
-    if isinstance(fn, (np.ufunc, MethodCall, AttributeCall)):
-        return callables.is_pure(fn)
     if isinstance(fn, type):
         return issubclass(fn, (np.number, int, float, complex))
-    try:
-        return fn in callables.SCALAR_FUNCTIONS or fn in _REDUCTIONS
-    except TypeError:
-        return False
+    callee = callables.of(fn)
+    if isinstance(fn, (np.ufunc, MethodCall, AttributeCall)):
+        return callee.pure
+    return callee.pure and (callee.follow == "scalar" or any(fn is each for each in _REDUCTIONS))
 
 
 def is_fixed(value: Any) -> bool:

@@ -6,21 +6,17 @@ at; comparisons of traced values inside (in a heap, a sorted list) are Python's 
 
 from __future__ import annotations
 
-import bisect
-import copy
 import dataclasses
 import enum
-import heapq
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
+from runmat_jit.capture import callables
 from runmat_jit.capture.record.host_calls import run_effect
 from runmat_jit.capture.record.release import slots_of
-from runmat_jit.capture.record.traced import Traced
-from runmat_jit.capture.tape.pytree import Structure, is_namedtuple, is_plain_dataclass
-from runmat_jit.capture.tape.values import ARRAY, CONSTANTS
+from runmat_jit.capture.tape.pytree import Structure, is_plain_dataclass
 
 if TYPE_CHECKING:
     from runmat_jit.capture.record.hooks import Hooks
@@ -28,25 +24,9 @@ if TYPE_CHECKING:
 Args = tuple[Any, ...]
 Kwargs = Mapping[str, Any]
 
-CLASSES: Final[frozenset[Any]] = frozenset(
-    (deque, defaultdict, OrderedDict, Counter, SimpleNamespace)
-)
 _FACTORIES: Final = (list, dict, set, tuple, int, float, complex, str, bool, None)
-_WRITERS: Final[frozenset[Any]] = frozenset(
-    (heapq.heappush, heapq.heappop, heapq.heapify, heapq.heappushpop, heapq.heapreplace)
-) | {bisect.insort, bisect.insort_left}
-_READERS: Final[frozenset[Any]] = frozenset(
-    (heapq.nlargest, heapq.nsmallest, bisect.bisect, bisect.bisect_left)
-)
 _METHODS: Final = frozenset((Counter.most_common, Counter.elements, Counter.total))
 _OF_TUPLES: Final = frozenset(("_replace", "_asdict", "_make"))
-FUNCTIONS: Final[frozenset[Any]] = _WRITERS | _READERS
-REPLACERS: Final[frozenset[Any]] = frozenset(
-    (dataclasses.replace, getattr(dataclasses, "_replace", dataclasses.replace))
-)
-"""Of dataclasses; the second is the ``__replace__`` that they have from Python 3.13 on."""
-COPY_REPLACE: Final[Any] = getattr(copy, "replace", object())
-"""The function that calls ``__replace__``, from Python 3.13 on."""
 
 
 def make(hooks: Hooks, cls: type, args: Args, kwargs: Kwargs) -> Any:
@@ -84,14 +64,14 @@ def counted(hooks: Hooks, args: Args) -> Any:
     return hooks.tracer.own(Counter([hooks.hashed(item) for item in given]))
 
 
-def call(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def call_on_list(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """A function of ``heapq`` or ``bisect`` on a list, which it may change."""
-    target = args[0] if args else None
-    if fn in _WRITERS and not (type(target) is list and hooks.tracer.may_change(target)):
+    writes = callables.of(fn).writes is not None
+    if writes and not (args and type(args[0]) is list and hooks.tracer.may_change(args[0])):
         return run_effect(hooks.tracer, fn, args, kwargs, "it may change what lies outside")
-    seen = args if fn in _WRITERS else tuple(map(hooks.given, args))
+    seen = args if writes else tuple(map(hooks.given, args))
     made = fn(*seen, **{name: hooks.given(value) for name, value in kwargs.items()})
-    return hooks.fresh(made) if fn in _READERS and type(made) is list else made
+    return made if writes or type(made) is not list else hooks.fresh(made)
 
 
 def is_method(hooks: Hooks, fn: Any, args: Args) -> bool:
@@ -104,35 +84,15 @@ def is_method(hooks: Hooks, fn: Any, args: Args) -> bool:
     return issubclass(kind, tuple) and getattr(found, "__func__", found) is fn
 
 
-def replaced(hooks: Hooks, args: Args, kwargs: Kwargs) -> Any:
+def replaced(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """``dataclasses.replace``: the class is called with an object's fields, and with others."""
-    (instance,) = args
-    fields = dataclasses.fields(instance)
-    if not all(field.init for field in fields):
-        return run_effect(hooks.tracer, dataclasses.replace, args, kwargs, "fields without init")
+    instance: Any = args[0] if len(args) == 1 else None
+    plain = dataclasses.is_dataclass(instance) and not isinstance(instance, type)
+    fields = dataclasses.fields(instance) if plain else ()
+    if not all(field.init for field in fields) or not plain or hasattr(instance, "__replace__"):
+        return run_effect(hooks.tracer, fn, args, kwargs, "fields without init")
     given = {field.name: hooks.attr(instance, field.name) for field in fields}
     return hooks.call(type(instance), **{**given, **kwargs})
-
-
-def taken_apart(hooks: Hooks, value: Any) -> Any:
-    """``dataclasses.asdict``: containers made anew, everything else copied."""
-    kind = type(value)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        names = [field.name for field in dataclasses.fields(value)]
-        return hooks.fresh({n: taken_apart(hooks, hooks.attr(value, n)) for n in names})
-    if is_namedtuple(value):
-        return kind(*[taken_apart(hooks, item) for item in value])
-    if kind is list or kind is tuple:
-        made = kind([taken_apart(hooks, item) for item in hooks.shadowed(value)])
-        return made if kind is tuple else hooks.fresh(made)
-    if kind is dict:
-        pairs = hooks.shadowed(value).items()
-        return hooks.fresh({key: taken_apart(hooks, item) for key, item in pairs})
-    if kind is Traced:
-        return copy.deepcopy(value) if value._rm_kind == ARRAY else value
-    if isinstance(value, CONSTANTS):
-        return value
-    return run_effect(hooks.tracer, copy.deepcopy, (value,), {}, "a copy of an object")
 
 
 def is_plain_enum(cls: Any) -> bool:

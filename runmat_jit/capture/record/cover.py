@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from runmat_jit.capture import callables
+from runmat_jit.capture import operators
 from runmat_jit.capture.record import lengths, views
 from runmat_jit.capture.record.concrete import concrete_integer, concrete_key
 from runmat_jit.capture.record.recording import Recording
@@ -48,8 +48,8 @@ def cover(
         return cover_setitem(recording, args)
     if any(type(arg) is Traced and arg._rm_kind == TEXT for arg in args):
         return None
-    inplace = callables.OUT_OF_PLACE.get(fn) if isinstance(fn, type(call_forms.GETITEM)) else None
-    row = callables.row_for(fn if inplace is None else inplace)
+    inplace = operators.OUT_OF_PLACE.get(fn) if isinstance(fn, type(call_forms.GETITEM)) else None
+    row = operators.row_for(fn if inplace is None else inplace)
     if row is None or row.bind is None:
         return None
     if row.kind == "create":

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from runmat_jit.capture import callables
+from runmat_jit.capture import operators
 from runmat_jit.capture.record import elements, escape_barrier, views
 from runmat_jit.capture.record.concrete import MISS
 from runmat_jit.capture.record.cover import Covered, cover, finish, scalar_operand
@@ -92,7 +92,7 @@ def attempt(
 def literal(
     recording: Recording, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> tuple[bool, Any]:
-    """Defer a call on constants alone that gives an array: whether it was, and the traced result."""
+    """Defer a call on constants that gives an array: whether it was, and the traced result."""
     plan = None if recording.immediate else cover_literal(recording, fn, args, kwargs)
     if plan is None:
         return MISS
@@ -105,13 +105,13 @@ def literal(
 def spelled(recording: Recording, fn: np.ufunc, args: tuple[Any, ...]) -> Any:
     """The operator, where a real NumPy scalar before a traced value has made a ufunc of it."""
     real = any(type(arg) is not Traced and isinstance(arg, np.generic) for arg in args)
-    return callables.OPERATOR_OF.get(fn, fn) if real and recording.lines.at_operator() else fn
+    return operators.OPERATOR_OF.get(fn, fn) if real and recording.lines.at_operator() else fn
 
 
 def augmented(recording: Recording, fn: Any, lhs: np.generic, rhs: Any) -> Any:
     """An augmented assignment to a real NumPy scalar, which may warn: at the user's line."""
     if type(rhs) is Traced:
-        return recording.call(callables.OUT_OF_PLACE[fn], (lhs, rhs), {})
+        return recording.call(operators.OUT_OF_PLACE[fn], (lhs, rhs), {})
     return call_at(recording.here(), fn, (lhs, rhs), {})
 
 
@@ -158,7 +158,7 @@ def pattern_of(recording: Recording, fn: Any, plan: Covered) -> Pattern:
     """How the call is deferred."""
     row, result = plan.row, plan.result
     if row.events and not result.type.shape and is_scalar_arithmetic(fn, plan):
-        row = callables.scalar_row(row.name, fn)
+        row = operators.scalar_row(row.name, fn)
     strides = layout(recording, plan)
     if strides is None or recording.immediate:
         strides = ask_numpy(recording, fn, plan)
@@ -243,7 +243,7 @@ def is_scalar_arithmetic(fn: Any, plan: Covered) -> bool:
     It does where an operator's operands need no other dtype than a scalar among them has.
     """
     operands = plan.bound.operands
-    if not callables.is_operator(fn) or plan.bound.params or plan.out is not None:
+    if not operators.is_operator(fn) or plan.bound.params or plan.out is not None:
         return False
     if any((type(x) is Traced and x._rm_kind == ARRAY) or type(x) is np.ndarray for x in operands):
         return False
@@ -260,7 +260,7 @@ def ask_numpy(recording: Recording, fn: Any, plan: Covered) -> tuple[int, ...]:
     """Run NumPy's operation on the real values, for its layout, or its events and exceptions."""
     operands = tuple([recording.raw(operand) for operand in plan.bound.operands])
     if recording.immediate:
-        own = callables.is_operator(fn) and not plan.bound.params
+        own = operators.is_operator(fn) and not plan.bound.params
         operation = fn if own else plan.row.numpy
         made = call_at(recording.here(), operation, operands, plan.bound.params)
     else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import logging
 import types
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +12,6 @@ import numpy as np
 from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.traced import CONSTANT, Traced, TracedMethod
 from runmat_jit.capture.replay.plain_objects import is_plain_object
-from runmat_jit.capture.replay.streams import is_stream
 from runmat_jit.capture.shapes.families import Symbols
 from runmat_jit.capture.tape.entries import Nest, Ref
 from runmat_jit.capture.tape.pytree import (
@@ -37,15 +35,13 @@ from runmat_jit.capture.tape.values import (
     is_opaque,
     is_opaque_scalar,
     is_random_state,
+    is_stream,
     is_traceable,
     steps_of,
 )
 
 _PLAIN = frozenset((bool, int, float, str, type(None)))
 _SIMPLE = frozenset((int, float, bool, str, type(None), np.ndarray, np.dtype, type))
-
-
-_BY_SLOT = (types.FunctionType, logging.Logger)
 
 
 class Encoder:
@@ -156,7 +152,9 @@ class Encoder:
         if kind is TracedMethod or is_bound(value):
             raise Unencodable("a bound method")
         slot = self.recording.slot_of(value)
-        if slot is not None and (kind in _BY_SLOT or is_stream(value) or is_plain_object(value)):
+        if slot is not None and (
+            kind is types.FunctionType or is_stream(value) or is_plain_object(value)
+        ):
             return Ref(slot)
         if isinstance(value, CONSTANTS):
             return value

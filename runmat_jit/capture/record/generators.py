@@ -6,20 +6,20 @@ by the slot that holds it, never by its numbers. What reads or sets a state is a
 
 from __future__ import annotations
 
-import sys
 import types
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from runmat_jit.capture import callables
+from runmat_jit.capture.callables import Callee
 from runmat_jit.capture.record import host_calls
 from runmat_jit.capture.record.concrete import concrete_integer
 from runmat_jit.capture.record.encoder import holds_traced
 from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.tape.call_forms import MethodCall
-from runmat_jit.capture.tape.entries import Call as Op
-from runmat_jit.capture.tape.values import ARRAY, is_random_state
+from runmat_jit.capture.tape.values import ARRAY
 
 if TYPE_CHECKING:
     from runmat_jit.capture.record.hooks import Hooks
@@ -27,37 +27,13 @@ if TYPE_CHECKING:
 Args = tuple[Any, ...]
 Kwargs = Mapping[str, Any]
 
-_NO_DRAWS: Final = frozenset(("get_state", "set_state", "tomaxint"))
-_OF_SEEDS: Final = frozenset(("spawn", "generate_state", "random_raw", "advance", "jumped"))
-_SAME_SHAPE: Final = frozenset(("shuffle", "permutation", "permuted"))
-"""Methods that succeed for every array: they look at no number."""
 
-
-def makes(fn: Any) -> bool:
-    """Whether a function makes a generator of its arguments alone, or of fresh entropy."""
-    if "numpy.random" not in sys.modules:  # it takes a while to load
-        return False
-    return fn is np.random.default_rng or (isinstance(fn, type) and is_random_state(fn))
-
-
-def changes_the_global_state(fn: Any) -> bool:
-    """Whether it is a function of ``numpy.random`` that is no method of its generator."""
-    if "numpy.random" not in sys.modules:
-        return False
-    return any(fn is known for known in (np.random.seed, np.random.ranf, np.random.sample))
-
-
-def is_draw(owner: Any, name: str) -> bool:
-    """Whether a method of a generator is one that a replay may call again."""
-    if type(owner) in (np.random.Generator, np.random.RandomState):
-        return not name.startswith("_") and name not in _NO_DRAWS
-    return name in _OF_SEEDS
-
-
-def draws(calls: Iterable[Op]) -> bool:
-    """Whether calls of a tape advance a generator."""
-    functions = [call.fn for call in calls]
-    return any(changes_the_global_state(fn) or getattr(fn, "draws", False) for fn in functions)
+def of_method(owner: Any, name: str) -> Callee:
+    """Facts of a method of a generator, or of what generators are made of."""
+    draws = type(owner) in (np.random.Generator, np.random.RandomState)
+    if draws and name.startswith("_"):
+        return callables.EFFECT
+    return callables.method("Generator" if draws else "BitGenerator", name)
 
 
 def read(hooks: Hooks, obj: Any, name: str) -> Any:
@@ -71,7 +47,7 @@ def read(hooks: Hooks, obj: Any, name: str) -> Any:
 def call(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """Make a generator, or draw from NumPy's global one by a function of the module."""
     args, named = seen(hooks, args, kwargs)
-    return host_calls.run_host(hooks.tracer, fn, args, named, writes=changes_the_global_state(fn))
+    return host_calls.run_host(hooks.tracer, fn, args, named, writes=callables.of(fn).ordered)
 
 
 def call_method(
@@ -80,7 +56,8 @@ def call_method(
     """A method of a generator: a draw, or an effect."""
     owner: Any = fn.__self__
     name, tracer = fn.__name__, hooks.tracer
-    if not is_draw(owner, name) or tracer.slot_of(fn) is not None:
+    callee = of_method(owner, name)
+    if not callee.ordered or tracer.slot_of(fn) is not None:
         return effect(hooks, fn, args, kwargs)
     args, named = seen(hooks, args, kwargs)
     written = (named.get("out"), args[0] if args and name == "shuffle" else None)
@@ -89,7 +66,8 @@ def call_method(
     if tracer.slot_of(owner) is None:  # the method, or the object, never changes
         key = ("generator", id(owner))
         tracer.outside.read(key, lambda _slots: owner, owner, "a generator")
-    method = MethodCall(name, draws=True, sure=is_sure(name, args, named))
+    cannot_raise = has_fixed_numbers(args, named, but_first=callee.cannot_raise is True)
+    method = MethodCall(name, ordered=True, cannot_raise=cannot_raise)
     return host_calls.run_host(tracer, method, (owner, *args), named, writes=True)
 
 
@@ -103,10 +81,10 @@ def seen(hooks: Hooks, args: Args, kwargs: Kwargs) -> tuple[Args, dict[str, Any]
     return found, named
 
 
-def is_sure(name: str, args: Args, kwargs: Kwargs) -> bool:
-    """Whether a draw that succeeded once does so for all values of its arguments."""
+def has_fixed_numbers(args: Args, kwargs: Kwargs, *, but_first: bool) -> bool:
+    """Whether a draw gets no traced value that it may refuse; a first array it may only shuffle."""
     others = [value for key, value in kwargs.items() if key != "out"]
-    if name in _SAME_SHAPE and args and is_array(args[0]):
+    if but_first and args and is_array(args[0]):
         args = args[1:]
     return not holds_traced((*args, *others))
 

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from runmat_jit.capture import callables
 from runmat_jit.capture.record import (
     attribute_stores,
     attributes,
     calls,
     deferral,
-    environment,
     escape_barrier,
+    ordered,
     texts,
 )
 from runmat_jit.capture.record.encoder import holds_traced
@@ -117,7 +118,7 @@ class Hooks(HookBase):
                 self.tracer.effect("outside-item", f"an item of a {type(obj).__name__}")
             return self.adopted(obj[self.hashed(key)])
         if obj is os.environ:
-            environment.read(self, key)
+            ordered.read(self, os.environ.get, (key,), {})
             return obj[key]
         if (getter := self.special(obj, "__getitem__")) is not None:
             return calls.call(self, getter, (obj, key), {})
@@ -280,7 +281,7 @@ class Hooks(HookBase):
             found = self.tracer.operator(operator.contains, (rhs, lhs))
             return found if op == "in" else not found
         if op in ("in", "not in") and rhs is os.environ and not self.tracer.passive:
-            environment.read(self, lhs)
+            ordered.read(self, os.environ.get, (lhs,), {})
         if op == "eq":
             return lhs == rhs
         if op == "ne":
@@ -358,6 +359,8 @@ class Hooks(HookBase):
             if isinstance(value, types.FunctionType) and self.is_rewritten(value):
                 return value
             return lambda *args, **kwargs: self.call(value, *args, **kwargs)
+        if type(value) is types.BuiltinFunctionType and calls.does_more(value):
+            return lambda *args, **kwargs: self.call(value, *args, **kwargs)
         seen = self.shadowed(value)
         if isinstance(seen, (list, tuple, dict)):
             return seen
@@ -370,7 +373,7 @@ class Hooks(HookBase):
 
     def called(self, value: Any) -> Any:
         """An argument of a builtin that calls it: what makes text is followed, too."""
-        if any(value is fn for fn in (*texts.MAKERS, ord)):
+        if callables.of(value).follow in ("text", "number as text"):
             return lambda *args, **kwargs: self.call(value, *args, **kwargs)
         return self.given(value)
 

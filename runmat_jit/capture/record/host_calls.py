@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from runmat_jit.capture import callables
-from runmat_jit.capture.record import lengths, result_laws
+from runmat_jit.capture.record import lengths
 from runmat_jit.capture.record.branches import branch
-from runmat_jit.capture.record.cannot_raise import is_sure
 from runmat_jit.capture.record.recording import Recording
+from runmat_jit.capture.record.result_shape import result_shape
 from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.replay import raised
 from runmat_jit.capture.replay.resume import placed_structure, structure_of
@@ -46,21 +46,26 @@ LIST_LIMIT = 200
 
 def run(recording: Recording, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """Run a call that is not deferred: scalar arithmetic, a pure host call, a writer, an effect."""
-    if not kwargs and (
-        (scalars_only(args) and callables.is_scalar_function(fn)) or is_conversion(fn, args)
-    ):
+    callee = callables.of(fn)
+    if not kwargs and (is_scalar_call(fn, callee, args) or is_conversion(fn, args)):
         return run_scalar(recording, fn, args)
-    if type(fn) is call_forms.TextMethod:
-        return run_host(recording, fn, args, kwargs, writes=False)
-    written = callables.written_argument(fn)
-    if written is None and not callables.is_pure(fn):
+    writes = callee.writes is not None
+    if not (writes or callee.pure):
         return run_effect(recording, fn, args, kwargs, "what it does is not known")
     if too_long(fn, args):
         return run_effect(recording, fn, args, kwargs, f"a list of more than {LIST_LIMIT} numbers")
-    targets = callables.out_arguments(fn, args, kwargs)
+    targets = out_arguments(fn, args, kwargs)
     if any(type(target) is not Traced or target._rm_kind != ARRAY for target in targets):
         return run_effect(recording, fn, args, kwargs, "the result goes to an unknown array")
-    return run_host(recording, fn, args, kwargs, writes=written is not None or bool(targets))
+    return run_host(recording, fn, args, kwargs, writes=writes or bool(targets))
+
+
+def out_arguments(fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any]:
+    """The arrays that a call is told to put its results into."""
+    out = kwargs.get("out")
+    if out is None and isinstance(fn, np.ufunc):
+        out = args[fn.nin :]
+    return [target for target in (out if type(out) is tuple else (out,)) if target is not None]
 
 
 def too_long(fn: Any, args: tuple[Any, ...]) -> bool:
@@ -68,8 +73,11 @@ def too_long(fn: Any, args: tuple[Any, ...]) -> bool:
     return fn == call_forms.TOLIST and bool(args[0].size > LIST_LIMIT)
 
 
-def scalars_only(args: tuple[Any, ...]) -> bool:
-    """Whether the operands are Python numbers, traced ones among them."""
+def is_scalar_call(fn: Any, callee: callables.Callee, args: tuple[Any, ...]) -> bool:
+    """Whether it is Python's own arithmetic on Python numbers, traced ones among them."""
+    of_numbers = isinstance(fn, call_forms.MethodCall | call_forms.AttributeCall)
+    if not (of_numbers or callee.follow == "scalar"):
+        return False
     return any(type(a) is Traced for a in args) and all(
         a._rm_kind == PYTHON if type(a) is Traced else type(a) in (*SCALARS, type(None))
         for a in args
@@ -183,11 +191,10 @@ def run_host(
         known = operands(recording, (*args, *kwargs.values()))
         value, real = tape.resume.result(tape.count, known), list(known.values())
     first = recording.count
-    law = None if recording.symbols is None else result_laws.expected(fn, args, kwargs)
+    law = None if recording.symbols is None else result_shape(fn, args, kwargs)
     result, call.out, call.shape = adopt_in_formulas(recording, value, real, law)
     call.structure = None if call.out is None else structure_of(value)
-    sure = is_sure(fn, args) and has_fixed_items(value)
-    forks = call.structure not in (None, *TEXTS) and not sure
+    forks = call.structure not in (None, *TEXTS) and not is_fixed(fn, args, value)
     call.checked = not forks and call.structure is not None
     call.new_slots = tuple([slot for slot in refs(call.out) if slot >= first])
     if call.shape is None:
@@ -213,9 +220,10 @@ def adopt_in_formulas(
     return result, template, shape if made and result._rm_geometry.shape is shape else None
 
 
-def has_fixed_items(value: Any) -> bool:
-    """Whether the dtype of a result says the same for all values; that of text says its length."""
-    return not isinstance(value, np.ndarray) or value.dtype.kind not in "SUV"
+def is_fixed(fn: Any, args: tuple[Any, ...], value: Any) -> bool:
+    """Whether a result has the same structure for all values; the dtype of text says its length."""
+    has_text = isinstance(value, np.ndarray) and value.dtype.kind in "SUV"
+    return callables.cannot_raise(fn, args) and not has_text
 
 
 def fork(recording: Recording, call: Call, result: Any, value: Any) -> None:

@@ -8,7 +8,7 @@ operands: each call of the program gets new memory.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -100,7 +100,7 @@ def cover_host_call(
     kinds = tuple([each[0].dtype for each in described if each is not None])  # type: ignore[union-attr]  # arrays have one
     quiet = law in _QUIET or not any(kind.kind == "f" for kind in (*kinds, dtype))
     row = ROWS["host_call" if quiet else "reporting_host_call"]
-    params = {"call": HostCall(call, shown(call))}
+    params: dict[str, Hashable] = {"call": HostCall(call, shown(call))}
     result = Result(TensorType(dtype, shape), kinds)
     return Covered(row, Bound(tuple([args[p] for p in places]), params), operands, result, None)
 
@@ -155,7 +155,7 @@ def cover_literal(
     recording: Recording, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Covered | None:
     """A call on constants that gives one new array, as a node without operands."""
-    if not takes_host_calls(recording) or not callables.is_pure(fn):
+    if not takes_host_calls(recording) or not callables.of(fn).pure:
         return None
     frozen_args = frozen_of(args), frozen_of(tuple(kwargs.values()))
     if not all(map(is_fixed, frozen_args)):

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from runmat_jit.capture import callables
 from runmat_jit.capture.array import Array
 from runmat_jit.capture.record import escape_barrier
 from runmat_jit.capture.record.constants import constant
@@ -38,8 +39,6 @@ from runmat_jit.capture.replay.plain_objects import (
     is_plain_metaclass,
     is_plain_object,
 )
-from runmat_jit.capture.replay.repeated import is_repeated
-from runmat_jit.capture.replay.streams import is_standard, is_stream
 from runmat_jit.capture.replay.unspecialized import MARK, is_of_program, is_variable
 from runmat_jit.capture.tape.entries import Read
 from runmat_jit.capture.tape.pytree import Structure, is_namedtuple, take_apart, write_back
@@ -50,6 +49,8 @@ from runmat_jit.capture.tape.values import (
     is_number,
     is_opaque,
     is_random_state,
+    is_standard,
+    is_stream,
     is_traceable,
 )
 
@@ -165,9 +166,9 @@ class Outside:
             return seen, lambda other, _slots: other is value or same(other)
         if kind is types.FunctionType and self.recording.slot_of(value) is None:
             return value, same_function(value)
-        if kind is types.MethodType and not is_repeated(value):
+        if is_followed_method(value):
             return value, same_method(value, self.recording.slot_of(value.__self__))
-        if is_bound(value) and not is_repeated(value):
+        if is_bound(value) and not callables.of(value).ordered:
             self.recording.effect(
                 "outside-object", f"a method of a {type(value.__self__).__name__}"
             )

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from runmat_jit.capture import callables
 from runmat_jit.capture.tape.values import is_number
 
 _FLAGS: Final = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
@@ -36,7 +37,6 @@ _HARMLESS: Final = frozenset(
 )
 _ATTRIBUTES: Final = ("LOAD_ATTR", "LOAD_METHOD")
 """Instructions that read attributes: those of Python's and NumPy's protocols show real memory."""
-_PURE: Final = (abs, len, max, min, range, round, sum, float, int, bool, complex, tuple, zip)
 
 
 def is_followed(fn: types.FunctionType, arguments: Iterable[Any]) -> bool:
@@ -83,7 +83,7 @@ def is_known(value: Any) -> bool:
     """Whether a value from outside does nothing with traced values but what NumPy says."""
     if value is np or value is math or isinstance(value, np.ufunc | np.dtype):
         return True
-    if any(value is known for known in _PURE):
+    if callables.of(value).alone:
         return True
     if isinstance(value, type):
         return issubclass(value, np.generic)

@@ -13,11 +13,10 @@ from runmat_jit.capture.record.shadow_copies import ShadowCopy
 from runmat_jit.capture.record.tracer import Tracer
 from runmat_jit.capture.replay.key import is_constant
 from runmat_jit.capture.replay.plain_objects import is_plain_class, is_plain_object
-from runmat_jit.capture.replay.streams import is_standard
 from runmat_jit.capture.replay.tree import Segment
 from runmat_jit.capture.tape.lines import hide_our_frames
 from runmat_jit.capture.tape.pytree import Structure, is_namedtuple, take_apart, write_back
-from runmat_jit.capture.tape.values import SCALARS, is_number, is_random_state
+from runmat_jit.capture.tape.values import SCALARS, is_number, is_random_state, is_standard
 
 
 class Arguments:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from runmat_jit.capture import callables
 from runmat_jit.capture.record.fullgraph import not_whole
-from runmat_jit.capture.record.generators import draws
-from runmat_jit.capture.record.prints import tells
 from runmat_jit.capture.replay.bailout import Tally
 from runmat_jit.capture.replay.tree import Fork
 from runmat_jit.capture.tape import call_forms
@@ -59,8 +58,8 @@ class Record:
     """So much was done with single numbers that nothing is to be recorded again."""
     given_up: bool = False
     """The call was too long to be kept, and such calls are not worth driving."""
-    draws: bool = False
-    """Whether it drew random numbers, or printed: a second run would do so again."""
+    ordered: bool = False
+    """It made ordered calls, of draws or prints: a second run would make them again."""
 
     def prepare(self, tracer: Tracer) -> None:
         """Have another such call recorded as is known to be best."""
@@ -93,7 +92,7 @@ class Record:
         """See what NumPy itself does in what was noted."""
         calls = [entry for entry in noted if type(entry) is Call]
         self.host_calls = host_calls(noted)
-        self.draws = draws(calls) or tells(calls)
+        self.ordered = any(callables.of(call.fn).ordered for call in calls)
 
     @property
     def is_plain(self) -> bool:
@@ -169,7 +168,7 @@ def is_position(key: Any, numbers: set[int]) -> bool:
 
 def is_host_call(op: Call) -> bool:
     """Whether NumPy computes it; views and Python's own arithmetic are nobody's work."""
-    if getattr(op.fn, "tells", False):
+    if op.fn is call_forms.SETATTR:
         return False
     if op.fn is call_forms.GETITEM or op.fn is call_forms.SETITEM:
         return bool(refs(op.args[1]))  # by arrays; other keys are views and elements

@@ -16,7 +16,6 @@ from typing import Any
 from runmat_jit.capture.record.flags import TracedFlags
 from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.traced import Traced, TracedMethod
-from runmat_jit.capture.replay.streams import StreamMethod
 from runmat_jit.capture.source.hook_calls import RUNTIME
 from runmat_jit.capture.tape.pytree import is_namedtuple, is_plain_dataclass
 
@@ -39,8 +38,6 @@ class Release:
             return value
         if kind is TracedFlags:
             return self.recording.value(value._rm_value).flags
-        if kind is StreamMethod:
-            return value.real
         if kind is TracedMethod:
             return getattr(self.recording.value(value.__self__), value.__name__)
         found = self.done.get(id(value))

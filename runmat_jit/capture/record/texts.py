@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from runmat_jit.capture.callables import is_installed
 from runmat_jit.capture.record import host_calls
 from runmat_jit.capture.record.encoder import children_of, holds_traced
-from runmat_jit.capture.record.libraries import is_library
 from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.source.hook_base import CONVERSIONS
 from runmat_jit.capture.tape import call_forms
@@ -25,10 +25,6 @@ if TYPE_CHECKING:
     from runmat_jit.capture.record.hooks import Hooks
     from runmat_jit.capture.record.tracer import Tracer
 
-MAKERS: Final[frozenset[Any]] = frozenset((str, repr, ascii, format))
-"""Builtins that make text of anything."""
-OF_ARRAYS: Final[frozenset[Any]] = frozenset((np.array2string, np.array_repr, np.array_str))
-"""NumPy's functions whose text depends on its print options."""
 _BY_LOCALE: Final = "n"
 _PLAIN: Final = frozenset((str, bytes, int, float, complex, bool, type(None), range, Traced))
 
@@ -121,7 +117,7 @@ def has_plain_text(tracer: Tracer, value: Any, depth: int = 0) -> bool:
         return False
     known = kind in (tuple, list, dict) or tracer.slot_of(value) is None
     methods = [getattr(kind, name) for name in ("__str__", "__repr__", "__format__")]
-    own = any(type(m) is types.FunctionType and not is_library(m) for m in methods)
+    own = any(type(m) is types.FunctionType and not is_installed(m) for m in methods)
     return (
         known
         and not own

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from runmat_jit.capture import callables
+from runmat_jit.capture import operators
 from runmat_jit.capture.record import (
     batches,
     branches,
@@ -171,7 +171,7 @@ class Tracer(Recording):
 
     def inplace(self, fn: Any, target: Traced, other: Any) -> Any:
         """An augmented assignment: into the array, or a new scalar."""
-        made = callables.inplace_of(fn) if target._rm_kind == ARRAY else fn
+        made = operators.inplace_of(fn) if target._rm_kind == ARRAY else fn
         return self.call(made, (target, other), NOTHING)
 
     def getitem(self, value: Traced, key: Any) -> Any:

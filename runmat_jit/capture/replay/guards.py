@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from runmat_jit.capture.replay.repeated import is_repeated
+from runmat_jit.capture import callables
 
 Holds = Callable[[Any, list[Any]], bool]
 
 
 def is_followed_method(value: Any) -> bool:
     """Whether a value is a method that reads its object."""
-    return type(value) is types.MethodType and not is_repeated(value)
+    return type(value) is types.MethodType and not callables.of(value).ordered
 
 
 def is_fixed(value: Any) -> bool:
     """Whether an object stays what it is while the program runs, or is asked by parts."""
     named = isinstance(value, tuple) and type(value).__module__ == "sys"
-    return value is os.environ or named or is_repeated(value)
+    return value is os.environ or named or callables.of(value).ordered
 
 
 def same_method(value: types.MethodType, owner: int | None) -> Holds:

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 from runmat_jit.capture.replay.raised import attempt, may_be_caught
 from runmat_jit.capture.replay.resume import Resume
-from runmat_jit.capture.replay.saved_filters import put_back
 from runmat_jit.capture.replay.steps import (
     BatchStep,
     CallStep,
@@ -234,9 +233,6 @@ def replay(root: Fork, slots: list[Any], call: int) -> tuple[Departure | None, A
                         left.raised = number
                     return left, None
                 path.pop()  # nothing has been done: another continuation may go on from here
-            except BaseException:  # Python would leave what it has entered
-                put_back(slots)
-                raise
         else:
             return Departure(fork, outcome, path, done, slots, str(reason), stale), None
 

@@ -16,14 +16,13 @@ from runmat_jit.core.frozen import frozen
 class MethodCall:
     """``value.name(*args)`` as a function of the value; equal by name.
 
-    ``draws``: the value is a random generator, whose state advances; ``sure``: what succeeded once
-    does so for all values of its operands; ``tells``: the value is a logger, which says something.
+    ``ordered``: it changes the value, a random generator or an instance, so that it is called once
+    in its place; ``cannot_raise``: as of :class:`runmat_jit.capture.callables.Callee`.
     """
 
     name: str
-    draws: bool = False
-    sure: bool = False
-    tells: bool = False
+    ordered: bool = False
+    cannot_raise: bool = False
 
     def __call__(self, value: Any, /, *args: Any, **kwargs: Any) -> Any:
         return getattr(value, self.name)(*args, **kwargs)
@@ -120,6 +119,8 @@ TOLIST: Final = method_of("tolist")
 GETITEM: Final = operator.getitem
 
 SETITEM: Final = operator.setitem
+
+SETATTR: Final = MethodCall("__setattr__", ordered=True, cannot_raise=True)
 
 
 def name_of(fn: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import io
 import struct
 import sys
 import types
@@ -119,6 +120,18 @@ def random_states() -> frozenset[type]:
             *(made.MT19937, made.Philox, made.SFC64),
         )
     )
+
+
+def is_stream(value: Any) -> bool:
+    """Whether a value is a stream of text that writes with Python's own methods."""
+    kind: Any = type(value)
+    written = getattr(kind, "write", None) in (io.TextIOWrapper.write, io.StringIO.write)
+    return written and getattr(kind, "flush", None) in (io.TextIOWrapper.flush, io.StringIO.flush)
+
+
+def is_standard(value: Any) -> bool:
+    """Whether it is such a stream that nobody closes: the standard output, or that of errors."""
+    return (value is sys.stdout or value is sys.stderr) and is_stream(value)
 
 
 def is_number(value: Any) -> bool:
