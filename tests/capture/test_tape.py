@@ -72,10 +72,9 @@ def test_a_tape_lists_operations_views_calls_and_marks_in_program_order(tapes):
         "None = iadd(%2, 1)\n"
         "%3 = read global np\n"
         "name sort\n"
-        "flush [(0, None)] -> [(1, False)]\n"
-        "%4 = sort(%2) (host)\n"
+        "%4 = sort(%2)\n"
         "%5 = sum(%1)\n"
-        "flush [(1, None)] -> [(5, True)]\n"
+        "flush [(0, None)] -> [(4, False), (5, True)]\n"
         "free %2\n"
         "return tuple(%4, %5)\n"
     )
