@@ -67,13 +67,13 @@ def clipped(shapes: Shapes, kwargs: Mapping[str, Any]) -> Shape | None:
 
 
 def product(shapes: Shapes, kwargs: Mapping[str, Any]) -> Shape | None:
-    """Shape of a product of vectors and matrices."""
+    """Shape of a product of vectors and matrices that fit together."""
     if len(shapes) != 2 or kwargs:
         return None
     left, right = shapes
     if left is None or right is None or len(left) not in (1, 2) or len(right) not in (1, 2):
         return None
-    return (*left[:-1], *right[1:])
+    return (*left[:-1], *right[1:]) if left[-1] == right[0] else None
 
 
 def has_two_choices(args: tuple[Any, ...]) -> bool:

@@ -108,16 +108,7 @@ class CapturedFunction:
             if departure is None:
                 self.count_replayed(known, args, kwargs, boundary)
                 return result
-            self.last_failed = departure.reason
-            if departure.stale is not None:
-                self.varying.miss(departure.stale)
-            if found is None:
-                departure, site = self.depart(key, known.root, departure)
-            elif found.misses >= MISSES_LIMIT and not self.whole:
-                found.driven, found.root = True, Fork()
-            elif departure.raised is not None:
-                with self._lock:
-                    departure = split(departure)
+            departure, site = self.departed(key, known, departure)
         begun = departure is not None and departure.done
         given_up = found is not None and found.is_plain and not (begun or self.whole)
         refused = reasons_of(found)[0] if found and given_up else refusal_of(slots[:leaves])
@@ -142,6 +133,22 @@ class CapturedFunction:
         elif boundary is None:
             why = reasons_of(known) if isinstance(known, Record) else ()
             self.count_fruitless(self.aside.kind(args, kwargs), why)
+
+    def departed(
+        self, key: Key, known: Record | Family, departure: Departure
+    ) -> tuple[Departure | None, Site | None]:
+        """Where Python goes on after a replay has left a tree, and where others learn from it."""
+        self.last_failed = departure.reason
+        if departure.stale is not None:
+            self.varying.miss(departure.stale)
+        if isinstance(known, Family):
+            return self.depart(key, known.root, departure)
+        if known.misses >= MISSES_LIMIT and not self.whole:
+            known.driven, known.root = True, Fork()
+        elif departure.raised is not None:
+            with self._lock:
+                departure = split(departure)
+        return departure, None
 
     def depart(
         self, key: Key, root: Fork, departure: Departure

@@ -57,13 +57,15 @@ def attempt(
         args = elements.lifted(recording, fn, args)
     key = None if recording.immediate else recording.inline_cache.key_of(fn, args, kwargs)
     known = None if key is None else recording.inline_cache.calls.get(key)
-    if known is not None:
-        if known.is_single and (done := elements.compute(recording, fn, args, known)) is not None:
-            return True, done
-        if (traced := repeat(recording, known, args)) is not None:
-            if known.is_single:
-                elements.remember(recording, traced, fn, args)
-            return True, traced
+    if known is not None and (again := repeat(recording, known, fn, args)) is not None:
+        return True, again
+    return attempt_anew(recording, key, fn, args, kwargs)
+
+
+def attempt_anew(
+    recording: Recording, key: Any, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> tuple[bool, Any]:
+    """The same for a call that the inline cache does not know; ``key``: where it is to know it."""
     plan = cover(recording, fn, args, kwargs)
     if plan is None and not recording.immediate:
         plan = cover_host_call(recording, fn, args, kwargs)
@@ -74,15 +76,16 @@ def attempt(
         named = {name: recording.encode(value) for name, value in kwargs.items()}
     except Unencodable:
         return MISS
-    pattern, known = pattern_of(recording, fn, plan), None
+    pattern, single = pattern_of(recording, fn, plan), False
     if key is not None and (places := places_of(plan, args)) is not None:
         known = known_call(pattern, plan, places, (fn, encoded, named))
         recording.inline_cache.keep(key, known)
-        if known.is_single and (done := elements.compute(recording, fn, args, known)) is not None:
+        single = known.is_single
+        if single and (done := elements.compute(recording, fn, args, known)) is not None:
             return True, done
     call = CoveredCall(pattern, fn, encoded, named)
-    traced = defer(recording, call, None, plan.operands, plan.out, recording.lines.here(2))
-    if known is not None and known.is_single:
+    traced = defer(recording, call, None, plan.operands, plan.out, recording.lines.here(3))
+    if single:
         elements.remember(recording, traced, fn, args)
     if recording.immediate:
         recording.flush()
@@ -115,8 +118,21 @@ def augmented(recording: Recording, fn: Any, lhs: np.generic, rhs: Any) -> Any:
     return call_at(recording.here(), fn, (lhs, rhs), {})
 
 
-def repeat(recording: Recording, known: CoveredCall, args: tuple[Any, ...]) -> Traced | None:
+def repeat(recording: Recording, known: CoveredCall, fn: Any, args: tuple[Any, ...]) -> Any:
     """Defer a known call; None where a number does not fit, or belongs to other recordings."""
+    if not known.is_single:
+        return repeat_deferred(recording, known, args)
+    done = elements.compute(recording, fn, args, known)
+    if done is not None:
+        return done
+    traced = repeat_deferred(recording, known, args)
+    return traced if traced is None else elements.remember(recording, traced, fn, args)
+
+
+def repeat_deferred(
+    recording: Recording, known: CoveredCall, args: tuple[Any, ...]
+) -> Traced | None:
+    """The same, whatever it computes."""
     operands: list[Any] = []
     slots: list[int] = []
     for arg in args:
@@ -135,7 +151,7 @@ def repeat(recording: Recording, known: CoveredCall, args: tuple[Any, ...]) -> T
     out = None if known.into is None else args[known.into]
     if out is not None and not recording.writable(out):
         return None
-    line = recording.lines.here(3)  # attempt(), Tracer.call() and its callers
+    line = recording.lines.here(4)  # repeat(), attempt(), Tracer.call() and its callers
     return defer(recording, known, slots, tuple(operands), out, line)
 
 
