@@ -4,15 +4,14 @@ import ctypes
 import struct
 from functools import cache
 
-import numpy as np
-
 from runmat_jit.backends.llvm.jit import Jit
 from runmat_jit.backends.llvm.lower import lower
 from runmat_jit.backends.llvm.schedule import Schedule, schedule_for
 from runmat_jit.backends.llvm.target import Target
-from runmat_jit.kernel.interpret import Memory, interpret
+from runmat_jit.kernel.interpret import Memory
 from runmat_jit.kernel.ir import Scalar
 from runmat_jit.kernel.verify_kernel import verify_kernel
+from tests.backends.conformance import compare
 
 FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 
@@ -67,31 +66,6 @@ def word(argument, parameter):
     return int(argument)
 
 
-def same(a, b):
-    """Equal bits, all NaN taken as one (their signs and payloads are open)."""
-    if a.dtype.kind == "f":
-        both = np.isnan(a) & np.isnan(b)
-        a, b = (np.where(both, 0, x).astype(x.dtype) for x in (a, b))
-    return a.tobytes() == b.tobytes()
-
-
 def check(native, arguments, lo, hi):
     """Native and interpreted runs on copies of the same memory leave the same memory."""
-    natives, expected = ({k: copied(v) for k, v in arguments.items()} for _ in range(2))
-    event = native(natives, lo, hi)
-    assert event == interpret(native.kernel, expected, (lo, hi))
-    for name, argument in expected.items():
-        if isinstance(argument, np.ndarray | Memory):
-            got, want = elements(natives[name]), elements(argument)
-            assert same(got, want), f"{name} differs at {np.flatnonzero(got != want)[:8]}"
-    return expected
-
-
-def copied(argument):
-    if isinstance(argument, Memory):
-        return Memory(argument.elements.copy(), argument.origin)
-    return argument.copy() if isinstance(argument, np.ndarray) else argument
-
-
-def elements(argument):
-    return argument.elements if isinstance(argument, Memory) else argument
+    return compare.check(native.kernel, native, arguments, lo, hi)

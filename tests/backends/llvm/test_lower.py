@@ -10,7 +10,8 @@ from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.interpret import Memory
 from runmat_jit.kernel.text import to_text
 from runmat_jit.kernel.verify_kernel import verify_kernel
-from tests.backends.llvm.native import Native, check, elements, jit, without_avx512
+from tests.backends.conformance.compare import elements
+from tests.backends.llvm.native import Native, check, jit, without_avx512
 
 
 def triad():

@@ -3,16 +3,16 @@
 from dataclasses import replace
 from functools import cache
 
-import numpy as np
-
 from runmat_jit.backends.wgpu.adapter import Device, adapters
 from runmat_jit.backends.wgpu.arithmetic import Arithmetic
 from runmat_jit.backends.wgpu.backend import WgpuBackend
 from runmat_jit.backends.wgpu.memory import DeviceArray
 from runmat_jit.backends.wgpu.run import KernelRun, WgpuRunner
 from runmat_jit.backends.wgpu.schedule import schedule_for
-from runmat_jit.kernel.interpret import Memory, interpret
+from runmat_jit.kernel.interpret import Memory
 from runmat_jit.kernel.ir import Scalar
+from tests.backends.conformance import compare
+from tests.backends.conformance.compare import elements
 
 EMULATED = Arithmetic("sums", frozenset({"f32", "f64"}))
 """Fused multiplication and addition on an adapter that splits them: the bits of the CPU."""
@@ -63,39 +63,8 @@ def run(kernel, arguments, part, schedule=None, using=None):
 
 def check(kernel, arguments, part, schedule=None, using=None):
     """A device and the interpreter leave the same memory, and see the same events."""
-    found, expected = ({k: copied(v) for k, v in arguments.items()} for _ in range(2))
-    event = run(kernel, found, part, schedule, using)
-    wanted = interpret(kernel, expected, part)
-    for name, argument in expected.items():
-        if isinstance(argument, np.ndarray | Memory):
-            got, want = elements(found[name]), elements(argument)
-            assert same(got, want), message(name, got, want)
-    assert event == wanted
-    return expected
 
+    def on_device(arguments, lo, hi):
+        return run(kernel, arguments, (lo, hi), schedule, using)
 
-def message(name, got, want):
-    places = np.flatnonzero(~equal(got, want))
-    rows = [(int(i), got[i], want[i]) for i in places[:6]]
-    return f"{name} differs in {places.size} of {got.size}: {rows}"
-
-
-def equal(a, b):
-    """Which elements have equal bits, all NaN taken as one."""
-    kind = f"u{a.itemsize}"
-    bits = a.view(kind) == b.view(kind)
-    return bits | (np.isnan(a) & np.isnan(b)) if a.dtype.kind == "f" else bits
-
-
-def same(a, b):
-    return bool(equal(a, b).all())
-
-
-def copied(argument):
-    if isinstance(argument, Memory):
-        return Memory(argument.elements.copy(), argument.origin)
-    return argument.copy() if isinstance(argument, np.ndarray) else argument
-
-
-def elements(argument):
-    return argument.elements if isinstance(argument, Memory) else argument
+    return compare.check(kernel, on_device, arguments, *part)

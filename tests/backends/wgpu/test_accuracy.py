@@ -14,7 +14,8 @@ import pytest
 from runmat_jit.backends.wgpu.probe import findings_of
 from runmat_jit.ops.table import ROWS
 from runmat_jit.runtime.session import current_session
-from tests.backends.wgpu.shaders import device, equal, run, runner
+from tests.backends.conformance.compare import equal
+from tests.backends.wgpu.shaders import device, run, runner
 from tests.backends.wgpu.test_program import on_the_adapter as graph_on_the_adapter
 from tests.graph.written import written
 from tests.kernel.math.ulp import largest_error

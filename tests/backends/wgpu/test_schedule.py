@@ -19,6 +19,7 @@ from runmat_jit.backends.wgpu.schedule import (
 from runmat_jit.backends.wgpu.views import views_of
 from runmat_jit.kernel.build import Builder
 from runmat_jit.lower.index import smaller, split
+from tests.backends.conformance.test_blocks import cells_that_disagree
 from tests.backends.wgpu.test_run import doubled, row_sums
 
 
@@ -33,6 +34,10 @@ def sums(kinds):
         for out, value in zip(outs, total.out, strict=True):
             b.store(out, cell.i, value, stride=0)
     return b.finish()
+
+
+def test_cells_that_disagree_about_their_blocks_have_a_workgroup_each():
+    assert schedule_for(cells_that_disagree(), Limits()).teams == 1
 
 
 @given(

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.evaluate import DTYPES
-from tests.backends.llvm.native import Native, check, without_avx512
 
 KINDS = ("f32", "f64", "i32", "i64", "i1")
 FLOATS, INTEGERS = KINDS[:2], KINDS[2:4]
@@ -96,7 +95,7 @@ def append(b, values, step):
     constants=st.fixed_dictionaries({k: finite_or_not(k) for k in KINDS}),
     seed=st.integers(0, 1000),
 )
-def test_random_kernels_mean_what_they_say(program, constants, seed):
+def test_random_kernels_mean_what_they_say(for_random_kernels, program, constants, seed):
     kernel = build(program, constants)
     rng = np.random.default_rng(seed)
     n = int(rng.integers(0, 90))
@@ -109,6 +108,5 @@ def test_random_kernels_mean_what_they_say(program, constants, seed):
         memory[f"in_{kind}"] = np.ascontiguousarray(numbers)
         memory[f"out_{kind}"] = np.zeros(size, dtype)
         memory[f"scalar_{kind}"] = numbers[0].item()
-    for schedule in ({}, {"width": 4, "unroll": 2}, {"target": without_avx512()}):
-        check(Native(kernel, **schedule), memory, 0, n)
-        check(Native(kernel, **schedule), memory, n // 3, n)
+    for_random_kernels.check(kernel, memory, 0, n)
+    for_random_kernels.check(kernel, memory, n // 3, n)

@@ -8,46 +8,17 @@ import pytest
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.evaluate import DTYPES
 from runmat_jit.kernel.primitives import PRIMITIVES, accepts
-from tests.backends.llvm.native import Native, check, without_avx512
 
 LANES = 77  # with every width: full vectors, single vectors and a masked one
+_FLOATS = [0.0, -0.0, 1.0, -1.5, 2.5, 0.5, np.inf, -np.inf, np.nan]
 SPECIAL = {
-    "f32": [
-        0.0,
-        -0.0,
-        1.0,
-        -1.5,
-        2.5,
-        0.5,
-        np.inf,
-        -np.inf,
-        np.nan,
-        1e-45,
-        -1.1e-38,
-        3.4e38,
-        8.5e6,
-    ],
-    "f64": [
-        0.0,
-        -0.0,
-        1.0,
-        -1.5,
-        2.5,
-        0.5,
-        np.inf,
-        -np.inf,
-        np.nan,
-        5e-324,
-        -2e-308,
-        1.7e308,
-        4e15,
-    ],
+    "f32": [*_FLOATS, 1e-45, -1.1e-38, 3.4e38, 8.5e6],
+    "f64": [*_FLOATS, 5e-324, -2e-308, 1.7e308, 4e15],
     "i32": [0, 1, -1, 2, -7, 31, 2**31 - 1, -(2**31), 0x12345678, 65536],
     "i64": [0, 1, -1, 2, -7, 63, 2**63 - 1, -(2**63), 0x123456789ABCDEF0, 2**32],
     "i1": [False, True],
 }
 TYPES = tuple(SPECIAL)
-SAFE_SHIFT = {"i32": 31, "i64": 63}
 CONVERSIONS = {
     "sitofp": [(a, b) for a in ("i32", "i64") for b in ("f32", "f64")],
     "uitofp": [(a, b) for a in ("i32", "i64", "i1") for b in ("f32", "f64")],
@@ -76,7 +47,7 @@ def element(kind):
 
 def operands(kind, arity):
     """Columns that hold every combination of special values, or many of them."""
-    rows = list(itertools.islice(itertools.product(SPECIAL[kind], repeat=arity), 0, None))
+    rows = list(itertools.product(SPECIAL[kind], repeat=arity))
     if len(rows) > 500:
         rows = [rows[i] for i in np.random.default_rng(1).permutation(len(rows))[:500]]
     return [np.array(column, DTYPES[kind]) for column in zip(*rows, strict=True)]
@@ -99,6 +70,12 @@ def legal(name, columns):
     return columns
 
 
+def has_tiny_product(a, b):
+    """What an emulated fma of float64 does not cover: nothing wider holds the error."""
+    with np.errstate(all="ignore"):
+        return (np.abs(a * b) < 2.0**-960) & (a != 0) & (b != 0)
+
+
 def kernel(name, kinds, result, *, to=None):
     b = Builder()
     buffers = [b.buffer(f"x{i}", element(k)) for i, k in enumerate(kinds)]
@@ -111,41 +88,51 @@ def kernel(name, kinds, result, *, to=None):
     return b.finish()
 
 
-def run(name, kinds, result, columns, *, to=None, target=None):
+def run(backend, name, kinds, result, columns, *, to=None):
     """Every column rotated, so that each value meets each position of vector and tail."""
-    native = Native(kernel(name, kinds, result, to=to), target=target)
+    made = kernel(name, kinds, result, to=to)
     n = columns[0].size
     for shift in (0, n // 3):
         memory = {f"x{i}": np.roll(c, shift) for i, c in enumerate(columns)}
         memory |= {"out": np.zeros(n + 3, DTYPES[result]), "n": n}
-        check(native, memory, 0, n)
-        check(native, memory, n // 2, n - 1)
+        backend.check(made, memory, 0, n)
+        backend.check(made, memory, n // 2, n - 1)
 
 
 @pytest.mark.parametrize(("name", "kind"), SAME_TYPE)
-def test_a_primitive_means_what_numpy_says(name, kind):
+def test_a_primitive_means_what_numpy_says(backend, name, kind):
     primitive = PRIMITIVES[name]
     columns = legal(name, operands(kind, primitive.arity))
+    if (name, kind) == ("fma", "f64"):  # the others have a test of their own
+        columns = [c[~has_tiny_product(*columns[:2])] for c in columns]
     result = "i1" if primitive.result == "i1" else kind
-    run(name, [kind] * primitive.arity, result, columns)
+    run(backend, name, [kind] * primitive.arity, result, columns)
+
+
+def test_fma_of_tiny_products_rounds_once(backend):
+    if "f64" in backend.emulated_fma:
+        pytest.skip("fma of float64 is emulated, and nothing wider holds a tiny product's error")
+    columns = operands("f64", 3)
+    columns = [c[has_tiny_product(*columns[:2])] for c in columns]
+    run(backend, "fma", ["f64"] * 3, "f64", columns)
 
 
 @pytest.mark.parametrize(
     ("name", "before", "after"), [(n, a, b) for n, ab in CONVERSIONS.items() for a, b in ab]
 )
-def test_a_conversion_means_what_numpy_says(name, before, after):
+def test_a_conversion_means_what_numpy_says(backend, name, before, after):
     (column,) = operands(before, 1)
     if name == "fptosi":
         limit = 2.0 ** (8 * DTYPES[after]().itemsize - 1)
         column = column[np.abs(column) < limit]
-    run(name, [before], after, [np.resize(column, LANES)], to=after)
+    run(backend, name, [before], after, [np.resize(column, LANES)], to=after)
 
 
 @pytest.mark.parametrize("kind", TYPES)
-def test_select_takes_either_bits(kind):
+def test_select_takes_either_bits(backend, kind):
     a, b = operands(kind, 2)
     chosen = np.arange(a.size) % 3 == 0
-    run("select", ["i1", kind, kind], kind, [chosen, a, b])
+    run(backend, "select", ["i1", kind, kind], kind, [chosen, a, b])
 
 
 def scale_cases(kind):
@@ -162,16 +149,13 @@ def scale_cases(kind):
 
 
 @pytest.mark.parametrize("kind", ["f32", "f64"])
-@pytest.mark.parametrize("narrow", [False, True], ids=["own vectors", "without AVX-512"])
-def test_scale2_rounds_once(kind, narrow):
-    target = without_avx512() if narrow else None
+def test_scale2_rounds_once(of_every_target, kind):
     x, n = scale_cases(kind)
-    run("scale2", [kind, kind], kind, [x, n], target=target)
+    run(of_every_target, "scale2", [kind, kind], kind, [x, n])
 
 
 @pytest.mark.parametrize("kind", ["f32", "f64"])
-@pytest.mark.parametrize("narrow", [False, True], ids=["own vectors", "without AVX-512"])
-def test_scale2_down_to_subnormals_rounds_once(kind, narrow):
+def test_scale2_down_to_subnormals_rounds_once(of_every_target, kind):
     """Results around the smallest numbers, where a second rounding would show."""
     rng = np.random.default_rng(7)
     form = np.finfo(DTYPES[kind])
@@ -180,47 +164,44 @@ def test_scale2_down_to_subnormals_rounds_once(kind, narrow):
     n = -rng.integers(1, 2 * bits + 30, size)
     exponent = rng.integers(form.minexp - bits - 2, form.minexp + 2, size) - n
     x = np.ldexp(1 + rng.random(size), exponent).astype(DTYPES[kind])
-    target = without_avx512() if narrow else None
-    run("scale2", [kind, kind], kind, [x, n.astype(DTYPES[kind])], target=target)
+    run(of_every_target, "scale2", [kind, kind], kind, [x, n.astype(DTYPES[kind])])
 
 
-@pytest.mark.parametrize("narrow", [False, True], ids=["own vectors", "without AVX-512"])
-def test_scale2_beyond_its_clamp_is_zero_or_infinite(narrow):
+def test_scale2_beyond_its_clamp_is_zero_or_infinite(of_every_target):
     n = np.array([252, 253, 300, 1e6, np.inf] * 4, np.float32)
     x = np.repeat(np.array([1.0, -1.0, 0.5, 3.0], np.float32), 5)
-    target = without_avx512() if narrow else None
-    run("scale2", ["f32", "f32"], "f32", [np.tile(x, 2), np.concatenate([n, -n])], target=target)
+    columns = [np.tile(x, 2), np.concatenate([n, -n])]
+    run(of_every_target, "scale2", ["f32", "f32"], "f32", columns)
 
 
 @pytest.mark.parametrize("kind", ["f32", "f64"])
-def test_fma_of_random_operands_rounds_once(kind):
+def test_fma_of_random_operands_rounds_once(backend, kind):
     rng = np.random.default_rng(3)
-    n = 600
+    n = 2000
     a, b = (np.ldexp(rng.standard_normal(n), rng.integers(-60, 60, n)) for _ in range(2))
     a, b = a.astype(DTYPES[kind]), b.astype(DTYPES[kind])
     c = (-a * b * (1 + rng.choice([0, 1e-7, 1e-16, 1.0], n))).astype(DTYPES[kind])
-    run("fma", [kind] * 3, kind, [a, b, c])
+    run(backend, "fma", [kind] * 3, kind, [a, b, c])
 
 
 @pytest.mark.parametrize("op", ["sdiv", "srem"])
-def test_dead_lanes_never_divide(op):
+def test_dead_lanes_never_divide(backend, op):
     """They load zeros, and dividing by zero traps."""
     b = Builder()
     x, out = b.buffer("x", "i32"), b.buffer("out", "i32", written=True)
     n = b.scalar("n", "index")
     with b.lanes(0, n) as lanes:
         b.store(out, lanes.i, b.prim(op, 100, b.load(x, lanes.i)))
-    native = Native(b.finish())
     x = np.arange(1, 4, dtype=np.int32)
-    check(native, {"x": x, "out": np.zeros_like(x), "n": 3}, 0, 3)
+    backend.check(b.finish(), {"x": x, "out": np.zeros_like(x), "n": 3}, 0, 3)
 
 
-def test_uniform_primitives_have_the_bits_of_lanes():
+@pytest.mark.parametrize("kind", ["f32", "f64"])
+def test_uniform_primitives_have_the_bits_of_lanes(backend, kind):
     """Scalar code for a uniform value, vectors for lanes: one result."""
     b = Builder()
-    x, y = b.scalar("x", "f64"), b.scalar("y", "f64")
-    u = b.buffer("u", "f64", written=True)
-    v = b.buffer("v", "f64", written=True)
+    x, y = b.scalar("x", kind), b.scalar("y", kind)
+    u, v = b.buffer("u", kind, written=True), b.buffer("v", kind, written=True)
 
     def formula(a, c):
         d = b.fma(a, c, b.prim("sqrt", b.prim("abs", a)))
@@ -230,9 +211,32 @@ def test_uniform_primitives_have_the_bits_of_lanes():
     with b.grid(1) as cell:
         b.store(u, cell.i, formula(x, y), stride=0)
         with b.lanes(0, 40) as lanes:
-            b.store(v, lanes.i, formula(b.splat(x, "f64"), b.splat(y, "f64")))
-    native = Native(b.finish())
-    for a, c in itertools.product(SPECIAL["f64"][:8], (0.7, -3.2, 1000.0)):
-        memory = {"x": a, "y": c, "u": np.zeros(1), "v": np.zeros(40)}
-        seen = check(native, memory, 0, 1)
+            b.store(v, lanes.i, formula(b.splat(x, kind), b.splat(y, kind)))
+    made = b.finish()
+    for pair in itertools.product(SPECIAL[kind][:8], (0.7, -3.2, 100.0, 1000.0)):
+        a, c = (float(DTYPES[kind](number)) for number in pair)
+        memory = {"x": a, "y": c, "u": np.zeros(1, DTYPES[kind]), "v": np.zeros(40, DTYPES[kind])}
+        seen = backend.check(made, memory, 0, 1)
         assert np.array_equal(seen["v"], np.broadcast_to(seen["u"], 40), equal_nan=True)
+
+
+def test_vectors_of_every_width_give_the_same_bits(of_every_width):
+    x, y = operands("f32", 2)
+    for name in ("mul", "copysign", "scale2", "lt"):
+        if name == "scale2":
+            y = np.rint(np.clip(np.nan_to_num(y), -99, 99))
+        result = "i1" if PRIMITIVES[name].result == "i1" else "f32"
+        run(of_every_width, name, ["f32", "f32"], result, [x, y])
+
+
+def test_constants_alone_are_computed(backend):
+    """Among them what a compiler may refuse to compute: infinity, overflow, division by zero."""
+    b = Builder()
+    out = b.buffer("out", "f32", written=True)
+    zero, large = b.const(0.0, "f32"), b.const(3e38, "f32")
+    values = [zero / zero, 1.0 / zero, large * large, b.prim("neg", zero), large - large]
+    values += [b.const(number, "f32") for number in SPECIAL["f32"]]
+    with b.grid(1):
+        for place, value in enumerate(values):
+            b.store(out, place, value, stride=0)
+    backend.check(b.finish(), {"out": np.zeros(len(values), np.float32)}, 0, 1)
