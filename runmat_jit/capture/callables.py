@@ -136,7 +136,7 @@ FUNCTIONS: Final[tuple[Names, ...]] = (
     Names("numpy", "bool_ int8 int16 int32 int64 longlong float16 float32 float64", _NUMPY),
     Names("numpy", "uint8 uint16 uint32 uint64 ulonglong complex64 complex128", _NUMPY),
     Names("numpy", "longdouble clongdouble bytes_ str_ void datetime64 timedelta64", _NUMPY),
-    Names("numpy", "errstate dtype finfo iinfo", _RUN),
+    Names("numpy", "errstate dtype finfo iinfo isscalar", _RUN),
     Names("numpy", "save savez savez_compressed savetxt load loadtxt genfromtxt", EFFECT),
     Names("numpy", "fromfile fromregex fromiter frombuffer from_dlpack asmatrix bmat", EFFECT),
     Names("numpy", "seterr geterr seterrcall geterrcall setbufsize getbufsize", EFFECT),

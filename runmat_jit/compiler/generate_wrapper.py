@@ -177,7 +177,8 @@ class _Text:
         strides = None if step.strides is None else self.names(step.strides)
         lies = f"d{step.place}, {self.names(step.shape)}, {strides}, allocate"
         if step.reports:
-            yield f"value, happened = watched(call{number}, ({''.join(f'{o}, ' for o in operands)}))"
+            listed = "".join(f"{operand}, " for operand in operands)
+            yield f"value, happened = watched(call{number}, ({listed}))"
             yield "if happened: blocks.word[0] = 1"
             yield f"m{step.place} = laid_out(value, {lies})"
         else:

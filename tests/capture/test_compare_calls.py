@@ -76,7 +76,7 @@ class Captured:
         return self
 
     root = property(lambda self: self)
-    outcomes, draws = True, False
+    outcomes, ordered = True, False
 
 
 def gives_itself(x, y):

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+import scipy.interpolate
 import scipy.linalg
 import scipy.signal
 import scipy.special
 
+import runmat_jit as runmat
 from tests.capture.behavior import check
 
 PROGRAMS = []
@@ -424,3 +426,23 @@ def test_the_dtype_of_a_result_is_asked_for_without_a_look():
     check(f, lambda rng: (rng.normal(size=9), 2), replayed=True)
     check(f, lambda rng: (rng.normal(size=9).astype("f4"), 2), replayed=True)
     check(f, lambda rng: (rng.integers(0, 9, 9), 2.5), replayed=True)
+
+
+def test_objects_of_libraries_are_called_as_they_are_now():
+    made = {"f": scipy.interpolate.interp1d([0.0, 1.0], [0.0, 1.0])}
+
+    def fn(x):
+        return x * made["f"](0.5)
+
+    decorated, x = runmat.jit(fn), np.arange(3.0)
+    for scale in (1.0, 1.0, 3.0, 5.0):
+        made["f"] = scipy.interpolate.interp1d([0.0, 1.0], [0.0, scale])
+        np.testing.assert_array_equal(decorated(x), fn(x))
+
+
+def test_methods_of_arrays_that_may_write_do():
+    def fn(x):
+        x.byteswap(True)
+        return x + 1
+
+    check(fn, lambda: (np.arange(3, dtype=np.int32),))

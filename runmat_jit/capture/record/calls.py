@@ -94,11 +94,13 @@ def run(_hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     return fn(*args, **kwargs)
 
 
-def does_more(fn: types.BuiltinFunctionType) -> bool:
-    """Whether a builtin that another one calls does more than to give a result of its arguments."""
-    callee, owner = callables.of(fn), fn.__self__
+def does_more(fn: Any) -> bool:
+    """Whether a function that a builtin calls does more than to give a result of its arguments."""
+    if type(fn) not in (types.BuiltinFunctionType, type(np.sum)):
+        return False
+    callee = callables.of(fn)
     if callee is callables.EFFECT and is_bound(fn):  # of text and numbers they write nothing
-        return not isinstance(owner, (*TEXTS, *_QUIET_TYPES, list, dict, set, np.ufunc))
+        return not isinstance(fn.__self__, (*TEXTS, *_QUIET_TYPES, list, dict, set, np.ufunc))
     return callee is callables.EFFECT or callee.ordered or callee.writes is not None
 
 

@@ -84,7 +84,7 @@ def attempt_anew(
         if single and (done := elements.compute(recording, fn, args, known)) is not None:
             return True, done
     call = CoveredCall(pattern, fn, encoded, named)
-    traced = defer(recording, call, None, plan.operands, plan.out, recording.lines.here(3))
+    traced = defer(recording, call, None, plan.operands, out=plan.out, line=recording.lines.here(3))
     if single:
         elements.remember(recording, traced, fn, args)
     if recording.immediate:
@@ -102,7 +102,7 @@ def literal(
     encoded = tuple(map(recording.encode, args))
     named = {name: recording.encode(value) for name, value in kwargs.items()}
     call = CoveredCall(pattern_of(recording, fn, plan), fn, encoded, named)
-    return True, defer(recording, call, None, (), None, recording.lines.here(2))
+    return True, defer(recording, call, None, (), out=None, line=recording.lines.here(2))
 
 
 def spelled(recording: Recording, fn: np.ufunc, args: tuple[Any, ...]) -> Any:
@@ -152,7 +152,7 @@ def repeat_deferred(
     if out is not None and not recording.writable(out):
         return None
     line = recording.lines.here(4)  # repeat(), attempt(), Tracer.call() and its callers
-    return defer(recording, known, slots, tuple(operands), out, line)
+    return defer(recording, known, slots, tuple(operands), out=out, line=line)
 
 
 def apply_row(
@@ -167,7 +167,7 @@ def apply_row(
     encoded = tuple(map(recording.encode, operands))
     named = {name: recording.encode(value) for name, value in params.items()}
     call = CoveredCall(pattern_of(recording, row.numpy, plan), row.numpy, encoded, named)
-    return defer(recording, call, None, plan.operands, None, recording.lines.here())
+    return defer(recording, call, None, plan.operands, out=None, line=recording.lines.here())
 
 
 def pattern_of(recording: Recording, fn: Any, plan: Covered) -> Pattern:
@@ -290,6 +290,7 @@ def defer(
     call: CoveredCall,
     slots: Sequence[int] | None,
     operands: tuple[Operand, ...],
+    *,
     out: Traced | None,
     line: Line | None,
 ) -> Traced:

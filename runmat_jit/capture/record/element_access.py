@@ -63,7 +63,9 @@ def read(recording: Recording, array: Traced, key: Any) -> Any:
     made = recording.tape.fed_value(call_forms.GETITEM, there)
     abstract = recording.inline_cache.abstract_number(type(made))
     line = recording.lines.here()
-    return elements.note(recording, call_forms.GETITEM, (array, key), line, made, abstract)
+    return elements.note(
+        recording, call_forms.GETITEM, (array, key), line=line, made=made, abstract=abstract
+    )
 
 
 def native_item(recording: Recording, array: Traced, key: Any) -> Any:

@@ -116,7 +116,15 @@ def follow(recording: Recording, operation: Operation, quiet: Any = None) -> Non
     storage.memory = np.asarray(made)
     recording.balance.elements += 1
     if recording.tape.keeps_entries:
-        late = entry_of(recording, recipe.fn, recipe.args, storage.slot, line, operation, quiet)
+        late = entry_of(
+            recording,
+            recipe.fn,
+            recipe.args,
+            storage.slot,
+            line=line,
+            what=operation,
+            quiet=quiet,
+        )
         recording.tape.mark(late)
 
 
@@ -195,7 +203,16 @@ def compute(recording: Recording, fn: Any, args: tuple[Any, ...], call: CoveredC
             quiet = None
     if made is UNKNOWN:
         made = called(recording, line, fn, tuple(operands))
-    return note(recording, fn, args, line, made, pattern.result, pattern.meaning, quiet)
+    return note(
+        recording,
+        fn,
+        args,
+        line=line,
+        made=made,
+        abstract=pattern.result,
+        meaning=pattern.meaning,
+        quiet=quiet,
+    )
 
 
 def called(
@@ -222,6 +239,7 @@ def note(
     recording: Recording,
     fn: Any,
     args: tuple[Any, ...],
+    *,
     line: Line | None,
     made: Any,
     abstract: AbstractValue,
@@ -236,7 +254,7 @@ def note(
     traced = Traced(recording, slot, GENERIC, held=made, abstract=abstract)
     if tape.keeps_entries:
         encoded = tuple([recording.encode(a) for a in args])
-        tape.note(entry_of(recording, fn, encoded, slot, line, meaning, quiet))
+        tape.note(entry_of(recording, fn, encoded, slot, line=line, what=meaning, quiet=quiet))
     return traced
 
 
@@ -245,6 +263,7 @@ def entry_of(
     fn: Any,
     args: tuple[Any, ...],
     slot: int,
+    *,
     line: Line | None,
     what: Operation | Compute | None,
     quiet: Any,

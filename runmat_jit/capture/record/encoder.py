@@ -134,6 +134,16 @@ class Encoder:
             return dict(zip(items[::2], items[1::2], strict=True))
         return kind(*items) if is_namedtuple(value) else kind(items)
 
+    def slot_of(self, value: Any) -> int | None:
+        """The slot that holds a real array, or an object from outside; None where none may."""
+        kind = type(value)
+        if kind is np.ndarray:
+            found = self.recording.adopt(value)
+            return None if found is None else found._rm_slot
+        whole = kind is types.FunctionType or is_random_state(kind)
+        known = whole or is_stream(value) or is_plain_object(value)
+        return self.recording.slot_of(value) if known else None
+
     # -- traced to template ------------------------------------------------------------------------
     def encode(self, value: Any, depth: int = 0) -> Any:
         """A template: refs for traced values, nests for containers.
@@ -151,23 +161,13 @@ class Encoder:
             return value
         if kind is TracedMethod or is_bound(value):
             raise Unencodable("a bound method")
-        slot = self.recording.slot_of(value)
-        if slot is not None and (
-            kind is types.FunctionType or is_stream(value) or is_plain_object(value)
-        ):
+        slot = self.slot_of(value)
+        if slot is not None:
             return Ref(slot)
         if isinstance(value, CONSTANTS):
             return value
-        if is_random_state(kind):
-            slot = self.recording.slot_of(value)
-            if slot is None:
-                raise Unencodable("a random generator of unknown origin")
-            return Ref(slot)
-        if kind is np.ndarray:
-            found = self.recording.adopt(value)
-            if found is not None:
-                return Ref(found._rm_slot)
-            raise Unencodable("an array of unknown origin")
+        if is_random_state(kind) or kind is np.ndarray:
+            raise Unencodable(f"a {kind.__name__} of unknown origin")
         if depth > DEPTH_LIMIT:
             raise Unencodable("containers nested too deeply")
         if kind is slice:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from runmat_jit.capture.record import views
 from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.shapes import symbolic_geometry
 from runmat_jit.capture.tape.call_forms import FlagOf
@@ -17,8 +16,7 @@ _OF_LAYOUT: Final = frozenset(
     )
 )
 _OF_MEMORY: Final = frozenset(("owndata", "writebackifcopy", "num"))
-_NAMES: Final = {
-    **{name.upper(): name for name in (*_OF_LAYOUT, "owndata", "writebackifcopy")},
+_SHORT: Final = {
     "C": "c_contiguous",
     "F": "f_contiguous",
     "W": "writeable",
@@ -43,19 +41,18 @@ class TracedFlags:
         value: Traced = self._rm_value
         tracer = value._rm_tracer
         if name in _OF_LAYOUT and not tracer.passive:
-            symbolic_geometry.settle(
-                value._rm_geometry
-            )  # the answer is that of these extents and strides
+            symbolic_geometry.settle(value._rm_geometry)  # the answer is for these extents
             known = value._rm_held is None or value._rm_geometry is not None
-            array = views.shape_array(tracer, value) if known else value._rm_held
+            array = tracer.stand_in(value) if known else value._rm_held
             return getattr(array.flags, name)
         if name in _OF_MEMORY:
             return tracer.call(FlagOf(name), (value,), {})
         return getattr(tracer.value(value).flags, name)
 
     def __getitem__(self, key: Any) -> Any:
-        if type(key) is str and key in _NAMES:
-            return getattr(self, _NAMES[key])
+        name = _SHORT.get(key, key.lower()) if type(key) is str and key.isupper() else ""
+        if name in _OF_LAYOUT or name in _OF_MEMORY - {"num"}:
+            return getattr(self, name)
         return self.real(f"the flag {key} is read")[key]
 
     def __setattr__(self, name: str, value: Any) -> None:

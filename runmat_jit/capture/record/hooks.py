@@ -355,11 +355,10 @@ class Hooks(HookBase):
 
     def given(self, value: Any) -> Any:
         """An argument of a builtin: functions are followed, outside objects are an effect."""
-        if isinstance(value, _FOLLOWED) or self.undecorated(value) is not None:
+        followed = isinstance(value, _FOLLOWED) or calls.does_more(value)
+        if followed or self.undecorated(value) is not None:
             if isinstance(value, types.FunctionType) and self.is_rewritten(value):
                 return value
-            return lambda *args, **kwargs: self.call(value, *args, **kwargs)
-        if type(value) is types.BuiltinFunctionType and calls.does_more(value):
             return lambda *args, **kwargs: self.call(value, *args, **kwargs)
         seen = self.shadowed(value)
         if isinstance(seen, (list, tuple, dict)):

@@ -84,7 +84,7 @@ class InlineCache:
         return found
 
     def key_of(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """Cache key of a call: the abstract values of its arguments; None where it depends on more."""
+        """Cache key of a call: abstract values of its arguments; None where it depends on more."""
         if type(fn) not in _HASHABLE:
             return None
         parts: list[Any] = [fn]

@@ -185,7 +185,11 @@ class Outside:
             return value, lambda other, _slots: is_stream(other)
         if is_fixed(value):
             return value, lambda other, _slots: other is value
-        known = self.recording.slot_of(value)
+        return self.judge_object(value, slot)
+
+    def judge_object(self, value: Any, slot: int) -> tuple[Any, Holds]:
+        """An object is known by its slot; of a new one, another of its class does as well."""
+        known, kind = self.recording.slot_of(value), type(value)
         if known is not None:
             return value, lambda other, slots: other is slots[known]
         self.register(value, slot)

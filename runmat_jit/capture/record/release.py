@@ -61,8 +61,10 @@ class Release:
             return frozenset(map(self, value))
         if kind is slice:
             return slice(self(value.start), self(value.stop), self(value.step))
-        if kind is types.FunctionType:
-            return self.function(value)
+        return self.function(value) if kind is types.FunctionType else self.object(value, kind)
+
+    def object(self, value: Any, kind: type) -> Any:
+        """An object that is no container, in place; of a generator, another one."""
         if kind is types.MethodType:
             self(value.__self__)
         elif kind is functools.partial:

@@ -100,9 +100,13 @@ class Tracer(Recording):
         """Real values for the traced ones inside ``value``."""
         return self.encoder.raw(value)
 
+    def stand_in(self, value: Traced) -> np.ndarray:
+        """The real array, or an unfilled one of its geometry while its memory is pending."""
+        return views.shape_array(self, value)
+
     def writable(self, value: Traced) -> bool:
         """Whether NumPy would let the program write to this array."""
-        return bool(views.shape_array(self, value).flags.writeable)
+        return bool(self.stand_in(value).flags.writeable)
 
     def lift(self, value: Any, slot: int | None = None, roots: frozenset[int] | None = None) -> Any:
         """The traced value of a real array or scalar (the same one for the same array)."""

@@ -231,7 +231,9 @@ class CallStep:
         """
         if self.writes and warnings_raise():
             raise Stale("warnings are exceptions, and what was written stays written")
-        return call_again(self.fn, self.args, self.kwargs, slots, self.line, self.errstate)
+        return call_again(
+            self.fn, self.args, self.kwargs, slots, line=self.line, errstate=self.errstate
+        )
 
     def __str__(self) -> str:
         return shown(self.fn, self.args, self.kwargs, self.out)
@@ -265,6 +267,7 @@ def call_again(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
     slots: list[Any],
+    *,
     line: Line | None,
     errstate: Any,
 ) -> Any:
@@ -297,7 +300,9 @@ class RaiseStep:
 
         """
         try:
-            call_again(self.fn, self.args, self.kwargs, slots, self.line, self.errstate)
+            call_again(
+                self.fn, self.args, self.kwargs, slots, line=self.line, errstate=self.errstate
+            )
         except Exception as error:
             if type(error) is self.kind and error.args == self.texts:
                 return
