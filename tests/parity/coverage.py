@@ -14,6 +14,9 @@ from pathlib import Path
 
 import runmat_jit as runmat
 from runmat_jit.api import JitFunction
+from runmat_jit.capture.replay.steps import CallStep, RaiseStep, SingleStep
+from runmat_jit.capture.replay.tree import Fork
+from runmat_jit.capture.tape.entries import Call, Operation, Single, View
 from tests.parity.parity import Configuration, check, fresh_arguments, seen_of
 from tests.parity.program import programs
 
@@ -74,6 +77,10 @@ class Coverage:
     """Names of the array operations that NumPy computes, each once a line."""
     reasons: tuple
     """Ids of the reasons why it is no more; or the sentence of the known difference."""
+    warm: int = 0
+    """Kernels that a warm call launches, and calls that its replay makes."""
+    plain: int = 0
+    """Operations of plain Python in their place: of arrays and of numbers, views among them."""
 
     @property
     def whole(self):
@@ -82,7 +89,8 @@ class Coverage:
     def row(self):
         """The columns of the page."""
         numpy_names = ", ".join(f"`{name}`" for name in sorted(set(self.by_numpy)))
-        return self.mode, numpy_names or NONE, ", ".join(self.reasons) or NONE
+        work = f"{self.warm} : {self.plain}" if self.plain else NONE
+        return self.mode, work, numpy_names or NONE, ", ".join(self.reasons) or NONE
 
 
 def measure(program, jit=runmat.jit):
@@ -115,8 +123,29 @@ def coverage_of(program, configuration, decorated):
     compiled = sum(region.on_arrays for region in explanation.regions)
     calls = (call.partition(" (")[0] for call in explanation.host_calls)
     by_numpy = tuple(name for name in calls if name not in HOST_CALLS | VIEWS)
-    reasons = sorted({reason.id for reason in explanation.reasons})
-    return Coverage(mode, compiled, by_numpy, tuple(reasons))
+    reasons = tuple(sorted({reason.id for reason in explanation.reasons}))
+    launches = (after["kernel_launches"] - before["kernel_launches"]) // 2
+    made, operations = work_of(decorated) if mode == "replayed" else (0, 0)
+    return Coverage(mode, compiled, by_numpy, reasons, launches + made, operations)
+
+
+def work_of(decorated):
+    """Calls that the last replay made, and the operations of plain Python in their place."""
+    made = operations = 0
+    trees = decorated._captured[1].trees()
+    fork = max((root for root in trees if root.outcomes), key=last_use)
+    while isinstance(fork, Fork):
+        known = [segment for segments in fork.outcomes.values() for segment in segments]
+        segment = max(known, key=lambda each: each.used)
+        made += sum(isinstance(step, CallStep | SingleStep | RaiseStep) for step in segment.steps)
+        operations += sum(isinstance(e, Operation | Call | Single | View) for e in segment.log)
+        fork = segment.exit
+    return made, operations
+
+
+def last_use(root):
+    """The number of the last call that a tree has replayed."""
+    return max(root.last_use(outcome) for outcome in root.outcomes)
 
 
 @functools.cache
@@ -131,6 +160,11 @@ def ratios(coverages):
     compiled = sum(coverage.compiled for coverage in coverages)
     by_numpy = sum(len(coverage.by_numpy) for coverage in coverages)
     return 100 * replayed / max(1, len(coverages)), 100 * compiled / max(1, compiled + by_numpy)
+
+
+def work(coverages):
+    """Kernels and calls of all warm calls, and the operations of plain Python in their place."""
+    return sum(c.warm for c in coverages), sum(c.plain for c in coverages)
 
 
 # -- the page --------------------------------------------------------------------------------------
@@ -150,11 +184,14 @@ NumPy by design and count as neither; nor do operations on single numbers, such 
 reads and writes of one element, whoever does them. Every program that is not mentioned below runs
 no Python when warm, and kernels compute all its array operations.
 
-| program | warm calls | computed by NumPy | reasons |
-| --- | --- | --- | --- |
+What a warm call costs is counted, not timed: kernels launched and calls made, against the
+operations that plain Python does in their place. All programs together: {warm} against {plain}.
+
+| program | warm calls | work : plain | computed by NumPy | reasons |
+| --- | --- | --- | --- | --- |
 """
 FLOOR = re.compile(r"at least (\d+) %|At least (\d+) %")
-ROW = re.compile(r"^\| `([\w.]+)` \| (\w+) \| (.*) \| (.*) \|$", re.MULTILINE)
+ROW = re.compile(r"^\| `([\w.]+)` \| (\w+) \| ([^|]*) \| (.*) \| (.*) \|$", re.MULTILINE)
 
 
 def render(coverages, floors):
@@ -164,7 +201,10 @@ def render(coverages, floors):
         for name, coverage in sorted(coverages.items())
         if not coverage.whole
     )
-    head = TEXT.format(command=f"`{COMMAND}`", programs=floors[0], operations=floors[1])
+    warm, plain = work(coverages.values())
+    head = TEXT.format(
+        command=f"`{COMMAND}`", programs=floors[0], operations=floors[1], warm=warm, plain=plain
+    )
     return head + "".join(rows)
 
 
@@ -177,7 +217,7 @@ def rows_of(page):
     """Mode and the names of what NumPy computes, by program."""
     return {
         name: (mode, set(re.findall(r"`([^`]+)`", numpy_names)))
-        for name, mode, numpy_names, _ in ROW.findall(page)
+        for name, mode, _, numpy_names, _ in ROW.findall(page)
     }
 
 

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import types
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from runmat_jit.capture.record import host_calls
+from runmat_jit.capture.record.following import Following
 from runmat_jit.capture.record.outside import is_constant
 from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.replay.plain_objects import in_class, is_plain_object
 from runmat_jit.capture.tape.call_forms import SETATTR
 from runmat_jit.capture.tape.values import TEXT
 
-if TYPE_CHECKING:
-    from runmat_jit.capture.record.hooks import Hooks
-
 LIMIT: Final = 16
 """Instances of a class up to which a replay compares each with each."""
 
 
-def store(hooks: Hooks, obj: Any, name: str, value: Any) -> bool:
+def store(hooks: Following, obj: Any, name: str, value: Any) -> bool:
     """``obj.name = value``: whether it was done, so that a replay does it again.
 
     The object must be known, and store without code of its own; what is stored is an array, a

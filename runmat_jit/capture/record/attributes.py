@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import types
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from runmat_jit.capture.record import flags, generators
+from runmat_jit.capture.record.following import Following
 from runmat_jit.capture.record.outside import is_constant
 from runmat_jit.capture.record.traced import Traced, TracedMethod
 from runmat_jit.capture.replay.plain_objects import in_class, is_computed, runs_code
 from runmat_jit.capture.tape.pytree import is_namedtuple
 from runmat_jit.capture.tape.values import ARRAY, is_random_state, is_standard
-
-if TYPE_CHECKING:
-    from runmat_jit.capture.record.hooks import Hooks
 
 _LIBRARIES: Final = ("numpy", "math", "cmath", "scipy", "operator", "itertools", "functools")
 """Modules whose attributes hardly ever change: a segment looks at all of them at once."""
@@ -22,7 +20,7 @@ _SAME_CLASSES: Final = ("builtins", "numpy", "collections", "types")
 _MUTABLE: Final = (list, dict, set)
 
 
-def read(hooks: Hooks, obj: Any, name: str) -> Any:
+def read(hooks: Following, obj: Any, name: str) -> Any:
     """``obj.name``."""
     kind, tracer = type(obj), hooks.tracer
     if kind is Traced:
@@ -54,7 +52,7 @@ def read(hooks: Hooks, obj: Any, name: str) -> Any:
     return value
 
 
-def of_traced(hooks: Hooks, obj: Traced, name: str) -> Any:
+def of_traced(hooks: Following, obj: Traced, name: str) -> Any:
     """An attribute of a traced value."""
     if name == "__hash__" and obj._rm_kind == ARRAY:
         return None
@@ -66,7 +64,7 @@ def of_traced(hooks: Hooks, obj: Traced, name: str) -> Any:
     return flags.read(obj, name) if is_fact else getattr(obj, name)
 
 
-def read_or(hooks: Hooks, obj: Any, name: str, default: Any) -> Any:
+def read_or(hooks: Following, obj: Any, name: str, default: Any) -> Any:
     """``getattr`` with a default."""
     if type(obj) is Traced or hooks.tracer.passive:
         return read(hooks, obj, name) if hasattr(obj, name) else default
@@ -77,7 +75,7 @@ def read_or(hooks: Hooks, obj: Any, name: str, default: Any) -> Any:
         return default
 
 
-def has(hooks: Hooks, obj: Any, name: str) -> bool:
+def has(hooks: Following, obj: Any, name: str) -> bool:
     """``hasattr``: what is missing outside may appear, what is there is read."""
     if type(obj) is Traced or hooks.tracer.passive or not may_change(hooks, obj):
         return hasattr(obj, name)
@@ -89,13 +87,13 @@ def has(hooks: Hooks, obj: Any, name: str) -> bool:
     return True
 
 
-def note_missing(hooks: Hooks, obj: Any, name: str) -> None:
+def note_missing(hooks: Following, obj: Any, name: str) -> None:
     """An attribute that is not there may appear later."""
     if may_change(hooks, obj):
         hooks.tracer.effect("missing-attribute", f"a {type(obj).__name__} has no {name}")
 
 
-def may_change(hooks: Hooks, obj: Any) -> bool:
+def may_change(hooks: Following, obj: Any) -> bool:
     """Whether an object's attributes are outside state."""
     if isinstance(obj, types.ModuleType):
         return not is_library(obj)
@@ -107,7 +105,7 @@ def is_library(module: types.ModuleType) -> bool:
     return module.__name__.partition(".")[0] in _LIBRARIES
 
 
-def of_container(hooks: Hooks, obj: Any, name: str) -> Any:
+def of_container(hooks: Following, obj: Any, name: str) -> Any:
     """A method of a list, dict or tuple; a field or method of a named tuple."""
     kind = type(obj)
     if is_namedtuple(obj) and name not in getattr(kind, "_fields", ()):
@@ -115,7 +113,7 @@ def of_container(hooks: Hooks, obj: Any, name: str) -> Any:
     return getattr(obj, name)
 
 
-def of_outside(hooks: Hooks, obj: Any, name: str) -> Any:
+def of_outside(hooks: Following, obj: Any, name: str) -> Any:
     """An attribute of an outside object: properties are followed, the rest is read, once."""
     kind, tracer = type(obj), hooks.tracer
     if name in ("write", "flush") and is_standard(obj):
@@ -132,7 +130,7 @@ def of_outside(hooks: Hooks, obj: Any, name: str) -> Any:
         raise
 
 
-def of_own(hooks: Hooks, obj: Any, name: str) -> Any:
+def of_own(hooks: Following, obj: Any, name: str) -> Any:
     """An attribute of an object that the recording made."""
     kind = type(obj)
     found = in_class(kind, name)
@@ -145,13 +143,13 @@ def of_own(hooks: Hooks, obj: Any, name: str) -> Any:
     return hooks.adopted(getattr(obj, name))
 
 
-def of_property(hooks: Hooks, obj: Any, name: str) -> Any:
+def of_property(hooks: Following, obj: Any, name: str) -> Any:
     """A property: its getter is followed."""
     getter = hooks.tracer.outside.attribute(of_class(hooks, type(obj), name), "fget")
     return hooks.call(getter, obj)
 
 
-def of_class(hooks: Hooks, kind: type, name: str) -> Any:
+def of_class(hooks: Following, kind: type, name: str) -> Any:
     """An attribute of a class: read from outside, unless the recording made the class."""
     outside = hooks.tracer.outside
     if kind.__module__.partition(".")[0] in _SAME_CLASSES:
@@ -164,7 +162,7 @@ def of_class(hooks: Hooks, kind: type, name: str) -> Any:
     return outside.attribute(kind, name)
 
 
-def found_in_class(hooks: Hooks, kind: type, name: str, value: Any) -> Any:
+def found_in_class(hooks: Following, kind: type, name: str, value: Any) -> Any:
     """An attribute of an instance that its class has, which may change; a number may be data."""
     seen = of_class(hooks, kind, name)
     if isinstance(in_class(kind, name), types.MemberDescriptorType):  # a slot: the instance's own
@@ -172,14 +170,14 @@ def found_in_class(hooks: Hooks, kind: type, name: str, value: Any) -> Any:
     return seen if type(seen) is Traced or is_constant(value) else value
 
 
-def computed(hooks: Hooks, obj: Any, name: str) -> Any:
+def computed(hooks: Following, obj: Any, name: str) -> Any:
     """An attribute that code of a class or metaclass gives, which runs once, as Python runs it."""
     of = f"the class {obj.__name__}" if isinstance(obj, type) else f"a {type(obj).__name__}"
     hooks.tracer.effect("descriptor", f"{name} of {of} runs code of its own")
     return hooks.tracer.unknown(lambda: getattr(obj, name))
 
 
-def of_super(hooks: Hooks, obj: Any, name: str) -> Any:
+def of_super(hooks: Following, obj: Any, name: str) -> Any:
     """What ``super()`` finds: an attribute of the next class that has it."""
     classes = obj.__self_class__.__mro__
     for base in classes[classes.index(obj.__thisclass__) + 1 :]:
@@ -188,7 +186,7 @@ def of_super(hooks: Hooks, obj: Any, name: str) -> Any:
     return hooks.adopted(getattr(obj, name))
 
 
-def store(hooks: Hooks, obj: Any, name: str, value: Any) -> None:
+def store(hooks: Following, obj: Any, name: str, value: Any) -> None:
     """``obj.name = value`` for an object that the recording made."""
     kind = type(obj)
     found = in_class(kind, name)

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import types
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from runmat_jit.capture.record import (
     texts,
 )
 from runmat_jit.capture.record.encoder import holds_traced
+from runmat_jit.capture.record.following import Following
 from runmat_jit.capture.record.host_calls import run_effect, run_host
 from runmat_jit.capture.record.release import is_made_here
 from runmat_jit.capture.record.traced import Traced, TracedMethod
@@ -28,12 +29,9 @@ from runmat_jit.capture.source.refusal import Refused
 from runmat_jit.capture.tape import call_forms
 from runmat_jit.capture.tape.values import PYTHON, TEXTS, is_bound, is_random_state, is_stream
 
-if TYPE_CHECKING:
-    from runmat_jit.capture.record.hooks import Hooks
-
 Args = tuple[Any, ...]
 Kwargs = Mapping[str, Any]
-Handler = Callable[["Hooks", Any, Args, Kwargs], Any]
+Handler = Callable[[Following, Any, Args, Kwargs], Any]
 
 _QUIET_TYPES: Final = (int, float, complex, tuple, range, frozenset, np.dtype)
 """Classes of immutable values: their methods see nothing else and write nothing."""
@@ -45,7 +43,7 @@ _WRITING_KEYWORDS: Final = frozenset(
 )
 
 
-def call(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def call(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """Run ``fn(*args, **kwargs)`` the way that capture can follow best."""
     handler = _OF_CLASS.get(type(fn))
     if handler is not None:
@@ -62,7 +60,7 @@ def call(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     return HANDLERS[callee.follow](hooks, fn, args, kwargs)
 
 
-def call_unlisted(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def call_unlisted(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """A callable that no row names, by its class."""
     kind = type(fn)
     if kind is types.FunctionType:
@@ -84,12 +82,12 @@ def call_unlisted(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     return effect(hooks, fn, args, kwargs)
 
 
-def effect(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def effect(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """Unknown code: everything pending is computed, then Python runs it on real values."""
     return run_effect(hooks.tracer, fn, args, kwargs, "capture does not know what it does")
 
 
-def run(_hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def run(_hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """A callable that only looks at classes, or keeps what it is given."""
     return fn(*args, **kwargs)
 
@@ -105,20 +103,20 @@ def does_more(fn: Any) -> bool:
 
 
 # -- NumPy and libraries ---------------------------------------------------------------------------
-def call_numpy(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def call_numpy(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """An operation, with outside containers among its arguments read item by item."""
     if type(fn) is np.ufunc and not kwargs and all(type(arg) in _OPERANDS for arg in args):
         return hooks.tracer.call(fn, args, kwargs)
     return hooks.tracer.call(fn, *shadowed(hooks, args, kwargs))
 
 
-def shadowed(hooks: Hooks, args: Args, kwargs: Kwargs) -> tuple[Args, dict[str, Any]]:
+def shadowed(hooks: Following, args: Args, kwargs: Kwargs) -> tuple[Args, dict[str, Any]]:
     """The arguments, with outside containers among them read."""
     named = {name: hooks.shadowed(value) for name, value in kwargs.items()}
     return tuple([hooks.shadowed(arg) for arg in args]), named
 
 
-def call_library(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def call_library(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """An installed function, unless it may write an argument: a positional True might say so."""
     writes = any(kwargs.get(name) is not None for name in _WRITING_KEYWORDS & kwargs.keys())
     if writes or any(arg is True for arg in args):
@@ -126,20 +124,20 @@ def call_library(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     return run_host(hooks.tracer, fn, *shadowed(hooks, args, kwargs), writes=False)
 
 
-def call_fact(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def call_fact(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """``np.shape``, ``np.ndim``, ``np.size``: an attribute of a traced value."""
     if len(args) == 1 and type(args[0]) is Traced and not kwargs:
         return getattr(args[0], fn.__name__)
     return call_numpy(hooks, fn, args, kwargs)
 
 
-def call_of_dtypes(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def call_of_dtypes(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """A question about dtypes and shapes only, which a trace is recorded for."""
     args, named = shadowed(hooks, args, kwargs)
     return fn(*map(dtype_stand_in, args), **named)
 
 
-def call_of_weak_dtypes(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def call_of_weak_dtypes(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """``np.result_type``: Python numbers count by their class alone."""
     args, _ = shadowed(hooks, args, kwargs)
     weak = [type(arg) is Traced and arg._rm_kind == PYTHON for arg in args]
@@ -153,20 +151,20 @@ def dtype_stand_in(value: Any) -> Any:
     return np.empty(0, value.dtype) if is_array else value
 
 
-def call_along_axes(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def call_along_axes(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """``np.apply_along_axis``: a host call where what it calls is a pure function of NumPy's."""
     if args and callables.of(args[0]).pure:
         return run_host(hooks.tracer, fn, *shadowed(hooks, args, kwargs), writes=False)
     return effect(hooks, fn, args, kwargs)
 
 
-def call_source(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def call_source(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """A library's function that calls what it is given: followed as if the user had written it."""
     return call_followed(hooks, getattr(fn, "_implementation", fn), args, kwargs)
 
 
 # -- functions, methods, classes -------------------------------------------------------------------
-def call_function(hooks: Hooks, fn: types.FunctionType, args: Args, kwargs: Kwargs) -> Any:
+def call_function(hooks: Following, fn: types.FunctionType, args: Args, kwargs: Kwargs) -> Any:
     """A Python function: rewritten, installed, or the user's."""
     if hooks.is_rewritten(fn):
         return fn(*args, **kwargs)
@@ -176,7 +174,7 @@ def call_function(hooks: Hooks, fn: types.FunctionType, args: Args, kwargs: Kwar
     return follow(hooks, fn, args, kwargs)
 
 
-def call_followed(hooks: Hooks, fn: types.FunctionType, args: Args, kwargs: Kwargs) -> Any:
+def call_followed(hooks: Following, fn: types.FunctionType, args: Args, kwargs: Kwargs) -> Any:
     """The user's function, rewritten; where that cannot be, an effect."""
     converted = hooks.convert(fn)
     if isinstance(converted, Refused):
@@ -186,7 +184,7 @@ def call_followed(hooks: Hooks, fn: types.FunctionType, args: Args, kwargs: Kwar
     return converted(*args, **named)
 
 
-def call_method(hooks: Hooks, fn: types.MethodType, args: Args, kwargs: Kwargs) -> Any:
+def call_method(hooks: Following, fn: types.MethodType, args: Args, kwargs: Kwargs) -> Any:
     """A bound method is its function on the object."""
     if type(fn.__self__) is Traced:  # `x.__add__(y)` and the like, written out
         return fn(*args, **kwargs)
@@ -198,7 +196,7 @@ def call_method(hooks: Hooks, fn: types.MethodType, args: Args, kwargs: Kwargs) 
     return call(hooks, fn.__func__, (fn.__self__ if twin is None else twin.copy, *args), kwargs)
 
 
-def call_partial(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def call_partial(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """A partial is its function, with more arguments; those of one from outside are read."""
     outside = hooks.tracer.slot_of(fn) is not None
     read: Callable[[Any, str], Any] = hooks.attr if outside else getattr
@@ -206,12 +204,12 @@ def call_partial(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     return call(hooks, func, (*first, *args), {**named, **kwargs})
 
 
-def call_value(hooks: Hooks, fn: Traced, args: Args, kwargs: Kwargs) -> Any:
+def call_value(hooks: Following, fn: Traced, args: Args, kwargs: Kwargs) -> Any:
     """A traced value: NumPy says that it is not callable."""
     return hooks.tracer.value(fn)(*args, **kwargs)
 
 
-def call_bound_builtin(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def call_bound_builtin(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """A method of a builtin object."""
     owner = fn.__self__
     if isinstance(owner, TEXTS):
@@ -239,7 +237,7 @@ def is_own_generator(value: Any) -> bool:
     return type(value) is types.GeneratorType and is_made_here(value)
 
 
-def call_class(hooks: Hooks, cls: type, args: Args, kwargs: Kwargs) -> Any:
+def call_class(hooks: Following, cls: type, args: Args, kwargs: Kwargs) -> Any:
     """A user's class: the instance is the recording's own, its ``__init__`` is followed."""
     own = hooks.tracer.own
     if is_namedtuple_class(cls):
@@ -276,7 +274,7 @@ def is_namedtuple_class(cls: type) -> bool:
 
 
 # -- builtins --------------------------------------------------------------------------------------
-def call_builtin(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def call_builtin(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """A builtin that sees nothing but its arguments, and what these call."""
     given = hooks.called if callables.of(fn).calls_back else hooks.given
     made = fn(*map(given, args), **{name: given(value) for name, value in kwargs.items()})
@@ -285,7 +283,7 @@ def call_builtin(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     return made
 
 
-def call_scalar(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def call_scalar(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """Arithmetic: an operation where an operand is traced."""
     if not kwargs and is_operation(fn, args):
         return hooks.tracer.call(fn, args, {})
@@ -303,21 +301,21 @@ def is_operation(fn: Any, args: Args) -> bool:
     return len(args) > 1 and scalars and len(kinds) == 1
 
 
-def call_text(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def call_text(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """``str``, ``repr``, ``ascii`` or ``format`` of one value."""
     if len(args) <= 1 + (fn is format) and not kwargs:
         return texts.make(hooks, fn, args) if args else fn()
     return call_number_as_text(hooks, fn, args, kwargs)
 
 
-def call_number_as_text(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def call_number_as_text(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """``ord``, ``bytes``, or ``str`` with an encoding."""
     if holds_traced(args):
         return run_host(hooks.tracer, fn, args, kwargs, writes=False)
     return call_builtin(hooks, fn, args, kwargs)
 
 
-def call_of_constants(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def call_of_constants(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """A function of text alone: Python runs it while recording."""
     if kwargs or not all(type(arg) is str for arg in args):
         return effect(hooks, fn, args, kwargs)
@@ -325,24 +323,24 @@ def call_of_constants(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     return hooks.fresh(made) if type(made) is list else made
 
 
-def call_type(_hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def call_type(_hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """``type``."""
     if len(args) == 1 and type(args[0]) is Traced:
         return args[0].__class__
     return fn(*args, **kwargs)
 
 
-def call_truth(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def call_truth(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """``bool``."""
     return bool(args[0]) if len(args) == 1 else call_builtin(hooks, fn, args, kwargs)
 
 
-def call_length(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def call_length(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """``len``."""
     return hooks.length(*args) if len(args) == 1 else fn(*args, **kwargs)
 
 
-def call_isinstance(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def call_isinstance(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """``isinstance`` or ``issubclass``."""
     classes = args[1] if len(args) == 2 and isinstance(args[1], tuple) else args[1:]
     if any(map(has_metaclass, classes)):
@@ -350,7 +348,7 @@ def call_isinstance(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     return fn(*args, **kwargs)
 
 
-def call_getattr(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def call_getattr(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """``getattr``, with or without a default."""
     if len(args) in (2, 3) and isinstance(name := hooks.hashed(args[1]), str):
         read = hooks.attr if len(args) == 2 else functools.partial(attributes.read_or, hooks)
@@ -358,14 +356,14 @@ def call_getattr(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     return fn(*args, **kwargs)
 
 
-def call_hasattr(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def call_hasattr(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """``hasattr``."""
     if len(args) == 2 and isinstance(name := hooks.hashed(args[1]), str):
         return attributes.has(hooks, args[0], name)
     return fn(*args, **kwargs)
 
 
-def call_next(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def call_next(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """``next`` of an iterator of the recording's own; of another, an effect."""
     known = not args or hooks.tracer.owns(args[0]) or is_own_generator(args[0])
     return fn(*args, **kwargs) if known else effect(hooks, fn, args, kwargs)

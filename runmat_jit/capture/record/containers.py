@@ -11,15 +11,13 @@ import enum
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Mapping
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from runmat_jit.capture import callables
+from runmat_jit.capture.record.following import Following
 from runmat_jit.capture.record.host_calls import run_effect
 from runmat_jit.capture.record.release import slots_of
 from runmat_jit.capture.tape.pytree import Structure, is_plain_dataclass
-
-if TYPE_CHECKING:
-    from runmat_jit.capture.record.hooks import Hooks
 
 Args = tuple[Any, ...]
 Kwargs = Mapping[str, Any]
@@ -29,7 +27,7 @@ _METHODS: Final = frozenset((Counter.most_common, Counter.elements, Counter.tota
 _OF_TUPLES: Final = frozenset(("_replace", "_asdict", "_make"))
 
 
-def make(hooks: Hooks, cls: type, args: Args, kwargs: Kwargs) -> Any:
+def make(hooks: Following, cls: type, args: Args, kwargs: Kwargs) -> Any:
     """An instance of one of the classes, empty or of what is given."""
     own = hooks.tracer.own
     if cls is SimpleNamespace and not args:
@@ -45,7 +43,7 @@ def make(hooks: Hooks, cls: type, args: Args, kwargs: Kwargs) -> Any:
     return run_effect(hooks.tracer, cls, args, kwargs, "capture does not follow these arguments")
 
 
-def filled(hooks: Hooks, made: Any, args: Args, kwargs: Kwargs) -> Any:
+def filled(hooks: Following, made: Any, args: Args, kwargs: Kwargs) -> Any:
     """A dict of pairs or of another dict, and of keywords."""
     (given,) = args or ((),)
     given = hooks.shadowed(given)
@@ -55,7 +53,7 @@ def filled(hooks: Hooks, made: Any, args: Args, kwargs: Kwargs) -> Any:
     return hooks.tracer.own(made)
 
 
-def counted(hooks: Hooks, args: Args) -> Any:
+def counted(hooks: Following, args: Args) -> Any:
     """A counter of items, or of counts by item."""
     (given,) = args or ((),)
     given = hooks.shadowed(given)
@@ -64,7 +62,7 @@ def counted(hooks: Hooks, args: Args) -> Any:
     return hooks.tracer.own(Counter([hooks.hashed(item) for item in given]))
 
 
-def call_on_list(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def call_on_list(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """A function of ``heapq`` or ``bisect`` on a list, which it may change."""
     writes = callables.of(fn).writes is not None
     if writes and not (args and type(args[0]) is list and hooks.tracer.may_change(args[0])):
@@ -74,7 +72,7 @@ def call_on_list(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     return made if writes or type(made) is not list else hooks.fresh(made)
 
 
-def is_method(hooks: Hooks, fn: Any, args: Args) -> bool:
+def is_method(hooks: Following, fn: Any, args: Args) -> bool:
     """Whether a Python function is a method of such a container, or one of ``namedtuple``'s."""
     owner = args[0] if args else None
     if fn in _METHODS:
@@ -84,7 +82,7 @@ def is_method(hooks: Hooks, fn: Any, args: Args) -> bool:
     return issubclass(kind, tuple) and getattr(found, "__func__", found) is fn
 
 
-def replaced(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def replaced(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """``dataclasses.replace``: the class is called with an object's fields, and with others."""
     instance: Any = args[0] if len(args) == 1 else None
     plain = dataclasses.is_dataclass(instance) and not isinstance(instance, type)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,12 +17,10 @@ from runmat_jit.capture.callables import Callee
 from runmat_jit.capture.record import host_calls
 from runmat_jit.capture.record.concrete import concrete_integer
 from runmat_jit.capture.record.encoder import holds_traced
+from runmat_jit.capture.record.following import Following
 from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.tape.call_forms import MethodCall
 from runmat_jit.capture.tape.values import ARRAY
-
-if TYPE_CHECKING:
-    from runmat_jit.capture.record.hooks import Hooks
 
 Args = tuple[Any, ...]
 Kwargs = Mapping[str, Any]
@@ -36,7 +34,7 @@ def of_method(owner: Any, name: str) -> Callee:
     return callables.method("Generator" if draws else "BitGenerator", name)
 
 
-def read(hooks: Hooks, obj: Any, name: str) -> Any:
+def read(hooks: Following, obj: Any, name: str) -> Any:
     """An attribute of a generator: a method, or part of its state."""
     value = getattr(obj, name)
     if type(value) is not types.MethodType:
@@ -44,14 +42,14 @@ def read(hooks: Hooks, obj: Any, name: str) -> Any:
     return value
 
 
-def call(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def call(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """Make a generator, or draw from NumPy's global one by a function of the module."""
     args, named = seen(hooks, args, kwargs)
     return host_calls.run_host(hooks.tracer, fn, args, named, writes=callables.of(fn).ordered)
 
 
 def call_method(
-    hooks: Hooks, fn: types.MethodType, args: Args, kwargs: Kwargs, effect: Callable[..., Any]
+    hooks: Following, fn: types.MethodType, args: Args, kwargs: Kwargs, effect: Callable[..., Any]
 ) -> Any:
     """A method of a generator: a draw, or an effect."""
     owner: Any = fn.__self__
@@ -71,7 +69,7 @@ def call_method(
     return host_calls.run_host(tracer, method, (owner, *args), named, writes=True)
 
 
-def seen(hooks: Hooks, args: Args, kwargs: Kwargs) -> tuple[Args, dict[str, Any]]:
+def seen(hooks: Following, args: Args, kwargs: Kwargs) -> tuple[Args, dict[str, Any]]:
     """The arguments; numbers that say a shape are looked at."""
     found = tuple([hooks.shadowed(arg) for arg in args])
     found = tuple([concrete_integer(arg) if type(arg) is tuple else arg for arg in found])

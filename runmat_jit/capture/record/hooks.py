@@ -7,7 +7,7 @@ import operator
 import os
 import types
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -22,8 +22,10 @@ from runmat_jit.capture.record import (
     texts,
 )
 from runmat_jit.capture.record.encoder import holds_traced
+from runmat_jit.capture.record.following import Following
 from runmat_jit.capture.record.host_calls import adopt_loosely
 from runmat_jit.capture.record.traced import Traced
+from runmat_jit.capture.record.tracer import Tracer
 from runmat_jit.capture.replay.plain_objects import (
     answers_builtins,
     computes_items,
@@ -31,15 +33,12 @@ from runmat_jit.capture.replay.plain_objects import (
     in_class,
     makes_classes,
 )
-from runmat_jit.capture.source.hook_base import HookBase, plain_part
+from runmat_jit.capture.source.hook_base import plain_part
 from runmat_jit.capture.source.refusal import Refused
+from runmat_jit.capture.source.rewrite import Rewritten
 from runmat_jit.capture.tape import call_forms
 from runmat_jit.capture.tape.lines import call_at
 from runmat_jit.capture.tape.values import ARRAY, is_traceable
-
-if TYPE_CHECKING:
-    from runmat_jit.capture.record.tracer import Tracer
-    from runmat_jit.capture.source.rewrite import Rewritten
 
 _FOLLOWED = (types.FunctionType, types.MethodType, types.MethodDescriptorType, functools.partial)
 """Classes of functions that hooks call where a builtin would."""
@@ -74,7 +73,7 @@ class Converter(Protocol):
         """What is beneath our own decorator; None where that is not."""
 
 
-class Hooks(HookBase):
+class Hooks(Following):
     """Hooks of one function in one recording."""
 
     def __init__(self, tracer: Tracer, converter: Converter, fn: types.FunctionType) -> None:

@@ -11,30 +11,28 @@ import sys
 import types
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from runmat_jit.capture.record import texts
+from runmat_jit.capture.record.following import Following
 from runmat_jit.capture.record.host_calls import run_effect, run_host
 from runmat_jit.capture.record.outside import is_constant
 from runmat_jit.capture.record.traced import Traced
+from runmat_jit.capture.record.tracer import Tracer
 from runmat_jit.capture.replay.steps import Stale
 from runmat_jit.capture.tape.lines import Line, warn_caller
 from runmat_jit.capture.tape.values import TEXT, bits_of, is_stream
-
-if TYPE_CHECKING:
-    from runmat_jit.capture.record.hooks import Hooks
-    from runmat_jit.capture.record.tracer import Tracer
 
 Args = tuple[Any, ...]
 Kwargs = Mapping[str, Any]
 
 
-def call(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def call(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """A clock, a pause, a draw."""
     return run_host(hooks.tracer, fn, args, kwargs, writes=False)
 
 
-def read(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def read(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """A question for outside state, such as ``os.getenv``: a trace holds while the answer does."""
     if not all(map(is_constant, (*args, *kwargs.values()))):
         return run_effect(hooks.tracer, fn, args, kwargs, "arguments of another kind")
@@ -48,7 +46,7 @@ def is_environment_read(fn: types.MethodType) -> bool:
     return fn.__self__ is os.environ and fn.__name__ == "get"
 
 
-def call_print(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def call_print(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """``print`` to a standard stream, of text that Python and NumPy make."""
     tracer, stream = hooks.tracer, kwargs.get("file")
     args = tuple(map(hooks.shadowed, args))
@@ -62,7 +60,7 @@ def call_print(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     return run_host(tracer, print_again, args, kwargs, writes=True)
 
 
-def call_stream_method(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def call_stream_method(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """``sys.stdout.write(text)`` or ``sys.stdout.flush()``."""
     tracer, stream, name = hooks.tracer, fn.__self__, fn.__name__
     known = tracer.slot_of(stream) is not None and not kwargs
@@ -72,7 +70,7 @@ def call_stream_method(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any
     return run_host(tracer, call_stream, (stream, name, *args), {}, writes=True)
 
 
-def call_warn(hooks: Hooks, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def call_warn(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """``warnings.warn`` of a text, at a line of the call's or of one that called it."""
     given = dict(zip(("message", "category", "stacklevel"), args, strict=False)) | dict(kwargs)
     message, category = given.get("message"), given.get("category", UserWarning)

@@ -6,12 +6,13 @@ import operator
 import types
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from runmat_jit.capture import callables
 from runmat_jit.capture.record.fullgraph import not_whole
+from runmat_jit.capture.record.tracer import Tracer
 from runmat_jit.capture.replay.bailout import Tally
 from runmat_jit.capture.replay.tree import Fork
 from runmat_jit.capture.tape import call_forms
@@ -28,9 +29,6 @@ from runmat_jit.capture.tape.entries import (
 )
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.source import SourceLine
-
-if TYPE_CHECKING:
-    from runmat_jit.capture.record.tracer import Tracer
 
 _NUMBERS: Final = (bool, int, float, complex)
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.tape.entries import Operand, Operation, ScalarOperand
 from runmat_jit.capture.tape.storage import Geometry, Storage
 from runmat_jit.ops.sign import Fact, Sign, Top, fact_of_number
-
-if TYPE_CHECKING:
-    from runmat_jit.capture.record.traced import Traced
-
 
 _NOTHING = Fact(Sign.ANY)
 _TRUTH = Fact(Sign.CLEAR, top=Top.ONE)

@@ -9,41 +9,39 @@ from __future__ import annotations
 import operator
 import types
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from runmat_jit.capture.callables import is_installed
 from runmat_jit.capture.record import host_calls
 from runmat_jit.capture.record.encoder import children_of, holds_traced
+from runmat_jit.capture.record.following import Following
 from runmat_jit.capture.record.traced import Traced
+from runmat_jit.capture.record.tracer import Tracer
 from runmat_jit.capture.source.hook_base import CONVERSIONS
 from runmat_jit.capture.tape import call_forms
 from runmat_jit.capture.tape.values import ARRAY, DEPTH_LIMIT, GENERIC, TEXT, TEXTS
-
-if TYPE_CHECKING:
-    from runmat_jit.capture.record.hooks import Hooks
-    from runmat_jit.capture.record.tracer import Tracer
 
 _BY_LOCALE: Final = "n"
 _PLAIN: Final = frozenset((str, bytes, int, float, complex, bool, type(None), range, Traced))
 
 
-def formatted(hooks: Hooks, value: Any, conversion: int, spec: Any) -> Any:
+def formatted(hooks: Following, value: Any, conversion: int, spec: Any) -> Any:
     """One part of an f-string: ``{value!conversion:spec}``; no conversion is -1."""
     if conversion != -1:
         value = make(hooks, CONVERSIONS[conversion], (value,))
     return make(hooks, format, (value, spec))
 
 
-def joined(hooks: Hooks, parts: tuple[Any, ...]) -> Any:
+def joined(hooks: Following, parts: tuple[Any, ...]) -> Any:
     """The parts of an f-string as one text."""
     if not holds_traced(parts):
         return "".join(parts)
     return parts[0] if len(parts) == 1 else method(hooks, "", "join", (list(parts),), {})
 
 
-def make(hooks: Hooks, fn: Any, args: tuple[Any, ...]) -> Any:
+def make(hooks: Following, fn: Any, args: tuple[Any, ...]) -> Any:
     """Text of a value by ``str``, ``repr``, ``ascii`` or ``format``."""
     tracer, spec = hooks.tracer, args[1] if len(args) > 1 else ""
     args = tuple(map(hooks.shadowed, args))
@@ -60,7 +58,7 @@ def make(hooks: Hooks, fn: Any, args: tuple[Any, ...]) -> Any:
     return host_calls.run_host(tracer, fn, args, {}, writes=False)
 
 
-def modulo(hooks: Hooks, lhs: Any, rhs: Any) -> Any:
+def modulo(hooks: Following, lhs: Any, rhs: Any) -> Any:
     """``lhs % rhs``, which makes text where ``lhs`` is one."""
     tracer = hooks.tracer
     if type(lhs) not in TEXTS and not (type(lhs) is Traced and lhs._rm_kind == TEXT):
@@ -76,7 +74,7 @@ def modulo(hooks: Hooks, lhs: Any, rhs: Any) -> Any:
     return host_calls.run_host(tracer, operator.mod, (lhs, rhs), {}, writes=False)
 
 
-def call_method(hooks: Hooks, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+def call_method(hooks: Following, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """A method of a text that is not traced."""
     owner: str | bytes = fn.__self__
     seen = tuple([hooks.given(arg) for arg in args])
@@ -89,7 +87,7 @@ def call_method(hooks: Hooks, fn: Any, args: tuple[Any, ...], kwargs: Mapping[st
 
 
 def method(
-    hooks: Hooks, text: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    hooks: Following, text: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Any:
     """A method of text with traced values among its arguments."""
     tracer, fn = hooks.tracer, call_forms.text_method(name)
@@ -100,7 +98,7 @@ def method(
     return host_calls.run_host(tracer, fn, (text, *args), kwargs, writes=False)
 
 
-def of_arrays(hooks: Hooks, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+def of_arrays(hooks: Following, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """``np.array2string`` and its siblings."""
     if not holds_traced((args, kwargs)):
         return host_calls.run_effect(hooks.tracer, fn, args, kwargs, "an array of unknown origin")
