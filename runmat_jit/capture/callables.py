@@ -366,7 +366,7 @@ _FORMS: Final[dict[type, Callable[[Any], Callee]]] = {
 
 
 def of(fn: Any) -> Callee:
-    """What is known of a callable; :data:`EFFECT` where nothing is."""
+    """Facts of a callable; :data:`EFFECT` where nothing is known."""
     form = _FORMS.get(type(fn))
     if form is not None:
         return form(fn)

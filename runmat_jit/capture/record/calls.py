@@ -13,18 +13,17 @@ import numpy as np
 from runmat_jit.capture import callables
 from runmat_jit.capture.record import (
     attributes,
+    builtin_calls,
     containers,
     escape_barrier,
     generators,
     ordered,
     texts,
 )
-from runmat_jit.capture.record.encoder import holds_traced
 from runmat_jit.capture.record.following import Following
 from runmat_jit.capture.record.host_calls import run_effect, run_host
-from runmat_jit.capture.record.release import is_made_here
 from runmat_jit.capture.record.traced import Traced, TracedMethod
-from runmat_jit.capture.replay.plain_objects import has_metaclass, in_class, is_plain_class
+from runmat_jit.capture.replay.plain_objects import in_class, is_plain_class
 from runmat_jit.capture.source.refusal import Refused
 from runmat_jit.capture.tape import call_forms
 from runmat_jit.capture.tape.values import PYTHON, TEXTS, is_bound, is_random_state, is_stream
@@ -224,17 +223,13 @@ def call_bound_builtin(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) ->
         change, why = getattr(twin.original, fn.__name__), "it changes what lies outside"
         return run_effect(hooks.tracer, change, args, kwargs, why, reason="outside-store")
     is_container = isinstance(owner, (list, dict, set))
-    known = known or (is_container and hooks.tracer.may_change(owner)) or is_own_generator(owner)
+    known = known or (is_container and hooks.tracer.may_change(owner))
+    known = known or builtin_calls.is_own_generator(owner)
     if not known:
         return effect(hooks, fn, args, kwargs)
     if isinstance(owner, (dict, set)) and args:
         args = (hooks.hashed(args[0]), *args[1:])
     return fn(*args, **kwargs)
-
-
-def is_own_generator(value: Any) -> bool:
-    """Whether a value is a generator that runs code of the recording."""
-    return type(value) is types.GeneratorType and is_made_here(value)
 
 
 def call_class(hooks: Following, cls: type, args: Args, kwargs: Kwargs) -> Any:
@@ -273,102 +268,6 @@ def is_namedtuple_class(cls: type) -> bool:
     return issubclass(cls, tuple) and hasattr(cls, "_fields") and cls.__new__ is not tuple.__new__
 
 
-# -- builtins --------------------------------------------------------------------------------------
-def call_builtin(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
-    """A builtin that sees nothing but its arguments, and what these call."""
-    given = hooks.called if callables.of(fn).calls_back else hooks.given
-    made = fn(*map(given, args), **{name: given(value) for name, value in kwargs.items()})
-    if isinstance(made, (list, dict, set)) or hasattr(made, "__next__"):
-        return hooks.fresh(made)
-    return made
-
-
-def call_scalar(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
-    """Arithmetic: an operation where an operand is traced."""
-    if not kwargs and is_operation(fn, args):
-        return hooks.tracer.call(fn, args, {})
-    return call_builtin(hooks, fn, args, kwargs)
-
-
-def is_operation(fn: Any, args: Args) -> bool:
-    """Whether arithmetic works on traced numbers or arrays as an operation."""
-    if not any(type(arg) is Traced for arg in args):
-        return False
-    if fn not in (min, max):
-        return True
-    scalars = all(type(a) is not Traced or a._rm_kind == PYTHON for a in args)
-    kinds = {a.__class__ if type(a) is Traced else type(a) for a in args}
-    return len(args) > 1 and scalars and len(kinds) == 1
-
-
-def call_text(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
-    """``str``, ``repr``, ``ascii`` or ``format`` of one value."""
-    if len(args) <= 1 + (fn is format) and not kwargs:
-        return texts.make(hooks, fn, args) if args else fn()
-    return call_number_as_text(hooks, fn, args, kwargs)
-
-
-def call_number_as_text(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
-    """``ord``, ``bytes``, or ``str`` with an encoding."""
-    if holds_traced(args):
-        return run_host(hooks.tracer, fn, args, kwargs, writes=False)
-    return call_builtin(hooks, fn, args, kwargs)
-
-
-def call_of_constants(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
-    """A function of text alone: Python runs it while recording."""
-    if kwargs or not all(type(arg) is str for arg in args):
-        return effect(hooks, fn, args, kwargs)
-    made = fn(*args)
-    return hooks.fresh(made) if type(made) is list else made
-
-
-def call_type(_hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
-    """``type``."""
-    if len(args) == 1 and type(args[0]) is Traced:
-        return args[0].__class__
-    return fn(*args, **kwargs)
-
-
-def call_truth(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
-    """``bool``."""
-    return bool(args[0]) if len(args) == 1 else call_builtin(hooks, fn, args, kwargs)
-
-
-def call_length(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
-    """``len``."""
-    return hooks.length(*args) if len(args) == 1 else fn(*args, **kwargs)
-
-
-def call_isinstance(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
-    """``isinstance`` or ``issubclass``."""
-    classes = args[1] if len(args) == 2 and isinstance(args[1], tuple) else args[1:]
-    if any(map(has_metaclass, classes)):
-        escape_barrier.beware(hooks.tracer, f"{fn.__name__} of a class with a metaclass")
-    return fn(*args, **kwargs)
-
-
-def call_getattr(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
-    """``getattr``, with or without a default."""
-    if len(args) in (2, 3) and isinstance(name := hooks.hashed(args[1]), str):
-        read = hooks.attr if len(args) == 2 else functools.partial(attributes.read_or, hooks)
-        return read(args[0], name, *args[2:])
-    return fn(*args, **kwargs)
-
-
-def call_hasattr(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
-    """``hasattr``."""
-    if len(args) == 2 and isinstance(name := hooks.hashed(args[1]), str):
-        return attributes.has(hooks, args[0], name)
-    return fn(*args, **kwargs)
-
-
-def call_next(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
-    """``next`` of an iterator of the recording's own; of another, an effect."""
-    known = not args or hooks.tracer.owns(args[0]) or is_own_generator(args[0])
-    return fn(*args, **kwargs) if known else effect(hooks, fn, args, kwargs)
-
-
 _OF_CLASS: Final[dict[type, Handler]] = {
     TracedMethod: run,
     np.ufunc: call_numpy,
@@ -388,18 +287,18 @@ HANDLERS: Final[dict[str, Handler]] = {
     "source": call_source,
     "generator": generators.call,
     "run": run,
-    "builtin": call_builtin,
-    "scalar": call_scalar,
-    "text": call_text,
-    "number as text": call_number_as_text,
-    "of constants": call_of_constants,
-    "class": call_type,
-    "truth": call_truth,
-    "length": call_length,
-    "question of classes": call_isinstance,
-    "attribute": call_getattr,
-    "question of attributes": call_hasattr,
-    "next": call_next,
+    "builtin": builtin_calls.call_builtin,
+    "scalar": builtin_calls.call_scalar,
+    "text": builtin_calls.call_text,
+    "number as text": builtin_calls.call_number_as_text,
+    "of constants": builtin_calls.call_of_constants,
+    "class": builtin_calls.call_type,
+    "truth": builtin_calls.call_truth,
+    "length": builtin_calls.call_length,
+    "question of classes": builtin_calls.call_isinstance,
+    "attribute": builtin_calls.call_getattr,
+    "question of attributes": builtin_calls.call_hasattr,
+    "next": builtin_calls.call_next,
     "container": containers.make,
     "on list": containers.call_on_list,
     "replaced instance": containers.replaced,
@@ -408,4 +307,4 @@ HANDLERS: Final[dict[str, Handler]] = {
     "ordered": ordered.call,
     "reading": ordered.read,
 }
-"""What follows a call, by :attr:`runmat_jit.capture.callables.Callee.follow`."""
+"""Handlers of calls, by :attr:`runmat_jit.capture.callables.Callee.follow`."""

@@ -103,7 +103,7 @@ def is_plain_enum(cls: Any) -> bool:
 
 # -- results ---------------------------------------------------------------------------------------
 def rebuilt_of(hooks_own: Callable[[Any], bool], value: Any) -> tuple[Any, list[Any]] | None:
-    """How a replay makes such a container again, and its children; None for anything else.
+    """Constructor of such a container, for replays, and its children; None for anything else.
 
     ``hooks_own`` says whether the recording made an object.
     """

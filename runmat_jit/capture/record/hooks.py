@@ -1,4 +1,4 @@
-"""What rewritten code calls while a call is recorded (see ``hook_base`` for the contract)."""
+"""Hooks that rewritten code calls while a call is recorded (``hook_base`` is the contract)."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Converter(Protocol):
         """Whether a code object calls hooks."""
 
     def undecorated(self, fn: Any) -> Any:
-        """What is beneath our own decorator; None where that is not."""
+        """The function beneath our own decorator; None where that is not."""
 
 
 class Hooks(Following):
@@ -83,7 +83,7 @@ class Hooks(Following):
 
     # -- converting helpers ------------------------------------------------------------------------
     def undecorated(self, fn: Any) -> Any:
-        """What is beneath our own decorator; None where that is not."""
+        """The function beneath our own decorator; None where that is not."""
         return self.converter.undecorated(fn)
 
     def is_rewritten(self, fn: types.FunctionType) -> bool:
@@ -334,7 +334,7 @@ class Hooks(Following):
         return len(seen)
 
     def shadowed(self, value: Any) -> Any:
-        """What is iterated: arrays lifted; the rest as it is, and an effect if it is not known."""
+        """A value to be iterated: arrays lifted, the rest as it is (an effect if not known)."""
         if self.tracer.passive or type(value) is Traced:
             return value
         if isinstance(value, (list, tuple, dict)):

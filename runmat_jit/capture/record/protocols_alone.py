@@ -75,7 +75,7 @@ def is_harmless(opname: str) -> bool:
 
 
 def global_of(fn: types.FunctionType, name: str) -> Any:
-    """What a name from outside means now; None where it means nothing."""
+    """The value of a name from outside now; None where it has none."""
     return fn.__globals__.get(name, getattr(builtins, name, None))
 
 

@@ -1,4 +1,4 @@
-"""What is known of the calls of a decorated function."""
+"""Records of the calls of a decorated function."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NUMBERS: Final = (bool, int, float, complex)
 
 @dataclass(slots=True)
 class Record:
-    """What is known of calls with one key: their tree, and why Python is needed."""
+    """Knowledge of calls with one key: their tree, and why Python is needed."""
 
     root: Fork = field(default_factory=Fork)
     misses: int = 0

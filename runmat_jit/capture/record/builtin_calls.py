@@ -1,0 +1,123 @@
+"""Calls of builtins: they see nothing but their arguments, traced values among them."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Mapping
+from typing import Any
+
+from runmat_jit.capture import callables
+from runmat_jit.capture.record import attributes, escape_barrier, texts
+from runmat_jit.capture.record.encoder import holds_traced
+from runmat_jit.capture.record.following import Following
+from runmat_jit.capture.record.host_calls import run_effect, run_host
+from runmat_jit.capture.record.release import is_made_here
+from runmat_jit.capture.record.traced import Traced
+from runmat_jit.capture.replay.plain_objects import has_metaclass
+from runmat_jit.capture.tape.values import PYTHON
+
+Args = tuple[Any, ...]
+Kwargs = Mapping[str, Any]
+
+
+def call_builtin(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+    """A builtin that sees nothing but its arguments, and what these call."""
+    given = hooks.called if callables.of(fn).calls_back else hooks.given
+    made = fn(*map(given, args), **{name: given(value) for name, value in kwargs.items()})
+    if isinstance(made, (list, dict, set)) or hasattr(made, "__next__"):
+        return hooks.fresh(made)
+    return made
+
+
+def call_scalar(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+    """Arithmetic: an operation where an operand is traced."""
+    if not kwargs and is_operation(fn, args):
+        return hooks.tracer.call(fn, args, {})
+    return call_builtin(hooks, fn, args, kwargs)
+
+
+def is_operation(fn: Any, args: Args) -> bool:
+    """Whether arithmetic works on traced numbers or arrays as an operation."""
+    if not any(type(arg) is Traced for arg in args):
+        return False
+    if fn not in (min, max):
+        return True
+    scalars = all(type(a) is not Traced or a._rm_kind == PYTHON for a in args)
+    kinds = {a.__class__ if type(a) is Traced else type(a) for a in args}
+    return len(args) > 1 and scalars and len(kinds) == 1
+
+
+def call_text(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+    """``str``, ``repr``, ``ascii`` or ``format`` of one value."""
+    if len(args) <= 1 + (fn is format) and not kwargs:
+        return texts.make(hooks, fn, args) if args else fn()
+    return call_number_as_text(hooks, fn, args, kwargs)
+
+
+def call_number_as_text(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+    """``ord``, ``bytes``, or ``str`` with an encoding."""
+    if holds_traced(args):
+        return run_host(hooks.tracer, fn, args, kwargs, writes=False)
+    return call_builtin(hooks, fn, args, kwargs)
+
+
+def call_of_constants(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+    """A function of text alone: Python runs it while recording."""
+    if kwargs or not all(type(arg) is str for arg in args):
+        return run_effect(hooks.tracer, fn, args, kwargs, "it gets more than text")
+    made = fn(*args)
+    return hooks.fresh(made) if type(made) is list else made
+
+
+def call_type(_hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+    """``type``."""
+    if len(args) == 1 and type(args[0]) is Traced:
+        return args[0].__class__
+    return fn(*args, **kwargs)
+
+
+def call_truth(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+    """``bool``."""
+    return bool(args[0]) if len(args) == 1 else call_builtin(hooks, fn, args, kwargs)
+
+
+def call_length(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+    """``len``."""
+    return hooks.length(*args) if len(args) == 1 else fn(*args, **kwargs)
+
+
+def call_isinstance(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+    """``isinstance`` or ``issubclass``."""
+    classes = args[1] if len(args) == 2 and isinstance(args[1], tuple) else args[1:]
+    if any(map(has_metaclass, classes)):
+        escape_barrier.beware(hooks.tracer, f"{fn.__name__} of a class with a metaclass")
+    return fn(*args, **kwargs)
+
+
+def call_getattr(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+    """``getattr``, with or without a default."""
+    if len(args) in (2, 3) and isinstance(name := hooks.hashed(args[1]), str):
+        read = hooks.attr if len(args) == 2 else functools.partial(attributes.read_or, hooks)
+        return read(args[0], name, *args[2:])
+    return fn(*args, **kwargs)
+
+
+def call_hasattr(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+    """``hasattr``."""
+    if len(args) == 2 and isinstance(name := hooks.hashed(args[1]), str):
+        return attributes.has(hooks, args[0], name)
+    return fn(*args, **kwargs)
+
+
+def call_next(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+    """``next`` of an iterator of the recording's own; of another, an effect."""
+    known = not args or hooks.tracer.owns(args[0]) or is_own_generator(args[0])
+    if known:
+        return fn(*args, **kwargs)
+    return run_effect(hooks.tracer, fn, args, kwargs, "an iterator from outside")
+
+
+def is_own_generator(value: Any) -> bool:
+    """Whether a value is a generator that runs code of the recording."""
+    return type(value) is types.GeneratorType and is_made_here(value)
