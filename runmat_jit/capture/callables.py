@@ -195,7 +195,8 @@ FUNCTIONS: Final[tuple[Names, ...]] = (
     Names("functools", "partial", _RUN),
     Names("collections", "deque defaultdict OrderedDict Counter", Callee("container")),
     Names("types", "SimpleNamespace", Callee("container")),
-    Names("dataclasses", "replace", Callee("replaced instance")),
+    Names("dataclasses", "replace _replace", Callee("replaced instance")),
+    Names("copy", "replace", Callee("replaced copy")),  # from Python 3.13 on
     Names("heapq", "nlargest nsmallest", replace(_ON_LIST, calls_back=True)),
     Names("heapq", "heappush heappop heapify heappushpop heapreplace", _INTO_LIST),
     Names("bisect", "bisect bisect_left", _ON_LIST),

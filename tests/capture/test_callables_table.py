@@ -113,6 +113,9 @@ def test_most_rows_are_tested():
     assert len(tested) > LIMIT * len(ALL), sorted(set(ALL) - set(tested))
 
 
+OF_PYTHON_3_13 = {("dataclasses", "_replace"), ("copy", "replace")}
+
+
 def test_a_name_stands_in_one_row_and_means_something():
     for rows in (FUNCTIONS, METHODS):
         named = [(row.where, name) for row in rows for name in row.names.split()]
@@ -120,7 +123,8 @@ def test_a_name_stands_in_one_row_and_means_something():
     for row in FUNCTIONS:
         module = sys.modules.get(row.where)
         for name in row.names.split() if module is not None else ():
-            assert "*" in name or hasattr(module, name), (row.where, name)
+            later = sys.version_info < (3, 13) and (row.where, name) in OF_PYTHON_3_13
+            assert later or "*" in name or hasattr(module, name), (row.where, name)
 
 
 def test_every_row_has_a_handler_and_every_handler_a_row():

@@ -302,6 +302,7 @@ HANDLERS: Final[dict[str, Handler]] = {
     "container": containers.make,
     "on list": containers.call_on_list,
     "replaced instance": containers.replaced,
+    "replaced copy": containers.replaced_copy,
     "print": ordered.call_print,
     "warning": ordered.call_warn,
     "ordered": ordered.call,

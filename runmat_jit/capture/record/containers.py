@@ -87,10 +87,17 @@ def replaced(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     instance: Any = args[0] if len(args) == 1 else None
     plain = dataclasses.is_dataclass(instance) and not isinstance(instance, type)
     fields = dataclasses.fields(instance) if plain else ()
-    if not all(field.init for field in fields) or not plain or hasattr(instance, "__replace__"):
+    if not all(field.init for field in fields) or not plain:
         return run_effect(hooks.tracer, fn, args, kwargs, "fields without init")
     given = {field.name: hooks.attr(instance, field.name) for field in fields}
     return hooks.call(type(instance), **{**given, **kwargs})
+
+
+def replaced_copy(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+    """``copy.replace``: the object's ``__replace__`` is followed."""
+    if len(args) != 1 or not hasattr(type(args[0]), "__replace__"):
+        return run_effect(hooks.tracer, fn, args, kwargs, "it has no way to be replaced")
+    return hooks.call(hooks.attr(args[0], "__replace__"), **kwargs)
 
 
 def is_plain_enum(cls: Any) -> bool:
