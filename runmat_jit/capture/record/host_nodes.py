@@ -133,14 +133,19 @@ def shape_of(value: Any) -> tuple[int, ...] | None:
 
 
 def dtype_of(call: BoundCall, operands: list[Traced]) -> np.dtype | None:
-    """The dtype of the result, which NumPy tells for arrays of one element; None if it refuses."""
+    """The dtype of the result, which NumPy tells for arrays of one element.
+
+    None if it refuses, or gives its operand or a view of it.
+    """
     ones = [np.ones((1,) * operand.ndim, operand.dtype) for operand in operands]
     try:
         with np.errstate(all="ignore"):
             made = call(*ones)
     except Exception:  # noqa: BLE001  (the program makes the call, and raises itself)
         return None
-    return made.dtype if type(made) is np.ndarray and made.dtype in COMPILED_DTYPES else None
+    if type(made) is not np.ndarray or any(np.may_share_memory(made, one) for one in ones):
+        return None
+    return made.dtype if made.dtype in COMPILED_DTYPES else None
 
 
 def shown(call: BoundCall) -> str:
