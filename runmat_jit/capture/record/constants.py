@@ -44,7 +44,7 @@ def unwrap(value: Any) -> Any:
 
 def fold(recording: Recording, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """The result of a call on constants that is one itself; else ``NO_CONSTANT``."""
-    if not folds(fn) or not all(map(is_fixed, (*args, *kwargs.values()))):
+    if not all(map(is_fixed, (*args, *kwargs.values()))) or not folds(fn):
         return NO_CONSTANT
     try:
         with np.errstate(all="raise"):

@@ -96,7 +96,9 @@ def literal(
     recording: Recording, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> tuple[bool, Any]:
     """Defer a call on constants that gives an array: whether it was, and the traced result."""
-    plan = None if recording.immediate else cover_literal(recording, fn, args, kwargs)
+    if recording.immediate or Traced in map(type, args):
+        return MISS
+    plan = cover_literal(recording, fn, args, kwargs)
     if plan is None:
         return MISS
     encoded = tuple(map(recording.encode, args))
@@ -120,19 +122,8 @@ def augmented(recording: Recording, fn: Any, lhs: np.generic, rhs: Any) -> Any:
 
 def repeat(recording: Recording, known: CoveredCall, fn: Any, args: tuple[Any, ...]) -> Any:
     """Defer a known call; None where a number does not fit, or belongs to other recordings."""
-    if not known.is_single:
-        return repeat_deferred(recording, known, args)
-    done = elements.compute(recording, fn, args, known)
-    if done is not None:
+    if known.is_single and (done := elements.compute(recording, fn, args, known)) is not None:
         return done
-    traced = repeat_deferred(recording, known, args)
-    return traced if traced is None else elements.remember(recording, traced, fn, args)
-
-
-def repeat_deferred(
-    recording: Recording, known: CoveredCall, args: tuple[Any, ...]
-) -> Traced | None:
-    """The same, whatever it computes."""
     operands: list[Any] = []
     slots: list[int] = []
     for arg in args:
@@ -151,8 +142,9 @@ def repeat_deferred(
     out = None if known.into is None else args[known.into]
     if out is not None and not recording.writable(out):
         return None
-    line = recording.lines.here(4)  # repeat(), attempt(), Tracer.call() and its callers
-    return defer(recording, known, slots, tuple(operands), out=out, line=line)
+    line = recording.lines.here(3)  # attempt(), Tracer.call() and its callers
+    traced = defer(recording, known, slots, tuple(operands), out=out, line=line)
+    return elements.remember(recording, traced, fn, args) if known.is_single else traced
 
 
 def apply_row(

@@ -164,11 +164,6 @@ class Recording(Operations):
             if self.immediate and self.publishable:
                 self.effect("events-raise", "NumPy is to report floating-point events at once")
 
-    def check_errstate(self) -> None:
-        """The same, where it is likely that nothing has changed."""
-        if self._resuming or current_errstate() is not self.token:
-            self.refresh_errstate()
-
     @property
     def own_errstate(self) -> Any:
         """The state of errors, where it is not that of the call's beginning."""

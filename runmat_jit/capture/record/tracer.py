@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ from runmat_jit.capture.tape import call_forms
 from runmat_jit.capture.tape.entries import Effect
 from runmat_jit.capture.tape.lines import call_at
 from runmat_jit.capture.tape.values import ARRAY, NOTHING, PYTHON, TEXT
+from runmat_jit.core.errstate import current_errstate
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.source import SourceLine
 
@@ -149,15 +151,17 @@ class Tracer(Recording):
 
     def call(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """One operation: defer it, find it to be a view, or run it."""
-        if self.passive:
+        if self.closed or self._suspended or get_ident() != self._thread:  # as passive
             return fn(*self.raw(tuple(args)), **self.raw(dict(kwargs)))
         if self.has_constants:
             args = constants.unwrap(tuple(args))
             kwargs = {name: constants.unwrap(value) for name, value in kwargs.items()}
+        if Traced not in map(type, args):
             made = constants.fold(self, fn, args, kwargs)
             if made is not constants.NO_CONSTANT:
                 return made
-        self.check_errstate()
+        if self._resuming or current_errstate() is not self.token:
+            self.refresh_errstate()
         if not self.immediate:
             done, result = deferral.attempt(self, fn, args, kwargs)
             if done:
@@ -165,9 +169,6 @@ class Tracer(Recording):
         done, result = views.attempt(self, fn, args, kwargs)
         if done:
             return result
-        made = constants.fold(self, fn, args, kwargs)
-        if made is not constants.NO_CONSTANT:
-            return made
         done, result = deferral.literal(self, fn, args, kwargs)
         if done:
             return result
