@@ -140,7 +140,7 @@ def test_a_page_of_an_explanation_holds_all_that_is_printed(tmp_path):
     @runmat.jit
     def sorted_tails(x):
         y = np.exp(x)
-        return np.sort(y[1:] - y[:-1]), os.getpid()
+        return np.median(y[1:] - y[:-1]), os.getpid()
 
     explanation = sorted_tails.explain(np.ones(40))
     explanation.to_html(tmp_path / "page.html")
@@ -190,7 +190,9 @@ def test_explain_lists_what_numpy_computes():
 
     x = np.random.default_rng(1).random((4, 4))
     calls = [c.split(" (")[0] for c in (project(x, 2.0), project.explain(x, 2.0))[1].host_calls]
-    assert calls == ["qr", "matmul", "fft", "array", "getitem"]
+    assert calls == ["qr", "fft", "getitem"]
+    regions = [each for each in project.explain(x, 2.0).regions if each.kind == "host"]
+    assert [region.operations for region in regions] == [("matmul()",), ("array(...)",)]
     assert "NumPy computes:" in str(project.explain(x, 2.0))
     assert scaled.explain(np.ones(7)).host_calls == ()
 

@@ -121,7 +121,9 @@ def coverage_of(program, configuration, decorated):
     args, kwargs = fresh_arguments(program, configuration, 0)
     explanation = decorated.explain(*args, **kwargs)
     compiled = sum(region.on_arrays for region in explanation.regions)
-    calls = (call.partition(" (")[0] for call in explanation.host_calls)
+    calls = [call.partition(" (")[0] for call in explanation.host_calls]
+    nodes = [region.operations for region in explanation.regions if region.kind == "host"]
+    calls += [name.partition("(")[0] for names in nodes for name in names]
     by_numpy = tuple(name for name in calls if name not in HOST_CALLS | VIEWS)
     reasons = tuple(sorted({reason.id for reason in explanation.reasons}))
     launches = (after["kernel_launches"] - before["kernel_launches"]) // 2

@@ -110,13 +110,11 @@ class Counts:
 
 
 def host_calls(noted: Sequence[Entry]) -> tuple[tuple[str, SourceLine | None], ...]:
-    """The calls on arrays that no kernel computes, each once, in order."""
+    """The calls on arrays that are no nodes of a graph, each once, in order."""
     found: dict[tuple[str, SourceLine | None], None] = {}
     numbers: set[int] = set()
     for entry in noted:
-        if type(entry) is Operation and entry.meaning.row.kind == "host":
-            found[str(getattr(entry.fn, "__name__", entry.fn)), entry.source] = None
-        elif type(entry) is Operation:
+        if type(entry) is Operation:
             if entry.out is not None and entry.meaning.shape == ():
                 numbers.add(entry.out)
         elif type(entry) is Single:

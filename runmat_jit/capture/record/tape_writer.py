@@ -79,7 +79,7 @@ class TapeWriter:
                 return
             self._diverge(str(entry))
         self.count += 1
-        if self.count < ENTRY_LIMIT:
+        if len(self.items) < ENTRY_LIMIT:
             self.items.append(entry)
         elif not self.effects:
             self.stop(Effect("trace-too-long", f"{ENTRY_LIMIT} entries", None))
@@ -88,7 +88,7 @@ class TapeWriter:
         """Append a covered call, if anybody is interested."""
         if not self.keeps_entries:
             self.count += 1
-        elif self.resume is not None or self.count >= ENTRY_LIMIT:
+        elif self.resume is not None or len(self.items) >= ENTRY_LIMIT:
             self.note(operation)
         else:
             self.count += 1
