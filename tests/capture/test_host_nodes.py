@@ -174,6 +174,23 @@ def test_events_of_host_calls_are_reported_in_their_place(state):
         assert seen[0][1] == seen[1][1]
 
 
+def test_integers_divided_by_zero_are_reported_at_the_line_of_the_program():
+    def fn(x, y):
+        doubled = x * 2
+        return np.fmod(doubled, y) + 1
+
+    decorated = runmat.jit(fn)
+    for zeros in (0, 3, 0, 3):
+        x, y = np.arange(5), np.arange(5) + zeros
+        seen = []
+        for function in (fn, decorated):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                result = function(x, y)
+            seen.append((result.tolist(), [(str(w.message), w.lineno) for w in caught]))
+        assert seen[0] == seen[1]
+
+
 @pytest.mark.parametrize(
     ("fn", "error"),
     [

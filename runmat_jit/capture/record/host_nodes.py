@@ -98,8 +98,7 @@ def cover_host_call(
         return None
     operands = tuple([each[1] for each in described if each is not None])
     kinds = tuple([each[0].dtype for each in described if each is not None])  # type: ignore[union-attr]  # arrays have one
-    quiet = law in _QUIET or not any(kind.kind == "f" for kind in (*kinds, dtype))
-    row = ROWS["host_call" if quiet else "reporting_host_call"]
+    row = ROWS["host_call" if law in _QUIET else "reporting_host_call"]
     params: dict[str, Hashable] = {"call": HostCall(call, shown(call))}
     result = Result(TensorType(dtype, shape), kinds)
     return Covered(row, Bound(tuple([args[p] for p in places]), params), operands, result, None)
