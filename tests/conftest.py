@@ -18,6 +18,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 PROFILE = os.environ.get("RUNMAT_TEST_PROFILE", "default")
+SHARED = "RUNMAT_TESTS_SHARED"
+"""The variable with the directory that all processes of a run share."""
 TEMPORARY = pytest.StashKey[tempfile.TemporaryDirectory]()
 
 _common = settings(
@@ -39,12 +41,14 @@ def pytest_configure(config):
     scratch = tempfile.TemporaryDirectory(prefix="runmat-tests-")
     config.stash[TEMPORARY] = scratch
     cache = Path(scratch.name, "cache")
-    if hasattr(config, "workerinput"):  # beside others, which need not test the adapters again
-        known = Path(os.environ["RUNMAT_CACHE_DIR"], "adapters")
+    if hasattr(config, "workerinput"):  # one of several: what one finds of adapters, all know
+        known = Path(os.environ[SHARED], "adapters")
         known.mkdir(parents=True, exist_ok=True)
         cache.mkdir()
         with contextlib.suppress(OSError):  # links are not allowed everywhere
             (cache / "adapters").symlink_to(known, target_is_directory=True)
+    else:
+        os.environ[SHARED] = scratch.name
     os.environ["RUNMAT_CACHE_DIR"] = str(cache)  # never the user's own
     os.environ["MPLCONFIGDIR"] = str(Path(scratch.name, "matplotlib"))
     os.environ["MPLBACKEND"] = "Agg"

@@ -10,6 +10,7 @@ import pytest
 from runmat_jit.backends.wgpu import probe
 from runmat_jit.backends.wgpu.findings import Findings, FloatFindings
 from runmat_jit.backends.wgpu.selftest import self_test
+from runmat_jit.runtime.session import current_session
 from tests.backends.wgpu.shaders import device
 
 LOG = logging.getLogger("runmat_jit.tests.probe")
@@ -25,12 +26,12 @@ def crashing(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("adapter")
-def test_another_process_finds_what_this_one_finds(tmp_path, monkeypatch):
-    info = device().info
-    found = probe.findings_of(info, tmp_path, LOG)
+def test_another_process_finds_what_this_one_finds(monkeypatch):
+    info, directory = device().info, current_session().findings_directory()
+    found = probe.findings_of(info, directory, LOG)
     assert found == self_test(device())
     monkeypatch.setattr(probe.sys, "executable", "/nonexistent")  # the answer is kept
-    assert probe.findings_of(info, tmp_path, LOG) == found
+    assert probe.findings_of(info, directory, LOG) == found
 
 
 @pytest.mark.usefixtures("adapter")
