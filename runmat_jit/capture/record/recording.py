@@ -297,10 +297,11 @@ class Recording(Operations):
     # -- what is pending ---------------------------------------------------------------------------
     def defer(self, operation: Operation) -> None:
         """Add a pending operation."""
-        self.pending.append(operation)
-        if operation.target.storage.memory is not None:
+        pending = self.pending
+        pending.append(operation)
+        if operation.out is None and operation.target.storage.memory is not None:
             self.writes_pending = True
-        if len(self.pending) >= PENDING_LIMIT:
+        if len(pending) >= PENDING_LIMIT:
             self.flush()
 
     def take_pending(self) -> list[Operation]:

@@ -20,11 +20,11 @@ from runmat_jit.capture.tape.entries import (
     Call,
     Effect,
     Entry,
+    Mark,
     Nest,
     Operation,
     Ref,
     Single,
-    entries_of,
     refs,
 )
 from runmat_jit.core.reasons import Reason
@@ -70,7 +70,7 @@ class Record:
     def learn(self, tracer: Tracer) -> None:
         """Take in what a recording found out."""
         tape, balance = tracer.tape, tracer.balance
-        resume, noted, programs = tape.resume, entries_of(tape.items), tracer.programs
+        resume, noted, programs = tape.resume, tape.items, tracer.programs
         if resume is not None:
             noted = [*resume.log[: resume.end], *noted]
             programs = [*resume.programs, *programs]
@@ -86,10 +86,10 @@ class Record:
             driven = tracer.boundary is not None or balance.is_worth_driving
             self.given_up = too_long and not driven
 
-    def look_at(self, noted: Sequence[Entry]) -> None:
+    def look_at(self, noted: Sequence[Entry | Mark]) -> None:
         """See what NumPy itself does in what was noted."""
         calls = [entry for entry in noted if type(entry) is Call]
-        self.host_calls = host_calls(noted)
+        self.host_calls = host_calls(noted) if calls else ()
         self.ordered = any(callables.of(call.fn).ordered for call in calls)
 
     @property
@@ -109,7 +109,7 @@ class Counts:
     """Recordings that took over where a replay had left its tree."""
 
 
-def host_calls(noted: Sequence[Entry]) -> tuple[tuple[str, SourceLine | None], ...]:
+def host_calls(noted: Sequence[Entry | Mark]) -> tuple[tuple[str, SourceLine | None], ...]:
     """The calls on arrays that are no nodes of a graph, each once, in order."""
     found: dict[tuple[str, SourceLine | None], None] = {}
     numbers: set[int] = set()

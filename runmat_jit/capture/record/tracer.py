@@ -156,7 +156,7 @@ class Tracer(Recording):
         if self.has_constants:
             args = constants.unwrap(tuple(args))
             kwargs = {name: constants.unwrap(value) for name, value in kwargs.items()}
-        if Traced not in map(type, args):
+        if not (args and type(args[0]) is Traced) and Traced not in map(type, args):
             made = constants.fold(self, fn, args, kwargs)
             if made is not constants.NO_CONSTANT:
                 return made

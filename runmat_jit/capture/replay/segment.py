@@ -35,6 +35,7 @@ from runmat_jit.capture.tape.entries import (
     Length,
     LibraryName,
     Mark,
+    Operation,
     Read,
     Ref,
     Return,
@@ -60,9 +61,12 @@ def segment(
     maker = _Segments(len(before), measured)
     maker.views = {entry.out: entry for entry in before if type(entry) is View}
     for item in tape:
-        handler = _HANDLERS.get(type(item))
+        if type(item) is Operation:  # nearly always
+            maker.log.append(item)
+            continue
         if not is_mark(item):
             maker.log.append(item)  # type: ignore[arg-type]  # as is_mark() says
+        handler = _HANDLERS.get(type(item))
         if handler is not None:
             handler(maker, item)
     leave = maker.log[-1]

@@ -449,12 +449,13 @@ class Length:
 
 
 Mark = Flush | Free | LibraryName | Length | Single
-_MARKS = (Flush, Free, LibraryName, Length)
+_MARKS: Final = frozenset((Flush, Free, LibraryName, Length))
 
 
 def is_mark(item: Entry | Mark) -> bool:
     """Whether an item of a tape has no number."""
-    return isinstance(item, _MARKS) or (type(item) is Single and item.late)
+    kind = type(item)
+    return kind in _MARKS or (kind is Single and item.late)  # type: ignore[union-attr]  # a single
 
 
 def entries_of(tape: Iterable[Entry | Mark]) -> list[Entry]:
