@@ -59,7 +59,7 @@ def off_reason(session: Session) -> Reason | None:
 class Dispatcher:
     """Decides for each call of a decorated function whether it is captured or plain Python.
 
-    ``install`` puts what is to be called into the place of :meth:`call`: a gate to the function
+    ``install`` puts what is to be called into the place of :meth:`call`: a bypass to the function
     itself for calls from which nothing is gained, or :meth:`call` again. ``target`` is what was
     decorated, ``fn`` a function that is or calls it.
     """
@@ -84,8 +84,8 @@ class Dispatcher:
         held = self.captured
         try:
             session = current_session()
-            if held is not None and held[0] is session and held[1].aside.holds(args, kwargs):
-                self.step_aside(*held)
+            if held is not None and held[0] is session and held[1].bailout.holds(args, kwargs):
+                self.bail_out(*held)
                 return self.plain(self.fn, args, kwargs)
             if _disabled.depth or session.config.disable_jit or is_watched():
                 return self.plain(self.target, args, kwargs)
@@ -127,16 +127,16 @@ class Dispatcher:
                 self.come_back()
             return self.captured[1]
 
-    def step_aside(self, session: Session, captured: CapturedFunction) -> None:
+    def bail_out(self, session: Session, captured: CapturedFunction) -> None:
         """Let calls of some kinds through, as long as the session is in use."""
-        kinds = captured.aside.kinds
+        kinds = captured.bailout.kinds
         if self._let_through is kinds or session is not CURRENT.session:
             return
-        from runmat_jit.capture.replay.bypass import make_gate  # noqa: PLC0415  (see capture)
+        from runmat_jit.capture.replay.bypass import make_bypass  # noqa: PLC0415  (see capture)
 
         self._let_through = kinds
         room = session.room if calls_itself(self.fn.__code__, self.fn.__name__) else None
-        self._install(make_gate(self.fn, kinds, session, self.call, room))
+        self._install(make_bypass(self.fn, kinds, session, self.call, room))
 
     def come_back(self) -> None:
         """Look at all calls again."""

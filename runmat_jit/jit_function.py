@@ -100,7 +100,7 @@ class JitFunction(Generic[P, R]):
     __globals__ = _of_function("__globals__")
 
     __slots__ = ("__call__", "__dict__", "__weakref__")
-    # What is called is found in each object: the dispatcher, or a gate to the function itself.
+    # What is called is found in each object: the dispatcher, or a bypass to the function itself.
     if TYPE_CHECKING:
 
         def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
@@ -182,14 +182,14 @@ class JitFunction(Generic[P, R]):
             record = self._record(captured, args, kwargs)
             notes = ("there was no record of such a call, so one ordinary call was made",)
         if record is None:
-            if captured.aside.holds(args, kwargs):
+            if captured.bailout.holds(args, kwargs):
                 notes += (_ASIDE,)
             reasons = () if captured.plain is None else (captured.plain,)
             return Explanation(name, "plain Python", (), reasons, notes)
         from runmat_jit.capture.record.records import reasons_of  # noqa: PLC0415  (see _capture)
 
         mode = "replayed" if record.root.outcomes else "recorded at every call"
-        if captured.aside.holds(args, kwargs):
+        if captured.bailout.holds(args, kwargs):
             mode = "plain Python"
             notes += (_ASIDE,)
         elif record.is_plain:

@@ -309,7 +309,7 @@ Get = Callable[[list[Any]], Any]
 
 
 class Boundary:
-    """What one call was given, and what that stands for outside.
+    """Boundary of one call: its arrays, and the ndarrays that stand for them inside.
 
     ``seen`` holds the residences whose host memory somebody outside may hold. ``adopts``: nobody
     else holds new arrays in the result, so that they may go to a device. ``lend_now`` lends in
@@ -329,7 +329,7 @@ class Boundary:
 
     # -- inwards -----------------------------------------------------------------------------------
     def lower(self, value: Any, depth: int = 0) -> Any:
-        """What the call sees of an argument: containers that can change are copies."""
+        """Argument as the call sees it: containers that can change are copies."""
         if type(value) is Array:
             return self.lend(value)
         if isinstance(value, np.ndarray):
@@ -371,12 +371,12 @@ class Boundary:
             self.know(child, depth + 1)
 
     def read(self, array: Array, get: Get) -> tuple[np.ndarray, Get]:
-        """What stands for an array that was read from outside, and how a replay gets that."""
+        """Stand-in for an array that was read from outside, and how a replay gets it."""
         lend = self.lend_now
         return self.lend(array), lambda slots: lend(get(slots))
 
     def lend_any(self, value: Any) -> Any:
-        """What stands for a value that was read from outside."""
+        """Stand-in for a value that was read from outside."""
         return self.lend(value) if type(value) is Array else value
 
     def lend(self, array: Array) -> np.ndarray:
@@ -421,13 +421,13 @@ class Boundary:
             residence.host_written()
 
     def refresh(self) -> None:
-        """What unknown code may hold is up to date."""
+        """Memory that unknown code may hold is brought up to date."""
         for residence in list(self.seen):
             residence.to_host()
 
     # -- outwards ----------------------------------------------------------------------------------
     def finish(self, result: Any) -> Any:
-        """What the caller gets, after ``close``; the call's own ndarrays are let go."""
+        """Result for the caller, after ``close``; the call's own ndarrays are let go."""
         lifted = self.lift(result)
         for table in (self._arrays, self._plain, self._copies, self._originals, self._made):
             table.clear()
@@ -436,7 +436,7 @@ class Boundary:
         return lifted
 
     def lift(self, value: Any, depth: int = 0) -> Any:
-        """What the caller gets of a result: arrays of ours for ndarrays, also in containers."""
+        """Result for the caller: arrays of ours for ndarrays, also in containers."""
         if isinstance(value, np.ndarray):
             return self.lift_array(value)
         original = self._originals.get(id(value))
@@ -467,7 +467,7 @@ class Boundary:
         return made
 
     def close(self) -> None:
-        """What outside code can see is up to date: containers, shapes, and memory it holds."""
+        """Containers, shapes and memory that outside code can see are brought up to date."""
         for original, copy, structure, before in self._copies.values():
             apart = take_apart(copy)
             assert apart is not None, "copies are containers"
@@ -490,7 +490,7 @@ class ProgramBoundary(Boundary):
         """Nothing was written unseen."""
 
     def refresh(self) -> None:
-        """What was shown is shown again by whoever reads it again."""
+        """Memory that was shown is shown again by whoever reads it again."""
 
 
 def on_host(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""What all decorated functions of a session share."""
+"""State that all decorated functions of a session share."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class Active(threading.local):
     """Of the call with arrays of ours that runs on this thread."""
 
     def lend(self, value: Any) -> Any:
-        """What stands in the call that runs for a value that it read from outside."""
+        """Stand-in, in the call that runs, for a value that it read from outside."""
         return value if self.boundary is None else self.boundary.lend_any(value)
 
 
 class Capturer:
-    """What all decorated functions of a session share; ``checked``: see :class:`BatchCache`."""
+    """State that all decorated functions share; ``checked``: see :class:`BatchCache`."""
 
     def __init__(
         self, executor: Executor, states: ErrorStates, room: Room, *, checked: bool = False

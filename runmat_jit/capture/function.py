@@ -17,7 +17,7 @@ from runmat_jit.capture.record.protocols_alone import is_followed
 from runmat_jit.capture.record.record_call import record
 from runmat_jit.capture.record.records import Counts, Record, reasons_of, require_whole
 from runmat_jit.capture.record.tracer import Tracer
-from runmat_jit.capture.replay.bailout import Aside, Kind
+from runmat_jit.capture.replay.bailout import Bailout, Kind
 from runmat_jit.capture.replay.key import (
     HoldsArrays,
     Key,
@@ -25,7 +25,7 @@ from runmat_jit.capture.replay.key import (
     refusal_of,
 )
 from runmat_jit.capture.replay.tree import Departure, Fork, Segment, copied, prune, replay, split
-from runmat_jit.capture.replay.unspecialized import Varying
+from runmat_jit.capture.replay.unspecialized import UnspecializedScalars
 from runmat_jit.capture.shapes.families import Families, Family, Intent, Site, Symbols
 from runmat_jit.capture.shapes.paths import path_of, programs_of
 from runmat_jit.capture.source.rewrite import Refused, bind
@@ -58,8 +58,8 @@ class CapturedFunction:
         self.records: OrderedDict[Key, Record] = OrderedDict()
         self.families = Families()
         self.counts = Counts()
-        self.aside = Aside(fn)
-        self.varying = Varying()
+        self.bailout = Bailout(fn)
+        self.unspecialized = UnspecializedScalars()
         self.calls = 0
         self.plain: Reason | None = None  # why the last plain call was
         self.last_failed = ""
@@ -132,7 +132,7 @@ class CapturedFunction:
             known.tally.count = 0
         elif boundary is None:
             why = reasons_of(known) if isinstance(known, Record) else ()
-            self.count_fruitless(self.aside.kind(args, kwargs), why)
+            self.count_unprofitable(self.bailout.kind(args, kwargs), why)
 
     def departed(
         self, key: Key, known: Record | Family, departure: Departure
@@ -140,7 +140,7 @@ class CapturedFunction:
         """Where Python goes on after a replay has left a tree, and where others learn from it."""
         self.last_failed = departure.reason
         if departure.stale is not None:
-            self.varying.miss(departure.stale)
+            self.unspecialized.miss(departure.stale)
         if isinstance(known, Family):
             return self.depart(key, known.root, departure)
         if known.misses >= MISSES_LIMIT and not self.whole:
@@ -180,11 +180,11 @@ class CapturedFunction:
         return boundary.finish(result)
 
     def record_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Record | None:
-        """What is known of calls like this one."""
+        """Record of calls like this one."""
         return self.record_at(self.key_of(args, kwargs))
 
     def key_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Key:
-        """What calls like this one have in common."""
+        """Key of calls like this one."""
         warn = self.capturer.states.current().warn
         try:
             key, _ = call_key((warn, "resident") if self.reads_arrays else warn, args, kwargs)
@@ -196,7 +196,7 @@ class CapturedFunction:
         return key
 
     def record_at(self, key: Key) -> Record | None:
-        """What is known of calls with a key."""
+        """Record of calls with a key."""
         try:
             found = self.records.get(key)
             family = self.families.of(key) if found is None else None
@@ -231,7 +231,7 @@ class CapturedFunction:
         self.counts.plain += 1
         self.tell_if_slow((reason,))
         if boundary is None:
-            self.count_fruitless(self.aside.kind(args, kwargs), (reason,))
+            self.count_unprofitable(self.bailout.kind(args, kwargs), (reason,))
         self.capturer.executor.count("calls_plain")
         return self.fn(*args, **kwargs)
 
@@ -249,12 +249,14 @@ class CapturedFunction:
             name,
         )
 
-    def count_fruitless(self, kind: Kind, reasons: tuple[Reason, ...], *, calls: int = 1) -> None:
+    def count_unprofitable(
+        self, kind: Kind, reasons: tuple[Reason, ...], *, calls: int = 1
+    ) -> None:
         """Step aside after some calls in which no kernel ran, with one line in the log.
 
         ``calls``: as how many a call counts.
         """
-        if not self.whole and self.aside.fruitless(kind, calls):
+        if not self.whole and self.bailout.unprofitable(kind, calls):
             why = reasons[0] if reasons else "there is nothing to compile"
             name = self.fn.__qualname__
             LOG.warning("%s is plain Python from now on: %s", name, why)
@@ -288,7 +290,7 @@ class CapturedFunction:
             return self.run_plain(args, kwargs, body, boundary)
         active = capturer.active
         around, active.tracer = active.tracer, tracer
-        kind = self.aside.kind(args, kwargs)  # the call may change its arguments
+        kind = self.bailout.kind(args, kwargs)  # the call may change its arguments
         try:
             with capturer.room:
                 result, segment = record(tracer, self.fn, body, args, kwargs)
@@ -304,10 +306,10 @@ class CapturedFunction:
         self.tell_if_slow(reasons_of(found))
         repeats = tracer.tape.resume is not None or segment is not None
         if tracer.balance.gains or tracer.balance.ours or (repeats and not found.single):
-            found.tally = self.aside.tally(kind)
+            found.tally = self.bailout.tally(kind)
             found.tally.count = 0
         elif boundary is None and late is None:
-            self.count_fruitless(kind, reasons_of(found), calls=8 if found.native else 1)
+            self.count_unprofitable(kind, reasons_of(found), calls=8 if found.native else 1)
         if late is not None:
             late.know((args, tuple(kwargs.values())))
             return late.finish(result)
@@ -346,7 +348,7 @@ class CapturedFunction:
             batch_cache=capturer.batch_cache if symbols is None else None,
             resume=None if departure is None else departure.resume(),
             symbols=symbols,
-            varying=self.varying.sources,
+            unspecialized=self.unspecialized.sources,
             whole=self.fn if self.whole else None,
             boundary=boundary,
         )
@@ -367,7 +369,7 @@ class CapturedFunction:
         if not self.whole and is_followed(self.fn, arguments):
             detail = "calls are followed through NumPy's protocols alone"
             tracer.effect(rewritten.reason, detail, line)
-            tracer.distrust(wary=False)
+            tracer.distrust(unseen_code=False)
             return self.fn
         return Reason(rewritten.reason, "the function is plain Python", line.short())
 
@@ -400,6 +402,10 @@ class CapturedFunction:
         """Forget all traces and counts."""
         with self._lock:
             self.records.clear()
-            self.counts, self.aside, self.varying = Counts(), Aside(self.fn), Varying()
+            self.counts, self.bailout, self.unspecialized = (
+                Counts(),
+                Bailout(self.fn),
+                UnspecializedScalars(),
+            )
             self.families = Families()
             self.code = self.fn.__code__

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import runmat_jit as runmat
-from runmat_jit.capture.replay.bailout import FRUITLESS, Aside, kind_of
+from runmat_jit.capture.replay.bailout import BAILOUT_CALLS, Bailout, kind_of
 from tests.capture.behavior import compare, observe
 
 TOLD = []
@@ -22,10 +22,10 @@ def told(value):
     return value
 
 
-def stepped_aside(fn, *args, **kwargs):
+def bypassed(fn, *args, **kwargs):
     """The decorated function, after so many fruitless calls that it has stepped aside."""
     decorated = runmat.jit(fn)
-    for _ in range(FRUITLESS + 2):
+    for _ in range(BAILOUT_CALLS + 2):
         decorated(*args, **kwargs)
     assert is_let_through(decorated, *args, **kwargs)
     return decorated
@@ -59,7 +59,7 @@ CALLS = [
 @pytest.mark.parametrize("first", range(7))
 def test_arguments_arrive_as_they_were_given(first):
     args, kwargs = CALLS[first]
-    decorated = stepped_aside(tells, *args, **kwargs)
+    decorated = bypassed(tells, *args, **kwargs)
     for args, kwargs in CALLS:
         compare(observe(tells, args, kwargs), observe(decorated, args, kwargs))
 
@@ -69,14 +69,14 @@ def test_calls_that_no_function_takes_are_refused_in_pythons_words(call):
     def one(x):
         return told(str(x))
 
-    compare(observe(one, *call), observe(stepped_aside(one, 1), *call))
+    compare(observe(one, *call), observe(bypassed(one, 1), *call))
 
 
 def test_a_call_by_name_is_let_through_as_one_by_position_is():
     def fn(x, sink):
         sink.append(told(x.size))
 
-    decorated = stepped_aside(fn, np.ones(2), [])
+    decorated = bypassed(fn, np.ones(2), [])
     assert is_let_through(decorated, x=np.ones(3), sink=[])
     assert is_let_through(decorated, np.ones(3), sink=[])
     assert not is_let_through(decorated, np.ones(3, np.float32), sink=[])
@@ -88,7 +88,7 @@ def test_kinds_are_counted_apart():
 
     decorated = runmat.jit(fn)
     kinds = ["f4", "f8", "i2", "M8[s]", "M8[D]", "U3", "U5", ">f8", "i4,f4"]
-    for _ in range(FRUITLESS + 1):
+    for _ in range(BAILOUT_CALLS + 1):
         for kind in kinds:
             decorated(np.zeros(3, kind))
     assert all(is_let_through(decorated, np.zeros(3, kind)) for kind in kinds)
@@ -101,7 +101,7 @@ def test_a_number_is_no_kind_of_array():
     def fn(x):
         return told(str(x)) if type(x) is float else x * 2
 
-    decorated = stepped_aside(fn, 1.0)
+    decorated = bypassed(fn, 1.0)
     assert not is_let_through(decorated, np.ones(3))
     assert decorated.cache_info().hits == 0
     decorated(np.ones(3))
@@ -113,26 +113,26 @@ def test_a_fruitful_call_of_the_same_kind_keeps_the_decorator_in_place():
         return told(str(x)) if shown else x * 2
 
     decorated, x = runmat.jit(fn), np.ones(3)
-    for number in range(5 * FRUITLESS):
+    for number in range(5 * BAILOUT_CALLS):
         decorated(x, number % 3 > 0)
-    assert decorated.cache_info().hits > FRUITLESS
+    assert decorated.cache_info().hits > BAILOUT_CALLS
 
 
 def test_the_function_of_a_gate_may_change():
     def fn(x, y=1):
         return told(str((x, y)))
 
-    decorated = stepped_aside(fn, 1)
+    decorated = bypassed(fn, 1)
     decorated.__defaults__ = (5,)
     assert decorated(1) == fn(1) == "(1, 5)"
-    decorated = stepped_aside(fn, 1)
+    decorated = bypassed(fn, 1)
     fn.__defaults__ = (6,)
     assert decorated(1) == "(1, 6)"
     fn.__code__ = (lambda x, y: told(str([x, y]))).__code__
     recorded = runmat.telemetry.snapshot()["calls_recorded"]
     assert decorated(1) == "[1, 6]"
     assert runmat.telemetry.snapshot()["calls_recorded"] == recorded + 1
-    decorated = stepped_aside(fn, 1)
+    decorated = bypassed(fn, 1)
     decorated.__code__ = (lambda y, x: told(str([y, x]))).__code__
     assert decorated(x=1, y=2) == "[2, 1]"
 
@@ -141,12 +141,12 @@ def test_changed_options_are_looked_at():
     def fn(x):
         return told(str(x))
 
-    decorated = stepped_aside(fn, 1)
+    decorated = bypassed(fn, 1)
     before = runmat.config().verify
     try:
         runmat.config(verify=1 - before)
         recorded = runmat.telemetry.snapshot()["calls_recorded"]
-        decorated(1)  # asking the function itself, as above, would take the gate away
+        decorated(1)  # asking the function itself, as above, would take the bypass away
         assert runmat.telemetry.snapshot()["calls_recorded"] == recorded + 1
     finally:
         runmat.config(verify=before)
@@ -156,7 +156,7 @@ def test_within_disable_and_under_a_debugger_and_when_cleared():
     def fn(x):
         return told(str(x))
 
-    decorated = stepped_aside(fn, 1)
+    decorated = bypassed(fn, 1)
     with runmat.disable():
         assert decorated(1) == "1"
     lines = []
@@ -180,7 +180,7 @@ def test_errors_show_the_users_frames_alone():
     def sometimes(x):
         return told(str(1 // x))
 
-    decorated = stepped_aside(sometimes, 1)
+    decorated = bypassed(sometimes, 1)
     with pytest.raises(ZeroDivisionError) as caught:
         decorated(0)
     names = [frame.name for frame in traceback.extract_tb(caught.tb)]
@@ -216,7 +216,7 @@ def test_a_function_that_calls_itself_gets_as_deep_as_undecorated(off):
     assert down(depth) == depth
     down = runmat.jit(down)
     with runmat.disable() if off else nullcontext():
-        for _ in range(FRUITLESS + 2):
+        for _ in range(BAILOUT_CALLS + 2):
             assert down(1) == 1
         assert down(depth) == depth
 
@@ -230,6 +230,6 @@ def test_the_kinds_that_are_counted_are_bounded():
     for _ in range(3):
         for each in classes:
             decorated(each())
-    aside = decorated._captured[1].aside
-    assert isinstance(aside, Aside)
+    aside = decorated._captured[1].bailout
+    assert isinstance(aside, Bailout)
     assert len(aside._tallies) <= 64

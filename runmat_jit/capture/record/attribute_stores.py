@@ -24,7 +24,11 @@ def store(hooks: Following, obj: Any, name: str, value: Any) -> bool:
     number or a constant. Later reads find it without looking.
     """
     tracer, outside = hooks.tracer, hooks.tracer.outside
-    usable = tracer.publishable and tracer.boundary is None and not (tracer.wary or tracer.loose)
+    usable = (
+        tracer.publishable
+        and tracer.boundary is None
+        and not (tracer.unseen_code or tracer.escaped)
+    )
     if not usable or tracer.slot_of(obj) is None or not stores_plainly(obj, name):
         return False
     if not (is_constant(value) or (type(value) is Traced and value._rm_kind != TEXT)):

@@ -178,7 +178,7 @@ def computed(hooks: Following, obj: Any, name: str) -> Any:
 
 
 def of_super(hooks: Following, obj: Any, name: str) -> Any:
-    """What ``super()`` finds: an attribute of the next class that has it."""
+    """Attribute of ``super()``: that of the next class that has it."""
     classes = obj.__self_class__.__mro__
     for base in classes[classes.index(obj.__thisclass__) + 1 :]:
         if name in vars(base):

@@ -1,4 +1,4 @@
-"""What a recording gains: the work of kernels against operations on single numbers."""
+"""Profit of a recording: the work of kernels against operations on single numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ELEMENTS_FREE: Final = 32
 ELEMENTS_LIMIT: Final = 1000
 """Operations on single numbers after which a recording that gains nothing ends."""
 DRIVEN: Final = 32
-"""What a decision of a driven call costs, in calls of NumPy."""
+"""Cost of a decision of a driven call, in calls of NumPy."""
 ELEMENTS_OF_ONE: Final = 512
 """Elements that NumPy computes in the time that a call of it takes."""
 

@@ -41,7 +41,7 @@ class BatchCache:
     _operations: int = 0
 
     def find(self, key: Hashable) -> CachedBatch | None:
-        """What is known of operations with this key."""
+        """Cached batch of operations with this key."""
         return self._known.get(key)
 
     def keep(self, key: Hashable, batch: CachedBatch, operations: int) -> None:

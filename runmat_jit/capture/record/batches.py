@@ -154,7 +154,7 @@ def run_one_by_one(recording: Recording, pending: Sequence[Operation]) -> None:
 
 
 def run_by_numpy(operation: Operation) -> None:
-    """What no graph can say, such as a write to memory that overlaps itself."""
+    """Fallback where no graph can be, such as a write to memory that overlaps itself."""
     for place in operation.places:
         if isinstance(place, Geometry):
             to_host(place.storage.memory)
@@ -208,7 +208,7 @@ def run(recording: Recording, batch: Batch, upto: int) -> None:
 
 
 def flush_mark(batch: Batch, warn: frozenset[str], upto: int) -> Flush:
-    """What a tape says of a batch."""
+    """Flush mark of a batch."""
     return Flush(
         batch.program,
         tuple(map(source, batch.inputs)),

@@ -11,7 +11,7 @@ from runmat_jit.capture.record.traced import CONSTANT, Traced
 from runmat_jit.capture.tape.values import PYTHON
 
 MISS = (False, None)
-"""What an attempt gives that does not apply."""
+"""Result of an attempt that does not apply."""
 
 
 def concrete_integer(value: Any) -> Any:

@@ -120,7 +120,7 @@ def finish(
 
 
 def describe(recording: Recording, value: Any) -> tuple[RowOperand, Operand] | None:
-    """What a rule and a pending operation know of an operand."""
+    """Operand for a row's rule, and for a pending operation."""
     kind = type(value)
     if kind is Traced:
         at = value._rm_geometry

@@ -303,7 +303,7 @@ def defer(
     operation = Operation(call, slots, slot, line, tape.count, operands, target)
     tape.note_operation(operation)
     recording.defer(operation)
-    if recording.wary or recording.loose:
+    if recording.unseen_code or recording.escaped:
         escape_barrier.settle(recording, operands, writes=out is not None)
     return traced
 

@@ -80,7 +80,7 @@ def remember(recording: Recording, made: Any, fn: Any, args: tuple[Any, ...]) ->
 
 
 def ingredient(recording: Recording, value: Any) -> Any:
-    """What a recipe keeps of an operand: a number, or its storage if that has a recipe too."""
+    """Operand of a recipe: a number, or its storage if that has a recipe too."""
     at = value._rm_geometry if type(value) is Traced else None
     if at is not None and at.storage in recording.recipes:
         return at.storage

@@ -28,7 +28,6 @@ from runmat_jit.capture.tape.values import (
     GENERIC,
     PYTHON,
     SCALARS,
-    TEXT,
     Unencodable,
     is_bound,
     is_number,
@@ -67,10 +66,6 @@ class Encoder:
             slot = recording.slot() if slot is None else slot
             return Traced(recording, slot, PYTHON, held=value, roots=roots)
         return value
-
-    def lift_text(self, value: str | bytes) -> Traced:
-        """A traced value for text that a call has made of traced values."""
-        return Traced(self.recording, self.recording.slot(), TEXT, held=value)
 
     def lift_array(self, value: np.ndarray, slot: int | None) -> Any:
         """The traced value of a real array: one for each array object."""
@@ -183,7 +178,7 @@ _COPIED = (tuple, list, set, frozenset, dict, slice)
 
 
 def children_of(value: Any) -> Sequence[Any]:
-    """What a container holds: keys and values in turn for a dict."""
+    """Children of a container: keys and values in turn for a dict."""
     kind = type(value)
     if kind in (tuple, list, set, frozenset) or is_namedtuple(value):
         return tuple(value)

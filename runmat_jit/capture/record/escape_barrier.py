@@ -19,7 +19,7 @@ from runmat_jit.capture.tape.storage import Geometry
 def beware(recording: Recording, detail: str) -> None:
     """Something has turned up that runs code of its own, such as an object with operators."""
     recording.effect("outside-object", detail)
-    recording.distrust(wary=True)
+    recording.distrust(unseen_code=True)
 
 
 def run(recording: Recording, code: Callable[[], Any]) -> Any:
@@ -38,8 +38,8 @@ def run(recording: Recording, code: Callable[[], Any]) -> Any:
 
 def settle(recording: Recording, operands: Iterable[Operand], *, writes: bool) -> None:
     """Compute an operation that was just noted, if such code might see that it is pending."""
-    if (writes and (recording.loose or recording.wary)) or (
-        recording.wary and any(map(is_exposed, operands))
+    if (writes and (recording.escaped or recording.unseen_code)) or (
+        recording.unseen_code and any(map(is_exposed, operands))
     ):
         recording.flush()
 

@@ -1,4 +1,4 @@
-"""What the handlers of calls and attributes ask of the hooks of a function."""
+"""Interface of a function's hooks for the handlers of calls and attributes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Following(HookBase):
     # -- functions ---------------------------------------------------------------------------------
     @abstractmethod
     def undecorated(self, fn: Any) -> Any:
-        """What is beneath our own decorator; None where that is not."""
+        """Function beneath our own decorator; None where that is not."""
 
     @abstractmethod
     def is_rewritten(self, fn: types.FunctionType) -> bool:
@@ -37,7 +37,7 @@ class Following(HookBase):
 
     @abstractmethod
     def shadowed(self, value: Any) -> Any:
-        """What is iterated: arrays lifted; the rest as it is, and an effect if it is not known."""
+        """Iterable: arrays lifted; the rest as it is, and an effect if it is not known."""
 
     @abstractmethod
     def given(self, value: Any) -> Any:

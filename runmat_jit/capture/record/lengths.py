@@ -21,7 +21,7 @@ _COUNTED: Final = ("add", "sub", "mul", "floordiv", "mod", "neg", "min", "max", 
 
 
 def length_of(recording: Recording, extent: int) -> Any:
-    """What the program sees of an extent; numbers that are no formulas are what they are."""
+    """Extent as the program sees it; numbers that are no formulas are what they are."""
     symbols = recording.symbols
     if symbols is None or recording.closed or not isinstance(extent, Extent):
         return plain(extent)

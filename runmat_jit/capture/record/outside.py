@@ -112,11 +112,11 @@ class Outside:
         name, kind = (source + MARK if varies else source), type(value)
         container = is_container(value) or (varies and type(value) is tuple)
         if container:
-            seen, holds = self.judge_container(value)
+            seen, holds = self.guard_container(value)
         elif varies:
             seen, holds = recording.lift(value, slot), lambda other, _slots: type(other) is kind
         else:
-            seen, holds = self.judge(value, slot)
+            seen, holds = self.make_guard(value, slot)
         if recording.publishable:
             recording.tape.note(Read(slot, get, holds, name))
         if container and seen is value:  # after its own entry: a replay reads in this order
@@ -131,7 +131,7 @@ class Outside:
     def look_again(self) -> None:
         """Code that no hook sees may have changed what lies outside since it was read last."""
         recording = self.recording
-        if recording.wary and not recording.passive:
+        if recording.unseen_code and not recording.passive:
             self.memo.clear()
             recording.shadows.push(recording.release)
             recording.shadows.pull(recording.lift)
@@ -141,7 +141,7 @@ class Outside:
         fed = self.recording.tape.fed_read()
         if fed is not None or self.recording.tape.feeding:
             return fed == source + MARK
-        return source in self.recording.varying or (self.splitting and is_of_program(source))
+        return source in self.recording.unspecialized or (self.splitting and is_of_program(source))
 
     def owner(self, method: types.MethodType, slot: int) -> None:
         """The object of a method: what the method reads of it is outside state, too."""
@@ -154,11 +154,11 @@ class Outside:
         self.read(key, lambda slots: slots[slot].__func__, function, "the function of a method")
         self.owner(method, slot)
 
-    def judge(self, value: Any, slot: int) -> tuple[Any, Holds]:
-        """What the program sees of a value, and when a later one is the same to the trace."""
+    def make_guard(self, value: Any, slot: int) -> tuple[Any, Holds]:
+        """Guard of a value, and the value as the program sees it."""
         kind = type(value)
         if kind is np.ndarray and (is_traceable(value) or is_opaque(value)):
-            return self.judge_array(value, slot)
+            return self.guard_array(value, slot)
         if is_constant(value):
             same = exact_value(value)
             number = isinstance(value, np.number) and is_number(value)
@@ -185,9 +185,9 @@ class Outside:
             return value, lambda other, _slots: is_stream(other)
         if is_fixed(value):
             return value, lambda other, _slots: other is value
-        return self.judge_object(value, slot)
+        return self.guard_object(value, slot)
 
-    def judge_object(self, value: Any, slot: int) -> tuple[Any, Holds]:
+    def guard_object(self, value: Any, slot: int) -> tuple[Any, Holds]:
         """An object is known by its slot; of a new one, another of its class does as well."""
         known, kind = self.recording.slot_of(value), type(value)
         if known is not None:
@@ -197,7 +197,7 @@ class Outside:
             escape_barrier.beware(self.recording, f"a {kind.__qualname__} has operators of its own")
         return value, lambda other, _slots: type(other) is kind
 
-    def judge_container(self, value: Any) -> tuple[Any, Holds]:
+    def guard_container(self, value: Any) -> tuple[Any, Holds]:
         """A container seen before is its copy; a new one is read whole (see :meth:`copy`)."""
         twins, kind = self.recording.shadows, type(value)
         twin = twins.of_original(value)
@@ -223,7 +223,7 @@ class Outside:
         if len(value) > CONTAINER_LIMIT or id(value) in self.copying:
             detail = f"a {type(value).__name__} of {len(value)} items is read"
             recording.effect("outside-container", detail)
-            recording.distrust(wary=False)
+            recording.distrust(unseen_code=False)
             return value
         self.register(value, slot)
         apart = take_apart(value)
@@ -246,7 +246,7 @@ class Outside:
         return made
 
     def items(self, owner: Any, slot: int, structure: Structure) -> list[Any]:
-        """What the program sees of each item."""
+        """Items as the program sees them."""
         memo = ("length", id(owner))
         if type(owner) is dict:
             keys = structure.key
@@ -263,7 +263,7 @@ class Outside:
             for key in (owner if type(owner) is dict else range(len(owner)))
         ]
 
-    def judge_array(self, value: np.ndarray, slot: int) -> tuple[Any, Holds]:
+    def guard_array(self, value: np.ndarray, slot: int) -> tuple[Any, Holds]:
         """An array becomes an input; how it lies to the arrays seen before is part of the test."""
         recording = self.recording
         facts = array_facts(value)

@@ -28,7 +28,7 @@ class Arguments:
         self.methods: list[tuple[types.MethodType, int]] = []
 
     def lift(self, value: Any) -> Any:
-        """What the function sees of an argument."""
+        """Argument as the function sees it."""
         kind = type(value)
         if kind is np.ndarray:
             traced = self.tracer.lift(value, self.leaf(value))

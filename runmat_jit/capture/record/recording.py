@@ -62,7 +62,7 @@ class Recording(Operations):
         whole: The function that is to be captured whole, or else to raise.
         boundary: What ndarrays among the arguments stand for.
         symbols: What the extents of arguments are called, if they have names.
-        varying: The names of reads that give data.
+        unspecialized: The names of reads that give data.
 
     """
 
@@ -79,11 +79,11 @@ class Recording(Operations):
         whole: types.FunctionType | None = None,
         boundary: Boundary | None = None,
         symbols: Symbols | None = None,
-        varying: frozenset[str] = frozenset(),
+        unspecialized: frozenset[str] = frozenset(),
     ) -> None:
         self.executor = executor if boundary is None else executor.resident()
         self.lines, self.boundary, self.whole = lines, boundary, whole
-        self.symbols, self.varying = symbols, varying
+        self.symbols, self.unspecialized = symbols, unspecialized
         self.inline_cache = InlineCache() if inline_cache is None else inline_cache
         self.batch_cache = batch_cache
         self.tape = TapeWriter(resume, measured=symbols is not None)
@@ -107,9 +107,9 @@ class Recording(Operations):
         """Of every batch, for explanations."""
         self.lifted: list[Traced] = []
         """The inputs: each has one traced value to the end."""
-        self.loose = False
+        self.escaped = False
         """The program may hold real arrays, and read their memory unseen."""
-        self.wary = False
+        self.unseen_code = False
         """Code that no hook sees may run at any time, and write to them, too."""
         self.closed = False
         self.has_constants = False
@@ -179,21 +179,21 @@ class Recording(Operations):
         self._at_once = True
 
     # -- code that no hook sees --------------------------------------------------------------------
-    def distrust(self, *, wary: bool) -> None:
-        """The program may hold real arrays (``loose``), or run code unseen (``wary``)."""
-        self.wary = self.wary or wary
-        self.loose = self.loose or not wary
+    def distrust(self, *, unseen_code: bool) -> None:
+        """The program may hold real arrays (``escaped``), or run code unseen (``unseen_code``)."""
+        self.unseen_code = self.unseen_code or unseen_code
+        self.escaped = self.escaped or not unseen_code
 
     def suspend(self) -> None:
         """Unknown code begins to run: nothing is recorded."""
-        self.loose = True
+        self.escaped = True
         self._suspended += 1
 
     def resume_after(self, *, inert: bool) -> None:
         """Unknown code has ended; it may have changed how NumPy reports events."""
         self._suspended -= 1
         self.token = None
-        self.wary = self.wary or not inert
+        self.unseen_code = self.unseen_code or not inert
 
     # -- slots and traced values -------------------------------------------------------------------
     def slot(self) -> int:
@@ -305,12 +305,12 @@ class Recording(Operations):
             self.flush()
 
     def take_pending(self) -> list[Operation]:
-        """What is pending, which is computed now."""
+        """Operations that are computed now: all that are pending."""
         pending, self.pending, self.writes_pending = self.pending, [], False
         return pending
 
     def keep_pending(self, operations: list[Operation]) -> None:
-        """What is left of what is pending."""
+        """Operations that stay pending."""
         self.pending = operations
 
     def forget_values(self) -> None:

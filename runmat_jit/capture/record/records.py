@@ -41,7 +41,7 @@ class Record:
     misses: int = 0
     """Calls in a row that no replay has finished."""
     tally: Tally = field(default_factory=Tally)
-    """The fruitless calls of this kind."""
+    """The unprofitable calls of this kind."""
     driven: bool = False
     """Python runs in each call: replays did not come to an end."""
     effects: tuple[Effect, ...] = ()
@@ -49,7 +49,7 @@ class Record:
     programs: tuple[Any, ...] = ()
     """The programs of the last recording."""
     host_calls: tuple[tuple[str, SourceLine | None], ...] = ()
-    """What NumPy itself computed in it, and where."""
+    """Host calls of it that are no nodes of a graph, and where."""
     single: bool = False
     """More was done with single numbers than kernels did, and all of it has NumPy's bits."""
     native: bool = False

@@ -62,7 +62,7 @@ def is_own(recording: Recording, value: Traced) -> bool:
 def is_held_outside(recording: Recording, value: Traced) -> bool:
     """Whether unknown code holds the real array."""
     array, at, resume = value._rm_held, value._rm_geometry, recording.tape.resume
-    if array is None or at is None or not recording.loose:
+    if array is None or at is None or not recording.escaped:
         return False
     ours = 3 + (at.storage.memory is array)  # the value's, and two of this function
     ours += 0 if resume is None else sum(slot is array for slot in resume.slots)

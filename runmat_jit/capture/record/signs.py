@@ -1,4 +1,4 @@
-"""What is known of the sign of a value before it is computed: from the operations still pending."""
+"""Sign analysis: facts of a value before it is computed, from the operations still pending."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TRUTH = Fact(Sign.CLEAR, top=Top.ONE)
 
 
 def sign_of(pending: Sequence[Operation], value: Traced) -> Sign:
-    """What holds for all elements of a value of this call; nothing is computed."""
+    """Sign of all elements of a value of this call; nothing is computed."""
     at = value._rm_geometry
     if at is None:
         return Sign.ANY

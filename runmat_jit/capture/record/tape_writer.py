@@ -48,7 +48,7 @@ class TapeWriter:
         self.keeps_entries = True
         """Whether operations are of interest once they are done."""
         self.dead: list[Watch] = []
-        """What the program has forgotten since the tape was told."""
+        """Values that the program has forgotten since the last free."""
         self.diverged = ""
         self._once = False
         self._checked: set[Hashable] = set()
@@ -192,7 +192,7 @@ class TapeWriter:
         return resume is not None and resume.attempt and self.count == resume.end
 
     def fed_raise(self, fn: Any) -> Raised | None:
-        """What the call of ``fn`` raised that a replay has made here, if it did."""
+        """Exception of the call of ``fn`` that a replay has made here, if it raised."""
         if self.resume is None or self.count >= self.resume.end:
             return None
         found = self.resume.operation(self.count, fn)
@@ -208,7 +208,7 @@ class TapeWriter:
         return found
 
     def fed_value(self, fn: Any, otherwise: Any) -> Any:
-        """What a call of ``fn`` gave that a replay has done here, if it has."""
+        """Result of the call of ``fn`` that a replay has made here, if it has."""
         found = self.fed_operation(fn) if self.feeding else None
         return otherwise if found is None else self._in_slot(found.out)
 
@@ -220,7 +220,7 @@ class TapeWriter:
         return (False, None) if found is None else (True, self._in_slot(found.out))
 
     def fed_outcome(self) -> Hashable | None:
-        """What Python decides here, if a replay has been here: memory may be gone since."""
+        """Outcome of the branch here, if a replay has been here: memory may be gone since."""
         if self.resume is None or self.count >= self.resume.end:
             return None
         entry = self.resume.log[self.count]

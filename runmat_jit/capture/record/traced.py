@@ -29,7 +29,7 @@ REFERENCES_OF_CALL = 2
 
 
 class Operations(Protocol):
-    """What traced values ask of their recording."""
+    """Interface of a recording for its traced values."""
 
     symbols: Any
     outside: Any

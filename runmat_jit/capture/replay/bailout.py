@@ -1,4 +1,4 @@
-"""Calls from which nothing is gained: after some of them the decorator steps aside."""
+"""Bailout: calls from which nothing is gained are counted, and after some of them bypassed."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import numpy as np
 
 from runmat_jit.core.locks import new_lock
 
-FRUITLESS: Final = 16
+BAILOUT_CALLS: Final = 16
 """Calls in a row, with arguments of one kind, in none of which a kernel ran or Python did not."""
 _KINDS: Final = 64
 """Kinds of arguments that are counted; those seen least recently go."""
 
 
 class Kind(NamedTuple):
-    """What the arguments of a call are: classes, and dtypes of arrays, each None if not given."""
+    """Kinds of a call's arguments: classes, and dtypes of arrays, each None if not given."""
 
     named: tuple[Hashable, ...]
     """Of the function's parameters, in order."""
@@ -36,7 +36,7 @@ class OfArray(NamedTuple):
 
 
 def kind_of(value: Any) -> Hashable:
-    """What one argument is."""
+    """Kind of one argument."""
     if type(value) is not np.ndarray:
         return cast("Hashable", type(value))
     dtype = value.dtype
@@ -44,7 +44,7 @@ def kind_of(value: Any) -> Hashable:
 
 
 def kind_of_call(code: types.CodeType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Kind:
-    """What the arguments of a call of a function with this code are."""
+    """Kind of a call of a function with this code."""
     names, positional = parameters(code), code.co_argcount
     given = dict(zip(names[:positional], args, strict=False))
     by_name = names[code.co_posonlyargcount :]
@@ -68,8 +68,8 @@ class Tally:
     count: int = 0
 
 
-class Aside:
-    """Counts fruitless calls of a function, by the kinds of their arguments."""
+class Bailout:
+    """Counts unprofitable calls of a function, by the kinds of their arguments."""
 
     def __init__(self, fn: types.FunctionType) -> None:
         self._fn, self._code = fn, fn.__code__
@@ -97,12 +97,12 @@ class Aside:
                 self.kinds = tuple(kind for kind in self.kinds if kind in self._tallies)
             return tally
 
-    def fruitless(self, kind: Kind, calls: int = 1) -> bool:
+    def unprofitable(self, kind: Kind, calls: int = 1) -> bool:
         """Count a call, or several: whether it was the last of its kind that is recorded."""
         tally = self.tally(kind)
         before = tally.count
         tally.count += calls
-        if not before < FRUITLESS <= tally.count:
+        if not before < BAILOUT_CALLS <= tally.count:
             return False
         self.kinds = (kind, *self.kinds)
         return True

@@ -1,12 +1,12 @@
 """Lets calls of known kinds through to the undecorated function, at next to no cost.
 
-A gate is a function with the parameters of the one behind it, so that Python sorts the arguments,
+A bypass is a function with the parameters of the one behind it, so that Python sorts the arguments,
 given by position or by name, and refuses those that do not fit; a text made for the purpose
 compares their kinds:
 
 >>> def scaled(x, by=2.0): return str(x * by)
->>> print(gate_source(Parameters.of(scaled), [Kind((int, None), (), ())])[0])
-def gate(x, by=_rm_none):
+>>> print(bypass_source(Parameters.of(scaled), [Kind((int, None), (), ())])[0])
+def bypass(x, by=_rm_none):
     try:
         if _rm_fn.__code__ is _rm_code and _rm_current.session is _rm_session:
             if type(x) is _rm_0 and by is _rm_none:
@@ -17,7 +17,7 @@ def gate(x, by=_rm_none):
         raise
 
 Where the function has got other code, or options have changed, or the kind is another one, the call
-goes the long way. Code and defaults set on the decorated function take the gate away; other code
+goes the long way. Code and defaults set on the decorated function take the bypass away; other code
 set on the undecorated one is taken to name its parameters in the same order.
 """
 
@@ -38,7 +38,7 @@ from runmat_jit.runtime.session import CURRENT, Session
 
 _PREFIX: Final = "_rm_"
 _KINDS: Final = 8
-"""Kinds that a gate compares; a call of any other goes the long way."""
+"""Kinds that a bypass compares; a call of any other goes the long way."""
 _NONE: Final = object()
 
 
@@ -67,21 +67,21 @@ class Parameters(NamedTuple):
         return cls(names, only, by_position, frozenset(optional), bool(rest), bool(more))
 
 
-def make_gate(
+def make_bypass(
     fn: types.FunctionType,
     kinds: Sequence[Kind],
     session: Session,
     other: Callable[..., Any],
     room: Room | None = None,
 ) -> Callable[..., Any]:
-    """What is to be called instead of ``other``, which it calls for other kinds than these.
+    """Bypass, to be called instead of ``other``, which it calls for other kinds than these.
 
     ``room``: on the stack, for a function that calls itself.
     """
     own = Parameters.of(fn)
     if any(name.startswith(_PREFIX) for name in own.names):
         return other
-    text, values = gate_source(own, kinds[:_KINDS], roomy=room is not None)
+    text, values = bypass_source(own, kinds[:_KINDS], roomy=room is not None)
 
     def long_way(named: tuple[Any, ...], rest: tuple[Any, ...], more: dict[str, Any]) -> Any:
         args, kwargs = arguments_of(own, named)
@@ -100,15 +100,15 @@ def make_gate(
         **values,
     }
     exec(compile(text, __file__ + UNCOUNTED, "exec"), namespace)  # noqa: S102  (text of ours)
-    gate: Any = namespace["gate"]
-    gate.__name__, gate.__qualname__ = fn.__name__, fn.__qualname__  # Python's errors tell it
-    return gate  # type: ignore[no-any-return]  # a function
+    bypass: Any = namespace["bypass"]
+    bypass.__name__, bypass.__qualname__ = fn.__name__, fn.__qualname__  # Python's errors tell it
+    return bypass  # type: ignore[no-any-return]  # a function
 
 
-def gate_source(
+def bypass_source(
     own: Parameters, kinds: Sequence[Kind], *, roomy: bool = False
 ) -> tuple[str, dict[str, Any]]:
-    """The text of a gate, and the classes and dtypes that it names."""
+    """The text of a bypass, and the classes and dtypes that it names."""
     values: dict[str, Any] = {}
     enter = "with _rm_room: " if roomy else ""
     tests = [
@@ -119,7 +119,7 @@ def gate_source(
     shown = ", ".join(own.names) + "," * (len(own.names) == 1)
     rest, more = "_rm_rest" if own.rest else "()", "_rm_more" if own.more else "{}"
     lines = [
-        f"def gate({declared(own)}):",
+        f"def bypass({declared(own)}):",
         "    try:",
         "        if _rm_fn.__code__ is _rm_code and _rm_current.session is _rm_session:",
         *tests,
@@ -132,7 +132,7 @@ def gate_source(
 
 
 def declared(own: Parameters) -> str:
-    """The parameters of the gate, the function's own: what is not given is not looked at."""
+    """The parameters of the bypass, the function's own: what is not given is not looked at."""
     shown = [f"{name}=_rm_none" if name in own.optional else name for name in own.names]
     by_position, by_name = shown[: own.by_position], shown[own.by_position :]
     if own.only_by_position:

@@ -61,7 +61,7 @@ def same_function(value: types.FunctionType) -> Holds:
 
 
 def array_facts(value: Any) -> tuple[Any, ...]:
-    """What a trace relies on of an input array."""
+    """Guarded facts of an input array."""
     if type(value) is not np.ndarray:
         return (type(value),)
     return value.dtype, value.shape, value.strides, value.flags.num & 0x500

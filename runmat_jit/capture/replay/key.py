@@ -146,7 +146,7 @@ class Identity:
 
 
 def array_key(array: np.ndarray) -> tuple[Hashable, tuple[int, ...]]:
-    """What a family says of an array, and the numbers that it leaves open.
+    """Key of an array in a family, and the numbers that it leaves open.
 
     These are the extents, and the strides (bytes) where those do not follow from the extents.
     """

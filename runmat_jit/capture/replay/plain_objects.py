@@ -1,4 +1,4 @@
-"""What Python uses of an object without asking a hook: classes that have none of it are plain."""
+"""Plain objects: of classes without methods that Python runs and no hook sees."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ _STORED = (
 
 
 def in_class(kind: type, name: str) -> Any:
-    """What a class or one of its bases holds under a name; looking at it runs no code."""
+    """Attribute of a class or one of its bases; looking it up runs no code."""
     return next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
 
 

@@ -22,7 +22,7 @@ _PLAIN: Final[frozenset[type[Exception]]] = frozenset(
 
 
 def attempt(_value: Any) -> None:
-    """What is decided by before a call that may raise: nothing, whether it does will be seen."""
+    """Outcome before a call that may raise: none, whether it does will be seen."""
 
 
 def may_be_caught(error: Exception) -> bool:
@@ -31,7 +31,7 @@ def may_be_caught(error: Exception) -> bool:
 
 
 def raised_by(error: Exception) -> Raised | None:
-    """What a replay compares of an exception; None where it is more than its class and a text."""
+    """Comparable form of an exception; None where it is more than its class and a text."""
     alone = error.__cause__ is None and error.__context__ is None and not error.__dict__
     if type(error) not in _PLAIN or not alone or not all(type(arg) is str for arg in error.args):
         return None

@@ -1,4 +1,4 @@
-"""What a replay has done, for the Python run that takes over from it.
+"""Resume log: the entries of a replay, for the Python run that takes over from it.
 
 Python starts over at the beginning of the function. Each entry that it notes is found in the
 log, and its values are those that the replay has computed: nothing is computed, drawn or written
@@ -79,7 +79,7 @@ class Resume:
         return left
 
     def result(self, number: int, known: dict[int, Any]) -> Any:
-        """What the call at a place of the log gave; ``known`` holds its operands by slot."""
+        """Result of the call at a place of the log; ``known`` holds its operands by slot."""
         call = self.log[number]
         assert isinstance(call, Call), "operation() found it"
         after = self.log[number + 1] if number + 1 < self.end else None
@@ -107,7 +107,7 @@ _CALLS: Final = (Operation, Call, Single, View)
 
 
 def identity_of(entry: Entry) -> Any:
-    """What tells entries apart: two runs of one program note equal ones."""
+    """Identity of an entry: two runs of one program note equal ones."""
     if isinstance(entry, _CALLS):
         args = [*entry.args, *(entry.kwargs or {}).values()]
         return name_of(entry.fn), slots_in(entry.out), tuple(slot for a in args for slot in refs(a))
@@ -137,7 +137,7 @@ def hollow(structure: Any) -> np.ndarray:
 
 
 def structure_of(value: Any) -> Any:
-    """What later entries rely on: everything but the numbers."""
+    """Structure of a value, on which later entries rely: everything but the numbers."""
     if isinstance(value, np.ndarray):
         writeable = value.flags.num & _WRITEABLE
         return type(value), value.dtype, value.shape, value.strides, writeable

@@ -253,7 +253,7 @@ _HANDLERS: Final[dict[type, Callable[[_Segments, Any], None]]] = {
 
 
 def names_of(found: Sequence[LibraryName]) -> tuple[Names, ...]:
-    """What the names of libraries mean, by library."""
+    """Guards of the names of libraries, by library."""
     libraries = {id(mark.namespace): mark.namespace for mark in found}
     return tuple(
         [

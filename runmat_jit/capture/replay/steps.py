@@ -1,4 +1,4 @@
-"""What a replay runs: compiled batches, calls of NumPy, checks."""
+"""Steps of a replay: compiled batches, calls of NumPy, checks."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ class CallStep:
         spread(self.out, result, slots)
 
     def result(self, slots: list[Any]) -> Any:
-        """What the call gives.
+        """Result of the call.
 
         Raises:
             Stale: it would raise after it has written.

@@ -33,7 +33,7 @@ SEGMENT_LIMIT = 4000
 
 
 class Names(NamedTuple):
-    """What some names of a library meant: its functions may be replaced, as tests do."""
+    """Meanings of some names of a library: its functions may be replaced, as tests do."""
 
     namespace: dict[str, Any]
     get: Callable[[dict[str, Any]], Any]
@@ -63,7 +63,7 @@ class Segment:
     reads: tuple[Read, ...]
     steps: tuple[Step, ...]
     log: list[Entry]
-    """What the program does here."""
+    """Resume log: the entries of the segment."""
     exit: Fork | Return
     used: int = 0
     measured: bool = False
@@ -109,7 +109,7 @@ class Fork:
     outcomes: dict[Hashable, tuple[Segment, ...]] = field(default_factory=dict)
 
     def outcome(self, slots: list[Any]) -> Hashable:
-        """What Python would decide."""
+        """Outcome of the decision, for these values."""
         value = self.value
         found = slots[value.slot] if type(value) is Ref else build(value, slots)
         return self.outcome_of(found)
@@ -152,7 +152,7 @@ class Departure:
     """Which step of the last segment raised what the program may catch, if one did."""
 
     def resume(self) -> Resume | None:
-        """What Python goes on from; None where nothing has been done."""
+        """Resume log for Python to go on from; None where nothing has been done."""
         if not self.done:
             return None
         batches = [step for _, segment in self.path for step in segment.steps]

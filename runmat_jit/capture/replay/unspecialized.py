@@ -21,8 +21,8 @@ _SOURCES: Final = ("attribute", "global", "cell", "item", "__defaults__", "__kwd
 """Beginnings of the names of reads whose value the program gets; others are facts of a trace."""
 
 
-class Varying:
-    """What one function reads that is data, by the name of the read."""
+class UnspecializedScalars:
+    """Unspecialized scalars of one function, by the name of the read."""
 
     def __init__(self) -> None:
         self.sources: frozenset[str] = frozenset()

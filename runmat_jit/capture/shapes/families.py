@@ -186,7 +186,7 @@ class Candidate:
 
 @dataclass(slots=True)
 class Intent:
-    """What a recording is made for: a new candidate, or the trial of one."""
+    """Purpose of a recording: a new candidate, or the trial of one."""
 
     symbols: Symbols | None = None
     trial: Candidate | None = None
@@ -199,11 +199,11 @@ class Site:
     fork: Fork
     outcome: Hashable
     reference: tuple[Path, Extents] | None = None
-    """What was last recorded plainly, and for what."""
+    """The last plain recording, and its extents."""
     trusted: tuple[Candidate, ...] = ()
     untried: tuple[Candidate, ...] = ()
     hosted: bool = False
-    """What was recorded plainly had arrays that NumPy's own calls made."""
+    """Plain recordings had arrays that NumPy's own calls made."""
     failures: int = 0
 
     def intent(self, leaves: Sequence[Any], slots: Sequence[Any]) -> Intent:
@@ -221,10 +221,10 @@ class Site:
 
 @dataclass(slots=True, eq=False)
 class Family:
-    """What is known of calls that differ in extents alone."""
+    """Traces of calls that differ in extents alone."""
 
     root: Fork = field(default_factory=Fork)
-    """What was trusted, as a tree to replay."""
+    """The trusted candidates, as a tree to replay."""
     misses: int = 0
     tally: Tally = field(default_factory=Tally)
     single: bool = False
@@ -232,7 +232,7 @@ class Family:
     sites: dict[tuple[Fork, Hashable], Site] = field(default_factory=dict)
 
     def site(self, fork: Fork, outcome: Hashable) -> Site | None:
-        """What is known of an outcome of a fork; None where there are too many."""
+        """Learning site of an outcome of a fork; None where there are too many."""
         found = self.sites.get((fork, outcome))
         if found is None and len(self.sites) < SITES:
             found = self.sites[fork, outcome] = Site(fork, outcome)
@@ -317,7 +317,7 @@ class Families:
     known: OrderedDict[Hashable, Family] = field(default_factory=OrderedDict)
 
     def of(self, key: Key) -> Family | None:
-        """What is known of a call whose shape has no record of its own."""
+        """Family of a call whose shape has no record of its own."""
         return self.known.get(key[0])
 
     def site(self, key: Key, departure: Departure | None) -> Site | None:
@@ -333,7 +333,7 @@ class Families:
 
 
 def candidate_of(path: Path, symbols: Symbols, executor: Executor) -> Candidate | None:
-    """What a recording with symbols says of other extents."""
+    """Candidate for other extents, of a recording with symbols."""
     batches = batches_of(path)
     if not is_plain(path) or not symbols.usable or len(batches) != len(symbols.graphs):
         return None

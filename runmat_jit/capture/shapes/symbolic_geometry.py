@@ -81,7 +81,7 @@ def result_strides(
 
 
 def indexed(parent: Geometry, key: Any) -> Geometry | None:
-    """What a basic key shows of an array: integers, slices, new axes and an ellipsis."""
+    """Geometry of a basic index: integers, slices, new axes and an ellipsis."""
     parts = key if type(key) is tuple else (key,)
     axes = list(zip(parent.shape, parent.strides, strict=True))
     taken = sum(part is not None and part is not Ellipsis for part in parts)
@@ -135,7 +135,7 @@ def _whole(number: Any) -> int:
 
 
 def reshaped(parent: Geometry, rest: Sequence[Any]) -> Geometry | None:
-    """What ``reshape`` and ``ravel`` show of an array whose elements lie one after the other."""
+    """Geometry of ``reshape`` and ``ravel`` on contiguous memory."""
     wanted = rest[0] if len(rest) == 1 and isinstance(rest[0], tuple | list) else rest or (-1,)
     size = parent.dtype.itemsize
     strides = [step * size for step in c_strides(parent.shape)]
@@ -156,7 +156,7 @@ def reshaped(parent: Geometry, rest: Sequence[Any]) -> Geometry | None:
 def rearranged(
     parent: Geometry, fn: Any, rest: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Geometry | None:
-    """What a call shows that moves, adds or drops whole axes: asked on axes that tell their name.
+    """Geometry of a call that permutes, adds or drops axes, asked on axes that tell their name.
 
     Axis k of the array that is asked has extent 2 + k (1 where the true extent is 1); None where
     the call does something else to them.

@@ -40,5 +40,5 @@ class Rewriter:
         return id(code) in self._codes
 
     def undecorated(self, fn: Any) -> Any:
-        """What is beneath our own decorator; None where that is not."""
+        """Function beneath our own decorator; None where that is not."""
         return fn.__wrapped__ if type(fn).__name__ == "JitFunction" else None

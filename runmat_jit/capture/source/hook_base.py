@@ -17,11 +17,11 @@ CONVERSIONS: Final[Mapping[int, Callable[[Any], str]]] = {
     ord("r"): repr,
     ord("a"): ascii,
 }
-"""What the character after ``!`` in an f-string means."""
+"""Conversions of f-strings, by the character after ``!``."""
 
 
 class HookBase(abc.ABC):
-    """What rewritten code calls. Each method returns what plain Python would have."""
+    """Hooks: the functions that rewritten code calls. Each returns what plain Python would have."""
 
     slice_ = slice  # ``a[i:j]`` is ``item(a, slice_(i, j, None))``: the name may be the user's own
 
@@ -71,11 +71,11 @@ class HookBase(abc.ABC):
 
     @abc.abstractmethod
     def iter_(self, obj: Any, /) -> Iterable[Any]:
-        """What a comprehension iterates."""
+        """Iterable of a comprehension."""
 
     @abc.abstractmethod
     def loop(self, obj: Any, line: int, /) -> Iterable[Any]:
-        """What the ``for`` statement of that line iterates."""
+        """Iterable of the ``for`` statement of that line."""
 
     @abc.abstractmethod
     def is_(self, lhs: Any, rhs: Any, /) -> bool:
@@ -126,7 +126,7 @@ class HookBase(abc.ABC):
         """A module is about to be imported, by a name with dots."""
 
     def imported(self, value: Any, module: str, name: str, /) -> Any:
-        """What ``from module import name`` bound: an attribute read of the module, if it is one."""
+        """Value of ``from module import name``: an attribute read of the module, if it is one."""
         loaded = sys.modules.get(module)
         if getattr(loaded, "__dict__", {}).get(name) is not value:
             return value

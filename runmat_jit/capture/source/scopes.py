@@ -58,7 +58,7 @@ def mangle(name: str, class_name: str | None) -> str:
 
 
 def scope_of(roots: Iterable[ast.AST], class_name: str | None, *, is_class: bool = False) -> Scope:
-    """What the statements or expressions bind in the scope that they stand in."""
+    """Names that statements or expressions bind in the scope that they stand in."""
     scope = Scope(is_class=is_class)
     pending = list(roots)
     while pending:

@@ -124,5 +124,5 @@ SETATTR: Final = MethodCall("__setattr__", ordered=True, cannot_raise=True)
 
 
 def name_of(fn: Any) -> str:
-    """What messages call a callable."""
+    """Name of a callable in messages."""
     return str(getattr(fn, "__qualname__", getattr(fn, "__name__", type(fn).__name__)))

@@ -12,7 +12,7 @@ it, and :mod:`runmat_jit.capture.replay.interpret` runs it with NumPy on the cal
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, final
 
@@ -102,7 +102,7 @@ class Compute:
 
 @dataclass(slots=True, eq=False)
 class AbstractValue:
-    """What operations depend on of a value: dtype (a class, of Python's numbers), shape, strides.
+    """Abstract value: its dtype (a class, of Python's numbers), shape, strides and kind.
 
     The inline cache makes each once, so that equal ones are one object.
     """
@@ -117,7 +117,7 @@ class AbstractValue:
 
 @dataclass(slots=True, eq=False)
 class Pattern:
-    """What is computed, and the abstract value of the result; one object for the same facts."""
+    """Computation, and the abstract value of its result; one object for the same facts."""
 
     meaning: Compute
     result: AbstractValue
@@ -158,7 +158,7 @@ class ScalarOperand:
 
 
 Operand = Geometry | ScalarOperand | bool | int | float | np.generic
-"""What an operation reads: an array, a scalar by slot, or a constant."""
+"""Operand of an operation: an array, a scalar by slot, or a constant."""
 
 
 _NOWHERE: Final = Storage(-1, np.dtype(np.bool_), (0,), (1,)).geometry()
@@ -193,7 +193,7 @@ class Operation:
 
     @property
     def fn(self) -> Callable[..., Any]:
-        """What is called."""
+        """Callable of the call."""
         return self.call.fn
 
     @property
@@ -211,7 +211,7 @@ class Operation:
 
     @property
     def places(self) -> tuple[Operand, ...]:
-        """What a pending operation reads, and at the end what it writes."""
+        """Operands of a pending operation, and its target at the end."""
         return (*self.operands, self.target)
 
     def done(self) -> None:
@@ -260,7 +260,7 @@ class Call:
     shape: tuple[int, ...] | None = None
     """Of a new array in C order, if it has formulas."""
     raised: Raised | None = None
-    """What it raised instead, which the program may have caught."""
+    """Exception that it raised instead, which the program may have caught."""
     resident: bool = False
     """Arrays may lie on a device."""
     new_slots: tuple[int, ...] = ()
@@ -388,13 +388,13 @@ class Return:
 
 
 Entry = Operation | Call | Single | View | Read | Guard | Branch | Effect | Return
-"""What the program did; numbered in program order."""
+"""Entries of the program, numbered in program order."""
 
 
 # -- marks -----------------------------------------------------------------------------------------
 @frozen
 class Flush:
-    """What is pending has been computed, by one program.
+    """Flush: one program has computed what was pending.
 
     ``inputs`` lists, for each graph input, the slot and (for scalars) the dtype to cast to;
     ``outputs`` the slots of the fresh arrays and whether each is a NumPy scalar. ``upto`` entries
@@ -456,8 +456,3 @@ def is_mark(item: Entry | Mark) -> bool:
     """Whether an item of a tape has no number."""
     kind = type(item)
     return kind in _MARKS or (kind is Single and item.late)  # type: ignore[union-attr]  # a single
-
-
-def entries_of(tape: Iterable[Entry | Mark]) -> list[Entry]:
-    """The entries of a tape."""
-    return [item for item in tape if not is_mark(item)]  # type: ignore[misc]  # as is_mark() says

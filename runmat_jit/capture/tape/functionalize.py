@@ -106,7 +106,7 @@ def computations(
 
 
 def name_of(operation: Operation) -> str:
-    """What NumPy calls an operation in its warnings, with the casts of what it reads and writes."""
+    """Name of an operation in NumPy's warnings, with the casts of what it reads and writes."""
     return operation.meaning.row.ufunc or ROWS["cast"].ufunc
 
 

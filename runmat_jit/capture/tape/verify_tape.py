@@ -1,4 +1,4 @@
-"""What a valid tape is."""
+"""Verifier of tapes."""
 
 from __future__ import annotations
 
