@@ -169,6 +169,17 @@ def test_constants_show_themselves_as_the_numbers_that_they_are():
     check(fn, vector, replayed=True, exact=True)
 
 
+SAME = GAIN
+
+
+def test_constants_are_the_objects_that_they_are():
+    def fn(x):
+        seen = GAIN is SAME, GAIN is not ONE, np.float32(1) is ONE, (GAIN,)[0] is GAIN
+        return seen, GAIN in (1.0, SAME), [GAIN, 2].index(2.5), x + 1
+
+    check(fn, vector, replayed=True, exact=True)
+
+
 def test_no_constant_is_made_of_what_varies():
     def fn(x, t):
         return x * np.float32(t), np.sqrt(t) * x

@@ -108,7 +108,14 @@ def grids(x, y):
     return x.reshape(8, 5) * u + v, np.mgrid[0:8, 0:5][1] + y.reshape(8, 5)
 
 
+def large_grids(x, y):
+    u, v = np.mgrid[0:200, 0:100]
+    w = np.linspace(0, 1, 20_000) * 2
+    return u + v, w + x[0], np.full((3, 2), y[0])
+
+
 PROGRAMS = [
+    large_grids,
     *(beside, between, of_a_copy_written_before, of_an_argument_written_before),
     *(written_afterwards, unused, twice, product, by_axis, transposed, decided_by),
     *(ufuncs_without_rows, literals, literals_written, grids),

@@ -32,14 +32,15 @@ def constant(recording: Recording, value: np.number) -> Traced:
     return Traced(recording, CONSTANT, GENERIC, held=value)
 
 
+def real(value: Any) -> Any:
+    """The real number, if a value is a constant."""
+    return value._rm_held if type(value) is Traced and value._rm_slot == CONSTANT else value
+
+
 def unwrap(value: Any) -> Any:
     """A call's arguments with real numbers for the constants in them."""
     kind = type(value)
-    if kind is Traced:
-        return value._rm_held if value._rm_slot == CONSTANT else value
-    if kind is tuple or kind is list:
-        return kind(map(unwrap, value))
-    return value
+    return kind(map(unwrap, value)) if kind is tuple or kind is list else real(value)
 
 
 def fold(recording: Recording, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -70,6 +71,6 @@ def is_fixed(value: Any) -> bool:
     """Whether a value is an immutable one that no call changes."""
     if type(value) is tuple:
         return all(map(is_fixed, value))
-    if type(value) is slice:
+    if type(value) is slice:  # of ``np.mgrid[0:3]``
         return all(map(is_fixed, (value.start, value.stop, value.step)))
     return type(value) is not Traced and isinstance(value, (*_PLAIN, np.number, np.bool_))

@@ -16,6 +16,7 @@ from runmat_jit.capture.record import (
     attribute_stores,
     attributes,
     calls,
+    constants,
     deferral,
     escape_barrier,
     ordered,
@@ -245,6 +246,7 @@ class Hooks(Following):
         return self.shadowed(obj)  # type: ignore[no-any-return]  # as above
 
     def is_(self, lhs: Any, rhs: Any, /) -> bool:
+        lhs, rhs = constants.real(lhs), constants.real(rhs)
         traced, other = (lhs, rhs) if type(lhs) is Traced else (rhs, lhs)
         if type(traced) is not Traced:
             return self.is_object(lhs, rhs)

@@ -173,7 +173,7 @@ def cover_literal(
         return None
     if made.nbytes <= LITERAL_BYTES:
         made_by: Any = Literal(made.dtype, made.shape, made.tobytes())
-    elif frozen_args[0] == args:
+    elif frozen_args == (args, tuple(kwargs.values())) and is_hashable(frozen_args):
         made_by = BoundCall(fn, args, tuple(kwargs.items()), ())
     else:
         return None
@@ -187,6 +187,15 @@ def is_new(made: Any) -> bool:
     if type(made) is not np.ndarray or made.dtype not in COMPILED_DTYPES or not made.ndim:
         return False
     return made.flags.c_contiguous and made.flags.writeable and made.base is None
+
+
+def is_hashable(value: Any) -> bool:
+    """Whether a value has a hash, as slices have from Python 3.12 on."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 def frozen_of(value: Any) -> Any:
