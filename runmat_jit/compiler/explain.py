@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.source import SourceLine
-from runmat_jit.graph.text import operation_name
-from runmat_jit.plan.cost import cost_of
 
 if TYPE_CHECKING:
     from runmat_jit.compiler.compile_graph import CompiledGraph
@@ -124,7 +122,10 @@ def region_reports(compiled: CompiledGraph) -> list[RegionReport]:
 
 
 def report_region(region: Region, kernels: int, compiled: CompiledGraph) -> RegionReport:
-    """What is said of one region."""
+    """Report of one region."""
+    from runmat_jit.graph.text import operation_name  # noqa: PLC0415  (with the first explanation)
+    from runmat_jit.plan.cost import cost_of  # noqa: PLC0415  (likewise)
+
     lines = [node.line for node in region.nodes if node.line is not None]
     cost = cost_of(region, compiled.plan.in_place)
     return RegionReport(

@@ -117,7 +117,8 @@ def test_importing_the_package_loads_neither_the_compiler_nor_llvm():
         "import sys, runmat_jit\n"
         "@runmat_jit.jit\ndef f(x): return x\n"
         "bad = [m for m in sys.modules if m.startswith(('llvmlite', 'scipy', 'wgpu', 'matplotlib',"
-        " 'rich', 'runmat_jit.capture', 'runmat_jit.lower', 'runmat_jit.backends'))]\n"
+        " 'rich', 'runmat_jit.capture', 'runmat_jit.lower', 'runmat_jit.backends',"
+        " 'runmat_jit.ops', 'runmat_jit.graph', 'runmat_jit.kernel', 'runmat_jit.plan'))]\n"
         "sys.exit(repr(bad) if bad else 0)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
