@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from runmat_jit.capture import callables
-from runmat_jit.capture.call_laws import copied, rearranged
+from runmat_jit.capture.call_laws import Law, copied, rearranged
 from runmat_jit.capture.record.constants import is_fixed
 from runmat_jit.capture.record.cover import Covered, describe
 from runmat_jit.capture.record.recording import Recording
@@ -68,20 +68,12 @@ def cover_host_call(
     recording: Recording, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Covered | None:
     """A host call as if a row covered it; None where it is to be made at once, in program order."""
-    if not takes_host_calls(recording) or "under" in recording.state.warn:
-        return None
-    callee = callables.of(fn)
     places = tuple([n for n, arg in enumerate(args) if is_array(arg)])
-    law = callee.result
-    if law is None or callee.view or not callee.pure or not places:
-        return None
-    others = [arg for n, arg in enumerate(args) if n not in places]
-    if not all(map(is_fixed, (*others, *kwargs.values()))):
+    law = law_of_node(recording, fn, args, kwargs) if places else None
+    if law is None:
         return None
     described = [describe(recording, args[place]) for place in places]
-    if None in described or not all(is_plain(each[1]) for each in described if each is not None):
-        return None
-    if not callables.cannot_raise(fn, args):
+    if not all(each is not None and is_plain(each[1]) for each in described):
         return None
     try:
         shape = law([shape_of(arg) for arg in args], kwargs)
@@ -102,6 +94,22 @@ def cover_host_call(
     params: dict[str, Hashable] = {"call": HostCall(call, shown(call))}
     result = Result(TensorType(dtype, shape), kinds)
     return Covered(row, Bound(tuple([args[p] for p in places]), params), operands, result, None)
+
+
+def law_of_node(
+    recording: Recording, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Law | None:
+    """The law of a call's result, if the call may be a node: all but arrays is constant in it."""
+    if not takes_host_calls(recording) or "under" in recording.state.warn:
+        return None
+    callee = callables.of(fn)
+    if callee.result is None or callee.view or not callee.pure:
+        return None
+    others = [arg for arg in (*args, *kwargs.values()) if not is_array(arg)]
+    named = any(map(is_array, kwargs.values()))
+    if named or not all(map(is_fixed, others)) or not callables.cannot_raise(fn, args):
+        return None
+    return callee.result
 
 
 def takes_host_calls(recording: Recording) -> bool:
