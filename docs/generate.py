@@ -5,8 +5,10 @@ The pages are committed, and a test compares them with what this module would wr
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +19,8 @@ from runmat_jit.ops.spec import Kind, Op
 from runmat_jit.ops.table import ROWS
 
 DOCS = Path(__file__).parent
+ACCURACY = DOCS / "reference" / "accuracy.json"
+"""Greatest errors found, written by ``tests/accuracy``."""
 NOTICE = "<!-- Written by docs/generate.py from the code. Do not edit. -->\n\n"
 
 
@@ -33,7 +37,27 @@ def configuration() -> str:
         "read when the package is first used. `python -m runmat_jit info` shows the values in "
         "force and where each comes from.\n\n"
         + _table(("option", "environment variable", "default", "meaning"), rows)
+        + KEPT_BETWEEN_PROCESSES
     )
+
+
+KEPT_BETWEEN_PROCESSES = """
+## What is kept between processes
+
+The directory `cache_dir`, by default `runmat_jit` in the user's own directory of caches, holds
+compiled kernels, the programs made of them, and what was found of the processor and of adapters. A
+process that finds all it needs there never loads the compiler. Processes may share it, also at the
+same time, and it may be read-only, as in a container with a warmed cache. A file is used only if
+
+- it and its directory belong to this user or to root, and nobody else can write to them (neither a
+  group nor all); nobody else may be able to rename a directory above it either: `/tmp`, with its
+  sticky bit, may stand there. This holds for root as for any user;
+- it is a regular file, no symbolic link, of a sensible size;
+- its digest is that of its contents together with the text of the kernel or program, the machine
+  that it is for, and the versions of the compiler: a damaged entry or another's is not used.
+
+Whatever is not is compiled anew, and the first such case is one line in the log.
+"""
 
 
 def _value(defaults: Config, name: str) -> str:
@@ -64,9 +88,51 @@ def operations() -> str:
         "level of the reduction. On GPUs: *the CPU's bits*, or the greatest error where\n"
         "`reproducible` is not set; numbers below the normal range may count as zero there, and\n"
         "reductions keep the bound of the CPU. An operation without calls is what compiled graphs\n"
-        "are made of.\n"
-        "\n" + "\n".join(sections)
+        "are made of. [Accuracy](accuracy.md) lists the greatest errors that were found.\n"
+        "\n" + "\n".join((*sections, _differences()))
     )
+
+
+def _differences() -> str:
+    rows = [row for row in ROWS.values() if row.differs]
+    return (
+        "## Where NumPy's bits are not kept\n\n"
+        "*NumPy's bits* includes the sign of zeros, and the sign and payload of NaN, quiet and\n"
+        "signaling, as NumPy has them on x86-64 (the machine decides them elsewhere, in NumPy as\n"
+        "here), but for the operands below; for sums, differences, products and quotients of two\n"
+        "NaN in one kernel with other operations, where either may be passed on; and for GPUs,\n"
+        "where any NaN stands for any other.\n\n"
+        + _table(("operation", "operands"), ((f"`{row.name}`", row.differs) for row in rows))
+    )
+
+
+def accuracy() -> str:
+    """The page of the greatest errors found."""
+    record = json.loads(ACCURACY.read_text(encoding="utf-8"))
+    found = (
+        (name, dtype, entry)
+        for name, by_dtype in record.items()
+        for dtype, entry in by_dtype.items()
+    )
+    head = ("operation", "dtype", "documented", "greatest found", "at", "operands tried")
+    return (
+        "# Accuracy\n\n"
+        "The greatest errors of the operations whose bits are our own, in units in the last\n"
+        "place (ULP) of the exact result; 0.5 is the least possible. All numbers of float32 were\n"
+        "tried for operations of one operand (`python -m tests.accuracy.sweep`, against float64).\n"
+        "The rest was searched (`python -m tests.accuracy.hunt`, against extended precision, the\n"
+        "worst against mpmath): numbers of all exponents, the neighbors of powers of two and of\n"
+        "the limits of each reduction, the angles closest to multiples of pi / 2, and what lies\n"
+        "around the worst operands known. A test checks the operands listed and their neighbors.\n"
+        "Every CPU gives the same bits.\n\n" + _table(head, (_measured(*row) for row in found))
+    )
+
+
+def _measured(name: str, dtype: str, entry: dict[str, Any]) -> tuple[str, ...]:
+    error, *operands = entry["worst"][0]
+    at = ", ".join(repr(float.fromhex(x)) for x in operands)
+    tried = "all" if entry["inputs"] == 1 << 32 else f"{entry['inputs']:.1e}"
+    return f"`{name}`", dtype, f"{ROWS[name].ulp[dtype]:g}", f"{error:.3f}", at, tried
 
 
 def _operation(row: Op) -> tuple[str, ...]:
@@ -193,6 +259,7 @@ def _facts(callee: Callee) -> Iterable[str]:
 PAGES: dict[str, Callable[[], str]] = {
     "reference/config.md": configuration,
     "reference/ops.md": operations,
+    "reference/accuracy.md": accuracy,
     "reference/callables.md": called,
     "reasons/index.md": reasons,
 }

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from matlab_frontend.errors import MatlabError, MatlabSyntaxError
 from matlab_frontend.run import engine_for, read_source, run_source
+from matlab_frontend.search_path import SearchPath
 from matlab_frontend.session import Session
 from matlab_frontend.source import Source
 from runmat_jit.core.errors import RunMatError
@@ -50,10 +51,10 @@ def _run(options: Namespace) -> int:
     except OSError as error:
         missing = f"Error (MATLAB:run:FileNotFound): {options.script}: {error.strerror}."
         return _fail(missing)
-    folder = Path(options.script).resolve().parent if options.script else Path.cwd()
+    home = (Path(options.script).resolve().parent,) if options.script else ()
     engine = engine_for(options.device)
     try:
-        run_source(source, {}, Session(engine, folders=(folder, Path.cwd())), frozenset())
+        run_source(source, {}, Session(engine, path=SearchPath(home)), frozenset())
     except MatlabSyntaxError as error:
         sys.stdout.flush()
         return _fail(str(error))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from matlab_frontend.values.array import (
     Array,
     Cell,
     Data,
+    Extension,
     Struct,
     Value,
     as_array,
@@ -37,6 +39,10 @@ def concatenate(engine: Engine, values: Sequence[Value], axis: int) -> Value:
         return values[0]
     if not values:
         return empty()
+    for value in values:
+        if isinstance(value, Extension):
+            join = partial(concatenate, engine, axis=axis)
+            return value.join(engine, list(values), axis, join)
     if any(isinstance(value, Cell) for value in values):
         return Cell(_join(engine, [_as_cell(value) for value in values], axis))
     if any(isinstance(value, Struct) for value in values):
@@ -48,7 +54,8 @@ def concatenate(engine: Engine, values: Sequence[Value], axis: int) -> Value:
             f"Concatenation of values of class '{kind_of(values[0])}' is not supported.",
         )
     known = [array for array in arrays if array is not None]
-    kind = concatenated_kind([array.kind for array in known])
+    kinds = [array.kind for array in known]
+    kind = kinds[0] if kinds.count(kinds[0]) == len(kinds) else concatenated_kind(kinds)
     parts = [convert(engine, array, kind) for array in known]
     if any(part.dtype.kind == "c" for part in parts):
         common = np.result_type(*(part.dtype for part in parts))
@@ -95,7 +102,12 @@ def _join(engine: Engine, parts: list[Data], axis: int) -> Data:
         return parts[0]
     if len(filled) == 1 and axis < 2:
         return filled[0]
-    same = [engine.reshape(part, (1,) * (rank - part.ndim) + tuple(part.shape)) for part in filled]
+    same = [
+        part
+        if part.ndim == rank
+        else engine.reshape(part, (1,) * (rank - part.ndim) + tuple(part.shape))
+        for part in filled
+    ]
     at = rank - 1 - axis
     if not _fit(same, at):
         same = [part for part in same if 0 not in part.shape]  # other empty parts are let pass

@@ -10,7 +10,6 @@ import numpy as np
 
 from matlab_frontend.display_elements import cell_lines, inline
 from matlab_frontend.display_numbers import (
-    LINE_WIDTH,
     SHORT,
     TIMES,
     Layout,
@@ -18,6 +17,7 @@ from matlab_frontend.display_numbers import (
     Styles,
     complex_layout,
     float_layout,
+    in_groups,
     integer_layout,
     logical_layout,
 )
@@ -27,9 +27,11 @@ from matlab_frontend.values.array import (
     AnonymousHandle,
     Array,
     Cell,
+    CleanupObject,
     ErrorObject,
-    MapObject,
+    Extension,
     NamedHandle,
+    Object,
     ParserObject,
     Struct,
     Value,
@@ -86,8 +88,11 @@ def show(engine: Engine, value: Value, style: Styles = SHORT) -> Shown:
         return _show_struct(engine, value)
     if isinstance(value, (NamedHandle, AnonymousHandle)):
         return Shown("function_handle with value:", (f"    {inline(engine, value)}",))
+    if isinstance(value, Extension):
+        header, lines = value.show(engine)
+        return Shown(header, lines)
     if isinstance(value, OBJECTS):
-        return _show_object(value)
+        return _show_object(engine, value)
     array = as_array(value)
     assert array is not None, "all other values are arrays"
     shape = shape_of(array)
@@ -108,23 +113,7 @@ def number_lines(table: np.ndarray, kind: str, style: Styles = SHORT) -> list[st
     layout = _layout(table, kind, style)
     lines = [f"   {layout.scale_text} *", ""] if layout.scale_text else []
     rows = [[layout.element(x) for x in row] for row in table.tolist()]
-    per_line = max(1, LINE_WIDTH // layout.width)
-    columns = table.shape[1]
-    if columns <= per_line:
-        return lines + ["".join(row) for row in rows]
-    for first in range(0, columns, per_line):
-        last = min(first + per_line, columns)
-        lines += [_columns_title(first + 1, last), ""]
-        lines += ["".join(row[first:last]) for row in rows]
-        if last < columns:
-            lines.append("")
-    return lines
-
-
-def _columns_title(first: int, last: int) -> str:
-    if first == last:
-        return f"  Column {first}"
-    return f"  Columns {first} {'and' if last == first + 1 else 'through'} {last}"
+    return lines + list(in_groups(rows, [layout.width] * table.shape[1]))
 
 
 def _layout(table: np.ndarray, kind: str, style: Styles) -> Layout:
@@ -215,13 +204,19 @@ def _show_struct(engine: Engine, value: Struct) -> Shown:
     )
 
 
-def _show_object(value: ErrorObject | MapObject | ParserObject) -> Shown:
+def _show_object(engine: Engine, value: Object) -> Shown:
+    if isinstance(value, CleanupObject):
+        return Shown("onCleanup with properties:", (f"    task: {inline(engine, value.task)}",))
     if isinstance(value, ErrorObject):
+        causes = f"{{{_size((len(value.causes), 1))} cell}}" if value.causes else "{}"
         return Shown(
             "MException with properties:",
             (
                 f"    identifier: '{value.identifier}'",
                 f"       message: '{value.message}'",
+                f"         cause: {causes}",
+                f"         stack: [{_size((len(value.stack), 1))} struct]",
+                "    Correction: []",
             ),
         )
     if isinstance(value, ParserObject):
@@ -239,6 +234,8 @@ def _show_object(value: ErrorObject | MapObject | ParserObject) -> Shown:
 
 def _has_open_equals(value: Value) -> bool:
     """MATLAB leaves a blank after the sign for structs, strings and objects."""
+    if isinstance(value, Extension):
+        return value.spaced
     if isinstance(value, (Struct, *OBJECTS)):
         return True
     return isinstance(value, Array) and value.kind == "string" and shape_of(value) == (1, 1)

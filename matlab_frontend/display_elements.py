@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from matlab_frontend.display_numbers import SHORT, TIMES, float_layout
+from matlab_frontend.display_numbers import SHORT, TIMES, float_layout, in_groups
 from matlab_frontend.engine import Engine
 from matlab_frontend.values.array import (
     OBJECTS,
     AnonymousHandle,
     Array,
     Cell,
+    Extension,
     NamedHandle,
     Shape,
     Struct,
@@ -38,7 +39,9 @@ def inline(engine: Engine, value: Value) -> str:
         if not _is_short_row(shape_of(value)):
             return "{}" if shape_of(value) == (0, 0) else f"{{{_size(value)} cell}}"
         return "{" + "  ".join(inside_cell(engine, item).text for item in value.data.flat) + "}"
-    if isinstance(value, (Struct, *OBJECTS)):
+    if isinstance(value, Extension) and (shown := value.brief()):
+        return shown
+    if isinstance(value, (Struct, Extension, *OBJECTS)):
         return f"[{_size(value)} {kind_of(value)}]"
     array = as_array(value)
     assert array is not None, "all other values are arrays"
@@ -69,7 +72,9 @@ class Inside:
 
 def inside_cell(engine: Engine, value: Value) -> Inside:
     """An element of a cell array: ``[1]``, ``'text'``, ``2x2 double``."""
-    if isinstance(value, (Cell, Struct, *OBJECTS)):
+    if isinstance(value, Extension) and (brief := value.brief()):
+        return Inside(f"[{brief}]")
+    if isinstance(value, (Cell, Struct, Extension, *OBJECTS)):
         return Inside(f"{_size(value)} {kind_of(value)}")
     array = as_array(value)
     if array is None:
@@ -92,9 +97,11 @@ def cell_lines(engine: Engine, value: Cell) -> Iterator[str]:
     rows = value.data.reshape(-1, value.data.shape[-1]).T
     table = [[inside_cell(engine, item) for item in row] for row in rows]
     widths = [max(len(item.text) for item in column) for column in zip(*table, strict=True)]
-    for row in table:
-        padded = (item.padded(width) for item, width in zip(row, widths, strict=True))
-        yield "".join(f"    {{{text}}}" for text in padded)
+    lines = [
+        [f"    {{{item.padded(width)}}}" for item, width in zip(row, widths, strict=True)]
+        for row in table
+    ]
+    yield from in_groups(lines, [width + 6 for width in widths])
 
 
 def numbers(data: np.ndarray, kind: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -153,3 +153,27 @@ def _special(x: float) -> str:
     if math.isnan(x):
         return "NaN"
     return "" if math.isfinite(x) else "Inf" if x > 0 else "-Inf"
+
+
+def in_groups(lines: Sequence[Sequence[str]], widths: Sequence[int]) -> Iterator[str]:
+    """Lines of columns, in groups of columns that fit the window."""
+    first = 0
+    while first < len(widths):
+        last, taken = first + 1, widths[first]
+        while last < len(widths) and taken + widths[last] <= LINE_WIDTH:
+            taken += widths[last]
+            last += 1
+        if (first, last) != (0, len(widths)):
+            yield _columns_title(first + 1, last)
+            yield ""
+        for line in lines:
+            yield "".join(line[first:last])
+        if last < len(widths):
+            yield ""
+        first = last
+
+
+def _columns_title(first: int, last: int) -> str:
+    if first == last:
+        return f"  Column {first}"
+    return f"  Columns {first} {'and' if last == first + 1 else 'through'} {last}"

@@ -48,6 +48,57 @@ def draw_now(generator: Generator, draw: Draw) -> np.ndarray:
     return np.asarray(made)
 
 
+class SingleDraws:
+    """Numbers that a program draws one by one from a generator, computed many at a time.
+
+    Each is the number that a draw of one element would give, and takes as much of the stream.
+    """
+
+    def __init__(self, generator: Generator) -> None:
+        self.generator = generator
+        self.used = 0
+        self._known: dict[str, list[Any]] = {}
+
+    def next(self, name: Literal["uniform", "normal", "bits"]) -> Any:
+        """The next number; ``bits`` are 64, as a whole number."""
+        if self.used == _AHEAD:
+            self.stop()
+        numbers = self._known.get(name)
+        if numbers is None:
+            numbers = self._known[name] = self._draw(name)
+        self.used += 1
+        return numbers[self.used - 1]
+
+    def stop(self) -> None:
+        """Bring the generator to where the numbers that were used end."""
+        if self.used:
+            state = self.generator.state
+            after = (state["state"]["counter"] + self.used) % _WORD
+            self.generator.state = state | {"state": state["state"] | {"counter": after}}
+        self.used = 0
+        self._known.clear()
+
+    def _draw(self, name: str) -> list[Any]:
+        """The first number of each of the next blocks; the generator stays where it is."""
+        from runmat_jit.ops.random import ELEMENTS_PER_BLOCK  # noqa: PLC0415  (with the first draw)
+
+        step, state = ELEMENTS_PER_BLOCK[8], self.generator.state
+        count = step * _AHEAD
+        if name == "bits":
+            drawn = self.generator.integers(-_HALF, _HALF, count)
+        elif name == "uniform":
+            drawn = self.generator.random(count)
+        else:
+            drawn = self.generator.standard_normal(count)
+        self.generator.state = state
+        found = drawn[::step].tolist()
+        return [number + _HALF for number in found] if name == "bits" else found
+
+
+_AHEAD = 256
+"""Blocks of the stream that are computed at a time."""
+
+
 def record(tracer: Tracer, generator: Generator, draw: Draw) -> Any:
     """The next numbers of the generator as operations that can be fused."""
     from runmat_jit.capture.record.deferral import apply_row  # noqa: PLC0415  (with the first large draw)

@@ -7,7 +7,7 @@ Shapes and axes here are those of the data: MATLAB's in reverse.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
@@ -95,8 +95,16 @@ class Engine(Protocol):
     def has_nan(self, data: Data) -> bool:
         """Whether an element is NaN, which has no truth value."""
 
+    def computes_now(self, data: Data) -> bool:
+        """Whether an array is known, and operations on it alone are computed at once."""
+
     def owns_memory(self, data: Data) -> bool:
         """Whether an array is no view of another's memory; nothing is computed."""
+
+    def settle(self, data: Data, count: int) -> Data:
+        """The same array for a program that asks for so many of its elements: in memory, if they
+        are few.
+        """
 
     def adapter(self) -> Adapter | None:
         """The device that ``keep`` keeps arrays on; None where programs have none."""
@@ -111,8 +119,8 @@ class Engine(Protocol):
     def is_pending(self, data: Data) -> bool:
         """Whether an array is not computed yet."""
 
-    def follow(self, line: Callable[[], SourceLine | None]) -> None:
-        """Be told how to ask for the line that runs."""
+    def follow(self, line: Callable[[], SourceLine | None], place: Callable[[], Hashable]) -> None:
+        """Be told how to ask for the line that runs, and for the expression."""
 
     def repeating(self) -> AbstractContextManager[Callable[[], None]]:
         """While a loop runs; gives what its end of a step calls."""
@@ -163,6 +171,8 @@ class NumpyEngine:
         return draw_now(generator, draw)
 
     def take(self, data: Data, key: Key) -> Data:
+        if all(type(part) is slice for part in key):
+            return data[key].copy()
         return np.ascontiguousarray(data[open_mesh(data.shape, key)]).copy()
 
     def put(self, data: Data, key: Key, value: Operand, *, exclusive: bool) -> Data:
@@ -185,8 +195,15 @@ class NumpyEngine:
     def has_nan(self, data: Data) -> bool:
         return bool(np.isnan(data).any())
 
+    def computes_now(self, data: Data) -> bool:
+        return type(data) is np.ndarray
+
     def owns_memory(self, data: Data) -> bool:
         return bool(data.base is None)
+
+    def settle(self, data: Data, count: int) -> Data:
+        del count
+        return data
 
     def adapter(self) -> Adapter | None:
         return None
@@ -198,7 +215,7 @@ class NumpyEngine:
         del data
         return False
 
-    def follow(self, line: Callable[[], SourceLine | None]) -> None:
+    def follow(self, line: Callable[[], SourceLine | None], place: Callable[[], Hashable]) -> None:
         """Nothing is recorded, so no line is asked for."""
 
     def repeating(self) -> AbstractContextManager[Callable[[], None]]:

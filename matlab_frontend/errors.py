@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 from matlab_frontend.source import Source, Span
 from runmat_jit.core.errors import RunMatError
+
+
+class Place(NamedTuple):
+    """A line of a function or a script that was running."""
+
+    file: str
+    name: str
+    line: int
+
 
 _SHOWN = 100  # characters of a line
 
@@ -21,6 +32,9 @@ class MatlabError(RunMatError):
         super().__init__(identifier, message)
         self.identifier = identifier
         self.message = message
+        self.stack: tuple[Place, ...] = ()
+        self.causes: tuple[Any, ...] = ()
+        """The errors that led to this one, as ``addCause`` put them together."""
 
     def __str__(self) -> str:
         return self.message
@@ -43,6 +57,7 @@ class MatlabSyntaxError(MatlabError, SyntaxError):
         SyntaxError.__init__(self, message)
         self.identifier = "MATLAB:m_syntax"
         self.message = message
+        self.stack, self.causes = (), ()
         start = source.position(span.start)
         text = source.line(start.line)
         self.source = source

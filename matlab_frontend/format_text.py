@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -20,7 +22,7 @@ Argument: TypeAlias = float | int | str
 
 _CONVERSION = re.compile(
     r"%(?:(?P<place>\d+)\$)?(?P<flags>[-+ 0#]*)(?P<width>\*|\d+)?(?:\.(?P<precision>\*|\d*))?"
-    r"(?:[lh])?(?P<letter>[diuoxXfeEgGcs%])"
+    r"(?:[lh])?(?P<bits>[bt](?=[oxXu]))?(?P<letter>[diuoxXfeEgGcs%])"
 )
 _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]+)|([0-7]{1,3})|(.))", re.DOTALL)
 _ESCAPES = {
@@ -42,7 +44,8 @@ _INTEGER_LETTERS = "diuoxXc"
 class Conversion:
     """``%-8.3f``; width and precision are ``*`` where an argument gives them.
 
-    ``place`` counts the arguments from 1 in templates that name them: ``%2$s``.
+    ``place`` counts the arguments from 1 in templates that name them: ``%2$s``. ``bits`` is ``b``
+    or ``t`` where the bits of a double or a single are shown: ``%bx``.
     """
 
     flags: str
@@ -50,6 +53,7 @@ class Conversion:
     precision: str | None
     letter: str
     place: int = 0
+    bits: str = ""
 
 
 Piece: TypeAlias = str | Conversion
@@ -106,7 +110,8 @@ def _at_its_place(piece: Piece, arguments: list[Argument]) -> str:
     return convert(piece, _Queue(arguments[piece.place - 1 : piece.place]))
 
 
-def parse(template: str) -> list[Piece]:
+@lru_cache(256)  # loops print with the same templates
+def parse(template: str) -> tuple[Piece, ...]:
     """Literal text and conversions, in order; ``%%`` is literal."""
     pieces: list[Piece] = []
     at = 0
@@ -123,10 +128,11 @@ def parse(template: str) -> list[Piece]:
                 match["precision"],
                 match["letter"],
                 int(match["place"] or 0),
+                match["bits"] or "",
             )
         )
     pieces.append(template[at:])
-    return [piece for piece in pieces if piece != ""]
+    return tuple(piece for piece in pieces if piece != "")
 
 
 def flatten(engine: Engine, values: Sequence[Value]) -> Iterator[Argument]:
@@ -197,6 +203,9 @@ def convert(conversion: Conversion, queue: _Queue) -> str:
     argument = queue.take_number()
     if isinstance(argument, str):
         return _pad("", flags, width)
+    if conversion.bits:
+        code = {"b": "<d", "t": "<f"}[conversion.bits]
+        argument = int.from_bytes(struct.pack(code, argument), "little")
     return format_number(argument, letter, flags, width, precision)
 
 

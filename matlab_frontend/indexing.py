@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from matlab_frontend.engine import Engine
 from matlab_frontend.errors import MatlabError
+from matlab_frontend.growth import filling, grow, grown_vector
 from matlab_frontend.subscripts import Everything, Positions, Subscript, fold, positions, size_text
 from matlab_frontend.values.array import Data, Shape
 
@@ -78,7 +78,7 @@ def write(
                 "MATLAB:badsubscript",
                 "Attempt to grow array along ambiguous dimension.",
             )
-        data, exclusive = resize(engine, data, grown), True
+        data, exclusive = resize(engine, data, grown, exclusive=exclusive), True
     key = tuple(position.key for position in reversed(found))
     if value.size == 1:
         part = _reshaped(engine, value, (1,) * len(found))
@@ -110,26 +110,22 @@ def delete(engine: Engine, data: Data, subscripts: Sequence[Subscript]) -> Data:
     axis = (
         partial[0] if partial else next((k for k, p in enumerate(found) if p.shape is not None), 0)
     )
-    kept = _kept(found[axis], folded[axis])
-    key: list[slice | np.ndarray] = [slice(0, extent) for extent in folded]
-    key[axis] = kept
-    left = engine.take(_reshaped(engine, data, folded[::-1]), tuple(reversed(key)))
+    known = _reshaped(engine, engine.look(data), folded[::-1])
+    left = _left(known, found[axis], len(folded) - 1 - axis)
     return _without_trailing_ones(engine, left)
 
 
-def resize(engine: Engine, data: Data, shape: Shape) -> Data:
+def resize(engine: Engine, data: Data, shape: Shape, *, exclusive: bool) -> Data:
     """A larger array with ``data`` in its first corner and zeros (or empty cells) elsewhere."""
+    known = engine.settle(data, 1)
+    if type(known) is np.ndarray:
+        return grow(known, shape[::-1], alone=exclusive and known is data)
     whole = engine.full(shape[::-1], filling(data.dtype), data.dtype)
     old = data.shape[::-1] + (1,) * (len(shape) - data.ndim)
     if 0 in old:
         return whole
     key = tuple(slice(0, extent) for extent in reversed(old))
     return engine.put(whole, key, _reshaped(engine, data, old[::-1]), exclusive=True)
-
-
-def filling(dtype: np.dtype) -> Any:
-    """What new elements hold until they are assigned."""
-    return None if dtype.kind == "O" else 0
 
 
 def _read_linear(engine: Engine, data: Data, shape: Shape, subscript: Subscript) -> Data:
@@ -168,44 +164,45 @@ def _write_linear(
     if found.count == 0:
         return data
     if found.highest > size:
-        data, exclusive = resize(engine, data, _grown_vector(data.shape[::-1], found.highest)), True
+        grown = grown_vector(data.shape[::-1], found.highest)
+        data, exclusive = resize(engine, data, grown, exclusive=exclusive), True
     part = _reshaped(engine, value, (value.size,))
     flat = _reshaped(engine, data, (math.prod(data.shape),))
     made = engine.put(flat, (found.key,), part, exclusive=exclusive)
     return _reshaped(engine, made, data.shape)
 
 
-def _grown_vector(shape: Shape, size: int) -> Shape:
-    if math.prod(shape) == 0 and shape[0] != 1 and shape[1] != 1:
-        return (1, size)
-    if len(shape) == 2 and shape[0] == 1:
-        return (1, size)
-    if len(shape) == 2 and shape[1] == 1:
-        return (size, 1)
-    raise MatlabError("MATLAB:badsubscript", "Attempt to grow array along ambiguous dimension.")
-
-
 def _delete_linear(engine: Engine, data: Data, subscript: Subscript) -> Data:
     shape = data.shape[::-1]
     size = math.prod(shape)
     found = positions(engine, subscript, size)
-    kept = _kept(found, size)
-    flat = engine.take(_reshaped(engine, data, (size,)), (kept,))
-    column = len(shape) == 2 and shape[1] == 1 and shape[0] != 1
     if found.shape is None:
-        return _reshaped(engine, flat, (0, 0))
-    return _reshaped(engine, flat, (1, kept.size) if column else (kept.size, 1))
+        return np.empty((0, 0), data.dtype)
+    known = engine.look(data)
+    if len(shape) == 2 and shape[1] == 1 and shape[0] != 1:
+        return _left(known, found, 1)
+    return _left(known.reshape(size, 1), found, 0)
 
 
-def _kept(found: Positions, extent: int) -> np.ndarray:
+def _left(data: np.ndarray, found: Positions, axis: int) -> np.ndarray:
+    """What is left of an array without some positions of an axis.
+
+    Without the first or the last one of a vector it stays where it is, as arrays with room do
+    (see ``growth``), unless most of that memory is unused.
+    """
+    extent, key = data.shape[axis], found.key
     if found.highest > extent:
         raise MatlabError(
             "MATLAB:subsdeldimmismatch",
             f"Matrix index is out of range for deletion. Index must not exceed {extent}.",
         )
-    keep = np.ones(extent, bool)
-    keep[found.key] = False
-    return np.flatnonzero(keep)
+    one_of_vector = found.count == 1 and data.ndim == 2 and data.size == extent
+    if one_of_vector and isinstance(key, slice) and key.start in (0, extent - 1):
+        whole = data if data.base is None else data.base
+        part = slice(1, None) if key.start == 0 else slice(extent - 1)
+        if 4 * extent > whole.size:
+            return data[part] if axis == 0 else data[:, part]
+    return np.delete(data, key, axis)
 
 
 def _covers(found: Positions, extent: int) -> bool:

@@ -9,7 +9,7 @@ longer for the compiler than for them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -51,8 +51,11 @@ class LazyEngine:
         self.make_tracer, self.small = make_tracer, small
         self.adapter = cache(find_adapter)
         self.now = NumpyEngine()
-        self.laps = 0
+        self.loops = 0
+        self._keys: set[Hashable] = set()
+        self._last_keys: set[Hashable] = set()
         self._where: Where = _nowhere
+        self._place: Callable[[], Hashable] = _nowhere
         self._tracer: Tracer | None = None
 
     @property
@@ -64,7 +67,11 @@ class LazyEngine:
 
     # -- operations ------------------------------------------------------------------------------
     def apply(self, row: str, *operands: Operand) -> Data:
-        if not any(map(self._recorded, operands)):
+        recorded = self._recorded
+        for operand in operands:
+            if recorded(operand):
+                break
+        else:
             return self.now.apply(row, *operands)
         return self._lift_all(getattr(np, row), *self._numbers(operands))
 
@@ -85,6 +92,8 @@ class LazyEngine:
         return data if data.dtype == dtype else self._method("astype", data, dtype)
 
     def reshape(self, data: Data, shape: tuple[int, ...]) -> Data:
+        if type(data) is np.ndarray:
+            return np.reshape(data, shape)
         return self._call(np.reshape, data, shape)
 
     def permute(self, data: Data, axes: tuple[int, ...]) -> Data:
@@ -93,13 +102,16 @@ class LazyEngine:
         return self._method("copy", self._call(np.transpose, data, axes))
 
     def broadcast(self, data: Data, shape: tuple[int, ...]) -> Data:
-        if not self._recorded(data) and np.prod(shape) < self.small:
+        large = np.prod(shape) >= self.small and data.dtype in COMPILED_DTYPES
+        if not self._recorded(data) and not large:
             return self.now.broadcast(data, shape)
         return self._method("copy", self._lift_all(np.broadcast_to, data, shape))
 
     def concatenate(self, parts: Sequence[Data], axis: int) -> Data:
         if not any(map(self._recorded, parts)):
             return self.now.concatenate(parts, axis)
+        if self.loops and not self._repeats((self._place(), *(part.shape for part in parts))):
+            return self.now.concatenate([self.look(part) for part in parts], axis)
         lifted = [self._lift(part) for part in parts]
         return self.tracer.call(np.concatenate, (lifted, axis), {})
 
@@ -120,13 +132,19 @@ class LazyEngine:
         return record(self.tracer, generator, draw)
 
     def take(self, data: Data, key: Key) -> Data:
-        if self._recorded(data) and all(isinstance(part, slice) for part in key):
+        slices = all(type(part) is slice for part in key)
+        if slices and type(data) is np.ndarray:
+            part = data[key]
+            if part.size < self.small:
+                return part.copy()
+        if slices and self._recorded(data) and self._stays(data, key):
             return self._method("copy", self._lift(data)[key])
         return self.now.take(self.look(data), tuple(map(self._plain, key)))
 
     def put(self, data: Data, key: Key, value: Operand, *, exclusive: bool) -> Data:
         recorded = self._recorded(data) or self._recorded(value)
-        if recorded and all(isinstance(part, slice) for part in key):
+        slices = all(type(part) is slice for part in key)
+        if recorded and slices and self._stays(data, key):
             target = self._lift(data)
             if not (exclusive and self.tracer.writable(target)):
                 target = self._method("copy", target)
@@ -162,12 +180,19 @@ class LazyEngine:
             return self.now.has_nan(data)
         return bool(self._plain(self._call(np.any, self.apply("isnan", data))))
 
+    def computes_now(self, data: Data) -> bool:
+        return type(data) is np.ndarray and data.size < self.small
+
     def owns_memory(self, data: Data) -> bool:
         if type(data) is np.ndarray:
             return self.now.owns_memory(data)
         from runmat_jit.capture.record.traced import owns_memory  # noqa: PLC0415  (a recording has begun)
 
         return owns_memory(data)
+
+    def settle(self, data: Data, count: int) -> Data:
+        few = count < max(self.small, 2) and (count == 1 or self.loops)
+        return self.look(data) if few and not (count > 1 and self.is_pending(data)) else data
 
     # -- devices -----------------------------------------------------------------------------------
     def keep(self, data: Data) -> Data:
@@ -190,20 +215,28 @@ class LazyEngine:
     def is_pending(self, data: Data) -> bool:
         return type(data) is not np.ndarray and self.tracer.is_pending(data)
 
-    def follow(self, line: Where) -> None:
-        self._where = line
+    def follow(self, line: Where, place: Callable[[], Hashable]) -> None:
+        self._where, self._place = line, place
 
     @contextmanager
     def repeating(self) -> Iterator[Callable[[], None]]:
         """Each step of a loop is computed by itself: all steps then share one compiled program."""
-        self._lap()
-        self.laps += 1
+        self._flush()
+        outer = self._keys, self._last_keys
+        self._keys, self._last_keys = set(), set()
+        self.loops += 1
         try:
             yield self._lap
         finally:
-            self.laps -= 1
+            self.loops -= 1
+            self._keys, self._last_keys = outer
 
     def _lap(self) -> None:
+        if self._keys or self._last_keys:
+            self._keys, self._last_keys = set(), self._keys
+        self._flush()
+
+    def _flush(self) -> None:
         if self._tracer is not None:
             self._tracer.flush()
 
@@ -223,11 +256,30 @@ class LazyEngine:
     # -- inside ----------------------------------------------------------------------------------
     def _recorded(self, value: Any) -> bool:
         """Whether operations on a value are recorded: it is itself, or it is large."""
-        if type(value).__name__ == "Traced":  # the class is loaded with the first recording
+        if type(value) is np.ndarray:  # text, cells and small integers stay NumPy's
+            return value.size >= self.small and value.dtype in COMPILED_DTYPES
+        if type(value) is float:
+            return False
+        return type(value).__name__ == "Traced"  # the class is loaded with the first recording
+
+    def _stays(self, data: Data, key: Key) -> bool:
+        """Whether slices of an array are worth recording: in a loop, those that stay in place.
+
+        Slices that the expression did not use in the step before move through the array. Each would
+        be a program of its own, so that they are taken from known arrays, as small parts are.
+        """
+        if not self.loops:
             return True
-        if not isinstance(value, np.ndarray) or value.dtype not in COMPILED_DTYPES:
-            return False  # text, cells and small integers stay NumPy's
-        return value.size >= self.small
+        slices = ((part.start, part.stop, part.step) for part in key)
+        if not self._repeats((self._place(), data.shape, *slices)):
+            return False
+        extents = [len(range(n)[part]) for n, part in zip(data.shape, key, strict=True)]
+        return math.prod(extents) >= self.small or self.is_pending(data)
+
+    def _repeats(self, what: Hashable) -> bool:
+        """Whether the step of the loop before did the same; else it would be another program."""
+        self._keys.add(what)
+        return what in self._last_keys
 
     def _call(self, fn: Any, *operands: Any, **options: Any) -> Any:
         """A NumPy function: recorded if an operand is, else computed now."""
@@ -261,7 +313,7 @@ class LazyEngine:
         ]
 
     def _number(self, scalar: np.ndarray) -> Any:
-        return self.tracer.lift(scalar.ravel()[0]) if self.laps else scalar.item()
+        return self.tracer.lift(scalar.ravel()[0]) if self.loops else scalar.item()
 
     def _lift_all(self, fn: Any, *operands: Any, **options: Any) -> Any:
         return self.tracer.call(fn, tuple(map(self._lift, operands)), options)

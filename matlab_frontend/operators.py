@@ -10,7 +10,7 @@ import numpy as np
 
 from matlab_frontend.engine import Engine
 from matlab_frontend.errors import MatlabError
-from matlab_frontend.rounding import saturate
+from matlab_frontend.rounding import saturate, saturate_number
 from matlab_frontend.values.array import (
     Array,
     Data,
@@ -76,6 +76,12 @@ def arithmetic(engine: Engine, op: Arithmetic, left: Value, right: Value) -> Val
             return op.scalar(left, right)
         if op.row == "divide" and right != 0.0:
             return left / right
+    data = _at_once(engine, op.row, left, right)
+    if data is not None:
+        return wrap("double", data) if data.dtype.kind == "f" else narrow(engine, "double", data)
+    whole = _integer_scalar(op, left, right)
+    if whole is not None:
+        return whole
     a, b = _operands(op.symbol, left, right)
     if "string" in (a.kind, b.kind):
         return _join(engine, op, a, b)
@@ -98,6 +104,9 @@ def compare(engine: Engine, op: Comparison, left: Value, right: Value) -> Value:
     """
     if type(left) is float and type(right) is float:
         return op.scalar(left, right)
+    data = _at_once(engine, op.row, left, right)
+    if data is not None:
+        return wrap("logical", data)
     a, b = _operands(op.symbol, left, right)
     if "string" in (a.kind, b.kind):
         return wrap("logical", _compare_texts(engine, op, a, b))
@@ -107,6 +116,63 @@ def compare(engine: Engine, op: Comparison, left: Value, right: Value) -> Value:
     if x.dtype != y.dtype:  # whole numbers of 64 bits compare as they are, all else as doubles
         x, y = (d if d.dtype.kind in "iuc" else engine.cast(d, _DOUBLE) for d in (x, y))
     return wrap("logical", engine.apply(op.row, x, y))
+
+
+def _at_once(engine: Engine, row: str, left: Value, right: Value) -> np.ndarray | None:
+    """An elementwise row of known doubles that are not recorded; None where it is not that."""
+    x, y = _doubles(engine, left), _doubles(engine, right)
+    if x is None or y is None:
+        return None
+    if isinstance(x, float):
+        shapes_fit = not isinstance(y, float)
+    else:
+        shapes_fit = isinstance(y, float) or x.shape == y.shape
+    if not shapes_fit or (row in _LOOKING and not _is_plain(row, x, y)):
+        return None
+    return getattr(np, row)(x, y)  # type: ignore[no-any-return]  # an array, as one operand is
+
+
+def _doubles(engine: Engine, value: Value) -> Data | float | None:
+    """The data of doubles that operations of their own are computed on at once, or a number."""
+    if type(value) is float:
+        return value
+    if type(value) is not Array or value.kind != "double" or not engine.computes_now(value.data):
+        return None
+    return value.data
+
+
+def _integer_scalar(op: Arithmetic, left: Value, right: Value) -> Array | None:
+    """Arithmetic of known scalars of one integer class, or of one and a double; else None."""
+    kind = left.kind if type(left) is Array else right.kind if type(right) is Array else ""
+    if kind not in _NARROW or op.scalar is None:
+        return None
+    x, y = _number_of(kind, left), _number_of(kind, right)
+    if x is None or y is None:
+        return None
+    dtype = DTYPES[kind]
+    return Array(kind, np.array([[saturate_number(op.scalar(x, y), np.iinfo(dtype))]], dtype))
+
+
+def _number_of(kind: str, value: Value) -> float | None:
+    """A known scalar of a class, or a double, as a number."""
+    if type(value) is float:
+        return value
+    if type(value) is not Array or value.kind != kind or type(value.data) is not np.ndarray:
+        return None
+    return float(value.data.item()) if value.data.shape == (1, 1) else None
+
+
+_NARROW = frozenset(kind for kind in INTEGER_KINDS if DTYPES[kind].itemsize < 8)
+"""Integer classes whose sums and products are exact as doubles, or saturate."""
+_LOOKING = frozenset(("power", "less", "less_equal", "greater", "greater_equal"))
+"""Rows that look at their operands before they are computed."""
+
+
+def _is_plain(row: str, x: Data | float, y: Data | float) -> bool:
+    """Whether a row that looks has nothing to see: real operands, whole powers."""
+    if row == "power" and not (isinstance(y, float) and y.is_integer()):
+        return False
+    return all(isinstance(part, float) or part.dtype.kind == "f" for part in (x, y))
 
 
 def logical(engine: Engine, row: str, left: Value, right: Value) -> Value:
@@ -124,6 +190,9 @@ def negate(engine: Engine, value: Value) -> Value:
     """``-x``."""
     if type(value) is float:
         return -value
+    plain = _doubles(engine, value)
+    if plain is not None:
+        return wrap("double", np.negative(plain))
     array = _operand("-", value)
     kind = result_kind(array, array)
     data = array.data
@@ -174,6 +243,8 @@ def result_kind(a: Array, b: Array) -> str:
 
     """
     kinds = (a.kind, b.kind)
+    if kinds == ("double", "double"):
+        return "double"
     integers = [kind for kind in kinds if kind in INTEGER_KINDS]
     if not integers:
         return "single" if "single" in kinds else "double"
@@ -187,6 +258,8 @@ def result_kind(a: Array, b: Array) -> str:
 
 def narrow(engine: Engine, kind: str, data: Data) -> Value:
     """Complex results without imaginary parts are real, as MATLAB's are."""
+    if type(data) is np.ndarray and data.size == 1 and data.dtype.kind == "c" and data.item().imag:
+        return Array(kind, data)
     if data.dtype.kind == "c" and not np.any(engine.look(data).imag):
         data = np.ascontiguousarray(engine.look(data).real)
     return wrap(kind, data)
@@ -219,7 +292,8 @@ def _operand(symbol: str, value: Value) -> Array:
 
 def _operands(symbol: str, left: Value, right: Value) -> tuple[Array, Array]:
     a, b = _operand(symbol, left), _operand(symbol, right)
-    if a.data.shape != b.data.shape:
+    x, y = a.data.shape, b.data.shape
+    if x != y and (1, 1) not in (x, y):
         broadcast_shape(a, b)
     return a, b
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from matlab_frontend.engine import Engine, Operand
@@ -23,6 +25,8 @@ def saturate(engine: Engine, data: Data, dtype: np.dtype) -> Data:
     if data.dtype.kind == "b":
         return engine.cast(data, dtype)
     limits = np.iinfo(dtype)
+    if type(data) is np.ndarray and data.size == 1 and data.dtype.kind == "f":
+        return np.full(data.shape, saturate_number(data.item(), limits), dtype)
     if data.dtype.kind in "iu":
         return engine.host(_clip_integers, data, dtype)
     if data.dtype.kind == "c":
@@ -35,6 +39,16 @@ def saturate(engine: Engine, data: Data, dtype: np.dtype) -> Data:
     )
     number = engine.apply("where", engine.apply("isnan", clipped), 0.0, clipped)
     return engine.cast(number, dtype)
+
+
+def saturate_number(number: float, limits: np.iinfo) -> int:
+    """One number as an integer class keeps it."""
+    if not math.isfinite(number):
+        return 0 if math.isnan(number) else int(limits.max if number > 0 else limits.min)
+    whole = math.trunc(number)
+    if abs(number - whole) >= 0.5:
+        whole += 1 if number > 0 else -1
+    return int(min(max(whole, limits.min), limits.max))
 
 
 def _clip_integers(data: np.ndarray, dtype: np.dtype) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from matlab_frontend.engine import Adapter, Engine
 from matlab_frontend.interpreter.interpreter import Interpreter
 from matlab_frontend.lazy_engine import LazyEngine, Where
 from matlab_frontend.parser import parse
+from matlab_frontend.search_path import SearchPath
 from matlab_frontend.session import Session
 from matlab_frontend.source import Source
 from matlab_frontend.workspace import Workspace, from_python
@@ -62,8 +64,13 @@ def run_program(
 ) -> Workspace:
     """Run a file or a text; functions in files beside it are found."""
     source = read_source(program)
-    folder = Path(source.name).resolve().parent if source.name.endswith(".m") else Path.cwd()
-    return run_source(source, variables, Session(engine_for(device), folders=(folder,)))
+    path = SearchPath(home=home_of(source))
+    return run_source(source, variables, Session(engine_for(device), path=path))
+
+
+def home_of(source: Source) -> tuple[Path, ...]:
+    """The folder of a program's file; none for a text."""
+    return (Path(source.name).resolve().parent,) if source.name.endswith(".m") else ()
 
 
 def run_source(
@@ -84,9 +91,21 @@ def run_source(
     held = {name: from_python(value) for name, value in variables.items()}
     program = parse(source, variables=held)
     interpreter = Interpreter(session)
-    with _deep_recursion(), np.errstate(all="ignore"):
-        frame = interpreter.run(program, held, results)
+    with _deep_recursion(), np.errstate(all="ignore"), _warnings_of_numpy():
+        try:
+            frame = interpreter.run(program, held, results)
+        finally:
+            session.streams.close_all()
     return Workspace(session.engine, frame.variables)
+
+
+@contextmanager
+def _warnings_of_numpy() -> Iterator[None]:
+    """NumPy's warnings are not the program's; that imaginary parts would be lost is an error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", np.exceptions.ComplexWarning)
+        yield
 
 
 @contextmanager

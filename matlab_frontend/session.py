@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from matlab_frontend.display_numbers import SHORT, Styles
+from matlab_frontend.draws import SingleDraws
 from matlab_frontend.engine import Engine, NumpyEngine
+from matlab_frontend.search_path import SearchPath
+from matlab_frontend.streams import Streams
 from matlab_frontend.values.array import ErrorObject, Value
 
 if TYPE_CHECKING:
@@ -27,6 +29,12 @@ def write_error(text: str) -> None:
     sys.stderr.write(text)
 
 
+def read_line() -> str:
+    """A line of Python's standard input; nothing at its end."""
+    sys.stdout.flush()
+    return sys.stdin.readline()
+
+
 @dataclass(slots=True)
 class Session:
     """The state that the functions of a run share."""
@@ -34,17 +42,23 @@ class Session:
     engine: Engine = field(default_factory=NumpyEngine)
     write: Callable[[str], None] = write_output
     write_error: Callable[[str], None] = write_error
+    read_line: Callable[[], str] = read_line
     style: Styles = SHORT
-    globals: dict[str, Value] = field(default_factory=dict)
-    folders: tuple[Path, ...] = ()
-    """Where functions in files of their own are looked for."""
+    globals: dict[Hashable, Value] = field(default_factory=dict)
+    path: SearchPath = field(default_factory=SearchPath)
+    """Where functions and files are looked for."""
+    streams: Streams = field(default_factory=Streams)
     generator: Generator | None = None
+    singles: SingleDraws | None = None
+    """What draws single numbers from the generator."""
     seeded_with: int = 0
     started: float | None = None
     """When ``tic`` was called last, by the clock of ``time.perf_counter``."""
     last_error: ErrorObject | None = None
     last_warning: tuple[str, str] = ("", "")
     silent_warnings: set[str] = field(default_factory=set)
+    has_cleanups: bool = False
+    """Whether an ``onCleanup`` was made: what ends then drops its variables at once."""
     depth: int = 0
     """Calls of functions that are running."""
 
@@ -52,14 +66,22 @@ class Session:
         """The generator of ``rand`` and its like, seeded with 0 until ``rng`` says otherwise."""
         if self.generator is None:
             self.seed(0)
+        if self.singles is not None:
+            self.singles.stop()
         assert self.generator is not None, "just seeded"
         return self.generator
+
+    def draw_one(self, name: Literal["uniform", "normal", "bits"]) -> Any:
+        """The next number of the generator."""
+        if self.singles is None:
+            self.singles = SingleDraws(self.random())
+        return self.singles.next(name)
 
     def seed(self, seed: int) -> None:
         """Begin the random numbers that belong to a seed."""
         from runmat_jit.random import default_rng  # noqa: PLC0415  (with the first draw)
 
-        self.generator = default_rng(seed)
+        self.generator, self.singles = default_rng(seed), None
         self.seeded_with = seed
 
     def clock(self) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 
 from matlab_frontend.engine import Engine
 from matlab_frontend.errors import MatlabError
-from matlab_frontend.values.array import Array, Shape, Value, as_array, kind_of, shape_of
+from matlab_frontend.values.array import Array, Data, Shape, Value, as_array, kind_of, shape_of
 from matlab_frontend.values.kinds import INTEGER_KINDS
 
 
@@ -20,12 +20,21 @@ class Everything:
     """``:`` as a subscript."""
 
 
+EVERYTHING = Everything()
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
-    """``first:last`` of whole numbers as a subscript: counted from 1, ``last`` included."""
+    """``first:step:last`` of whole numbers, ascending, counted from 1, ``last`` included."""
 
     first: int
     last: int
+    step: int = 1
+
+    @property
+    def count(self) -> int:
+        """How many numbers it has."""
+        return max((self.last - self.first) // self.step + 1, 0)
 
 
 Subscript: TypeAlias = Value | Everything | Span
@@ -67,9 +76,10 @@ def positions(engine: Engine, subscript: Subscript, extent: int, at: str = "") -
             return Positions(slice(0, 0), 0, 0, (1, 0))
         if subscript.first < 1:
             raise _not_an_index(at)
-        count = subscript.last - subscript.first + 1
-        key = slice(subscript.first - 1, subscript.last)
-        return Positions(key, count, subscript.last, (1, count))
+        count = subscript.count
+        highest = subscript.first + (count - 1) * subscript.step
+        key = slice(subscript.first - 1, highest, subscript.step)
+        return Positions(key, count, highest, (1, count))
     array = as_array(subscript)
     if array is None:
         raise MatlabError(
@@ -83,23 +93,87 @@ def positions(engine: Engine, subscript: Subscript, extent: int, at: str = "") -
     return _numbers(engine, array, at)
 
 
-def element_position(data: np.ndarray, subscripts: Sequence[Subscript]) -> tuple[int, int] | None:
-    """Where one or two plain numbers point to in a matrix; None where :func:`positions` decides."""
-    columns, rows = data.shape
-    first = subscripts[0]
-    if type(first) is not float or len(subscripts) > 2:
-        return None
+def element_position(data: np.ndarray, subscripts: Sequence[Subscript]) -> tuple[int, ...] | None:
+    """Where plain numbers point to, one for a matrix or one an axis; None where
+    :func:`positions` must decide.
+    """
     if len(subscripts) == 1:
-        if not 1.0 <= first <= rows * columns or not first.is_integer():
+        (first,) = subscripts
+        if type(first) is not float or not 1.0 <= first <= data.size or data.ndim != 2:
             return None
-        at = int(first) - 1
-        return at // rows, at % rows
-    second = subscripts[1]
-    if type(second) is not float or not (1.0 <= first <= rows and 1.0 <= second <= columns):
+        return divmod(int(first) - 1, data.shape[1]) if first.is_integer() else None
+    if len(subscripts) != data.ndim:
         return None
-    if not (first.is_integer() and second.is_integer()):
+    if data.ndim == 2:
+        row, column = subscripts
+        if type(row) is not float or type(column) is not float:
+            return None
+        columns, rows = data.shape
+        if not (1.0 <= row <= rows and 1.0 <= column <= columns):
+            return None
+        i, j = int(row), int(column)
+        return (j - 1, i - 1) if i == row and j == column else None
+    place = []
+    for subscript, extent in zip(reversed(subscripts), data.shape, strict=True):
+        if type(subscript) is not float or not 1.0 <= subscript <= extent:
+            return None
+        if not subscript.is_integer():
+            return None
+        place.append(int(subscript) - 1)
+    return tuple(place)
+
+
+def block_of(data: np.ndarray, subscripts: Sequence[Subscript]) -> tuple[slice, ...] | None:
+    """The slices of a matrix that numbers, ranges and ``:`` mean, one subscript an axis or one
+    for a row or column; None where :func:`positions` must decide.
+    """
+    if data.ndim != 2:
         return None
-    return int(second) - 1, int(first) - 1
+    columns, rows = data.shape
+    if len(subscripts) == 2:
+        down, along = _slice(subscripts[0], rows), _slice(subscripts[1], columns)
+        return None if down is None or along is None else (along, down)
+    if len(subscripts) != 1 or not isinstance(subscripts[0], Span) or 1 not in data.shape:
+        return None
+    part = _slice(subscripts[0], data.size)
+    if part is None or data.size == 1:
+        return None
+    return (part, _ALL) if rows == 1 else (_ALL, part)
+
+
+_ALL = slice(None)
+
+
+def _slice(subscript: Subscript, extent: int) -> slice | None:
+    """The positions of one axis, if there are some and they lie inside."""
+    if type(subscript) is float:
+        if not 1.0 <= subscript <= extent or not subscript.is_integer():
+            return None
+        return slice(int(subscript) - 1, int(subscript))
+    if isinstance(subscript, Everything):
+        return _ALL
+    if isinstance(subscript, Span) and 1 <= subscript.first <= subscript.last <= extent:
+        return slice(subscript.first - 1, subscript.last, subscript.step)
+    return None
+
+
+def settled(engine: Engine, array: Array, subscripts: Sequence[Subscript]) -> Data:
+    """The data of an array, in memory from now on if a program goes through its parts."""
+    data = array.data
+    if type(data) is np.ndarray or len(subscripts) > data.ndim:
+        return data
+    count = 1
+    for subscript, extent in zip(subscripts, fold(data.shape[::-1], len(subscripts)), strict=True):
+        if isinstance(subscript, Everything):
+            count *= extent
+        elif isinstance(subscript, Span):
+            count *= subscript.count
+        elif type(subscript) is not float:  # lists of positions are applied to what is known
+            count = 1
+            break
+    known = engine.settle(data, count)
+    object.__setattr__(array, "data", known)  # the same elements, held otherwise
+    return known
 
 
 def fold(shape: Shape, count: int) -> Shape:

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any, TypeAlias
 
 from matlab_frontend import nodes
-from matlab_frontend.nodes import Block, Expression, Node, Program
+from matlab_frontend.nodes import Block, Expression, Node, Program, classes
 
 _INDENT = "  "
 
@@ -28,7 +28,8 @@ _Parts: TypeAlias = list[_Part]
 def to_text(tree: Program | Node) -> str:
     """Print a program, one statement or function a line at least, or a single node."""
     if isinstance(tree, Program):
-        return "".join(f"{_expanded(node)}\n" for node in (*tree.statements, *tree.functions))
+        parts = (*([tree.definition] if tree.definition else ()), *tree.statements, *tree.functions)
+        return "".join(f"{_expanded(node)}\n" for node in parts)
     return _expanded(tree)
 
 
@@ -142,6 +143,10 @@ def _block(body: Block | tuple[Node, ...]) -> _Parts:
     return [_Layout.DEEPER, *lines, _Layout.BACK]
 
 
+def _attributes(node: classes.ClassDefinition | classes.ClassBlock) -> str:
+    return " ".join(f"{name}={value}" for name, value in node.attributes)
+
+
 def _semicolon(suppressed: bool) -> str:  # noqa: FBT001 - a field, not an option
     return ";" if suppressed else ""
 
@@ -191,6 +196,14 @@ _PARTS: dict[type[Node], Callable[[Any], _Parts]] = {
     nodes.Continue: lambda _: ["continue"],
     nodes.Function: _function,
     nodes.ArgumentDeclaration: _declaration,
+    classes.ClassDefinition: lambda n: [
+        *(f"classdef ({_attributes(n)}) {n.name} < {' '.join(n.parents)}", *_block(n.blocks)),
+    ],
+    classes.ClassBlock: lambda n: [
+        f"{n.kind} ({_attributes(n)})",
+        *_block((*n.properties, *n.functions, *n.members)),
+    ],
+    classes.EnumerationMember: lambda n: _form(n.name, *n.arguments),
     nodes.ArgumentsBlock: lambda n: [
         *(f"arguments ({' '.join(n.attributes)})", *_block(n.declarations)),
     ],

@@ -9,7 +9,7 @@ import numpy as np
 
 from matlab_frontend.engine import Engine
 from matlab_frontend.errors import MatlabError
-from matlab_frontend.values.array import Array, Cell, Struct, Value
+from matlab_frontend.values.array import Array, Cell, Extension, Struct, Value
 from matlab_frontend.values.kinds import DTYPES
 from matlab_frontend.values.make import cell_row, from_numpy, objects, string, struct, text, wrap
 from matlab_frontend.values.read import decode
@@ -60,7 +60,7 @@ def to_python(engine: Engine, value: Value) -> Any:
             for element in value.data.flat
         ]
         return elements[0] if len(elements) == 1 else elements
-    return value
+    return value.to_python() if isinstance(value, Extension) else value
 
 
 def _array(engine: Engine, value: Array) -> Any:

@@ -22,6 +22,7 @@ from runmat_jit.core.errors import (
     ConfigError,
     RunMatError,
 )
+from runmat_jit.core.loading import LOADER
 from runmat_jit.dispatcher import disable
 from runmat_jit.jit_function import CacheInfo, JitFunction
 
@@ -54,8 +55,10 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> object:
     """Load what brings the compiler with it, and ``matlab``, at their first use."""
     if name in ("matlab", "random"):
+        LOADER.load((f"runmat_jit.{name}",))
         return import_module(f"runmat_jit.{name}")
     if name in ("Array", "asarray"):
+        LOADER.load(("runmat_jit.capture.array",))
         return getattr(import_module("runmat_jit.capture.array"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

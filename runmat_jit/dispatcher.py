@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
+from runmat_jit.core.epoch import exception
 from runmat_jit.core.frames import uncounted
+from runmat_jit.core.loading import LOADER, VERIFYING
 from runmat_jit.core.locks import new_lock
 from runmat_jit.core.reasons import Reason
 from runmat_jit.runtime.session import CURRENT, Session, current_session
@@ -18,7 +20,8 @@ from runmat_jit.runtime.session import CURRENT, Session, current_session
 if TYPE_CHECKING:
     from runmat_jit.capture.capturer import Capturer
     from runmat_jit.capture.function import CapturedFunction
-    from runmat_jit.capture.replay.bailout import Kind
+    from runmat_jit.capture.replay.bailout import LetThrough
+    from runmat_jit.core.gates import Gate
 
 
 class _Disabled(threading.local):
@@ -33,11 +36,13 @@ def disable() -> Iterator[None]:
     """Within the block, decorated functions of this thread run as plain Python."""
     _disabled.depth += 1
     try:
-        yield
+        with exception():
+            yield
     finally:
         _disabled.depth -= 1
 
 
+_LINES: Final = ("runmat_jit.capture.tape.lines",)
 _MONITORING: Final[Any] = getattr(sys, "monitoring", None)  # from Python 3.12 on
 
 
@@ -47,6 +52,11 @@ def is_watched() -> bool:
         return sys.gettrace() is not None
     tools = (_MONITORING.DEBUGGER_ID, _MONITORING.COVERAGE_ID)
     return any(_MONITORING.get_tool(tool) for tool in tools)
+
+
+def is_off(session: Session) -> bool:
+    """Whether decorated functions are plain Python here and now."""
+    return bool(_disabled.depth or session.config.disable_jit or is_watched())
 
 
 def off_reason(session: Session) -> Reason | None:
@@ -59,9 +69,9 @@ def off_reason(session: Session) -> Reason | None:
 class Dispatcher:
     """Decides for each call of a decorated function whether it is captured or plain Python.
 
-    ``install`` puts what is to be called into the place of :meth:`call`: a bypass to the function
-    itself for calls from which nothing is gained, or :meth:`call` again. ``target`` is what was
-    decorated, ``fn`` a function that is or calls it.
+    ``install`` puts what is to be called into the place of :meth:`call`: a gate for warm calls, a
+    bypass to the function itself for calls from which nothing is gained, or :meth:`call` again.
+    ``target`` is what was decorated, ``fn`` a function that is or calls it.
     """
 
     def __init__(
@@ -75,7 +85,9 @@ class Dispatcher:
         self.target, self.fn, self.options, self.source = target, fn, options, source
         self.captured: tuple[Session, CapturedFunction] | None = None
         self._install = install
-        self._let_through: tuple[Kind, ...] | None = None
+        self._behind_gate: Callable[..., Any] = self.call
+        self._gate: Gate | None = None
+        self._let_through: tuple[LetThrough, ...] | None = None
         self._lock = new_lock()
 
     @uncounted
@@ -84,37 +96,48 @@ class Dispatcher:
         held = self.captured
         try:
             session = current_session()
-            if held is not None and held[0] is session and held[1].bailout.holds(args, kwargs):
-                self.bail_out(*held)
-                return self.plain(self.fn, args, kwargs)
-            if _disabled.depth or session.config.disable_jit or is_watched():
+            if held is not None and held[0] is session:
+                let_through = held[1].bailout.find(args, kwargs)
+                if let_through is not None:
+                    self.bail_out(*held)
+                    eager = let_through.eager and not is_off(session)
+                    fn = held[1].call_eagerly if eager else self.fn
+                    return self.plain(fn, args, kwargs)
+            if _disabled.depth or session.config.disable_jit or is_watched():  # as is_off() says
+                return self.plain(self.target, args, kwargs)
+            if held is None and not LOADER.load():
                 return self.plain(self.target, args, kwargs)
             now = held is not None and held[0] is session
             captured = held[1] if held is not None and now else self.capture(session)
             if session.config.verify == 2:
-                from runmat_jit.capture.compare_calls import verified_call  # noqa: PLC0415  (rarely used)
+                LOADER.load(VERIFYING)
+                from runmat_jit.capture.compare_calls import verified_call  # noqa: PLC0415  (loaded)
 
                 return verified_call(captured, args, kwargs)
             return captured.call(args, kwargs)
         except BaseException as error:
-            from runmat_jit.capture.tape.lines import hide_our_frames  # noqa: PLC0415  (see capture)
+            if LOADER.load(_LINES):
+                from runmat_jit.capture.tape.lines import hide_our_frames  # noqa: PLC0415  (see capture)
 
-            hide_our_frames(error)
+                hide_our_frames(error)
             raise
 
     @uncounted
     def plain(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that is not captured; frames of ours take no room from a recursion."""
-        from runmat_jit.capture.array import plain_call  # noqa: PLC0415  (rarely used)
-
-        with current_session().room:
+        session, arrays = current_session(), sys.modules.get("runmat_jit.capture.array")
+        plain_call = getattr(arrays, "plain_call", None)
+        if plain_call is None:  # then there are no arrays of ours
+            with session.room_for_plain:
+                return fn(*args, **kwargs)
+        with session.room_for_arrays:
             return plain_call(fn, args, kwargs)
 
     def capture(self, session: Session) -> CapturedFunction:
         """What is known of the function in a session."""
-        # Here the compiler is loaded: importing the package and decorating cost nothing.
-        from runmat_jit.capture.capturer import Capturer  # noqa: PLC0415
-        from runmat_jit.capture.function import CapturedFunction  # noqa: PLC0415
+        LOADER.load()
+        from runmat_jit.capture.capturer import Capturer  # noqa: PLC0415  (loaded here)
+        from runmat_jit.capture.function import CapturedFunction  # noqa: PLC0415  (loaded here)
 
         with self._lock:
             if self.captured is None or self.captured[0] is not session:
@@ -122,7 +145,7 @@ class Dispatcher:
                 make = functools.partial(_make_capturer, device=device)
                 capturer = session.service(Capturer, make, device)
                 whole, text = self.options["fullgraph"], self.source
-                made = CapturedFunction(self.fn, capturer, text, whole=whole)
+                made = CapturedFunction(self.fn, capturer, text, whole=whole, install=self.set_gate)
                 self.captured = session, made
                 self.come_back()
             return self.captured[1]
@@ -135,13 +158,40 @@ class Dispatcher:
         from runmat_jit.capture.replay.bypass import make_bypass  # noqa: PLC0415  (see capture)
 
         self._let_through = kinds
-        room = session.room if calls_itself(self.fn.__code__, self.fn.__name__) else None
-        self._install(make_bypass(self.fn, kinds, session, self.call, room))
+        room = None
+        if calls_itself(self.fn.__code__, self.fn.__name__):
+            eagerly = any(each.eager for each in kinds)
+            room = session.room.for_frames(3 if eagerly else 1)
+
+        def eager() -> Callable[..., Any]:
+            return self.fn if is_off(session) else captured.call_eagerly
+
+        def returned(let_through: LetThrough) -> None:
+            if captured.bailout.has_returned(let_through):
+                self.come_back()
+
+        made = make_bypass(
+            self.fn, kinds, session, self.call, room=room, eager=eager, returned=returned
+        )
+        captured.gatekeeper.close()
+        self.set_behind_gate(made)
 
     def come_back(self) -> None:
         """Look at all calls again."""
         self._let_through = None
-        self._install(self.call)
+        self.set_behind_gate(self.call)
+
+    def set_behind_gate(self, call: Callable[..., Any]) -> None:
+        """What makes the calls that a gate does not."""
+        self._behind_gate = call
+        self.set_gate(self._gate)
+
+    def set_gate(self, gate: Gate | None) -> None:
+        """Have calls go through a gate first, or through none."""
+        self._gate = gate
+        if gate is not None:
+            gate.set_fallback(self._behind_gate)
+        self._install(self._behind_gate if gate is None else gate.call)
 
     def clear(self) -> None:
         """Forget what is known of the function in the current session."""

@@ -10,7 +10,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import runmat_jit as runmat
-from runmat_jit.backends.llvm.target import host_target, unsupported_reason
+from runmat_jit.backends.llvm.host import ask_llvm
+from runmat_jit.backends.llvm.target import unsupported_reason
 from runmat_jit.core.config import OPTIONS
 from runmat_jit.runtime.gpu import gpu_reports
 from runmat_jit.runtime.session import cache_directory, current_session
@@ -63,7 +64,7 @@ def _version(package: str) -> str:
 
 
 def _machine() -> Section:
-    target = host_target()
+    target = ask_llvm().target
     rows = [
         ("system", platform.platform()),
         ("CPU", _cpu_name() or target.cpu),

@@ -87,7 +87,7 @@ def caller_of(target: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
-_ASIDE = "no kernel ran in many calls, so that the decorator has stepped aside"
+_ASIDE = "many calls gained nothing, so that the decorator has stepped aside"
 
 
 class JitFunction(Generic[P, R]):
@@ -182,20 +182,25 @@ class JitFunction(Generic[P, R]):
             record = self._record(captured, args, kwargs)
             notes = ("there was no record of such a call, so one ordinary call was made",)
         if record is None:
-            if captured.bailout.holds(args, kwargs):
+            if captured.bailout.find(args, kwargs) is not None:
                 notes += (_ASIDE,)
             reasons = () if captured.plain is None else (captured.plain,)
             return Explanation(name, "plain Python", (), reasons, notes)
         from runmat_jit.capture.record.records import reasons_of  # noqa: PLC0415  (see _capture)
 
         mode = "replayed" if record.root.outcomes else "recorded at every call"
-        if captured.bailout.holds(args, kwargs):
-            mode = "plain Python"
+        let_through = captured.bailout.find(args, kwargs)
+        if let_through is not None:
+            mode = "executed eagerly" if let_through.eager else "plain Python"
             notes += (_ASIDE,)
-        elif record.is_plain:
+        elif record.given_up:
             mode = "plain Python"
+        elif record.eager:
+            mode = "executed eagerly"
         elif record.driven:
             notes += ("replays did not come to an end: Python decides otherwise in each call",)
+        elif (why := captured.gatekeeper.refusal(captured.key_of(args, kwargs))) is not None:
+            notes += (f"each call is replayed by Python, not by native code: {why}",)
         return Explanation(
             name,
             mode,
@@ -256,6 +261,7 @@ class JitFunction(Generic[P, R]):
     def cache_info(self) -> CacheInfo:
         """Counts of calls and traces."""
         captured = self._dispatcher.capture(current_session())
+        captured.gatekeeper.flush()
         counts = captured.counts
         from runmat_jit.capture.replay.tree import segments_of  # noqa: PLC0415  (likewise)
         from runmat_jit.capture.tape.entries import Return  # noqa: PLC0415  (see _capture)

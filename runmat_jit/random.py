@@ -161,9 +161,10 @@ class Generator:
 
     def _draw(self, draw: Draw, *scalars: int) -> np.ndarray:
         """The next numbers, in new memory; ``scalars`` are what else the draw takes."""
-        with self._lock:
+        blocks = draw.blocks
+        with self._lock:  # and no call between reading and writing, where a signal may come
             key, counter = self._key, self._counter
-            self._counter = (counter + draw.blocks) % _WORD
+            self._counter = (counter + blocks) % _WORD
         programs = current_session().service(DrawPrograms, DrawPrograms)
         return programs.run(draw, (key, counter, *scalars))
 

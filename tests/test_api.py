@@ -117,6 +117,13 @@ def test_cache_info_counts_and_clear_cache_forgets():
     assert scaled.cache_info().traces == 0
 
 
+def test_calls_before_clear_cache_are_not_counted_after_it():
+    for _ in range(10):  # the last of which need no Python
+        scaled(np.ones(6))
+    scaled.clear_cache()
+    assert scaled.cache_info()[:3] == (0, 0, 0)
+
+
 def test_explain_names_kinds_lines_and_bytes(tmp_path):
     @runmat.jit
     def softmax(x):

@@ -437,19 +437,23 @@ def test_the_error_of_fullgraph_ends_at_the_users_line():
 
 
 @pytest.mark.parametrize(
-    ("compute", "message"),
-    [(lambda x: x * 2, "first 100 calls"), (lambda x: x, "plain Python from now on")],
+    ("compute", "size", "message"),
+    [
+        (lambda x: x * 2, 2_000_000, "first 100 calls"),
+        (lambda x: x * 2, 4, "plain Python from now on"),
+        (lambda x: x, 2_000_000, "plain Python from now on"),
+    ],
 )
-def test_a_hot_function_that_needs_python_has_one_line_in_the_log(caplog, compute, message):
+def test_a_hot_function_that_needs_python_has_one_line_in_the_log(caplog, compute, size, message):
     @runmat.jit
     def prints(x, out):
         print(x.shape, file=out)
         return compute(x)
 
-    quick = runmat.jit(lambda x: x + 1)
+    quick, x = runmat.jit(lambda x: x + 1), np.ones(size)
     with caplog.at_level(logging.WARNING, "runmat_jit"), open("/dev/null", "w") as out:  # noqa: PTH123
         for _ in range(250):
-            prints(X, out)
+            prints(x, out)
             quick(X)
     (record,) = caplog.records
     assert message in record.getMessage()

@@ -89,10 +89,10 @@ def fit(job: Fit, kind: str) -> tuple[float, ...]:
         return tuple(rounded)
 
 
-def sine_tail(z: mp.mpf) -> mp.mpf:
-    """``(sin(r) / r - 1) / z - 1`` for ``z = -r**2 / 8``."""
+def sine_tail(z: mp.mpf, shift: str = "0") -> mp.mpf:
+    """``(sin(r - shift r**5) / r - 1) / z - 1`` for ``z = -r**2 / 8``."""
     r = mp.sqrt(-8 * z)
-    return (mp.sin(r) / r - 1) / z - 1
+    return (mp.sin(r - mp.mpf(shift) * r**5) / r - 1) / z - 1
 
 
 def odd_tail(function: Real) -> Real:
@@ -130,12 +130,12 @@ FITS = (
     ),
     Fit(
         "TANH",
-        lambda r: (mp.expm1(2 * r) / 2 - r) / r**2,
+        lambda r: (mp.expm1(2 * r) / 2 - r - r**2) / r**3,
         1e-20,
         0.34661,
-        {"f32": 5, "f64": 10},
-        "((exp(2 r) - 1) / 2 - r) / r**2",
-        weight=lambda r: r * r / mp.expm1(2 * r),
+        {"f32": 4, "f64": 9},
+        "((exp(2 r) - 1) / 2 - r - r**2) / r**3",
+        weight=lambda r: r**3 / mp.expm1(2 * r),
     ),
     Fit(
         "EXPM1",
@@ -162,6 +162,15 @@ FITS = (
         -1e-20,
         {"f32": 4, "f64": 8},
         "(sin(r) / r - 1) / z - 1, in z = -r**2 / 8",
+        weight=sine_weight,
+    ),
+    Fit(
+        "SINE_OF_ANGLE",
+        lambda z: sine_tail(z, "1.75e-8"),
+        -(1.58**2) / 8,
+        -1e-20,
+        {"f32": 5},
+        "(sin(r - 1.75e-8 r**5) / r - 1) / z - 1, in z = -r**2 / 8",
         weight=sine_weight,
     ),
     Fit(
@@ -222,8 +231,8 @@ def constants() -> dict[str, tuple[str, dict[str, tuple[float, ...]]]]:
                 {"f32": split(ln2, 16, 24), "f64": split(ln2, 42, 53)},
             ),
             "PI": (
-                "pi; the first part times a quotient below 2**20 is exact",
-                {"f32": split(pi, 24, 24, 24), "f64": split(pi, 33, 53, 53)},
+                "pi",
+                {"f32": split(pi, 24, 24, 24), "f64": split(pi, 53, 53, 53)},
             ),
             "PI_FROM_BELOW": (
                 "pi, in parts of one sign",

@@ -40,6 +40,8 @@ def read_axes(engine: Engine, x: Value, arguments: Sequence[Value]) -> Axes:
     output, omit = "default", False
     for argument in arguments:
         if not is_text(argument):
+            if dimensions is not None:
+                raise MatlabError("MATLAB:maxrhs", "There is one dimension argument.")
             if count_of(argument) != 0:
                 dimensions = read_dimensions(engine, argument)
             continue

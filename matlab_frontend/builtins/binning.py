@@ -60,6 +60,48 @@ def _bins(data: np.ndarray, marks: np.ndarray) -> np.ndarray:
     return np.where(inside, at, -1)
 
 
+@builtin("hist")
+def hist(call: Call, x: Value, bins: Value = 10.0, *options: Value) -> tuple[Value, ...] | None:
+    """How many elements of each column are nearest to centers, and the centers.
+
+    An element between two centers is counted with the lower one.
+    ``bins`` is a number of bins of equal width between the extremes, or the centers themselves.
+    Without outputs MATLAB draws: there is no screen.
+    """
+    if call.outputs == 0:
+        return None
+    if options:
+        raise MatlabError("MATLAB:hist:options", "hist takes data and bins, not options.")
+    table = known(call.engine, x).astype(float)
+    columns = table.reshape(-1, 1) if 1 in table.shape else table
+    if count_of(bins) == 1:
+        centers = _centers(columns, integer_of(call.engine, bins))
+    else:
+        centers = known(call.engine, bins).ravel().astype(float)
+        if np.any(np.diff(centers) < 0):
+            raise MatlabError("MATLAB:hist:centers", "Centers must ascend.")
+    middles = (centers[1:] + centers[:-1]) / 2
+    counts = np.zeros((centers.size, columns.shape[1]))
+    for k, column in enumerate(columns.T):
+        at = np.searchsorted(middles, column[~np.isnan(column)], side="left")
+        counts[:, k] = np.bincount(at, minlength=centers.size)
+    if 1 in table.shape:
+        return row(counts[:, 0]), row(centers)
+    return wrap("double", np.ascontiguousarray(counts.T)), wrap("double", centers.reshape(1, -1))
+
+
+def _centers(table: np.ndarray, count: int) -> np.ndarray:
+    """The middles of bins of equal width between the extremes of all finite elements."""
+    if count < 1:
+        raise MatlabError("MATLAB:hist:bins", "There must be one bin at least.")
+    finite = table[np.isfinite(table)]
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+    if low == high:
+        low, high = low - count // 2 - 0.5, high + -(-count // 2) - 0.5
+    width = (high - low) / count
+    return np.asarray(low + width * (np.arange(count) + 0.5))
+
+
 @builtin("histcounts")
 def histcounts(call: Call, x: Value, *options: Value) -> tuple[Value, ...]:
     """Counts of elements between edges, the edges, and the bin of each element.
@@ -118,6 +160,10 @@ def _normalized(counts: np.ndarray, widths: np.ndarray, word: str) -> np.ndarray
 @builtin("accumarray")
 def accumarray(call: Call, subscripts: Value, values: Value, *rest: Value) -> Value:
     """Sums (or another function) of the values that share subscripts."""
+    if len(rest) > 3 or (len(rest) > 1 and count_of(rest[1]) and not isinstance(rest[1], HANDLES)):
+        raise MatlabError(
+            "MATLAB:accumarray:arguments", "Arguments: subscripts, values, size, function, filling."
+        )
     table = _subscript_table(call, subscripts)
     held = call.engine.look(array_of(values).data)
     numbers = np.broadcast_to(held.ravel(), (table.shape[0],))
@@ -160,9 +206,21 @@ def _subscript_table(call: Call, subscripts: Value) -> np.ndarray:
     """One row of subscripts for each value."""
     if isinstance(subscripts, Cell):
         columns = [known(call.engine, item).ravel() for item in cell_of(subscripts).data.flat]
-        return np.stack(columns, axis=1).astype(int)
-    table = known(call.engine, subscripts).astype(int)
+        return _whole(np.stack(columns, axis=1))
+    table = _whole(known(call.engine, subscripts))
     return table.reshape(-1, 1) if table.shape[0] == 1 else table
+
+
+def _whole(table: np.ndarray) -> np.ndarray:
+    """Subscripts as integers.
+
+    Raises:
+        MatlabError: one has a fraction.
+
+    """
+    if np.any(table != np.trunc(table)):
+        raise MatlabError("MATLAB:accumarray:nonIntegerSubs", "Subscripts must be whole numbers.")
+    return table.astype(int)
 
 
 def _size(call: Call, table: np.ndarray, asked: Value | None) -> tuple[int, ...]:

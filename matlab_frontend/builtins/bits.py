@@ -14,6 +14,8 @@ from matlab_frontend.values.kinds import DTYPES, INTEGER_KINDS, NUMERIC_KINDS
 from matlab_frontend.values.make import wrap
 from matlab_frontend.values.read import array_of, is_text, text_of
 
+_LOGICAL = ("bitand", "bitor", "bitxor")
+"""Functions that truth values have truth values of."""
 _WIDTH_OF_DOUBLES = 53
 """Bits of the whole numbers that doubles hold exactly: bit functions count them so."""
 
@@ -25,6 +27,10 @@ def _class_of_bits(name: str, arguments: list[Value]) -> tuple[list[Value], str]
         kind = text_of(arguments.pop())
     else:
         kinds = [kind_of(x) for x in arguments if kind_of(x) in INTEGER_KINDS]
+        if len(set(kinds)) > 1:
+            raise MatlabError(
+                f"MATLAB:{name}:mixedClasses", "Inputs must be of one class, or scalar doubles."
+            )
         kind = kinds[0] if kinds else kind
     if kind not in (*INTEGER_KINDS, "double"):
         raise MatlabError(f"MATLAB:{name}:class", f"'{kind}' is no class of whole numbers.")
@@ -52,6 +58,8 @@ def _pairwise(name: str, function: Callable[[int, int, str], int], doc: str) -> 
         pairs = np.broadcast(*(_wholes(call, name, part) for part in given))
         made = [function(int(p), int(q), kind) for p, q in pairs]
         out = next((k for k in (kind_of(x), kind_of(y)) if k in INTEGER_KINDS), "double")
+        if kind_of(x) == kind_of(y) == "logical" and name in _LOGICAL:
+            out = "logical"
         return wrap(out, np.array(made, object).reshape(pairs.shape).astype(DTYPES[out]))
 
     return Builtin(name, run, 2, 3, doc)

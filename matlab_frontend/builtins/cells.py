@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from matlab_frontend.builtins.options import word_of
 from matlab_frontend.builtins.registry import Call, builtin
 from matlab_frontend.builtins.sizes import read_size
 from matlab_frontend.concatenation import concatenate
@@ -104,8 +105,10 @@ def _call(
 
 def _options(call: Call, options: list[Value]) -> tuple[bool, Value | None]:
     uniform, handler = True, None
-    for at in range(0, len(options) - 1, 2):
-        name = text_of(options[at]).lower()
+    for at in range(0, len(options), 2):
+        name = word_of("cellfun", options[at], ("uniformoutput", "errorhandler"))
+        if at + 1 == len(options):
+            raise MatlabError("MATLAB:cellfun:option", "An option needs a value after its name.")
         if name == "uniformoutput":
             uniform = is_true(call.engine, options[at + 1])
         elif name == "errorhandler":
@@ -236,6 +239,16 @@ def cellstr(_: Call, x: Value) -> Value:
 def mat2cell(call: Call, x: Value, *sizes: Value) -> Value:
     """Blocks of a matrix, each in a cell."""
     array = array_of(x)
+    if array.data.ndim != 2 or len(sizes) not in (1, 2):
+        raise MatlabError(
+            "MATLAB:mat2cell:dimensions", "Matrices with sizes of one or two dimensions."
+        )
+    for size, extent in zip(sizes, shape_of(x), strict=False):
+        if known(call.engine, size).sum() != extent:
+            raise MatlabError(
+                "MATLAB:mat2cell:VectorSumMismatch",
+                f"Sizes along a dimension must add up to its extent, {extent}.",
+            )
     parts = [np.cumsum([0, *known(call.engine, size).ravel().astype(int)]) for size in sizes]
     if len(parts) == 1:
         parts.append(np.array([0, shape_of(x)[1]]))

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
+from matlab_frontend.builtins.options import word_of
 from matlab_frontend.builtins.registry import Builtin, Call, builtin
 from matlab_frontend.builtins.sizes import read_size, split_class
 from matlab_frontend.concatenation import convert
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.ranges import make_range
 from matlab_frontend.values.array import Array, Value, kind_of, shape_of
-from matlab_frontend.values.kinds import DTYPES, NUMERIC_KINDS
+from matlab_frontend.values.kinds import DTYPES, FLOAT_KINDS, NUMERIC_KINDS
 from matlab_frontend.values.make import reverse, row, wrap
 from matlab_frontend.values.read import array_of, integer_of, known, number_of, text_of
 
@@ -49,7 +51,10 @@ GENERATED = (
 def eye(call: Call, *arguments: Value) -> Value:
     """The identity matrix."""
     sizes, kind = split_class(arguments, "double")
-    rows, columns = read_size(call.engine, sizes)[:2]
+    shape = read_size(call.engine, sizes)
+    if len(shape) > 2:
+        raise MatlabError("MATLAB:eye:NDArrays", "N-dimensional arrays are not supported.")
+    rows, columns = shape
     return wrap(kind, np.eye(columns, rows, dtype=DTYPES[kind]))
 
 
@@ -57,8 +62,13 @@ def eye(call: Call, *arguments: Value) -> Value:
 def eps(call: Call, x: Value = 1.0) -> Value:
     """The distance to the next larger number, of 1 or of each element."""
     if isinstance(x, Array) and x.kind == "char":
-        return wrap("double", np.full((1, 1), float(np.finfo(DTYPES[_name(x)]).eps)))
+        name = _name(x)
+        if name not in FLOAT_KINDS:
+            raise MatlabError("MATLAB:eps:InputClass", "Class must be 'single' or 'double'.")
+        return wrap(name, np.full((1, 1), np.finfo(DTYPES[name]).eps, DTYPES[name]))
     array = array_of(x)
+    if array.kind not in FLOAT_KINDS:
+        raise MatlabError("MATLAB:eps:InputClass", "Class must be 'single' or 'double'.")
     data = call.engine.host(lambda d: np.spacing(np.abs(d)), array.data)
     return wrap(kind_of(x), data)
 
@@ -92,25 +102,38 @@ def intmin(_: Call, kind: Value | None = None) -> Value:
 
 
 @builtin("flintmax")
-def flintmax(_: Call) -> Value:
-    """The whole number from which doubles skip some."""
-    return float(2**53)
+def flintmax(_: Call, kind: Value | None = None) -> Value:
+    """The whole number from which a floating-point class skips some."""
+    name = "double" if kind is None else _name(kind)
+    if name not in FLOAT_KINDS:
+        raise MatlabError("MATLAB:flintmax:class", "Class must be 'single' or 'double'.")
+    return wrap(name, np.full((1, 1), 2.0 ** (53 if name == "double" else 24), DTYPES[name]))
 
 
 @builtin("linspace")
 def linspace(call: Call, first: Value, last: Value, count: Value = 100.0) -> Value:
-    """A row of numbers that divide an interval evenly."""
-    n = max(integer_of(call.engine, count), 1)
-    a, b = number_of(call.engine, first), number_of(call.engine, last)
-    made = a + np.arange(n) * ((b - a) / max(n - 1, 1))
-    made[-1] = b
+    """A row of numbers that divide an interval evenly; fractions of a count do not count."""
+    ends = [known(call.engine, end) for end in (first, last)]
+    if any(end.size != 1 for end in ends):
+        raise MatlabError("MATLAB:linspace:scalarInputs", "Inputs must be scalars.")
+    number = number_of(call.engine, count)
+    if math.isnan(number):
+        raise MatlabError("MATLAB:linspace:nan", "The number of points must not be NaN.")
+    n = max(math.floor(number), 0)
     kind = "single" if "single" in (kind_of(first), kind_of(last)) else "double"
-    return wrap(kind, made.astype(DTYPES[kind]).reshape(n, 1))
+    a, b = (end.item() for end in ends)
+    made = a + np.arange(n) * ((b - a) / max(n - 1, 1))
+    if n:
+        made[-1] = b
+    dtype = np.result_type(DTYPES[kind], np.complex64) if made.dtype.kind == "c" else DTYPES[kind]
+    return wrap(kind, made.astype(dtype).reshape(n, 1))
 
 
 @builtin("logspace")
 def logspace(call: Call, first: Value, last: Value, count: Value = 50.0) -> Value:
-    """A row of numbers whose logarithms divide an interval evenly."""
+    """A row of numbers whose logarithms divide an interval evenly; the last one may be pi."""
+    if last == np.pi:
+        last = float(np.log10(np.pi))
     exponents = linspace.one(call, first, last, count)
     return row(10.0 ** known(call.engine, exponents).ravel())
 
@@ -166,11 +189,16 @@ def _singly_even(n: int) -> np.ndarray:
 
 
 @builtin("meshgrid")
-def meshgrid(call: Call, x: Value, y: Value | None = None) -> tuple[Value, ...]:
-    """Coordinates of a grid: x along the rows, y along the columns."""
-    a = known(call.engine, x).ravel(order="F")
-    b = a if y is None else known(call.engine, y).ravel(order="F")
-    return tuple(wrap("double", reverse(grid)) for grid in np.meshgrid(a, b))
+def meshgrid(
+    call: Call, x: Value, y: Value | None = None, z: Value | None = None
+) -> tuple[Value, ...]:
+    """Coordinates of a grid: x along the rows, y along the columns, z along the pages."""
+    given = [x, x if y is None else y]
+    if z is not None or (y is None and call.outputs > 2):
+        given.append(x if z is None else z)
+    vectors = [known(call.engine, vector).ravel(order="F") for vector in given]
+    grids = zip(given, np.meshgrid(*vectors), strict=True)
+    return tuple(wrap(kind_of(vector), reverse(grid)) for vector, grid in grids)
 
 
 @builtin("ndgrid")
@@ -178,7 +206,10 @@ def ndgrid(call: Call, *vectors: Value) -> tuple[Value, ...]:
     """Coordinates of a grid, the k-th along the k-th dimension."""
     axes = [known(call.engine, vector).ravel(order="F") for vector in vectors]
     axes = axes * max(call.outputs, 2) if len(axes) == 1 else axes
-    return tuple(wrap("double", reverse(grid)) for grid in np.meshgrid(*axes, indexing="ij"))
+    kinds = [kind_of(vector) for vector in vectors]
+    kinds = kinds * len(axes) if len(kinds) == 1 else kinds
+    grids = zip(kinds, np.meshgrid(*axes, indexing="ij"), strict=True)
+    return tuple(wrap(kind, reverse(grid)) for kind, grid in grids)
 
 
 @builtin("diag")
@@ -189,6 +220,8 @@ def diag(call: Call, x: Value, offset: Value = 0.0) -> Value:
     shape = shape_of(array)
     if shape == (0, 0):
         return array
+    if len(shape) != 2:
+        raise MatlabError("MATLAB:diag:firstInputMustBe2D", "First input must be 2-D.")
     if 1 in shape:
         made = np.diag(call.engine.look(array.data).ravel(), k)
         return wrap(array.kind, reverse(made))
@@ -199,6 +232,8 @@ def diag(call: Call, x: Value, offset: Value = 0.0) -> Value:
 def cast(call: Call, x: Value, kind: Value, like: Value | None = None) -> Value:
     """A value in another class."""
     array = array_of(x)
+    if like is not None:
+        word_of("cast", kind, ("like",))
     name = kind_of(like) if like is not None else _name(kind)
     return wrap(name, convert(call.engine, array, name))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from matlab_frontend.builtins.registry import Call, builtin
 from matlab_frontend.errors import MatlabError
@@ -32,7 +33,7 @@ def error(call: Call, *arguments: Value) -> None:
         raise MatlabError("MATLAB:minrhs", "Not enough input arguments.")
     first = arguments[0]
     if isinstance(first, ErrorObject):
-        raise MatlabError(first.identifier, first.message)
+        raise _raised(first)
     if isinstance(first, Struct):
         raise MatlabError(*_fields(first))
     raise MatlabError(*read_message(call, arguments))
@@ -44,12 +45,23 @@ def _fields(value: Struct) -> tuple[str, str]:
     return identifier, text_of(element.get("message", text("")))
 
 
+def _raised(made: ErrorObject) -> MatlabError:
+    """The error that an ``MException`` raises here."""
+    error = MatlabError(made.identifier, made.message)
+    error.causes = made.causes
+    return error
+
+
 @builtin("rethrow")
 def rethrow(_: Call, caught: Value) -> None:
-    """Raise a caught error again."""
-    if isinstance(caught, ErrorObject):
-        raise MatlabError(caught.identifier, caught.message)
-    raise MatlabError(*_fields(struct_of(caught)))
+    """Raise a caught error again, as one of the place where it came from."""
+    if not isinstance(caught, ErrorObject):
+        raise MatlabError(*_fields(struct_of(caught)))
+    error = _raised(caught)
+    error.stack = caught.stack
+    for note in caught.notes:
+        error.add_note(note)
+    raise error
 
 
 def _exception_of(value: Value) -> ErrorObject:
@@ -61,23 +73,64 @@ def _exception_of(value: Value) -> ErrorObject:
 @builtin("throw")
 def throw(_: Call, made: Value) -> None:
     """Raise an error that ``MException`` made."""
-    thrown = _exception_of(made)
-    raise MatlabError(thrown.identifier, thrown.message)
+    raise _raised(_exception_of(made))
+
+
+@builtin("throwAsCaller")
+def throw_as_caller(call: Call, made: Value) -> None:
+    """Raise an error as if the caller of the running function did."""
+    error = _raised(_exception_of(made))
+    caller = None if call.frame is None else call.frame.caller
+    if caller is not None:
+        call.interpreter.locate(error, caller)
+    raise error
 
 
 @builtin("MException")
 def exception(call: Call, identifier: Value, *message: Value) -> Value:
     """An error to be thrown."""
+    shown = text_of(identifier)
+    if not message:
+        raise MatlabError("MATLAB:minrhs", "Not enough input arguments.")
+    if not _IDENTIFIER.fullmatch(shown):
+        problem = f"The identifier '{shown}' must be of the form 'component:mnemonic'."
+        raise MatlabError("MATLAB:MException:InvalidIdentifier", problem)
     template = unescape(text_of(message[0]))
-    shown = format_values(call.engine, template, message[1:])
-    return ErrorObject(text_of(identifier), shown)
+    return ErrorObject(shown, format_values(call.engine, template, message[1:]))
+
+
+@builtin("addCause")
+def add_cause(_: Call, made: Value, cause: Value) -> Value:
+    """An error with one more error that led to it."""
+    base = _exception_of(made)
+    return replace(base, causes=(*base.causes, _exception_of(cause)))
 
 
 @builtin("getReport")
 def get_report(_: Call, caught: Value, *options: Value) -> Value:
-    """The text of an error as it is shown."""
-    del options
-    return text(f"Error: {_exception_of(caught).message}")
+    """The text of an error as it is shown: its message, its places, and its causes."""
+    for option in options:
+        if text_of(option) not in ("extended", "basic", "hyperlinks", "on", "off", "default"):
+            message = "The report is 'extended' or 'basic'."
+            raise MatlabError("MATLAB:MException:InvalidReport", message)
+    extended = not options or text_of(options[0]) != "basic"
+    return text(_report(_exception_of(caught), extended=extended))
+
+
+def _report(caught: ErrorObject, *, extended: bool) -> str:
+    if not caught.stack:
+        shown = f"Error: {caught.message}"
+    else:
+        first = caught.stack[0]
+        shown = f"Error using {first.name} (line {first.line})\n{caught.message}"
+    if not extended:
+        return shown
+    for place in caught.stack[1:]:
+        shown += f"\n\nError in {place.name} (line {place.line})"
+    for cause in caught.causes:
+        inner = _report(cause, extended=True).replace("\n", "\n    ")
+        shown += f"\n\nCaused by:\n    {inner}"
+    return shown
 
 
 @builtin("lasterr")

@@ -37,7 +37,7 @@ def fileparts(_: Call, path: Value) -> tuple[Value, ...]:
 @builtin("mfilename")
 def mfilename(call: Call, option: Value | None = None) -> Value:
     """The name of the file whose code runs, without its extension; or its whole path."""
-    path = PurePath(frame_of(call).scope.source.name)
+    path = PurePath(frame_of(call).scope.file)
     if path.suffix != ".m":
         return text("")
     whole = option is not None and text_of(option) == "fullpath"

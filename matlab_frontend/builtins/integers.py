@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations, permutations
 
 import numpy as np
 
 from matlab_frontend.builtins.registry import Builtin, Call, builtin
+from matlab_frontend.concatenation import convert
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.operators import broadcast_shape, result_kind
 from matlab_frontend.rounding import saturate
-from matlab_frontend.values.array import Value, kind_of
-from matlab_frontend.values.kinds import DTYPES, INTEGER_KINDS
-from matlab_frontend.values.make import reverse, row, wrap
+from matlab_frontend.values.array import Array, Value, kind_of
+from matlab_frontend.values.kinds import DTYPES, INTEGER_KINDS, NUMERIC_KINDS
+from matlab_frontend.values.make import reverse, wrap
 from matlab_frontend.values.read import array_of, integer_of, known, number_of, text_of
 
 
@@ -27,13 +28,23 @@ def primes(call: Call, limit: Value) -> Value:
     for k in range(2, math.isqrt(max(n, 0)) + 1):
         if sieve[k]:
             sieve[k * k :: k] = False
-    return row(np.flatnonzero(sieve[: n + 1]).astype(float))
+    return _of_class_of(limit, np.flatnonzero(sieve[: n + 1]))
+
+
+def _of_class_of(x: Value, numbers: Sequence[int] | np.ndarray) -> Value:
+    """Whole numbers as a row of the class of another value."""
+    kind = kind_of(x) if kind_of(x) in NUMERIC_KINDS else "double"
+    return wrap(kind, np.array(numbers, DTYPES[kind]).reshape(-1, 1))
 
 
 @builtin("isprime")
 def isprime(call: Call, x: Value) -> Value:
     """True where an element is prime."""
     data = call.engine.look(array_of(x).data)
+    if data.dtype.kind == "c" or np.any(data < 0) or np.any(data != np.trunc(data)):
+        raise MatlabError(
+            "MATLAB:isprime:InputNotPosInt", "All elements must be nonnegative integers."
+        )
     flags = [_is_prime(int(number)) for number in data.ravel()]
     return wrap("logical", np.array(flags, bool).reshape(data.shape))
 
@@ -46,14 +57,16 @@ def _is_prime(n: int) -> bool:
 def factor(call: Call, x: Value) -> Value:
     """The prime factors of a number, as a row."""
     n = integer_of(call.engine, x)
-    found: list[float] = []
+    if n < 0:
+        raise MatlabError("MATLAB:factor:InputMustBeNonnegative", "It must not be negative.")
+    found: list[int] = []
     k = 2
     while k * k <= n:
         while n % k == 0:
-            found.append(float(k))
+            found.append(k)
             n //= k
         k += 1
-    return row([*found, float(n)] if n > 1 or not found else found)
+    return _of_class_of(x, [*found, n] if n > 1 or not found else found)
 
 
 @builtin("factorial")
@@ -66,7 +79,9 @@ def factorial(call: Call, x: Value) -> Value:
             "N must be an array of real non-negative integers.",
         )
     made = [float(math.factorial(int(n))) if n < 171 else math.inf for n in data.ravel()]
-    return wrap("double", np.array(made).reshape(data.shape))
+    kind = kind_of(x) if kind_of(x) in NUMERIC_KINDS else "double"
+    numbers = Array("double", np.array(made).reshape(data.shape))
+    return wrap(kind, convert(call.engine, numbers, kind))
 
 
 @builtin("nchoosek")
@@ -76,14 +91,16 @@ def nchoosek(call: Call, n: Value, k: Value) -> Value:
     elements = known(call.engine, n).ravel()
     if elements.size == 1:
         return float(math.comb(int(elements[0]), count))
-    table = np.array(list(combinations(elements, count)))
-    return wrap("double", np.ascontiguousarray(table.T))
+    table = np.array(list(combinations(elements, count)), elements.dtype).reshape(-1, count)
+    return wrap(kind_of(n), np.ascontiguousarray(table.T))
 
 
 def _pairwise(name: str, function: Callable[[int, int], int], doc: str) -> Builtin:
     def run(call: Call, x: Value, y: Value) -> Value:
         broadcast_shape(x, y)
         a, b = (call.engine.look(array_of(part).data) for part in (x, y))
+        if any(part.dtype.kind == "f" and np.any(part != np.trunc(part)) for part in (a, b)):
+            raise MatlabError(f"MATLAB:{name}:mustBeInteger", "Inputs must be whole numbers.")
         pairs = np.broadcast(a, b)
         made = [float(function(int(p), int(q))) for p, q in pairs]
         kind = next((k for k in (kind_of(x), kind_of(y)) if k in INTEGER_KINDS), "double")
@@ -95,9 +112,12 @@ def _pairwise(name: str, function: Callable[[int, int], int], doc: str) -> Built
 @builtin("nextpow2")
 def nextpow2(call: Call, x: Value) -> Value:
     """The exponents of the next powers of two."""
-    data = np.abs(call.engine.look(array_of(x).data).astype(float))
+    data = np.abs(call.engine.look(array_of(x).data)).astype(float)
     mantissa, exponent = np.frexp(data)
-    return wrap("double", np.where(mantissa == 0.5, exponent - 1, exponent).astype(float))
+    whole = np.where(mantissa == 0.5, exponent - 1, exponent)
+    made = np.where(np.isfinite(data), whole, data)
+    kind = "single" if kind_of(x) == "single" else "double"
+    return wrap(kind, made.astype(DTYPES[kind]))
 
 
 @builtin("idivide")
@@ -140,6 +160,8 @@ def perms(call: Call, x: Value) -> Value:
     array = array_of(x)
     data = call.engine.look(array.data).ravel()
     orders = np.array(list(permutations(range(data.size - 1, -1, -1))), int)
+    if not data.size:
+        return Array(array.kind, data.reshape(0, 1))
     return wrap(array.kind, reverse(data[orders.reshape(-1, data.size)]))
 
 

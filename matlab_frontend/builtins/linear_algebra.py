@@ -6,11 +6,13 @@ import numpy as np
 
 from matlab_frontend import matrices, operators
 from matlab_frontend.builtins.elementwise import floating
+from matlab_frontend.builtins.options import word_of, words_of
 from matlab_frontend.builtins.registry import Call, builtin
 from matlab_frontend.builtins.sizes import dimension_of, first_dimension
+from matlab_frontend.concatenation import concatenated_kind
 from matlab_frontend.errors import MatlabError
-from matlab_frontend.values.array import Value, count_of, shape_of
-from matlab_frontend.values.kinds import DTYPES, kind_of_dtype
+from matlab_frontend.values.array import Value, count_of, kind_of, shape_of
+from matlab_frontend.values.kinds import kind_of_dtype
 from matlab_frontend.values.make import reverse, wrap
 from matlab_frontend.values.read import is_text, known, number_of, text_of
 
@@ -45,27 +47,54 @@ def norm(call: Call, x: Value, order: Value = 2.0) -> Value:
         return 0.0
     name = text_of(order) if is_text(order) else ""
     vector = 1 in table.shape
-    if name == "fro" or (vector and not name and order == 2.0):
-        return made(call, np.linalg.norm(table.ravel()))
-    number = np.inf if name.lower() == "inf" else number_of(call.engine, order)
-    return made(call, np.linalg.norm(table.ravel() if vector else table, number))
+    if name and name != "fro" and name.lower() != "inf":
+        raise MatlabError("MATLAB:norm:unknownNorm", f"There is no norm '{name}'.")
+    number = 2.0 if name == "fro" else np.inf if name else number_of(call.engine, order)
+    if vector or name == "fro":
+        return made(call, _scaled_norm(table.ravel(), number, 0)[0])
+    if number not in (1.0, 2.0, np.inf):
+        raise MatlabError("MATLAB:norm:unknownNorm", "Matrices have norms 1, 2, Inf and 'fro'.")
+    return made(call, np.linalg.norm(table, number))
+
+
+def _scaled_norm(table: np.ndarray, order: float, axis: int) -> np.ndarray:
+    """The norms of vectors, whose squares and other powers may overflow or vanish."""
+    plain = np.linalg.norm(table, order, axis=axis, keepdims=True)
+    largest = np.max(np.abs(table), axis=axis, keepdims=True)
+    limits = np.finfo(plain.dtype)
+    sound = (plain < limits.max) & (plain > np.sqrt(limits.tiny) * 1e3)
+    scale = np.where(sound | ~np.isfinite(largest) | (largest == 0), 1.0, largest)
+    if np.all(scale == 1.0):
+        return np.asarray(plain)
+    scaled = np.linalg.norm(table / scale, order, axis=axis, keepdims=True) * scale
+    return np.asarray(np.where(scale == 1.0, plain, scaled))
 
 
 @builtin("vecnorm")
 def vecnorm(call: Call, x: Value, order: Value = 2.0, dimension: Value | None = None) -> Value:
     """The norms of the columns, or of the vectors along a dimension."""
     axis = first_dimension(x) if dimension is None else dimension_of(call.engine, dimension)
-    table = matrix(call, x)
+    table = known(call.engine, x)
+    if table.dtype.kind not in "fc":
+        table = table.astype(np.float64)
+    if axis >= table.ndim:
+        return made(call, np.abs(table))
+    if not table.size:
+        return made(call, np.zeros((*table.shape[:axis], 1, *table.shape[axis + 1 :])))
     number = number_of(call.engine, order)
-    return made(call, np.linalg.norm(table, number, axis=axis, keepdims=True))
+    return made(call, _scaled_norm(table, number, axis))
 
 
 @builtin("dot")
-def dot(call: Call, x: Value, y: Value) -> Value:
+def dot(call: Call, x: Value, y: Value, dimension: Value | None = None) -> Value:
     """The sum of products of two vectors, or of the columns of two matrices."""
     a, b = (call.engine.look(floating(call.engine, "dot", part).data).T for part in (x, y))
     if count_of(x) != count_of(y):
         raise MatlabError("MATLAB:dot:InputSizeMismatch", "A and B must be same size.")
+    if dimension is not None:
+        axis = dimension_of(call.engine, dimension)
+        products = np.conj(a) * b
+        return made(call, products.sum(axis=axis, keepdims=True) if axis < 2 else products)
     if 1 in a.shape:
         return made(call, np.vdot(a.ravel(), b.ravel()).astype(np.result_type(a, b, np.float32)))
     return made(call, np.sum(np.conj(a) * b, axis=0, keepdims=True))
@@ -139,10 +168,17 @@ def eig(call: Call, x: Value) -> Value | tuple[Value, ...]:
     return made(call, vectors), made(call, np.diag(values))
 
 
+def _check_economy(name: str, options: tuple[Value, ...]) -> None:
+    """``0`` and ``'econ'`` ask for the smaller factors; nothing else is an option."""
+    if options and options != (0.0,):
+        words_of(name, options, ("econ",))
+
+
 @builtin("svd")
 def svd(call: Call, x: Value, *economy: Value) -> Value | tuple[Value, ...]:
     """Singular values, or the factors U, S and V."""
     table = matrix(call, x)
+    _check_economy("svd", economy)
     if call.outputs < 2:
         return made(call, np.linalg.svd(table, compute_uv=False).reshape(-1, 1))
     u, s, v = np.linalg.svd(table, full_matrices=not economy)
@@ -155,6 +191,9 @@ def svd(call: Call, x: Value, *economy: Value) -> Value | tuple[Value, ...]:
 def qr(call: Call, x: Value, *economy: Value) -> Value | tuple[Value, ...]:
     """Factors Q and R; with one output, R."""
     table = matrix(call, x)
+    _check_economy("qr", economy)
+    if call.outputs > 2:
+        raise MatlabError("MATLAB:qr:pivots", "Permutations of columns are not supported.")
     q, r = np.linalg.qr(table, mode="reduced" if economy else "complete")
     return (made(call, q), made(call, r)) if call.outputs > 1 else made(call, r)
 
@@ -162,26 +201,50 @@ def qr(call: Call, x: Value, *economy: Value) -> Value | tuple[Value, ...]:
 @builtin("chol")
 def chol(call: Call, x: Value, side: Value | None = None) -> Value | tuple[Value, ...]:
     """The upper (or lower) triangular factor of a positive definite matrix."""
+    if side is not None:
+        word_of("chol", side, ("lower", "upper"))
     table = matrix(call, x, square=True)
     try:
         lower = np.linalg.cholesky(table)
     except np.linalg.LinAlgError as error:
         if call.outputs > 1:
-            return made(call, np.zeros((0, 0))), 1.0
+            return _partial_factor(call, table, lower=side is not None and text_of(side) == "lower")
         raise MatlabError("MATLAB:posdef", "Matrix must be positive definite.") from error
     factor = lower if side is not None and text_of(side) == "lower" else np.conj(lower.T)
     return (made(call, factor), 0.0) if call.outputs > 1 else made(call, factor)
 
 
+def _partial_factor(call: Call, table: np.ndarray, *, lower: bool) -> tuple[Value, ...]:
+    """The factor of the largest leading block that is positive definite, and the order after it."""
+    order = 1
+    while True:
+        try:
+            np.linalg.cholesky(table[:order, :order])
+        except np.linalg.LinAlgError:
+            break
+        order += 1
+    factor = np.linalg.cholesky(table[: order - 1, : order - 1])
+    return made(call, factor if lower else np.conj(factor.T)), float(order)
+
+
 @builtin("lu")
 def lu(call: Call, x: Value) -> Value | tuple[Value, ...]:
-    """Triangular factors L and U, and the permutation P."""
+    """Triangular factors L and U, and the permutation P; alone, both in one matrix."""
     from scipy.linalg import lu as factorize  # noqa: PLC0415  (SciPy loads slowly and few programs need it)
 
     p, lower, upper = factorize(matrix(call, x))
     if call.outputs > 2:
         return made(call, lower), made(call, upper), made(call, p.T)
-    return made(call, p @ lower), made(call, upper)
+    if call.outputs > 1:
+        return made(call, p @ lower), made(call, upper)
+    both = (
+        lower[:, : upper.shape[1]].copy()
+        if lower.shape[0] >= upper.shape[1]
+        else np.pad(lower, ((0, 0), (0, upper.shape[1] - lower.shape[1])))
+    )
+    np.fill_diagonal(both, 0.0)
+    both[: upper.shape[0]] += upper
+    return made(call, both)
 
 
 @builtin("null")
@@ -220,12 +283,13 @@ def linsolve(call: Call, a: Value, b: Value) -> Value:
 def toeplitz(call: Call, column: Value, row: Value | None = None) -> Value:
     """A matrix with equal elements along each diagonal."""
     first = known(call.engine, column).ravel()
-    top = np.conj(first) if row is None else known(call.engine, row).ravel()
-    if row is None:
-        first, top = np.conj(first), first
-    values = np.concatenate((first[:0:-1], [first[0]], top[1:]))
+    top = first if row is None else known(call.engine, row).ravel()
+    if row is None:  # Hermitian but for the diagonal
+        first, top = np.concatenate((first[:1], np.conj(first[1:]))), first
+    values = np.concatenate((first[:0:-1], first[:1], top[1:]))
     at = np.arange(top.size)[None, :] - np.arange(first.size)[:, None] + first.size - 1
-    return made(call, values[at].astype(DTYPES["double"] if values.dtype.kind != "c" else complex))
+    kind = concatenated_kind([kind_of(column)] if row is None else [kind_of(column), kind_of(row)])
+    return wrap(kind, reverse(values[at]))
 
 
 @builtin("ctranspose")

@@ -6,7 +6,9 @@ import numpy as np
 
 from matlab_frontend.builtins.linear_algebra import matrix
 from matlab_frontend.builtins.registry import Call, builtin
-from matlab_frontend.values.array import Value
+from matlab_frontend.concatenation import concatenated_kind
+from matlab_frontend.values.array import Value, kind_of
+from matlab_frontend.values.kinds import DTYPES
 from matlab_frontend.values.make import reverse, wrap
 from matlab_frontend.values.read import integer_of, known
 
@@ -44,10 +46,17 @@ def wilkinson(call: Call, n: Value) -> Value:
 def hankel(call: Call, column: Value, row: Value | None = None) -> Value:
     """The matrix that is constant along its antidiagonals."""
     first = known(call.engine, column).ravel(order="F")
-    last = np.zeros(first.size) if row is None else known(call.engine, row).ravel(order="F")
+    last = np.zeros_like(first) if row is None else known(call.engine, row).ravel(order="F")
+    kinds = [kind_of(column)] if row is None else [kind_of(column), kind_of(row)]
+    kind = concatenated_kind(kinds)
+    if kind in ("logical", "char"):
+        kind = "double"
     along = np.concatenate([first, last[1:]])
+    along = along.astype(
+        np.result_type(DTYPES[kind], np.complex64 if along.dtype.kind == "c" else DTYPES[kind])
+    )
     at = np.arange(first.size)[:, None] + np.arange(last.size)
-    return wrap("double", reverse(along[at].astype(np.result_type(along, float))))
+    return wrap(kind, reverse(along[at]))
 
 
 @builtin("compan")

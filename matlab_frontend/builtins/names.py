@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 CATEGORIES: Mapping[str, str] = {
-    "binning": "accumarray histc histcounts",
+    "binary_files": "fread fwrite",
+    "binning": "accumarray hist histc histcounts",
     "bits": "bitand bitcmp bitget bitor bitset bitshift bitxor swapbytes typecast",
+    "callers": "assignin dbstack evalin functions import inputname onCleanup",
     "cells": "arrayfun cell cell2mat cellfun cellstr mat2cell num2cell structfun",
     "characters": "isletter isspace isstrprop strjust strvcat",
     "complex_numbers": "angle complex conj i imag j real",
@@ -14,6 +16,8 @@ CATEGORIES: Mapping[str, str] = {
         "cast colon diag e eps eye false flintmax Inf inf intmax intmin linspace logspace "
         "magic meshgrid NaN nan ndgrid ones pi realmax realmin true zeros"
     ),
+    "dates": "addtodate date datenum datestr datevec eomday etime now weekday",
+    "delimited": "csvread csvwrite dlmread dlmwrite readmatrix writematrix",
     "devices": (
         "canUseGPU classUnderlying existsOnGPU gather gpuArray gpuArray.Inf gpuArray.NaN "
         "gpuArray.colon gpuArray.eye gpuArray.false gpuArray.inf gpuArray.linspace "
@@ -29,14 +33,18 @@ CATEGORIES: Mapping[str, str] = {
         "sqrt tan tanh times uminus uplus xor"
     ),
     "errors": (
-        "assert error getReport lasterr lastwarn MException nargoutchk print_usage rethrow "
-        "throw warning"
+        "addCause assert error getReport lasterr lastwarn MException nargoutchk print_usage "
+        "rethrow throw throwAsCaller warning"
     ),
     "files": "fileparts fullfile mfilename",
+    "folders": (
+        "cd copyfile delete dir filesep isdir isfile isfolder ls mkdir movefile pathsep pwd rmdir "
+        "tempdir tempname"
+    ),
     "graphics": (
-        "addpath area axes axis bar beep box caxis cla clc clf close colorbar colormap "
-        "contour contourf drawnow errorbar fflush figure gca gcf get grid hist histogram hold "
-        "imagesc imshow legend line loglog mesh more patch pie plot plot3 print quiver rmpath "
+        "area axes axis bar beep box caxis cla clc clf close colorbar colormap "
+        "contour contourf drawnow errorbar figure gca gcf get grid histogram hold "
+        "imagesc imshow legend line loglog mesh more patch pie plot plot3 print quiver "
         "saveas scatter semilogx semilogy set shading stem subplot surf title view xlabel "
         "xlim ylabel ylim zlabel zlim"
     ),
@@ -44,25 +52,29 @@ CATEGORIES: Mapping[str, str] = {
         "addOptional addParamValue addParameter addRequired addSwitch inputParser parse"
     ),
     "integers": "factor factorial gcd idivide isprime lcm nchoosek nextpow2 perms primes",
+    "json_text": "jsondecode jsonencode",
     "linear_algebra": (
         "bsxfun chol cond cross ctranspose det dot eig expm inv issymmetric linsolve lu norm "
         "null orth pinv qr rank rref svd toeplitz trace vecnorm"
     ),
+    "mat_files": "load save",
     "matrix_gallery": "blkdiag compan hankel hilb pascal wilkinson",
     "moving": "movmax movmean movmedian movmin movprod movstd movsum movvar",
     "number_bases": "base2dec bin2dec dec2base dec2bin dec2hex hex2dec",
+    "objects": "isprop ismethod isvalid methods properties",
     "optimization": "fminbnd fminsearch fzero integral optimget optimset",
     "output": "disp display format fprintf int2str mat2str num2str sprintf",
     "polynomials": "poly polyder polyfit polyint polyval roots vander",
     "programming": (
-        "clear computer deal eval evalc exist feval func2str getenv isargout isvarname nargin "
+        "clear computer deal eval evalc exist feval func2str isargout isvarname nargin "
         "narginchk nargout str2func version who"
     ),
     "random": "normrnd rand randi randn randperm rng",
     "reductions": "all any cummax cummin cumprod cumsum max mean min prod sum",
     "regular_expressions": "regexp regexpi regexprep",
     "remainders": "mod rem",
-    "scanning": "sscanf",
+    "scanning": "fscanf sscanf",
+    "search": "addpath genpath path rehash rmpath run which",
     "searching": "find isequal isequaln issorted nonzeros sort sortrows",
     "sets": "intersect ismember setdiff setxor union unique",
     "shape": (
@@ -80,16 +92,29 @@ CATEGORIES: Mapping[str, str] = {
     "statistics": (
         "bounds corrcoef cov cumtrapz diff median mode normalize range rescale std trapz var zscore"
     ),
+    "streams": ("fclose feof ferror fflush fgetl fgets fileread fopen frewind fseek ftell"),
     "structs": (
         "cell2struct containers.Map fieldnames getfield isfield isKey keys orderfields remove "
         "rmfield setfield struct struct2cell values"
+    ),
+    "system": "getenv input keyboard setenv system unix unsetenv",
+    "table_files": "readtable writetable",
+    "tables": (
+        "addvars array2table cell2table groupsummary head height innerjoin istable removevars "
+        "renamevars struct2table table table.join table.sortrows table2array table2cell "
+        "table2struct tail varfun width"
     ),
     "texts": (
         "blanks contains deblank endsWith join lower split startsWith str2double str2num strcat "
         "strcmp strcmpi strfind strip strjoin strlength strncmp strncmpi strrep strsplit strtok "
         "strtrim upper"
     ),
-    "timing": "clock cputime date datestr now pause tic toc",
+    "textscan": "textscan",
+    "times": (
+        "NaT dateshift datetime day days duration hms hour hours isbetween isdatetime isduration "
+        "isnat milliseconds minute minutes month posixtime second seconds timeofday year years ymd"
+    ),
+    "timing": "clock cputime pause tic toc",
     "trigonometry": (
         "acosd acot acoth acsc acsch asec asech asind atand cosd cot coth csc csch deg2rad "
         "rad2deg sec sech sind tand"
@@ -98,6 +123,15 @@ CATEGORIES: Mapping[str, str] = {
         "char class double int16 int32 int64 int8 is_function_handle isa iscell iscellstr ischar "
         "isfloat isinteger islogical isnumeric isobject isreal issparse isstring isstruct logical "
         "single string uint16 uint32 uint64 uint8"
+    ),
+    "validators": (
+        "mustBeA mustBeFile mustBeFinite mustBeFolder mustBeGreaterThan "
+        "mustBeGreaterThanOrEqual mustBeInRange mustBeInteger mustBeLessThan "
+        "mustBeLessThanOrEqual mustBeMember mustBeNegative mustBeNonempty mustBeNonNan "
+        "mustBeNonnegative mustBeNonpositive mustBeNonsparse mustBeNonzero "
+        "mustBeNonzeroLengthText mustBeNumeric mustBeNumericOrLogical mustBePositive mustBeReal "
+        "mustBeScalarOrEmpty mustBeText mustBeTextScalar mustBeUnderlyingType "
+        "mustBeValidVariableName mustBeVector"
     ),
     "validation": "validateattributes validatestring",
 }

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from matlab_frontend.builtins.options import words_of
 from matlab_frontend.builtins.registry import Call, builtin
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.values.array import Struct, Value, count_of
@@ -134,7 +135,9 @@ def integral(call: Call, function: Value, low: Value, high: Value, *options: Val
     """The integral of a function of arrays between two limits."""
     from scipy.integrate import quad  # noqa: PLC0415  (SciPy loads slowly and few programs need it)
 
-    del options
+    if len(options) % 2:
+        raise MatlabError("MATLAB:integral:options", "An option needs a value after its name.")
+    words_of("integral", options[::2], ("abstol", "reltol"))
 
     def at(x: float) -> float:
         return number_of(call.engine, call.interpreter.call_one(function, float(x)))

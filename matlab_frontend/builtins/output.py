@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import numpy as np
+
 from matlab_frontend.builtins.number_text import matrix_text, number_text
 from matlab_frontend.builtins.registry import Call, builtin
 from matlab_frontend.display import disp as disp_text
@@ -9,11 +13,10 @@ from matlab_frontend.display import display as display_text
 from matlab_frontend.display_numbers import LONG, SHORT
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.format_text import format_values, unescape
+from matlab_frontend.streams import STANDARD
 from matlab_frontend.values.array import Array, Value, as_array
-from matlab_frontend.values.make import string, text
-from matlab_frontend.values.read import number_of, text_of
-
-_STREAMS = {1.0: "write", 2.0: "write_error"}
+from matlab_frontend.values.make import from_numpy, string, text, text_rows
+from matlab_frontend.values.read import known, number_of, text_of
 
 
 def formatted(call: Call, template: Value, values: tuple[Value, ...]) -> str:
@@ -26,21 +29,23 @@ def formatted(call: Call, template: Value, values: tuple[Value, ...]) -> str:
 
 @builtin("fprintf")
 def fprintf(call: Call, template: Value, *values: Value) -> Value | None:
-    """Print by a template; the first argument may be the stream 1 or 2."""
-    session = call.session
-    write = session.write
+    """Print by a template; the first argument may be the identifier of a file."""
+    write: Callable[[str], object] = call.session.write
     if isinstance(template, float) and values:
-        stream = _STREAMS.get(template)
-        if stream is None:
-            raise MatlabError(
-                "MATLAB:badfid_mx",
-                "Invalid file identifier. Use fopen to generate a valid file identifier.",
-            )
-        write = session.write if stream == "write" else session.write_error
+        write = _writer(call, template)
         template, values = values[0], values[1:]
     made = formatted(call, template, values)
     write(made)
-    return float(len(made)) if call.outputs else None
+    return float(len(made.encode("utf-8", "replace"))) if call.outputs else None
+
+
+def _writer(call: Call, identifier: float) -> Callable[[str], object]:
+    """What prints to the stream of an identifier."""
+    if identifier == STANDARD[1]:
+        return call.session.write
+    if identifier == STANDARD[2]:
+        return call.session.write_error
+    return call.session.streams.get(identifier).write
 
 
 @builtin("sprintf")
@@ -73,8 +78,21 @@ def num2str(call: Call, x: Value, precision: Value | None = None) -> Value:
     if precision is None:
         return number_text(call.engine, array, None)
     if isinstance(precision, Array) and precision.kind in ("char", "string"):
-        return text(format_values(call.engine, unescape(text_of(precision)), (x,)).strip(" "))
+        return _formatted_rows(call, known(call.engine, x), unescape(text_of(precision)))
     return number_text(call.engine, array, int(number_of(call.engine, precision)))
+
+
+def _formatted_rows(call: Call, table: np.ndarray, template: str) -> Value:
+    """Each row of a matrix by the template, without the blanks that all rows begin or end with."""
+    flat = table.reshape(table.shape[0], -1, order="F")
+    rows = [format_values(call.engine, template, (from_numpy(row),)) for row in flat]
+    lines = [line for shown in rows for line in shown.removesuffix("\n").split("\n")]
+    width = max(map(len, lines), default=0)
+    padded = [line.ljust(width) for line in lines]
+    first = min((len(line) - len(line.lstrip()) for line in padded), default=0)
+    last = max((len(line.rstrip()) for line in padded), default=0)
+    kept = [line[first:last] for line in padded]
+    return text(kept[0]) if len(kept) == 1 else text_rows(kept)
 
 
 @builtin("int2str")

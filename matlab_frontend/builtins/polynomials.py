@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from matlab_frontend import operators
+from matlab_frontend import matrices, operators
 from matlab_frontend.builtins.registry import Call, builtin
+from matlab_frontend.errors import MatlabError
 from matlab_frontend.values.array import Value, kind_of
+from matlab_frontend.values.kinds import kind_of_dtype
 from matlab_frontend.values.make import reverse, row, wrap
 from matlab_frontend.values.read import array_of, integer_of, known
 
@@ -32,35 +34,71 @@ def polyval(call: Call, coefficients: Value, x: Value) -> Value:
     return operators.narrow(call.engine, "single" if single else "double", made)
 
 
+def _coefficients(call: Call, x: Value) -> np.ndarray:
+    """The elements of a vector as floating-point numbers of its precision.
+
+    Raises:
+        MatlabError: it is no vector.
+
+    """
+    table = known(call.engine, x)
+    if table.ndim != 2 or (table.size and 1 not in table.shape):
+        raise MatlabError("MATLAB:polynomial:vector", "The coefficients must be a vector.")
+    flat = table.ravel()
+    return flat if flat.dtype.kind in "fc" else flat.astype(float)
+
+
+def _vector(call: Call, coefficients: np.ndarray, like: np.ndarray) -> Value:
+    """A polynomial of the precision of another."""
+    single = like.dtype in (np.float32, np.complex64)
+    data = np.atleast_1d(coefficients).reshape(-1, 1)
+    if single:
+        data = data.astype(np.complex64 if data.dtype.kind == "c" else np.float32)
+    return operators.narrow(call.engine, "single" if single else "double", data)
+
+
 @builtin("roots")
 def roots(call: Call, coefficients: Value) -> Value:
     """The zeros of a polynomial, as a column."""
-    found = np.roots(known(call.engine, coefficients).ravel())
-    return operators.narrow(call.engine, "double", found.astype(complex).reshape(1, -1))
+    p = _coefficients(call, coefficients)
+    found = np.roots(p)
+    made = _vector(call, found, p)
+    return (
+        made if isinstance(made, float) else matrices.transpose(call.engine, made, conjugate=False)
+    )
 
 
 @builtin("poly")
 def poly(call: Call, x: Value) -> Value:
     """The polynomial with given roots, or the characteristic polynomial of a matrix."""
     table = known(call.engine, x)
-    square = table.ndim == 2 and table.shape[0] == table.shape[1] and table.size > 1
-    found = np.poly(table if square else table.ravel())
-    return operators.narrow(call.engine, "double", np.atleast_1d(found).reshape(-1, 1))
+    if table.ndim == 2 and table.shape[0] == table.shape[1] and table.size > 1:
+        p = table if table.dtype.kind in "fc" else table.astype(float)
+    else:
+        p = _coefficients(call, x)
+    return _vector(call, np.poly(p), p)
 
 
 @builtin("polyder")
-def polyder(call: Call, coefficients: Value) -> Value:
-    """The derivative of a polynomial."""
-    return row(np.atleast_1d(np.polyder(known(call.engine, coefficients).ravel())))
+def polyder(call: Call, coefficients: Value, other: Value | None = None) -> Value:
+    """The derivative of a polynomial, or of the product of two."""
+    p = _coefficients(call, coefficients)
+    if call.outputs > 1:
+        raise MatlabError("MATLAB:polyder:quotient", "Derivatives of quotients are not supported.")
+    if other is not None:
+        p = np.convolve(p, _coefficients(call, other))
+    return _vector(call, np.polyder(p) if p.size > 1 else np.zeros(1), p)
 
 
 @builtin("polyint")
-def polyint(call: Call, coefficients: Value) -> Value:
-    """The integral of a polynomial, 0 at 0."""
-    return row(np.polyint(known(call.engine, coefficients).ravel()))
+def polyint(call: Call, coefficients: Value, constant: Value = 0.0) -> Value:
+    """The integral of a polynomial, a constant at 0."""
+    p = _coefficients(call, coefficients)
+    return _vector(call, np.polyint(p, k=known(call.engine, constant).item()), p)
 
 
 @builtin("vander")
 def vander(call: Call, x: Value) -> Value:
     """Powers of the elements of a vector, the highest first."""
-    return wrap("double", reverse(np.vander(known(call.engine, x).ravel())))
+    p = _coefficients(call, x)
+    return wrap(kind_of_dtype(p.dtype), reverse(np.vander(p).astype(p.dtype)))

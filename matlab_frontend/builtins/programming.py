@@ -6,10 +6,11 @@ import os
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from matlab_frontend.builtins.registry import Call, builtin
+from matlab_frontend.builtins.registry import Builtin, Call, builtin
 from matlab_frontend.errors import MatlabError, MatlabSyntaxError
 from matlab_frontend.parser import parse
 from matlab_frontend.source import Source
+from matlab_frontend.tokens import KEYWORDS
 from matlab_frontend.values.array import (
     AnonymousHandle,
     ErrorObject,
@@ -68,27 +69,40 @@ def _declared(call: Call, function: Value, *, inputs: bool) -> Value:
 
 @builtin("exist")
 def exist(call: Call, name: Value, kind: Value | None = None) -> Value:
-    """1 for a variable, 2 for a file, 5 for a builtin, 0 for nothing."""
-    wanted = "" if kind is None else text_of(kind)
+    """1 for a variable, 2 for a file, 5 for a builtin, 7 for a folder, 0 for nothing."""
+    wanted = "" if kind is None else text_of(kind, "The kind").lower()
+    if kind is not None and wanted not in _KINDS_THAT_EXIST:
+        message = f"'{wanted}' is not one of var, file, dir, builtin and class."
+        raise MatlabError("MATLAB:exist:InvalidOption", message)
     shown = text_of(name)
     frame = frame_of(call)
     if wanted in ("", "var") and shown in frame.variables:
         return 1.0
-    if wanted in ("", "file"):
-        found = call.interpreter.find_function(shown, frame.scope)
-        if isinstance(found, tuple) or os.path.exists(shown):  # noqa: PTH110  (text as typed)
-            return 2.0
-    if wanted in ("", "builtin"):
-        found = call.interpreter.find_function(shown, frame.scope)
-        return 0.0 if found is None or isinstance(found, tuple) else 5.0
-    return 7.0 if wanted == "dir" and os.path.isdir(shown) else 0.0  # noqa: PTH112  (likewise)
+    found = None if wanted in ("var", "dir") else call.interpreter.find_function(shown, frame.scope)
+    if wanted in ("", "builtin") and isinstance(found, Builtin):
+        return 5.0
+    if found is not None and not isinstance(found, Builtin) and wanted != "builtin":
+        is_class = call.interpreter.is_class(found)
+        if wanted == "class" or (is_class and not wanted):
+            return 8.0 if is_class else 0.0
+        return 2.0
+    path = call.session.path.find(shown) if shown and wanted in ("", "file", "dir") else None
+    if path is None:
+        return 0.0
+    if path.is_dir():
+        return 7.0
+    return 0.0 if wanted == "dir" else 2.0
+
+
+_KINDS_THAT_EXIST = ("var", "file", "dir", "builtin", "class")
 
 
 @builtin("isvarname")
 def isvarname(_: Call, name: Value) -> Value:
     """Whether a text may name a variable."""
     shown = text_of(name)
-    return shown.isidentifier() and shown.isascii() and not shown.startswith("_")
+    named = shown.isidentifier() and shown.isascii() and not shown.startswith("_")
+    return named and shown not in KEYWORDS
 
 
 @builtin("clear")
@@ -150,7 +164,7 @@ def eval_(call: Call, code: Value, handler: Value | None = None) -> tuple[Value,
     except (MatlabError, MatlabSyntaxError) as error:
         if handler is None:
             raise
-        call.session.last_error = ErrorObject(error.identifier, error.message)
+        call.session.last_error = ErrorObject(error.identifier, error.message, error.stack)
         return _evaluate(call, text_of(handler), frame)
 
 
@@ -172,12 +186,6 @@ def evalc(call: Call, code: Value, handler: Value | None = None) -> Value:
     finally:
         session.write = write
     return text("".join(printed))
-
-
-@builtin("getenv")
-def getenv(_: Call, name: Value) -> Value:
-    """The value of an environment variable, or an empty text."""
-    return text(os.environ.get(text_of(name), ""))
 
 
 @builtin("deal")

@@ -22,6 +22,8 @@ from matlab_frontend.values.kinds import DTYPES, FLOAT_KINDS
 from matlab_frontend.values.make import row, struct, text, wrap
 from matlab_frontend.values.read import array_of, integer_of, is_text, known, text_of
 
+_WORD = 2.0**63
+"""Limits of random whole numbers are below."""
 _GENERATORS = (
     *("twister", "simdTwister", "combRecursive", "multFibonacci", "philox", "threefry"),
     *("v4", "v5uniform", "v5normal"),
@@ -106,6 +108,8 @@ def _floats(call: Call, draw: Draw, kind: str) -> Value:
 @builtin("rand")
 def rand(call: Call, *arguments: Value) -> Value | None:
     """Uniform random numbers between 0 and 1."""
+    if not arguments:
+        return float(call.session.draw_one("uniform"))
     shape, kind = _shape(call, arguments)
     return _floats(call, Draw("uniform", shape[::-1], DTYPES[kind]), kind)
 
@@ -113,6 +117,8 @@ def rand(call: Call, *arguments: Value) -> Value | None:
 @builtin("randn")
 def randn(call: Call, *arguments: Value) -> Value | None:
     """Standard normal random numbers."""
+    if not arguments:
+        return float(call.session.draw_one("normal"))
     shape, kind = _shape(call, arguments)
     return _floats(call, Draw("normal", shape[::-1], DTYPES[kind]), kind)
 
@@ -120,6 +126,8 @@ def randn(call: Call, *arguments: Value) -> Value | None:
 @builtin("randi")
 def randi(call: Call, limits: Value, *arguments: Value) -> Value:
     """Random whole numbers from 1 to a limit, or between two limits."""
+    if type(limits) is float and not arguments and 1 <= limits < _WORD and limits.is_integer():
+        return float((call.session.draw_one("bits") * int(limits) >> 64) + 1)
     bounds = known(call.engine, limits).ravel()
     whole = bounds.size in (1, 2) and all(np.isfinite(b) and b == int(b) for b in bounds)
     if not whole:

@@ -9,6 +9,7 @@ import numpy as np
 
 from matlab_frontend import operators
 from matlab_frontend.builtins.axes import Axes, gives_scalar, read_axes
+from matlab_frontend.builtins.options import words_of
 from matlab_frontend.builtins.registry import Builtin, Call, builtin
 from matlab_frontend.concatenation import concatenated_kind, convert
 from matlab_frontend.engine import Engine
@@ -149,14 +150,20 @@ def _extreme(call: Call, name: str, arguments: Sequence[Value]) -> Value | tuple
     plain = [arguments[0], *(a for a in arguments[1:] if not (is_text(a) and count_of(a)))]
     if len(plain) > 3 or (len(plain) == 3 and count_of(plain[1]) != 0):
         raise MatlabError("MATLAB:maxrhs", "Too many input arguments.")
+    keep_nan = any(text_of(word).lower() in _INCLUDE for word in texts)
+    if len(plain) == 2 and texts and count_of(plain[1]) != 0:
+        words_of(name, texts, (*_INCLUDE, "omitnan", "omitmissing"))
     if len(plain) >= 2 and count_of(plain[1]) != 0:
-        return _extreme_of_two(call.engine, name, plain[0], plain[1])
+        return _extreme_of_two(call.engine, name, plain[0], plain[1], keep_nan=keep_nan)
     if len(plain) == 2 and count_of(plain[0]) != 0 and not texts:
-        return _extreme_of_two(call.engine, name, plain[0], plain[1])
+        return _extreme_of_two(call.engine, name, plain[0], plain[1], keep_nan=keep_nan)
     return _extreme_along(call, name, plain[0], [*plain[2:], *texts])
 
 
-def _extreme_of_two(engine: Engine, name: str, x: Value, y: Value) -> Value:
+_INCLUDE = ("includenan", "includemissing")
+
+
+def _extreme_of_two(engine: Engine, name: str, x: Value, y: Value, *, keep_nan: bool) -> Value:
     if type(x) is float and type(y) is float and not (isnan(x) or isnan(y)):
         return max(x, y) if name == "max" else min(x, y)
     operators.broadcast_shape(x, y)
@@ -164,9 +171,8 @@ def _extreme_of_two(engine: Engine, name: str, x: Value, y: Value) -> Value:
     kind = concatenated_kind([a.kind, b.kind])
     kind = kind if kind in (*FLOAT_KINDS, *INTEGER_KINDS) else "double"
     left, right = (convert(engine, operand, kind) for operand in (a, b))
-    return wrap(
-        kind, engine.apply(f"f{name}" if kind in FLOAT_KINDS else f"{name}imum", left, right)
-    )
+    leaves_out = kind in FLOAT_KINDS and not keep_nan
+    return wrap(kind, engine.apply(f"f{name}" if leaves_out else f"{name}imum", left, right))
 
 
 def _extreme_along(
@@ -182,26 +188,35 @@ def _extreme_along(
         shape = tuple(min(n, 1) if k in along else n for k, n in enumerate(data.shape))
         nothing = wrap(kind, engine.full(shape, 0, DTYPES[kind]))
         return nothing, nothing
+    keep_nan = any(is_text(x) and text_of(x).lower() in _INCLUDE for x in options)
     if call.outputs > 1:
-        return _extreme_with_positions(engine, name, kind, data, along)
+        return _extreme_with_positions(engine, name, kind, data, along, keep_nan=keep_nan)
     if not along:
         return wrap(kind, data)
     if data.dtype.kind == "c":
-        return _extreme_with_positions(engine, name, kind, data, along)[0]
-    row = f"f{name}" if data.dtype.kind == "f" else f"{name}imum"
+        return _extreme_with_positions(engine, name, kind, data, along, keep_nan=keep_nan)[0]
+    row = f"f{name}" if data.dtype.kind == "f" and not keep_nan else f"{name}imum"
     return wrap(kind, trimmed(engine, engine.reduce(row, data, along)))
 
 
 def _extreme_with_positions(
-    engine: Engine, name: str, kind: str, data: Data, along: tuple[int, ...]
+    engine: Engine, name: str, kind: str, data: Data, along: tuple[int, ...], *, keep_nan: bool
 ) -> tuple[Value, ...]:
-    """The extreme and its first position, counted from 1; NaN counts only among NaN."""
+    """The extreme and its first position, counted from 1; NaN counts only among NaN.
+
+    ``keep_nan`` makes the first NaN the extreme.
+    """
     values = engine.look(data)
     if len(along) != 1:
         values = values.reshape(1, -1)
         along = (1,)
     keys = np.abs(values) if values.dtype.kind == "c" else values
-    if keys.dtype.kind == "f":
+    if keys.dtype.kind == "f" and keep_nan:
+        missing = np.isnan(keys)
+        at = (np.argmax if name == "max" else np.argmin)(keys, axis=along[0], keepdims=True)
+        first = np.argmax(missing, axis=along[0], keepdims=True)
+        at = np.where(missing.any(axis=along[0], keepdims=True), first, at)
+    elif keys.dtype.kind == "f":
         worst = -np.inf if name == "max" else np.inf
         missing = np.isnan(keys)
         keys = np.where(missing, worst, keys)

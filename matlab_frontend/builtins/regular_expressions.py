@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,8 +13,21 @@ from matlab_frontend.builtins.registry import Call, builtin
 from matlab_frontend.builtins.texts import map_texts
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.format_text import unescape
-from matlab_frontend.values.array import Cell, Struct, Value, shape_of
-from matlab_frontend.values.make import cell, cell_row, empty, objects, row, struct, text, wrap
+from matlab_frontend.parser import parse
+from matlab_frontend.source import Source
+from matlab_frontend.values.array import Cell, Struct, Value, count_of, kind_of, shape_of
+from matlab_frontend.values.make import (
+    cell,
+    cell_row,
+    empty,
+    objects,
+    row,
+    string,
+    strings,
+    struct,
+    text,
+    wrap,
+)
 from matlab_frontend.values.read import is_text, lines_of, text_of
 
 _OUTPUTS = ("start", "end", "tokenExtents", "match", "tokens", "names", "split")
@@ -85,63 +99,86 @@ def _search(
 ) -> tuple[Value, ...]:
     options = _read_options(words, flags)
     count = max(call.outputs, 1)
-    if isinstance(x, Cell):
-        rows = [_matches(text_of(item), text_of(pattern), options) for item in x.data.flat]
-        columns = ([made[name] for made in rows] for name in options.outputs[:count])
-        return tuple(cell(column, shape_of(x)) for column in columns)
-    if isinstance(pattern, Cell):
-        rows = [_matches(text_of(x), line, options) for line in lines_of(pattern)]
-        columns = ([made[name] for made in rows] for name in options.outputs[:count])
-        return tuple(cell(column, shape_of(pattern)) for column in columns)
-    results = _matches(text_of(x), text_of(pattern), options)
-    return tuple(results[name] for name in options.outputs[:count])
+    texts = _STRINGS if "string" in (kind_of(x), kind_of(pattern)) else _CHARACTERS
+    several = next((value for value in (x, pattern) if _is_list(value)), None)
+    if several is None:
+        results = _matches(text_of(x), text_of(pattern), options, texts)
+        return tuple(results[name] for name in options.outputs[:count])
+    length = count_of(several)
+    shown, patterns = (
+        lines_of(value) if _is_list(value) else [text_of(value)] * length for value in (x, pattern)
+    )
+    if len(shown) != len(patterns):
+        raise MatlabError(
+            "MATLAB:regexp:cellsize", "There must be as many patterns as texts, or one of either."
+        )
+    rows = [
+        _matches(one, wanted, options, texts) for one, wanted in zip(shown, patterns, strict=True)
+    ]
+    columns = ([made[name] for made in rows] for name in options.outputs[:count])
+    return tuple(cell(column, shape_of(several)) for column in columns)
 
 
-def _matches(shown: str, pattern: str, options: Options) -> dict[str, Value]:
+def _is_list(value: Value) -> bool:
+    return isinstance(value, Cell) or (kind_of(value) == "string" and count_of(value) != 1)
+
+
+class Texts(NamedTuple):
+    """How texts come out: one of them, and a row of them."""
+
+    one: Callable[[str], Value]
+    row: Callable[[Sequence[str]], Value]
+
+
+_CHARACTERS = Texts(text, lambda parts: cell_row([text(part) for part in parts]))
+_STRINGS = Texts(string, lambda parts: strings(parts, (1, len(parts))))
+
+
+def _matches(shown: str, pattern: str, options: Options, texts: Texts) -> dict[str, Value]:
     found = list(_compile(pattern, options.flags).finditer(shown))
     if not options.empty_matches:
         found = [match for match in found if match.group()]
-    return _once(found, shown) if options.once else _all(found, shown)
+    return _once(found, shown, texts) if options.once else _all(found, shown, texts)
 
 
-def _all(matches: list[re.Match[str]], shown: str) -> dict[str, Value]:
+def _all(matches: list[re.Match[str]], shown: str, texts: Texts) -> dict[str, Value]:
     return {
         "start": row(m.start() + 1.0 for m in matches) if matches else empty(),
         "end": row(float(m.end()) for m in matches) if matches else empty(),
         "tokenExtents": cell_row([_extents(m) for m in matches]),
-        "match": cell_row([text(m.group()) for m in matches]),
-        "tokens": cell_row([_tokens(m) for m in matches]),
-        "names": _names(matches),
-        "split": _split(matches, shown),
+        "match": texts.row([m.group() for m in matches]),
+        "tokens": cell_row([_tokens(m, texts) for m in matches]),
+        "names": _names(matches, texts),
+        "split": _split(matches, shown, texts),
     }
 
 
-def _once(matches: list[re.Match[str]], shown: str) -> dict[str, Value]:
+def _once(matches: list[re.Match[str]], shown: str, texts: Texts) -> dict[str, Value]:
     first = matches[0] if matches else None
     if first is None:
         nothing = dict.fromkeys(_OUTPUTS, empty())
         return {
             **nothing,
-            "match": text(""),
-            "tokens": cell([], (0, 0)),
+            "match": text("") if texts is _CHARACTERS else strings([], (0, 0)),
+            "tokens": cell([], (0, 0)) if texts is _CHARACTERS else strings([], (0, 0)),
             "names": struct({}),
-            "split": _split([], shown),
+            "split": _split([], shown, texts),
         }
     return {
         "start": first.start() + 1.0,
         "end": float(first.end()),
         "tokenExtents": _extents(first),
-        "match": text(first.group()),
-        "tokens": _tokens(first),
-        "names": _names([first]),
-        "split": _split([first], shown),
+        "match": texts.one(first.group()),
+        "tokens": _tokens(first, texts),
+        "names": _names([first], texts),
+        "split": _split([first], shown, texts),
     }
 
 
-def _split(matches: list[re.Match[str]], shown: str) -> Value:
+def _split(matches: list[re.Match[str]], shown: str, texts: Texts) -> Value:
     ends = [0, *(m.end() for m in matches)]
     starts = [*(m.start() for m in matches), len(shown)]
-    return cell_row([text(shown[a:b]) for a, b in zip(ends, starts, strict=True)])
+    return texts.row([shown[a:b] for a, b in zip(ends, starts, strict=True)])
 
 
 def _taken(match: re.Match[str]) -> list[int]:
@@ -150,8 +187,8 @@ def _taken(match: re.Match[str]) -> list[int]:
     return [k for k in groups if match.group(k) is not None] if match.re.groups else [0]
 
 
-def _tokens(match: re.Match[str]) -> Value:
-    return cell_row([text(match.group(k)) for k in _taken(match)])
+def _tokens(match: re.Match[str], texts: Texts) -> Value:
+    return texts.row([match.group(k) for k in _taken(match)])
 
 
 def _extents(match: re.Match[str]) -> Value:
@@ -159,7 +196,7 @@ def _extents(match: re.Match[str]) -> Value:
     return wrap("double", np.array(spans).reshape(-1, 2).T.copy())
 
 
-def _names(matches: list[re.Match[str]]) -> Value:
+def _names(matches: list[re.Match[str]], texts: Texts) -> Value:
     """A struct for each match; its fields are the names of the groups."""
     if not matches or not matches[0].re.groupindex:
         return struct({})
@@ -169,7 +206,7 @@ def _names(matches: list[re.Match[str]]) -> Value:
         for name, part in match.groupdict().items():
             plain = name.partition(_ALIAS)[0]
             if part is not None or plain not in made:
-                made[plain] = text(part or "")
+                made[plain] = texts.one(part or "")
         rows.append(made)
     return Struct(tuple(rows[0]), objects(rows, (1, len(rows))))
 
@@ -187,7 +224,7 @@ def regexpi(call: Call, x: Value, pattern: Value, *options: Value) -> tuple[Valu
 
 
 @builtin("regexprep")
-def regexprep(_: Call, x: Value, pattern: Value, replacement: Value, *options: Value) -> Value:
+def regexprep(call: Call, x: Value, pattern: Value, replacement: Value, *options: Value) -> Value:
     """Texts with what patterns match replaced, one after the other; ``$1`` is the first group."""
     settings = _read_options([text_of(option) for option in options], 0)
     patterns = [text_of(pattern)] if is_text(pattern) else lines_of(pattern)
@@ -201,33 +238,54 @@ def regexprep(_: Call, x: Value, pattern: Value, replacement: Value, *options: V
 
     def change(shown: str) -> str:
         for one, new in zip(compiled, news, strict=True):
-            shown = _replaced(shown, one, new, settings)
+            shown = _replaced(call, shown, one, new, settings)
         return shown
 
     return map_texts(x, change)
 
 
-def _replaced(shown: str, pattern: re.Pattern[str], new: str, options: Options) -> str:
+def _replaced(call: Call, shown: str, pattern: re.Pattern[str], new: str, options: Options) -> str:
     left = [1 if options.once else len(shown) + 1]
 
     def put(match: re.Match[str]) -> str:
         if left[0] == 0 or not (match.group() or options.empty_matches):
             return match.group()
         left[0] -= 1
-        return _filled(new, match)
+        return _filled(call, new, match)
 
     return pattern.sub(put, shown)
 
 
-def _filled(new: str, match: re.Match[str]) -> str:
-    """A replacement with what groups matched; ``$`` before no group's number stands for itself."""
+def _filled(call: Call, new: str, match: re.Match[str]) -> str:
+    """A replacement with what groups matched; ``$`` before no group's number stands for itself.
+
+    ``${expression}`` is the text of an expression of what groups matched.
+    """
 
     def part(found: re.Match[str]) -> str:
-        escaped, number, name = found.groups()
+        escaped, expression, number, name = found.groups()
+        if expression is not None:
+            return _computed(call, expression, match)
         if escaped is not None:
             return escaped if escaped in "$\\" else unescape(found.group())
         if name is not None:
             return match.groupdict().get(name) or ""
         return (match.group(int(number)) or "") if int(number) <= match.re.groups else found.group()
 
-    return re.sub(r"\\(.)|\$(\d)|\$<(\w+)>", part, new, flags=re.DOTALL)
+    return re.sub(r"\\(.)|\$\{([^}]*)\}|\$(\d)|\$<(\w+)>", part, new, flags=re.DOTALL)
+
+
+def _computed(call: Call, expression: str, match: re.Match[str]) -> str:
+    """The text of an expression in which ``$1`` is what the first group matched."""
+    tokens: dict[str, Value] = {}
+
+    def token(found: re.Match[str]) -> str:
+        number = int(found.group(1))
+        held = match.group(number) if number <= match.re.groups else None
+        name = f"token{number}of"
+        tokens[name] = text(held or "")
+        return name
+
+    code = re.sub(r"\$(\d)", token, expression)
+    program = parse(Source(f"ans = {code};", "regexprep"), variables=tokens)
+    return text_of(call.interpreter.run(program, tokens).variables["ans"])

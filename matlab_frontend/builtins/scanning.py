@@ -1,4 +1,4 @@
-"""``sscanf``: numbers and texts read from a text by a format."""
+"""``sscanf`` and ``fscanf``: numbers and texts read from a text or a file by a format."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from matlab_frontend.builtins.registry import Call, builtin
+from matlab_frontend.builtins.streams import stream_of
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.format_text import unescape
 from matlab_frontend.values.array import Array, Value
 from matlab_frontend.values.make import empty, text, wrap
-from matlab_frontend.values.read import known, text_of
+from matlab_frontend.values.read import is_text, known, text_of
 
 _FIELD = re.compile(r"%(\*?)(\d*)(?:l|h)?(\[\^?\]?[^\]]*\]|[dinuofegxsc%])")
 _BLANKS = " \t\n\r\f\v"
@@ -110,6 +111,40 @@ def sscanf(call: Call, x: Value, template: Value, size: Value = float("inf")) ->
     Only texts are given as characters where all conversions are of texts.
     """
     characters = text_of(x, "The text")
+    _check_size("sscanf", size)
+    return _scan(call, characters, template, size)
+
+
+@builtin("fscanf")
+def fscanf(
+    call: Call, identifier: Value, template: Value, size: Value = float("inf")
+) -> tuple[Value, ...]:
+    """Numbers read from a file by a format, from the position on; and how many."""
+    stream = stream_of(call, identifier)
+    _check_size("fscanf", size)
+    start = stream.file.tell()
+    wanted = _CHUNK if _limit(call, size) < _FEW else -1
+    while True:
+        data = stream.read_bytes(wanted)
+        characters = stream.decode(data)
+        made, count, _, behind = _scan(call, characters, template, size)
+        assert isinstance(behind, float), "a position is a number"
+        used = int(behind) - 1
+        if stream.at_end or used + _MARGIN < len(characters):
+            break
+        stream.seek(start, 0)
+        wanted *= 4
+    stream.seek(start + len(characters[:used].encode(stream.encoding, "replace")), 0)
+    stream.at_end = used >= len(characters)
+    return made, count
+
+
+_CHUNK, _MARGIN, _FEW = 1 << 12, 1 << 10, 256
+"""Bytes read for few numbers; and characters behind these that tell that no number was cut."""
+
+
+def _scan(call: Call, characters: str, template: Value, size: Value) -> tuple[Value, ...]:
+    """What is read, how many conversions succeeded, the problem, and the position behind it."""
     fields = list(read_format(unescape(text_of(template, "The format"))))
     limit = _limit(call, size)
     scanner = _Scanner(characters)
@@ -122,6 +157,11 @@ def sscanf(call: Call, x: Value, template: Value, size: Value = float("inf")) ->
         text(problem),
         scanner.at + 1.0,
     )
+
+
+def _check_size(name: str, size: Value) -> None:
+    if is_text(size):
+        raise MatlabError(f"MATLAB:{name}:size", "A size is a number or a pair of numbers.")
 
 
 def _limit(call: Call, size: Value) -> float:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from matlab_frontend.builtins.linear_algebra import matrix
+from matlab_frontend.builtins.options import word_of
 from matlab_frontend.builtins.registry import Call, builtin
 from matlab_frontend.builtins.sizes import dimension_of, first_dimension
+from matlab_frontend.errors import MatlabError
 from matlab_frontend.values.array import (
     HANDLES,
     Cell,
@@ -27,8 +29,12 @@ def find(
     """Positions of elements that are not zero; with two outputs, rows and columns."""
     data = call.engine.look(array_of(x).data)
     at = np.flatnonzero(data)
+    if side is not None:
+        word_of("find", side, ("first", "last"))
     if count != np.inf:
         n = integer_of(call.engine, count)
+        if n < 1:
+            raise MatlabError("MATLAB:find:count", "How many to find must be a positive integer.")
         at = at[-n:] if side is not None and text_of(side) == "last" else at[:n]
     shape = shape_of(x)
     row = len(shape) == 2 and shape[0] == 1 and shape[1] != 1
@@ -54,20 +60,25 @@ def nonzeros(call: Call, x: Value) -> Value:
 
 def sort_order(keys: np.ndarray, axis: int, *, descending: bool) -> np.ndarray:
     """Positions in order along an axis; equal elements keep theirs, NaN come last (or first)."""
+    if not descending:
+        return _ascending(keys, axis)
+    # Reversed twice: once to sort upwards, once so that equal elements keep their order.
+    order = np.flip(_ascending(np.flip(keys, axis), axis), axis)
+    return np.asarray(keys.shape[axis] - 1 - order)
+
+
+def _ascending(keys: np.ndarray, axis: int) -> np.ndarray:
     if keys.dtype.kind == "c":
         return np.asarray(np.lexsort((np.angle(keys), np.abs(keys)), axis=axis))
-    if not descending:
-        return np.argsort(keys, axis=axis, kind="stable")
-    # Reversed twice: once to sort upwards, once so that equal elements keep their order.
-    backwards = np.flip(keys, axis)
-    order = np.flip(np.argsort(backwards, axis=axis, kind="stable"), axis)
-    return np.asarray(keys.shape[axis] - 1 - order)
+    return np.argsort(keys, axis=axis, kind="stable")
 
 
 @builtin("sort")
 def sort(call: Call, x: Value, *options: Value) -> Value | tuple[Value, ...]:
     """Elements in order along a dimension, and where they were."""
     words = [text_of(option).lower() for option in options if is_text(option)]
+    if set(words) - {"ascend", "descend"} or len(words) > 1:
+        raise MatlabError("MATLAB:sort:options", "The options of sort are 'ascend' and 'descend'.")
     descending = "descend" in words
     numbers = [option for option in options if not is_text(option)]
     if isinstance(x, Cell) or kind_of(x) == "string":

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from matlab_frontend.builtins.options import word_of, words_of
 from matlab_frontend.builtins.registry import Builtin, Call, builtin
 from matlab_frontend.concatenation import concatenated_kind
+from matlab_frontend.errors import MatlabError
 from matlab_frontend.values.array import Array, Cell, Value, count_of, shape_of
 from matlab_frontend.values.kinds import DTYPES
-from matlab_frontend.values.make import cell, column, empty, reverse, strings, text, wrap
-from matlab_frontend.values.read import array_of, is_text, known, lines_of, text_of
+from matlab_frontend.values.make import cell, column, empty, objects, reverse, strings, text, wrap
+from matlab_frontend.values.read import array_of, is_text, known, lines_of
 
-
-def _words(options: Sequence[Value]) -> list[str]:
-    return [text_of(option) for option in options if is_text(option)]
+_WORDS = ("rows", "sorted", "stable")
 
 
 def _is_row(x: Value) -> bool:
@@ -31,24 +31,17 @@ def _vector(kind: str, data: np.ndarray, *, row: bool) -> Value:
 @builtin("unique")
 def unique(call: Call, x: Value, *options: Value) -> Value | tuple[Value, ...]:
     """The different elements in order, where they are, and how they give back the array."""
-    words = _words(options)
+    words = words_of("unique", options, (*_WORDS, "first", "last"))
     if isinstance(x, Cell):
         return _unique_texts(x, words)
     array = array_of(x)
     if "rows" in words:
-        return _unique_rows(call, array)
+        return _unique_rows(call, array, words)
     data = call.engine.look(array.data).ravel()
     if shape_of(x) == (0, 0):
         return array, empty(), empty()
     found, first, back = np.unique(data, return_index=True, return_inverse=True, equal_nan=False)
-    if "last" in words:
-        first = data.size - 1 - np.unique(data[::-1], return_index=True)[1]
-    if "stable" in words:
-        order = np.argsort(first, kind="stable")
-        found, first = found[order], first[order]
-        place = np.empty_like(order)
-        place[order] = np.arange(order.size)
-        back = place[back]
+    found, first, back = _arranged(found, first, back.ravel(), words)
     return (
         _vector(array.kind, found, row=_is_row(x)),
         column(first + 1.0),
@@ -56,9 +49,24 @@ def unique(call: Call, x: Value, *options: Value) -> Value | tuple[Value, ...]:
     )
 
 
-def _unique_rows(call: Call, array: Array) -> tuple[Value, ...]:
+def _arranged(
+    found: np.ndarray, first: np.ndarray, back: np.ndarray, words: list[str]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Different elements as ``'last'`` and ``'stable'`` ask for them."""
+    if "last" in words:
+        return found, back.size - 1 - np.unique(back[::-1], return_index=True)[1], back
+    if "stable" not in words:
+        return found, first, back
+    order = np.argsort(first, kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(order.size)
+    return found[order], first[order], place[back]
+
+
+def _unique_rows(call: Call, array: Array, words: list[str]) -> tuple[Value, ...]:
     table = known(call.engine, array)
     found, first, back = np.unique(table, axis=0, return_index=True, return_inverse=True)
+    found, first, back = _arranged(found, first, np.ravel(back), words)
     return (
         wrap(array.kind, reverse(found)),
         column(first + 1.0),
@@ -67,13 +75,19 @@ def _unique_rows(call: Call, array: Array) -> tuple[Value, ...]:
 
 
 def _unique_texts(x: Cell, words: list[str]) -> tuple[Value, ...]:
+    if "rows" in words:
+        raise MatlabError("MATLAB:unique:rows", "Cell arrays have no rows that are compared.")
     lines = lines_of(x)
-    found = list(dict.fromkeys(lines)) if "stable" in words else sorted(set(lines))
-    shape = (1, len(found)) if _is_row(x) else (len(found), 1)
+    numbers = {line: number for number, line in enumerate(sorted(set(lines)))}
+    back = np.array([numbers[line] for line in lines], int)
+    _, first = np.unique(back, return_index=True)
+    different = objects(numbers, (1, len(numbers))).ravel()
+    found, first, back = _arranged(different, first, back, words)
+    shape = (1, found.size) if _is_row(x) else (found.size, 1)
     return (
         cell([text(line) for line in found], shape),
-        column(lines.index(line) + 1.0 for line in found),
-        column(found.index(line) + 1.0 for line in lines),
+        column(first + 1.0),
+        column(back + 1.0),
     )
 
 
@@ -82,10 +96,11 @@ def ismember(
     call: Call, x: Value, members: Value, option: Value | None = None
 ) -> Value | tuple[Value, ...]:
     """True where an element (or row) is a member of a set, and where it stands there first."""
+    by_rows = option is not None and bool(word_of("ismember", option, ("rows",)))
     if isinstance(members, Cell) or _are_strings(x, members) or isinstance(x, Cell):
         return _text_members(x, members)
     array, table = array_of(x), array_of(members)
-    if option is not None and text_of(option) == "rows":
+    if by_rows:
         places = _positions(_keys(call, table, rows=True), _keys(call, array, rows=True))
         return wrap("logical", (places > 0).reshape(1, -1)), wrap("double", places.reshape(1, -1))
     data = call.engine.look(array.data)
@@ -150,7 +165,7 @@ _OPERATIONS = (
 
 def _declare(operation: Operation) -> Builtin:
     def run(call: Call, x: Value, y: Value, *options: Value) -> Value | tuple[Value, ...]:
-        return _combined(call, operation, (x, y), _words(options))
+        return _combined(call, operation, (x, y), words_of(operation.name, options, _WORDS))
 
     return Builtin(operation.name, run, 2, None, operation.doc)
 

@@ -11,6 +11,7 @@ from matlab_frontend.builtins.registry import Call, builtin
 from matlab_frontend.builtins.sizes import dimension_of, first_dimension, read_size, trimmed
 from matlab_frontend.concatenation import concatenate
 from matlab_frontend.errors import MatlabError
+from matlab_frontend.operators import ARITHMETIC, arithmetic
 from matlab_frontend.values.array import (
     Array,
     Cell,
@@ -22,8 +23,8 @@ from matlab_frontend.values.array import (
     count_of,
     shape_of,
 )
-from matlab_frontend.values.make import empty, row, wrap
-from matlab_frontend.values.read import array_of, integer_of, known
+from matlab_frontend.values.make import row, wrap
+from matlab_frontend.values.read import array_of, integer_of, is_text, known
 
 
 def data_of(value: Value) -> Data:
@@ -45,6 +46,8 @@ def size(call: Call, x: Value, *dimensions: Value) -> Value | tuple[Value, ...]:
     """The extents of an array, all or some of them, in one row or one an output."""
     shape = shape_of(x)
     if dimensions:
+        if any(map(is_text, dimensions)):
+            raise MatlabError("MATLAB:size:dimensions", "Dimensions must be positive integers.")
         wanted = [
             dimension_of(call.engine, float(number))
             for dimension in dimensions
@@ -119,6 +122,8 @@ def reshape(call: Call, x: Value, *sizes: Value) -> Value:
     """The same elements in another size; one extent may be [], found from the others."""
     count = count_of(x)
     unknown = [at for at, size in enumerate(sizes) if count_of(size) == 0]
+    if len(unknown) > 1 and len(sizes) > 1:
+        raise MatlabError("MATLAB:getReshapeDims:unknownDim", "Size can only have one unknown.")
     if unknown and len(sizes) > 1:
         extents = [1 if at in unknown else integer_of(call.engine, s) for at, s in enumerate(sizes)]
         rest = math.prod(extents)
@@ -313,25 +318,34 @@ def ind2sub(call: Call, extents: Value, index: Value) -> Value | tuple[Value, ..
 
 
 @builtin("sub2ind")
-def sub2ind(call: Call, extents: Value, *subscripts: Value) -> Value:
+def sub2ind(call: Call, extents: Value, first: Value, *others: Value) -> Value:
     """A linear index from subscripts."""
+    subscripts = (first, *others)
     shape = [int(number) for number in known(call.engine, extents).ravel()]
     made: Data = typed("Data", 1.0)
     step = 1
-    for extent, subscript in zip(shape, subscripts, strict=False):
+    shape = [*shape, *[1] * (len(subscripts) - len(shape))]
+    shape = [*shape[: len(subscripts) - 1], math.prod(shape[len(subscripts) - 1 :])]
+    for extent, subscript in zip(shape, subscripts, strict=True):
         data = call.engine.look(array_of(subscript).data)
         if data.size and (data.min() < 1 or data.max() > extent):
             raise MatlabError("MATLAB:sub2ind:IndexOutOfRange", "Out of range subscript.")
         made = made + (data - 1) * step
         step *= extent
-    return wrap("double", np.asarray(made, float)) if subscripts else empty()
+    return wrap("double", np.asarray(made, float))
 
 
 @builtin("kron")
 def kron(call: Call, x: Value, y: Value) -> Value:
     """Kronecker product."""
-    a, b = Array("double", array_of(x).data), array_of(y)
-    return wrap("double", call.engine.host(np.kron, a.data, b.data))
+    a, b = array_of(x), array_of(y)
+    if max(a.data.ndim, b.data.ndim) > 2:
+        raise MatlabError("MATLAB:kron:TwoDInput", "Inputs must be 2-D.")
+    (m, n), (p, q) = a.data.shape, b.data.shape
+    spread = Array(a.kind, call.engine.reshape(a.data, (m, 1, n, 1)))
+    blocks = Array(b.kind, call.engine.reshape(b.data, (1, p, 1, q)))
+    made = array_of(arithmetic(call.engine, ARITHMETIC[".*"], spread, blocks))
+    return wrap(made.kind, call.engine.reshape(made.data, (m * p, n * q)))
 
 
 @builtin("nnz")

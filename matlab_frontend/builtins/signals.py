@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from matlab_frontend import operators
+from matlab_frontend.builtins.options import word_of
 from matlab_frontend.builtins.registry import Builtin, Call, builtin
 from matlab_frontend.builtins.sizes import dimension_of, first_dimension
 from matlab_frontend.errors import MatlabError
-from matlab_frontend.values.array import Value, count_of, shape_of
-from matlab_frontend.values.kinds import DTYPES
+from matlab_frontend.values.array import Value, count_of, kind_of, shape_of
+from matlab_frontend.values.kinds import DTYPES, kind_of_dtype
 from matlab_frontend.values.make import reverse, wrap
 from matlab_frontend.values.read import array_of, integer_of, is_text, known, text_of
 
@@ -65,29 +66,46 @@ GENERATED = (
 )
 
 
+_SHAPES = ("full", "same", "valid")
+
+
+def _floats(call: Call, *arrays: Value) -> list[np.ndarray]:
+    """Arrays with the axes in MATLAB's order, as floating-point numbers of one precision."""
+    tables = [known(call.engine, x) for x in arrays]
+    double = "single" not in map(kind_of, arrays)
+    real, complex_ = (np.float64, np.complex128) if double else (np.float32, np.complex64)
+    return [t.astype(complex_ if t.dtype.kind == "c" else real) for t in tables]
+
+
 @builtin("conv")
 def conv(call: Call, x: Value, y: Value, shape: Value | None = None) -> Value:
     """Convolution of vectors: the product of polynomials."""
-    a, b = (known(call.engine, part).ravel() for part in (x, y))
-    word = "full" if shape is None else text_of(shape)
+    if any(len(shape_of(part)) > 2 or 1 not in shape_of(part) for part in (x, y)):
+        raise MatlabError("MATLAB:conv:AorBNotVector", "A and B must be vectors.")
+    a, b = (part.ravel(order="F") for part in _floats(call, x, y))
+    word = "full" if shape is None else word_of("conv", shape, _SHAPES)
     made = np.convolve(a, b)
     if word == "same":
         start = b.size // 2
         made = made[start : start + a.size]
     elif word == "valid":
         made = made[b.size - 1 : a.size] if a.size >= b.size else made[:0]
-    rows = shape_of(x)[0] == 1 if word == "same" or a.size >= b.size else shape_of(y)[0] == 1
-    return wrap(
-        "double", made.reshape((-1, 1) if rows else (1, -1)).astype(np.result_type(made, float))
+    rows = shape_of(x)[0] == 1 if word != "full" or a.size > b.size else shape_of(y)[0] == 1
+    return operators.narrow(
+        call.engine, kind_of_dtype(made.dtype), made.reshape((-1, 1) if rows else (1, -1))
     )
 
 
 @builtin("deconv")
 def deconv(call: Call, x: Value, y: Value) -> tuple[Value, ...]:
     """Quotient and remainder of polynomials."""
-    a, b = (known(call.engine, part).ravel().astype(float) for part in (x, y))
+    a, b = (part.ravel() for part in _floats(call, x, y))
+    if not b.size or b[0] == 0:
+        raise MatlabError(
+            "MATLAB:deconv:ZeroCoef1", "First coefficient of the divisor must be non-zero."
+        )
     quotient, rest = np.polydiv(a, b)
-    padded = np.zeros(a.size)
+    padded = np.zeros(a.size, quotient.dtype)
     padded[a.size - rest.size :] = rest
     return wrap("double", quotient.reshape(-1, 1)), wrap("double", padded.reshape(-1, 1))
 
@@ -97,10 +115,15 @@ def conv2(call: Call, x: Value, y: Value, shape: Value | None = None) -> Value:
     """Two-dimensional convolution."""
     from scipy.signal import convolve2d  # noqa: PLC0415  (SciPy loads slowly and few programs need it)
 
-    word = "full" if shape is None else text_of(shape)
-    a, b = (known(call.engine, part).astype(float) for part in (x, y))
-    made = convolve2d(a, b, word)
-    return wrap("double", reverse(made))
+    word = "full" if shape is None else word_of("conv2", shape, _SHAPES)
+    a, b = _floats(call, x, y)
+    made = convolve2d(a, b, "valid" if word == "valid" else "full")
+    if word == "same":  # the middle, or what lies behind it where there are two
+        first = [extent // 2 for extent in b.shape]
+        made = made[first[0] : first[0] + a.shape[0], first[1] : first[1] + a.shape[1]]
+    elif word == "valid" and any(m < n for m, n in zip(a.shape, b.shape, strict=True)):
+        made = made[:0, :0]
+    return operators.narrow(call.engine, kind_of_dtype(made.dtype), reverse(made))
 
 
 @builtin("filter")
@@ -137,25 +160,43 @@ def filter_(call: Call, b: Value, a: Value, x: Value, *rest: Value) -> tuple[Val
 def interp1(call: Call, *arguments: Value) -> Value:
     """Interpolation between samples: linear, nearest, previous, next, spline, pchip."""
     plain = [argument for argument in arguments if not is_text(argument)]
-    words = [text_of(argument) for argument in arguments if is_text(argument)]
+    words = [text_of(argument).lower() for argument in arguments if is_text(argument)]
+    if len(words) > 2 or (len(words) == 2 and words[1] != "extrap") or len(plain) > 4:
+        raise MatlabError("MATLAB:interp1:arguments", "After the points: a method, then 'extrap'.")
     if len(plain) == 2:
-        count = float(count_of(plain[0]))
-        places, heights, wanted = np.arange(1.0, count + 1), known(call.engine, plain[0]), plain[1]
+        heights, wanted = known(call.engine, plain[0]), plain[1]
+        places = np.arange(1.0, (heights.size if 1 in heights.shape else heights.shape[0]) + 1)
     else:
         places, heights, wanted = (
             known(call.engine, plain[0]).ravel(),
             known(call.engine, plain[1]),
             plain[2],
         )
+    if heights.ndim > 2 or (heights.size != places.size and heights.shape[0] != places.size):
+        raise MatlabError("MATLAB:interp1:YInvalidNumRows", "X and V must be of the same length.")
     order = np.argsort(places)
-    places, heights = places[order], heights.ravel()[order]
+    places = places[order]
+    if places.size < 2 or np.any(np.diff(places) == 0):
+        raise MatlabError(
+            "MATLAB:griddedInterpolant:NonUniqueCompVecsPtsErrId",
+            "There must be two sample points at least, all different.",
+        )
+    heights = heights.ravel()[order] if heights.size == places.size else heights[order]
     query = call.engine.look(array_of(wanted).data).astype(float)
     method = next((word for word in words if word != "extrap"), "linear")
     outside = known(call.engine, plain[3]).item() if len(plain) > 3 else np.nan
-    made = _interpolate(places, heights, query, method)
-    if "extrap" not in words and method not in ("spline", "pchip", "cubic"):
-        made = np.where((query < places[0]) | (query > places[-1]), outside, made)
-    return wrap("double", made)
+    keeps = "extrap" in words or (len(plain) < 4 and method in ("spline", "pchip", "cubic"))
+    beyond = (query < places[0]) | (query > places[-1])
+
+    def values(column: np.ndarray) -> np.ndarray:
+        made = _interpolate(places, column, query, method)
+        return made if keeps else np.where(beyond, outside, made)
+
+    if heights.ndim == 1:
+        return wrap("double", values(heights))
+    if query.ndim > 2 or 1 not in query.shape:
+        raise MatlabError("MATLAB:interp1:columns", "Points must be a vector where V is a matrix.")
+    return wrap("double", np.array([values(column).ravel() for column in heights.T]))
 
 
 def _interpolate(
@@ -196,4 +237,9 @@ def spline(call: Call, x: Value, y: Value, query: Value) -> Value:
 def unwrap(call: Call, x: Value) -> Value:
     """Angles without jumps of more than pi."""
     data = call.engine.look(array_of(x).data)
-    return wrap("double", np.unwrap(data, axis=data.ndim - 1 - first_dimension(x)))
+    if data.dtype.kind != "f":
+        raise MatlabError("MATLAB:unwrap:class", "Angles must be real, double or single.")
+    if data.size == 0:
+        return x
+    made = np.unwrap(data, axis=data.ndim - 1 - first_dimension(x))
+    return wrap(kind_of(x), made.astype(data.dtype))

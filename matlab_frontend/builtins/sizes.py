@@ -18,14 +18,15 @@ def split_class(arguments: Sequence[Value], default: str) -> tuple[list[Value], 
         MatlabError: no array has such a class.
 
     """
-    sizes = list(arguments)
+    # 'gpuArray' says where the result lies: the caller sees to it.
+    sizes = [x for x in arguments if not (is_text(x) and text_of(x) == "gpuArray")]
     kind = default
     for at, argument in enumerate(sizes):
         if not is_text(argument):
             continue
         name = text_of(argument)
-        if name == "gpuArray":  # where the result lies: the caller sees to it
-            return split_class([*sizes[:at], *sizes[at + 1 :]], default)
+        if len(sizes) > at + (2 if name == "like" else 1):
+            raise MatlabError("MATLAB:maxrhs", "Nothing may stand after the class.")
         if name == "like" and at + 1 < len(sizes):
             return sizes[:at], kind_of(sizes[at + 1])
         if name not in DTYPES:
@@ -46,6 +47,10 @@ def read_size(engine: Engine, sizes: Sequence[Value]) -> Shape:
     if not sizes:
         return (1, 1)
     if len(sizes) == 1 and count_of(sizes[0]) != 1:
+        if shape_of(sizes[0])[0] != 1 or len(shape_of(sizes[0])) != 2:
+            raise MatlabError(
+                "MATLAB:NonRowInput", "Size vector should be a row vector with real elements."
+            )
         numbers = [float(x.real) for x in known(engine, sizes[0]).ravel()]
         if any(x != int(x) for x in numbers):
             raise MatlabError("MATLAB:NonIntegerInput", "Size inputs must be integers.")

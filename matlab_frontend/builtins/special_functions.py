@@ -37,6 +37,12 @@ def _one(name: str, function: Callable[[Any, np.ndarray], np.ndarray], doc: str)
     return Builtin(name, run, 1, 1, doc)
 
 
+def _gammaln(special: Any, x: np.ndarray) -> np.ndarray:
+    if np.any(x < 0):
+        raise MatlabError("MATLAB:gammaln:Negative", "Input must be nonnegative.")
+    return np.asarray(special.gammaln(x))
+
+
 def _two(
     name: str, function: Callable[[Any, np.ndarray, np.ndarray], np.ndarray], doc: str
 ) -> Builtin:
@@ -83,7 +89,7 @@ def _incomplete_gamma(call: Call, x: Value, a: Value, tail: Value | None = None)
 
 GENERATED = (
     _one("gamma", _gamma, "The gamma function."),
-    _one("gammaln", lambda s, x: s.gammaln(x), "The logarithm of the gamma function."),
+    _one("gammaln", _gammaln, "The logarithm of the gamma function."),
     _one("psi", lambda s, x: s.digamma(x), "The derivative of the logarithm of gamma."),
     _one("erf", lambda s, x: s.erf(x), "The error function."),
     _one("erfc", lambda s, x: s.erfc(x), "One less the error function."),

@@ -113,9 +113,11 @@ def getfield(_: Call, x: Value, name: Value) -> Value:
 
 @builtin("struct2cell")
 def struct2cell(_: Call, x: Value) -> Value:
-    """The values of a struct's fields, as a column of cells."""
-    element = struct_of(x).data.item()
-    return cell(list(element.values()), (len(element), 1))
+    """The values of a struct's fields as a column of cells, one for each element of an array."""
+    held = struct_of(x)
+    values = [element[name] for element in held.data.flat for name in held.fields]
+    size = (len(held.fields), *shape_of(x))
+    return cell(values, (len(held.fields), 1) if count_of(x) == 1 else size)
 
 
 @builtin("cell2struct")

@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from matlab_frontend.builtins.options import word_of
 from matlab_frontend.builtins.registry import Builtin, Call, builtin
-from matlab_frontend.errors import MatlabError
+from matlab_frontend.errors import MatlabError, MatlabSyntaxError
 from matlab_frontend.format_text import unescape
 from matlab_frontend.parser import parse
 from matlab_frontend.source import Source
@@ -21,10 +22,12 @@ from matlab_frontend.values.array import (
     kind_of,
     shape_of,
 )
+from matlab_frontend.values.kinds import NUMERIC_KINDS
 from matlab_frontend.values.make import (
     cell,
     cell_row,
     empty,
+    objects,
     row,
     string,
     strings,
@@ -32,12 +35,14 @@ from matlab_frontend.values.make import (
     text_rows,
     wrap,
 )
-from matlab_frontend.values.read import integer_of, is_text, lines_of, text_of
+from matlab_frontend.values.read import integer_of, is_text, is_true, lines_of, text_of
 
 
 def map_texts(x: Value, change: Callable[[str], str]) -> Value:
     """Change a text, each string of an array, or each text of a cell array."""
     if isinstance(x, Cell):
+        if any(kind_of(item) != "char" for item in x.data.flat):
+            raise MatlabError("MATLAB:cellOfTexts", "Cells must hold character vectors.")
         return cell([map_texts(item, change) for item in x.data.flat], shape_of(x))
     array = as_array(x)
     if array is not None and array.kind == "string":
@@ -49,6 +54,29 @@ def map_texts(x: Value, change: Callable[[str], str]) -> Value:
             else text_rows([change(line) for line in lines_of(x)])
         )
     return x
+
+
+def _trimmed(name: str, change: Callable[[str], str], doc: str) -> Builtin:
+    """Blanks removed; of a matrix of characters the columns at the ends that are all blank."""
+
+    def function(_: Call, x: Value) -> Value:
+        if not isinstance(x, Cell) and kind_of(x) not in ("char", "string"):
+            raise MatlabError(
+                f"MATLAB:{name}:InputClass",
+                "Input should be a string, character array, or a cell array of character arrays.",
+            )
+        if kind_of(x) != "char" or is_text(x):
+            return map_texts(x, change)
+        lines = lines_of(x)
+        width = len(lines[0]) if lines else 0
+        marks = "".join(
+            "x" if any(line[at] not in _BLANKS for line in lines) else " " for at in range(width)
+        )
+        kept = change(marks)
+        first = marks.index("x") if kept[:1] == "x" else 0
+        return text_rows([line[first : first + len(kept)] for line in lines])
+
+    return Builtin(name, function, 1, 1, doc)
 
 
 def _compare(name: str, equal: Callable[[str, str], bool], doc: str) -> Builtin:
@@ -63,7 +91,7 @@ def _compare_starts(name: str, equal: Callable[[str, str], bool], doc: str) -> B
         n = integer_of(call.engine, count)
 
         def starts(a: str, b: str) -> bool:
-            return len(a) >= n and len(b) >= n and equal(a[:n], b[:n])
+            return equal(a[:n], b[:n])
 
         return compare_texts(x, y, starts)
 
@@ -123,7 +151,20 @@ _BLANKS = " \t\n\r\f\v\0"
 def strrep(_: Call, x: Value, old: Value, new: Value) -> Value:
     """Texts with all occurrences of one part replaced."""
     before, after = text_of(old), text_of(new)
-    return map_texts(x, lambda s: s.replace(before, after) if before else s)
+    if not isinstance(x, Cell) and kind_of(x) not in ("char", "string"):
+        raise MatlabError(
+            "MATLAB:strrep:InputClass", "Texts are character vectors, cells of them or strings."
+        )
+    return map_texts(x, lambda s: _replaced(s, before, after) if before else s)
+
+
+def _replaced(shown: str, old: str, new: str) -> str:
+    """Each occurrence replaced, those that overlap too: ``22`` is twice in ``222``."""
+    made, at = [], 0
+    for match in re.finditer(f"(?={re.escape(old)})", shown):
+        made += [shown[at : match.start()], new]
+        at = match.start() + len(old)
+    return "".join([*made, shown[at:]])
 
 
 @builtin("strcat")
@@ -131,24 +172,65 @@ def strcat(_: Call, *parts: Value) -> Value:
     """Texts joined; blanks at the ends of character arrays are dropped."""
     lists = [part for part in parts if _is_list(part)]
     if lists:
-        count = count_of(lists[0])
+        largest = max(lists, key=count_of)
+        count = count_of(largest)
+        if any(count_of(part) not in (1, count) for part in lists):
+            raise MatlabError("MATLAB:strcat:InvalidInputSize", "Inputs must be the same size.")
         columns = [_items(part, count) for part in parts]
+        if any(item is None for items in columns for item in items):
+            raise MatlabError("MATLAB:strcat:InvalidInputType", "Inputs must be texts.")
         joined = ["".join(str(item) for item in items) for items in zip(*columns, strict=True)]
-        if isinstance(lists[0], Cell):
-            return cell([text(item) for item in joined], shape_of(lists[0]))
-        return strings(joined, shape_of(lists[0]))
+        if any(kind_of(part) == "string" for part in parts):
+            return strings(joined, shape_of(largest))
+        return cell([text(item) for item in joined], shape_of(largest))
     if any(kind_of(part) == "string" for part in parts):
         return string("".join(text_of(part) for part in parts))
-    return text("".join(text_of(part).rstrip(" \t\n\0") for part in parts))
+    lines = [[line.rstrip(_BLANKS) for line in lines_of(part)] or [""] for part in parts]
+    count = max(map(len, lines))
+    if any(len(rows) not in (1, count) for rows in lines):
+        raise MatlabError("MATLAB:strcat:NumberOfInputRows", "Inputs must have as many rows.")
+    tall = [rows * count if len(rows) == 1 else rows for rows in lines]
+    joined = ["".join(row) for row in zip(*tall, strict=True)]
+    return text(joined[0]) if count == 1 else text_rows(joined)
+
+
+_WHITE = (" ", "\f", "\n", "\r", "\t", "\v")
 
 
 @builtin("strsplit")
-def strsplit(_: Call, x: Value, delimiters: Value | None = None) -> Value:
-    """The parts of a text between delimiters, as a row of cells."""
-    marks = [" "] if delimiters is None else [unescape(mark) for mark in lines_of(delimiters)]
-    marks.sort(key=len, reverse=True)
-    pattern = "(?:" + "|".join(map(re.escape, marks)) + ")+"
-    return cell_row([text_row(part) for part in re.split(pattern, text_of(x))])
+def strsplit(
+    call: Call, x: Value, delimiters: Value | None = None, *options: Value
+) -> tuple[Value, ...]:
+    """The parts of a text between delimiters as a row, and the delimiters between them."""
+    if delimiters is not None and is_text(delimiters) and len(options) % 2:
+        options, delimiters = (delimiters, *options), None  # options alone
+    collapse, plain = True, True
+    for at in range(0, len(options), 2):
+        word = text_of(options[at]).lower()
+        if word == "collapsedelimiters":
+            collapse = is_true(call.engine, options[at + 1])
+        elif word == "delimitertype":
+            plain = text_of(options[at + 1]).lower() == "simple"
+        else:
+            raise MatlabError("MATLAB:strsplit:InvalidParam", f"Unknown option '{word}'.")
+    marks = list(_WHITE) if delimiters is None else lines_of(delimiters)
+    if plain:
+        marks = [re.escape(unescape(mark)) for mark in marks]
+        marks.sort(key=len, reverse=True)
+    pattern = re.compile(f"(?:{'|'.join(marks)})" + ("+" if collapse else ""))
+    shown = text_of(x)
+    found = [match for match in pattern.finditer(shown) if match.group()]
+    ends = [0, *(match.end() for match in found)]
+    starts = [*(match.start() for match in found), len(shown)]
+    parts = [shown[a:b] for a, b in zip(ends, starts, strict=True)]
+    return _row_like(x, parts), _row_like(x, [match.group() for match in found])
+
+
+def _row_like(x: Value, parts: list[str]) -> Value:
+    """Texts as a row: strings of a string, else cells."""
+    if kind_of(x) == "string":
+        return strings(parts, (1, len(parts)))
+    return cell_row([text_row(part) for part in parts])
 
 
 def text_row(characters: str) -> Array:
@@ -159,7 +241,12 @@ def text_row(characters: str) -> Array:
 @builtin("split")
 def split(_: Call, x: Value, delimiter: Value | None = None) -> Value:
     """The parts of a text between delimiters, as a column."""
-    parts = text_of(x).split() if delimiter is None else text_of(x).split(text_of(delimiter))
+    shown = text_of(x)
+    if delimiter is None:
+        parts = shown.split()
+    else:
+        marks = sorted(map(re.escape, lines_of(delimiter)), key=len, reverse=True)
+        parts = re.split("|".join(marks), shown)
     if kind_of(x) == "string":
         return strings(parts, (len(parts), 1))
     return cell([text(part) for part in parts], (len(parts), 1))
@@ -167,22 +254,60 @@ def split(_: Call, x: Value, delimiter: Value | None = None) -> Value:
 
 @builtin("strjoin")
 def strjoin(_: Call, parts: Value, delimiter: Value | None = None) -> Value:
-    """Texts joined with a delimiter between them."""
-    mark = " " if delimiter is None else unescape(text_of(delimiter))
-    return text(mark.join(lines_of(parts)))
+    """Texts joined with a delimiter between them, or with one of several after each."""
+    items = lines_of(parts)
+    made = string if kind_of(parts) == "string" else text
+    if delimiter is None or is_text(delimiter):
+        return made((" " if delimiter is None else unescape(text_of(delimiter))).join(items))
+    marks = lines_of(delimiter)
+    if len(marks) != len(items) - 1:
+        raise MatlabError(
+            "MATLAB:strjoin:WrongNumberOfDelimiterElements",
+            "There must be one delimiter fewer than texts.",
+        )
+    return made("".join(a + b for a, b in zip(items, [*marks, ""], strict=True)))
 
 
 @builtin("join")
-def join(_: Call, parts: Value, delimiter: Value | None = None) -> Value:
-    """Strings joined with a delimiter between them."""
-    mark = " " if delimiter is None else text_of(delimiter)
-    return string(mark.join(lines_of(parts)))
+def join(call: Call, parts: Value, *options: Value) -> Value:
+    """Texts joined with a delimiter between them, along the last dimension or another."""
+    mark = text_of(options[0]) if options and is_text(options[0]) else " "
+    given = [option for option in options if not is_text(option)]
+    if any(kind_of(option) not in NUMERIC_KINDS for option in given):
+        raise MatlabError("MATLAB:join:delimiter", "Delimiters must be one text here.")
+    shape = shape_of(parts)
+    axis = max((k for k, extent in enumerate(shape) if extent != 1), default=len(shape) - 1)
+    if given:
+        axis = integer_of(call.engine, given[-1]) - 1
+    if is_text(parts) and not isinstance(parts, Cell):
+        return parts
+    if not 0 <= axis < len(shape):
+        return parts
+    lines = np.moveaxis(objects(lines_of(parts), shape).T, axis, -1)
+    made = [mark.join(lines[at]) for at in np.ndindex(lines.shape[:-1])]
+    outer = objects(made, lines.shape[:-1][::-1])  # in the order of ``made``
+    joined = np.expand_dims(outer, axis)
+    items = list(joined.T.flat)
+    if isinstance(parts, Cell):
+        return cell([text(item) for item in items], joined.shape)
+    return strings(items, joined.shape)
 
 
 @builtin("strfind")
-def strfind(_: Call, x: Value, pattern: Value, *_options: Value) -> Value:
+def strfind(
+    call: Call, x: Value, pattern: Value, option: Value | None = None, forced: Value | None = None
+) -> Value:
     """Where a text contains another one, overlaps included; of cells a cell array."""
     wanted = text_of(pattern)
+    if option is not None:
+        word_of("strfind", option, ("forcecelloutput",))
+    if (
+        option is not None
+        and not isinstance(x, Cell)
+        and forced is not None
+        and is_true(call.engine, forced)
+    ):
+        return cell([_find(text_of(x), wanted)], (1, 1))
     if isinstance(x, Cell):
         return cell([_find(text_of(item), wanted) for item in x.data.flat], shape_of(x))
     return _find(text_of(x), wanted)
@@ -201,9 +326,14 @@ def strtok(_: Call, x: Value, delimiters: Value | None = None) -> tuple[Value, .
         pairs = [_first_part(text_of(item), marks) for item in x.data.flat]
         first, rest = ([text(pair[k]) for pair in pairs] for k in (0, 1))
         return cell(first, shape_of(x)), cell(rest, shape_of(x))
-    made = string if kind_of(x) == "string" else text
+    if kind_of(x) == "string":
+        pairs = [_first_part(item, marks) for item in lines_of(x)]
+        shape = shape_of(x)
+        return strings([a for a, _ in pairs], shape), strings([b for _, b in pairs], shape)
+    if not is_text(x):
+        raise MatlabError("MATLAB:strtok:InvalidInput", "A matrix of characters is no text.")
     begin, end = _first_part(text_of(x), marks)
-    return made(begin), made(end)
+    return text(begin), text(end)
 
 
 def _first_part(characters: str, marks: str) -> tuple[str, str]:
@@ -216,7 +346,7 @@ def _search(name: str, holds: Callable[[str, str], bool], doc: str) -> Builtin:
     def function(_: Call, x: Value, pattern: Value, *options: Value) -> Value:
         fold = bool(options) and bool(options[-1])
         wanted = [p.lower() if fold else p for p in lines_of(pattern)]
-        items = lines_of(x)
+        items = lines_of(x) if _is_list(x) else [text_of(x)]
         made = [any(holds(s.lower() if fold else s, p) for p in wanted) for s in items]
         if not _is_list(x):
             return made[0]
@@ -256,7 +386,7 @@ def str2double(_: Call, x: Value) -> Value:
 
 
 _REAL = r"[+-]?\s*(?:(?:\d+\.?\d*|\.\d+)(?:[eEdD][+-]?\d+)?|[Ii]nf|NaN|nan|INF)"
-_COMPLEX = re.compile(rf"({_REAL})?(?:\s*({_REAL}|[+-])\s*\*?\s*[ij])?")
+_COMPLEX = re.compile(rf"({_REAL})?(?:\s*({_REAL}|[+-])\s*\*?\s*[ij])?|([ij])")
 
 
 def _number(shown: str) -> float | complex:
@@ -264,7 +394,9 @@ def _number(shown: str) -> float | complex:
     match = _COMPLEX.fullmatch(plain)
     if not plain or match is None:
         return float("nan")
-    real, imaginary = match.groups()
+    real, imaginary, unit = match.groups()
+    if unit:
+        return 1j
     if imaginary is None:
         return _real(real)
     part = {"+": 1.0, "-": -1.0}.get(imaginary)
@@ -276,10 +408,14 @@ def _real(shown: str) -> float:
 
 
 @builtin("str2num")
-def str2num(call: Call, x: Value) -> Value:
-    """The value of a text that is an expression."""
-    program = parse(Source(f"ans = [{text_of(x)}];", "str2num"))
-    return call.interpreter.run(program, {}).variables["ans"]
+def str2num(call: Call, x: Value) -> tuple[Value, ...]:
+    """The value of a text that is an expression, [] of others; and whether it is one."""
+    shown = text_of(x)
+    try:
+        program = parse(Source(f"ans = [{shown}];", "str2num"))
+        return call.interpreter.run(program, {}).variables["ans"], True
+    except (MatlabError, MatlabSyntaxError):
+        return empty(), False
 
 
 GENERATED = (
@@ -289,8 +425,8 @@ GENERATED = (
     _compare_starts("strncmpi", _same_without_case, "Whether texts begin alike but for case."),
     _mapped("upper", str.upper, "Texts in capitals."),
     _mapped("lower", str.lower, "Texts in small letters."),
-    _mapped("strtrim", lambda s: s.strip(_BLANKS), "Texts without blanks at both ends."),
-    _mapped("deblank", lambda s: s.rstrip(_BLANKS), "Texts without blanks at the end."),
+    _trimmed("strtrim", lambda s: s.strip(_BLANKS), "Texts without blanks at both ends."),
+    _trimmed("deblank", lambda s: s.rstrip(_BLANKS), "Texts without blanks at the end."),
     _mapped("strip", lambda s: s.strip(_BLANKS), "Texts without blanks at both ends."),
     _search("contains", lambda s, p: p in s, "Whether texts contain a part."),
     _search("startsWith", str.startswith, "Whether texts begin with a part."),

@@ -9,7 +9,7 @@ import numpy as np
 from matlab_frontend.builtins.registry import Call, builtin
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.values.array import Array, Value
-from matlab_frontend.values.make import row, text
+from matlab_frontend.values.make import row
 from matlab_frontend.values.read import number_of
 
 
@@ -49,32 +49,13 @@ def clock(_: Call) -> Value:
     return row([*map(float, now[:5]), now.tm_sec + time.time() % 1])
 
 
-@builtin("now")
-def now(_: Call) -> Value:
-    """Days since the year 0."""
-    return time.time() / 86400 + 719529.0
-
-
 @builtin("cputime")
 def cputime(_: Call) -> Value:
     """Seconds of the processor that this process used."""
     return time.process_time()
 
 
-@builtin("date")
-def date(_: Call) -> Value:
-    """Today, as ``01-Jan-2024``."""
-    return text(time.strftime("%d-%b-%Y"))
-
-
 @builtin("pause")
 def pause(call: Call, seconds: Value = 0.0) -> None:
     """Wait; without a number, go on at once, as nobody can press a key."""
     time.sleep(max(number_of(call.engine, seconds), 0.0))
-
-
-@builtin("datestr")
-def datestr(call: Call, when: Value) -> Value:
-    """A date as text, ``01-Jan-2024 12:00:00``."""
-    seconds = (number_of(call.engine, when) - 719529.0) * 86400
-    return text(time.strftime("%d-%b-%Y %H:%M:%S", time.gmtime(seconds)))

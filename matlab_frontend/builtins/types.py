@@ -44,6 +44,10 @@ def _conversion(kind: str) -> Builtin:
             )
         if array.kind == "string":
             return call.interpreter.call_one(text("str2double"), x)
+        if array.data.dtype.kind == "c" and kind in INTEGER_KINDS:
+            raise MatlabError(
+                "MATLAB:complexIntegers", "Complex numbers of integer classes are not supported."
+            )
         return wrap(kind, convert(call.engine, array, kind))
 
     return Builtin(kind, function, 1, 1, f"A value as {kind}.")
@@ -119,8 +123,17 @@ def char(call: Call, *parts: Value) -> Value:
             return Array("char", call.engine.cast(array.data, np.dtype(np.uint16)))
         if array is not None and (array.kind == "char" or count_of(array) == 1):
             return array if array.kind == "char" else text(text_of(array))
-    lines = [line for part in parts for line in lines_of(part)]
-    return text_rows(lines)
+    return text_rows([line for part in parts for line in _rows(call, part)])
+
+
+def _rows(call: Call, part: Value) -> list[str]:
+    """The rows that an argument of ``char`` gives: a blank one where it has no characters."""
+    array = as_array(part)
+    if array is None or array.kind == "string":
+        return lines_of(part)
+    if count_of(array) == 0:
+        return [""]
+    return lines_of(Array("char", call.engine.cast(array.data, np.dtype(np.uint16))))
 
 
 @builtin("string")

@@ -1,8 +1,10 @@
-"""The names that an expression mentions: what an anonymous function captures."""
+"""What an expression mentions: names, which anonymous functions capture, and ``end``."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import fields
+from functools import cache
 from typing import Any
 
 from matlab_frontend import nodes
@@ -10,14 +12,28 @@ from matlab_frontend import nodes
 
 def names_in(expression: nodes.Expression) -> set[str]:
     """Names of variables or functions anywhere in an expression."""
-    found: set[str] = set()
-    left: list[Any] = [expression]
+    return {node.name for node in below(expression) if isinstance(node, nodes.Name)}
+
+
+def mentions_end(expression: nodes.Expression) -> bool:
+    """Whether ``end`` as a value stands anywhere in an expression."""
+    return any(isinstance(node, nodes.End) for node in below(expression))
+
+
+def below(*parts: Any) -> Iterator[nodes.Node]:
+    """The nodes below some nodes, these included."""
+    left: list[Any] = list(parts)
     while left:
         node = left.pop()
-        if isinstance(node, nodes.Name):
-            found.add(node.name)
-        elif isinstance(node, nodes.Node):
-            left += [getattr(node, field.name) for field in fields(node) if field.name != "span"]
-        elif isinstance(node, tuple):
+        if isinstance(node, tuple):
             left += node
-    return found
+        elif isinstance(node, nodes.Node):
+            yield node
+            kind: Any = type(node)
+            left += [getattr(node, name) for name in _parts_of(kind)]
+
+
+@cache  # a memo of what classes declare
+def _parts_of(kind: type[nodes.Node]) -> tuple[str, ...]:
+    """The fields of a class of nodes that may hold others."""
+    return tuple(item.name for item in fields(kind) if item.name != "span")

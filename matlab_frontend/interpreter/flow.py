@@ -1,4 +1,4 @@
-"""How a block ended."""
+"""How a block was left."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from enum import Enum, auto
 
 
 class Flow(Enum):
-    """``NEXT`` goes on with the statement after the block."""
+    """What leaves a block before its last statement."""
 
-    NEXT = auto()
     BREAK = auto()
     CONTINUE = auto()
     RETURN = auto()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,39 +17,74 @@ class Scope:
 
     source: Source
     functions: Mapping[str, nodes.Function]
-    persistent: dict[tuple[str, str], Value] = field(default_factory=dict)
+    persistent: dict[Hashable, Value] = field(default_factory=dict)
     """Persistent variables by function and name: they live as long as the file is loaded."""
+    file: str = ""
+    """The file's name, also where ``source`` is a text that its code evaluates."""
+    imports: list[str] = field(default_factory=list)
+    """Names of packages and of their functions that ``import`` made known."""
+    enclosing: Mapping[str, Frame] = field(default_factory=dict)
+    """For each nested function that can be called the running one that holds it."""
+
+
+_ELSEWHERE: Value = False
+"""Stands where a shared variable has its name but not its value."""
 
 
 class SharedVariables(dict[str, Value]):
-    """The variables of a frame that declared some ``global``: those live in the session."""
+    """The variables of a frame of which some live elsewhere, in one place for all that share them.
 
-    def __init__(self, variables: Mapping[str, Value], session: dict[str, Value]) -> None:
+    Of ``global`` and ``persistent`` ones the name stands here; those that a nested function shares
+    with the function that holds it are there when they are there.
+    """
+
+    def __init__(self, variables: Mapping[str, Value]) -> None:
         super().__init__(variables)
-        self.session = session
-        self.names: set[str] = set()
+        self.places: dict[str, tuple[dict[Any, Value], Hashable]] = {}
 
-    def share(self, name: str, default: Value) -> None:
-        """Declare a global variable."""
-        self.names.add(name)
-        self[name] = self.session.setdefault(name, default)
+    def share(self, name: str, store: dict[Hashable, Value], key: Hashable, default: Value) -> None:
+        """Declare a variable that lives in a store."""
+        self.places[name] = (store, key)
+        store.setdefault(key, default)
+        super().__setitem__(name, _ELSEWHERE)
+
+    def reach(self, name: str, outer: SharedVariables) -> None:
+        """Let a name mean the variable of the function outside."""
+        self.places[name] = (outer, name)
+
+    def __contains__(self, name: object) -> bool:
+        place = self.places.get(name)  # type: ignore[call-overload]  # names are texts
+        return super().__contains__(name) if place is None else place[1] in place[0]
 
     def __getitem__(self, name: str) -> Value:
-        return self.session[name] if name in self.names else super().__getitem__(name)
+        place = self.places.get(name)
+        return super().__getitem__(name) if place is None else place[0][place[1]]
 
     def get(self, name: str, default: Any = None) -> Any:
         """The value of a variable, or what stands for none."""
         return self[name] if name in self else default  # noqa: SIM401  (this is get itself)
 
     def __setitem__(self, name: str, value: Value) -> None:
-        super().__setitem__(name, value)
-        if name in self.names:
-            self.session[name] = value
+        place = self.places.get(name)
+        if place is None:
+            super().__setitem__(name, value)
+        else:
+            place[0][place[1]] = value
+
+    def __iter__(self) -> Iterator[str]:
+        shared = (name for name in self.places if name in self)
+        return iter(dict.fromkeys((*super().__iter__(), *shared)))
 
     def pop(self, name: str, default: Any = None) -> Any:
-        """Forget a variable here; a global one stays for others."""
-        self.names.discard(name)
+        """Forget a variable; a global or persistent one stays for others."""
+        place = self.places.get(name)
+        if place is not None and isinstance(place[0], SharedVariables):
+            return place[0].pop(name, default)
+        self.places.pop(name, None)
         return super().pop(name, default)
+
+    def __delitem__(self, name: str) -> None:
+        self.pop(name)
 
 
 @dataclass(slots=True, eq=False)
@@ -61,13 +96,18 @@ class Frame:
     variables: dict[str, Value] = field(default_factory=dict)
     inputs: int | None = None
     outputs: int | None = None
-    kept: set[str] = field(default_factory=set)
     ends: list[tuple[Value, int, int]] = field(default_factory=list)
     missing: frozenset[str] = frozenset()
     """Inputs that the call left out."""
     span: Span | None = None
     """The expression that runs, for errors."""
-    parent: Frame | None = None
-    body: nodes.Block = ()
-    results: frozenset[str] | None = None
-    """The variables that are read at the end; None for all."""
+    caller: Frame | None = None
+    holds: frozenset[str] = frozenset()
+    """Variables of a function that holds nested ones, which these share."""
+
+    def chain(self) -> Iterator[Frame]:
+        """The call itself, its caller, and so on."""
+        frame: Frame | None = self
+        while frame is not None:
+            yield frame
+            frame = frame.caller

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from matlab_frontend import nodes
-from matlab_frontend.builtins.registry import Builtin, find
+from matlab_frontend.collection import paused_collection
 from matlab_frontend.errors import MatlabError
-from matlab_frontend.interpreter import calls, evaluate
-from matlab_frontend.interpreter.execute import run_block
-from matlab_frontend.interpreter.flow import Flow
+from matlab_frontend.interpreter import calls, evaluate, references
+from matlab_frontend.interpreter.execute import compile_block
 from matlab_frontend.interpreter.frame import Frame, Scope
+from matlab_frontend.interpreter.library import ClassFile, Function, Library, scope_of
 from matlab_frontend.interpreter.liveness import dead_names
 from matlab_frontend.parser import parse
 from matlab_frontend.session import Session
 from matlab_frontend.source import Source
-from matlab_frontend.subscripts import Subscript
-from matlab_frontend.values.array import Array, Value
+from matlab_frontend.values.array import CleanupObject, Value
+from matlab_frontend.values.make import text
 
 if TYPE_CHECKING:
+    from matlab_frontend.interpreter.classes import Class
+    from matlab_frontend.interpreter.evaluate import Arguments, Code, Codes
+    from matlab_frontend.interpreter.execute import Run
     from runmat_jit.core.source import SourceLine
 
 
@@ -33,12 +37,13 @@ class Interpreter:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.engine = session.engine
-        self.loaded: dict[str, tuple[nodes.Function, Scope] | None] = {}
+        self.library = Library(session.path)
         self.base = Scope(Source(""), {})
         self.frame: Frame | None = None
-        self._dead: dict[int, tuple[nodes.Block, Mapping[int, tuple[str, ...]]]] = {}
+        self._bodies: dict[int, tuple[object, Any]] = {}
+        self._classes: dict[str, Class] = {}
         self._lines: dict[tuple[Source, int], SourceLine] = {}
-        self.engine.follow(self.line)
+        self.engine.follow(self.line, self.place)
 
     def run(
         self,
@@ -55,31 +60,68 @@ class Interpreter:
 
         """
         scope = scope_of(program)
-        frame = Frame(scope, variables=variables, body=program.statements, results=results)
-        self.frame = frame
-        if not program.statements and program.functions:
-            calls.call_function(self, program.functions[0], scope, [], 0)
-        else:
-            self.block(program.statements, frame)
+        frame = Frame(scope, variables=variables)
+        outer, self.frame = self.frame, frame
+        try:
+            if not program.statements and program.functions:
+                calls.call_function(self, program.functions[0], scope, [], 0)
+            else:
+                self._compiled(program.statements, scope, results)(frame)
+        finally:
+            self.frame = outer
+            if self.session.has_cleanups:
+                drop_cleanups(frame.variables)
         return frame
 
-    def value(self, node: nodes.Expression, frame: Frame) -> Value:
-        """The one value of an expression."""
-        return evaluate.value(self, node, frame)
+    def compile_value(self, node: nodes.Expression) -> Code:
+        """Compile an expression for its one value."""
+        return evaluate.compile_value(self, node)
 
-    def values(self, node: nodes.Expression, frame: Frame, outputs: int = 1) -> list[Value]:
-        """All values of an expression that may be a call or a comma-separated list."""
-        return evaluate.values(self, node, frame, outputs)
+    def compile_values(self, node: nodes.Expression) -> Codes:
+        """Compile an expression that may be a call or a comma-separated list for all its values."""
+        return evaluate.compile_values(self, node)
 
-    def arguments(
-        self, arguments: Sequence[nodes.Expression], frame: Frame, indexed: Value | None
-    ) -> list[Subscript]:
-        """The values of arguments, lists expanded; ``end`` refers to ``indexed``."""
-        return evaluate.arguments(self, arguments, frame, indexed)
+    def compile_arguments(self, arguments: Sequence[nodes.Expression]) -> Arguments:
+        """Compile arguments; ``end`` refers to the value that they index."""
+        return evaluate.compile_arguments(self, arguments)
 
-    def block(self, block: nodes.Block, frame: Frame) -> Flow:
-        """Run statements."""
-        return run_block(self, block, frame)
+    def values_of(self, node: nodes.Expression) -> Codes:
+        """The compiled body of an anonymous function."""
+        known = self._bodies.get(id(node))
+        if known is None:
+            known = self._bodies[id(node)] = (node, self.compile_values(node))
+        return known[1]
+
+    def body_of(self, function: nodes.Function, scope: Scope) -> Run:
+        """The compiled statements of a function."""
+        known = self._bodies.get(id(function))
+        if known is None:
+            shared = function.nested or function.name in scope.enclosing
+            results = None if shared else frozenset(function.outputs)
+            code = self._compiled(function.body, scope, results)
+            known = self._bodies[id(function)] = (function, code)
+        return known[1]
+
+    def script_of(self, program: nodes.Program) -> Run:
+        """The compiled statements of a script, which others read variables of."""
+        known = self._bodies.get(id(program))
+        if known is None:
+            with paused_collection():
+                code = compile_block(self, program.statements, {})
+            known = self._bodies[id(program)] = (program, code)
+        return known[1]
+
+    def _compiled(self, block: nodes.Block, scope: Scope, results: frozenset[str] | None) -> Run:
+        """The compiled statements of a function or a program, which is read for some results."""
+        try:
+            with paused_collection():
+                dead = dead_names(
+                    block, results, lambda names: self.library.reads_callers(names, scope)
+                )
+                return compile_block(self, block, dead)
+        except RecursionError as error:
+            message = "The program is nested too deeply."
+            raise MatlabError("MATLAB:recursionLimit", message) from error
 
     def call(self, function: Value, arguments: Sequence[Value], outputs: int = 1) -> list[Value]:
         """Call a function handle, or a function by its name as text."""
@@ -97,25 +139,39 @@ class Interpreter:
             raise MatlabError("MATLAB:maxlhs", "One or more output arguments not assigned.")
         return made[0]
 
-    def find_function(
-        self, name: str, scope: Scope
-    ) -> Builtin | tuple[nodes.Function, Scope] | None:
-        """A function by name: of the same file, of a file beside it, or a builtin."""
-        local = scope.functions.get(name)
-        if local is not None:
-            return local, scope
-        return self.load(name) or find(name)
+    def is_a(self, value: Value, kind: str) -> bool:
+        """Whether a value is of a class, or of one of its kinds: ``numeric``, ``float``."""
+        return bool(self.call_one(text("isa"), value, text(kind)))
 
-    def load(self, name: str) -> tuple[nodes.Function, Scope] | None:
-        """The function that a file of its name defines."""
-        if name not in self.loaded:
-            self.loaded[name] = None
-            for folder in self.session.folders:
-                path = folder / f"{name}.m"
-                if path.is_file():
-                    self.loaded[name] = _read_function(path)
-                    break
-        return self.loaded[name]
+    def find_function(self, name: str, scope: Scope) -> Function | None:
+        """A function by name, as the code of a file sees it."""
+        found = self.library.find(name, scope)
+        if found is None and "." in name:  # a static method
+            class_name, _, method_name = name.rpartition(".")
+            file = self.library.find(class_name, scope)
+            if isinstance(file, ClassFile):
+                method = self.class_of(file).methods.get(method_name)
+                if method is not None and method.is_static:
+                    return method.function, method.owner.scope
+        return found
+
+    def is_class(self, found: Function | None) -> bool:
+        """Whether calling what was found makes an object."""
+        return isinstance(found, ClassFile)
+
+    def class_of(self, file: ClassFile) -> Class:
+        """The class that a file defines."""
+        known = self._bodies.get(id(file))
+        if known is None:
+            from matlab_frontend.interpreter.classes import class_of  # noqa: PLC0415  (few programs)
+
+            known = self._bodies[id(file)] = (file, class_of(self, file))
+            self._classes[file.scope.file] = known[1]
+        return known[1]
+
+    def class_at(self, file: str) -> Class | None:
+        """The class of the code of a file."""
+        return self._classes.get(file)
 
     def line(self) -> SourceLine | None:
         """The line that runs."""
@@ -132,22 +188,28 @@ class Interpreter:
             self._lines[source, start] = known
         return known
 
-    def forget(self, statement: nodes.Statement, frame: Frame) -> None:
-        """Drop what is not computed yet and what nothing reads after a statement."""
-        held = self._dead.get(id(frame.body))
-        if held is None:
-            held = self._dead[id(frame.body)] = (
-                frame.body,
-                dead_names(frame.body, frame.results),
-            )
-        for name in held[1].get(id(statement), ()):
-            value = frame.variables.get(name)
-            if isinstance(value, Array) and self.engine.is_pending(value.data):
-                del frame.variables[name]
+    def place(self) -> Hashable:
+        """The expression that runs."""
+        frame = self.frame
+        return None if frame is None else (frame.scope.source, frame.span)
+
+    def locate(self, error: MatlabError, frame: Frame) -> None:
+        """Note that an error came from where a call stands."""
+        calls.locate(error, frame)
+
+    def stack_of(self, frame: Frame) -> Value:
+        """The calls that led to one, as a column of structs."""
+        return references.stack_value(calls.stack_of(frame))
+
+    def run_file(self, path: Path, frame: Frame) -> None:
+        """Run a script among the variables of a frame, or call a function without arguments."""
+        calls.call_found(self, self.library.read(path), (), 0, frame)
 
     def run_text(self, text: str, frame: Frame) -> None:
         """Run the statements of a text in a frame, as ``eval`` does."""
-        self._within(text, frame, lambda program: self.block(program.statements, frame))
+        self._within(
+            text, frame, lambda program: compile_block(self, program.statements, {})(frame)
+        )
 
     def evaluate_text(self, text: str, frame: Frame, outputs: int) -> list[Value]:
         """The values of a text that is an expression.
@@ -161,28 +223,24 @@ class Interpreter:
             statements = program.statements
             if len(statements) != 1 or not isinstance(statements[0], nodes.ExpressionStatement):
                 raise MatlabError("MATLAB:m_invalid_lhs_of_assignment", "This is no expression.")
-            return self.values(statements[0].expression, frame, outputs)
+            return self.compile_values(statements[0].expression)(frame, outputs)
 
         return self._within(text, frame, run)
 
     def _within(self, text: str, frame: Frame, run: Callable[[nodes.Program], Made]) -> Made:
         """Parse a text and run it in a frame that shows its lines meanwhile."""
         program = parse(Source(text, "eval"), variables=frame.variables)
-        inner = Scope(program.source, frame.scope.functions, frame.scope.persistent)
-        outer, frame.scope = frame.scope, inner
+        outer = frame.scope
+        frame.scope = replace(outer, source=program.source)
+        running, self.frame = self.frame, frame
         try:
             return run(program)
         finally:
-            frame.scope = outer
+            frame.scope, self.frame = outer, running
 
 
-def scope_of(program: nodes.Program) -> Scope:
-    """What the code of a program sees."""
-    return Scope(program.source, {function.name: function for function in program.functions})
-
-
-def _read_function(path: Path) -> tuple[nodes.Function, Scope] | None:
-    program = parse(Source.from_file(path))
-    if program.statements or not program.functions:
-        return None
-    return program.functions[0], scope_of(program)
+def drop_cleanups(variables: dict[str, Value]) -> None:
+    """Forget the ``onCleanup`` objects of a program that ends, so that they run."""
+    for name in list(variables):
+        if isinstance(variables[name], CleanupObject):
+            variables.pop(name)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from matlab_frontend.nodes.expressions import Expression
 from matlab_frontend.nodes.node import Node
 from matlab_frontend.nodes.statements import Block
 from matlab_frontend.source import Source
+
+if TYPE_CHECKING:
+    from matlab_frontend.nodes.classes import ClassDefinition
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +53,12 @@ class Function(Node):
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A file: a script has statements; a function file none, and its first function is its own."""
+    """A file: a script has statements; a function file none, and its first function is its own.
+
+    A file of a class has its definition, and functions that its methods may call.
+    """
 
     source: Source = field(compare=False, repr=False)
     statements: Block
     functions: tuple[Function, ...]
+    definition: ClassDefinition | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from matlab_frontend.collection import paused_collection
 from matlab_frontend.nodes import Program
 from matlab_frontend.parser.cursor import Cursor
 from matlab_frontend.parser.functions import program
@@ -29,4 +30,5 @@ def parse(source: Source, *, variables: Iterable[str] = (), octave: bool = False
             block is reported where it opens.
 
     """
-    return program(Cursor(source, variables, octave=octave))
+    with paused_collection():
+        return program(Cursor(source, variables, octave=octave))

@@ -33,11 +33,12 @@ def arguments_block(cursor: Cursor) -> ArgumentsBlock:
         if cursor.token.kind != NAME:
             message = "the 'arguments' block is not closed: expected a declaration or 'end'"
             cursor.fail(message, Span(start, start + len("arguments")))
-        declarations.append(_declaration(cursor))
+        declarations.append(declaration(cursor))
     return ArgumentsBlock(Span(start, cursor.advance().end), attributes, tuple(declarations))
 
 
-def _declaration(cursor: Cursor) -> ArgumentDeclaration:
+def declaration(cursor: Cursor) -> ArgumentDeclaration:
+    """Read ``name (dimensions) class {validators} = default``."""
     start = cursor.token.start
     name = _dotted_name(cursor)
     dimensions: tuple[Expression, ...] = ()

@@ -152,10 +152,25 @@ def _indexed(cursor: Cursor, target: Expression) -> Expression:
             target = CellIndex(Span(start, cursor.last_end), target, found)
         elif kind == ".":
             target = _field(cursor, target)
-        elif kind == "@" and cursor.token.start == cursor.last_end:
-            cursor.fail("calls of a superclass's method ('name@class') are not supported yet")
+        elif kind == "@" and cursor.token.start == cursor.last_end and isinstance(target, Name):
+            target = _of_superclass(cursor, target)
         else:
             return target
+
+
+def _of_superclass(cursor: Cursor, name: Name) -> Name:
+    """``name@superclass``, which is called as a function of that name."""
+    cursor.advance()
+    parent = _dotted(cursor, "of a superclass after '@'")
+    return Name(Span(name.span.start, cursor.last_end), f"{name.name}@{parent}")
+
+
+def _dotted(cursor: Cursor, purpose: str) -> str:
+    name = cursor.expect(NAME, purpose).text
+    while cursor.token.kind == ".":
+        cursor.advance()
+        name += "." + cursor.expect(NAME, "of what is in a package").text
+    return name
 
 
 def _field(cursor: Cursor, target: Expression) -> Field | DynamicField:
@@ -235,10 +250,7 @@ def _handle(cursor: Cursor) -> FunctionHandle | AnonymousFunction:
         names = parameters(cursor)
         body = expression(cursor)
         return AnonymousFunction(Span(at.start, cursor.last_end), names, body)
-    name = cursor.expect(NAME, "of a function, or '(', after '@'").text
-    while cursor.token.kind == ".":
-        cursor.advance()
-        name += "." + cursor.expect(NAME, "of a function in a package").text
+    name = _dotted(cursor, "of a function, or '(', after '@'")
     return FunctionHandle(Span(at.start, cursor.last_end), name)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from matlab_frontend.nodes import ArgumentsBlock, Function, Program, Statement
@@ -49,6 +50,12 @@ def program(cursor: Cursor) -> Program:
     functions: list[Function] = []
     pending: list[_OpenFunction] = []
     any_closed = False
+    definition = None
+    if _CLASS.match(cursor.source.text, cursor.skip_to_statement()):
+        from matlab_frontend.parser.classes import class_definition  # noqa: PLC0415  (few programs)
+
+        cursor.read_statement(cursor.skip_to_statement())
+        definition = class_definition(cursor, closed_function)
     while True:
         if pending and _read_arguments(cursor, pending[-1]):
             continue
@@ -74,10 +81,32 @@ def program(cursor: Cursor) -> Program:
         cursor.fail(message, opening.span)
     ends = [function.opening.start for function in pending[1:]] + [cursor.last_end]
     functions += [function.close(end) for function, end in zip(pending, ends, strict=False)]
-    return Program(cursor.source, tuple(statements), tuple(functions))
+    return Program(cursor.source, tuple(statements), tuple(functions), definition)
 
 
-def _open_function(cursor: Cursor) -> _OpenFunction:
+_CLASS = re.compile(r"classdef\b")
+
+
+def closed_function(cursor: Cursor) -> Function:
+    """A method: a function that ends with ``end``, as those nested in it do."""
+    made = _open_function(cursor, of_class=True)
+    while True:
+        if _read_arguments(cursor, made):
+            continue
+        statement = next_statement(cursor)
+        kind = cursor.token.kind
+        if statement is not None:
+            made.body.append(statement)
+        elif kind == "function":
+            made.nested.append(closed_function(cursor))
+        elif kind == "end":
+            cursor.variables = made.outer_variables
+            return made.close(cursor.advance().end)
+        else:
+            cursor.fail("the method is not closed by 'end'", made.opening.span)
+
+
+def _open_function(cursor: Cursor, *, of_class: bool = False) -> _OpenFunction:
     """``function name``, ``function y = name(x)``, ``function [y, z] = name(x)``."""
     opening = cursor.advance()
     given: tuple[str, ...] = ()
@@ -93,7 +122,10 @@ def _open_function(cursor: Cursor) -> _OpenFunction:
             given = (name,)
             name = cursor.expect(NAME, "of the function").text
     if cursor.token.kind == ".":
-        cursor.fail("functions of a property ('get.name', 'set.name') are not supported yet")
+        if not of_class:
+            cursor.fail("functions of a property ('get.name', 'set.name') belong to a class")
+        cursor.advance()
+        name += "." + cursor.expect(NAME, "of a property").text
     if cursor.token.kind == "(":
         taken = parameters(cursor)
     outer = cursor.variables

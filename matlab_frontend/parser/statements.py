@@ -192,8 +192,9 @@ def _fail_unclosed(cursor: Cursor, opening: Token) -> NoReturn:
 
 
 def _fail_unsupported(cursor: Cursor) -> NoReturn:
-    kinds = {"classdef": "class definitions", "spmd": "blocks of parallel workers"}
-    cursor.fail(f"{kinds[cursor.token.kind]} ('{cursor.token.text}') are not supported yet")
+    if cursor.token.kind == "classdef":
+        cursor.fail("a class ('classdef') is defined at the start of a file of its own")
+    cursor.fail("blocks of parallel workers ('spmd') are not supported yet")
 
 
 _STATEMENTS: dict[str, Callable[[Cursor], Statement]] = {

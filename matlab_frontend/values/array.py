@@ -10,13 +10,13 @@ free. A real double scalar whose value is known is a Python ``float``, a logical
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from matlab_frontend.errors import MatlabError
+from matlab_frontend.errors import MatlabError, Place
 
 Data: TypeAlias = Any
 """An array of an engine: has ``dtype`` and ``shape``, axes in reverse."""
@@ -76,10 +76,28 @@ class AnonymousHandle:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ErrorObject:
-    """An ``MException``."""
+    """An ``MException``; ``notes`` are what a report of it says of its place."""
 
     identifier: str
     message: str
+    stack: tuple[Place, ...] = ()
+    causes: tuple[ErrorObject, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class CleanupObject:
+    """An ``onCleanup``: runs its task when nothing holds it any more, once."""
+
+    __slots__ = ("run", "task")
+
+    def __init__(self, task: Value, run: Callable[[Value], None]) -> None:
+        self.task = task
+        self.run: Callable[[Value], None] | None = run
+
+    def __del__(self) -> None:
+        run, self.run = self.run, None
+        if run is not None:
+            run(self.task)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,6 +139,92 @@ class ParserObject:
     using_defaults: tuple[str, ...] = ()
 
 
+class Extension:
+    """A value of a class with indexing, operators, functions and a display of its own.
+
+    What a class does not define is an error that names it. ``assign`` stores in ordinary arrays:
+    it gives a value with another one at subscripts.
+    """
+
+    __slots__ = ()
+    kind: str
+    """MATLAB's class."""
+    spaced = True
+    """Whether a display leaves a blank after the sign of the name."""
+
+    @property
+    def shape(self) -> Shape:
+        """MATLAB's ``size``."""
+        return (1, 1)
+
+    def index(self, engine: Any, subscripts: list[Any]) -> Value:
+        """``value(subscripts)``."""
+        raise self.refusal("Indexing with parentheses '()'")
+
+    def contents(self, engine: Any, subscripts: list[Any]) -> list[Value]:
+        """``value{subscripts}``."""
+        raise self.refusal("Brace indexing")
+
+    def field(self, engine: Any, name: str) -> Value:
+        """``value.name``."""
+        raise MatlabError(
+            "MATLAB:noSuchMethodOrField",
+            f"Unrecognized method, property, or field '{name}' for class '{self.kind}'.",
+        )
+
+    def put(self, engine: Any, subscripts: list[Any], value: Value, assign: Assign) -> Value:
+        """The value after ``value(subscripts) = ...``."""
+        raise self.refusal("Assignment with parentheses '()'")
+
+    def put_contents(
+        self, engine: Any, subscripts: list[Any], value: Value, assign: Assign
+    ) -> Value:
+        """The value after ``value{subscripts} = ...``."""
+        raise self.refusal("Brace assignment")
+
+    def put_field(self, engine: Any, name: str, value: Value) -> Value:
+        """The value after ``value.name = ...``."""
+        raise self.refusal(f"Assignment to '{name}'")
+
+    def without(self, engine: Any, subscripts: list[Any], delete: Delete) -> Value:
+        """The value after ``value(subscripts) = []``; ``delete`` does so to an array."""
+        raise self.refusal("Deletion of elements")
+
+    def overload(self, name: str) -> Callable[..., Any] | None:
+        """What a function does with values of this class; None where it does nothing special."""
+        return None
+
+    def operate(
+        self, operator: str, function: Callable[..., Value], engine: Any, operands: list[Value]
+    ) -> Value:
+        """An operator on values of which one is of this class; ``function`` is that of arrays."""
+        raise self.refusal(f"Operator '{operator}'")
+
+    def join(self, engine: Any, values: list[Value], axis: int, join: Join) -> Value:
+        """Values side by side (axis 1) or below one another (axis 0)."""
+        raise self.refusal("Concatenation")
+
+    def refusal(self, what: str) -> MatlabError:
+        """The error of what this class does not define."""
+        message = f"{what} is not supported for values of class '{self.kind}'."
+        return MatlabError("MATLAB:UndefinedFunction", message)
+
+    def show(self, engine: Any) -> tuple[str, tuple[str, ...]]:
+        """The header of a display and its lines."""
+        return self.kind, ()
+
+    def brief(self) -> str:
+        """What a struct or a cell array shows of it; where nothing, its size and class."""
+        return ""
+
+    def to_python(self) -> Any:
+        """The value outside of programs."""
+        return self
+
+
+Assign: TypeAlias = "Callable[[list[Any], Value, Value], Value]"
+Delete: TypeAlias = "Callable[[list[Any], Value], Value]"
+Join: TypeAlias = "Callable[[list[Value]], Value]"
 Value: TypeAlias = (
     float
     | bool
@@ -129,12 +233,15 @@ Value: TypeAlias = (
     | Struct
     | NamedHandle
     | AnonymousHandle
+    | CleanupObject
     | ErrorObject
     | MapObject
     | ParserObject
+    | Extension
 )
+Object: TypeAlias = CleanupObject | ErrorObject | MapObject | ParserObject
 HANDLES = (NamedHandle, AnonymousHandle)
-OBJECTS = (ErrorObject, MapObject, ParserObject)
+OBJECTS = (CleanupObject, ErrorObject, MapObject, ParserObject)
 """Values of classes: shown by a headline, and without elements of their own."""
 
 
@@ -144,7 +251,7 @@ def shape_of(value: Value) -> Shape:
         return tuple(value.data.shape[::-1])
     if isinstance(value, MapObject):
         return (len(value.items), 1)
-    return (1, 1)
+    return value.shape if isinstance(value, Extension) else (1, 1)
 
 
 def count_of(value: Value) -> int:
@@ -158,6 +265,8 @@ def count_of(value: Value) -> int:
 def kind_of(value: Value) -> str:
     """MATLAB's ``class`` of a value."""
     if isinstance(value, Array):
+        return value.kind
+    if isinstance(value, Extension):
         return value.kind
     return _KINDS[type(value)]
 
@@ -180,6 +289,7 @@ _KINDS = {
     Struct: "struct",
     NamedHandle: "function_handle",
     AnonymousHandle: "function_handle",
+    CleanupObject: "onCleanup",
     ErrorObject: "MException",
     MapObject: "containers.Map",
     ParserObject: "inputParser",

@@ -55,16 +55,21 @@ def strings(texts: Sequence[str], shape: Shape) -> Array:
     return Array("string", objects(texts, shape))
 
 
-def row(numbers: Iterable[float]) -> Value:
-    """A row of doubles."""
-    data = np.array(list(numbers), float)
+def row(numbers: Iterable[complex]) -> Value:
+    """A row of doubles, or of complex ones."""
+    data = _doubles(numbers)
     return wrap("double", data.reshape(data.size, 1))
 
 
-def column(numbers: Iterable[float]) -> Value:
-    """A column of doubles."""
-    data = np.array(list(numbers), float)
+def column(numbers: Iterable[complex]) -> Value:
+    """A column of doubles, or of complex ones."""
+    data = _doubles(numbers)
     return wrap("double", data.reshape(1, data.size))
+
+
+def _doubles(numbers: Iterable[complex]) -> np.ndarray:
+    data = np.array(list(numbers))
+    return data if data.dtype == np.complex128 else data.astype(float)
 
 
 def empty(rows: int = 0, columns: int = 0) -> Array:

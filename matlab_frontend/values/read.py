@@ -100,6 +100,8 @@ def text_of(value: Value, what: str = "Argument") -> str:
         raise MatlabError("MATLAB:invalidType", f"{what} must be a character vector or string.")
     if value.kind == "string":
         return str(value.data.flat[0])
+    if value.data.ndim != 2 or value.data.shape[1] > 1:
+        raise MatlabError("MATLAB:invalidType", f"{what} must be one row of characters.")
     return decode(np.asarray(value.data).ravel())
 
 

@@ -22,6 +22,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from runmat_jit.capture import callables
 from runmat_jit.capture.tape import call_forms
+from runmat_jit.capture.tape.edits import edits_of
 from runmat_jit.capture.tape.pytree import Structure, take_apart, write_back
 from runmat_jit.capture.tape.values import DEPTH_LIMIT, is_traceable
 from runmat_jit.core.config import DEVICES
@@ -471,8 +472,10 @@ class Boundary:
         for original, copy, structure, before in self._copies.values():
             apart = take_apart(copy)
             assert apart is not None, "copies are containers"
-            if apart[0] != structure or not same(apart[1], before):
-                write_back(original, apart[0]([self.lift(child) for child in apart[1]]))
+            edits = edits_of((structure, before), apart)
+            if edits is not None:
+                values = [before[n] for n in edits.olds] + [apart[1][n] for n in edits.news]
+                edits.apply(original, list(map(self.lift, values)))
         for lent, array in list(self._arrays.values()):
             if lent.shape != array.shape or lent.strides != array.strides:
                 array._follow(lent)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import fnmatch
 import os
 import sys
-import sysconfig
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -126,8 +125,8 @@ FUNCTIONS: Final[tuple[Names, ...]] = (
     Names("numpy", "asarray asanyarray ascontiguousarray require", _VIEW),
     Names("numpy", "copyto fill_diagonal", Callee("numpy", writes=0, cannot_raise=True)),
     Names("numpy", "put place putmask put_along_axis", Callee("numpy", writes=0)),
-    Names("numpy", "shape ndim size", Callee("fact", pure=True)),
-    Names("numpy", "iscomplexobj isrealobj issubdtype", Callee("of dtypes", pure=True)),
+    Names("numpy", "shape ndim size isscalar iscomplexobj isrealobj", Callee("fact", pure=True)),
+    Names("numpy", "issubdtype", Callee("of dtypes", pure=True)),
     Names("numpy", "broadcast_shapes promote_types", Callee("of dtypes", pure=True)),
     Names("numpy", "result_type", Callee("of weak dtypes", pure=True)),
     Names("numpy", "array2string array_repr array_str", Callee("text of arrays")),
@@ -136,7 +135,8 @@ FUNCTIONS: Final[tuple[Names, ...]] = (
     Names("numpy", "bool_ int8 int16 int32 int64 longlong float16 float32 float64", _NUMPY),
     Names("numpy", "uint8 uint16 uint32 uint64 ulonglong complex64 complex128", _NUMPY),
     Names("numpy", "longdouble clongdouble bytes_ str_ void datetime64 timedelta64", _NUMPY),
-    Names("numpy", "errstate dtype finfo iinfo isscalar", _RUN),
+    Names("numpy", "errstate", _RUN),
+    Names("numpy", "dtype finfo iinfo", Callee("of a class")),
     Names("numpy", "save savez savez_compressed savetxt load loadtxt genfromtxt", EFFECT),
     Names("numpy", "fromfile fromregex fromiter frombuffer from_dlpack asmatrix bmat", EFFECT),
     Names("numpy", "seterr geterr seterrcall geterrcall setbufsize getbufsize", EFFECT),
@@ -269,7 +269,8 @@ LIBRARIES: Final[tuple[Names, ...]] = (
 
 # -- looking a callable up -------------------------------------------------------------------------
 _INSTALLED: Final = (
-    *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+    os.path.dirname(os.__file__),  # noqa: PTH120  (as text, like what it is compared with)
+    *(path for path in sys.path if path.endswith(("site-packages", "dist-packages"))),
     f"{Path(__file__).parents[1]}{os.sep}",  # ourselves, also where a checkout is imported
     "<frozen",
 )

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from runmat_jit.capture.array import Boundary
 from runmat_jit.capture.record.batch_cache import BatchCache
+from runmat_jit.capture.record.eager_hooks import Eager
+from runmat_jit.capture.record.eager_kernels import EagerKernels
 from runmat_jit.capture.record.inline_cache import InlineCache
 from runmat_jit.capture.record.tracer import Tracer
 from runmat_jit.capture.source.convert import Rewriter
@@ -22,6 +26,16 @@ class Active(threading.local):
     tracer: Tracer | None = None
     boundary: Boundary | None = None
     """Of the call with arrays of ours that runs on this thread."""
+
+    @contextmanager
+    def interrupted(self) -> Iterator[None]:
+        """Within the block, which a signal handler runs, nothing is being recorded."""
+        around = self.tracer, self.boundary
+        self.tracer = self.boundary = None
+        try:
+            yield
+        finally:
+            self.tracer, self.boundary = around
 
     def lend(self, value: Any) -> Any:
         """Stand-in, in the call that runs, for a value that it read from outside."""
@@ -40,3 +54,4 @@ class Capturer:
         self.room = room
         self.lines, self.inline_cache = Lines(), InlineCache()
         self.batch_cache = BatchCache(checked)
+        self.eager = Eager(EagerKernels(executor, states, self.lines), self.rewriter)

@@ -2,44 +2,77 @@
 
 from __future__ import annotations
 
-import logging
 import types
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from runmat_jit.capture.array import Boundary
 from runmat_jit.capture.capturer import Capturer
 from runmat_jit.capture.record.calls import call as captured_call
+from runmat_jit.capture.record.eager_hooks import EagerFunction
 from runmat_jit.capture.record.fullgraph import not_whole
 from runmat_jit.capture.record.hooks import Hooks
 from runmat_jit.capture.record.protocols_alone import is_followed
 from runmat_jit.capture.record.record_call import record
 from runmat_jit.capture.record.records import Counts, Record, reasons_of, require_whole
 from runmat_jit.capture.record.tracer import Tracer
-from runmat_jit.capture.replay.bailout import Bailout, Kind
+from runmat_jit.capture.replay.bailout import EVERY, Bailout, Kind, Tally, size_of
+from runmat_jit.capture.replay.gatekeeper import Gatekeeper
 from runmat_jit.capture.replay.key import (
+    Given,
     HoldsArrays,
     Key,
     call_key,
     refusal_of,
 )
-from runmat_jit.capture.replay.tree import Departure, Fork, Segment, copied, prune, replay, split
+from runmat_jit.capture.replay.tree import (
+    Departure,
+    Fork,
+    Middle,
+    Segment,
+    copied,
+    prune,
+    replay,
+    split,
+)
 from runmat_jit.capture.replay.unspecialized import UnspecializedScalars
 from runmat_jit.capture.shapes.families import Families, Family, Intent, Site, Symbols
-from runmat_jit.capture.shapes.paths import path_of, programs_of
+from runmat_jit.capture.shapes.paths import Path, path_of, programs_of
 from runmat_jit.capture.source.rewrite import Refused, bind
+from runmat_jit.capture.tape.lines import hide_our_frames, is_boundary
+from runmat_jit.core.epoch import exception
 from runmat_jit.core.frames import uncounted
+from runmat_jit.core.gates import Gate
 from runmat_jit.core.locks import new_lock
+from runmat_jit.core.log import LOG
 from runmat_jit.core.reasons import Reason
+from runmat_jit.core.signal_handlers import called_by_handler, raised_by_handler
+from runmat_jit.core.slotted import slotted
 from runmat_jit.core.source import SourceLine
 
-LOG = logging.getLogger("runmat_jit")
 HOT_CALLS = 100
 """Calls after which a function that never got faster is worth a line in the log."""
 KEY_LIMIT = 256
 MISSES_LIMIT = 32
 """Calls in a row that no replay finishes, after which Python drives all of them."""
+
+
+@slotted
+class Recorded:
+    """One call that is recorded: the kind of its arguments before it, and how it has ended.
+
+    ``size``: elements of the largest array among them; ``repeats``: a replay may repeat it;
+    ``alone``: no arrays of ours are concerned.
+    """
+
+    kind: Kind
+    size: int
+    repeats: bool = False
+    raised: bool = False
+    alone: bool = False
 
 
 class CapturedFunction:
@@ -52,6 +85,7 @@ class CapturedFunction:
         carried: str | None,
         *,
         whole: bool = False,
+        install: Callable[[Gate | None], None] = lambda _gate: None,
     ) -> None:
         self.fn, self.capturer, self.whole = fn, capturer, whole
         self.code = fn.__code__  # which may be replaced
@@ -65,7 +99,9 @@ class CapturedFunction:
         self.last_failed = ""
         self.carried = carried
         self.reads_arrays = False  # of ours, from outside: calls have a boundary
+        self._eager: EagerFunction | None = None
         self._lock = new_lock()
+        self.gatekeeper = Gatekeeper(fn, capturer.executor.gates, install)
 
     # -- one call ----------------------------------------------------------------------------------
     @uncounted
@@ -83,6 +119,9 @@ class CapturedFunction:
         capturer = self.capturer
         tracer = capturer.active.tracer
         if tracer is not None and not tracer.passive:
+            if called_by_handler(is_boundary):
+                with capturer.active.interrupted():
+                    return self.call(args, kwargs, boundary)
             hooks = Hooks(tracer, capturer.rewriter, self.fn)
             return captured_call(hooks, self.fn, args, kwargs)
         if self.fn.__code__ is not self.code:
@@ -92,7 +131,7 @@ class CapturedFunction:
             return self.call_with_arrays(args, kwargs)
         token = state.warn if boundary is None else (state.warn, "resident")
         try:
-            key, slots = call_key(token, args, kwargs)
+            key, slots, contents = call_key(token, args, kwargs)
         except HoldsArrays:
             return self.call_with_arrays(args, kwargs)
         try:
@@ -100,39 +139,120 @@ class CapturedFunction:
         except TypeError as reason:
             detail = f"an argument has no hash: {reason}"
             return self.run_plain(args, kwargs, Reason("unhashable-argument", detail), boundary)
-        departure, site, leaves = None, None, len(slots)
+        departure, leaves = None, len(slots)
         known = self.families.of(key) if found is None else found
         if known is not None and known.root.outcomes and not state.immediate:
             self.calls += 1
             departure, result = replay(known.root, slots, self.calls)
             if departure is None:
-                self.count_replayed(known, args, kwargs, boundary)
+                gains = self.count_replayed(known, args, kwargs, boundary)
+                if gains and boundary is None:
+                    count = partial(self.count_at_gate, known)
+                    rest = partial(self.rest, key, known)
+                    self.gatekeeper.offer(
+                        key, known.root, (args, kwargs), slots, count=count, rest=rest
+                    )
                 return result
+        given = args, kwargs, contents
+        return self.go_on(
+            key, given, slots, leaves=leaves, known=known, departure=departure, boundary=boundary
+        )
+
+    @uncounted
+    def go_on(
+        self,
+        key: Key,
+        given: Given,
+        slots: list[Any],
+        *,
+        leaves: int,
+        known: Record | Family | None,
+        departure: Departure | None,
+        boundary: Boundary | None,
+    ) -> Any:
+        """A call that no replay has finished: Python runs, and is recorded where that may pay.
+
+        ``leaves``: how many of the slots the arguments have.
+        """
+        args, kwargs, contents = given
+        site = None
+        if departure is not None and known is not None:
             departure, site = self.departed(key, known, departure)
         begun = departure is not None and departure.done
-        given_up = found is not None and found.is_plain and not (begun or self.whole)
-        refused = reasons_of(found)[0] if found and given_up else refusal_of(slots[:leaves])
-        if refused is not None:
+        found = known.left if isinstance(known, Family) else known
+        ended = None if begun or self.whole else found
+        if ended is not None and (ended.given_up or (ended.eager and boundary is None)):
             slots.clear()  # else objects that the program lets go would live on
+            contents.clear()
+            return self.run_unrecorded(args, kwargs, ended, boundary)
+        refused = refusal_of(slots[:leaves])
+        if refused is not None:
+            slots.clear()
+            contents.clear()
             return self.run_plain(args, kwargs, refused, boundary)
         if departure is None and site is None and boundary is None:
             site = self.families.site(key, None)
         return self.record(
-            key, args, kwargs, slots[:leaves], departure=departure, boundary=boundary, site=site
+            key, given, slots[:leaves], departure=departure, boundary=boundary, site=site
         )
+
+    @uncounted
+    def rest(
+        self,
+        key: Key,
+        known: Record | Family,
+        given: tuple[tuple[Any, ...], dict[str, Any]],
+        middle: Middle,
+        slots: list[Any],
+    ) -> Any:
+        """The rest of a call that a gate has begun, and must not begin again."""
+        args, kwargs = given
+        self.calls += 1
+        leaves = len(call_key(None, args, kwargs)[1])
+        departure, result = replay(known.root, slots, self.calls, middle)
+        if departure is None:
+            self.count_replayed(known, args, kwargs, None)
+            return result
+        whole = args, kwargs, dict[int, Any]()
+        return self.go_on(
+            key, whole, slots, leaves=leaves, known=known, departure=departure, boundary=None
+        )
+
+    def count_at_gate(self, known: Record | Family, calls: int) -> None:
+        """Count calls that needed no Python, not even to find their trace."""
+        known.misses = 0
+        known.fruitless = max(0, known.fruitless - calls)
+        known.tally.replayed(calls)
+        self.calls += calls
+        self.counts.replayed += calls
+        self.capturer.executor.count("calls_replayed", calls)
 
     def count_replayed(
         self, known: Record | Family, args: Any, kwargs: Any, boundary: Boundary | None
-    ) -> None:
-        """Count a call that needed no Python; after some that gained nothing, step aside."""
+    ) -> bool:
+        """Count a call that needed no Python: whether something was gained.
+
+        After some that gained nothing, step aside.
+        """
         known.misses = 0
         self.counts.replayed += 1
         self.capturer.executor.count("calls_replayed")
-        if not known.single:
-            known.tally.count = 0
-        elif boundary is None:
+        if known.fruitless:
+            known.fruitless -= 1
+        if not known.poor_below:
+            known.tally.replayed()
+            return True
+        return boundary is None and self.count_poor(known, args, kwargs)
+
+    def count_poor(self, known: Record | Family, args: Any, kwargs: Any) -> bool:
+        """Count a replay that has gained nothing, if its arrays were as small as it takes."""
+        if known.poor_below < EVERY and size_of(args, kwargs) >= known.poor_below:
+            known.tally.gained()
+            return True
+        if not known.tally.ours:  # else such calls would be executed eagerly, which takes longer
             why = reasons_of(known) if isinstance(known, Record) else ()
-            self.count_unprofitable(self.bailout.kind(args, kwargs), why)
+            self.count_unprofitable(self.bailout.kind(args, kwargs), why, below=known.poor_below)
+        return False
 
     def departed(
         self, key: Key, known: Record | Family, departure: Departure
@@ -145,6 +265,7 @@ class CapturedFunction:
             return self.depart(key, known.root, departure)
         if known.misses >= MISSES_LIMIT and not self.whole:
             known.driven, known.root = True, Fork()
+            self.gatekeeper.close()
         elif departure.raised is not None:
             with self._lock:
                 departure = split(departure)
@@ -187,11 +308,12 @@ class CapturedFunction:
         """Key of calls like this one."""
         warn = self.capturer.states.current().warn
         try:
-            key, _ = call_key((warn, "resident") if self.reads_arrays else warn, args, kwargs)
+            token = (warn, "resident") if self.reads_arrays else warn
+            key = call_key(token, args, kwargs)[0]
         except HoldsArrays:
             boundary = Boundary()
             named = {name: boundary.lower(value) for name, value in kwargs.items()}
-            key, _ = call_key((warn, "resident"), boundary.lower(args), named)
+            key = call_key((warn, "resident"), boundary.lower(args), named)[0]
             boundary.finish(None)  # else what was lent counts as seen by somebody
         return key
 
@@ -221,8 +343,14 @@ class CapturedFunction:
         kwargs: dict[str, Any],
         reason: Reason,
         boundary: Boundary | None = None,
+        *,
+        below: int = EVERY,
+        raises: bool = False,
     ) -> Any:
-        """Call the function undecorated: known before its first operation."""
+        """Call the function undecorated: known before its first operation.
+
+        ``below``: the elements below which that is so; ``raises``: it is because such calls raise.
+        """
         self.plain = reason
         if self.whole:
             raise not_whole(self.fn, reason, None)
@@ -230,10 +358,55 @@ class CapturedFunction:
             boundary.settle(writes=True)
         self.counts.plain += 1
         self.tell_if_slow((reason,))
-        if boundary is None:
-            self.count_unprofitable(self.bailout.kind(args, kwargs), (reason,))
+        if boundary is None and not raises:
+            kind = self.bailout.kind(args, kwargs)
+            self.count_unprofitable(kind, (reason,), below=below)
         self.capturer.executor.count("calls_plain")
         return self.fn(*args, **kwargs)
+
+    @uncounted
+    def run_unrecorded(
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        found: Record,
+        boundary: Boundary | None,
+    ) -> Any:
+        """A call of which recordings are known to be fruitless."""
+        if found.eager:
+            result = self.run_eagerly(args, kwargs, found)
+        else:
+            raises = found.patience is not None
+            result = self.run_plain(
+                args, kwargs, found.reason, boundary, below=found.below, raises=raises
+            )
+        found.count_returned()
+        return result
+
+    @uncounted
+    def run_eagerly(self, args: tuple[Any, ...], kwargs: dict[str, Any], found: Record) -> Any:
+        """A call that is executed eagerly, and is counted."""
+        self.plain = found.reason
+        self.counts.plain += 1
+        self.tell_if_slow((self.plain,))
+        self.capturer.executor.count("calls_plain")
+        return self.call_eagerly(*args, **kwargs)
+
+    @uncounted
+    def call_eagerly(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Call the function on real values, with rows whose bits are our own by their kernels."""
+        eager = self._eager
+        if eager is None:
+            rewritten = self.capturer.rewriter.find(self.fn, self.carried)
+            assert not isinstance(rewritten, Refused), "it has been recorded"
+            eager = self._eager = self.capturer.eager.function(self.fn, rewritten, self.carried)
+        body = eager.bound()
+        try:
+            with self.capturer.room:
+                return body(*args, **kwargs)
+        except BaseException as error:
+            hide_our_frames(error)
+            raise
 
     def tell_if_slow(self, reasons: tuple[Reason, ...]) -> None:
         """One line in the log, at the hundredth call, if Python has run in each of them."""
@@ -250,24 +423,39 @@ class CapturedFunction:
         )
 
     def count_unprofitable(
-        self, kind: Kind, reasons: tuple[Reason, ...], *, calls: int = 1
+        self, kind: Kind, reasons: tuple[Reason, ...], *, below: int = EVERY
     ) -> None:
-        """Step aside after some calls in which no kernel ran, with one line in the log.
+        """Step aside after some calls from which nothing is gained.
 
-        ``calls``: as how many a call counts.
+        ``below``: what is known of such calls holds where no array has as many elements.
         """
-        if not self.whole and self.bailout.unprofitable(kind, calls):
-            why = reasons[0] if reasons else "there is nothing to compile"
-            name = self.fn.__qualname__
-            LOG.warning("%s is plain Python from now on: %s", name, why)
+        self.gatekeeper.flush()
+        tally = self.bailout.tally(kind)
+        if self.may_step_aside(tally) and self.bailout.unprofitable(kind, below=below):
+            self.tell_aside(reasons, eager=tally.ours)
+
+    def may_step_aside(self, tally: Tally) -> bool:
+        """Whether calls of a kind may be let through: results keep their bits."""
+        if not tally.ours or self.whole:
+            return not self.whole
+        rewritten = self.capturer.rewriter.find(self.fn, self.carried)
+        return not (tally.mixed or isinstance(rewritten, Refused))
+
+    def tell_aside(self, reasons: tuple[Reason, ...], *, eager: bool) -> None:
+        """One line in the log, for the first kind of arguments."""
+        if self.bailout.told:
+            return
+        self.bailout.told = True
+        why = reasons[0] if reasons else "there is nothing to compile, or too little to gain"
+        now = "executed eagerly" if eager else "plain Python"
+        LOG.warning("%s is %s from now on: %s", self.fn.__qualname__, now, why)
 
     # -- recording ---------------------------------------------------------------------------------
     @uncounted
     def record(
         self,
         key: Key,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
+        given: Given,
         slots: list[Any],
         *,
         departure: Departure | None,
@@ -278,7 +466,7 @@ class CapturedFunction:
 
         ``site``: where other shapes may learn from it.
         """
-        capturer = self.capturer
+        capturer, (args, kwargs, _) = self.capturer, given
         before = slots if departure is None else departure.slots
         intent = Intent() if site is None else site.intent(slots, before)
         symbols = intent.symbols
@@ -288,41 +476,74 @@ class CapturedFunction:
         body = self.body(tracer, (*args, *kwargs.values()))
         if isinstance(body, Reason):
             return self.run_plain(args, kwargs, body, boundary)
-        active = capturer.active
-        around, active.tracer = active.tracer, tracer
-        kind = self.bailout.kind(args, kwargs)  # the call may change its arguments
+        active, around = capturer.active, capturer.active.tracer
+        # Before they change:
+        call = Recorded(self.bailout.kind(args, kwargs), size_of(args, kwargs))
         try:
-            with capturer.room:
-                result, segment = record(tracer, self.fn, body, args, kwargs)
+            active.tracer = tracer
+            with exception(), capturer.room:
+                result, segment = record(tracer, self.fn, body, given)
+        except Exception as error:
+            call.raised = not raised_by_handler(error)
+            raise
         finally:
             active.tracer = around
-            found = self.keep(key, tracer)
+            found = self.keep(key, tracer, call.size)
             late = tracer.boundary if boundary is None else None
             if late is not None:
                 self.reads_arrays = True
                 late.close()
+            call.alone = boundary is None and late is None
+            if call.raised:
+                self.count_recorded(tracer, found, call)
         if self.whole:
             require_whole(self.fn, found)
-        self.tell_if_slow(reasons_of(found))
-        repeats = tracer.tape.resume is not None or segment is not None
-        if tracer.balance.gains or tracer.balance.ours or (repeats and not found.single):
-            found.tally = self.bailout.tally(kind)
-            found.tally.count = 0
-        elif boundary is None and late is None:
-            self.count_unprofitable(kind, reasons_of(found), calls=8 if found.native else 1)
+        call.repeats = segment is not None
+        self.count_recorded(tracer, found, call)
         if late is not None:
             late.know((args, tuple(kwargs.values())))
             return late.finish(result)
         if segment is not None and not found.driven:
             path = path_of(segment)
             self.publish(key, segment, departure)
-            family = None if site is None else self.families.of(key)
-            if site is not None and family is not None:
-                with self._lock:
-                    family.tally, family.single = found.tally, found.single
-                    executor = capturer.executor
-                    family.learn(site, key[1], path, intent=intent, executor=executor)
+            self.learn(key, path, found, intent, site)
+            self.gatekeeper.close()
         return result
+
+    def count_recorded(self, tracer: Tracer, found: Record, call: Recorded) -> None:
+        """Count a recording, which may have been in vain."""
+        self.tell_if_slow(reasons_of(found))
+        tally = found.tally = self.bailout.tally(call.kind)
+        found.ours = tally.ours = tally.ours or found.ours
+        found.mixed = tally.mixed = tally.mixed or found.mixed
+        if found.repays(tracer.tape.count):
+            tally.gained()
+        elif self.steps_aside(tracer, found, call):
+            self.tell_aside(reasons_of(found), eager=tally.ours)
+
+    def steps_aside(self, tracer: Tracer, found: Record, call: Recorded) -> bool:
+        """Count a recording that has not paid yet: whether it was the last of its kind."""
+        if not (call.alone and self.may_step_aside(found.tally)):
+            return False
+        kind, bailout = call.kind, self.bailout
+        below = found.gains_from(call.size)
+        if call.repeats and found.poor_below:
+            return bailout.unprofitable(kind, below=found.poor_below)
+        if call.repeats:
+            return bailout.unrepeated(kind, below)
+        begun = tracer.tape.resume is not None
+        found.count_fruitless(below, raised=call.raised, begun=begun)
+        return bailout.fruitless(kind, below, found.work, raised=call.raised)
+
+    def learn(self, key: Key, path: Path, found: Record, intent: Intent, site: Site | None) -> None:
+        """Have other shapes learn from what was recorded for one."""
+        family = None if site is None else self.families.of(key)
+        if site is None or family is None:
+            return
+        with self._lock:
+            family.tally, family.poor_below = found.tally, found.poor_below
+            executor = self.capturer.executor
+            family.learn(site, key[1], path, intent=intent, executor=executor)
 
     def tracer(
         self,
@@ -351,10 +572,11 @@ class CapturedFunction:
             unspecialized=self.unspecialized.sources,
             whole=self.fn if self.whole else None,
             boundary=boundary,
+            eager=capturer.eager,
+            may_leave=not self.whole and boundary is None,
         )
-        made.balance.may_be_native = not self.whole and boundary is None and departure is None
         known = self.records.get(key)
-        if known is not None and made.balance.may_be_native:
+        if known is not None and not self.whole and boundary is None and departure is None:
             known.prepare(made)
         return made
 
@@ -373,11 +595,13 @@ class CapturedFunction:
             return self.fn
         return Reason(rewritten.reason, "the function is plain Python", line.short())
 
-    def keep(self, key: Key, tracer: Tracer) -> Record:
-        """Remember what a recording found out, for ``explain()``."""
+    def keep(self, key: Key, tracer: Tracer, size: int) -> Record:
+        """Remember what a recording found out; ``size``: of the largest array it was given."""
         with self._lock:
             record = self.records.setdefault(key, Record())
-            record.learn(tracer)
+            record.learn(tracer, size)
+            if tracer.left is not None:
+                self.families.leave(key, record)
             self.records.move_to_end(key)
             if len(self.records) > KEY_LIMIT:
                 self.records.popitem(last=False)
@@ -400,6 +624,7 @@ class CapturedFunction:
 
     def clear(self) -> None:
         """Forget all traces and counts."""
+        self.gatekeeper.close()
         with self._lock:
             self.records.clear()
             self.counts, self.bailout, self.unspecialized = (
@@ -408,4 +633,4 @@ class CapturedFunction:
                 UnspecializedScalars(),
             )
             self.families = Families()
-            self.code = self.fn.__code__
+            self.code, self._eager = self.fn.__code__, None

@@ -40,7 +40,7 @@ OPERATOR_OF: Final[dict[Any, Any]] = {
 
 def is_operator(fn: Any) -> bool:
     """Whether a callable is a Python operator that makes a new value."""
-    return isinstance(fn, types.BuiltinFunctionType) and fn in INPLACE
+    return isinstance(fn, types.BuiltinFunctionType) and (fn in INPLACE or fn is pow)
 
 
 def inplace_of(fn: Any) -> Any:
@@ -66,12 +66,29 @@ class ScalarOperator:
 
     fn: Callable[..., Any]
 
-    def __call__(self, *operands: Any) -> Any:
-        return self.fn(*(np.asarray(operand)[()] for operand in operands))
+    def __call__(self, *operands: Any, **params: Any) -> Any:
+        return self.fn(*(np.asarray(operand)[()] for operand in operands), **params)
 
 
 @functools.cache  # a memo: a row with another NumPy meaning
 def scalar_row(name: str, fn: Callable[..., Any]) -> Row:
     """The row of an operator whose operands are all scalars."""
     row = ROWS[name]
-    return replace(row, numpy=ScalarOperator(fn), ufunc=f"scalar {row.ufunc}")
+    meaning = row.numpy if name == "pow" else fn  # the exponent may be a parameter
+    return replace(row, numpy=ScalarOperator(meaning), ufunc=f"scalar {row.ufunc}")
+
+
+@functools.cache  # likewise
+def spelled_row(name: str, fn: Callable[..., Any]) -> Row:
+    """The row of a method, or of a function that NumPy has written in Python: it warns there."""
+    return replace(ROWS[name], numpy=_astype if fn is np.astype else fn)
+
+
+def _astype(x: Any, dtype: str) -> Any:
+    return np.astype(x, dtype)
+
+
+@functools.cache  # likewise
+def plain_power() -> Row:
+    """The row of ``**`` where NumPy, for the base is no float, calls ``power`` in any case."""
+    return replace(ROWS["pow"], numpy=ROWS["power"].numpy)

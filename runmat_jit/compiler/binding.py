@@ -2,46 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from operator import itemgetter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from runmat_jit.core.frozen import frozen
+from runmat_jit.compiler.native_code import Bound
 from runmat_jit.graph.node import Node
 from runmat_jit.kernel.ir import Kernel, Scalar
 from runmat_jit.lower.launch import Launch
 from runmat_jit.plan.argument import Argument, InputScalar, NodeBuffer, Scratch, TableBuffer
-from runmat_jit.plan.cost import is_parallel
 from runmat_jit.plan.place_memory import key_of
-
-Pick = Callable[[Sequence[Any]], tuple[np.ndarray, ...]]
-
-
-@frozen
-class Bound:
-    """A launch with its kernel compiled.
-
-    ``places`` numbers the arrays of the first parameters in a program's memory; ``block`` is the
-    argument block after them, with zeros where scalars given by value go (``scalars``: block
-    slot, memory number).
-    """
-
-    address: int
-    places: tuple[int, ...]
-    offsets: tuple[int, ...]
-    block: tuple[int, ...]
-    scalars: tuple[tuple[int, int], ...]
-    total: int
-    grain: int
-    nbytes: int
-    instructions: int
-
-    @property
-    def parallel(self) -> bool:
-        """Whether the launch is long enough to wake the thread pool for it."""
-        return is_parallel(self.total, self.nbytes, self.instructions)
 
 
 def arrays_first(kernel: Kernel, arguments: Sequence[Argument]) -> tuple[Kernel, list[Argument]]:
@@ -66,7 +35,7 @@ def bind(
         launch: What lowering gave.
         arguments: Its arguments, reordered.
         places: The number in the program's memory of nodes, scratch and tables (by name).
-        compiled: The kernel's native code: ``address`` and ``instructions``.
+        compiled: The kernel's native code: ``address``, ``key`` and ``instructions``.
 
     """
     numbers: list[int] = []
@@ -95,14 +64,5 @@ def bind(
         launch.grain,
         launch.nbytes,
         compiled.instructions,
+        compiled.key,
     )
-
-
-def picker(numbers: Sequence[int]) -> Pick:
-    """A fast function that picks these items as a tuple."""
-    if len(numbers) == 1:
-        only = numbers[0]
-        return lambda memory: (memory[only],)
-    if not numbers:
-        return lambda _memory: ()
-    return itemgetter(*numbers)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from runmat_jit.compiler.binding import Bound
+from runmat_jit.compiler.native_code import Bound
 from runmat_jit.core.extent import Extent, plain
 
 _VIEWS = {"f": np.float32, "d": np.float64, "i": np.int32, "l": np.int64, "q": np.int64, "?": bool}

@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from runmat_jit.compiler.lower_program import LoweredProgram, flattened, lower_program
+from runmat_jit.compiler.events import AT_FIRST, Watch, Way
+from runmat_jit.compiler.kept_programs import KeptPrograms
+from runmat_jit.compiler.native_code import NativeCode
 from runmat_jit.compiler.native_program import NativeProgram
 from runmat_jit.compiler.reference_program import ReferenceProgram
 from runmat_jit.core.config import FUSION_KINDS
 from runmat_jit.core.frozen import frozen
+from runmat_jit.core.loading import GPU, LOADER, STAGES, VERIFYING
 from runmat_jit.core.protocols import Program
 from runmat_jit.graph.node import Graph
-from runmat_jit.kernel.ir import Kernel
-from runmat_jit.plan.plan import Plan
+from runmat_jit.plan.device import CPU, Device
+from runmat_jit.plan.notes import Mode
 from runmat_jit.runtime.session import Session
+
+if TYPE_CHECKING:
+    from runmat_jit.compiler.lower_program import LoweredProgram
+    from runmat_jit.kernel.ir import Kernel
+    from runmat_jit.plan.plan import Plan
+
+Lower = Callable[[], "LoweredProgram"]
+"""Gives what the stages make of a graph, which has been made or is when it is first asked for."""
 
 
 @frozen
@@ -26,12 +38,16 @@ class CompiledGraph:
     """A program and everything that ``explain()`` says about it."""
 
     program: Program
-    lowered: LoweredProgram
+    captured: Graph
+    """The graph as it was captured."""
+    chosen: Device
+    """Where it runs."""
+    lower: Lower
 
     @property
-    def captured(self) -> Graph:
-        """The graph as it was captured."""
-        return self.lowered.captured
+    def lowered(self) -> LoweredProgram:
+        """What the stages made of the graph."""
+        return self.lower()
 
     @property
     def plan(self) -> Plan:
@@ -46,12 +62,12 @@ class CompiledGraph:
     @property
     def device(self) -> str:
         """Where it runs."""
-        return self.plan.device.kind
+        return self.chosen.kind
 
     @property
     def device_reason(self) -> str:
         """Why it does not run on the device that was asked for."""
-        return self.plan.device.reason
+        return self.chosen.reason
 
     def run(self, inputs: Sequence[Any], warn: frozenset[str]) -> list[np.ndarray]:
         """Run the program."""
@@ -65,31 +81,85 @@ def compile_graph(
     *,
     disabled: frozenset[str] = frozenset(),
 ) -> CompiledGraph:
-    """The program of a captured graph (arguments as :func:`lower_program`)."""
-    lowered = lower_program(session, graph, device=device, disabled=disabled)
+    """The program of a captured graph (arguments as :func:`lower_program`).
+
+    Where an earlier process has kept it, no stage runs before somebody asks for more than results.
+    """
+
+    @cache
+    def lower() -> LoweredProgram:
+        LOADER.load(STAGES)
+        from runmat_jit.compiler.lower_program import lower_program  # noqa: PLC0415  (loaded here)
+
+        return lower_program(session, graph, device=device, disabled=disabled)
+
+    programs = session.service(KeptPrograms, KeptPrograms)
+    key = programs.key(graph, disabled) if device == "cpu" else None
+    kept = None if key is None else programs.find(key)
+    if kept is not None:
+        kinds, chosen = kept.kinds, CPU
+        program: Program = native_program(session, graph, kept.code, lower)
+    else:
+        lowered = lower()
+        kinds = tuple([region.kind for region in lowered.plan.regions if region.kind != "host"])
+        if key is not None and lowered.code is not None:
+            programs.keep(key, kinds, lowered.code)
+        chosen, program = lowered.plan.device, executable(session, lowered, lower)
     session.telemetry.count("programs_built")
-    kinds = (region.kind for region in lowered.plan.regions if region.kind != "host")
     session.telemetry.count_regions(Counter(kinds))
-    return CompiledGraph(executable(session, lowered), lowered)
+    return CompiledGraph(program, graph, chosen, lower)
 
 
-def executable(session: Session, lowered: LoweredProgram) -> Program:
+def executable(session: Session, lowered: LoweredProgram, lower: Lower | None = None) -> Program:
     """What runs a lowered graph of numbers."""
     if lowered.code is None:
         return ReferenceProgram(lowered.captured)
-    native = NativeProgram(session, lowered.code, lowered.captured)
+    native = native_program(session, lowered.captured, lowered.code, lower or (lambda: lowered))
     if lowered.plan.device.kind == "cpu":
         return native
+    LOADER.load(GPU)
     from runmat_jit.compiler.gpu_program import GpuProgram  # noqa: PLC0415  (loads no GPU code before)
+    from runmat_jit.compiler.lower_program import flattened, with_notes  # noqa: PLC0415  (they ran)
 
-    return GpuProgram(session, lowered.plan, list(flattened(lowered.launches)), native)
+    def build(way: Way) -> GpuProgram | None:
+        noting = with_notes(session, lowered, *way)
+        return None if noting is None else make(noting, way)
+
+    def make(program: LoweredProgram, way: Way = AT_FIRST) -> GpuProgram:
+        launches = list(flattened(program.launches))
+        return GpuProgram(session, program.plan, launches, native, watch, way=way)
+
+    # a GPU rounds otherwise, and may overflow where NumPy just does not
+    only: frozenset[Mode] = frozenset(("rises",))
+    watch = Watch(lowered.captured, session.telemetry.count, build, only)
+    return make(lowered)
+
+
+def native_program(
+    session: Session, captured: Graph, code: NativeCode, lower: Lower
+) -> NativeProgram:
+    """The CPU's program, and those to which it changes where its kernels note events."""
+
+    def build(way: Way) -> NativeProgram | None:
+        lowered = lower()
+        from runmat_jit.compiler.lower_program import on_cpu, with_notes  # noqa: PLC0415  (loaded here)
+
+        noting = with_notes(session, on_cpu(lowered), *way)
+        if noting is None or noting.code is None:
+            return None
+        return NativeProgram(session, noting.code, watch, way)
+
+    watch = Watch(captured, session.telemetry.count, build)
+    return NativeProgram(session, code, watch)
 
 
 def verified(session: Session, compiled: CompiledGraph) -> CompiledGraph:
     """The same program, each run of which is compared with its graph op by op."""
+    optimized = compiled.plan.graph
+    LOADER.load(VERIFYING)
+    from runmat_jit.compiler.lower_program import lower_program  # noqa: PLC0415  (loaded by now)
     from runmat_jit.compiler.verified_program import VerifiedProgram, every_value  # noqa: PLC0415  (rare)
 
-    optimized = compiled.plan.graph
     graph, nodes = every_value(optimized)
     single = lower_program(session, graph, disabled=frozenset(FUSION_KINDS), passes=())
     alone = executable(session, single)
@@ -99,6 +169,7 @@ def verified(session: Session, compiled: CompiledGraph) -> CompiledGraph:
 
 def made_resident(compiled: CompiledGraph) -> CompiledGraph:
     """The same program for arrays whose contents may be on a device."""
+    LOADER.load(GPU)
     from runmat_jit.compiler.gpu_program import GpuProgram  # noqa: PLC0415  (see executable)
     from runmat_jit.compiler.resident import HostProgram  # noqa: PLC0415  (first use)
     from runmat_jit.compiler.resident_gpu import ResidentGpuProgram  # noqa: PLC0415  (see executable)

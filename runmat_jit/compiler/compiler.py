@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
+from runmat_jit.backends.llvm.object_layout import object_layout
 from runmat_jit.compiler.compile_graph import (
     CompiledGraph,
     compile_graph,
@@ -13,12 +14,14 @@ from runmat_jit.compiler.compile_graph import (
     verified,
 )
 from runmat_jit.compiler.whole_writes import with_whole_writes
+from runmat_jit.core.loading import GATES, LOADER, SHAPES
 from runmat_jit.core.locks import new_lock
 from runmat_jit.graph.node import Graph
 from runmat_jit.graph.structure import structure
 from runmat_jit.runtime.session import Session
 
 if TYPE_CHECKING:
+    from runmat_jit.compiler.gate_writer import Gates
     from runmat_jit.compiler.template import Template
     from runmat_jit.core.extent import Scope
 
@@ -37,11 +40,7 @@ class Compiler:
         self._programs: OrderedDict[Any, CompiledGraph] = OrderedDict()
         self._templates: OrderedDict[Any, Template] = OrderedDict()
         self._lock = new_lock()
-        self._building: dict[Any, threading.Lock] = {}
-
-    def forget_threads(self) -> None:
-        """In a forked child: nobody builds what threads of the parent had begun to."""
-        self._building = {}
+        self._building: dict[Any, threading.RLock] = {}
 
     def compile(
         self, graph: Graph, device: str = "cpu", *, resident: bool = False
@@ -69,7 +68,8 @@ class Compiler:
 
     def template(self, graph: Graph, scope: Scope) -> Template:
         """The programs of a graph of extents, whose conditions the scope has; one a structure."""
-        from runmat_jit.compiler.template import Template  # noqa: PLC0415  (first use)
+        LOADER.load(SHAPES)
+        from runmat_jit.compiler.template import Template  # noqa: PLC0415  (loaded here)
 
         conditions = tuple(scope.conditions)
         key = (structure(graph), tuple(scope.formulas), scope.symbols, conditions)
@@ -126,6 +126,19 @@ class DeviceExecutor:
         """Whether graphs may have host calls: where kernels run in the host's memory."""
         on_host = self.device == "cpu" and not self.is_resident
         return on_host and self.compiler.session.unsupported is None
+
+    def gates(self) -> Gates | None:
+        """What makes gates; None where programs are not plainly native."""
+        session = self.compiler.session
+        if self.device != "cpu" or self.is_resident or session.config.verify:
+            return None
+        if session.unsupported is not None or object_layout() is None:
+            return None
+        if not LOADER.load(GATES):
+            return None
+        from runmat_jit.compiler.gate_writer import Gates  # noqa: PLC0415  (loaded)
+
+        return session.service(Gates, Gates)
 
     def resident(self) -> DeviceExecutor:
         """The same for calls with arrays whose contents may be on a device."""

@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from runmat_jit.compiler.binding import Bound
 from runmat_jit.compiler.generate_wrapper import Report, Run, generate_wrapper, numbers_of
 from runmat_jit.compiler.host_step import HostArray, HostNumber, HostScalar, HostStep
-from runmat_jit.compiler.link import NativeCode
 from runmat_jit.compiler.lower_program import lower_program
+from runmat_jit.compiler.native_code import Bound, NativeCode
 from runmat_jit.compiler.native_program import NativeProgram
 from runmat_jit.core.extent import Scope
 from runmat_jit.core.frozen import frozen_object

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runmat_jit.core.frozen import immutable
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.source import SourceLine
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from runmat_jit.passes.fusion.region import Region
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class RegionReport:
     """One region: its fusion kind, device, operations, user lines, and why it is no larger.
 
@@ -36,7 +37,7 @@ class RegionReport:
     """The operations of kernels that make more than one number, or one of more than one."""
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Explanation:
     """What happens with calls like this one. ``str()`` is meant for people."""
 

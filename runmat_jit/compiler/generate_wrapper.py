@@ -29,7 +29,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from runmat_jit.compiler.binding import Bound
 from runmat_jit.compiler.blocks import Blocks, is_shifted
 from runmat_jit.compiler.host_step import (
     HostArray,
@@ -39,7 +38,7 @@ from runmat_jit.compiler.host_step import (
     laid_out,
     show,
 )
-from runmat_jit.compiler.link import NativeCode
+from runmat_jit.compiler.native_code import Bound, NativeCode
 from runmat_jit.compiler.native_program import BYTE, SMALL, write
 from runmat_jit.core.extent import Extent, Scope
 from runmat_jit.ops.host_call import watched
@@ -179,7 +178,7 @@ class _Text:
         if step.reports:
             listed = "".join(f"{operand}, " for operand in operands)
             yield f"value, happened = watched(call{number}, ({listed}))"
-            yield "if happened: blocks.word[0] = 1"
+            yield "if happened: blocks.word[0] |= 1"
             yield f"m{step.place} = laid_out(value, {lies})"
         else:
             yield f"m{step.place} = laid_out(call{number}({', '.join(operands)}), {lies})"

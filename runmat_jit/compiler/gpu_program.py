@@ -10,6 +10,7 @@ import numpy as np
 from runmat_jit.backends.wgpu.adapter import DeviceLost
 from runmat_jit.backends.wgpu.memory import DeviceArray
 from runmat_jit.backends.wgpu.program import ProgramMemory, WgpuProgramRunner
+from runmat_jit.compiler.events import AT_FIRST, Watch, Way
 from runmat_jit.compiler.native_program import NativeProgram
 from runmat_jit.core.errors import BackendError
 from runmat_jit.graph.node import Node
@@ -27,8 +28,16 @@ class GpuProgram:
     """
 
     def __init__(
-        self, session: Session, plan: Plan, launches: Sequence[Launch], native: NativeProgram
+        self,
+        session: Session,
+        plan: Plan,
+        launches: Sequence[Launch],
+        native: NativeProgram,
+        watch: Watch,
+        *,
+        way: Way = AT_FIRST,
     ) -> None:
+        self.watch, self.way = watch, way
         self.session, self.gpu, self.native = session, session.gpu, native
         self.runner = WgpuProgramRunner(self.gpu.backend, launches)
         self.read, self.scalars = operands(launches)
@@ -45,13 +54,15 @@ class GpuProgram:
             EventsRaise: an event occurred while the warnings filters raise; nothing was written.
 
         """
-        native = self.native
+        other, native = self.chosen(warn), self.native
+        if other is not self:
+            return other.run(inputs, warn)
         if self.gpu.backend.device.lost:
             return native.run(inputs, warn)
         memory = native.allocate(inputs)
         try:
             with self.gpu.lock:
-                happened = self._compute(memory, notes=bool(warn))
+                word = self._compute(memory, notes=bool(warn))
         except BackendError as error:
             self.give_up(error)
             return native.run(inputs, warn)
@@ -59,7 +70,20 @@ class GpuProgram:
         count("kernel_launches", len(self.runner.launches))
         count("gpu_launches", len(self.runner.launches))
         count("bytes_moved", native.nbytes)
-        return native.finish(inputs, memory, warn, happened=happened)
+        self.report(word, inputs, warn)
+        return native.finish(memory)
+
+    def chosen(self, warn: frozenset[str]) -> GpuProgram:
+        """The program that notes events as the calls so far suggest."""
+        other = self.watch.program
+        return other if warn and isinstance(other, GpuProgram) else self
+
+    def report(self, word: int, inputs: Sequence[Any], warn: frozenset[str]) -> None:
+        """Report the events of a run that noted ``word``, if somebody asks."""
+        if warn and self.native.blind:
+            self.watch.ask(inputs, warn)
+        elif warn and word:
+            self.watch.report(self.way, word, inputs, warn)
 
     def give_up(self, error: BackendError) -> None:
         """Say once why the device does not run the program; what is lost is never tried again."""
@@ -69,8 +93,8 @@ class GpuProgram:
             self.session.log.warning("the CPU takes over from %s: %s", self.gpu.info, error)
             self._said = True
 
-    def _compute(self, memory: list[np.ndarray], *, notes: bool) -> bool:
-        """Fill the results' host memory; whether an event happened, if ``notes`` asks for that."""
+    def _compute(self, memory: list[np.ndarray], *, notes: bool) -> int:
+        """Fill the results' host memory; the event word, if ``notes`` asks for it."""
         numbers, device = self.native.numbers, self.gpu.backend.memory
         arrays: dict[Node, DeviceArray] = {}
         own: list[DeviceArray] = []
@@ -86,14 +110,14 @@ class GpuProgram:
                 arrays[node] = device.empty(node.type.size, node.type.dtype)
                 own.append(arrays[node])
             scalars = {node: memory[numbers[node]] for node in self.scalars}
-            happened = self.runner.run(ProgramMemory(arrays, scalars), notes=notes)
+            word = self.runner.run(ProgramMemory(arrays, scalars), notes=notes)
             for node in self.kept:
                 host = memory[numbers[node]]
                 order = self.orders[node]
                 host.transpose(order).reshape(-1)[...] = device.download(arrays[node])
         finally:
             device.free(reversed(own))  # the next call gets the same ones
-        return happened
+        return word
 
 
 def operands(launches: Sequence[Launch]) -> tuple[tuple[Node, ...], tuple[Node, ...]]:

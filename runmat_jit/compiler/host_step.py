@@ -18,6 +18,9 @@ Allocate = Callable[..., np.ndarray]
 """Gives new memory of a shape, dtype and byte strides."""
 
 
+_IN_C_ORDER, _USABLE = 0x1, 0x500  # NumPy's flags; aligned and writeable
+
+
 @frozen
 class HostArray:
     """An operand: the array at ``place``, or elements of its memory.
@@ -85,12 +88,23 @@ class HostStep:
         for place in self.idle:
             memory[place] = None
         operands = [operand.get(memory) for operand in self.operands]
+        memory[self.place], happened = self.compute(operands, allocate)
+        return happened
+
+    def compute(self, operands: Sequence[Any], allocate: Allocate) -> tuple[np.ndarray, bool]:
+        """The result for some operands; whether an event happened."""
         if self.reports:
             value, happened = watched(self.call.fn, operands)
         else:
             value, happened = self.call.fn(*operands), False
-        memory[self.place] = laid_out(value, self.dtype, self.shape, self.strides, allocate)
-        return happened
+        return laid_out(value, self.dtype, self.shape, self.strides, allocate), happened
+
+    @property
+    def whole(self) -> tuple[int, ...] | None:
+        """The places of the operands, where all are whole arrays."""
+        if all(isinstance(each, HostArray) and each.strides is None for each in self.operands):
+            return tuple([each.place for each in self.operands if isinstance(each, HostArray)])
+        return None
 
 
 def bind_host_step(
@@ -150,9 +164,9 @@ def laid_out(
     assert (array.dtype, array.shape) == (dtype, shape), (
         f"a host call returned {array.dtype}{list(array.shape)}, its law says {dtype}{list(shape)}"
     )
-    flags = array.flags
-    lies = flags.c_contiguous if strides is None else array.strides == strides
-    if lies and flags.writeable and flags.aligned:
+    flags = array.flags.num
+    lies = flags & _IN_C_ORDER if strides is None else array.strides == strides
+    if lies and flags & _USABLE == _USABLE:
         return array
     made = allocate(shape, dtype, strides)
     made[...] = array

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from runmat_jit.compiler.binding import Bound, arrays_first, bind
+from runmat_jit.compiler.binding import arrays_first, bind
 from runmat_jit.compiler.host_step import HostStep, bind_host_step
+from runmat_jit.compiler.native_code import Bound, NativeCode
 from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Graph, Node, topological
 from runmat_jit.kernel.ir import Kernel
@@ -19,22 +18,6 @@ from runmat_jit.plan.layout import Layout
 from runmat_jit.plan.place_memory import keys_of, place_memory
 from runmat_jit.plan.plan import Plan
 from runmat_jit.runtime.session import Session
-
-
-@frozen
-class NativeCode:
-    """Machine code of a program, and the memory that it is bound to.
-
-    ``blind``: a kernel may run over nothing, and so not see an event of a scalar that it computes.
-    """
-
-    layout: Layout
-    tables: tuple[np.ndarray, ...]
-    launches: tuple[Bound, ...]
-    calls: tuple[HostStep, ...]
-    """Calls that run between the launches, in order."""
-    kernels: tuple[Kernel, ...]
-    blind: bool
 
 
 def link(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from runmat_jit.compiler.link import NativeCode, link
+from runmat_jit.compiler.link import link
+from runmat_jit.compiler.native_code import NativeCode
 from runmat_jit.core.errors import BackendError
 from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Graph
@@ -17,6 +18,7 @@ from runmat_jit.passes.fusion.grower import grow
 from runmat_jit.passes.pipeline import PASSES, Pass, optimize
 from runmat_jit.plan.device import CPU, Device, choose_device
 from runmat_jit.plan.make_plan import make_plan
+from runmat_jit.plan.notes import RISES, Mode, notes_of_each
 from runmat_jit.plan.plan import Plan
 from runmat_jit.runtime.session import Session
 
@@ -75,6 +77,31 @@ def lower_program(
         plan = replace(plan, device=Device("cpu", reason=refusal))
         launches = lower_plan(plan)
     return LoweredProgram(graph, plan, launches, link_native(session, graph, plan, launches))
+
+
+def with_notes(
+    session: Session,
+    lowered: LoweredProgram,
+    mode: Mode,
+    names: Collection[str] | None = None,
+) -> LoweredProgram | None:
+    """The same program, whose kernels note events in another way; None where none can be made.
+
+    ``names``: of the operations that are told apart in mode ``each``; None: all.
+    """
+    plan = lowered.plan
+    each = (node for region in plan.regions for node in region.nodes)
+    plan = replace(plan, notes=notes_of_each(each, names) if mode == "each" else RISES)
+    launches = lower_plan(plan)
+    if find_refusal(session, plan, launches) is not None:
+        return None
+    code = link_native(session, lowered.captured, plan, launches)
+    return LoweredProgram(lowered.captured, plan, launches, code)
+
+
+def on_cpu(lowered: LoweredProgram) -> LoweredProgram:
+    """The same program, to be made for the CPU."""
+    return replace(lowered, plan=replace(lowered.plan, device=CPU))
 
 
 def find_gpu(session: Session) -> Device:

@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from runmat_jit.compiler.binding import Bound, Pick, picker
 from runmat_jit.compiler.blocks import Blocks
-from runmat_jit.compiler.events import EventFinder, report
+from runmat_jit.compiler.events import AT_FIRST, Watch, Way
 from runmat_jit.compiler.host_step import HostStep, show
-from runmat_jit.compiler.link import NativeCode
-from runmat_jit.graph.node import Graph
+from runmat_jit.compiler.native_code import Bound, NativeCode, Pick, picker
 from runmat_jit.plan.layout import Commit
 from runmat_jit.runtime.session import Session
 
@@ -26,18 +24,28 @@ Stage = tuple[tuple[HostStep, ...], tuple[Numbered, ...]]
 class NativeProgram:
     """Kernels and host calls in order over numbered memory; safe to run from several threads."""
 
-    def __init__(self, session: Session, code: NativeCode, captured: Graph) -> None:
+    def __init__(
+        self, session: Session, code: NativeCode, watch: Watch, way: Way = AT_FIRST
+    ) -> None:
         self.code, self.blind = code, code.blind
+        self.watch, self.way = watch, way
+        self._always = way[0] == "each"
+        self._writes = bool(code.layout.copies or code.layout.commits)
         self.layout, self.launches = code.layout, code.launches
         self.nbytes = sum(launch.nbytes for launch in self.launches)
         self.numbers = self.layout.places
         self._count, self._count_run = session.telemetry.count, session.telemetry.count_run
         self._launch = session.launcher.run
         self._empty = session.allocator.empty
-        self._events = EventFinder(captured)
         self._blocks: list[Blocks] = []
-        self._stages = stages(code)
+        self.stages = stages(code)
+        self.size = len(self.layout.buffers) + len(code.tables) + self.layout.inputs
         self._fresh = picker(self.layout.fresh)
+
+    @property
+    def asks_often(self) -> bool:
+        """Whether NumPy is asked for events in more than rare calls."""
+        return self.blind or self._always
 
     def run(self, inputs: Sequence[Any], warn: frozenset[str]) -> list[np.ndarray]:
         """Run on one array (0-d for scalars) for each input; give the fresh results.
@@ -46,21 +54,35 @@ class NativeProgram:
             EventsRaise: an event occurred while the warnings filters raise; nothing was written.
 
         """
+        other = self.watch.program
+        if other is not None and other is not self and warn:
+            return other.run(inputs, warn)
+        memory, word = self._compute(inputs)
+        if warn and (word or self.blind or self._always):
+            self.report(word, inputs, warn)
+        return self.finish(memory) if self._writes else list(self._fresh(memory))
+
+    def noted(self, inputs: Sequence[Any]) -> int:
+        """What its kernels note of these inputs."""
+        return self._compute(inputs)[1]
+
+    def _compute(self, inputs: Sequence[Any]) -> tuple[list[Any], int]:
+        """The memory after a run, and the word in which it noted events."""
         memory = self.allocate(inputs)
         try:
             blocks = self._blocks.pop()
         except IndexError:
             blocks = Blocks(self.launches)
-        for calls, launches in self._stages:
+        for calls, launches in self.stages:
             for call in calls:
                 if call.run(memory, self._empty):
-                    blocks.word[0] = 1
+                    blocks.word[0] |= 1
             self._run_kernels(memory, blocks, launches)
         self._count_run(len(self.launches), self.nbytes)
-        happened = bool(blocks.word[0])
+        word = int(blocks.word[0])
         blocks.word[0] = 0
         self._blocks.append(blocks)
-        return self.finish(inputs, memory, warn, happened=happened)
+        return memory, word
 
     def allocate(self, inputs: Sequence[Any]) -> list[Any]:
         """The memory of one run: the inputs, the tables, and new buffers."""
@@ -79,12 +101,8 @@ class NativeProgram:
                 memory.append(empty(buffer.shape, buffer.dtype, buffer.strides))
         return memory
 
-    def finish(
-        self, inputs: Sequence[Any], memory: list[Any], warn: frozenset[str], *, happened: bool
-    ) -> list[np.ndarray]:
-        """Report events, commit writes, give the fresh results of computed memory (as ``run``)."""
-        if (happened or self.blind) and warn:
-            self.report(inputs, warn)
+    def finish(self, memory: list[Any]) -> list[np.ndarray]:
+        """Commit writes, give the fresh results of computed memory."""
         for source, target in self.layout.copies:
             memory[target][...] = memory[source]
         for commit in self.layout.commits:
@@ -120,9 +138,12 @@ class NativeProgram:
                     shift,
                 )
 
-    def report(self, inputs: Sequence[Any], warn: frozenset[str]) -> None:
-        self._count("events_checked")
-        report(self._events(inputs, warn))
+    def report(self, word: int, inputs: Sequence[Any], warn: frozenset[str]) -> None:
+        """Report the events of a run that noted ``word``."""
+        if self.blind:
+            self.watch.ask(inputs, warn)
+        else:
+            self.watch.report(self.way, word, inputs, warn)
 
 
 def stages(code: NativeCode) -> tuple[Stage, ...]:

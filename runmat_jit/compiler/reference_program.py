@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from runmat_jit.compiler.events import EventFinder, report
+from runmat_jit.core.loading import EVENTS, LOADER
 from runmat_jit.graph.node import Graph
 
 
@@ -21,7 +22,8 @@ class ReferenceProgram:
         """Report events, then interpret."""
         if warn:
             report(self.events(inputs, warn))
-        from runmat_jit.backends.reference.interpret import run  # noqa: PLC0415  (rare)
+        LOADER.load(EVENTS)
+        from runmat_jit.backends.reference.interpret import run  # noqa: PLC0415  (loaded here)
 
         with np.errstate(all="ignore"):
             return run(self.graph, inputs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from runmat_jit.compiler.gpu_program import GpuProgram
 from runmat_jit.compiler.native_program import write
 from runmat_jit.core.errors import BackendError
 from runmat_jit.core.protocols import Program
+from runmat_jit.core.slotted import slotted
 from runmat_jit.core.types import c_strides
 from runmat_jit.graph.node import Fresh, Graph, Node
 from runmat_jit.plan.layout import Commit
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from runmat_jit.backends.wgpu.memory import DeviceArray
 
 
-@dataclass(slots=True)
+@slotted
 class Call:
     """One run: the host's arrays, and what lies on the device for it.
 
@@ -90,7 +91,7 @@ class ResidentGpuProgram:
     # -- kernels -----------------------------------------------------------------------------------
     def compute(self, call: Call, warn: frozenset[str]) -> None:
         """Launch the kernels; wait for them only to hear of floating-point events."""
-        base, memory = self.base, self.gpu.backend.memory
+        base, memory = self.base.chosen(warn), self.gpu.backend.memory
         for node in base.read:
             call.arrays[node] = self.on_device(call, call.inputs[self.numbers[node]])
         for node in base.stored:
@@ -105,10 +106,11 @@ class ResidentGpuProgram:
         if runner.launches:
             asked = bool(warn) and self.notes
             batch = runner.start(ProgramMemory(call.arrays, scalars), notes=asked)
-            if warn and (base.native.blind or (asked and runner.happened(batch))):
+            word = runner.happened(batch) if asked else 0
+            if warn and (base.native.blind or word):
                 for value in call.inputs:
                     to_host(value)
-                base.native.report(call.inputs, warn)
+                base.report(word, call.inputs, warn)
         count = self.session.telemetry.count
         count("kernel_launches", len(runner.launches))
         count("gpu_launches", len(runner.launches))

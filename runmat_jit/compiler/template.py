@@ -7,7 +7,6 @@ dynamic one made.
 
 from __future__ import annotations
 
-import logging
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from runmat_jit.compiler.dynamic_program import DynamicProgram, Extents, make_dynamic_program
 from runmat_jit.compiler.events import EventFinder, report
 from runmat_jit.core.extent import Scope
-from runmat_jit.core.locks import new_rlock
+from runmat_jit.core.locks import new_lock
+from runmat_jit.core.log import LOG
 from runmat_jit.graph.node import Graph
 from runmat_jit.graph.renumber import concrete, is_named
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from runmat_jit.compiler.compile_graph import CompiledGraph
     from runmat_jit.compiler.compiler import Compiler
 
-LOG = logging.getLogger("runmat_jit")
 DYNAMIC_LIMIT = 16
 """Dynamic programs of one graph: conditions divide its shapes."""
 FAILURES = 3
@@ -46,8 +45,9 @@ class Template:
         self.dynamic: tuple[DynamicProgram, ...] = ()
         self._untried: tuple[DynamicProgram, ...] = ()
         self._failures = 0
+        self._alarming: frozenset[Extents] = frozenset()
         self._static: OrderedDict[Extents, CompiledGraph] = OrderedDict()
-        self._lock = new_rlock()
+        self._lock = new_lock()
 
     def run(
         self, extents: Extents, inputs: Sequence[Any], warn: frozenset[str]
@@ -58,6 +58,8 @@ class Template:
             EventsRaise: an event occurred while the warnings filters raise; nothing was written.
 
         """
+        if self._alarming and extents in self._alarming:
+            return self.at(extents).run(inputs, warn)
         programs = self.dynamic
         for program in programs:
             results = program.run(inputs, warn, *extents)
@@ -117,11 +119,15 @@ class Template:
         return isinstance(recorded, Graph) and is_named(self.graph, values, recorded)
 
     def report(self, inputs: Sequence[Any], warn: frozenset[str], extents: Extents) -> None:
-        """Report the events of a run.
+        """Report the events of a run; runs of these extents have their own program from now on.
+
+        That one can change to kernels that tell events from data (see ``Watch``).
 
         Raises:
             EventsRaise: the warnings filters raise; nothing has been reported.
 
         """
         self.compiler.count("events_checked")
+        if len(self._alarming) < STATIC_LIMIT // 2:
+            self._alarming |= {extents}
         report(EventFinder(concrete(self.graph, self.scope, extents))(inputs, warn))

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any, Final
 
 from runmat_jit.core.errors import ConfigError
+from runmat_jit.core.frozen import immutable
 
 FUSION_KINDS: Final = ("elementwise", "reduction", "map_reduce_broadcast", "image_normalize")
 """The fusion kinds, from the most general to the most special."""
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Option:
     """One option: field of :class:`Config`, environment variable, reader, meaning."""
 
@@ -63,8 +63,12 @@ def _device(text: str) -> str:
 
 
 def _log_level(text: str) -> str:
+    if not text:
+        return text
+    import logging  # noqa: PLC0415  (rarely used)
+
     known = logging.getLevelNamesMapping()
-    if text and text.upper() not in known:
+    if text.upper() not in known:
         raise ValueError(f"it must be one of {', '.join(known).lower()}")
     return text.upper()
 
@@ -113,12 +117,12 @@ OPTIONS: Final = (
         "cache_dir",
         "RUNMAT_CACHE_DIR",
         str,
-        "Directory of what is kept between processes; `none`: nothing.",
+        "Directory of what is kept between processes, see below; `none`: nothing.",
     ),
 )
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Config:
     """Values of the options; ``sources`` says where each came from."""
 

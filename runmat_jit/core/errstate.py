@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import field
+from threading import get_ident
+from typing import Any, Final
 
 import numpy as np
 from numpy._core import umath
 
 from runmat_jit.core.frozen import frozen
+from runmat_jit.core.slotted import slotted
 
 current_errstate = umath._extobj_contextvar.get
 """NumPy's immutable state object of this context: compare it by identity."""
@@ -46,7 +49,7 @@ def raising_state(warn: frozenset[str]) -> Any:
         return current_errstate()
 
 
-@dataclass(slots=True)
+@slotted
 class ErrorStates:
     """Reads NumPy's state objects, each once."""
 
@@ -73,7 +76,9 @@ class ErrorStates:
 
 
 def warnings_raise() -> bool:
-    """Whether the warnings filters may turn a RuntimeWarning into an exception."""
+    """Whether a RuntimeWarning may raise, or run code of the program's that shows it."""
+    if warnings.showwarning.__module__ not in ("warnings", "logging"):
+        return True
     for action, message, category, module, line in warnings.filters:
         if not issubclass(RuntimeWarning, category):
             continue
@@ -82,3 +87,48 @@ def warnings_raise() -> bool:
         if message is None and module is None and not line:
             return False
     return False
+
+
+_TRYING: Final[list[int]] = []
+"""The threads that try a call, once for each."""
+
+
+class _OfTrials(type):
+    def __subclasscheck__(cls, category: type) -> bool:
+        return get_ident() in _TRYING
+
+
+class _WarningOfTrial(Warning, metaclass=_OfTrials):
+    """To filters, the base of all warnings in threads that try a call, of none elsewhere."""
+
+
+_RAISES: Final[Any] = ("error", None, _WarningOfTrial, None, 0)
+_IGNORES: Final[Any] = ("ignore", None, _WarningOfTrial, None, 0)
+
+
+@contextmanager
+def trial(*, events: str = "raise") -> Iterator[None]:
+    """Have all warnings raise within: for a call that the program is to make, if it warns.
+
+    Python's own ``catch_warnings`` would have every line that has warned warn again, and is for all
+    threads. ``events``: what NumPy does about floating-point events.
+    """
+    with _filtered(_RAISES), np.errstate(all=events):  # type: ignore[arg-type]  # NumPy's words
+        yield
+
+
+def unwarned() -> AbstractContextManager[None]:
+    """Have nothing warn within, in this thread: for what we do and the program does not."""
+    return _filtered(_IGNORES)
+
+
+@contextmanager
+def _filtered(first: Any) -> Iterator[None]:
+    filters: Any = warnings.filters
+    _TRYING.append(get_ident())
+    filters.insert(0, first)
+    try:
+        yield
+    finally:
+        filters.remove(first)
+        _TRYING.remove(get_ident())

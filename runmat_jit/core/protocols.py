@@ -7,6 +7,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from runmat_jit.core.gates import Gates
+
 
 class Program(Protocol):
     """A compiled graph."""
@@ -61,6 +63,9 @@ class Executor(Protocol):
 
     def count(self, event: str, amount: int = 1) -> None:
         """Add to a telemetry counter."""
+
+    def gates(self) -> Gates | None:
+        """What makes gates for its programs; None where there are none."""
 
 
 class EventsRaise(Exception):  # noqa: N818  (a signal between our own layers, never a user's)

@@ -6,8 +6,9 @@ has a page of its own, ``docs/reasons/<id>.md``, with an example that has it and
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from runmat_jit.core.frozen import immutable
 
 Group = Literal["off", "call", "source", "capture", "device", "fusion"]
 """What the reason is about: the user wants plain Python; the call's arguments, or the function's
@@ -15,7 +16,7 @@ source, make the whole call plain Python; something in a call cannot be repeated
 another device; a region does not grow."""
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Cause:
     """One row: a stable identifier, what happened, and what to do about it."""
 
@@ -35,7 +36,7 @@ class Cause:
         return self.group not in ("off", "fusion")
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Reason:
     """Something that was not captured, compiled or fused: its cause, a sentence, the user's line.
 
@@ -209,12 +210,6 @@ _ROWS: Final = (
         "Call it before or after, outside of the decorated function.",
     ),
     Cause(
-        "unknown-array",
-        "capture",
-        "An array turned up of which it is not known where it comes from.",
-        "Pass it as an argument, or read it from a module, an object or a container.",
-    ),
-    Cause(
         "untraceable-result",
         "capture",
         "A function gave what no trace can hold, such as an object or an array of objects.",
@@ -253,6 +248,13 @@ _ROWS: Final = (
         "The function changes an object that existed before the call and is no argument container "
         "or array.",
         "Return the new value and store it where the function is called.",
+    ),
+    Cause(
+        "outside-changed",
+        "capture",
+        "Something outside was read twice in a call and had changed in between: another thread, a "
+        "handler of signals or a callback did it.",
+        "Pass what may change as an argument, or wait for it outside of the decorated function.",
     ),
     Cause(
         "missing-name",

@@ -11,6 +11,11 @@ from runmat_jit.core.frozen import frozen
 COMPILED_DTYPES = tuple(np.dtype(name) for name in ("float32", "float64", "int32", "int64", "bool"))
 """The dtypes that kernels compute with; everything else stays with NumPy."""
 
+_CHARACTERS = frozenset(dtype.char for dtype in COMPILED_DTYPES)
+
+DUPLICATES = frozenset(char for char in "bhilqBHILQ" if np.dtype(np.dtype(char).str).char != char)
+"""Type characters of integers that equal others of NumPy's, and are told apart: ``longlong``."""
+
 KERNEL_ELEMENTS = {
     np.dtype("float32"): "f32",
     np.dtype("float64"): "f64",
@@ -19,6 +24,11 @@ KERNEL_ELEMENTS = {
     np.dtype("bool"): "bool",
 }
 """The kernel IR's name of an element in memory."""
+
+
+def is_compiled_dtype(dtype: np.dtype) -> bool:
+    """Whether kernels compute with a dtype; ``longlong`` is none of them, though it equals one."""
+    return dtype in COMPILED_DTYPES and dtype.char in _CHARACTERS
 
 
 @frozen

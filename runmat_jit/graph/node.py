@@ -8,10 +8,12 @@ recurses: a graph may be as deep as it is long.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import field
+from typing import Any
 
 from runmat_jit.core.frozen import frozen, frozen_object
+from runmat_jit.core.slotted import slotted
 from runmat_jit.core.source import SourceLine
 from runmat_jit.core.types import TensorType
 from runmat_jit.ops.spec import Op
@@ -68,11 +70,12 @@ class Computation:
     """One operation of the program, for what NumPy reports of it: each event once, by one name.
 
     Its nodes, by their numbers among the graph's, are its own and the casts of what it reads and
-    writes, which have its name in NumPy's warnings.
+    writes, which have its name in NumPy's warnings. ``numpy`` is what the program calls.
     """
 
     nodes: tuple[int, ...]
     name: str
+    numpy: Callable[..., Any]
     line: SourceLine | None
 
 
@@ -91,7 +94,7 @@ class Graph:
     computations: tuple[Computation, ...] = ()
 
 
-@dataclass(slots=True)
+@slotted
 class GraphBuilder:
     """Makes nodes, one for each distinct computation."""
 

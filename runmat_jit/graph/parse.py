@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from runmat_jit.core.slotted import slotted
 from runmat_jit.core.types import TensorType
 from runmat_jit.graph.constant import constant, is_constant
 from runmat_jit.graph.node import Fresh, Graph, GraphBuilder, Into, Node, Output
@@ -46,7 +47,7 @@ def parse(
     return reader.builder.finish(reader.outputs)
 
 
-@dataclass(slots=True)
+@slotted
 class _Reader:
     rows: Mapping[str, Op]
     calls: Mapping[str, HostCall]

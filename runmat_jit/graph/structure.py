@@ -12,7 +12,7 @@ from runmat_jit.graph.node import Graph, Into, Node, Output
 def structure(graph: Graph) -> Hashable:
     """Equal for graphs that compute the same in the same order, for the same lines of the user's.
 
-    An operation counts by its name and by the one that it has in warnings.
+    An operation counts by its name and by what the program calls, which tells of warnings.
 
     Extents count by their names, whatever their values are; looking at them is no condition.
     """
@@ -25,7 +25,7 @@ def structure(graph: Graph) -> Hashable:
         args = tuple([numbers[arg] for arg in node.args])
         params = tuple([(name, exact(value)) for name, value in sorted(node.params.items())])
         kind = node.type
-        named = node.op.name, node.op.ufunc
+        named = node.op.name, node.op.numpy
         nodes.append((named, args, params, kind.dtype, exact(kind.shape), node.line))
     outputs = tuple([(numbers[output.node], _target(output)) for output in graph.outputs])
     return len(graph.inputs), tuple(nodes), outputs, graph.computations

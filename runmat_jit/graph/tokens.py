@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import NoReturn
+
+from runmat_jit.core.slotted import slotted
 
 _TOKEN = re.compile(
     r"""\s*(?:
@@ -23,7 +24,7 @@ class GraphSyntaxError(ValueError):
     """Text that is no graph; the message begins with line and column."""
 
 
-@dataclass(slots=True)
+@slotted
 class TokenLine:
     """The tokens of a line (kind, text, column from 1); the last one has the kind ``end``."""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import TracebackType
 from typing import Self, TypeVar
 
+from runmat_jit.core.slotted import slotted
 from runmat_jit.kernel.ir import (
     Block,
     Buffer,
@@ -27,7 +28,7 @@ P = TypeVar("P", Buffer, Scalar, Table)
 _VALUE_OF_ELEMENT = {"bool": "i1"}
 
 
-@dataclass(slots=True)
+@slotted
 class OpenBlock:
     """A structured block under construction; its results are in ``out`` after the ``with``."""
 
@@ -66,7 +67,7 @@ class OpenBlock:
             self.builder.leave(self, self._yields)
 
 
-@dataclass(slots=True)
+@slotted
 class Builder:
     """Collects parameters and instructions of one kernel.
 
@@ -218,9 +219,10 @@ class Builder:
         """The number in every lane: what a ``loop`` carries per lane may start as a constant."""
         return self.emit("splat", (self.const(number, kind),), kind, lane=True)
 
-    def note(self, value: Value) -> None:
-        """Raise the kernel's event word where a float is not finite or an i1 is set."""
-        self._stack[-1].append(Instruction("note", (value,)))
+    def note(self, value: Value, bit: int = 0) -> None:
+        """Set a bit of the kernel's event word where a float is not finite or an i1 is set."""
+        attrs = {"bit": bit} if bit else {}
+        self._stack[-1].append(Instruction("note", (value,), attrs=attrs))
 
     def lane_id(self, kind: str = "i32") -> Value:
         """The number of the logical lane, counted from the block's index."""

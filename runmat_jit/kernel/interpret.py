@@ -7,11 +7,12 @@ against the bounds of its buffer, and rounds every ``fma`` exactly.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from runmat_jit.core.frozen import frozen
+from runmat_jit.core.slotted import slotted
 from runmat_jit.kernel.evaluate import DTYPES, Array, evaluate
 from runmat_jit.kernel.ir import (
     Block,
@@ -25,6 +26,7 @@ from runmat_jit.kernel.ir import (
     Value,
 )
 from runmat_jit.kernel.primitives import TOTAL_BLOCKS, TOTAL_STEPS, identity, total_lanes
+from runmat_jit.kernel.walk import note_bit
 
 
 @frozen
@@ -40,8 +42,8 @@ Argument = Memory | Array | Literal
 
 def interpret(
     kernel: Kernel, arguments: Mapping[str, Argument], part: tuple[int, int] | None = None
-) -> bool:
-    """Run a kernel on one-dimensional arrays, which it writes; whether a ``note`` fired.
+) -> int:
+    """Run a kernel on one-dimensional arrays, which it writes; the word in which it notes events.
 
     Args:
         kernel: A valid kernel.
@@ -66,7 +68,7 @@ def interpret(
     return interpreter.event
 
 
-@dataclass(slots=True)
+@slotted
 class _Interpreter:
     functions: Mapping[str, Function]
     part: tuple[int, int] | None
@@ -74,7 +76,7 @@ class _Interpreter:
     memory: dict[str, Memory] = field(default_factory=dict)
     live: Array | None = None
     in_cell: bool = False
-    event: bool = False
+    event: int = 0
 
     # -- values ----------------------------------------------------------------------------------
     def get(self, value: Value) -> Array:
@@ -137,7 +139,8 @@ class _Interpreter:
     def note(self, instruction: Instruction) -> None:
         value = self.get(instruction.args[0])
         fired = value if value.dtype == np.bool_ else ~np.isfinite(value)
-        self.event |= bool(fired[self.live].any() if fired.ndim else fired)
+        happened = bool(fired[self.live].any() if fired.ndim else fired)
+        self.event |= happened << note_bit(instruction)
 
     def lane_id(self, instruction: Instruction) -> None:
         self.set(instruction.results[0], np.arange(self.lane_shape()[0]))

@@ -168,14 +168,15 @@ class Instruction:
     args: an index per lane, or a uniform one for one element). ``stride`` is 0 (one uniform
     element), 1, -1 or "value".
 
-    For shaders alone: ``builtin`` (attr ``function``) calls a function of the adapter, ``unknown``
-    gives its constant in a form that the adapter's compiler does not know, ``below`` and ``beyond``
-    (args: a float, a positive limit) tell whether its magnitude is below the limit, and whether it
-    is not; both are open for NaN.
+    For shaders alone: ``builtin`` (attr ``function``) calls a function of the adapter, ``below``
+    and ``beyond`` (args: a float, a positive limit) tell whether its magnitude is below the limit,
+    and whether it is not; both are open for NaN.
 
-    Others: ``select``; ``note`` (arg: a float or an i1) raises the kernel's event word where the
-    float is not finite or the i1 is set; ``lane_id`` counts the lanes from the block's index;
-    ``splat`` gives every lane one value; ``call`` (attr ``function``) runs a cold function, on
+    Others: ``select``; ``note`` (arg: a float or an i1; attr ``bit``, of 32, the lowest unless
+    given) sets a bit of the kernel's event word where the float is not finite or the i1 is set;
+    ``lane_id`` counts the lanes from the block's index;
+    ``splat`` gives every lane one value; ``unknown`` gives its constant, in shaders in a form that
+    the adapter's compiler does not know; ``call`` (attr ``function``) runs a cold function, on
     uniform operands with uniform results.
     """
 

@@ -16,8 +16,9 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from runmat_jit.core.slotted import slotted
 from runmat_jit.kernel.ir import (
     Block,
     Buffer,
@@ -31,6 +32,7 @@ from runmat_jit.kernel.ir import (
     Value,
 )
 from runmat_jit.kernel.primitives import FLOATS
+from runmat_jit.kernel.walk import note_bit
 
 _INDENT = "  "
 
@@ -46,7 +48,7 @@ def to_text(kernel: Kernel) -> str:
     return "\n".join(lines) + "\n"
 
 
-@dataclass(slots=True)
+@slotted
 class _Printer:
     names: dict[int, str]
     _count: int = field(default=0)
@@ -102,6 +104,8 @@ class _Printer:
             return f"{op} {attrs['function']}({self.uses(args)})"
         if instruction.block is not None:
             return op
+        if op == "note" and note_bit(instruction):
+            return f"note {self.uses(args)} bit {note_bit(instruction)}"
         return f"{op} {self.uses(args)}".rstrip()
 
     def block(self, instruction: Instruction, block: Block, indent: str) -> tuple[str, list[str]]:

@@ -9,9 +9,10 @@ depends on how many of them run together (:mod:`runmat_jit.kernel.ir`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from runmat_jit.core.frozen import frozen
+from runmat_jit.core.slotted import slotted
 from runmat_jit.kernel import polynomial_index as polynomial
 from runmat_jit.kernel.ir import Block, Buffer, Function, Instruction, Kernel, Table, Value
 from runmat_jit.kernel.primitives import (
@@ -23,6 +24,7 @@ from runmat_jit.kernel.primitives import (
     accepts,
 )
 from runmat_jit.kernel.verify_types import check_primitive, memory_type, require
+from runmat_jit.kernel.walk import note_bit
 
 _BLOCKS = ("grid", "lanes", "total", "loop", "if", "if_any")
 
@@ -76,7 +78,7 @@ class _Place:
     index: int | None = None
 
 
-@dataclass(slots=True)
+@slotted
 class _Verifier:
     kernel: Kernel
     functions: dict[str, Function]
@@ -137,6 +139,7 @@ class _Verifier:
             require(not self.depends_on_grouping(args[0]), "a uniform gather is at a fixed index")
         elif op == "note":
             require(args[0].type in ("f32", "f64", "i1"), "a note takes a float or an i1")
+            require(note_bit(instruction) in range(32), "an event word has 32 bits")
             require(not self.depends_on_grouping(args[0]), "a note is of a value of all lanes")
         elif op == "call":
             self.call(instruction)

@@ -13,3 +13,10 @@ def every_instruction(body: Sequence[Instruction]) -> Iterator[Instruction]:
         yield instruction
         if instruction.block is not None:
             yield from every_instruction(instruction.block.body)
+
+
+def note_bit(note: Instruction) -> int:
+    """The bit of the event word that a ``note`` sets."""
+    bit = note.attrs.get("bit", 0)
+    assert isinstance(bit, int), "a note's bit is a number"
+    return bit

@@ -9,18 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from runmat_jit.core.slotted import slotted
 from runmat_jit.core.types import KERNEL_ELEMENTS
 from runmat_jit.graph.constant import constant_array, is_constant
 from runmat_jit.graph.node import Node
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Buffer, Kernel, Value
 from runmat_jit.kernel.primitives import FLOATS
+from runmat_jit.lower.events import Rise, rises
+from runmat_jit.lower.exact_notes import ExactNotes
 from runmat_jit.lower.nest import Access, Nest
 from runmat_jit.lower.problem import Compute, Iota, Memory, Operand, Read, Store
 from runmat_jit.lower.reduction_problem import Reduce
 from runmat_jit.plan.argument import Argument, InputScalar, TableBuffer
+from runmat_jit.plan.notes import OPEN, RESULTS, SUM, EventBits, Notes
 
 
 def value_type(element: str) -> str:
@@ -28,7 +32,7 @@ def value_type(element: str) -> str:
     return "i1" if element == "bool" else element
 
 
-@dataclass(slots=True)
+@slotted
 class Body:
     """The state of emitting one kernel: parameters, addresses so far, values so far.
 
@@ -44,12 +48,18 @@ class Body:
     values: dict[Operand, Value] = field(default_factory=dict)
     levels: dict[Operand, int] = field(default_factory=dict)
     noted: set[Node] = field(default_factory=set)
+    notes: Notes = RESULTS
+    rises: Mapping[Node, Rise] = field(default_factory=dict)
+    exact: ExactNotes = field(init=False)
     _arguments: dict[str, Argument] = field(default_factory=dict)
     _buffers: dict[Memory, Buffer] = field(default_factory=dict)
     _bases: dict[Access, Value | None] = field(default_factory=dict)
     _steps: dict[Access, Value | int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.exact = ExactNotes(self.builder)
+        if self.notes.mode != "results":
+            self.rises = rises(self.computes, self.notes.bits)
         self.levels |= dict(self.seeds)
         for access, strides in self.nest.strides.items():
             self._bases[access] = None
@@ -130,8 +140,17 @@ class Body:
         if reduce.final and reduce.combine == "add" and value.type in FLOATS:
             value = value + 0.0
         self.values[reduce.node] = value
-        if reduce.final and reduce.tested:
-            self.builder.note(value)
+        exact = self.notes.mode != "results"
+        if reduce.final and (reduce.reports if exact else reduce.tested):
+            self.builder.note(value, SUM if exact and reduce.combine == "add" else OPEN)
+
+    def term(self, reduce: Reduce) -> Value:
+        """The value that a reduction takes, once for each element."""
+        value = self.value(reduce.operand)
+        exact = self.notes.mode != "results"
+        if exact and reduce.whole and reduce.reports and reduce.combine == "add":
+            self.exact.term(value)
+        return value
 
     def need(self, wanted: Iterable[Operand]) -> None:
         """Load and compute only what the wanted values need."""
@@ -156,8 +175,9 @@ class Body:
     def scope(self) -> Iterator[None]:
         """Forget what is computed inside: a block's values are not known after it."""
         values, bases = dict(self.values), dict(self._bases)
+        magnitudes = dict(self.exact.magnitudes)
         yield
-        self.values, self._bases = values, bases
+        self.values, self._bases, self.exact.magnitudes = values, bases, magnitudes
 
     def _emit(self, compute: Compute) -> None:
         node = compute.node
@@ -167,12 +187,34 @@ class Body:
         if node in self.noted:
             return
         self.noted.add(node)
-        if compute.tested:
+        bits = self.notes.bits.get(node, _OPEN)
+        if node in self.rises:
+            self._note_rise(compute, self.rises[node], bits)
+        elif compute.tested and self.notes.mode == "results":
             self.builder.note(value)
         if compute.watched and node.op.event_test is not None:
             condition = node.op.event_test(self.builder, operands, value)
             if condition is not None:
-                self.builder.note(condition)
+                self._note_test(compute, condition, bits)
+
+    def _note_test(self, compute: Compute, condition: Value, bits: EventBits) -> None:
+        """Note where a row's own test holds; divisions of integers by zero by themselves."""
+        k, at = self.builder, compute.node.op.divisor
+        if at is not None and bits.pole != bits.test:
+            by_zero = k.eq(self.value(compute.operands[at]), 0)
+            k.note(condition & by_zero, bits.pole)
+            condition = condition & k.prim("xor", by_zero, True)
+        k.note(condition, bits.test)
+
+    def _note_rise(self, compute: Compute, rise: Rise, bits: EventBits) -> None:
+        value = self.values[compute.node]
+        operands, strict = (tuple(map(self.value, o)) for o in (rise.operands, rise.strict))
+        if compute.node not in self.notes.bits:
+            self.exact.rise(value, operands, strict)
+            return
+        at = compute.node.op.divisor
+        divisor = None if at is None else self.value(compute.operands[at])
+        self.exact.events(value, operands, strict, divisor, bits)
 
     def value(self, operand: Operand) -> Value:
         """The value of an operand that is there, or of a constant."""
@@ -233,6 +275,10 @@ class Body:
         """Load what was put there."""
         buffer = self._buffer(store.memory, KERNEL_ELEMENTS[store.dtype])
         return self.builder.load(buffer, self._address(store), self._steps[store])
+
+
+_OPEN = EventBits()
+"""Bits of operations that share the one of what NumPy must decide."""
 
 
 def _advance(base: Value | None, coordinate: Value, step: Value | int) -> Value:

@@ -21,7 +21,8 @@ def lower_elementwise(problem: Problem) -> Launch | None:
     if 0 in nest.extents:
         return None
     written = frozenset(store.memory for store in problem.stores)
-    body = Body(nest, problem.computes, written, builder=Builder(problem.builtins))
+    builder = Builder(problem.builtins)
+    body = Body(nest, problem.computes, written, builder=builder, notes=problem.notes)
     body.declare()
     total, grain = (
         _flat(body, problem.stores) if len(nest.extents) == 1 else _grid(body, problem.stores)

@@ -43,4 +43,4 @@ def elementwise_problem(region: Region, plan: Plan) -> Problem:
         )
         for node in region.outputs
     )
-    return Problem(extents, computes, stores, plan.device.builtins)
+    return Problem(extents, computes, stores, plan.device.builtins, plan.notes)

@@ -50,7 +50,8 @@ def lower_lanes(problem: ReductionProblem) -> Launch | None:
     blocks = -(-columns // width)
     (phase,) = problem.phases
     seeds: dict[Operand, int] = {reduce.node: lane_axis + 1 for reduce in phase}
-    body = Body(nest, problem.computes, problem.written(), seeds, Builder(problem.builtins))
+    builder = Builder(problem.builtins)
+    body = Body(nest, problem.computes, problem.written(), seeds, builder, notes=problem.notes)
     body.declare()
     count, wide, across = map(body.parameter, (columns, width, blocks))
     with body.builder.grid(body.parameter(outer * blocks)) as grid:
@@ -197,7 +198,7 @@ def _combine_rows(
                 body.move(first + axis, coordinate)
         body.need([*(reduce.operand for reduce in phase), *(s.value for s in stores)])
         body.store(stores)
-        values = [body.value(reduce.operand) for reduce in phase]
+        values = [body.term(reduce) for reduce in phase]
         loop.yield_(*_combined(builder, phase, loop.carry, values))
     return loop.out
 

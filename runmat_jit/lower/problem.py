@@ -14,6 +14,7 @@ import numpy as np
 from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Node
 from runmat_jit.plan.argument import InputScalar, NodeBuffer, Scratch
+from runmat_jit.plan.notes import RESULTS, Notes
 
 Memory = NodeBuffer | Scratch
 
@@ -57,8 +58,9 @@ Operand = Node | Read
 class Compute:
     """One operation on elements.
 
-    ``tested``: raise the event word where the result is not finite. ``watched``: raise it for
-    events that leave a finite result; false where another kernel has seen to that.
+    ``tested``: where kernels note results, note one that is not finite. ``watched``: note events
+    in the other ways, and those that leave a finite result; false where another kernel has seen to
+    that.
     """
 
     node: Node
@@ -82,13 +84,14 @@ class Store:
 class Problem:
     """Computations in an order that has operands first, and what they store.
 
-    ``builtins`` as of a device.
+    ``builtins`` as of a device, ``notes`` as of a plan.
     """
 
     extents: tuple[int, ...]
     computes: tuple[Compute, ...]
     stores: tuple[Store, ...]
     builtins: frozenset[str] | None = None
+    notes: Notes = RESULTS
 
     def reads(self) -> tuple[Read, ...]:
         """Everything read, each once, in the order of first use."""

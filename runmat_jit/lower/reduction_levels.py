@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from runmat_jit.core.slotted import slotted
 from runmat_jit.graph.node import Node
 from runmat_jit.lower.operands import aligned
 from runmat_jit.passes.fusion.edges import reduced_axes, renamed_axes, result_axes
@@ -13,7 +14,7 @@ Axes = tuple[int, ...]
 Home = tuple[int, Axes]
 
 
-@dataclass(slots=True)
+@slotted
 class Levels:
     """What lowering has to know of each member.
 

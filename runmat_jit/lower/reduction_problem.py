@@ -12,7 +12,9 @@ from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Node
 from runmat_jit.lower.nest import FEW_LANES, NEAR, Access, Nest, merge_axes, permute
 from runmat_jit.lower.problem import Compute, Memory, Operand, Read, Store, needed
+from runmat_jit.passes.events import reports_events
 from runmat_jit.passes.fusion.reduction_shape import Step
+from runmat_jit.plan.notes import RESULTS, Notes
 
 _MANY_RESULTS = 64
 _FEW_ELEMENTS = 24
@@ -23,7 +25,8 @@ _FEW_ELEMENTS = 24
 class Reduce:
     """A value combined along the reduced axes; ``node`` stands for the result.
 
-    ``final``: this kernel makes the result itself, not partial results.
+    ``final``: this kernel makes the result itself, not partial results. ``tested``: note a result
+    that is not finite. ``whole``: the operand are the elements, not partial results.
     """
 
     node: Node
@@ -32,6 +35,12 @@ class Reduce:
     dtype: np.dtype
     final: bool
     tested: bool = False
+    whole: bool = True
+
+    @property
+    def reports(self) -> bool:
+        """Whether it may report events."""
+        return reports_events(self.node)
 
 
 @frozen
@@ -52,6 +61,7 @@ class ReductionProblem:
         accumulators: Memory for running results of each reduction (of the only phase), and then of
             each one's block; none where registers do.
         builtins: As of a device.
+        notes: As of a plan.
 
     """
 
@@ -63,6 +73,7 @@ class ReductionProblem:
     result_stores: tuple[Store, ...]
     accumulators: tuple[Store, ...] = ()
     builtins: frozenset[str] | None = None
+    notes: Notes = RESULTS
 
     def accesses(self) -> tuple[Access, ...]:
         """All reads and stores, each once."""

@@ -9,9 +9,10 @@ stored, never kept: reading an input again costs less than storing and loading.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeVar
 
+from runmat_jit.core.slotted import slotted
 from runmat_jit.core.types import c_strides
 from runmat_jit.graph.node import Node
 from runmat_jit.lower.elementwise import lower_elementwise
@@ -41,7 +42,7 @@ def lower_reduction_region(region: Region, plan: Plan) -> tuple[Launch, ...]:
     return tuple(lowering.launches)
 
 
-@dataclass(slots=True)
+@slotted
 class _Lowering:
     """A region being lowered: its values and the kernels so far."""
 
@@ -72,6 +73,7 @@ class _Lowering:
             tuple((levels.phase[n], store) for n, store in outputs if levels.is_element(n)),
             tuple(store for n, store in outputs if not levels.is_element(n)),
             builtins=values.plan.device.builtins,
+            notes=values.plan.notes,
         )
         if not runs_along(problem):
             return False
@@ -120,6 +122,7 @@ class _Lowering:
             tuple((0, values.store(n, NodeBuffer(n), members)) for n in elements),
             (*stores, *values.keep([*done, *results])),
             builtins=values.plan.device.builtins,
+            notes=values.plan.notes,
         ).pruned()
         if step.style == "row" and runs_along(problem) is None:
             problem = self._laid_out(problem)
@@ -139,8 +142,9 @@ class _Lowering:
             for operand, memory in copies.items()
         ]
         stores += [store for _, store in problem.element_stores]
+        plan = values.plan
         laid_out = Problem(
-            (*shape, 1), problem.computes, tuple(stores), values.plan.device.builtins
+            (*shape, 1), problem.computes, tuple(stores), plan.device.builtins, plan.notes
         )
         self._add(lower_elementwise(laid_out.pruned()))
         read = tuple(
@@ -156,7 +160,7 @@ class _Lowering:
             step = next_step(shape, axes, reduces[0].type.dtype)
             done = _finishes(step, shape, axes)
             phase = tuple(
-                values.reduce(n, values.partial_read(n, partial[n], shape), final=done)
+                values.reduce(n, values.partial_read(n, partial[n], shape), final=done, whole=False)
                 for n in reduces
             )
             results = self._homed(reduces) if done else []
@@ -174,6 +178,7 @@ class _Lowering:
                 (),
                 tuple(stores),
                 builtins=values.plan.device.builtins,
+                notes=values.plan.notes,
             )
             self._reduction(problem.pruned())
             shape = step.result(shape)
@@ -183,8 +188,10 @@ class _Lowering:
         """A kernel without reductions."""
         if stores:
             computes = self.values.computes(members, ())
-            builtins = self.values.plan.device.builtins
-            problem = Problem((*shape, 1), computes, tuple(stores), builtins).pruned()
+            plan, everything = self.values.plan, (*shape, 1)
+            problem = Problem(
+                everything, computes, tuple(stores), plan.device.builtins, plan.notes
+            ).pruned()
             self._add(lower_elementwise(problem))
             self.values.watch(compute.node for compute in problem.computes)
 
@@ -237,7 +244,8 @@ class _Lowering:
 
     def _reduce(self, node: Node, here: Collection[Node], *, final: bool) -> Reduce:
         axes = tuple(range(len(self.values.levels.shape)))
-        return self.values.reduce(node, self.values.operand(node.args[0], axes, here), final=final)
+        operand = self.values.operand(node.args[0], axes, here)
+        return self.values.reduce(node, operand, final=final, whole=True)
 
     def _partial(self, node: Node, step: Step, shape: Shape) -> Scratch:
         return self.values.scratch(node.type.dtype, step.result(shape))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from runmat_jit.core.slotted import slotted
 from runmat_jit.core.types import c_strides
 from runmat_jit.graph.node import Node
 from runmat_jit.lower.events import noted_values
@@ -25,7 +26,7 @@ Shape = tuple[int, ...]
 _OF_BOOLS = {"max": "or", "add": "or", "min": "and", "mul": "and"}
 
 
-@dataclass(slots=True)
+@slotted
 class RegionValues:
     """Makes the pieces of problems; remembers what has been stored and tested."""
 
@@ -101,13 +102,13 @@ class RegionValues:
         """Remember that a kernel has tested these values."""
         self._watched.update(nodes)
 
-    def reduce(self, node: Node, operand: Operand, *, final: bool) -> Reduce:
+    def reduce(self, node: Node, operand: Operand, *, final: bool, whole: bool) -> Reduce:
         """A reduction member, fed by ``operand``."""
         assert node.op.reduction is not None, f"{node.op.name} reduces nothing"
         combine = node.op.reduction.combine
         if node.type.dtype == np.bool_:
             combine = _OF_BOOLS.get(combine, combine)
-        return Reduce(node, operand, combine, node.type.dtype, final, node in self.tested)
+        return Reduce(node, operand, combine, node.type.dtype, final, node in self.tested, whole)
 
     def keep(self, results: Sequence[Node]) -> list[Store]:
         """Stores of results that one kernel has, as far as outputs or other kernels want them."""

@@ -26,7 +26,8 @@ def lower_rows(problem: ReductionProblem) -> Launch | None:
     seeds: dict[Operand, int] = {
         reduce.node: uniform for phase in problem.phases for reduce in phase
     }
-    body = Body(nest, problem.computes, problem.written(), seeds, Builder(problem.builtins))
+    builder = Builder(problem.builtins)
+    body = Body(nest, problem.computes, problem.written(), seeds, builder, notes=problem.notes)
     body.declare()
     length = body.parameter(nest.extents[uniform])
     with body.builder.grid(body.parameter(total)) as grid:
@@ -77,7 +78,7 @@ def _reduce(
         body.move(body.nest.lanes, total.i)
         body.need([*(reduce.operand for reduce in phase), *(store.value for store in stores)])
         body.store(stores)
-        total.yield_(*(body.value(reduce.operand) for reduce in phase))
+        total.yield_(*map(body.term, phase))
     for reduce, value in zip(phase, total.out, strict=True):
         body.define(reduce, value)
     body.compute(body.nest.lanes)

@@ -25,7 +25,7 @@ from runmat_jit.ops.readers import (
     operand,
     reader,
 )
-from runmat_jit.ops.spec import VARIADIC, Bound, Make, Op, Operand, Params, Result
+from runmat_jit.ops.spec import VARIADIC, Bound, Make, Op, Operand, Params, Result, Weak
 
 _BOTH = (ABSORBS, ABSORBS)
 _BOOL = np.dtype(bool)
@@ -79,6 +79,9 @@ def _is_number(value: Value) -> bool:
     return value.literal is not None and not math.isnan(value.literal)
 
 
+_TWO_ZEROS = "zeros of two signs: the second, in NumPy either"
+
+
 @reader
 def _read_where(args: Arguments, kwargs: Keywords) -> Bound:
     if len(args) != 3 or kwargs:
@@ -102,8 +105,20 @@ _LIMITS = ("min", "max")
 
 @reader
 def _read_clip(args: Arguments, kwargs: Keywords) -> Bound:
+    """``np.clip`` takes two limits by position, or under their old names, and never one."""
     renamed = {"a_min": "min", "a_max": "max"}
+    if len(args) == 2 or len(renamed.keys() & kwargs.keys()) == 1:
+        raise NotCovered
     kwargs = {renamed.get(name, name): value for name, value in kwargs.items()}
+    return _limited(args, kwargs)
+
+
+@reader
+def _read_clip_method(args: Arguments, kwargs: Keywords) -> Bound:
+    return _limited(args, kwargs)
+
+
+def _limited(args: Arguments, kwargs: Keywords) -> Bound:
     given = arguments(args, kwargs, ("a", *_LIMITS, "out"))
     present = tuple(name for name in _LIMITS if given.get(name) is not None)
     if not present:
@@ -113,6 +128,8 @@ def _read_clip(args: Arguments, kwargs: Keywords) -> Bound:
 
 
 def _clip_result(operands: tuple[Operand, ...], _params: Params) -> Result | None:
+    if isinstance(operands[0], Weak):  # NumPy makes an array of it first
+        return None
     dtype = promote(tuple(map(kind_of, operands)))
     shape = broadcast(operands)
     if dtype is None or shape is None or not any_tensor(operands):
@@ -176,6 +193,7 @@ ROWS = (
         "The larger of two; NaN wins.",
         _maximum,
         _BOTH,
+        positional_out=False,
         sign=sign.larger,
         top=sign.highest,
     ),
@@ -184,22 +202,25 @@ ROWS = (
         "The smaller of two; NaN wins.",
         _minimum,
         _BOTH,
+        positional_out=False,
         sign=sign.least,
         top=sign.smaller,
     ),
     elementwise(
         np.fmax,
-        "The larger of two, a number before NaN; of two zeros the second, in NumPy either.",
+        "The larger of two, a number before NaN.",
         _fmax,
         _BOTH,
+        differs=_TWO_ZEROS,
         sign=sign.larger,
         top=sign.highest,
     ),
     elementwise(
         np.fmin,
-        "The smaller of two, a number before NaN; of two zeros the second, in NumPy either.",
+        "The smaller of two, a number before NaN.",
         _fmin,
         _BOTH,
+        differs=_TWO_ZEROS,
         sign=sign.least,
         top=sign.smaller_number,
     ),
@@ -212,6 +233,7 @@ ROWS = (
         spellings=(np.clip,),
         methods=("clip",),
         bind=_read_clip,
+        bind_method=_read_clip_method,
         result=_clip_result,
         decompose=_decompose_clip,
         flops=2,

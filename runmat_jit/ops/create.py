@@ -74,7 +74,15 @@ def _result(operands: tuple[Operand, ...], params: Params) -> Result | None:
     shape = params["shape"]
     if dtype is None or not is_compiled(dtype) or not isinstance(shape, tuple):
         return None
+    if not all(_keeps(fill, dtype) for fill in operands):
+        return None
     return Result(TensorType(dtype, shape), (dtype,) * len(operands))
+
+
+def _keeps(fill: Operand, dtype: np.dtype) -> bool:
+    """Whether a cast reports no events: NumPy would, at a line of its own."""
+    is_float = isinstance(fill, TensorType) and fill.dtype.kind == "f"
+    return not is_float or np.can_cast(kind_of(fill), dtype, "safe")
 
 
 def _like_result(operands: tuple[Operand, ...], params: Params) -> Result | None:
@@ -83,6 +91,8 @@ def _like_result(operands: tuple[Operand, ...], params: Params) -> Result | None
         return None
     dtype = pattern.dtype if params["dtype"] is None else np.dtype(str(params["dtype"]))
     if not all(map(is_compiled, (dtype, *map(kind_of, operands)))):
+        return None
+    if not all(_keeps(fill, dtype) for fill in fills):
         return None
     return Result(TensorType(dtype, pattern.shape), (pattern.dtype, *(dtype,) * len(fills)))
 
@@ -117,6 +127,8 @@ def _read_arange(args: Arguments, kwargs: Keywords) -> Bound:
     start, stop, step = (given.get(name) for name in ("start", "stop", "step"))
     if stop is None:
         start, stop = 0, start
+    elif start is None and "start" in given:
+        raise NotCovered  # NumPy counts from nothing where it is not there, not where it is None
     step = 1 if step is None else step
     start = 0 if start is None else start
     counted = isinstance(stop, Extent) and (type(start), step) == (int, 1)

@@ -33,6 +33,7 @@ def elementwise(
     *,
     spellings: tuple[Callable[..., Any], ...] = (),
     scalar_integers: bool = True,
+    positional_out: bool = True,
     **fields: Any,
 ) -> Op:
     """The row of a ufunc with one result.
@@ -44,6 +45,7 @@ def elementwise(
         absorbs: One of ``PASSES`` and ``ABSORBS`` for each operand.
         spellings: Callables that mean the same, such as operators.
         scalar_integers: See :func:`promotion.ufunc_rule`.
+        positional_out: False where NumPy warns, or may, that this form is deprecated.
         fields: Further fields of the row.
 
     """
@@ -54,7 +56,7 @@ def elementwise(
         arity=ufunc.nin,
         numpy=ufunc,
         spellings=(ufunc, *spellings),
-        bind=ufunc_reader(ufunc.nin),
+        bind=ufunc_reader(ufunc.nin, positional_out=positional_out),
         result=ufunc_rule(ufunc, scalar_integers=scalar_integers),
         expand=expand,
         absorbs=absorbs,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
+from numpy._core import umath
 
+from runmat_jit.core.errstate import raising_state
 from runmat_jit.core.frozen import frozen
 from runmat_jit.ops.spec import VARIADIC, Op
 
@@ -31,13 +33,18 @@ class HostCall:
 
 def watched(fn: Callable[..., Any], operands: Sequence[Any]) -> tuple[Any, bool]:
     """What a call gives, and whether a floating-point event happened, of which nobody is told."""
-    with np.errstate(divide="raise", over="raise", invalid="raise", under="ignore"):
-        try:
-            return fn(*operands), False
-        except FloatingPointError:
-            pass
+    before = umath._extobj_contextvar.set(_RAISING)
+    try:
+        return fn(*operands), False
+    except FloatingPointError:
+        pass
+    finally:
+        umath._extobj_contextvar.reset(before)
     with np.errstate(all="ignore"):
         return fn(*operands), True
+
+
+_RAISING: Final = raising_state(frozenset(("divide", "over", "invalid")))
 
 
 def _called(*operands: Any, call: HostCall) -> Any:

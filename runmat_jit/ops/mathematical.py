@@ -10,12 +10,8 @@ import numpy as np
 
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
-from runmat_jit.kernel.math.exponential import exp
+from runmat_jit.kernel.math.deferred import deferred
 from runmat_jit.kernel.math.formats import nearest
-from runmat_jit.kernel.math.hyperbolic import tanh
-from runmat_jit.kernel.math.logarithm import log
-from runmat_jit.kernel.math.power import integer_power, power, power_constant
-from runmat_jit.kernel.math.trigonometric import cos, sin
 from runmat_jit.ops import sign
 from runmat_jit.ops.elementwise import ABSORBS, PASSES, elementwise, is_float
 from runmat_jit.ops.promotion import kind_of, shape_of, ufunc_rule
@@ -32,8 +28,13 @@ _PERIODIC: frozenset[Event] = _INVALID | {"underflow"}  # of tiny angles, by som
 _ALL: frozenset[Event] = frozenset({"divide", "overflow", "underflow", "invalid"})
 _NUMBERS = (int, float, bool)
 _ULP_POWER = _ULP_2
+_ULP_COSINE = {"float32": 1.5, "float64": 1.6}
 _ULP_PERIODIC_GPU = {"float32": 3.0, "float64": 2.0}
 _ULP_EXP_GPU = {"float32": 4.0, "float64": 2.0}
+
+_integer_power = deferred("power", "integer_power")
+_power = deferred("power", "power")
+_power_constant = deferred("power", "power_constant")
 
 _read_power = ufunc_reader(2)
 
@@ -92,10 +93,10 @@ def _expand_power(
     from the power there.
     """
     if not is_float(x):
-        return integer_power(k, x, y if exponent is None else k.const(int(exponent), x.type))
+        return _integer_power(k, x, y if exponent is None else k.const(int(exponent), x.type))
     if exponent is not None:
-        return power_constant(k, x, nearest(exponent, x.type))
-    general = power(k, x, y)
+        return _power_constant(k, x, nearest(exponent, x.type))
+    general = _power(k, x, y)
     return k.select(k.eq(y, 0.5), k.prim("sqrt", x), general) if single else general
 
 
@@ -123,6 +124,8 @@ def _power_row(
         absorbs=(ABSORBS, ABSORBS),
         exactness="ours",
         events=_ALL,
+        divisor=0,
+        strict=(1,),
         sign=sign.power,
         top=sign.top_of_power,
         ufunc="power",
@@ -151,7 +154,7 @@ ROWS = (
     elementwise(
         np.exp,
         "e to the power of the value.",
-        exp,
+        deferred("exponential", "exp"),
         (ABSORBS,),
         exactness="ours",
         events=frozenset({"overflow", "underflow"}),
@@ -165,7 +168,7 @@ ROWS = (
     elementwise(
         np.log,
         "Natural logarithm.",
-        log,
+        deferred("logarithm", "log"),
         (PASSES,),
         exactness="ours",
         events=frozenset({"divide", "invalid"}),
@@ -179,7 +182,7 @@ ROWS = (
     elementwise(
         np.sin,
         "Sine of an angle in radians.",
-        sin,
+        deferred("trigonometric", "sin"),
         (PASSES,),
         exactness="ours",
         events=_PERIODIC,
@@ -191,19 +194,19 @@ ROWS = (
     elementwise(
         np.cos,
         "Cosine of an angle in radians.",
-        cos,
+        deferred("trigonometric", "cos"),
         (PASSES,),
         exactness="ours",
         events=_PERIODIC,
         matlab="cos",
         flops=18,
-        ulp=_ULP_1_5,
+        ulp=_ULP_COSINE,
         gpu_ulp=_ULP_PERIODIC_GPU,
     ),
     elementwise(
         np.tanh,
         "Hyperbolic tangent.",
-        tanh,
+        deferred("hyperbolic", "tanh"),
         (ABSORBS,),
         exactness="ours",
         matlab="tanh",

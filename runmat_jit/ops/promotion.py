@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from runmat_jit.core.extent import Extent
-from runmat_jit.core.types import COMPILED_DTYPES, TensorType, broadcast_shapes
+from runmat_jit.core.types import TensorType, broadcast_shapes, is_compiled_dtype
 from runmat_jit.ops.spec import Operand, Params, Result
 
 Rule = Callable[[tuple[Operand, ...], Params], Result | None]
@@ -34,12 +34,12 @@ def loop_dtypes(ufunc: np.ufunc, kinds: tuple[Kind, ...]) -> tuple[np.dtype, ...
         resolved = ufunc.resolve_dtypes((*kinds, *(None,) * ufunc.nout))
     except TypeError:  # NumPy refuses these operands and says so itself when called
         return None
-    return resolved if all(dtype in COMPILED_DTYPES for dtype in resolved) else None
+    return resolved if all(map(is_compiled_dtype, resolved)) else None
 
 
 def is_compiled(kind: Kind) -> bool:
     """Whether kernels know this dtype, or may know what this class of numbers becomes."""
-    return kind in (int, float) if isinstance(kind, type) else kind in COMPILED_DTYPES
+    return kind in (int, float) if isinstance(kind, type) else is_compiled_dtype(kind)
 
 
 def promote(kinds: tuple[Kind, ...]) -> np.dtype | None:
@@ -47,7 +47,7 @@ def promote(kinds: tuple[Kind, ...]) -> np.dtype | None:
     if not all(is_compiled(kind) for kind in kinds):
         return None
     dtype = _promote(kinds)
-    return dtype if dtype in COMPILED_DTYPES else None
+    return dtype if is_compiled_dtype(dtype) else None
 
 
 @cache  # as above
@@ -106,8 +106,9 @@ def ufunc_rule(ufunc: np.ufunc, *, scalar_integers: bool = True) -> Rule:
 def fits(value: complex, dtype: np.dtype) -> bool:
     """Whether NumPy casts a Python number to ``dtype`` without an error, warning or overflow."""
     if isinstance(value, int):
-        if dtype.kind == "i":
-            return bool(np.iinfo(dtype).min <= value <= np.iinfo(dtype).max)
+        if dtype.kind in "ib":  # whether a number is true NumPy asks of an int64
+            limits = np.iinfo(dtype if dtype.kind == "i" else np.int64)
+            return bool(limits.min <= value <= limits.max)
         return dtype.kind != "f" or abs(value) <= _largest(dtype)
     if isinstance(value, float):
         finite = value - value == 0

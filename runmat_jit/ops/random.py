@@ -26,7 +26,7 @@ import numpy as np
 from runmat_jit.core.types import TensorType
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
-from runmat_jit.kernel.math.draws import bounded, normal, uniform
+from runmat_jit.kernel.math.deferred import deferred
 from runmat_jit.kernel.philox import Counter, philox4x32
 from runmat_jit.ops import philox, sign
 from runmat_jit.ops.promotion import Rule, broadcast
@@ -68,12 +68,16 @@ def _bits(k: Builder, index: Value, key: Value, counter: Value) -> Value:
     return k.select(_bit(k, index, 0), other, one)
 
 
+_of_bits = deferred("draws", "uniform")
+_of_two = deferred("draws", "normal")
+
+
 def _uniform(k: Builder, index: Value, key: Value, counter: Value, *, dtype: str) -> Value:
     if dtype == "float64":
-        return uniform(k, _bits(k, index, key, counter))
+        return _of_bits(k, _bits(k, index, key, counter))
     a, b, c, d = _block(k, index, key, counter, 2)
     odd = _bit(k, index, 0)
-    return uniform(k, k.select(_bit(k, index, 1), k.select(odd, d, c), k.select(odd, b, a)))
+    return _of_bits(k, k.select(_bit(k, index, 1), k.select(odd, d, c), k.select(odd, b, a)))
 
 
 def _normal(k: Builder, index: Value, key: Value, counter: Value, *, dtype: str) -> Value:
@@ -84,7 +88,7 @@ def _normal(k: Builder, index: Value, key: Value, counter: Value, *, dtype: str)
         later = _bit(k, index, 1)
         radius, angle = k.select(later, c, a), k.select(later, d, b)
     quarter = 1 << (62 if dtype == "float64" else 30)
-    return normal(k, radius, k.select(_bit(k, index, 0), angle, angle + quarter))
+    return _of_two(k, radius, k.select(_bit(k, index, 0), angle, angle + quarter))
 
 
 def _block(k: Builder, index: Value, key: Value, counter: Value, shift: int) -> Counter:
@@ -166,7 +170,7 @@ ROWS = (
         "random_bounded",
         "A whole number of [0, last] from 64 random bits; both are taken as unsigned.",
         philox.random_bounded,
-        bounded,
+        deferred("draws", "bounded"),
         _bounded_result,
         arity=2,
         flops=16,

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from runmat_jit.core.extent import Extent
+from runmat_jit.core.types import DUPLICATES
 from runmat_jit.ops.spec import Bound
 
 Arguments = tuple[Any, ...]
@@ -128,7 +129,7 @@ def dtype_of(value: Any) -> str | None:
         dtype = np.dtype(value)
     except TypeError:
         raise NotCovered from None
-    if not dtype.isnative or dtype.kind not in "bif":
+    if not dtype.isnative or dtype.kind not in "bif" or dtype.char in DUPLICATES:
         raise NotCovered
     return dtype.name
 
@@ -148,11 +149,11 @@ def order_of(value: Any) -> str:
     raise NotCovered
 
 
-def ufunc_reader(arity: int) -> Bind:
-    """Reads a ufunc or an operator: operands, then ``out``."""
+def ufunc_reader(arity: int, *, positional_out: bool = True) -> Bind:
+    """Reads a ufunc or an operator: operands, then ``out``, which may be positional."""
 
     def read(args: Arguments, kwargs: Keywords) -> Bound:
-        if not arity <= len(args) <= arity + 1:
+        if not arity <= len(args) <= arity + positional_out:
             raise NotCovered
         if any(name != "out" and name not in _UFUNC_DEFAULTS for name in kwargs):
             raise NotCovered

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from runmat_jit.core.types import COMPILED_DTYPES, TensorType
+from runmat_jit.core.types import TensorType, is_compiled_dtype
 from runmat_jit.ops import sign
 from runmat_jit.ops.promotion import is_compiled
 from runmat_jit.ops.readers import axis_of, dtype_of, flag, method_reader
@@ -91,13 +91,13 @@ def _accumulator(ufunc: np.ufunc) -> DtypeRule:
 @cache  # a memo of a pure question; its keys are ufuncs and dtypes
 def _default_accumulator(ufunc: np.ufunc, dtype: np.dtype) -> np.dtype | None:
     accumulator = ufunc.reduce(np.zeros(1, dtype)).dtype
-    return accumulator if accumulator in COMPILED_DTYPES else None
+    return accumulator if is_compiled_dtype(accumulator) else None
 
 
 def _cast(dtype: np.dtype, wanted: Hashable) -> np.dtype | None:
     """The wanted accumulator, unless casting to it has events that NumPy reports as ``reduce``."""
     accumulator = np.dtype(str(wanted))
-    if accumulator not in COMPILED_DTYPES or accumulator == _BOOL:
+    if not is_compiled_dtype(accumulator) or accumulator == _BOOL:
         return None
     harmless = dtype.kind != "f" or np.can_cast(dtype, accumulator, "safe")
     return accumulator if harmless else None
@@ -176,6 +176,8 @@ def _row(
     )
 
 
+_EITHER = "zeros of two signs, and several NaN: any of them, in NumPy too"
+
 ROWS = (
     _row(
         "sum",
@@ -209,12 +211,13 @@ ROWS = (
     ),
     _row(
         "max",
-        "Largest value over axes; NaN wins; of zeros of both signs either, in NumPy too.",
+        "Largest value over axes; NaN wins.",
         np.max,
         _own,
         empty=False,
         spellings=(np.amax,),
         reduction=Reduction("max", None),
+        differs=_EITHER,
         absorbs=(True,),
         sign=sign.least,
         top=sign.highest,
@@ -222,12 +225,13 @@ ROWS = (
     ),
     _row(
         "min",
-        "Smallest value over axes; NaN wins; of zeros of both signs either, in NumPy too.",
+        "Smallest value over axes; NaN wins.",
         np.min,
         _own,
         empty=False,
         spellings=(np.amin,),
         reduction=Reduction("min", None),
+        differs=_EITHER,
         absorbs=(True,),
         sign=sign.least,
         top=sign.highest,

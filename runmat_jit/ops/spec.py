@@ -8,7 +8,7 @@ for its floating-point events; nothing else names an operation.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -86,7 +86,7 @@ class Make(Protocol):
     ) -> Any: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Op:
     """One row. Fields that a kind does not use keep their defaults."""
 
@@ -104,6 +104,8 @@ class Op:
     """Array methods that mean this row; the array is the first argument of ``bind``."""
     bind: Callable[[tuple[Any, ...], Mapping[str, Any]], Bound | None] | None = None
     """Reads a call's arguments; None where the row does not cover those keywords."""
+    bind_method: Callable[[tuple[Any, ...], Mapping[str, Any]], Bound | None] | None = None
+    """Reads those of a method that takes other ones than the function; None: it does not."""
     result: Callable[[tuple[Operand, ...], Params], Result | None] | None = None
     """The dtype and shape rule; None where it is not complete. Raises nothing: a call that NumPy
     would refuse is not covered, so that NumPy raises its own error. Python numbers that do not
@@ -124,6 +126,8 @@ class Op:
     reduction: Reduction | None = None
 
     exactness: Exactness = "bit-defined"
+    differs: str = ""
+    """Where a bit-defined row has other bits than NumPy: an end of the sentence "but for ..."."""
     events: frozenset[Event] = frozenset()
     """Floating-point events that NumPy may report for it, on any covered dtype."""
     absorbs: tuple[bool, ...] = ()
@@ -131,6 +135,10 @@ class Op:
     event_test: Callable[[Builder, tuple[Value, ...], Value], Value | None] | None = None
     """An extra condition (i1) for events that leave a finite result, such as integer division by
     zero."""
+    divisor: int | None = None
+    """The operand whose zero makes an infinity a division by zero, where it may be an overflow."""
+    strict: tuple[int, ...] = ()
+    """Operands that may be infinite where NumPy reports an overflow all the same."""
     ufunc: str = ""
     """The name in NumPy's warnings: ``overflow encountered in <ufunc>``."""
 
@@ -192,11 +200,16 @@ def _faults(op: Op) -> tuple[tuple[bool, str], ...]:
         (op.kind == "create" and op.decompose is None, "a creation decomposes"),
         (own_code and op.exactness == "ours" and not op.ulp, "ulp is missing"),
         (op.exactness == "bit-defined" and bool(op.ulp), "a bit-defined row has no ulp"),
+        (op.exactness == "ours" and bool(op.differs), "only a bit-defined row differs"),
         (any(u > ULP_LIMIT for u in op.ulp.values()), f"an ulp is above {ULP_LIMIT}"),
         (any(u > op.gpu_ulp.get(d, 0) for d, u in op.ulp.items()), "gpu_ulp is at least ulp"),
         (any(u > GPU_ULP_LIMIT for u in op.gpu_ulp.values()), f"above {GPU_ULP_LIMIT} on GPUs"),
         (bool(op.events) and not op.ufunc, "events need the name NumPy's warnings use"),
         (op.event_test is not None and not op.events, "an event test needs events"),
+        (
+            elementwise and {"divide", "overflow"} <= op.events and op.divisor is None,
+            "of divisions and overflows, which operand divides",
+        ),
         (called and op.bind is None, "calls need a reader"),
         (called and op.result is None, "calls need a result rule"),
         (op.domain[0] >= op.domain[1], "the domain is an interval"),

@@ -56,8 +56,8 @@ def collect(rows: tuple[Op, ...]) -> Mapping[str, Op]:
 
 
 def _refuse_doubles(keys: list[Any], what: str) -> None:
-    doubles = sorted({str(key) for key in keys if keys.count(key) > 1})
-    if doubles:
+    if len(set(keys)) < len(keys):
+        doubles = sorted({str(key) for key in keys if keys.count(key) > 1})
         raise RowError(f"two rows share a {what}: {', '.join(doubles)}")
 
 

@@ -1,13 +1,15 @@
-"""Replaces rows without kernel code of their own by what they are made of."""
+"""Replaces what has no kernel code of its own by what it is made of."""
 
 from __future__ import annotations
 
 from runmat_jit.graph.apply import make_node
+from runmat_jit.graph.constant import constant
 from runmat_jit.graph.node import Graph, Node
 from runmat_jit.ops.table import ROWS
 from runmat_jit.passes.rewrite import rewrite, rule
 
 DECOMPOSED = tuple(row.name for row in ROWS.values() if row.decompose is not None)
+REDUCTIONS = tuple(row.name for row in ROWS.values() if row.reduction is not None)
 
 
 @rule(*DECOMPOSED, law="a row that decomposes is what its row says it is made of")
@@ -19,6 +21,18 @@ def decompose(node: Node) -> Node | None:
     return replacement
 
 
+@rule(*REDUCTIONS, law="a reduction of no elements is its identity")
+def reduce_nothing(node: Node) -> Node | None:
+    """No kernel reads memory without elements, whatever its address."""
+    (x,), reduction = node.args, node.op.reduction
+    if 0 not in x.type.shape or reduction is None or reduction.identity is None:
+        return None
+    value, kind = constant(reduction.identity, node.type.dtype), node.type
+    if not kind.shape:
+        return value
+    return make_node("broadcast_to", (value,), {"shape": kind.shape}, kind)
+
+
 def expand(graph: Graph) -> Graph:
-    """Leave only rows that kernels can compute or NumPy is called for. Pure, idempotent."""
-    return rewrite(graph, (decompose,))
+    """Leave only what kernels can compute or NumPy is called for. Pure, idempotent."""
+    return rewrite(graph, (decompose, reduce_nothing))

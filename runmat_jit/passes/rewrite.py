@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from runmat_jit.core.frozen import frozen
+from runmat_jit.core.slotted import slotted
 from runmat_jit.core.source import SourceLine
 from runmat_jit.graph.node import Graph, GraphBuilder, Node, Output
 from runmat_jit.passes.events import reports_events
@@ -54,7 +55,7 @@ def rewrite(graph: Graph, rules: Sequence[Rule]) -> Graph:
     return result
 
 
-@dataclass(slots=True)
+@slotted
 class _Rewriting:
     """``final`` maps a node to its fixed point.
 

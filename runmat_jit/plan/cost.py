@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Node
-from runmat_jit.passes.fusion.region import Region
+
+if TYPE_CHECKING:
+    from runmat_jit.passes.fusion.region import Region
 
 US_PER_INSTRUCTION = 4e-06
 """Of one thread, an instruction and element; measured on a core with 512-bit vectors."""

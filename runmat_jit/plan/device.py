@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.text import operation_name
-from runmat_jit.passes.fusion.region import Region
+
+if TYPE_CHECKING:
+    from runmat_jit.passes.fusion.region import Region
 
 
 @frozen

@@ -8,6 +8,7 @@ from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Graph, Node
 from runmat_jit.passes.fusion.region import Region
 from runmat_jit.plan.device import CPU, Device
+from runmat_jit.plan.notes import RESULTS, Notes
 
 
 @frozen
@@ -23,3 +24,4 @@ class Plan:
     orders: Mapping[Node, tuple[int, ...]]
     in_place: Mapping[Node, Node]
     device: Device = CPU
+    notes: Notes = RESULTS

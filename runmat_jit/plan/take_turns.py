@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
+from runmat_jit.core.slotted import slotted_object
 from runmat_jit.plan.layout import Buffer
 
 
@@ -55,7 +56,7 @@ def take_turns(
     return tuple(placed.get(buffer.place, buffer) for buffer in buffers)
 
 
-@dataclass(slots=True, eq=False)
+@slotted_object
 class _Turns:
     """Buffers that take turns with one memory; all of one kind, or None."""
 

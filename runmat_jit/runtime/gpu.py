@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import functools
-import logging
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runmat_jit.core.errors import BackendError
-from runmat_jit.core.locks import new_rlock
+from runmat_jit.core.frozen import immutable
+from runmat_jit.core.loading import GPU, LOADER
+from runmat_jit.core.locks import new_lock
 
 if TYPE_CHECKING:
+    import logging
+
     from runmat_jit.backends.wgpu.adapter import AdapterInfo
     from runmat_jit.backends.wgpu.arithmetic import Arithmetic
     from runmat_jit.backends.wgpu.backend import WgpuBackend
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
     from runmat_jit.kernel.ir import Kernel
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class DeviceInfo:
     """A device that regions may run on; ``software`` ones are a CPU in disguise."""
 
@@ -39,7 +42,7 @@ class DeviceInfo:
         return f"{self.kind}: {self.name} ({self.backend}{note})"
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Gpu:
     """An opened adapter: its compiler and memory, for one run at a time.
 
@@ -83,6 +86,7 @@ def open_gpu(cache: Path | None, log: logging.Logger, *, reproducible: bool = Fa
         BackendError: there is none, or its driver crashes.
 
     """
+    LOADER.load(GPU)
     from runmat_jit.backends.wgpu.adapter import Device  # noqa: PLC0415  (loads no GPU code before)
     from runmat_jit.backends.wgpu.backend import WgpuBackend  # noqa: PLC0415  (likewise)
     from runmat_jit.backends.wgpu.probe import findings_of, usable_adapters  # noqa: PLC0415  (likewise)
@@ -92,7 +96,7 @@ def open_gpu(cache: Path | None, log: logging.Logger, *, reproducible: bool = Fa
         if findings is not None:
             arithmetic, refuse = _promise(findings, reproducible=reproducible)
             backend = WgpuBackend(Device(adapter), arithmetic, refuse=refuse)
-            return Gpu(backend, adapter.info, new_rlock(), findings, reproducible)
+            return Gpu(backend, adapter.info, new_lock(), findings, reproducible)
     raise BackendError("no Vulkan, Metal or DirectX adapter was found whose driver works")
 
 

@@ -5,21 +5,23 @@ Importing this module loads no backend: decorated functions must not make a prog
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 import threading
 import weakref
 from collections.abc import Callable, Hashable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
 from runmat_jit.core.config import Config, read_config
+from runmat_jit.core.epoch import begin_epoch
 from runmat_jit.core.errors import BackendError
 from runmat_jit.core.errstate import ErrorStates
-from runmat_jit.core.locks import new_lock, new_rlock
+from runmat_jit.core.loading import LOADER, STAGES
+from runmat_jit.core.locks import llvm_lock, new_lock
+from runmat_jit.core.log import LOG
 from runmat_jit.core.room import Room
 from runmat_jit.runtime.gpu import Gpu, open_gpu
 from runmat_jit.runtime.telemetry import Telemetry
@@ -63,13 +65,15 @@ class Session:
         self.telemetry = Telemetry()
         self.states = ErrorStates()
         self.room = Room()
-        self.log = logging.getLogger("runmat_jit")
+        self.room_for_plain = self.room.for_frames(2)  # of the dispatcher
+        self.room_for_arrays = self.room.for_frames(3)  # and of `plain_call`
+        self.log = LOG
         if self.config.log:
             self.log.setLevel(self.config.log)
         self._services: dict[Hashable, Any] = {}
         self._tables: dict[str, np.ndarray] = {}
-        self._lock = new_rlock()
-        self.locks = {name: new_rlock() for name in _NATIVE}
+        self._lock = new_lock()
+        self.locks = {name: new_lock() for name in _NATIVE}
         _sessions.add(self)
 
     def service(self, kind: type[S], make: Callable[[Session], S], variant: str = "") -> S:
@@ -178,54 +182,37 @@ class Session:
 
     def table(self, name: str) -> np.ndarray:
         """A constant table of a mathematical expansion, computed once."""
-        from runmat_jit.kernel.math.tables import table  # noqa: PLC0415  (first use)
-
         found = self._tables.get(name)
         if found is None:
+            LOADER.load(STAGES)
+            from runmat_jit.kernel.math.tables import table  # noqa: PLC0415  (loaded here)
+
             found = self._tables[name] = np.ascontiguousarray(table(name))
         return found
 
     def after_fork(self) -> None:
-        """In a forked child: threads of the parent are gone, with what they had begun."""
-        self.room.forget_threads()
+        """In a forked child: native threads of the parent are gone, and its GPU."""
         made = self.__dict__
         if "pool" in made:
             self.pool.forget_workers()
-        if "backend" in made:
-            self.backend.forget_threads()
         if "gpu" in made:
             self.gpu.backend.device.leave_behind()
-        for service in self._services.values():
-            if isinstance(service, Threaded):
-                service.forget_threads()
 
 
 _NATIVE = tuple(name for name, value in vars(Session).items() if isinstance(value, Once))
-
-
-@runtime_checkable
-class Threaded(Protocol):
-    """State of an upper layer that threads may have begun to change."""
-
-    def forget_threads(self) -> None:
-        """Take back what threads that exist no more have begun."""
-
-
-def llvm_lock() -> threading.RLock | None:
-    """What whoever calls LLVM holds, in this package or another; None before LLVM is loaded.
-
-    No child is forked meanwhile: LLVM's own locks would stay taken there.
-    """
-    binding = sys.modules.get("llvmlite.binding.ffi")
-    lock = getattr(getattr(binding, "lib", None), "_lock", None)
-    return getattr(lock, "_lock", None)
 
 
 def cache_directory(config: Config) -> Path:
     """Where files are kept between processes."""
     if config.cache_dir:
         return Path(config.cache_dir)
-    import platformdirs  # noqa: PLC0415  (first use)
+    if sys.platform == "linux":  # as `platformdirs`, which loads slowly, says in these cases
+        home = os.environ.get("HOME", "")
+        for caches in (os.environ.get("XDG_CACHE_HOME", ""), home and f"{home.rstrip('/')}/.cache"):
+            if caches.startswith("/"):
+                return Path(caches, "runmat_jit")
+    LOADER.load(("platformdirs",))
+    import platformdirs  # noqa: PLC0415  (loaded here)
 
     return platformdirs.user_cache_path("runmat_jit", appauthor=False)
 
@@ -269,22 +256,35 @@ def use_session(session: Session | None) -> Session | None:
     """Make another session (None: a new one, at the next use) current; give the one before."""
     with CURRENT.lock:
         before, CURRENT.session = CURRENT.session, session
+        begin_epoch()
     return before
 
 
+_forking = threading.local()
+"""The lock that this thread has taken to fork: LLVM may be loaded in between."""
+
+
 def _before_fork() -> None:
-    if (lock := llvm_lock()) is not None:
+    LOADER.before_fork()  # first: what it waits for may want LLVM's lock
+    _forking.lock = lock = llvm_lock()
+    if lock is not None:
         lock.acquire()
 
 
-def _after_fork_in_parent() -> None:
-    if (lock := llvm_lock()) is not None:
+def _give_back_llvm() -> None:
+    lock, _forking.lock = getattr(_forking, "lock", None), None
+    if lock is not None and lock._is_owned():
         lock.release()
+
+
+def _after_fork_in_parent() -> None:
+    _give_back_llvm()
+    LOADER.after_fork_in_parent()
 
 
 def _after_fork_in_child() -> None:
-    if (lock := llvm_lock()) is not None:
-        lock.release()
+    _give_back_llvm()
+    LOADER.after_fork_in_child()
     CURRENT.gpu_left_behind = CURRENT.gpu_left_behind or "wgpu" in sys.modules
     for session in list(_sessions):
         session.after_fork()

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from runmat_jit.core.gates import Gate
 from runmat_jit.core.locks import new_lock
 
 EVENTS: Final[Mapping[str, str]] = MappingProxyType(
@@ -45,7 +46,16 @@ class Telemetry:
         self._all: list[tuple[weakref.ref[threading.Thread], dict[str, int]]] = []
         self._ended = Counter[str]()
         self._regions: Counter[str] = Counter()
+        self._gates: weakref.WeakSet[Gate] = weakref.WeakSet()
         self._lock = new_lock()
+
+    def counts_of(self, gate: Gate) -> None:
+        """Ask a gate, too, before counts are given."""
+        self._gates.add(gate)
+
+    def _flush(self) -> None:
+        for gate in list(self._gates):
+            gate.flush()
 
     def count(self, event: str, amount: int = 1) -> None:
         """Add to a counter."""
@@ -84,6 +94,7 @@ class Telemetry:
 
     def snapshot(self) -> dict[str, object]:
         """All counters by name; ``regions`` holds the regions built, by fusion kind."""
+        self._flush()
         with self._lock:
             everyone = (self._ended, *(own for _, own in self._all))
             counts = {event: sum(own[event] for own in everyone) for event in EVENTS}
@@ -91,6 +102,7 @@ class Telemetry:
 
     def reset(self) -> None:
         """Set every counter to 0."""
+        self._flush()
         with self._lock:
             for _, own in self._all:
                 own.update(dict.fromkeys(EVENTS, 0))

@@ -68,15 +68,15 @@ def is_user_file(filename):
 
 
 # -- comparing -------------------------------------------------------------------------------------
-def compare(expected, found, *, exact=False):
-    """Refuse any difference between two observations."""
+def compare(expected, found, *, exact=False, amplified=1.0):
+    """Refuse any difference between two observations; ``amplified``: see :func:`agree`."""
     for name in ("error", "error_lines", "printed"):
         ours, theirs = getattr(found, name), getattr(expected, name)
         assert ours == theirs, f"{name}: {ours}, not {theirs}"
     compare_warnings(without_false_alarms(expected), without_false_alarms(found))
     theirs = (expected.result, expected.args, expected.kwargs)
     ours = (found.result, found.args, found.kwargs)
-    compare_values(theirs, ours, "", exact=exact)
+    compare_values(theirs, ours, "", exact=exact, amplified=amplified)
     for what, a, b in zip(("same", "shared"), sharing(ours), sharing(theirs), strict=True):
         assert a == b, f"{what} memory: {sorted(set(a) ^ set(b))} differ"
 
@@ -115,13 +115,13 @@ def compare_warnings(expected, found):
     assert len(found) == len(expected), f"{found}, not {expected}"
 
 
-def compare_values(expected, found, path, *, exact, above=()):
+def compare_values(expected, found, path, *, exact, amplified=1.0, above=()):
     """Types, contents and values, at every depth; ``above`` are the containers around."""
     assert type(found) is type(expected), f"{path}: {type(found)}, not {type(expected)}"
     if isinstance(expected, np.ndarray):
         assert facts(found) == facts(expected), path
     if isinstance(expected, (np.ndarray, np.generic, float, complex)):
-        assert agree(np.asarray(expected), np.asarray(found), exact=exact), (
+        assert agree(np.asarray(expected), np.asarray(found), exact=exact, amplified=amplified), (
             f"{path}: {found!r}, not {expected!r}"
         )
         return
@@ -134,9 +134,8 @@ def compare_values(expected, found, path, *, exact, above=()):
         return
     assert list(ours) == list(theirs), path
     for name, value in theirs.items():
-        compare_values(
-            value, ours[name], f"{path}[{name!r}]", exact=exact, above=(*above, id(expected))
-        )
+        inner, around = f"{path}[{name!r}]", (*above, id(expected))
+        compare_values(value, ours[name], inner, exact=exact, amplified=amplified, above=around)
 
 
 def same_leaf(expected, found):
@@ -170,15 +169,18 @@ def parts_of(value):
     return None
 
 
-def agree(expected, found, *, exact):
-    """Equal bits but for NaN payloads, or within the tolerance of the dtype."""
+def agree(expected, found, *, exact, amplified=1.0):
+    """Equal bits but for NaN payloads, or within the tolerance of the dtype.
+
+    ``amplified``: how many times a rounding counts in the result.
+    """
     if expected.dtype.char not in RELATIVE:
         return bool(np.array_equal(expected, found)) or expected.dtype.kind in "OVM"
     if exact:
         nan = np.isnan(expected)
         same = (expected == found) & (np.signbit(expected.real) == np.signbit(found.real))
         return bool(np.all(np.where(nan, np.isnan(found), same)))
-    relative = RELATIVE[expected.dtype.char]
+    relative = RELATIVE[expected.dtype.char] * amplified
     finite = np.abs(expected[np.isfinite(expected)])
     scale = float(finite.max()) if finite.size else 0.0
     with np.errstate(all="ignore"):

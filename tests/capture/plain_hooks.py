@@ -83,6 +83,9 @@ class PlainHooks(HookBase):
     def modulo(self, lhs, rhs):
         return lhs % rhs
 
+    def power(self, base, exponent):
+        return base**exponent
+
     def is_(self, lhs, rhs):
         return lhs is rhs
 
@@ -98,17 +101,17 @@ class PlainHooks(HookBase):
         return decorator(definition)
 
 
-def rewritten(fn):
+def rewritten(fn, *, direct=False):
     located = locate(fn, CACHE)
     assert located, f"no source for {fn.__qualname__}"
-    result = rewrite(fn, located)
+    result = rewrite(fn, located, direct=direct)
     assert isinstance(result, Rewritten), result
     return result
 
 
-def plain(fn):
+def plain(fn, *, direct=False):
     """The rewritten function, with hooks that do what Python does."""
-    return bind(rewritten(fn), fn, PlainHooks(fn))
+    return bind(rewritten(fn, direct=direct), fn, PlainHooks(fn))
 
 
 def frames(error, filename):

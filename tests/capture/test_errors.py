@@ -9,8 +9,12 @@ import pytest
 
 import runmat_jit as runmat
 from runmat_jit.capture.capturer import Capturer
+from runmat_jit.capture.replay.bailout import LetThrough, kind_of_call
+from runmat_jit.capture.replay.bypass import make_bypass
 from runmat_jit.capture.replay.steps import RaiseStep
 from runmat_jit.capture.replay.tree import segments_of
+from runmat_jit.core.room import frames_left
+from runmat_jit.runtime.session import current_session
 from tests.capture.behavior import check, check_module, compare, observe
 
 PROGRAMS = []
@@ -573,6 +577,79 @@ def test_recursion_without_end_is_an_error():
         with pytest.raises(RecursionError):
             decorated(np.ones(2))
     assert sys.getrecursionlimit() == limit
+
+
+def frames_of_python(kind):
+    """How deep an undecorated recursion gets, and a decorated one."""
+
+    def down(n=0):
+        try:
+            return down(n + 1)
+        except RecursionError:
+            return n
+
+    expected, plain = down(), down
+    down = runmat.jit(down)
+    if kind == "disabled":
+        with runmat.disable():
+            return expected, down()
+    if kind == "bypass":
+        session = current_session()
+        kinds = [LetThrough(kind_of_call(plain.__code__, args, {})) for args in ((), (1,))]
+        bypass = make_bypass(plain, kinds, session, plain, room=session.room.for_frames(1))
+        down._dispatcher._install(bypass)
+    return expected, down()
+
+
+@pytest.mark.parametrize("kind", ["disabled", "bypass", "recorded"])
+def test_a_recursion_gets_as_deep_as_undecorated(kind):
+    expected, found = frames_of_python(kind)
+    assert expected - 10 <= found
+    assert found <= expected + (10 if kind != "recorded" else expected // 4)
+
+
+@pytest.mark.parametrize("limit", [700, 1000, 1500])
+def test_the_limit_of_recursion_is_the_users(limit):
+    """In every phase of a decorated function, and in other threads meanwhile."""
+
+    def fn(x):
+        limits = [sys.getrecursionlimit()]
+        other = threading.Thread(target=lambda: limits.append(sys.getrecursionlimit()))
+        other.start()
+        other.join()
+        return x + 1, limits
+
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(limit)
+    try:
+        decorated = runmat.jit(fn)
+        for _ in range(20):
+            assert decorated(np.ones(2))[1] == [limit, limit]
+        with runmat.disable():
+            assert decorated(np.ones(2))[1] == [limit, limit]
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def test_a_limit_that_a_function_sets_stays():
+    before = sys.getrecursionlimit()
+
+    def fn(x, limit):
+        sys.setrecursionlimit(limit)
+        return x + 1
+
+    decorated = runmat.jit(fn)
+    try:
+        for limit in range(before + 1, before + 20):
+            decorated(np.ones(2), limit)
+            assert sys.getrecursionlimit() == limit
+    finally:
+        sys.setrecursionlimit(before)
+    room, left = current_session().room, frames_left()
+    with room:
+        pass
+    assert room._own.entered == 0
+    assert 0 < left.value < before
 
 
 def test_an_exception_in_one_thread_does_not_disturb_another():

@@ -4,6 +4,7 @@ import __future__
 
 import ast
 import doctest
+import functools
 import importlib
 import importlib.util
 import linecache
@@ -11,14 +12,16 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 import types
 import warnings
 import zipfile
 
 import pytest
 
-from runmat_jit.capture.source import source_cache
+from runmat_jit.capture.source import source_cache, source_text
 from runmat_jit.capture.source.locate import SourceCache, locate
+from runmat_jit.capture.source.source_text import parse_text
 
 MODULE = """
 import functools
@@ -335,6 +338,39 @@ def test_a_text_is_parsed_once_and_no_longer_kept_than_needed(module, tmp_path, 
         assert len(cache) <= 4
     assert locate(module.first, cache)
     assert parsed.count(module.__file__) == 2
+
+
+def test_one_thread_parses_at_a_time(monkeypatch):
+    """Python 3.11 counts the depth of all trees in one place, and raises where two threads do."""
+    inside, most = [], []
+
+    def slowly(*args, **kwargs):
+        inside.append(args)
+        most.append(len(inside))
+        time.sleep(0.01)
+        inside.pop()
+        return compile(*args, **kwargs)
+
+    monkeypatch.setattr(source_text, "compile", slowly, raising=False)
+    look = functools.partial(parse_text, "file", "x = 1", 0)
+    threads = [threading.Thread(target=look) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == [1] * 4
+
+
+def test_a_text_is_parsed_again_where_the_users_threads_parse_too(monkeypatch):
+    failures = iter([SystemError("AST constructor recursion depth mismatch")] * 3)
+
+    def colliding(*args, **kwargs):
+        for error in failures:
+            raise error
+        return compile(*args, **kwargs)
+
+    monkeypatch.setattr(source_text, "compile", colliding, raising=False)
+    assert ast.unparse(parse_text("file", "x = 1", 0)) == "x = 1"
 
 
 def test_threads_may_share_a_cache(module):

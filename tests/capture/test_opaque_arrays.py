@@ -1,5 +1,6 @@
 """Arrays that kernels cannot read, beside arrays of numbers; oracle: plain Python."""
 
+import itertools
 import sys
 
 import hypothesis.strategies as st
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given
 
 import runmat_jit as runmat
-from tests.capture.behavior import check, compare, observe
+from tests.capture.behavior import check, compare, module, observe
 
 SEEDS = (0, 0, 1, 2, 0, 1)
 PARTICLE = np.dtype([("name", "U2"), ("mass", "f8"), ("count", "i4")])
@@ -206,6 +207,45 @@ def test_elements_of_records_stay_views():
         return table["mass"] * 2, row["count"], table
 
     check(fn, lambda rng: (np.zeros(3, PARTICLE), rng.normal(size=2)), seeds=SEEDS)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        *(
+            "x * 2 + y",
+            "x.sum() * y",
+            "x.sum().copy()",
+            "x[0] * y",
+            "x.max() + y.astype(x.dtype)",
+            "x.cumsum()[y > 1]",
+        ),
+        *("x ** 2", "np.tanh(x) + y", "x.astype(other) + x", "np.zeros_like(x) + x[:1]", "x // 2"),
+        *(
+            "np.where(y > 1, x, 0)",
+            "np.full(3, x[1], other)",
+            "np.add(x, x, dtype=other)",
+            "x * other(2)",
+        ),
+        *(
+            "np.array([x[0], other(1)])",
+            "np.sum(x, dtype=other) * y",
+            "x @ x",
+            "TABLE[0] + TABLE * x",
+        ),
+    ],
+)
+def test_integers_of_the_same_bits_are_told_apart(expression):
+    """``longlong`` equals ``int64``, has its hash, and is another dtype: 30 calls each."""
+    text = f"def f(x, y, other):\n    z = {expression}\n    return z, z.dtype.char, x.dtype.char\n"
+    fn = module(text)["f"]
+    decorated = runmat.jit(fn)
+    kinds = [np.int64, np.longlong, np.int64, *6 * [np.longlong], *4 * [np.int64]]
+    kinds += [np.longlong, np.int64]
+    for kind, other in itertools.product(kinds, (np.int64, np.longlong)):
+        fn.__globals__["TABLE"] = np.arange(3, dtype=kind)
+        args = np.arange(1, 4, dtype=kind), np.arange(3.0), other
+        compare(observe(fn, args, {}), observe(decorated, args, {}))
 
 
 def test_calls_without_arrays_of_numbers_stay_plain():

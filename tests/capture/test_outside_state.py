@@ -1090,7 +1090,7 @@ def test_functions_of_libraries_may_be_replaced_between_calls(name, monkeypatch)
         compare(expected, observe(decorated, (x.copy(),), {}))
         if number in (3, 6):
             monkeypatch.undo()
-    assert decorated.cache_info().hits >= 3
+    assert decorated.cache_info().hits >= (1 if other is None else 3)  # what raises steps aside
 
 
 def test_the_names_of_a_library_are_looked_at_once_for_a_segment():

@@ -46,18 +46,25 @@ FUNCTIONS = [
 ]
 
 
+DIRECT = pytest.mark.parametrize("direct", [False, True], ids=["hooks", "direct"])
+
+
+@DIRECT
 @pytest.mark.parametrize("fn", FUNCTIONS)
-def test_a_rewritten_function_does_what_the_function_does(fn):
+def test_a_rewritten_function_does_what_the_function_does(fn, direct):
     filename = fn.__code__.co_filename
-    assert behavior(plain(fn), filename) == behavior(fn, filename)
+    assert behavior(plain(fn, direct=direct), filename) == behavior(fn, filename)
 
 
+@DIRECT
 @pytest.mark.parametrize("name", ["Widget.method", "Widget.inner_functions", "Gadget.method"])
-def test_a_rewritten_method_does_what_the_method_does(name):
+def test_a_rewritten_method_does_what_the_method_does(name, direct):
     class_name, method_name = name.split(".")
     module = MODULES["scoping"]
     fn = vars(getattr(module, class_name))[method_name]
-    results = [behavior(f, module.__file__, module.Gadget()) for f in (plain(fn), fn)]
+    results = [
+        behavior(f, module.__file__, module.Gadget()) for f in (plain(fn, direct=direct), fn)
+    ]
     assert results[0] == results[1]
     assert results[0][0].startswith("(")
 

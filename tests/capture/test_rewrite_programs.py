@@ -111,12 +111,12 @@ def independent(name):
     return module
 
 
-def rewrite_in_place(namespace, module):
+def rewrite_in_place(namespace, module, *, direct):
     """Replace all functions of a module or class; returns those that were, and refusals."""
     done, refused = [], []
     for name, value in list(vars(namespace).items()):
         if isinstance(value, type) and value.__module__ == module.__name__:
-            inside = rewrite_in_place(value, module)
+            inside = rewrite_in_place(value, module, direct=direct)
             done, refused = done + inside[0], refused + inside[1]
         kind = type(value)
         fn = value.__func__ if kind in (staticmethod, classmethod) else value
@@ -126,7 +126,7 @@ def rewrite_in_place(namespace, module):
         if located is None:  # made by dataclass or namedtuple
             assert fn.__code__.co_filename == "<string>"
             continue
-        result = rewrite(fn, located)
+        result = rewrite(fn, located, direct=direct)
         if isinstance(result, Refused):
             refused.append(result.reason)
             continue
@@ -136,11 +136,12 @@ def rewrite_in_place(namespace, module):
     return done, refused
 
 
+@pytest.mark.parametrize("direct", [False, True], ids=["hooks", "direct"])
 @pytest.mark.parametrize("name", STDLIB)
-def test_a_rewritten_module_of_the_standard_library_gives_equal_results(name):
+def test_a_rewritten_module_of_the_standard_library_gives_equal_results(name, direct):
     module = independent(name)
     expected = repr(STDLIB[name](module))
-    done, refused = rewrite_in_place(module, module)
+    done, refused = rewrite_in_place(module, module, direct=direct)
     assert len(done) >= 4
     assert set(refused) <= {"generator-function", "stores-global", "uses-locals"}
     assert repr(STDLIB[name](module)) == expected
@@ -150,6 +151,7 @@ def combined(expressions):
     """Expressions made of others; each part logs when it is evaluated."""
     templates = [
         "({0} + {1})",
+        "({0} ** {1})",
         "p('f', {0})",
         "({0} is {1} is not {2})",
         "({0} < {1} is {2})",
@@ -196,6 +198,8 @@ STATEMENTS = st.sampled_from(
         "{0} = {4} = {1}",
         "x += {1}",
         "items[{1}] *= {2}",
+        "items[{1}] **= {2}",
+        "x **= {1}",
         "box.n -= {1}",
         "del items[{1}], x",
         "for {0} in ({1}, {2}): {3}",
@@ -252,3 +256,4 @@ def test_a_rewritten_random_program_does_what_the_program_does(text):
     expected = behavior(fn, filename)
     assume(has_no_address(expected))
     assert behavior(plain(fn), filename) == expected
+    assert behavior(plain(fn, direct=True), filename) == expected

@@ -15,6 +15,7 @@ from runmat_jit.compiler.verified_program import (
     within_bound,
 )
 from runmat_jit.passes.pipeline import optimize
+from runmat_jit.plan.device import CPU
 from runmat_jit.runtime.session import Session
 from tests.graph.written import written
 
@@ -70,7 +71,8 @@ def test_a_fused_result_off_by_one_bit_is_refused(session):
 def test_an_operation_outside_its_bound_is_refused(session):
     graph = optimize(written(["float32[101]"], "exp($0)"))
     lowered = lower_program(session, graph, passes=())
-    compiled = verified(session, CompiledGraph(executable(session, lowered), lowered))
+    program = executable(session, lowered)
+    compiled = verified(session, CompiledGraph(program, graph, CPU, lambda: lowered))
 
     def spoil(results):
         results[0][3] *= np.float32(1.0001)

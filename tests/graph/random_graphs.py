@@ -41,14 +41,15 @@ Graph._repr_pretty_ = lambda graph, printer, _: printer.text(to_text(graph))  # 
 
 
 @st.composite
-def graphs(draw, rows=EXACT_ROWS, dtypes=COMPILED_DTYPES, max_nodes=10, *, into=True):
+def graphs(draw, rows=EXACT_ROWS, dtypes=COMPILED_DTYPES, max_nodes=10, *, into=True, empty=False):
     """A valid graph of up to ``max_nodes`` values over ``rows``, all of its last values outputs.
 
-    Inputs lie in any layout; ``into``: some outputs may be written into inputs.
+    Inputs lie in any layout; ``into``: some outputs may be written into inputs; ``empty``: inputs
+    with axes often have no elements.
     """
     builder = GraphBuilder()
     shape = draw(st.lists(st.integers(1, 5), min_size=0, max_size=3))
-    if shape and draw(st.integers(0, 9)) == 9:
+    if shape and (empty or draw(st.integers(0, 9)) == 9):
         shape[draw(st.integers(0, len(shape) - 1))] = 0
     pool = [_input(draw, builder, tuple(shape), dtypes) for _ in range(draw(st.integers(1, 3)))]
     groups = [[name for name in rows if _MAKE.get(name, _elementwise) is make] for make in _MAKERS]

@@ -1,6 +1,7 @@
 """Runs lowered launches one after the other: by the kernel interpreter, or compiled by LLVM."""
 
 import ctypes
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -17,6 +18,7 @@ from runmat_jit.passes.expand import expand
 from runmat_jit.passes.fusion.grower import grow
 from runmat_jit.plan.argument import InputScalar, NodeBuffer, Scratch
 from runmat_jit.plan.make_plan import make_plan
+from runmat_jit.plan.notes import RESULTS, RISES, notes_of_each
 
 _FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 contents = cache(table)
@@ -44,15 +46,23 @@ def launches(graph, disabled=()):
     return found
 
 
-def execute(graph, inputs, disabled=(), run=None):
-    """Outputs of the graph and whether the event word was set. Inputs may be written.
+def execute(graph, inputs, disabled=(), run=None, *, mode="results", names=None):
+    """Outputs of the graph and the event word. Inputs may be written.
 
     ``run`` takes a launch and its bound arguments: ``interpreted`` (the default) or ``compiled``.
+    ``mode`` is how kernels note events, ``names`` what they tell apart.
     """
     run = run or interpreted
     plan = make_plan(graph, regions(graph, disabled))
+    nodes = (node for region in plan.regions for node in region.nodes)
+    notes = {
+        "results": lambda _: RESULTS,
+        "rises": lambda _: RISES,
+        "each": lambda all_: notes_of_each(all_, names),
+    }[mode]
+    plan = replace(plan, notes=notes(nodes))
     memory = {node: np.asarray(inputs[i], node.type.dtype) for i, node in enumerate(graph.inputs)}
-    events = False
+    events = 0
     for region in plan.regions:
         for node in region.outputs:
             taken = plan.in_place.get(node)
@@ -129,7 +139,7 @@ def compiled(launch, values, chunks=1):
     step = max(launch.grain, -(-launch.total // chunks) // launch.grain * launch.grain)
     for lo in range(0, launch.total, step):
         _FUNCTION(code.address)(ctypes.addressof(args), lo, min(lo + step, launch.total))
-    return bool(word.value & 1)
+    return word.value
 
 
 def _word(value):

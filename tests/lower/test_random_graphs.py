@@ -10,7 +10,16 @@ from runmat_jit.backends.reference.interpret import run
 from runmat_jit.graph.text import to_text
 from runmat_jit.passes.fusion.kinds import KINDS
 from runmat_jit.passes.pipeline import optimize
-from tests.graph.random_graphs import EXACT_ROWS, OURS, SUMS, arrays, bits_equal, graphs
+from tests.graph.random_graphs import (
+    EXACT_ROWS,
+    OURS,
+    REDUCTIONS,
+    SUMS,
+    VIEWS,
+    arrays,
+    bits_equal,
+    graphs,
+)
 from tests.lower.execute import compiled, execute, prepared
 
 NAMES = [kind.name for kind in KINDS]
@@ -23,6 +32,16 @@ FEW = settings(max_examples=8, deadline=None)
 @given(graphs(max_nodes=14), st.integers(0, 2**20))
 @MANY
 def test_kernels_give_the_bits_of_numpy(graph, seed):
+    expected = run(graph, arrays(graph, seed))
+    for ready in (prepared(graph), optimize(graph)):
+        found, _ = execute(ready, arrays(graph, seed))
+        assert all(map(bits_equal, expected, found)), to_text(ready)
+
+
+@given(graphs((*SUMS, *REDUCTIONS, *VIEWS, "add"), max_nodes=6, empty=True), st.integers(0, 99))
+@MANY
+def test_no_memory_without_elements_is_read(graph, seed):
+    """The interpreter refuses accesses outside of a buffer, which native code would make."""
     expected = run(graph, arrays(graph, seed))
     for ready in (prepared(graph), optimize(graph)):
         found, _ = execute(ready, arrays(graph, seed))

@@ -133,7 +133,7 @@ def breaking(error):
 def test_a_mistake_of_ours_is_one_line_and_the_programs_place(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(BINARY, "+", breaking(KeyError("no such\nentry")))
     script = tmp_path / "fine.m"
-    script.write_text("disp('before')\ntry, y = f(1); catch, disp('caught'), end\n")
+    script.write_text("disp('before')\ntry, y = f('a'); catch, disp('caught'), end\n")
     (tmp_path / "f.m").write_text("function y = f(x)\ny = x + 1;\n")
     assert main([str(script)]) == 1
     shown = capsys.readouterr()
@@ -143,13 +143,14 @@ def test_a_mistake_of_ours_is_one_line_and_the_programs_place(tmp_path, capsys, 
         f"{tmp_path / 'f.m'}:2:5 in f\n"
         "  y = x + 1;\n"
         "      ^^^^^\n"
+        f"{script}:2:10\n"
     )
 
 
 def test_the_traceback_of_a_mistake_of_ours_is_in_the_log(monkeypatch, caplog):
     monkeypatch.setitem(BINARY, "+", breaking(AttributeError("nothing here")))
     with caplog.at_level("DEBUG", "runmat_jit"):
-        assert main(["-e", "1 + 1"]) == 1
+        assert main(["-e", "'a' + 1"]) == 1
     (record,) = [record for record in caplog.records if record.exc_info]
     assert record.levelname == "DEBUG"
     assert record.exc_info[0] is AttributeError
@@ -159,7 +160,7 @@ def test_the_log_is_shown_where_it_is_asked_for():
     broken = (
         "import sys; from matlab_frontend.interpreter.evaluate import BINARY;"
         "from matlab_frontend.cli import main;"
-        "BINARY['+'] = None; sys.exit(main(['-e', '1 + 1']))"
+        "BINARY['+'] = None; sys.exit(main(['-e', '[1 2] + 1']))"
     )
     shown = {}
     for level in ("", "debug"):
@@ -178,13 +179,13 @@ def test_the_log_is_shown_where_it_is_asked_for():
 
 def test_an_error_of_the_library_is_no_mistake_of_ours(capsys, monkeypatch):
     monkeypatch.setitem(BINARY, "+", breaking(BackendError("the device is lost")))
-    assert main(["-e", "x = 1 + 1;"]) == 1
+    assert main(["-e", "x = 'a' + 1;"]) == 1
     assert capsys.readouterr().err.startswith("Error: the device is lost\n<text>:1:5\n")
 
 
 def test_an_interrupted_program_says_so(capsys, monkeypatch):
     monkeypatch.setitem(BINARY, "+", breaking(KeyboardInterrupt()))
-    assert main(["-e", "disp(1), 1 + 1"]) == 130
+    assert main(["-e", "disp(1), 'a' + 1"]) == 130
     assert capsys.readouterr() == ("     1\n", "Interrupted.\n")
 
 

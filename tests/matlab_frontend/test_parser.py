@@ -391,11 +391,9 @@ def test_nodes_are_equal_when_they_say_the_same_elsewhere():
         ("global", 1, 7, "expected the name of a variable"),
         ("x = 1 end", 1, 7, "expected ',', ';' or a new line before 'end'"),
         ("0x1FFu8", 1, 1, "0x1FFu8 does not fit into 8 bits"),
-        ("\nclassdef A\nend", 2, 1, "class definitions ('classdef') are not supported yet"),
         ("spmd\nend", 1, 1, "('spmd') are not supported yet"),
         ("disp don't", 1, 9, "' is not closed on its line"),
         ("x = ?A", 1, 5, "metaclasses ('?name') are not supported yet"),
-        ("f@g(1)", 1, 2, "('name@class') are not supported yet"),
     ],
 )
 def test_an_error_says_where_and_what_was_expected(text, line, column, message):

@@ -205,7 +205,18 @@ def half_precision(row, function, args, kwargs):
     return row.name == "signbit" and _kinds(args) == {"b"}
 
 
+def lossy_fills(row, function, args, kwargs):
+    """Floats cast to fill an array: NumPy reports events of that at a line of its own."""
+    if row.name not in ("full", "full_like") or np.asarray(args[1]).dtype.kind != "f":
+        return False
+    kept = args[0].dtype if row.name == "full_like" else args[1]
+    wanted = kwargs["dtype"] if kwargs.get("dtype") is not None else kept
+    fills = isinstance(args[1], (np.ndarray, np.generic))
+    return fills and wanted is not args[1] and not np.can_cast(args[1].dtype, wanted, "safe")
+
+
 EXCEPTIONS = (
+    lossy_fills,
     positions_of_true,
     half_precision,
     integer_scalars,
@@ -279,11 +290,12 @@ def test_readers_do_not_look_at_operands(row):
 @pytest.mark.parametrize("row", [r for r in CALLED if isinstance(r.numpy, np.ufunc)])
 def test_a_destination_is_read_from_position_keyword_or_tuple(row):
     operands, out = tuple(Opaque() for _ in range(row.arity)), Opaque()
+    deprecated = row.name in ("maximum", "minimum")  # in a position: NumPy warns
+    assert (row.bind((*operands, out), {}) is None) == deprecated
     for args, kwargs in (
-        ((*operands, out), {}),
+        *([] if deprecated else [((*operands, out), {}), ((*operands, (out,)), {})]),
         (operands, {"out": out}),
         (operands, {"out": (out,)}),
-        ((*operands, (out,)), {}),
     ):
         bound = row.bind(args, kwargs)
         assert bound.out is out

@@ -11,13 +11,12 @@ import numpy as np
 import pytest
 
 from runmat_jit.ops.table import ROWS
+from tests.accuracy.functions import EXACT
 from tests.ops.kernels import by_interpreter, by_machine, element_kernel
 from tests.ops.loops import LOOPS
 from tests.ops.operands import same_bits, specials
 
 RUNNERS = {"interpreted": by_interpreter, "native": by_machine}
-EXACT = {"log": mpmath.log, "sin": mpmath.sin, "cos": mpmath.cos, "exp": mpmath.exp}
-EXACT |= {"tanh": mpmath.tanh, "power": mpmath.power, "pow": mpmath.power}
 OURS = [p for p in LOOPS if p.row.exactness == "ours" and p.result.kind == "f"]
 FLOAT_LOOPS = [p for p in OURS if p.row.name != "random_normal"]  # exact values: test_random.py
 BIT_LOOPS = [p for p in LOOPS if p not in OURS]

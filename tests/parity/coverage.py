@@ -11,10 +11,13 @@ import sys
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
 
 import runmat_jit as runmat
 from runmat_jit.api import JitFunction
-from runmat_jit.capture.replay.steps import CallStep, RaiseStep, SingleStep
+from runmat_jit.capture.replay.steps import BatchStep, CallStep, RaiseStep, SingleStep
 from runmat_jit.capture.replay.tree import Fork
 from runmat_jit.capture.tape.entries import Call, Operation, Single, View
 from tests.parity.parity import Configuration, check, fresh_arguments, seen_of
@@ -65,6 +68,23 @@ VIEWS = frozenset(
 """Calls that compute no elements."""
 
 
+class Work(NamedTuple):
+    """What the replay of one call does: counts, which no clock and no load of a machine changes."""
+
+    kernels: int = 0
+    calls: int = 0
+    """Of NumPy and Python, be they steps or nodes of a graph."""
+    steps: int = 0
+    """All of them, checks of guards and the like included."""
+
+    @property
+    def done(self):
+        return self.kernels + self.calls
+
+
+NO_WORK = Work()
+
+
 @dataclass(frozen=True, slots=True)
 class Coverage:
     """What a warm call of one program does."""
@@ -77,20 +97,16 @@ class Coverage:
     """Names of the array operations that NumPy computes, each once a line."""
     reasons: tuple
     """Ids of the reasons why it is no more; or the sentence of the known difference."""
-    warm: int = 0
-    """Kernels that a warm call launches, and calls that its replay makes."""
+    work: Work = NO_WORK
+    """What the replay of a warm call does."""
     plain: int = 0
-    """Operations of plain Python in their place: of arrays and of numbers, views among them."""
-
-    @property
-    def whole(self):
-        return self.mode == "replayed" and not self.by_numpy
+    """Operations of plain Python in its place: of arrays and of numbers, views among them."""
 
     def row(self):
         """The columns of the page."""
         numpy_names = ", ".join(f"`{name}`" for name in sorted(set(self.by_numpy)))
-        work = f"{self.warm} : {self.plain}" if self.plain else NONE
-        return self.mode, work, numpy_names or NONE, ", ".join(self.reasons) or NONE
+        counts = (*self.work, self.plain) if self.mode == "replayed" else 4 * (NONE,)
+        return self.mode, *counts, numpy_names or NONE, ", ".join(self.reasons) or NONE
 
 
 def measure(program, jit=runmat.jit):
@@ -126,23 +142,33 @@ def coverage_of(program, configuration, decorated):
     calls += [name.partition("(")[0] for names in nodes for name in names]
     by_numpy = tuple(name for name in calls if name not in HOST_CALLS | VIEWS)
     reasons = tuple(sorted({reason.id for reason in explanation.reasons}))
+    if mode != "replayed":
+        return Coverage(mode, compiled, by_numpy, reasons)
     launches = (after["kernel_launches"] - before["kernel_launches"]) // 2
-    made, operations = work_of(decorated) if mode == "replayed" else (0, 0)
-    return Coverage(mode, compiled, by_numpy, reasons, launches + made, operations)
+    work, operations = work_of(decorated)
+    return Coverage(mode, compiled, by_numpy, reasons, work._replace(kernels=launches), operations)
 
 
 def work_of(decorated):
-    """Calls that the last replay made, and the operations of plain Python in their place."""
-    made = operations = 0
+    """What the last replay did beside its kernels, and plain Python's operations in its place."""
+    made = steps = operations = 0
     trees = decorated._captured[1].trees()
     fork = max((root for root in trees if root.outcomes), key=last_use)
     while isinstance(fork, Fork):
         known = [segment for segments in fork.outcomes.values() for segment in segments]
         segment = max(known, key=lambda each: each.used)
-        made += sum(isinstance(step, CallStep | SingleStep | RaiseStep) for step in segment.steps)
+        made += sum(map(calls_in, segment.steps))
+        steps += len(segment.early) + len(segment.steps)
         operations += sum(isinstance(e, Operation | Call | Single | View) for e in segment.log)
         fork = segment.exit
-    return made, operations
+    return Work(calls=made, steps=steps), operations
+
+
+def calls_in(step):
+    """The calls that a step makes."""
+    if isinstance(step, BatchStep):
+        return sum(region.kind == "host" for region in step.program.plan.regions)
+    return isinstance(step, CallStep | SingleStep | RaiseStep)
 
 
 def last_use(root):
@@ -166,7 +192,7 @@ def ratios(coverages):
 
 def work(coverages):
     """Kernels and calls of all warm calls, and the operations of plain Python in their place."""
-    return sum(c.warm for c in coverages), sum(c.plain for c in coverages)
+    return sum(c.work.done for c in coverages), sum(c.plain for c in coverages)
 
 
 # -- the page --------------------------------------------------------------------------------------
@@ -183,29 +209,42 @@ caller can see must be the same.
 
 Sorting, searching, sets, linear algebra, transforms, polynomials, histograms and text are calls of
 NumPy by design and count as neither; nor do operations on single numbers, such as `x[i] * 2`, and
-reads and writes of one element, whoever does them. Every program that is not mentioned below runs
-no Python when warm, and kernels compute all its array operations.
+reads and writes of one element, whoever does them.
 
-What a warm call costs is counted, not timed: kernels launched and calls made, against the
-operations that plain Python does in their place. All programs together: {warm} against {plain}.
+What a warm call costs is counted, not timed: kernels launched, calls made and steps of the replay,
+against the operations that plain Python does in their place. All programs together: {warm} kernels
+and calls against {plain} operations. No count may become larger unnoticed. They hold for
+{versions}. `python -m benchmarks.never_slower` takes the time of the same programs.
 
-| program | warm calls | work : plain | computed by NumPy | reasons |
-| --- | --- | --- | --- | --- |
+| program | warm calls | kernels | calls | steps | plain | computed by NumPy | reasons |
+| --- | --- | --- | --- | --- | --- | --- | --- |
 """
 FLOOR = re.compile(r"at least (\d+) %|At least (\d+) %")
-ROW = re.compile(r"^\| `([\w.]+)` \| (\w+) \| ([^|]*) \| (.*) \| (.*) \|$", re.MULTILINE)
+ROW = re.compile(
+    r"^\| `([\w.]+)` \| (\w+) \| (\S+) \| (\S+) \| (\S+) \| \S+ \| (.*) \| (.*) \|$", re.MULTILINE
+)
+
+
+def versions():
+    """On what the counts depend beside our own code."""
+    numpy_version = ".".join(np.__version__.split(".")[:2])
+    return f"Python {sys.version_info.major}.{sys.version_info.minor} and NumPy {numpy_version}"
 
 
 def render(coverages, floors):
     """The page for coverages by name."""
     rows = (
-        f"| `{name}` | {' | '.join(coverage.row())} |\n"
+        f"| `{name}` | {' | '.join(map(str, coverage.row()))} |\n"
         for name, coverage in sorted(coverages.items())
-        if not coverage.whole
     )
     warm, plain = work(coverages.values())
     head = TEXT.format(
-        command=f"`{COMMAND}`", programs=floors[0], operations=floors[1], warm=warm, plain=plain
+        command=f"`{COMMAND}`",
+        programs=floors[0],
+        operations=floors[1],
+        warm=warm,
+        plain=plain,
+        versions=versions(),
     )
     return head + "".join(rows)
 
@@ -215,23 +254,41 @@ def floors_of(page):
     return tuple(int(first or second) for first, second in FLOOR.findall(page))
 
 
+class Row(NamedTuple):
+    """What the page says of a program."""
+
+    mode: str
+    work: Work | None
+    """None where it is not replayed."""
+    by_numpy: frozenset[str]
+
+
 def rows_of(page):
-    """Mode and the names of what NumPy computes, by program."""
+    """The rows of the page by program; without counts where they are those of other versions."""
+    counted = f"hold for\n{versions()}." in page
     return {
-        name: (mode, set(re.findall(r"`([^`]+)`", numpy_names)))
-        for name, mode, _, numpy_names, _ in ROW.findall(page)
+        name: Row(
+            mode,
+            Work(*map(int, counts)) if counted and NONE not in counts else None,
+            frozenset(re.findall(r"`([^`]+)`", numpy_names)),
+        )
+        for name, mode, *counts, numpy_names, _ in ROW.findall(page)
     }
 
 
 def worse(coverage, row):
     """What a program has lost against its row of the page (None: it has none, it is whole)."""
-    mode, numpy_names = row or ("replayed", set())
+    mode, work, numpy_names = row or ("replayed", None, set())
     if mode == "replayed" != coverage.mode:
         return f"its Python runs again when warm: {', '.join(coverage.reasons)}"
     if mode == "recorded" and coverage.mode == "plain":
         return f"it is not recorded any more: {', '.join(coverage.reasons)}"
     more = set(coverage.by_numpy) - numpy_names
-    return f"NumPy computes {', '.join(sorted(more))}" if more else ""
+    if more:
+        return f"NumPy computes {', '.join(sorted(more))}"
+    if work is not None and any(map(int.__gt__, coverage.work, work)):
+        return f"a warm call does more: {coverage.work}, not {work}"
+    return ""
 
 
 def main(arguments):

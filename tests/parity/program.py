@@ -6,7 +6,8 @@
 A *make* function gives the arguments: ``make(rng, shape, dtype)``, a tuple of positional
 arguments or ``(args, kwargs)``. It is called anew for every call, with equally seeded generators,
 and may set the globals that the program reads. Floats are compared within a bound of the dtype of
-each result: a program keeps float32 results in float32 arrays, and sums no terms that cancel.
+each result: a program keeps float32 results in float32 arrays, and sums no terms that cancel, or
+says how many times that amplifies a rounding.
 """
 
 import importlib
@@ -33,6 +34,8 @@ class Program:
     dtypes: tuple
     differs: str
     """Why it is known not to do what NumPy does; empty: it does."""
+    amplified: Callable
+    """How many times a rounding counts in its result, by its arguments."""
 
     def arguments(self, seed, shape, dtype):
         """Fresh arguments: positional ones and keywords."""
@@ -42,7 +45,12 @@ class Program:
         return made, {}
 
 
-def program(make, *, shapes=SHAPES, dtypes=DTYPES, differs=""):
+def not_amplified(*_args, **_kwargs):
+    """A rounding counts once."""
+    return 1.0
+
+
+def program(make, *, shapes=SHAPES, dtypes=DTYPES, differs="", amplified=not_amplified):
     """Register a function as a program; the function stays as it is.
 
     Args:
@@ -51,6 +59,7 @@ def program(make, *, shapes=SHAPES, dtypes=DTYPES, differs=""):
         dtypes: What ``make`` gets as dtype.
         differs: A known difference from NumPy, listed on the coverage page; the program's test
             then fails when there is none.
+        amplified: How many times a rounding counts in its result, by its arguments.
 
     """
 
@@ -58,7 +67,7 @@ def program(make, *, shapes=SHAPES, dtypes=DTYPES, differs=""):
         name = f"{fn.__module__.rpartition('.')[2]}.{fn.__name__}"
         known = _registry.get(name)
         assert known is None or known.fn.__code__ == fn.__code__, f"two programs are named {name}"
-        _registry[name] = Program(name, fn, make, tuple(shapes), tuple(dtypes), differs)
+        _registry[name] = Program(name, fn, make, tuple(shapes), tuple(dtypes), differs, amplified)
         return fn
 
     return register

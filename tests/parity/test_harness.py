@@ -12,7 +12,16 @@ import numpy as np
 import pytest
 
 from runmat_jit.api import JitFunction
-from tests.parity.coverage import floors_of, measure, ratios, render, rows_of, worse
+from tests.parity.coverage import (
+    Work,
+    floors_of,
+    measure,
+    ratios,
+    render,
+    rows_of,
+    versions,
+    worse,
+)
 from tests.parity.parity import Configuration, DifferenceError, check
 from tests.parity.program import programs
 
@@ -183,6 +192,21 @@ def test_where_operations_are_bit_defined_the_last_bit_counts():
         check(program, configuration, jit=OneUlpOff)
 
 
+def test_a_difference_is_allowed_where_a_rounding_is_amplified_and_no_further():
+    plain = PROGRAMS["guide_state.amplify"]
+    amplified = replace(plain, amplified=lambda *_args: 1000.0)
+
+    def off(by):
+        return lambda fn: lambda *args: fn(*args) * (1 + by)
+
+    configuration = Configuration(plain.shapes[0], "float64")
+    check(amplified, configuration, jit=off(1e-11))
+    with pytest.raises(DifferenceError):
+        check(plain, configuration, jit=off(1e-11))
+    with pytest.raises(DifferenceError):
+        check(amplified, configuration, jit=off(1e-8))
+
+
 def test_a_decorator_that_does_nothing_passes_but_has_no_coverage():
     program = PROGRAMS["guide_state.amplify"]
     coverage = measure(program, identity)
@@ -195,9 +219,32 @@ def test_a_program_that_was_replayed_and_is_no_longer_fails_and_the_other_way_ro
     recorded, replayed = measure(program, identity), measure(program)
     page = render({program.name: recorded}, (0, 0))
     assert worse(replayed, rows_of(page)[program.name]) == ""
-    page = render({program.name: replayed}, (0, 0))
-    assert rows_of(page) == {}
     assert worse(recorded, None)
+    page = render({program.name: replayed}, (0, 0))
+    assert worse(replayed, rows_of(page)[program.name]) == ""
+    assert worse(recorded, rows_of(page)[program.name])
+
+
+@pytest.mark.parametrize("count", Work._fields)
+def test_a_warm_call_that_does_more_than_the_page_says_fails_and_one_that_does_less_does_not(count):
+    program = PROGRAMS["guide_state.amplify"]
+    found = measure(program)
+    known = rows_of(render({program.name: found}, (0, 0)))[program.name]
+    assert known.work == found.work
+    assert found.work.kernels == 1
+    more, less = (
+        replace(found, work=found.work._replace(**{count: getattr(found.work, count) + by}))
+        for by in (1, -1)
+    )
+    assert worse(more, known).startswith("a warm call does more")
+    assert worse(less, known) == ""
+
+
+def test_counts_of_other_versions_are_not_compared():
+    program = PROGRAMS["guide_state.amplify"]
+    found = measure(program)
+    page = render({program.name: found}, (0, 0)).replace(versions(), "Python 2.7 and NumPy 1.0")
+    assert rows_of(page)[program.name].work is None
 
 
 def test_the_page_is_read_as_it_is_written():

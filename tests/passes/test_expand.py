@@ -53,6 +53,18 @@ def test_what_is_created_is_constants_and_counters(expression):
     assert all(map(bits_equal, run(graph, arrays(graph)), run(found, arrays(graph))))
 
 
+@pytest.mark.parametrize("name", ["sum", "prod", "any", "all"])
+@pytest.mark.parametrize("shape", ["[3, 0]", "[0]", "[0, 0]"])
+def test_a_reduction_of_no_elements_reads_nothing(name, shape):
+    dtype = "bool" if name in ("any", "all") else "float32"
+    told = "" if dtype == "bool" else "dtype='float32', "
+    axis = shape.count(",")
+    graph = written([f"{dtype}{shape}"], f"{name}($0, axis=({axis},), {told}keepdims=False)")
+    found = expand(graph)
+    assert not any(node.op.reduction for node in found.nodes)
+    assert all(map(bits_equal, run(graph, arrays(graph)), run(found, arrays(graph))))
+
+
 @given(graph=graphs(rows=(*EXACT_ROWS, *SUMS)), seed=st.integers(0, 99))
 def test_nothing_that_decomposes_is_left_and_bits_are_kept(graph, seed):
     note(to_text(graph))

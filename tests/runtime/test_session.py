@@ -7,12 +7,13 @@ import sys
 import threading
 
 import numpy as np
+import platformdirs
 import pytest
 
 import runmat_jit as runmat
 from runmat_jit.core.config import OPTIONS, Config, read_config
 from runmat_jit.core.errors import ConfigError
-from runmat_jit.runtime.session import Session, current_session, use_session
+from runmat_jit.runtime.session import Session, cache_directory, current_session, use_session
 
 
 @runmat.jit
@@ -110,6 +111,18 @@ def test_the_environment_is_read_and_remembered():
     assert config.verify == 1
     assert config.sources["verify"] == "RUNMAT_VERIFY"
     assert config.sources["num_threads"] == "default"
+
+
+@pytest.mark.parametrize("caches", [None, "", "/somewhere/else", "relative", " "])
+@pytest.mark.parametrize("home", [None, "", "/of/mine", "relative", "/"])
+def test_files_are_kept_where_platformdirs_says(monkeypatch, caches, home):
+    for name, value in (("XDG_CACHE_HOME", caches), ("HOME", home)):
+        if value is None:
+            monkeypatch.delenv(name, raising=False)
+        else:
+            monkeypatch.setenv(name, value)
+    expected = platformdirs.user_cache_path("runmat_jit", appauthor=False)
+    assert cache_directory(Config()) == expected
 
 
 def test_importing_the_package_loads_neither_the_compiler_nor_llvm():

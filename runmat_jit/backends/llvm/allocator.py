@@ -10,7 +10,6 @@ import ctypes
 import os
 import weakref
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from math import prod
 from typing import Any, TypeAlias
 
@@ -26,7 +25,7 @@ from runmat_jit.backends.llvm.allocator_text import (
 )
 from runmat_jit.backends.llvm.jit import Jit
 from runmat_jit.backends.llvm.permanent_memory import permanent_memory, word_at
-from runmat_jit.backends.llvm.symbols import process_symbols
+from runmat_jit.backends.llvm.symbols import numpy_functions, process_symbols
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.locks import new_lock
 
@@ -112,12 +111,15 @@ class ResultAllocator:
                 return
             target = self._jit.target
             # Better code takes 10 ms more and saves nothing beside the system's own work.
-            code = self._jit.compile_object(allocator_text(target), codegen_level=0)
             symbols = process_symbols(allocator_symbols(target))
-            addresses = self._jit.load(code, ALLOCATOR_FUNCTIONS, symbols)
-            self._release = _RELEASE(addresses["release"])
-            weakref.finalize(self, _retire, self._list, self._release)
-            self._handler = _handler_capsule(self._list, addresses)
+            addresses = self._jit.functions(
+                allocator_text(target), ALLOCATOR_FUNCTIONS, symbols, codegen_level=0
+            )
+            release = _RELEASE(addresses["release"])
+            handler = _handler_capsule(self._list, addresses)
+            if self._handler is None:  # nor has a signal handler set it meanwhile
+                self._release, self._handler = release, handler
+                weakref.finalize(self, _retire, self._list, release)
 
     def _word(self, name: str) -> ctypes.c_int64:
         return word_at(self._list + LIST_FIELDS[name])
@@ -184,13 +186,8 @@ _SET_HANDLER_INDEX = 304  # of PyDataMem_SetHandler in NumPy's table of C functi
 
 def _set_handler_function() -> Callable[[object], object]:
     """``PyDataMem_SetHandler``: make a handler current for this thread, return the one before."""
-    pointer = ctypes.pythonapi["PyCapsule_GetPointer"]
-    pointer.argtypes, pointer.restype = [ctypes.py_object, ctypes.c_char_p], ctypes.c_void_p
-    # NumPy's documented way to its C functions; its stubs do not know the module.
-    table = pointer(import_module("numpy._core._multiarray_umath")._ARRAY_API, None)
-    functions = ctypes.cast(table, ctypes.POINTER(ctypes.c_void_p))
-    address = functions[_SET_HANDLER_INDEX]
+    address = numpy_functions({"PyDataMem_SetHandler": _SET_HANDLER_INDEX})["PyDataMem_SetHandler"]
     function: Callable[[object], object] = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object)(
-        address or 0
+        address
     )
     return function

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future
+from typing import TYPE_CHECKING, Final
 
 from runmat_jit.backends.llvm.jit import Jit
-from runmat_jit.backends.llvm.lower import lower
-from runmat_jit.backends.llvm.schedule import Schedule, instruction_count, schedule_for
 from runmat_jit.backends.llvm.target import Target
 from runmat_jit.core.frozen import frozen
-from runmat_jit.core.locks import new_lock
-from runmat_jit.kernel.ir import Kernel, Parameter
-from runmat_jit.kernel.text import to_text
-from runmat_jit.kernel.verify_kernel import verify_kernel
+from runmat_jit.core.loading import LOADER
+from runmat_jit.core.locks import Made
+
+if TYPE_CHECKING:
+    from runmat_jit.backends.llvm.schedule import Schedule
+    from runmat_jit.kernel.ir import Kernel, Parameter
 
 _NAME = "kernel"
 
@@ -23,9 +23,11 @@ class CompiledKernel:
 
     ``args`` holds ``parameters`` in order; ``args[events_slot]`` is the address of an i64 whose
     lowest bit is set where a ``note`` fired. ``instructions`` of one iteration hint at its cost.
+    ``key`` is that of its object code.
     """
 
     address: int
+    key: str
     text: str
     parameters: tuple[Parameter, ...]
     events_slot: int
@@ -42,8 +44,8 @@ class LlvmBackend:
     def __init__(self, jit: Jit, target: Target | None = None) -> None:
         self._jit = jit
         self._target = target
-        self._lock = new_lock()
-        self._compiled: dict[str, Future[CompiledKernel]] = {}
+        self._compiled: Made[str, CompiledKernel] = Made()
+        self._loaded: Made[str, int] = Made()
 
     @property
     def target(self) -> Target:
@@ -52,8 +54,8 @@ class LlvmBackend:
 
     @property
     def compiles(self) -> int:
-        """How many kernels have been compiled or are being compiled."""
-        return len(self._compiled)
+        """How many kernels there are, compiled here or kept by the cache."""
+        return len(self._loaded)
 
     def compile(self, kernel: Kernel) -> CompiledKernel:
         """Native code of a kernel; equal kernel text is compiled once.
@@ -62,38 +64,58 @@ class LlvmBackend:
             KernelError: The kernel is not valid, which is a mistake of what built it.
 
         """
-        key = to_text(kernel)
-        with self._lock:
-            known = self._compiled.get(key)
-            mine = known or self._compiled.setdefault(key, Future())
-        if known is None:
-            try:
-                mine.set_result(self._compile(kernel))
-            except BaseException as error:
-                with self._lock:
-                    del self._compiled[key]  # another call may succeed, out of memory for one
-                mine.set_exception(error)
-                raise
-        return mine.result()
+        LOADER.load(LOWERING)
+        from runmat_jit.kernel.text import to_text  # noqa: PLC0415  (loaded here)
 
-    def forget_threads(self) -> None:
-        """In a forked child: nobody compiles what threads of the parent had begun to."""
-        self._compiled = {key: known for key, known in self._compiled.items() if known.done()}
+        return self._compiled.get(to_text(kernel), lambda: self._compile(kernel))
+
+    def kept(self, key: str) -> int:
+        """Address of a kernel whose object code has this key.
+
+        Raises:
+            KeyError: it is not kept.
+
+        """
+        return self._loaded.get(key, lambda: self._jit.kept_functions(key, [_NAME])[_NAME])
 
     def source(self, kernel: Kernel) -> str:
         """LLVM text of a kernel, as ``compile`` would compile it."""
-        return lower(kernel, schedule_for(kernel, self.target), self.target, _NAME)
+        return self._lower(kernel)[1]
+
+    def _lower(self, kernel: Kernel) -> tuple[Schedule, str]:
+        LOADER.load(LOWERING)
+        from runmat_jit.backends.llvm.lower import lower  # noqa: PLC0415  (loaded here)
+        from runmat_jit.backends.llvm.schedule import schedule_for  # noqa: PLC0415  (loaded here)
+
+        schedule = schedule_for(kernel, self.target)
+        return schedule, lower(kernel, schedule, self.target, _NAME)
 
     def _compile(self, kernel: Kernel) -> CompiledKernel:
+        from runmat_jit.backends.llvm.schedule import instruction_count  # noqa: PLC0415  (loaded)
+        from runmat_jit.kernel.verify_kernel import verify_kernel  # noqa: PLC0415  (loaded by now)
+
         verify_kernel(kernel)
-        schedule = schedule_for(kernel, self.target)
-        text = lower(kernel, schedule, self.target, _NAME)
-        code = self._jit.compile_object(text, self.target)
+        schedule, text = self._lower(kernel)
+        key = self._jit.key(text, self.target)
+
+        def address() -> int:
+            return self._jit.functions(text, [_NAME], target=self.target)[_NAME]
+
         return CompiledKernel(
-            self._jit.load(code, [_NAME])[_NAME],
+            self._loaded.get(key, address),
+            key,
             text,
             kernel.parameters,
             len(kernel.parameters),
             schedule,
             instruction_count(kernel),
         )
+
+
+LOWERING: Final = (
+    "runmat_jit.backends.llvm.lower",
+    "runmat_jit.backends.llvm.schedule",
+    "runmat_jit.kernel.text",
+    "runmat_jit.kernel.verify_kernel",
+)
+"""What makes LLVM's text of a kernel."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from runmat_jit.backends.llvm.target import Target
+from runmat_jit.core.slotted import slotted
 from runmat_jit.kernel.ir import Buffer, Literal, Table, Value
 from runmat_jit.kernel.primitives import FLOATS
 
@@ -28,7 +29,7 @@ Slots = list[tuple[str, str]]
 """LLVM type and text of values that a block carries."""
 
 
-@dataclass(slots=True)
+@slotted
 class Emitter:
     """Collects LLVM text; every module ``lower_*`` writes through it."""
 

@@ -7,10 +7,13 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from runmat_jit.backends.llvm.host import Host, find_host
 from runmat_jit.backends.llvm.object_cache import ObjectCache
-from runmat_jit.backends.llvm.target import Target, host_target
+from runmat_jit.backends.llvm.object_loader import UnknownObjectError, load_object
+from runmat_jit.backends.llvm.target import Target
 from runmat_jit.core.frozen import frozen
-from runmat_jit.core.locks import new_lock
+from runmat_jit.core.loading import LLVM, LOADER
+from runmat_jit.core.locks import llvm_lock_as_found, new_lock
 
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
@@ -31,7 +34,8 @@ class Jit:
 
     Safe to call from several threads. Loaded code stays until the process ends: a worker of the
     thread pool may be executing it at any time, and so may an array's deallocator. LLVM is
-    imported by the first call that needs it, never by making an instance.
+    imported by the first call that compiles something: a process whose kernels are all kept runs
+    without.
 
     Args:
         cache: Keeps object code between processes; None: every process compiles for itself.
@@ -41,23 +45,30 @@ class Jit:
     def __init__(self, cache: ObjectCache | None = None) -> None:
         self.cache = cache
         self._lock = new_lock()
-        self._target: Target | None = None
+        self._host: Host | None = None
         self._linker: Any = None
         self._library_numbers = itertools.count()
         self._statistics = JitStatistics()
 
     @property
+    def host(self) -> Host:
+        """The machine of this process, and the version of LLVM."""
+        if self._host is None:
+            with llvm_lock_as_found():
+                self._host = find_host(self.cache)
+        return self._host
+
+    @property
     def target(self) -> Target:
         """The machine of this process."""
-        if self._target is None:
-            self._target = host_target()
-        return self._target
+        return self.host.target
 
     @property
     def statistics(self) -> JitStatistics:
         """Counts since this instance was made."""
         return self._statistics
 
+    @llvm_lock_as_found()
     def compile_object(
         self, text: str, target: Target | None = None, codegen_level: int = 2
     ) -> bytes:
@@ -73,13 +84,54 @@ class Jit:
             AssertionError: The text is no valid module, which is a mistake of the generator.
 
         """
-        import llvmlite.binding as llvm  # noqa: PLC0415 - on first use, it takes 30 ms
-
         target = target or self.target
-        key = ObjectCache.key(text, target, codegen_level, llvm.llvm_version_info)
-        kept = self.cache.get(key) if self.cache is not None else None
-        if kept is not None:
-            return kept
+        key = self.key(text, target, codegen_level)
+        kept = None if self.cache is None else self.cache.get(key)
+        return self._compile(key, text, target, codegen_level) if kept is None else kept
+
+    @llvm_lock_as_found()
+    def functions(
+        self,
+        text: str,
+        names: Sequence[str],
+        symbols: Mapping[str, int] | None = None,
+        target: Target | None = None,
+        codegen_level: int = 2,
+    ) -> dict[str, int]:
+        """Addresses of the functions of a module, compiled or kept by the cache, by name.
+
+        Takes what :meth:`compile_object` and :meth:`load` take. What is kept but cannot be linked
+        is compiled anew.
+        """
+        target = target or self.target
+        key = self.key(text, target, codegen_level)
+        kept = None if self.cache is None else self.cache.get(key)
+        if self.cache is not None and kept is not None:
+            try:
+                return self.load(kept, names, symbols)
+            except RuntimeError as error:
+                self.cache.tell(error)
+        return self.load(self._compile(key, text, target, codegen_level), names, symbols)
+
+    @llvm_lock_as_found()
+    def kept_functions(self, key: str, names: Sequence[str]) -> dict[str, int]:
+        """Addresses of the functions of a module of which the cache has the object code.
+
+        Raises:
+            KeyError: it has none, or none that can be loaded.
+
+        """
+        kept = None if self.cache is None else self.cache.get(key)
+        if self.cache is None or kept is None:
+            raise KeyError(key)
+        try:
+            return self.load(kept, names)
+        except RuntimeError as error:
+            self.cache.tell(error)
+            raise KeyError(key) from error
+
+    def _compile(self, key: str, text: str, target: Target, codegen_level: int) -> bytes:
+        LOADER.load(LLVM)
         start = time.perf_counter()
         machine = _target_machine(target, codegen_level)
         module = _parse(text, machine)
@@ -90,6 +142,7 @@ class Jit:
         self._count(compiled=1, compile_ms=1e3 * (time.perf_counter() - start))
         return code
 
+    @llvm_lock_as_found()
     def load(
         self,
         object_code: bytes,
@@ -108,10 +161,22 @@ class Jit:
             RuntimeError: A name or an external symbol cannot be found.
 
         """
+        try:
+            addresses = load_object(object_code, names, symbols)
+        except UnknownObjectError:
+            addresses = self._load_by_llvm(object_code, names, symbols or {})
+        self._count(loaded=1, loaded_bytes=len(object_code))
+        return addresses
+
+    def _load_by_llvm(
+        self, object_code: bytes, names: Sequence[str], symbols: Mapping[str, int]
+    ) -> dict[str, int]:
+        """The same by LLVM's own loader, which knows the object files of every system."""
+        LOADER.load(LLVM)
         import llvmlite.binding as llvm  # noqa: PLC0415 - on first use, it takes 30 ms
 
         builder = llvm.JITLibraryBuilder().add_object_img(object_code).add_current_process()
-        for name, address in (symbols or {}).items():
+        for name, address in symbols.items():
             builder.import_symbol(name, address)
         for name in names:
             builder.export_symbol(name)
@@ -121,8 +186,11 @@ class Jit:
             library = builder.link(self._linker, f"library{next(self._library_numbers)}")
         addresses = {name: int(library[name]) for name in names}
         library.detach()  # never unloaded: see the class
-        self._count(loaded=1, loaded_bytes=len(object_code))
         return addresses
+
+    def key(self, text: str, target: Target, codegen_level: int = 2) -> str:
+        """Key of the object code of a text in the cache."""
+        return ObjectCache.key(text, target, codegen_level, self.host.llvm_version)
 
     def _count(
         self,
@@ -145,8 +213,12 @@ class Jit:
 def _target_machine(target: Target, codegen_level: int) -> llvm.TargetMachine:
     import llvmlite.binding as llvm  # noqa: PLC0415 - on first use, it takes 30 ms
 
-    llvm.initialize_all_targets()
-    llvm.initialize_all_asmprinters()
+    if target.triple.startswith(llvm.get_process_triple()):
+        llvm.initialize_native_target()  # a millisecond less than all
+        llvm.initialize_native_asmprinter()
+    else:
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
     return llvm.Target.from_triple(target.triple).create_target_machine(
         cpu=target.cpu,
         features=target.features,

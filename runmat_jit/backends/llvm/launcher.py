@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -20,7 +21,7 @@ from runmat_jit.backends.llvm.pool import ThreadPool
 from runmat_jit.backends.llvm.symbols import process_symbols
 
 Arrays: TypeAlias = tuple[np.ndarray[Any, Any], ...]
-Launch: TypeAlias = Callable[..., None]
+Launch: TypeAlias = Callable[..., Any]
 
 
 class Launcher:
@@ -56,10 +57,10 @@ class Launcher:
 
 def _launch(jit: Jit, pool: ThreadPool, layout: ObjectLayout) -> Launch:
     # Generating better code takes 5 ms more and gains nothing measurable in these few branches.
-    code = jit.compile_object(launcher_text(layout), codegen_level=0)
     symbols = process_symbols(launcher_symbols())
-    address = jit.load(code, LAUNCHER_FUNCTIONS, symbols)["launch"]
-    return _builtin_function(b"run", address, (pool.start, None, np.ndarray, pool.address))
+    text = launcher_text(layout)
+    address = jit.functions(text, LAUNCHER_FUNCTIONS, symbols, codegen_level=0)["launch"]
+    return builtin_function(b"run", address, (pool.start, None, np.ndarray, pool.address))
 
 
 def _portable_launch(pool: ThreadPool) -> Launch:
@@ -102,15 +103,25 @@ class _MethodDefinition(ctypes.Structure):
     )
 
 
-_METH_FASTCALL = 0x80
+_METH_FASTCALL, _METH_KEYWORDS = 0x80, 0x02
 
 
-def _builtin_function(name: bytes, address: int, self_argument: object) -> Launch:
-    definition = _MethodDefinition(name, address, _METH_FASTCALL, None)
-    # The function refers to its definition without owning it: the definition is never freed.
+@functools.cache
+def _definition(name: bytes, address: int, flags: int) -> _MethodDefinition:
+    # Functions refer to their definition without owning it: it is never freed.
+    definition = _MethodDefinition(name, address, flags, None)
     keep = ctypes.pythonapi["Py_IncRef"]
     keep.argtypes, keep.restype = [ctypes.py_object], None
     keep(definition)
+    return definition
+
+
+def builtin_function(
+    name: bytes, address: int, self_argument: object, *, keywords: bool = False
+) -> Launch:
+    """A built-in function of CPython's fast calling convention, of machine code."""
+    flags = _METH_FASTCALL | (_METH_KEYWORDS if keywords else 0)
+    definition = _definition(name, address, flags)
     create = ctypes.pythonapi["PyCFunction_NewEx"]
     create.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
     create.restype = ctypes.py_object

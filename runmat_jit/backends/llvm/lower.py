@@ -2,7 +2,7 @@
 
 Every kernel is ``void kernel(i64* args, i64 lo, i64 hi)``. ``args`` holds the parameters in order:
 pointers, extents and strides as i64, scalars by their bits (f32 in the low half, i1 as 0 or 1);
-behind them stands the address of an i64 whose lowest bit is set when a ``note`` fired.
+behind them stands the address of an i64 in which every ``note`` sets its bit.
 ``[lo, hi)`` are cells of the top-level ``grid`` or iterations of the top-level ``lanes``.
 
 No fast-math flag and no contraction: a value's bits depend neither on the width of vectors nor on
@@ -22,8 +22,9 @@ from runmat_jit.backends.llvm.lower_blocks import (
     lower_lanes,
     lower_loop,
 )
+from runmat_jit.backends.llvm.lower_call import lower_call, result_type
 from runmat_jit.backends.llvm.lower_memory import MEMORY
-from runmat_jit.backends.llvm.lower_straight import STRAIGHT, call_function, result_type
+from runmat_jit.backends.llvm.lower_straight import STRAIGHT, WORD, accumulator
 from runmat_jit.backends.llvm.lower_total import lower_total
 from runmat_jit.backends.llvm.schedule import Schedule
 from runmat_jit.backends.llvm.target import Target
@@ -78,7 +79,7 @@ def _lower_body(
         if instruction.op in _STRAIGHT:
             _STRAIGHT[instruction.op](emitter, instruction)
         elif instruction.op == "call":
-            call_function(emitter, instruction, functions[str(instruction.attrs["function"])])
+            lower_call(emitter, instruction, functions[str(instruction.attrs["function"])])
         else:
             _BLOCKS[instruction.op](emitter, instruction, lower_block)
 
@@ -126,14 +127,15 @@ def _load_parameters(emitter: Emitter, kernel: Kernel) -> None:
 
 
 def _start_events(emitter: Emitter, kernel: Kernel) -> None:
-    notes = {i.args[0].type for i in every_instruction(kernel.body) if i.op == "note"}
+    notes = {accumulator(i) for i in every_instruction(kernel.body) if i.op == "note"}
     emitter.events = {k: ["zeroinitializer"] * emitter.unroll for k in sorted(notes)}
 
 
 def _finish_events(emitter: Emitter, slot: int) -> None:
-    """Set the lowest bit of the event word if a lane saw an event."""
+    """Set the bits of the event word that lanes have noted."""
     if not emitter.events:
         return
+    word = _noted_bits(emitter)
     masks = list(emitter.events.get("i1", []))
     for kind in ("f32", "f64"):
         vector = emitter.vector(kind)
@@ -141,16 +143,32 @@ def _finish_events(emitter: Emitter, slot: int) -> None:
             emitter.put(f"fcmp uno {vector} {x}, zeroinitializer")
             for x in emitter.events.get(kind, [])
         ]
-    raised = emitter.any_of(masks)
     emitter.events = {}
+    if masks:
+        lowest = emitter.put(f"zext i1 {emitter.any_of(masks)} to i64")
+        word = emitter.put(f"or i64 {word}, {lowest}")
+    raised = emitter.put(f"icmp ne i64 {word}, 0")
 
     def raise_event() -> list[str]:
         at = emitter.put(f"getelementptr i64, ptr %args, i64 {slot}")
-        word = emitter.put(f"load ptr, ptr {at}, align 8")
-        emitter.put(f"atomicrmw or ptr {word}, i64 1 monotonic")
+        place = emitter.put(f"load ptr, ptr {at}, align 8")
+        emitter.put(f"atomicrmw or ptr {place}, i64 {word} monotonic")
         return []
 
     branch(emitter, raised, [], raise_event)
+
+
+def _noted_bits(emitter: Emitter) -> str:
+    """The bits that notes other than of the lowest have set, as an i64."""
+    words = emitter.events.get(WORD, [])
+    if not words:
+        return "0"
+    vector, together = emitter.vector(WORD), words[0]
+    for other in words[1:]:
+        together = emitter.put(f"or {vector} {together}, {other}")
+    name = f"llvm.vector.reduce.or.v{emitter.width}i32"
+    bits = emitter.put(emitter.call(name, "i32", [(vector, together)]))
+    return emitter.put(f"zext i32 {bits} to i64")
 
 
 def _splatted(body: Sequence[Instruction]) -> frozenset[int]:

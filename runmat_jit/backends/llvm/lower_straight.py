@@ -1,13 +1,20 @@
-"""Lowering of the primitives, ``select``, ``lane_id``, ``note`` and calls of cold functions."""
+"""Lowering of the primitives, ``select``, ``lane_id`` and ``note``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from runmat_jit.backends.llvm.emitter import LLVM_TYPES, Emitter, Operands
+from runmat_jit.backends.llvm.emitter import (
+    LLVM_TYPES,
+    Emitter,
+    Operands,
+    literal,
+    splat_literal,
+)
 from runmat_jit.backends.llvm.scale2 import scale2
-from runmat_jit.kernel.ir import Function, Instruction
+from runmat_jit.kernel.ir import Instruction
 from runmat_jit.kernel.primitives import FLOATS
+from runmat_jit.kernel.walk import note_bit
 
 # name -> (float instruction, integer instruction)
 _BINARY = {
@@ -54,6 +61,9 @@ _CONVERSIONS = (
     "sext",
     "bitcast",
 )
+
+WORD = "i32"
+"""In whose lanes the bits of notes are accumulated; no value of this type is noted."""
 
 Lowering = Callable[[Emitter, Instruction], None]
 
@@ -186,6 +196,11 @@ def _splat(emitter: Emitter, instruction: Instruction) -> None:
     emitter.bind(instruction.results[0], emitter.lanes(instruction.args[0]))
 
 
+def _unknown(emitter: Emitter, instruction: Instruction) -> None:
+    """The constant itself: nothing is reassociated here."""
+    emitter.bind(instruction.results[0], emitter.operands(instruction.args[0], lane=False))
+
+
 def _lane_id(emitter: Emitter, instruction: Instruction) -> None:
     (result,) = instruction.results
     numbers = [emitter.lane_numbers(result.type, u * emitter.width) for u in range(emitter.unroll)]
@@ -193,51 +208,48 @@ def _lane_id(emitter: Emitter, instruction: Instruction) -> None:
 
 
 def _note(emitter: Emitter, instruction: Instruction) -> None:
-    """Accumulate ``v * 0``, which stays zero while every ``v`` is finite; dead lanes count as 0."""
+    """Accumulate ``v * 0``, which stays zero while every ``v`` is finite; dead lanes count as 0.
+
+    Of notes of other bits than the lowest, accumulate the bits.
+    """
     (value,) = instruction.args
     kind = emitter.vector(value.type)
     masks: list[str | None] = list(emitter.live) if emitter.live and value.lane else []
     operands: Operands = emitter.lanes(value)
     if not value.lane:  # a uniform value is in every vector: one of them is enough
         operands = operands[:1]
-    sums = list(emitter.events[value.type])
+    kind_of_sums = accumulator(instruction)
+    sums = list(emitter.events[kind_of_sums])
     for u, operand in enumerate(operands):
         seen = operand
         if masks:
             mask = emitter.vector("i1")
             seen = emitter.put(f"select {mask} {masks[u]}, {kind} {seen}, {kind} zeroinitializer")
-        if value.type == "i1":
+        if kind_of_sums == WORD:
+            word = emitter.vector(WORD)
+            fired = seen if value.type == "i1" else _not_finite(emitter, kind, value.type, seen)
+            bit = f"splat (i32 {literal(1 << note_bit(instruction), WORD)})"
+            mask = emitter.vector("i1")
+            chosen = f"select {mask} {fired}, {word} {bit}, {word} zeroinitializer"
+            sums[u] = emitter.put(f"or {word} {sums[u]}, {emitter.put(chosen)}")
+        elif value.type == "i1":
             sums[u] = emitter.put(f"or {kind} {sums[u]}, {seen}")
         else:
             name = f"llvm.fma.{emitter.suffix(value.type, lane=True)}"
             args = [(kind, seen), (kind, "zeroinitializer"), (kind, sums[u])]
             sums[u] = emitter.put(emitter.call(name, kind, args))
-    emitter.events[value.type] = sums
+    emitter.events[kind_of_sums] = sums
 
 
-def result_type(emitter: Emitter, function: Function) -> str:
-    """LLVM's type of what a cold function returns: a structure of vectors."""
-    return "{ " + ", ".join(emitter.vector(r.type) for r in function.results) + " }"
+def accumulator(note: Instruction) -> str:
+    """The type in whose lanes a note is accumulated."""
+    return WORD if note_bit(note) else note.args[0].type
 
 
-def call_function(emitter: Emitter, instruction: Instruction, function: Function) -> None:
-    """Call a cold function once a vector; where every operand is uniform, so are the results."""
-    lane = any(a.lane for a in instruction.args)
-    columns = [emitter.lanes(a) if lane else emitter.lanes(a)[:1] for a in instruction.args]
-    kinds = [emitter.vector(a.type) for a in instruction.args]
-    tables = [f"ptr {emitter.pointer(t)}" for t in function.tables]
-    masks = emitter.live_masks() if lane else ["splat (i1 true)"]
-    outs: list[Operands] = [[] for _ in function.results]
-    structure = result_type(emitter, function)
-    for mask, *row in zip(masks, *columns, strict=True):
-        args = [f"{t} {a}" for t, a in zip(kinds, row, strict=True)]
-        args += [*tables, f"{emitter.vector('i1')} {mask}"]
-        returned = emitter.put(f"call {structure} @{function.name}({', '.join(args)})")
-        for j, out in enumerate(outs):
-            out.append(emitter.put(f"extractvalue {structure} {returned}, {j}"))
-    for value, out in zip(instruction.results, outs, strict=True):
-        first = f"extractelement {emitter.vector(value.type)} {out[0]}, i64 0"
-        emitter.bind(value, out if lane else [emitter.put(first)])
+def _not_finite(emitter: Emitter, kind: str, element: str, value: str) -> str:
+    name = f"llvm.fabs.{emitter.suffix(element, lane=True)}"
+    magnitude = emitter.put(emitter.call(name, kind, [(kind, value)]))
+    return emitter.put(f"fcmp ueq {kind} {magnitude}, {splat_literal(float('inf'), element)}")
 
 
 STRAIGHT: dict[str, Lowering] = {
@@ -254,6 +266,7 @@ STRAIGHT: dict[str, Lowering] = {
     "scale2": _scale2,
     "select": _select,
     "splat": _splat,
+    "unknown": _unknown,
     "lane_id": _lane_id,
     "note": _note,
 }

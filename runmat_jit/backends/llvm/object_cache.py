@@ -1,23 +1,39 @@
-"""Object code kept between processes: one file for each text, machine and version of LLVM."""
+"""Object code kept between processes: one file for each text, machine and version of LLVM.
+
+Beside it lie programs, and what LLVM says of the machine, so that it need not be loaded.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
-import tempfile
+import stat
 from pathlib import Path
+from typing import Final
 
-VERSION = 1
+from runmat_jit.core.log import LOG
+from runmat_jit.core.private_files import private_directory, read_private, write_private
+from runmat_jit.core.sha256 import sha256
+
+VERSION = 2
 """To be raised where compiling changes without the text changing: passes, relocation, layout."""
 
-_DIGEST_BYTES = 32
+_DIGEST_BYTES: Final = 32
+_ENTRY_BYTES: Final = 64 << 20
+"""Of an entry, at most; the largest kernels take less than a hundredth of it."""
+OBJECT, PROGRAM, HOST = ".o", ".program", ".host"
+"""Suffixes of entries: object code, how programs use it, and what LLVM says of a machine."""
+_SUFFIXES: Final = (OBJECT, PROGRAM, HOST, ".part")
+"""Of entries, and of what a process has left behind that was stopped while it wrote one."""
 
 
 class ObjectCache:
-    """Files in a directory of the user's; a damaged, unreadable or missing one is a miss.
+    """Files in a directory of the user's; whatever is not an entry put there for a key is a miss.
 
-    Writers replace files whole, so processes may share the directory without locks.
+    An entry is its contents behind a digest of the key and the contents: one that is damaged, or
+    another key's, is not used. Nor is one that another user can have written (`private_files`).
+    Writers replace files whole, so processes may share the directory without locks; it need not be
+    writable. The first fault that is met is told in one line of the log.
 
     Args:
         directory: Where the files lie; made (for this user alone) by the first write.
@@ -28,59 +44,51 @@ class ObjectCache:
     def __init__(self, directory: Path, limit_bytes: int = 256 << 20) -> None:
         self.directory, self.limit_bytes = directory, limit_bytes
         self.hits = self.misses = self._puts = 0
+        self._told = False
 
     @staticmethod
     def key(*parts: object) -> str:
         """The name of an entry: a digest of everything that decides its contents."""
-        digest = hashlib.sha256()
+        digest = sha256()
         for part in (VERSION, *parts):
             text = str(part).encode()
             digest.update(len(text).to_bytes(8, "little") + text)
         return digest.hexdigest()
 
-    def get(self, key: str) -> bytes | None:
-        """The contents of an entry; None where there is none that is whole."""
-        path = self._path(key)
+    def get(self, key: str, suffix: str = OBJECT) -> bytes | None:
+        """The contents of an entry; None where there is none that is whole, ours and this key's."""
+        path = self.directory / f"{key}{suffix}"
         try:
-            data = path.read_bytes()
-            os.utime(path)  # used now
-        except OSError:
-            data = b""
-        contents = data[_DIGEST_BYTES:]
-        if hashlib.sha256(contents).digest() != data[:_DIGEST_BYTES]:
+            data = read_private(path, _ENTRY_BYTES)
+        except FileNotFoundError:
             self.misses += 1
             return None
+        except OSError as error:
+            self.misses += 1
+            self.tell(error)
+            return None
+        contents = data[_DIGEST_BYTES:]
+        if _digest(key, contents) != data[:_DIGEST_BYTES]:
+            self.misses += 1
+            self.tell(f"{path} is damaged")
+            return None
+        with contextlib.suppress(OSError):  # a warmed cache may be read-only
+            os.utime(path)  # used now
         self.hits += 1
         return contents
 
-    def put(self, key: str, contents: bytes) -> None:
+    def put(self, key: str, contents: bytes, suffix: str = OBJECT) -> None:
         """Keep an entry, if the disk lets us."""
         with contextlib.suppress(OSError):
-            self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=self.directory, suffix=".part")
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(hashlib.sha256(contents).digest() + contents)
-                Path(name).replace(self._path(key))
-            except OSError:
-                Path(name).unlink(missing_ok=True)
-                raise
+            path = self.directory / f"{key}{suffix}"
+            write_private(path, _digest(key, contents) + contents)
             self._prune()
 
-    def clear(self) -> None:
-        """Delete every entry."""
-        for path in self._entries():
-            path.unlink(missing_ok=True)
-
-    def nbytes(self) -> int:
-        """Bytes that the entries take."""
-        return sum(path.stat().st_size for path in self._entries())
-
-    def _entries(self) -> list[Path]:
-        return list(self.directory.glob("*.o"))
-
-    def _path(self, key: str) -> Path:
-        return self.directory / f"{key}.o"
+    def tell(self, fault: object) -> None:
+        """One line in the log for all faults: kernels are compiled instead."""
+        if not self._told:
+            self._told = True
+            LOG.warning("Kept object code is not used: %s", fault)
 
     def _prune(self) -> None:
         """Delete what was not used for longest, down to half the limit.
@@ -91,13 +99,30 @@ class ObjectCache:
         self._puts += 1
         if self._puts % 64 and self._puts != 1:
             return
-        facts = sorted(((p, p.stat()) for p in self._entries()), key=lambda pair: pair[1].st_mtime)
-        excess = sum(stat.st_size for _, stat in facts) - self.limit_bytes
+        facts = sorted(self._entries(), key=lambda pair: pair[1].st_mtime)
+        excess = sum(each.st_size for _, each in facts) - self.limit_bytes
         if excess <= 0:
             return
         excess += self.limit_bytes // 2
-        for path, stat in facts:
+        for path, each in facts:
             if excess <= 0:
                 return
-            path.unlink(missing_ok=True)
-            excess -= stat.st_size
+            with contextlib.suppress(OSError):  # another process may prune, too
+                path.unlink()
+            excess -= each.st_size
+
+    def _entries(self) -> list[tuple[Path, os.stat_result]]:
+        """The files of the cache, with their sizes and times."""
+        found = []
+        with os.scandir(private_directory(self.directory)) as entries:
+            for entry in entries:
+                with contextlib.suppress(OSError):  # gone meanwhile
+                    facts = entry.stat(follow_symlinks=False)
+                    if entry.name.endswith(_SUFFIXES) and stat.S_ISREG(facts.st_mode):
+                        found.append((Path(entry.path), facts))
+        return found
+
+
+def _digest(key: str, contents: bytes) -> bytes:
+    """What an entry begins with; the length of a key is fixed, so that no two inputs are one."""
+    return sha256(key.encode() + contents).digest()

@@ -19,6 +19,15 @@ class ObjectLayout:
     tuple_size: int
     tuple_items: int
     array_data: int
+    array_rank: int
+    array_shape: int
+    array_strides: int
+    array_descr: int
+    array_flags: int
+    scalar_value: int
+    """Of NumPy's scalars of 4 and 8 bytes."""
+    builtin_definition: int
+    builtin_owner: int
 
 
 def object_layout() -> ObjectLayout | None:
@@ -33,6 +42,14 @@ def object_layout() -> ObjectLayout | None:
         tuple_size=header,
         tuple_items=tuple.__basicsize__,
         array_data=header,
+        array_rank=header + POINTER_BYTES,
+        array_shape=header + 2 * POINTER_BYTES,
+        array_strides=header + 3 * POINTER_BYTES,
+        array_descr=header + 5 * POINTER_BYTES,
+        array_flags=header + 6 * POINTER_BYTES,
+        scalar_value=header,
+        builtin_definition=header,
+        builtin_owner=header + POINTER_BYTES,
     )
     return layout if _holds(layout) else None
 
@@ -51,7 +68,43 @@ def _holds(layout: ObjectLayout) -> bool:
         )
         and all(_word(array, layout.type) == id(np.ndarray) for array in arrays)
         and all(_word(array, layout.array_data) == array.ctypes.data for array in arrays)
+        and all(_holds_of(array, layout) for array in arrays)
+        and _word(np.int64(-3), layout.scalar_value) == 2**64 - 3
+        and _half(np.float32(1.5), layout.scalar_value) == np.float32(1.5).view(np.uint32)
+        and _word(np.float64(1.5), layout.scalar_value) == np.float64(1.5).view(np.uint64)
+        and _holds_of_builtins(base, layout)
     )
+
+
+def _holds_of_builtins(array: np.ndarray, layout: ObjectLayout) -> bool:
+    methods = array.sum, array.mean
+    return all(_word(each, layout.builtin_owner) == id(array) for each in methods) and (
+        definition_of(methods[0], layout) == definition_of(np.empty(0).sum, layout)
+        and definition_of(methods[0], layout) != definition_of(methods[1], layout)
+    )
+
+
+def definition_of(builtin: object, layout: ObjectLayout) -> int:
+    """Address of the definition of a built-in function or method, which all its objects share."""
+    return _word(builtin, layout.builtin_definition)
+
+
+def _holds_of(array: np.ndarray, layout: ObjectLayout) -> bool:
+    numbers = {layout.array_shape: array.shape, layout.array_strides: array.strides}
+    return (
+        _half(array, layout.array_rank) == array.ndim
+        and _word(array, layout.array_descr) == id(array.dtype)
+        and _half(array, layout.array_flags) & 0xFFF == array.flags.num & 0xFFF
+        and all(
+            ctypes.c_int64.from_address(_word(array, offset) + POINTER_BYTES * axis).value == number
+            for offset, wanted in numbers.items()
+            for axis, number in enumerate(wanted)
+        )
+    )
+
+
+def _half(value: object, offset: int) -> int:
+    return ctypes.c_uint32.from_address(id(value) + offset).value
 
 
 def _word(value: object, offset: int) -> int:

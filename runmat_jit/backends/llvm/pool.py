@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import signal
 import weakref
 from collections.abc import Callable, Iterator
 
@@ -19,6 +18,7 @@ from runmat_jit.backends.llvm.pool_layout import (
 )
 from runmat_jit.backends.llvm.pool_text import POOL_FUNCTIONS, pool_symbols, pool_text
 from runmat_jit.backends.llvm.symbols import process_symbols
+from runmat_jit.core.loading import LOADER
 from runmat_jit.core.locks import new_lock
 
 _FAILED_THREAD = ctypes.c_ulong(-1).value
@@ -87,11 +87,12 @@ class ThreadPool:
     def start(self) -> None:
         """Load the pool's code and create the workers, unless both have been done."""
         with self._starting:
-            if not self._word("missing").value:
-                return
-            if not self._word("worker").value:
+            missing = self._word("missing")
+            if missing.value and not self._word("worker").value:
                 self._load()
-            self._word("missing").value = 0
+            if not missing.value:  # or a signal handler has created them meanwhile
+                return
+            missing.value = 0
             if not self._word("closing").value:
                 with _signals_blocked():
                     self._create_workers()
@@ -101,7 +102,6 @@ class ThreadPool:
 
         The next run creates new ones. To be called only while no other thread uses the pool.
         """
-        self._starting = new_lock()
         for name in ("workers", "busy", "caller_parked"):
             self._word(name).value = 0
         self._word("caller_lock").value = _taken_lock()
@@ -111,8 +111,8 @@ class ThreadPool:
     def _load(self) -> None:
         target = self._jit.target
         # Better code takes 12 ms more, and gains nothing measurable beside a wake-up.
-        code = self._jit.compile_object(pool_text(target), codegen_level=0)
-        addresses = self._jit.load(code, POOL_FUNCTIONS, process_symbols(pool_symbols(target)))
+        symbols = process_symbols(pool_symbols(target))
+        addresses = self._jit.functions(pool_text(target), POOL_FUNCTIONS, symbols, codegen_level=0)
         for name, address in addresses.items():
             self._word(name).value = address
 
@@ -168,6 +168,9 @@ def _start_new_thread(function: int, argument: int) -> int:
 @contextlib.contextmanager
 def _signals_blocked() -> Iterator[None]:
     """Threads created inside leave signals to Python's own threads, whose sleep they interrupt."""
+    LOADER.load(("signal",))
+    import signal  # noqa: PLC0415  (loaded here)
+
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

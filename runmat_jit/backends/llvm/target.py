@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 from runmat_jit.core.frozen import frozen
 
 
@@ -47,12 +45,12 @@ _SYSTEMS = (("linux", ("linux",)), ("darwin", ("darwin", "macos")), ("windows", 
 _AVX512 = ("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")
 _V3 = ("avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe")
 
-# LLVM may split 512-bit operations in two on CPUs tuned for it, which measured 2 times slower.
-_FULL_WIDTH = "-prefer-256-bit"
+FULL_WIDTH = "-prefer-256-bit"
+"""LLVM may split 512-bit operations in two on CPUs tuned for it, which measured 2 times slower."""
 
 
 def _features(names: tuple[str, ...]) -> str:
-    return ",".join([*(f"+{name}" for name in names), _FULL_WIDTH])
+    return ",".join([*(f"+{name}" for name in names), FULL_WIDTH])
 
 
 X86_64_V3_LINUX = Target("x86_64-unknown-linux-gnu", "x86-64-v3", _features(_V3))
@@ -68,24 +66,6 @@ CROSS_TARGETS = (
     AARCH64_LINUX,
     ARM64_MACOS,
 )
-
-
-def host_target() -> Target:
-    """The machine this process runs on, with 512-bit vectors kept whole.
-
-    Imports ``llvmlite.binding`` (30 ms the first time).
-    """
-    # Imported on first use: a process whose kernels are all cached never needs LLVM.
-    import llvmlite.binding as llvm  # noqa: PLC0415
-
-    triple = llvm.get_process_triple()
-    if sys.platform == "win32":
-        # LLVM's in-memory loader for Windows reads ELF objects; the calling convention stays.
-        triple += "-elf"
-    found = llvm.get_host_cpu_features().flatten()
-    if triple.startswith("x86_64"):
-        found = f"{found},{_FULL_WIDTH}" if found else _FULL_WIDTH
-    return Target(triple, llvm.get_host_cpu_name(), found)
 
 
 def unsupported_reason(target: Target) -> str | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -31,9 +33,18 @@ _PHRASES = {
 """What NumPy calls an event in its messages."""
 
 
+_OURS = __name__.partition(".")[0]
+
+Meaning = Callable[..., Any]
+"""What the program calls, which a row's ``numpy`` is."""
+
+
 @frozen
 class EventReport:
-    """One event of one node, in NumPy's words: ``overflow encountered in exp``; the user's line."""
+    """One event of one node, in NumPy's words: ``overflow encountered in exp``.
+
+    ``line``: where NumPy warns, the user's line or one of NumPy's own functions.
+    """
 
     node: Node
     event: Event
@@ -57,7 +68,8 @@ def report_events(
 
     """
     warned = [keyword for keyword in _EVENTS if error_state[keyword] == "warn"]
-    reports: dict[Node, list[EventReport]] = {}
+    meanings = _meanings(graph)
+    found: dict[tuple[Node, Meaning], list[EventReport]] = {}
     machine = Machine(inputs)
 
     def watch(node: Node, args: Sequence[Any]) -> Any:
@@ -69,44 +81,86 @@ def report_events(
             value = machine.compute(node, args)
         for keyword in warned:
             if _PHRASES[keyword] in seen:
-                message = _message(keyword, node, args)
-                report = EventReport(node, _EVENTS[keyword], message, node.line)
-                reports.setdefault(node, []).append(report)
+                for meaning in meanings[node]:
+                    report = _asked(keyword, node, meaning, args)
+                    found.setdefault((node, meaning), []).append(report)
         return value
 
     with np.errstate(all="ignore"):
         for _ in evaluate(graph.nodes, watch):
             pass
     if not graph.computations:
-        return tuple(report for found in reports.values() for report in found)
+        return tuple(
+            report if report.line else replace(report, line=report.node.line)
+            for reports in found.values()
+            for report in reports
+        )
     return tuple(
         report
         for computation in graph.computations
-        for report in _reports_of(computation, [graph.nodes[n] for n in computation.nodes], reports)
+        for report in _reports_of(computation, [graph.nodes[n] for n in computation.nodes], found)
     )
 
 
+def _meanings(graph: Graph) -> Mapping[Node, Sequence[Meaning]]:
+    """What the program calls where it computes a node."""
+    meanings: dict[Node, dict[Meaning, None]] = defaultdict(dict)
+    for computation in graph.computations:
+        for node in (graph.nodes[number] for number in computation.nodes):
+            meanings[node][_meaning_of(node, computation)] = None
+    for node in () if graph.computations else graph.nodes:
+        meanings[node][node.op.numpy] = None
+    return {node: tuple(each) for node, each in meanings.items()}
+
+
+def _meaning_of(node: Node, computation: Computation) -> Meaning:
+    """What computes a node of an operation: itself, or a cast within it."""
+    own = node.op.ufunc == computation.name
+    return computation.numpy if own else node.op.numpy
+
+
 def _reports_of(
-    computation: Computation, nodes: Sequence[Node], reports: Mapping[Node, Sequence[EventReport]]
+    computation: Computation,
+    nodes: Sequence[Node],
+    found: Mapping[tuple[Node, Meaning], Sequence[EventReport]],
 ) -> Iterator[EventReport]:
     """What NumPy says of an operation, whose casts have no name of their own."""
-    found = [report for node in nodes for report in reports.get(node, ())]
+    reports = [
+        report for node in nodes for report in found.get((node, _meaning_of(node, computation)), ())
+    ]
     for keyword, event in _EVENTS.items():
-        same = [report for report in found if report.event == event]
+        same = [report for report in reports if report.event == event]
         if not same:
             continue
         own = [report for report in same if report.node.op.ufunc == computation.name]
-        composed = f"{_PHRASES[keyword]} encountered in {computation.name}"
+        first, composed = same[0], f"{_PHRASES[keyword]} encountered in {computation.name}"
         message = own[0].message if own else composed
-        yield replace(same[0], message=message, line=computation.line)
+        line = own[0].line if own else None
+        yield EventReport(first.node, event, message, line or computation.line)
 
 
-def _message(keyword: str, node: Node, args: Sequence[Any]) -> str:
-    """NumPy's own sentence: it tells the operation's name only to who lets it raise."""
+def _asked(keyword: str, node: Node, meaning: Meaning, args: Sequence[Any]) -> EventReport:
+    """NumPy's own sentence and place, which it tells to who lets it raise.
+
+    The place is None where no function of NumPy's own is between it and the program.
+    """
     modes: dict[str, Any] = {keyword: "raise"}
     try:
         with np.errstate(**modes):
-            Machine(()).compute(node, args)
+            Machine(()).compute(node, args, meaning)
     except FloatingPointError as error:
-        return str(error)
-    raise AssertionError(f"{node.op.name} reported {keyword} the first time only")
+        return EventReport(node, _EVENTS[keyword], str(error), _place(error.__traceback__))
+    composed = f"{_PHRASES[keyword]} encountered in {node.op.ufunc}"  # a false alarm of a library
+    return EventReport(node, _EVENTS[keyword], composed, None)
+
+
+def _place(traceback: TracebackType | None) -> SourceLine | None:
+    """The line of a library's function that has raised an error."""
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    assert traceback is not None, "an error that was caught has passed a frame"
+    frame = traceback.tb_frame
+    if str(frame.f_globals.get("__name__")).partition(".")[0] == _OURS:
+        return None
+    code = frame.f_code
+    return SourceLine(code.co_filename, traceback.tb_lineno, code.co_name, frame.f_globals)

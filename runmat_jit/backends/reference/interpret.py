@@ -62,8 +62,10 @@ class Machine:
 
     inputs: Sequence[Any]
 
-    def compute(self, node: Node, args: Sequence[Any]) -> Any:
-        """The value of one node, an array of the node's type."""
+    def compute(
+        self, node: Node, args: Sequence[Any], meaning: Callable[..., Any] | None = None
+    ) -> Any:
+        """The value of one node, an array of the node's type; ``meaning``: by another spelling."""
         op, kind = node.op, node.type
         if op.kind == "host":
             args = [v[()] if is_by_value(n) else v for n, v in zip(node.args, args, strict=True)]
@@ -73,7 +75,7 @@ class Machine:
             value = np.asarray(self.inputs[index], dtype=kind.dtype)
         else:
             extra: dict[str, Any] = {"type": kind} if op.kind == "structure" else {}
-            value = np.asarray(op.numpy(*args, **node.params, **extra))
+            value = np.asarray((meaning or op.numpy)(*args, **node.params, **extra))
         assert (value.dtype, value.shape) == (kind.dtype, kind.shape), (
             f"{op.name} gave {value.dtype}{list(value.shape)}, its type is {kind}"
         )

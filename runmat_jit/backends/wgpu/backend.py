@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
 from typing import Any
 
 from runmat_jit.backends.wgpu.adapter import AdapterInfo, Device, errors_of
@@ -16,7 +15,7 @@ from runmat_jit.backends.wgpu.shader_module import create_module
 from runmat_jit.backends.wgpu.uniforms import UniformBlock, uniform_block
 from runmat_jit.core.errors import BackendError
 from runmat_jit.core.frozen import frozen_object
-from runmat_jit.core.locks import new_lock
+from runmat_jit.core.locks import Made
 from runmat_jit.kernel.ir import Kernel, Scalar
 from runmat_jit.kernel.text import to_text
 from runmat_jit.kernel.verify_kernel import verify_kernel
@@ -79,13 +78,12 @@ class WgpuBackend:
         self.refuse = refuse
         self.trusted = trusted
         self.memory = DeviceMemory(device)
-        self._lock = new_lock()
-        self._compiled: dict[object, Future[CompiledShader]] = {}
+        self._compiled: Made[object, CompiledShader] = Made()
 
     def at(self, arithmetic: Arithmetic, refuse: Callable[[Kernel], str | None]) -> WgpuBackend:
         """The same device, memory and pipelines for kernels with other promises."""
         other = WgpuBackend(self.device, arithmetic, refuse=refuse, trusted=self.trusted)
-        other.memory, other._lock, other._compiled = self.memory, self._lock, self._compiled
+        other.memory, other._compiled = self.memory, self._compiled
         return other
 
     @property
@@ -124,18 +122,7 @@ class WgpuBackend:
 
         """
         key = (to_text(kernel), schedule, facts, self.arithmetic)
-        with self._lock:
-            known = self._compiled.get(key)
-            mine = known or self._compiled.setdefault(key, Future())
-        if known is None:
-            try:
-                mine.set_result(self._compile(kernel, schedule, facts))
-            except BaseException as error:
-                with self._lock:
-                    del self._compiled[key]  # another call may succeed, out of memory for one
-                mine.set_exception(error)
-                raise
-        return mine.result()
+        return self._compiled.get(key, lambda: self._compile(kernel, schedule, facts))
 
     def _compile(self, kernel: Kernel, schedule: Schedule | None, facts: Facts) -> CompiledShader:
         verify_kernel(kernel)

@@ -7,9 +7,10 @@ one workgroup may disagree about reaching it: such a kernel gets a workgroup for
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from runmat_jit.core.frozen import frozen
+from runmat_jit.core.slotted import slotted
 from runmat_jit.kernel.ir import Buffer, Instruction, Kernel
 from runmat_jit.kernel.walk import every_instruction
 
@@ -73,7 +74,7 @@ def _count(
             accesses[name] = accesses.get(name, 0) + times
 
 
-@dataclass(slots=True)
+@slotted
 class _Walk:
     """Follows what depends on the cell, and finds barriers that only some cells would reach."""
 

@@ -1,7 +1,7 @@
 """Printing of a kernel as one WGSL module with the entry point ``main``.
 
 Bindings of group 0: the uniform block, the buffers and tables in the order of the kernel's
-parameters, and behind them a word whose lowest bit is set when a ``note`` fired. Names are
+parameters, and behind them a word in which every ``note`` sets its bit. Names are
 ``p0``, ``s0``, ``v0`` ...: no name of a user reaches WGSL, some of them are its keywords.
 """
 
@@ -86,8 +86,8 @@ def print_shader(
     _print_body(printer, kernel.body, functions)
     cold = [_print_function(printer, f) for f in kernel.functions]
     if printer.noted:
-        with printer.nest("if (event)"):
-            printer.line("atomicOr(&events, 1u);")
+        with printer.nest("if (event != 0u)"):
+            printer.line("atomicOr(&events, event);")
     return "\n".join(
         [
             uniform_block(kernel, facts).text,
@@ -100,7 +100,7 @@ def print_shader(
             f"@compute @workgroup_size({schedule.threads})",
             f"fn main({_BUILTINS}) {{",
             f"  zero = {_UNKNOWN_ZERO};",
-            *(["  var event = false;"] if printer.noted else []),
+            *(["  var event = 0u;"] if printer.noted else []),
             *printer.lines,
             "}",
             "",

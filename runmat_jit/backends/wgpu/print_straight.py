@@ -14,6 +14,7 @@ from runmat_jit.backends.wgpu.printer import (
 from runmat_jit.kernel.ir import Function, Instruction
 from runmat_jit.kernel.math.formats import FORMATS
 from runmat_jit.kernel.primitives import FLOATS
+from runmat_jit.kernel.walk import note_bit
 
 _INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "sdiv": "/", "srem": "%"}
 _BITS = {"and": "&", "or": "|", "xor": "^"}
@@ -295,7 +296,8 @@ def print_note(printer: Printer, instruction: Instruction) -> None:
         text = printer.any_of(masked)
     if printer.in_cell:
         text = f"live & ({text})"
-    printer.line(f"event = event | ({text});")  # a branch would keep loads from being moved up
+    bit = f"{1 << note_bit(instruction)}u"  # a branch would keep loads from being moved up
+    printer.line(f"event = event | select(0u, {bit}, {text});")
 
 
 def print_call(printer: Printer, instruction: Instruction, function: Function) -> None:

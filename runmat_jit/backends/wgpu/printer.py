@@ -7,7 +7,7 @@ import re
 import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from runmat_jit.backends.wgpu.arithmetic import Arithmetic
 from runmat_jit.backends.wgpu.library import library_function
@@ -15,6 +15,7 @@ from runmat_jit.backends.wgpu.schedule import Schedule
 from runmat_jit.backends.wgpu.uses import Uses
 from runmat_jit.backends.wgpu.views import Views
 from runmat_jit.core.frozen import frozen
+from runmat_jit.core.slotted import slotted
 from runmat_jit.kernel.ir import Buffer, Instruction, Literal, Table, Value
 from runmat_jit.kernel.primitives import FLOATS
 
@@ -46,7 +47,7 @@ class Memory:
     origin: str | None
 
 
-@dataclass(slots=True)
+@slotted
 class Printer:
     """Collects WGSL; every module ``print_*`` writes through it."""
 

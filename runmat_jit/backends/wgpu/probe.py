@@ -13,7 +13,6 @@ import logging
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -22,12 +21,15 @@ from typing import Any
 from runmat_jit.backends.wgpu.adapter import Adapter, AdapterInfo, Device, adapters
 from runmat_jit.backends.wgpu.findings import Findings
 from runmat_jit.backends.wgpu.selftest import self_test
+from runmat_jit.core.private_files import read_private, write_private
 
 _VERSION = 7
 """Of the tests: what other versions found does not count."""
 
 _MANIFESTS = ("/etc/vulkan/icd.d", "/usr/share/vulkan/icd.d", "/usr/local/share/vulkan/icd.d")
 _SECONDS = 120
+_RECORD_BYTES = 1 << 20
+"""Of a file of what was found, at most."""
 
 
 def usable_adapters(cache: Path | None, log: logging.Logger) -> tuple[Adapter, ...]:
@@ -94,8 +96,8 @@ def _read(cache: Path | None, key: str) -> dict[str, Any] | None:
     if cache is None:
         return None
     try:
-        record = json.loads(_path(cache, key).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        record = json.loads(read_private(_path(cache, key), _RECORD_BYTES))
+    except (OSError, ValueError, RecursionError):
         return None
     known = isinstance(record, dict) and (record.get("version"), record.get("key")) == (
         _VERSION,
@@ -108,15 +110,9 @@ def _write(cache: Path | None, key: str, record: Mapping[str, Any]) -> None:
     """Keep a record; a directory that cannot be written is no error, it costs time."""
     if cache is None:
         return
-    path = _path(cache, key)
     text = json.dumps({**record, "version": _VERSION, "key": key}, indent=1)
     with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            "w", dir=path.parent, delete=False, encoding="utf-8"
-        ) as file:
-            file.write(text)
-        Path(file.name).replace(path)
+        write_private(_path(cache, key), text.encode())
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -74,12 +74,12 @@ class WgpuProgramRunner:
         self._runner.submit(batch)
         return batch
 
-    def run(self, memory: ProgramMemory, *, notes: bool = True) -> bool:
-        """Run all launches and wait; whether a ``note`` fired (arguments as ``start``)."""
+    def run(self, memory: ProgramMemory, *, notes: bool = True) -> int:
+        """Run all launches and wait; their word of events (arguments as ``start``)."""
         return self._runner.happened(self.start(memory, notes=notes))
 
-    def happened(self, batch: Batch) -> bool:
-        """Wait for what ``start`` submitted; whether a ``note`` fired in it."""
+    def happened(self, batch: Batch) -> int:
+        """Wait for what ``start`` submitted; the word in which it noted events."""
         return self._runner.happened(batch)
 
     def close(self) -> None:

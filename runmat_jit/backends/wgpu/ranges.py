@@ -7,15 +7,16 @@ interval may be wider than what happens, never narrower.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from runmat_jit.core.slotted import slotted
 from runmat_jit.kernel.ir import Block, Buffer, Instruction, Kernel, Value
 
 Interval = tuple[int, int]
 """Lowest and highest value, both included."""
 
 
-@dataclass(slots=True)
+@slotted
 class Ranges:
     """``accesses`` by buffer, None where unknown; ``lengths`` of blocks by their index's number."""
 
@@ -44,7 +45,7 @@ def longest_blocks(kernel: Kernel, numbers: Mapping[str, int]) -> dict[int, int]
     return ranges_of(kernel, numbers, (0, 1)).lengths
 
 
-@dataclass(slots=True)
+@slotted
 class _Walk:
     part: tuple[int, int]
     ranges: Ranges = field(default_factory=Ranges)

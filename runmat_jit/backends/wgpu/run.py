@@ -92,8 +92,8 @@ class WgpuRunner:
         self.backend = backend
         self.device = backend.device
 
-    def run(self, runs: Iterable[KernelRun]) -> bool:
-        """Run kernels and wait for them; whether a ``note`` of any of them fired.
+    def run(self, runs: Iterable[KernelRun]) -> int:
+        """Run kernels and wait for them; the word in which they note events.
 
         Raises:
             BackendError: The device cannot run a kernel on these arrays.
@@ -152,14 +152,14 @@ class WgpuRunner:
             self.device.queue.submit([encoder.finish()])
         self.device.count("gpu_submits", 1)
 
-    def happened(self, batch: Batch) -> bool:
-        """Wait for the last submission of a batch; whether a ``note`` fired in it."""
+    def happened(self, batch: Batch) -> int:
+        """Wait for the last submission of a batch; the word in which it noted events."""
         if not batch.notes:
             self.device.wait()
-            return False
+            return 0
         with errors_of(self.device.info):
             word = self.device.queue.read_buffer(batch.events, 0, 4)
-        return bool(np.frombuffer(word, np.uint32)[0])
+        return int(np.frombuffer(word, np.uint32)[0])
 
     # -- one dispatch ----------------------------------------------------------------------------
     def _steps(self, runs: Iterable[KernelRun]) -> list[_Step]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from runmat_jit.backends.wgpu.facts import FACTOR, Facts
 from runmat_jit.core.frozen import frozen
+from runmat_jit.core.slotted import slotted
 from runmat_jit.kernel.ir import Block, Buffer, Instruction, Kernel, Scalar, Table, Value
 
 
-@dataclass(slots=True)
+@slotted
 class _Alignment:
     """Numbers of the uniform values that are known to be multiples of the lanes of a thread."""
 

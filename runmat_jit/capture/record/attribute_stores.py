@@ -42,7 +42,7 @@ def store(hooks: Following, obj: Any, name: str, value: Any) -> bool:
     outside.apart(obj, others)
     host_calls.run_host(tracer, SETATTR, (obj, name, value), {}, writes=True)
     outside.changed[id(obj)] = obj
-    outside.memo["attribute", id(obj), name] = value
+    outside.memo["attribute", id(obj), name] = getattr(obj, name), value
     return True
 
 

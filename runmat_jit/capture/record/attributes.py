@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from typing import Any, Final
 
-from runmat_jit.capture.record import flags, generators
+from runmat_jit.capture.record import answers, escape_barrier, flags, generators
 from runmat_jit.capture.record.following import Following
 from runmat_jit.capture.record.outside import is_constant
 from runmat_jit.capture.record.traced import Traced, TracedMethod
@@ -18,15 +18,19 @@ _LIBRARIES: Final = ("numpy", "math", "cmath", "scipy", "operator", "itertools",
 _SAME_CLASSES: Final = ("builtins", "numpy", "collections", "types")
 """Modules whose classes are taken to stay what they are."""
 _MUTABLE: Final = (list, dict, set)
+_FACTS: Final = frozenset(
+    ("__class__", "shape", "dtype", "strides", "ndim", "size", "itemsize", "nbytes")
+)
+"""Attributes of arrays that traced values have themselves."""
 
 
 def read(hooks: Following, obj: Any, name: str) -> Any:
     """``obj.name``."""
     kind, tracer = type(obj), hooks.tracer
-    if kind is Traced:
-        return of_traced(hooks, obj, name)
-    if kind is TracedMethod or tracer.passive:
+    if tracer.passive:
         return getattr(obj, name)
+    if kind is Traced or kind is TracedMethod:
+        return of_traced(hooks, obj, name)
     if kind is types.ModuleType:
         if not is_library(obj):
             return tracer.outside.attribute(obj, name)
@@ -45,29 +49,46 @@ def read(hooks: Following, obj: Any, name: str) -> Any:
         return of_outside(hooks, obj, name)
     if tracer.owns(obj):
         return of_own(hooks, obj, name)
+    return of_unregistered(hooks, obj, name)
+
+
+def of_unregistered(hooks: Following, obj: Any, name: str) -> Any:
+    """An attribute of what no slot holds: a function of a guarded code, or a builtin object."""
+    if is_outside_function(hooks, obj) and name != "__class__":
+        hooks.tracer.effect("outside-object", f"{name} of a function is read")
     value = hooks.adopted(getattr(obj, name))
-    own_name = kind is types.FunctionType and not name.startswith("__")
-    if isinstance(value, _MUTABLE) or own_name:
-        tracer.effect("outside-object", f"{name} of a {kind.__name__} is read")
+    if isinstance(value, _MUTABLE):
+        hooks.tracer.effect("outside-object", f"{name} of a {type(obj).__name__} is read")
     return value
 
 
-def of_traced(hooks: Following, obj: Traced, name: str) -> Any:
-    """An attribute of a traced value."""
-    if name == "__hash__" and obj._rm_kind == ARRAY:
-        return None
-    if hooks.tracer.passive:
+def of_traced(hooks: Following, obj: Any, name: str) -> Any:
+    """An attribute of a traced value: special ones are those of the real value."""
+    if type(obj) is not Traced:
+        return of_method(hooks, obj, name)
+    if name in _FACTS:
         return getattr(obj, name)
-    if name.startswith("__array_"):
-        return getattr(hooks.tracer.leak(obj, f"its {name}"), name)
-    is_fact = name in ("flags", "base") and obj._rm_kind == ARRAY
-    return flags.read(obj, name) if is_fact else getattr(obj, name)
+    if name in ("flags", "base") and obj._rm_kind == ARRAY:
+        return flags.read(obj, name)
+    if not name.startswith("__"):
+        return hooks.tracer.attribute(obj, name)
+    missing = not answers.has_attribute(obj, name)
+    real = answers.alike(obj) if missing else hooks.tracer.leak(obj, f"its {name}")
+    return getattr(real, name)  # its own error, where it has none
+
+
+def of_method(hooks: Following, obj: TracedMethod, name: str) -> Any:
+    """An attribute of a method of a traced value."""
+    if name in ("__self__", "__name__"):
+        return getattr(obj, name)
+    hooks.tracer.leak(obj.__self__, f"{name} of its method")
+    return getattr(hooks.tracer.raw(obj), name)
 
 
 def read_or(hooks: Following, obj: Any, name: str, default: Any) -> Any:
     """``getattr`` with a default."""
-    if type(obj) is Traced or hooks.tracer.passive:
-        return read(hooks, obj, name) if hasattr(obj, name) else default
+    if type(obj) in answers.TRACED or hooks.tracer.passive:
+        return read(hooks, obj, name) if has(hooks, obj, name) else default
     try:
         return read(hooks, obj, name)
     except AttributeError:
@@ -77,7 +98,9 @@ def read_or(hooks: Following, obj: Any, name: str, default: Any) -> Any:
 
 def has(hooks: Following, obj: Any, name: str) -> bool:
     """``hasattr``: what is missing outside may appear, what is there is read."""
-    if type(obj) is Traced or hooks.tracer.passive or not may_change(hooks, obj):
+    if type(obj) in answers.TRACED:
+        return hasattr(answers.alike(obj), name)
+    if hooks.tracer.passive or not may_change(hooks, obj):
         return hasattr(obj, name)
     try:
         read(hooks, obj, name)
@@ -89,7 +112,7 @@ def has(hooks: Following, obj: Any, name: str) -> bool:
 
 def note_missing(hooks: Following, obj: Any, name: str) -> None:
     """An attribute that is not there may appear later."""
-    if may_change(hooks, obj):
+    if hooks.tracer.publishable and may_change(hooks, obj):
         hooks.tracer.effect("missing-attribute", f"a {type(obj).__name__} has no {name}")
 
 
@@ -97,7 +120,13 @@ def may_change(hooks: Following, obj: Any) -> bool:
     """Whether an object's attributes are outside state."""
     if isinstance(obj, types.ModuleType):
         return not is_library(obj)
-    return isinstance(obj, type) or hooks.tracer.slot_of(obj) is not None
+    of_function = is_outside_function(hooks, obj)
+    return isinstance(obj, type) or of_function or hooks.tracer.slot_of(obj) is not None
+
+
+def is_outside_function(hooks: Following, obj: Any) -> bool:
+    """Whether a value is a function that no recording made: another of its code may come next."""
+    return type(obj) is types.FunctionType and not hooks.is_rewritten(obj)
 
 
 def is_library(module: types.ModuleType) -> bool:
@@ -121,13 +150,9 @@ def of_outside(hooks: Following, obj: Any, name: str) -> Any:
     found = in_class(kind, name)
     if isinstance(found, property) and found.fget is not None:
         return of_property(hooks, obj, name)
-    try:
-        if runs_code(kind, name) or is_computed(obj, name):
-            return tracer.outside.attribute(obj, name, computed(hooks, obj, name))
-        return tracer.outside.attribute(obj, name)
-    except AttributeError:
-        tracer.effect("missing-attribute", f"{kind.__name__} has no {name}")
-        raise
+    if runs_code(kind, name) or is_computed(obj, name):
+        return tracer.outside.attribute(obj, name, computed(hooks, obj, name))
+    return tracer.outside.attribute(obj, name)
 
 
 def of_own(hooks: Following, obj: Any, name: str) -> Any:
@@ -136,7 +161,8 @@ def of_own(hooks: Following, obj: Any, name: str) -> Any:
     found = in_class(kind, name)
     if isinstance(found, property) and found.fget is not None:
         return of_property(hooks, obj, name)
-    if runs_code(kind, name) or is_computed(obj, name):
+    computes = runs_code(kind, name) or is_computed(obj, name)
+    if computes and kind.__module__.partition(".")[0] not in _SAME_CLASSES:
         return hooks.adopted(computed(hooks, obj, name))
     if found is not None and name not in getattr(obj, "__dict__", ()):
         return found_in_class(hooks, kind, name, hooks.adopted(getattr(obj, name)))
@@ -174,7 +200,7 @@ def computed(hooks: Following, obj: Any, name: str) -> Any:
     """An attribute that code of a class or metaclass gives, which runs once, as Python runs it."""
     of = f"the class {obj.__name__}" if isinstance(obj, type) else f"a {type(obj).__name__}"
     hooks.tracer.effect("descriptor", f"{name} of {of} runs code of its own")
-    return hooks.tracer.unknown(lambda: getattr(obj, name))
+    return hooks.tracer.unknown(getattr, (obj, name))
 
 
 def of_super(hooks: Following, obj: Any, name: str) -> Any:
@@ -196,4 +222,4 @@ def store(hooks: Following, obj: Any, name: str, value: Any) -> None:
         return
     if hasattr(type(found), "__set__") and runs_code(kind, name):
         hooks.tracer.effect("descriptor", f"{kind.__name__}.{name} runs code of its own")
-    setattr(obj, name, value)
+    escape_barrier.from_line(hooks.tracer, setattr, obj, name, value)

@@ -1,19 +1,40 @@
-"""Profit of a recording: the work of kernels against operations on single numbers."""
+"""Profit of a recording: the work of kernels against operations on single numbers, and its price.
+
+All of it is counted in calls of NumPy on a few elements, never in seconds.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from runmat_jit.capture.tape.entries import Operation
 from runmat_jit.capture.tape.storage import Geometry
+from runmat_jit.core.slotted import slotted
 
 ELEMENTS_FREE: Final = 32
 """Operations on single numbers that take nothing from what a kernel gains."""
 ELEMENTS_LIMIT: Final = 1000
 """Operations on single numbers after which a recording that gains nothing ends."""
+ENTRY: Final = 30
+"""Price of an entry of the tape."""
+PROGRAM: Final = 3000
+"""Price of a new program; each operation in it adds :data:`COMPILED`, as often as it has steps."""
+COMPILED: Final = 200
+REDUCTION: Final = 6
+"""Steps of a reduction beside its own, which has several loops."""
+FREE: Final = 350_000
+"""Price that a recording may have whatever it gains: some tenths of a second."""
+FREE_ONCE: Final = 20_000
+"""Likewise, of a recording that is not kept."""
+RECORDING: Final = 2000
+"""Price of a recording whose trace is not kept, beside its entries."""
+REPLAY: Final = 80
+"""Price of a replay that is more than kernels, beside its calls."""
+REPLAYED_CALL: Final = 4
+"""Price of a call of NumPy's in a replay, beyond the call itself."""
 DRIVEN: Final = 32
 """Cost of a decision of a driven call, in calls of NumPy."""
 ELEMENTS_OF_ONE: Final = 512
@@ -32,7 +53,7 @@ def work_of(operation: Operation) -> int:
     return work_on(max([math.prod(p.shape) for p in operation.places if type(p) is Geometry]))
 
 
-@dataclass(slots=True)
+@slotted
 class Balance:
     """Of one recording; ``work`` is what kernels have done, in calls of NumPy.
 
@@ -40,8 +61,8 @@ class Balance:
     operations on single numbers that NumPy or Python did, and decisions; ``writes`` those among
     them that write one; at ``next_look`` of them what is pending is looked at; at ``next_end`` of
     all whether to go on. ``deferred`` counts those that were deferred instead, ``places`` how often
-    the program was at each of its instructions for one. ``native``: the program gets real numbers,
-    for it does little else and nothing is to be repeated.
+    the program was at each of its instructions for one. ``compiled`` is the price of programs
+    that begin where others have, ``compiled_at`` where they do.
     """
 
     work: int = 0
@@ -52,8 +73,8 @@ class Balance:
     deferred: int = 0
     next_end: int = field(default_factory=lambda: ELEMENTS_LIMIT)
     places: dict[Hashable, int] = field(default_factory=dict)
-    may_be_native: bool = False
-    native: bool = False
+    compiled: int = 0
+    compiled_at: set[Hashable] = field(default_factory=set)
 
     @property
     def gains(self) -> bool:
@@ -62,8 +83,8 @@ class Balance:
 
     @property
     def is_worth_driving(self) -> bool:
-        """Whether kernels gain more than it costs that Python decides, or bits depend on them."""
-        return self.ours or self.work > DRIVEN * self.elements
+        """Whether kernels gain more than it costs that Python decides."""
+        return self.work > DRIVEN * self.elements
 
     def gained(self, work: int, *, ours: bool) -> None:
         """Kernels have done some work."""
@@ -73,7 +94,18 @@ class Balance:
     def ends(self, pending: list[Operation]) -> bool:
         """Count an operation on single numbers: whether a recording without gain is to end."""
         self.elements += 1
-        if self.elements <= self.next_end or not self.may_be_native:
+        if self.elements <= self.next_end:
             return False
         self.next_end *= 2
         return 2 * (self.work + sum(map(work_of, pending))) < self.elements
+
+    def compiles(self, place: Hashable, steps: float) -> None:
+        """A program has been made, of so many steps; what the program's text is long is free."""
+        if place in self.compiled_at:
+            self.compiled += PROGRAM + int(COMPILED * steps)
+        self.compiled_at.add(place)
+
+    def runs_away(self, entries: int, *, kept: bool) -> bool:
+        """Whether recording so many entries costs more than plain Python and what is free."""
+        free = FREE if kept else FREE_ONCE
+        return ENTRY * entries + self.compiled > free + 2 * self.work

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from runmat_jit.core.frozen import frozen
+from runmat_jit.core.slotted import slotted
 
 OPERATIONS_LIMIT = 100_000
 """Operations of all known batches together: bounds the memory of their keys."""
@@ -32,7 +33,7 @@ class CachedBatch:
     text: str
 
 
-@dataclass(slots=True)
+@slotted
 class BatchCache:
     """The batches of a session; ``checked``: what is known is compared with what is made anew."""
 

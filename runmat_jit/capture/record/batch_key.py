@@ -8,16 +8,17 @@ not count, nor does the value of a scalar: both are inputs.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
-from runmat_jit.capture.tape.entries import Operation, ScalarOperand
-from runmat_jit.capture.tape.storage import Geometry, Storage
+from runmat_jit.capture.tape.entries import CONSTANT, Operation, ScalarOperand
+from runmat_jit.capture.tape.storage import Geometry, Storage, Windows
+from runmat_jit.core.slotted import slotted
 
 
-@dataclass(slots=True)
+@slotted
 class BatchKey:
     """The key of pending operations; their storages and scalars by number."""
 
@@ -26,7 +27,7 @@ class BatchKey:
     scalars: list[ScalarOperand] = field(default_factory=list)
 
 
-def batch_key(pending: Sequence[Operation], live: Sequence[Storage]) -> BatchKey:
+def batch_key(pending: Sequence[Operation], live: Sequence[Storage], windows: Windows) -> BatchKey:
     """The key of operations after which the values of ``live`` are wanted."""
     made = BatchKey()
     storages, scalars = made.storages, made.scalars
@@ -39,6 +40,9 @@ def batch_key(pending: Sequence[Operation], live: Sequence[Storage]) -> BatchKey
         add(operation.line)
         for place in operation.places:
             if type(place) is Geometry:
+                window = windows.of(place)
+                if window is not None:
+                    place = window.geometry()  # noqa: PLW2901  (the same array)
                 storage = place.storage
                 number = numbers.get(storage)
                 if number is None:
@@ -52,15 +56,21 @@ def batch_key(pending: Sequence[Operation], live: Sequence[Storage]) -> BatchKey
                 else:
                     add((number, place.offset, place.dtype, place.shape, place.strides))
             elif type(place) is ScalarOperand:
-                number = slots.get(place.slot)
+                slot = identity(place)
+                number = slots.get(slot)
                 if number is None:
-                    number = slots[place.slot] = len(scalars)
+                    number = slots[slot] = len(scalars)
                     scalars.append(place)
                 add(~number)
             else:
                 add(constant(place))
     made.key = tuple(parts), tuple([numbers[storage] for storage in live])
     return made
+
+
+def identity(operand: ScalarOperand) -> int:
+    """Equal for scalars that are one: those in a slot; a number of the program is alone."""
+    return id(operand) if operand.slot == CONSTANT else operand.slot
 
 
 def constant(value: float | np.generic) -> tuple[Any, ...]:

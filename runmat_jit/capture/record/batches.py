@@ -9,12 +9,12 @@ from typing import Any, Final
 import numpy as np
 
 from runmat_jit.capture.record import elements
-from runmat_jit.capture.record.balance import work_on
+from runmat_jit.capture.record.balance import REDUCTION, work_on
 from runmat_jit.capture.record.batch_cache import CachedBatch
-from runmat_jit.capture.record.batch_key import BatchKey, batch_key
+from runmat_jit.capture.record.batch_key import BatchKey, batch_key, identity
 from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.replay.steps import scalar_of
-from runmat_jit.capture.tape.entries import Flush, Operation
+from runmat_jit.capture.tape.entries import CONSTANT, Flush, Operation, Source
 from runmat_jit.capture.tape.functionalize import (
     Functional,
     Refused,
@@ -22,9 +22,10 @@ from runmat_jit.capture.tape.functionalize import (
     functionalize,
     refuse_shared,
 )
-from runmat_jit.capture.tape.storage import Geometry, Storage, array_at
+from runmat_jit.capture.tape.lines import Line
+from runmat_jit.capture.tape.storage import Geometry, Storage, Windows, array_at
 from runmat_jit.core.frozen import frozen
-from runmat_jit.graph.node import Graph, Into
+from runmat_jit.graph.node import Graph, Into, Node
 from runmat_jit.graph.renumber import as_seen
 from runmat_jit.graph.text import to_text
 from runmat_jit.runtime.arrays import host_written, to_host
@@ -32,6 +33,7 @@ from runmat_jit.runtime.arrays import host_written, to_host
 
 def flush(recording: Recording) -> None:
     """Compute everything that is pending, as one batch or, where versions do not do, one by one."""
+    writes = recording.writes_pending
     taken = pending = recording.take_pending()
     resume = recording.tape.resume
     if resume is not None:
@@ -45,6 +47,10 @@ def flush(recording: Recording) -> None:
         except Refused as refusal:
             recording.refused.append(str(refusal))
             run_one_by_one(recording, pending)
+        except BaseException:  # of a signal handler: the program may catch it, and go on
+            recording.keep_pending(taken)
+            recording.writes_pending = writes
+            raise
         else:
             run(recording, batch, pending[-1].number + 1)
     for operation in taken:
@@ -70,16 +76,31 @@ def compiled(recording: Recording, pending: Sequence[Operation], live: Sequence[
         Refused: they have no graph together.
 
     """
+    moves = recording.boundary is None  # parts of arrays are not on devices
+    windows = Windows(recording.moving.look(pending) if moves else frozenset())
+    if windows.storages:
+        try:
+            return compiled_with(recording, pending, live, windows)
+        except Refused:  # views that are written overlap
+            pass
+    return compiled_with(recording, pending, live, Windows())
+
+
+def compiled_with(
+    recording: Recording, pending: Sequence[Operation], live: Sequence[Storage], windows: Windows
+) -> Batch:
+    """The same, where some views are inputs of their own."""
     cache = recording.batch_cache
     if cache is None:
-        return compile_batch(recording, functionalize(pending, live))
-    made_key = batch_key(pending, live)
+        functional = functionalize(pending, live, windows)
+        return compile_batch(recording, functional, pending[0].line)
+    made_key = batch_key(pending, live, windows)
     key = made_key.key, recording.boundary is None
     found = cache.find(key)
     if found is not None and not cache.checked:
         return connected(found, made_key, live)
-    functional = functionalize(pending, live)
-    made = compile_batch(recording, functional)
+    functional = functionalize(pending, live, windows)
+    made = compile_batch(recording, functional, pending[0].line)
     text = to_text(functional.graph) if cache.checked else ""
     batch = disconnected(made, functional, made_key, text)
     if found is None:
@@ -90,8 +111,8 @@ def compiled(recording: Recording, pending: Sequence[Operation], live: Sequence[
     return made
 
 
-def compile_batch(recording: Recording, functional: Functional) -> Batch:
-    """The program of a graph."""
+def compile_batch(recording: Recording, functional: Functional, line: Line | None) -> Batch:
+    """The program of a graph, whose first operation stands in a line."""
     graph = functional.graph
     if recording.symbols is not None:
         recording.symbols.graphs.append(graph)
@@ -99,16 +120,23 @@ def compile_batch(recording: Recording, functional: Functional) -> Batch:
     writes = any(isinstance(output.target, Into) for output in graph.outputs)
     ours = any(node.op.exactness == "ours" for node in graph.nodes)
     program = recording.executor.compile(graph)
+    if all(program is not known for known in recording.programs):
+        recording.balance.compiles(line, sum(map(steps_of, graph.nodes)))
     return Batch(program, functional.inputs, functional.fresh, writes, work_of(graph), ours)
+
+
+def steps_of(node: Node) -> float:
+    """Steps of a node's code, by which compiling it takes time; reductions have several loops."""
+    return 1 + node.op.flops + REDUCTION * (node.op.kind == "reduce")
 
 
 def disconnected(made: Batch, functional: Functional, key: BatchKey, text: str) -> CachedBatch:
     """A batch by the numbers of its key."""
     storages = {storage: number for number, storage in enumerate(key.storages)}
-    scalars = {operand.slot: number for number, operand in enumerate(key.scalars)}
+    scalars = {identity(operand): number for number, operand in enumerate(key.scalars)}
     places = tuple(
         [
-            (scalars[entry.operand.slot], entry.dtype)
+            (scalars[identity(entry.operand)], entry.dtype)
             if isinstance(entry, ScalarInput)
             else (storages[entry], None)
             for entry in made.inputs
@@ -150,7 +178,7 @@ def run_one_by_one(recording: Recording, pending: Sequence[Operation]) -> None:
             recording.effect("no-graph", str(refusal))
             run_by_numpy(operation)
         else:
-            run(recording, compile_batch(recording, functional), operation.number + 1)
+            run(recording, compile_batch(recording, functional, None), operation.number + 1)
 
 
 def run_by_numpy(operation: Operation) -> None:
@@ -245,8 +273,10 @@ def computes_arrays(graph: Graph) -> bool:
     )
 
 
-def source(entry: Storage | ScalarInput) -> tuple[int, np.dtype | None]:
+def source(entry: Storage | ScalarInput) -> Source:
     """Where a replay finds a graph input, and the dtype that a scalar is cast to."""
     if isinstance(entry, ScalarInput):
-        return entry.operand.slot, entry.dtype
+        operand, dtype = entry.operand, entry.dtype
+        number = scalar_of(operand.value, dtype) if operand.slot == CONSTANT else dtype
+        return operand.slot, number
     return entry.slot, entry.dtype if entry.scalar else None

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from runmat_jit.capture.record.recording import Recording
-from runmat_jit.capture.record.traced import CONSTANT, Traced
-from runmat_jit.capture.tape.entries import Guard
+from runmat_jit.capture.record.traced import Traced
+from runmat_jit.capture.tape.entries import CONSTANT, Guard
 from runmat_jit.capture.tape.values import PYTHON, TEXT, bits_of, exact_value
 
 TEXT_LIMIT = 1000

@@ -5,17 +5,20 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from runmat_jit.capture import callables
-from runmat_jit.capture.record import attributes, escape_barrier, texts
+from runmat_jit.capture.record import answers, attributes, escape_barrier, texts
 from runmat_jit.capture.record.encoder import holds_traced
 from runmat_jit.capture.record.following import Following
 from runmat_jit.capture.record.host_calls import run_effect, run_host
 from runmat_jit.capture.record.release import is_made_here
 from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.replay.plain_objects import has_metaclass
-from runmat_jit.capture.tape.values import PYTHON
+from runmat_jit.capture.tape.values import CONSTANTS, DEPTH_LIMIT, PYTHON
+
+_COMPARING: Final = (min, max, sorted)
+"""Builtins whose errors name the operands, in their order."""
 
 Args = tuple[Any, ...]
 Kwargs = Mapping[str, Any]
@@ -24,16 +27,37 @@ Kwargs = Mapping[str, Any]
 def call_builtin(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """A builtin that sees nothing but its arguments, and what these call."""
     given = hooks.called if callables.of(fn).calls_back else hooks.given
-    made = fn(*map(given, args), **{name: given(value) for name, value in kwargs.items()})
+    named = {name: given(value) for name, value in kwargs.items()}
+    made = call_plain(hooks, fn, tuple(map(given, args)), named)
     if isinstance(made, (list, dict, set)) or hasattr(made, "__next__"):
         return hooks.fresh(made)
     return made
+
+
+def call_plain(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+    """Call a builtin; what an error says of classes, it is to say of those of real values."""
+    try:
+        return escape_barrier.from_line(hooks.tracer, fn, *args, **kwargs)
+    except TypeError as error:
+        refused = error
+    if fn in _COMPARING or all(map(is_data, (*args, *kwargs.values()))):
+        fn(*hooks.tracer.raw(args), **hooks.tracer.raw(dict(kwargs)))
+    raise refused
+
+
+def is_data(value: Any, depth: int = 0) -> bool:
+    """Whether a value can be used twice, and calls nothing."""
+    if type(value) in (list, tuple, dict, set):
+        return depth < DEPTH_LIMIT and all(is_data(item, depth + 1) for item in value)
+    return type(value) is Traced or isinstance(value, CONSTANTS)
 
 
 def call_scalar(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """Arithmetic: an operation where an operand is traced."""
     if not kwargs and is_operation(fn, args):
         return hooks.tracer.call(fn, args, {})
+    if not kwargs and fn.__module__ in ("math", "cmath") and holds_traced(args):
+        return run_host(hooks.tracer, fn, tuple(map(hooks.shadowed, args)), {}, writes=False)
     return call_builtin(hooks, fn, args, kwargs)
 
 
@@ -70,16 +94,18 @@ def call_of_constants(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> 
     return hooks.fresh(made) if type(made) is list else made
 
 
-def call_type(_hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def call_type(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """``type``."""
-    if len(args) == 1 and type(args[0]) is Traced:
-        return args[0].__class__
-    return fn(*args, **kwargs)
+    if len(args) == 1:
+        return type(answers.alike(args[0]))
+    return run_effect(hooks.tracer, fn, args, kwargs, "it makes a class")
 
 
 def call_truth(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """``bool``."""
-    return bool(args[0]) if len(args) == 1 else call_builtin(hooks, fn, args, kwargs)
+    if len(args) != 1:
+        return call_builtin(hooks, fn, args, kwargs)
+    return escape_barrier.from_line(hooks.tracer, bool, args[0])
 
 
 def call_length(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
@@ -91,8 +117,8 @@ def call_isinstance(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> An
     """``isinstance`` or ``issubclass``."""
     classes = args[1] if len(args) == 2 and isinstance(args[1], tuple) else args[1:]
     if any(map(has_metaclass, classes)):
-        escape_barrier.beware(hooks.tracer, f"{fn.__name__} of a class with a metaclass")
-    return fn(*args, **kwargs)
+        return run_effect(hooks.tracer, fn, args, kwargs, "a class has a metaclass")
+    return fn(*map(answers.alike, args), **kwargs)
 
 
 def call_getattr(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
@@ -100,21 +126,21 @@ def call_getattr(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     if len(args) in (2, 3) and isinstance(name := hooks.hashed(args[1]), str):
         read = hooks.attr if len(args) == 2 else functools.partial(attributes.read_or, hooks)
         return read(args[0], name, *args[2:])
-    return fn(*args, **kwargs)
+    return call_plain(hooks, fn, args, kwargs)
 
 
 def call_hasattr(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """``hasattr``."""
     if len(args) == 2 and isinstance(name := hooks.hashed(args[1]), str):
         return attributes.has(hooks, args[0], name)
-    return fn(*args, **kwargs)
+    return call_plain(hooks, fn, args, kwargs)
 
 
 def call_next(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """``next`` of an iterator of the recording's own; of another, an effect."""
     known = not args or hooks.tracer.owns(args[0]) or is_own_generator(args[0])
     if known:
-        return fn(*args, **kwargs)
+        return escape_barrier.from_line(hooks.tracer, fn, *args, **kwargs)
     return run_effect(hooks.tracer, fn, args, kwargs, "an iterator from outside")
 
 

@@ -20,13 +20,26 @@ from runmat_jit.capture.record import (
     ordered,
     texts,
 )
+from runmat_jit.capture.record.answers import alike
+from runmat_jit.capture.record.encoder import holds_traced
 from runmat_jit.capture.record.following import Following
 from runmat_jit.capture.record.host_calls import run_effect, run_host
 from runmat_jit.capture.record.traced import Traced, TracedMethod
 from runmat_jit.capture.replay.plain_objects import in_class, is_plain_class
 from runmat_jit.capture.source.refusal import Refused
 from runmat_jit.capture.tape import call_forms
-from runmat_jit.capture.tape.values import PYTHON, TEXTS, is_bound, is_random_state, is_stream
+from runmat_jit.capture.tape.lines import call_at
+from runmat_jit.capture.tape.values import (
+    ARRAY,
+    PYTHON,
+    SCALARS,
+    TEXT,
+    TEXTS,
+    is_bound,
+    is_random_state,
+    is_stream,
+)
+from runmat_jit.core.frames import uncounted
 
 Args = tuple[Any, ...]
 Kwargs = Mapping[str, Any]
@@ -35,6 +48,8 @@ Handler = Callable[[Following, Any, Args, Kwargs], Any]
 _QUIET_TYPES: Final = (int, float, complex, tuple, range, frozenset, np.dtype)
 """Classes of immutable values: their methods see nothing else and write nothing."""
 _READING: Final = frozenset(("index", "count", "copy", "get", "keys", "values", "items"))
+TAKING: Final = frozenset(("pop", "popitem", "remove", "setdefault"))
+"""Methods that change a container and tell what it held: threads share work by them."""
 _OPERANDS: Final = frozenset((Traced, bool, int, float))
 """Classes of operands that are what they seem to be."""
 _WRITING_KEYWORDS: Final = frozenset(
@@ -42,6 +57,7 @@ _WRITING_KEYWORDS: Final = frozenset(
 )
 
 
+@uncounted
 def call(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """Run ``fn(*args, **kwargs)`` the way that capture can follow best."""
     handler = _OF_CLASS.get(type(fn))
@@ -59,6 +75,7 @@ def call(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     return HANDLERS[callee.follow](hooks, fn, args, kwargs)
 
 
+@uncounted
 def call_unlisted(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """A callable that no row names, by its class."""
     kind = type(fn)
@@ -86,9 +103,14 @@ def effect(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     return run_effect(hooks.tracer, fn, args, kwargs, "capture does not know what it does")
 
 
-def run(_hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+def run(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """A callable that only looks at classes, or keeps what it is given."""
-    return fn(*args, **kwargs)
+    shadows = hooks.tracer.shadows
+    if any(is_bound(arg) and shadows.of_copy(arg.__self__) is not None for arg in args):
+        escape_barrier.beware(hooks.tracer, "a method of a container from outside is kept")
+        args = tuple([hooks.tracer.release(arg) if is_bound(arg) else arg for arg in args])
+    made = fn(*args, **kwargs)
+    return hooks.tracer.own(made) if type(made) is fn else made
 
 
 def does_more(fn: Any) -> bool:
@@ -124,16 +146,21 @@ def call_library(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
 
 
 def call_fact(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
-    """``np.shape``, ``np.ndim``, ``np.size``: an attribute of a traced value."""
-    if len(args) == 1 and type(args[0]) is Traced and not kwargs:
-        return getattr(args[0], fn.__name__)
-    return call_numpy(hooks, fn, args, kwargs)
+    """``np.shape``, ``np.isscalar`` and the like: a fact of a traced value."""
+    if fn is np.isscalar and len(args) == 1 and type(args[0]) is not Traced:  # it asks the class
+        return fn(*args, **kwargs)
+    if len(args) != 1 or type(args[0]) is not Traced or kwargs:
+        return call_numpy(hooks, fn, args, kwargs)
+    of_array = args[0]._rm_kind == ARRAY and fn in (np.shape, np.ndim, np.size)
+    return getattr(args[0], fn.__name__) if of_array else fn(alike(args[0]))
 
 
 def call_of_dtypes(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """A question about dtypes and shapes only, which a trace is recorded for."""
     args, named = shadowed(hooks, args, kwargs)
-    return fn(*map(dtype_stand_in, args), **named)
+    if fn is np.broadcast_shapes and any(isinstance(arg, np.ndarray) for arg in args):
+        return hooks.tracer.call(fn, args, named)  # arrays of extents
+    return fn(*[dtype_stand_in(hooks, arg) for arg in args], **named)
 
 
 def call_of_weak_dtypes(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
@@ -141,13 +168,21 @@ def call_of_weak_dtypes(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -
     args, _ = shadowed(hooks, args, kwargs)
     weak = [type(arg) is Traced and arg._rm_kind == PYTHON for arg in args]
     pairs = zip(args, weak, strict=True)
-    return fn(*[arg.__class__() if is_weak else dtype_stand_in(arg) for arg, is_weak in pairs])
+    return fn(*[alike(arg) if is_weak else dtype_stand_in(hooks, arg) for arg, is_weak in pairs])
 
 
-def dtype_stand_in(value: Any) -> Any:
-    """An empty array of the same dtype in place of a traced one."""
-    is_array = type(value) is Traced and value._rm_kind != PYTHON
-    return np.empty(0, value.dtype) if is_array else value
+def dtype_stand_in(hooks: Following, value: Any) -> Any:
+    """An array alike in place of a traced one; text and numbers are looked at."""
+    is_number = type(value) is Traced and value._rm_kind != ARRAY
+    return hooks.tracer.look(value, "a dtype or shape") if is_number else alike(value)
+
+
+def call_of_class(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+    """``np.dtype``, ``np.finfo`` or ``np.iinfo``: of a value its class counts, text is a name."""
+    texts = [type(arg) is Traced and arg._rm_kind == TEXT for arg in args]
+    pairs = zip(args, texts, strict=True)
+    given = [hooks.tracer.look(arg, "a dtype") if text else alike(arg) for arg, text in pairs]
+    return fn(*given, **kwargs)
 
 
 def call_along_axes(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
@@ -163,6 +198,7 @@ def call_source(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
 
 
 # -- functions, methods, classes -------------------------------------------------------------------
+@uncounted
 def call_function(hooks: Following, fn: types.FunctionType, args: Args, kwargs: Kwargs) -> Any:
     """A Python function: rewritten, installed, or the user's."""
     if hooks.is_rewritten(fn):
@@ -173,6 +209,7 @@ def call_function(hooks: Following, fn: types.FunctionType, args: Args, kwargs: 
     return follow(hooks, fn, args, kwargs)
 
 
+@uncounted
 def call_followed(hooks: Following, fn: types.FunctionType, args: Args, kwargs: Kwargs) -> Any:
     """The user's function, rewritten; where that cannot be, an effect."""
     converted = hooks.convert(fn)
@@ -183,6 +220,7 @@ def call_followed(hooks: Following, fn: types.FunctionType, args: Args, kwargs: 
     return converted(*args, **named)
 
 
+@uncounted
 def call_method(hooks: Following, fn: types.MethodType, args: Args, kwargs: Kwargs) -> Any:
     """A bound method is its function on the object."""
     if type(fn.__self__) is Traced:  # `x.__add__(y)` and the like, written out
@@ -213,12 +251,18 @@ def call_bound_builtin(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) ->
     owner = fn.__self__
     if isinstance(owner, TEXTS):
         return texts.call_method(hooks, fn, args, kwargs)
+    if isinstance(owner, SCALARS) and holds_traced(args):
+        return hooks.tracer.call(call_forms.method_of(fn.__name__), (owner, *args), kwargs)
+    if isinstance(owner, (tuple, frozenset)):
+        return builtin_calls.call_plain(hooks, fn, tuple(map(hooks.given, args)), kwargs)
     if isinstance(owner, _QUIET_TYPES):
-        return fn(*[hooks.given(arg) for arg in args], **kwargs)
+        return call_at(hooks.tracer.here(), fn, tuple(map(hooks.given, args)), kwargs)
     if is_stream(owner):
         return ordered.call_stream_method(hooks, fn, args, kwargs)
     twin = hooks.tracer.shadows.of_copy(owner)
+    taken = twin is not None and fn.__name__ in TAKING
     known = hooks.tracer.owns(owner) or (twin is not None and fn.__name__ in _READING)
+    known = known and not taken
     if not known and twin is not None:
         change, why = getattr(twin.original, fn.__name__), "it changes what lies outside"
         return run_effect(hooks.tracer, change, args, kwargs, why, reason="outside-store")
@@ -229,7 +273,7 @@ def call_bound_builtin(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) ->
         return effect(hooks, fn, args, kwargs)
     if isinstance(owner, (dict, set)) and args:
         args = (hooks.hashed(args[0]), *args[1:])
-    return fn(*args, **kwargs)
+    return builtin_calls.call_plain(hooks, fn, args, kwargs)
 
 
 def call_class(hooks: Following, cls: type, args: Args, kwargs: Kwargs) -> Any:
@@ -282,6 +326,7 @@ HANDLERS: Final[dict[str, Handler]] = {
     "fact": call_fact,
     "of dtypes": call_of_dtypes,
     "of weak dtypes": call_of_weak_dtypes,
+    "of a class": call_of_class,
     "text of arrays": texts.of_arrays,
     "along axes": call_along_axes,
     "source": call_source,

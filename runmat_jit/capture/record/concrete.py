@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from runmat_jit.capture.record.traced import CONSTANT, Traced
+from runmat_jit.capture.record.traced import Traced
+from runmat_jit.capture.tape.entries import CONSTANT
 from runmat_jit.capture.tape.values import PYTHON
 
 MISS = (False, None)

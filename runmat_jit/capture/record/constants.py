@@ -15,10 +15,12 @@ import numpy as np
 
 from runmat_jit.capture import callables
 from runmat_jit.capture.record.recording import Recording
-from runmat_jit.capture.record.traced import CONSTANT, Traced
+from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.tape.call_forms import AttributeCall, MethodCall
+from runmat_jit.capture.tape.entries import CONSTANT
 from runmat_jit.capture.tape.lines import call_at
 from runmat_jit.capture.tape.values import GENERIC, is_number
+from runmat_jit.core.errstate import trial
 
 _PLAIN: Final = (bool, int, float, complex, str, bytes, type(None), type, np.dtype, enum.Enum)
 _REDUCTIONS: Final = (np.prod, np.sum, np.max, np.min, np.mean, np.round, np.around, np.isscalar)
@@ -48,7 +50,7 @@ def fold(recording: Recording, fn: Any, args: tuple[Any, ...], kwargs: Mapping[s
     if not all(map(is_fixed, (*args, *kwargs.values()))) or not folds(fn):
         return NO_CONSTANT
     try:
-        with np.errstate(all="raise"):
+        with trial():
             made = call_at(recording.here(), fn, args, kwargs)
     except Exception:  # noqa: BLE001  (the program makes the call, and raises or warns itself)
         return NO_CONSTANT

@@ -18,6 +18,7 @@ from runmat_jit.capture.record.following import Following
 from runmat_jit.capture.record.host_calls import run_effect
 from runmat_jit.capture.record.release import slots_of
 from runmat_jit.capture.tape.pytree import Structure, is_plain_dataclass
+from runmat_jit.core.frozen import frozen
 
 Args = tuple[Any, ...]
 Kwargs = Mapping[str, Any]
@@ -65,11 +66,16 @@ def counted(hooks: Following, args: Args) -> Any:
 def call_on_list(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """A function of ``heapq`` or ``bisect`` on a list, which it may change."""
     writes = callables.of(fn).writes is not None
-    if writes and not (args and type(args[0]) is list and hooks.tracer.may_change(args[0])):
+    if writes and not (args and type(args[0]) is list and is_own(hooks, args[0])):
         return run_effect(hooks.tracer, fn, args, kwargs, "it may change what lies outside")
     seen = args if writes else tuple(map(hooks.given, args))
     made = fn(*seen, **{name: hooks.given(value) for name, value in kwargs.items()})
     return made if writes or type(made) is not list else hooks.fresh(made)
+
+
+def is_own(hooks: Following, container: Any) -> bool:
+    """Whether nobody else holds a container."""
+    return hooks.tracer.shadows.of_copy(container) is None and hooks.tracer.may_change(container)
 
 
 def is_method(hooks: Following, fn: Any, args: Args) -> bool:
@@ -141,7 +147,7 @@ def is_plain_instance(value: Any) -> bool:
     )
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@frozen
 class Rebuild:
     """Makes a container of a class, with these keys; ``setting`` is its length or factory."""
 

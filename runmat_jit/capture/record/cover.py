@@ -17,7 +17,7 @@ from runmat_jit.capture.tape.entries import Operand, ScalarOperand
 from runmat_jit.capture.tape.storage import Geometry
 from runmat_jit.capture.tape.values import ARRAY, PYTHON, TEXT
 from runmat_jit.core.frozen import frozen
-from runmat_jit.core.types import COMPILED_DTYPES, TensorType, broadcast_shapes
+from runmat_jit.core.types import TensorType, broadcast_shapes, is_compiled_dtype
 from runmat_jit.ops.promotion import fits
 from runmat_jit.ops.spec import Bound, Result, Weak
 from runmat_jit.ops.spec import Op as Row
@@ -58,11 +58,14 @@ def cover(
     elif row.kind != "elementwise":
         args = tuple(map(concrete_integer, args))
         kwargs = {name: concrete_integer(value) for name, value in kwargs.items()}
-    bound = row.bind(args, kwargs)
+    bind = row.bind_method if isinstance(fn, call_forms.MethodCall) else None
+    bound = (bind or row.bind)(args, kwargs)
     if bound is None:
         return None
-    out = args[0] if inplace is not None else bound.out
-    return finish(recording, row, bound, out)
+    if inplace is not None:
+        return finish(recording, row, bound, args[0])
+    casting = "same_kind" if isinstance(fn, np.ufunc) else "safe"  # events of others are elsewhere
+    return finish(recording, row, bound, bound.out, casting=casting)
 
 
 def cover_setitem(recording: Recording, args: tuple[Any, ...]) -> Covered | None:
@@ -78,7 +81,7 @@ def cover_setitem(recording: Recording, args: tuple[Any, ...]) -> Covered | None
             return None
         bound = Bound((value,), {"order": "K"})
         return finish(recording, ROWS["copy"], bound, view, casting="unsafe")
-    if type(value) not in (bool, int, float) or view.dtype not in COMPILED_DTYPES:
+    if type(value) not in (bool, int, float) or not is_compiled_dtype(view.dtype):
         return None
     kinds = {bool: "bif", int: "if", float: "f"}[type(value)]
     if view.dtype.kind not in kinds or not fits(value, view.dtype):
@@ -125,7 +128,7 @@ def describe(recording: Recording, value: Any) -> tuple[RowOperand, Operand] | N
     if kind is Traced:
         at = value._rm_geometry
         if at is not None:
-            if at.dtype not in COMPILED_DTYPES or at.dtype != at.storage.dtype:
+            if not is_compiled_dtype(at.dtype) or at.dtype != at.storage.dtype:
                 return None
             return TensorType(at.dtype, at.shape), at
         held, scalar = value._rm_held, scalar_operand(value)
@@ -133,11 +136,11 @@ def describe(recording: Recording, value: Any) -> tuple[RowOperand, Operand] | N
             return Weak(type(held)), scalar
         if value._rm_kind in (TEXT, ARRAY):  # NumPy alone computes with such an array
             return None
-        return (TensorType(held.dtype, ()), scalar) if held.dtype in COMPILED_DTYPES else None
+        return (TensorType(held.dtype, ()), scalar) if is_compiled_dtype(held.dtype) else None
     if kind is bool or kind is int or kind is float:
         return Weak(kind), value
     if isinstance(value, np.generic):
-        return (TensorType(value.dtype, ()), value) if value.dtype in COMPILED_DTYPES else None
+        return (TensorType(value.dtype, ()), value) if is_compiled_dtype(value.dtype) else None
     if isinstance(value, np.ndarray) and recording.adopt(value) is not None:
         return describe(recording, recording.adopt(value))
     return None
@@ -160,7 +163,7 @@ def takes(out: Any, result: Result, casting: str) -> bool:
     if type(out) is not Traced or out._rm_kind != ARRAY:
         return False
     at, made = out._rm_geometry, result.type
-    if at is None or at.dtype not in COMPILED_DTYPES or at.dtype != at.storage.dtype:
+    if at is None or not is_compiled_dtype(at.dtype) or at.dtype != at.storage.dtype:
         return False
     rule: Any = casting
     try:

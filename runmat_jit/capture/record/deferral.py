@@ -1,9 +1,8 @@
 """Decides whether a call is covered by a row, and defers it if so.
 
-Nothing is computed here: the result gets the dtype, shape and layout that the row's rules say. In
-immediate mode (NumPy must report events where the program is), and where only NumPy knows the
-layout, NumPy runs the operation first; rows whose values are our own are then computed by their
-own kernel all the same, so that a value never depends on how it was asked for.
+Nothing is computed here: the result gets the dtype, shape and layout that the row's rules say.
+Where only NumPy knows the layout, it runs the operation first; the values are the kernel's all the
+same. While NumPy is to report events where the program is, nothing comes here.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from runmat_jit.capture.tape.geometry import (
     result_strides,
     ufunc_strides,
 )
-from runmat_jit.capture.tape.lines import Line, call_at
+from runmat_jit.capture.tape.lines import Line
 from runmat_jit.capture.tape.storage import Geometry, Storage, has_room, is_freed
 from runmat_jit.capture.tape.values import ARRAY, GENERIC, Unencodable
 from runmat_jit.core.extent import plain
@@ -53,9 +52,7 @@ def attempt(
     recording: Recording, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> tuple[bool, Any]:
     """Defer the call if a row covers it: whether it was, and the traced result."""
-    if recording.balance.native:
-        args = elements.lifted(recording, fn, args)
-    key = None if recording.immediate else recording.inline_cache.key_of(fn, args, kwargs)
+    key = recording.inline_cache.key_of(fn, args, kwargs)
     known = None if key is None else recording.inline_cache.calls.get(key)
     if known is not None and (again := repeat(recording, known, fn, args)) is not None:
         return True, again
@@ -67,7 +64,7 @@ def attempt_anew(
 ) -> tuple[bool, Any]:
     """The same for a call that the inline cache does not know; ``key``: where it is to know it."""
     plan = cover(recording, fn, args, kwargs)
-    if plan is None and not recording.immediate:
+    if plan is None:
         plan = cover_host_call(recording, fn, args, kwargs)
     if plan is None or (plan.out is None and not has_room(plan.result.type)):
         return MISS
@@ -87,8 +84,6 @@ def attempt_anew(
     traced = defer(recording, call, None, plan.operands, out=plan.out, line=recording.lines.here(3))
     if single:
         elements.remember(recording, traced, fn, args)
-    if recording.immediate:
-        recording.flush()
     return True, traced
 
 
@@ -111,13 +106,6 @@ def spelled(recording: Recording, fn: np.ufunc, args: tuple[Any, ...]) -> Any:
     """The operator, where a real NumPy scalar before a traced value has made a ufunc of it."""
     real = any(type(arg) is not Traced and isinstance(arg, np.generic) for arg in args)
     return operators.OPERATOR_OF.get(fn, fn) if real and recording.lines.at_operator() else fn
-
-
-def augmented(recording: Recording, fn: Any, lhs: np.generic, rhs: Any) -> Any:
-    """An augmented assignment to a real NumPy scalar, which may warn: at the user's line."""
-    if type(rhs) is Traced:
-        return recording.call(operators.OUT_OF_PLACE[fn], (lhs, rhs), {})
-    return call_at(recording.here(), fn, (lhs, rhs), {})
 
 
 def repeat(recording: Recording, known: CoveredCall, fn: Any, args: tuple[Any, ...]) -> Any:
@@ -164,20 +152,33 @@ def apply_row(
 
 def pattern_of(recording: Recording, fn: Any, plan: Covered) -> Pattern:
     """How the call is deferred."""
-    row, result = plan.row, plan.result
-    if row.events and not result.type.shape and is_scalar_arithmetic(fn, plan):
-        row = operators.scalar_row(row.name, fn)
+    result = plan.result
     strides = layout(recording, plan)
-    if strides is None or recording.immediate:
-        strides = ask_numpy(recording, fn, plan)
+    if strides is None:
+        strides = ask_numpy(recording, plan)
         for extent in result.type.shape:
             operator.index(extent)  # for other shapes nobody has asked
-    kind = result.type
+    kind, row = result.type, reporting_row(fn, plan)
     meaning = Compute(row, result.operand_dtypes, plan.bound.params, kind.dtype, kind.shape)
     made = recording.inline_cache.abstract(kind.dtype, kind.shape, strides, result_kind(plan))
     if made.is_freed is None:
         made.is_freed = is_freed(kind.dtype, kind.shape)
     return recording.inline_cache.pattern(meaning, made)
+
+
+def reporting_row(fn: Any, plan: Covered) -> Row:
+    """The row, with a meaning that reports events as what the program calls does."""
+    row, result = plan.row, plan.result
+    if not row.events:
+        return row
+    if not result.type.shape and is_scalar_arithmetic(fn, plan):
+        return operators.scalar_row(row.name, fn)
+    base = getattr(plan.bound.operands[0], "dtype", None)
+    if row.name == "pow" and base != result.operand_dtypes[0]:
+        return operators.plain_power()
+    if row.kind == "reduce" or row.name == "cast":
+        return operators.spelled_row(row.name, fn)
+    return row
 
 
 def places_of(plan: Covered, args: tuple[Any, ...]) -> tuple[int, ...] | None:
@@ -251,7 +252,7 @@ def is_scalar_arithmetic(fn: Any, plan: Covered) -> bool:
     It does where an operator's operands need no other dtype than a scalar among them has.
     """
     operands = plan.bound.operands
-    if not operators.is_operator(fn) or plan.bound.params or plan.out is not None:
+    if not operators.is_operator(fn) or plan.out is not None:
         return False
     if any((type(x) is Traced and x._rm_kind == ARRAY) or type(x) is np.ndarray for x in operands):
         return False
@@ -264,16 +265,11 @@ def is_scalar_arithmetic(fn: Any, plan: Covered) -> bool:
     return dtypes[0].kind == "f" or not floats
 
 
-def ask_numpy(recording: Recording, fn: Any, plan: Covered) -> tuple[int, ...]:
-    """Run NumPy's operation on the real values, for its layout, or its events and exceptions."""
+def ask_numpy(recording: Recording, plan: Covered) -> tuple[int, ...]:
+    """Run NumPy's operation on the real values, for its layout."""
     operands = tuple([recording.raw(operand) for operand in plan.bound.operands])
-    if recording.immediate:
-        own = operators.is_operator(fn) and not plan.bound.params
-        operation = fn if own else plan.row.numpy
-        made = call_at(recording.here(), operation, operands, plan.bound.params)
-    else:
-        with np.errstate(all="ignore"):  # kernels will tell
-            made = plan.row.numpy(*operands, **plan.bound.params)
+    with np.errstate(all="ignore"):  # kernels will tell
+        made = plan.row.numpy(*operands, **plan.bound.params)
     return tuple(made.strides) if isinstance(made, np.ndarray) else ()
 
 

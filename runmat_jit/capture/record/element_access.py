@@ -9,8 +9,6 @@ from __future__ import annotations
 import operator
 from typing import Any, Final
 
-import numpy as np
-
 from runmat_jit.capture.record import elements, host_calls, views
 from runmat_jit.capture.record.balance import work_of
 from runmat_jit.capture.record.recording import Recording
@@ -43,9 +41,6 @@ def read(recording: Recording, array: Traced, key: Any) -> Any:
     if recording.passive:
         return None
     recording.refresh_errstate()
-    made = native_item(recording, array, key) if recording.balance.native else None
-    if made is not None:
-        return made
     position = elements.raw_position(key)
     if (
         position is None
@@ -68,24 +63,6 @@ def read(recording: Recording, array: Traced, key: Any) -> Any:
     )
 
 
-def native_item(recording: Recording, array: Traced, key: Any) -> Any:
-    """An element of an array that has been looked at before, for a program that gets real ones."""
-    held = array._rm_held
-    if (
-        type(key) is not int
-        or held is None
-        or array._rm_kind != ARRAY
-        or recording.writes_pending
-        or recording.boundary
-    ):
-        return None
-    try:
-        made = held[key]
-    except IndexError:
-        return None  # as in read()
-    return made if isinstance(made, np.generic) else None
-
-
 def is_at_hand(recording: Recording, array: Traced, ndim: int) -> bool:
     """Whether the array, of ``ndim`` axes, has memory of this recording, and on the host."""
     at = array._rm_geometry
@@ -101,8 +78,6 @@ def write(recording: Recording, array: Traced, key: Any, value: Any) -> bool:
     if recording.passive:
         return False
     recording.refresh_errstate()
-    if recording.balance.native and type(key) is int and native_store(recording, array, key, value):
-        return True
     position = elements.raw_position(key)
     if position is None or array._rm_kind != ARRAY or recording.boundary is not None:
         return False
@@ -129,16 +104,4 @@ def write(recording: Recording, array: Traced, key: Any, value: Any) -> bool:
         elements.called(
             recording, recording.lines.here(), operator.setitem, (source, position, number)
         )
-    return True
-
-
-def native_store(recording: Recording, array: Traced, key: int, value: Any) -> bool:
-    """Store a real number in a vector that has been looked at before: whether it was done."""
-    held = array._rm_held
-    if held is None or array._rm_kind != ARRAY or recording.pending or recording.boundary:
-        return False
-    if not isinstance(value, elements.SCALARS) or held.ndim != 1:
-        return False
-    host_written(held)
-    elements.called(recording, recording.lines.here(), operator.setitem, (held, key, value))
     return True

@@ -1,8 +1,7 @@
 """Single numbers: elements of memory that exists, and arithmetic on them, by NumPy.
 
 NumPy's scalars compute faster than a kernel is called, and a loop that looks at one element after
-another would need a kernel for each. What is done is noted, for replays to do it again; where
-nothing is to be repeated, the program gets real numbers, and Python computes with them.
+another would need a kernel for each. What is done is noted, for replays to do it again.
 
 Beside work on arrays single numbers cost nothing in a kernel. So each instruction of the program is
 deferred the first times, with a *recipe*: how NumPy computes it, if nothing but single numbers is
@@ -11,7 +10,6 @@ pending when a value is asked for, or if the instruction turns out to be part of
 
 from __future__ import annotations
 
-import operator
 from functools import partial
 from typing import Any, Final
 
@@ -37,7 +35,7 @@ DEFERRED: Final = 64
 """Operations on single numbers of a recording that may be deferred."""
 TIMES_DEFERRED: Final = 1
 """Times that one instruction of the program is deferred: it is part of a loop if it comes again."""
-UNKNOWN, _POWERS = object(), (operator.pow, operator.ipow, pow, np.power, np.float_power)
+UNKNOWN = object()
 SCALARS: Final = (bool, int, float, np.generic)
 
 
@@ -53,7 +51,7 @@ def raw_position(key: Any) -> tuple[Any, ...] | None:
 def comes_again(recording: Recording) -> bool:
     """Whether the program has been at this instruction before, or at many others like it."""
     balance = recording.balance
-    if balance.native or balance.deferred >= DEFERRED:
+    if balance.deferred >= DEFERRED:
         return True
     place = recording.lines.place()
     times = balance.places[place] = balance.places.get(place, 0) + 1
@@ -246,10 +244,8 @@ def note(
     meaning: Compute | None = None,
     quiet: Any = None,
 ) -> Any:
-    """The traced form of a number that has just been computed; itself if the program gets those."""
+    """The traced form of a number that has just been computed."""
     recording.single()
-    if recording.balance.native:
-        return made
     slot, tape = recording.slot(), recording.tape
     traced = Traced(recording, slot, GENERIC, held=made, abstract=abstract)
     if tape.keeps_entries:
@@ -286,16 +282,4 @@ def entry_of(
         quiet=quiet is not None,
         errstate=recording.own_errstate,
         late=late,
-    )
-
-
-def lifted(recording: Recording, fn: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Real numbers that the program got as operands by value: no program is made for each.
-
-    Exponents stay what they are: NumPy has ways of its own for some.
-    """
-    if fn in _POWERS:
-        return args
-    return tuple(
-        [recording.lift(a) if type(a) is float or isinstance(a, np.generic) else a for a in args]
     )

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from runmat_jit.capture.record.recording import Recording
-from runmat_jit.capture.record.traced import CONSTANT, Traced, TracedMethod
+from runmat_jit.capture.record.traced import Traced, TracedMethod
 from runmat_jit.capture.replay.plain_objects import is_plain_object
 from runmat_jit.capture.shapes.families import Symbols
-from runmat_jit.capture.tape.entries import Nest, Ref
+from runmat_jit.capture.tape.entries import CONSTANT, Nest, Ref
 from runmat_jit.capture.tape.pytree import (
     Structure,
     is_namedtuple,

@@ -7,9 +7,10 @@ memory that it can get at.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from runmat_jit.capture.record import caller_frames
 from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.replay.plain_objects import is_inert
 from runmat_jit.capture.tape.entries import Operand
@@ -22,18 +23,25 @@ def beware(recording: Recording, detail: str) -> None:
     recording.distrust(unseen_code=True)
 
 
-def run(recording: Recording, code: Callable[[], Any]) -> Any:
+def run(recording: Recording, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """Let unknown code run: it sees no traced value, and may change what it was given."""
     recording.shadows.push(recording.release)
     recording.suspend()
     inert = True
     try:
-        found = code()
+        found = caller_frames.call(recording.lines, recording, fn, args, kwargs)
         inert = is_inert(found)
         return found
     finally:
         recording.resume_after(inert=inert)
         recording.shadows.pull(recording.lift)
+
+
+def from_line(recording: Recording, fn: Any, *args: Any, **kwargs: Any) -> Any:
+    """An operation of Python's, by which such code may run: it finds the user's line above it."""
+    if not recording.unseen_code:
+        return fn(*args, **kwargs)
+    return caller_frames.call(recording.lines, recording, fn, args, kwargs)
 
 
 def settle(recording: Recording, operands: Iterable[Operand], *, writes: bool) -> None:

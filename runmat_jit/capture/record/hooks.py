@@ -6,26 +6,29 @@ import functools
 import operator
 import os
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
 
-from runmat_jit.capture import callables
+from runmat_jit.capture import callables, operators
 from runmat_jit.capture.record import (
+    answers,
     attribute_stores,
     attributes,
     calls,
     constants,
-    deferral,
     escape_barrier,
     ordered,
+    refusals,
+    repetitions,
     texts,
 )
-from runmat_jit.capture.record.encoder import holds_traced
+from runmat_jit.capture.record.encoder import children_of, holds_traced
 from runmat_jit.capture.record.following import Following
-from runmat_jit.capture.record.host_calls import adopt_loosely
-from runmat_jit.capture.record.traced import Traced
+from runmat_jit.capture.record.host_calls import adopt_loosely, run_host
+from runmat_jit.capture.record.release import is_reduced
+from runmat_jit.capture.record.traced import Traced, TracedMethod
 from runmat_jit.capture.record.tracer import Tracer
 from runmat_jit.capture.replay.plain_objects import (
     answers_builtins,
@@ -34,12 +37,14 @@ from runmat_jit.capture.replay.plain_objects import (
     in_class,
     makes_classes,
 )
-from runmat_jit.capture.source.hook_base import plain_part
+from runmat_jit.capture.source.hook_base import Starred
 from runmat_jit.capture.source.refusal import Refused
 from runmat_jit.capture.source.rewrite import Rewritten
 from runmat_jit.capture.tape import call_forms
 from runmat_jit.capture.tape.lines import call_at
-from runmat_jit.capture.tape.values import ARRAY, is_traceable
+from runmat_jit.capture.tape.pytree import is_namedtuple
+from runmat_jit.capture.tape.values import ARRAY, CONSTANTS, TEXTS, is_traceable
+from runmat_jit.core.frames import uncounted
 
 _FOLLOWED = (types.FunctionType, types.MethodType, types.MethodDescriptorType, functools.partial)
 """Classes of functions that hooks call where a builtin would."""
@@ -101,22 +106,54 @@ class Hooks(Following):
         return bind(rewritten, fn, Hooks(self.tracer, self.converter, fn))
 
     # -- calls and reads ---------------------------------------------------------------------------
+    @uncounted
     def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        if self.tracer.leaving:
+            self.tracer.leave()
         if self.tracer.passive:
-            return function(*args, **kwargs)
-        return calls.call(self, function, args, kwargs)
+            return self.after("call", function, *args, **kwargs)
+        return self.real(calls.call(self, function, args, kwargs))
+
+    def starred(self, function: Any, /) -> Starred:
+        named = answers.alike(function) if type(function) is TracedMethod else function
+        return Starred(functools.partial(self.call, function), named)
+
+    def unpacked(self, value: Any, stars: str, /) -> Any:
+        if type(value) is not Traced or (stars == "*" and hasattr(value.__class__, "__iter__")):
+            return value
+        return self.tracer.value(value)  # Python says why it cannot be
+
+    def real(self, value: Any) -> Any:
+        """The value that a hook gives: in its course the recording may have been left."""
+        left = self.tracer.left
+        return value if left is None else left.real(value)
+
+    def after(self, hook: str, *args: Any, **kwargs: Any) -> Any:
+        """A hook that is called while nothing is recorded: eagerly, and on real values."""
+        eager, left = self.tracer.eager, self.tracer.left
+        assert eager is not None, "recordings that follow functions have it"
+        if left is not None:
+            args, kwargs = left.real(args), left.real(kwargs)
+        return getattr(eager.hooks(self.fn), hook)(*args, **kwargs)
 
     def attr(self, obj: Any, name: str, /) -> Any:
-        return attributes.read(self, obj, name)
+        return self.real(attributes.read(self, obj, name))
 
     def item(self, obj: Any, key: Any, /) -> Any:
-        if type(obj) is Traced or self.tracer.passive:
+        if self.tracer.passive:
+            return self.after("item", obj, key)
+        return self.real(self.item_of(obj, key))
+
+    def item_of(self, obj: Any, key: Any) -> Any:
+        """``obj[key]``, recorded."""
+        if type(obj) is Traced:
             return obj[key]
         if isinstance(obj, (list, tuple, dict)):
             self.tracer.outside.look_again()
             if not self.is_known(obj):
                 self.tracer.effect("outside-item", f"an item of a {type(obj).__name__}")
-            return self.adopted(obj[self.hashed(key)])
+            found = escape_barrier.from_line(self.tracer, operator.getitem, obj, self.hashed(key))
+            return self.adopted(found)
         if obj is os.environ:
             ordered.read(self, os.environ.get, (key,), {})
             return obj[key]
@@ -125,15 +162,15 @@ class Hooks(Following):
         if self.tracer.slot_of(obj) is not None:
             self.tracer.effect("outside-item", f"an item of a {type(obj).__name__}")
         elif isinstance(obj, np.ndarray) and is_traceable(obj):
-            self.tracer.effect("unknown-array", "an array of unknown origin is read")
+            self.tracer.effect("outside-object", "an array of unknown origin is read")
             return self.tracer.lift(obj)[key]
         elif any(obj is builder for builder in call_forms.INDEX_BUILDERS):
             return self.tracer.call(call_forms.IndexBuilder(obj), (key,), {})
         elif isinstance(obj, type) and computes_items(obj):
             escape_barrier.beware(self.tracer, f"an item of the class {obj.__qualname__}")
             items: Any = obj
-            return self.tracer.unknown(lambda: items[self.tracer.release(key)])
-        return self.adopted(obj[key])
+            return self.tracer.unknown(operator.getitem, (items, self.tracer.release(key)))
+        return self.adopted(obj[self.hashed(key)])
 
     def importing(self, module: str, /) -> None:
         if self.tracer.passive:
@@ -162,40 +199,50 @@ class Hooks(Following):
 
     # -- stores ------------------------------------------------------------------------------------
     def setitem(self, value: Any, obj: Any, key: Any, /) -> None:
-        if type(obj) is Traced or self.tracer.passive:
+        if self.tracer.passive:
+            self.after("setitem", value, obj, key)
+        elif type(obj) is Traced:
             obj[key] = value
         elif self.tracer.owns(obj) and (setter := self.special(obj, "__setitem__")) is not None:
             calls.call(self, setter, (obj, key, value), {})
         elif self.tracer.owns(obj) or (is_builtin(obj) and self.tracer.may_change(obj)):
             obj[self.hashed(key)] = value
         elif isinstance(obj, np.ndarray) and is_traceable(obj):
-            self.tracer.effect("unknown-array", "an array of unknown origin is written")
+            self.tracer.effect("outside-object", "an array of unknown origin is written")
             self.tracer.lift(obj)[key] = value
         else:
             self.stored(obj, "item", operator.setitem, key, value)
 
     def setattr_(self, value: Any, obj: Any, name: str, /) -> None:
-        if type(obj) is Traced:
+        if self.tracer.passive:
+            self.after("setattr_", value, obj, name)
+        elif type(obj) is Traced:
             obj._rm_tracer.set_attribute(obj, name, value)
-        elif self.tracer.passive:
-            setattr(obj, name, value)
         elif self.tracer.owns(obj):
             attributes.store(self, obj, name, value)
         elif not attribute_stores.store(self, obj, name, value):
             self.stored(obj, name, setattr, name, value)
 
     def delitem(self, obj: Any, key: Any, /) -> None:
+        if self.tracer.passive:
+            self.after("delitem", obj, key)
+            return
         if self.tracer.owns(obj) and (remover := self.special(obj, "__delitem__")) is not None:
             calls.call(self, remover, (obj, key), {})
             return
-        plain = type(obj) is Traced or self.tracer.passive or self.tracer.owns(obj)
+        own = self.tracer.owns(obj) and self.tracer.shadows.of_copy(obj) is None
+        plain = type(obj) is Traced or own
         if plain or (is_builtin(obj) and self.tracer.may_change(obj)):
-            del obj[self.hashed(key) if isinstance(obj, dict) else key]
+            del obj[key if type(obj) is Traced else self.hashed(key)]
         else:
             self.stored(obj, "item", operator.delitem, key)
 
     def delattr_(self, obj: Any, name: str, /) -> None:
-        if self.tracer.passive or self.tracer.owns(obj):
+        if self.tracer.passive:
+            self.after("delattr_", obj, name)
+        elif type(obj) is Traced:
+            delattr(self.tracer.value(obj), name)  # NumPy says why it cannot be
+        elif self.tracer.owns(obj):
             delattr(obj, name)
         else:
             self.stored(obj, name, delattr, name)
@@ -204,23 +251,43 @@ class Hooks(Following):
         """Change an object that the recording did not make."""
         tracer = self.tracer
         tracer.effect("outside-store", f"{type(obj).__name__}: its {what} is changed")
-        line, twin = tracer.here(), tracer.shadows.of_copy(obj)
+        twin = tracer.shadows.of_copy(obj)
         target = obj if twin is None else twin.original
         real = tuple([tracer.release(arg) for arg in args])
         if tracer.boundary is not None and (store is setattr or is_builtin(target)):
             real = tuple(map(tracer.boundary.lift, real))  # as if they had been a result
-        return tracer.unknown(lambda: call_at(line, store, (target, *real), {}))
+        return tracer.unknown(store, (target, *real))
 
     def iop(self, op: str, lhs: Any, rhs: Any, /) -> Any:
+        if self.tracer.passive:
+            return self.after("iop", op, lhs, rhs)
+        return self.real(self.inplace(op, lhs, rhs))
+
+    def inplace(self, op: str, lhs: Any, rhs: Any) -> Any:
+        """``lhs op= rhs``, recorded."""
         fn = getattr(operator, "i" + op)
-        if type(lhs) is not Traced and isinstance(lhs, np.generic):
-            return deferral.augmented(self.tracer, fn, lhs, rhs)
+        if op == "mod" and isinstance(lhs, TEXTS):
+            return self.modulo(lhs, rhs)
+        if refusals.refuses(op, fn, lhs, rhs):
+            return run_host(self.tracer, fn, (lhs, rhs), {}, writes=False)
+        if type(lhs) is not Traced and isinstance(lhs, CONSTANTS):
+            if type(rhs) is Traced:
+                return self.tracer.inplace(operators.OUT_OF_PLACE[fn], lhs, rhs)
+            return call_at(self.tracer.here(), fn, (lhs, rhs), {})  # numbers of NumPy's may warn
+        if isinstance(lhs, (list, tuple)):
+            if type(rhs) is Traced and op not in ("add", "mul"):
+                return self.tracer.inplace(operators.OUT_OF_PLACE[fn], lhs, rhs)
+            rhs = repetitions.number(self.tracer, rhs)
         if self.special(lhs, f"__i{op.rstrip('_')}__") is not None and self.tracer.owns(lhs):
             escape_barrier.beware(self.tracer, f"{op}= of a {type(lhs).__name__}")
-        if type(lhs) is Traced or self.tracer.passive or self.tracer.owns(lhs):
-            return fn(lhs, rhs)
+        if type(lhs) is Traced or self.tracer.owns(lhs):
+            return escape_barrier.from_line(self.tracer, fn, lhs, rhs)
+        return self.augmented(op, fn, lhs, rhs)
+
+    def augmented(self, op: str, fn: Any, lhs: Any, rhs: Any) -> Any:
+        """``lhs op= rhs`` for an object that the recording did not make."""
         if isinstance(lhs, np.ndarray) and is_traceable(lhs):
-            self.tracer.effect("unknown-array", "an array of unknown origin is written")
+            self.tracer.effect("outside-object", "an array of unknown origin is written")
             return fn(self.tracer.lift(lhs), rhs)
         if is_builtin(lhs) and self.tracer.may_change(lhs):
             return fn(lhs, rhs)
@@ -231,19 +298,52 @@ class Hooks(Following):
     # -- containers and loops ----------------------------------------------------------------------
     def fresh(self, container: Any, /) -> Any:
         if self.tracer.passive:
-            return container
-        if isinstance(container, dict) and any(type(key) is Traced for key in container):
+            return self.real(container)
+        if isinstance(container, dict) and any(map(holds_traced, container)):
             container = {self.hashed(key): value for key, value in container.items()}
         elif isinstance(container, set):
             container = {self.hashed(item) for item in container}
         return self.tracer.own(container)
 
+    def tuple_(self, display: tuple[Any, ...], /) -> tuple[Any, ...]:
+        return self.real(display)  # type: ignore[no-any-return]  # a tuple, too
+
     def iter_(self, obj: Any, /) -> Iterable[Any]:
-        return self.shadowed(obj)  # type: ignore[no-any-return]  # what is iterated is iterable
+        if self.tracer.passive:
+            return self.real(obj)  # type: ignore[no-any-return]  # what is iterated is iterable
+        return self.items_of(self.shadowed(obj))
 
     def loop(self, obj: Any, line: int, /) -> Iterable[Any]:
         del line  # loops unroll
-        return self.shadowed(obj)  # type: ignore[no-any-return]  # as above
+        if self.tracer.leaving:
+            self.tracer.leave()
+        if self.tracer.passive:
+            return self.after("loop", obj, 0)  # type: ignore[no-any-return]  # as above
+        return self.items_of(self.shadowed(obj))
+
+    def items_of(self, obj: Any) -> Iterable[Any]:
+        """What is iterated: no copies and traced values any more from where it is left."""
+        if type(obj) is list and self.tracer.shadows.of_copy(obj) is not None:
+            return self.items(obj)
+        if (type(obj) is tuple and holds_traced(obj)) or is_iterator(obj):
+            return map(self.real, obj)
+        return obj  # type: ignore[no-any-return]  # what is iterated is iterable
+
+    def items(self, container: list[Any]) -> Iterator[Any]:
+        """The items of a copy of a list; of the list itself from where the recording is left."""
+        number = 0
+        while True:
+            left = self.tracer.left
+            seen = container if left is None else left.real(container)
+            if number >= len(seen):
+                return
+            yield seen[number]
+            number += 1
+
+    def turn(self) -> bool:
+        if not self.tracer.passive:
+            self.tracer.outside.turn()
+        return True
 
     def is_(self, lhs: Any, rhs: Any, /) -> bool:
         lhs, rhs = constants.real(lhs), constants.real(rhs)
@@ -251,12 +351,23 @@ class Hooks(Following):
         if type(traced) is not Traced:
             return self.is_object(lhs, rhs)
         if type(other) is Traced or other is None:
-            return lhs is rhs
+            return lhs is rhs or (other is not None and self.is_number(traced, other))
         if isinstance(other, np.ndarray):
             return self.tracer.adopt(other) is traced
-        if isinstance(other, (bool, np.bool_)) and traced._rm_kind != ARRAY:
+        if isinstance(other, (int, str, np.bool_)) and traced._rm_kind != ARRAY:
             return self.tracer.look(traced, "an identity test") is other
         return False
+
+    def is_number(self, lhs: Traced, rhs: Traced) -> bool:
+        """``is`` of two numbers: small integers are one object each, arguments may be one."""
+        if all(issubclass(each.__class__, (int, np.bool_)) for each in (lhs, rhs)):
+            seen = [self.tracer.look(each, "an identity test") for each in (lhs, rhs)]
+            return seen[0] is seen[1]
+        if any(each._rm_roots != frozenset((each._rm_slot,)) for each in (lhs, rhs)):
+            return False  # they are no arguments
+        same = lhs._rm_held is rhs._rm_held
+        self.tracer.outside.relate(lhs._rm_slot, rhs._rm_slot, same=same)
+        return same
 
     def is_object(self, lhs: Any, rhs: Any) -> bool:
         """``is`` of two objects that are no traced values: those from outside may be replaced."""
@@ -283,11 +394,10 @@ class Hooks(Following):
             return found if op == "in" else not found
         if op in ("in", "not in") and rhs is os.environ and not self.tracer.passive:
             ordered.read(self, os.environ.get, (lhs,), {})
-        if op == "eq":
-            return lhs == rhs
-        if op == "ne":
-            return lhs != rhs
-        return lhs in rhs if op == "in" else lhs not in rhs
+        if op in ("eq", "ne"):
+            return escape_barrier.from_line(self.tracer, getattr(operator, op), lhs, rhs)
+        found = escape_barrier.from_line(self.tracer, operator.contains, rhs, lhs)
+        return found if op == "in" else not found
 
     def meet(self, lhs: Any, rhs: Any) -> None:
         """Note what is compared by identity, a function or a plain object from outside."""
@@ -300,14 +410,28 @@ class Hooks(Following):
 
     def formatted(self, value: Any, conversion: int, spec: Any = "", /) -> Any:
         if self.tracer.passive:
-            return plain_part(value, conversion, spec)
-        return texts.formatted(self, value, conversion, spec)
+            return self.after("formatted", value, conversion, spec)
+        return self.real(texts.formatted(self, value, conversion, spec))
 
     def joined(self, /, *parts: Any) -> Any:
-        return "".join(parts) if self.tracer.passive else texts.joined(self, parts)
+        if self.tracer.passive:
+            return self.after("joined", *parts)
+        return self.real(texts.joined(self, parts))
 
     def modulo(self, lhs: Any, rhs: Any, /) -> Any:
-        return lhs % rhs if self.tracer.passive else texts.modulo(self, lhs, rhs)
+        if self.tracer.passive:
+            return self.after("modulo", lhs, rhs)
+        return self.real(texts.modulo(self, lhs, rhs))
+
+    def power(self, base: Any, exponent: Any, /) -> Any:
+        if self.tracer.passive:
+            return self.after("power", base, exponent)
+        if type(exponent) is Traced and isinstance(base, np.generic):
+            return self.tracer.operator(operator.pow, (base, exponent))
+        real = type(base) is not Traced and type(exponent) is not Traced
+        if real and isinstance(base, np.generic | np.ndarray):
+            return call_at(self.tracer.here(), operator.pow, (base, exponent), {})
+        return escape_barrier.from_line(self.tracer, operator.pow, base, exponent)
 
     def decorate(self, decorator: Any, definition: Any, /) -> Any:
         return self.call(decorator, definition)
@@ -333,7 +457,8 @@ class Hooks(Following):
         seen = self.given(value)
         if type(seen) is Traced and seen._rm_kind == ARRAY and seen.ndim:
             return seen.shape[0]  # type: ignore[no-any-return]  # a number, which may be traced
-        return len(seen)
+        number: int = escape_barrier.from_line(self.tracer, len, seen)
+        return number
 
     def shadowed(self, value: Any) -> Any:
         """A value to be iterated: arrays lifted, the rest as it is (an effect if not known)."""
@@ -346,7 +471,7 @@ class Hooks(Following):
             return value
         if isinstance(value, np.ndarray) and is_traceable(value):
             if self.tracer.adopt(value) is None:
-                self.tracer.effect("unknown-array", "an array of unknown origin is read")
+                self.tracer.effect("outside-object", "an array of unknown origin is read")
             return self.tracer.lift(value)
         if isinstance(value, set) and not self.tracer.may_change(value):
             self.tracer.effect("outside-container", "a set is read")
@@ -357,6 +482,7 @@ class Hooks(Following):
     def given(self, value: Any) -> Any:
         """An argument of a builtin: functions are followed, outside objects are an effect."""
         followed = isinstance(value, _FOLLOWED) or calls.does_more(value)
+        followed = followed or self.is_of_shared(value)
         if followed or self.undecorated(value) is not None:
             if isinstance(value, types.FunctionType) and self.is_rewritten(value):
                 return value
@@ -368,8 +494,13 @@ class Hooks(Following):
         if seen is value and not plain and self.tracer.slot_of(value) is not None:
             self.tracer.effect("outside-object", f"a {type(value).__name__} is used by a builtin")
         elif seen is value and self.tracer.owns(value) and answers_builtins(type(value)):
-            self.tracer.effect("outside-object", f"a {type(value).__name__} answers a builtin")
+            escape_barrier.beware(self.tracer, f"a {type(value).__name__} answers a builtin")
         return seen
+
+    def is_of_shared(self, value: Any) -> bool:
+        """Whether a value is a method of a container that others hold, too."""
+        method = isinstance(value, types.BuiltinFunctionType)
+        return method and self.tracer.shadows.of_copy(value.__self__) is not None
 
     def called(self, value: Any) -> Any:
         """An argument of a builtin that calls it: what makes text is followed, too."""
@@ -378,20 +509,28 @@ class Hooks(Following):
         return self.given(value)
 
     def hashed(self, key: Any) -> Any:
-        """A key for a dict or set: traced values in it are looked at."""
-        if type(key) is Traced and key._rm_kind != ARRAY:
-            return self.tracer.look(key, "a key")
-        if type(key) is tuple and holds_traced(key):
-            return tuple(map(self.hashed, key))
-        return key
+        """A key or position: traced values in it are looked at."""
+        if type(key) is Traced:
+            return key if key._rm_kind == ARRAY else self.tracer.look(key, "a key")
+        if not isinstance(key, (tuple, frozenset, slice)) or not holds_traced(key):
+            return key
+        items = list(map(self.hashed, children_of(key)))
+        if isinstance(key, slice):
+            return slice(*items)
+        return type(key)(*items) if is_namedtuple(key) else type(key)(items)
 
     def adopted(self, value: Any) -> Any:
         """An array that came out of an object capture knows nothing of is lifted, as an effect."""
         if type(value) is not Traced and isinstance(value, np.ndarray):
             if self.tracer.adopt(value) is None and is_traceable(value):
-                self.tracer.effect("unknown-array", "an array of unknown origin is read")
+                self.tracer.effect("outside-object", "an array of unknown origin is read")
             return adopt_loosely(self.tracer, value)
         return value
+
+
+def is_iterator(value: Any) -> bool:
+    """Whether a value is a generator, or an iterator of Python's own."""
+    return type(value) is types.GeneratorType or is_reduced(value)
 
 
 def is_builtin(value: Any) -> bool:
@@ -406,4 +545,4 @@ def getattr_builtin(name: str) -> Any:
     try:
         return getattr(builtins, name)
     except AttributeError:
-        raise NameError(f"name {name!r} is not defined") from None
+        raise NameError(f"name {name!r} is not defined", name=name) from None

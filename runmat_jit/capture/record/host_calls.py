@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from runmat_jit.capture import callables
-from runmat_jit.capture.record import lengths
+from runmat_jit.capture.record import lengths, repetitions
 from runmat_jit.capture.record.branches import branch
 from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.result_shape import result_shape
@@ -46,6 +46,9 @@ LIST_LIMIT = 200
 
 def run(recording: Recording, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """Run a call that is not deferred: scalar arithmetic, a pure host call, a writer, an effect."""
+    repeated = repetitions.repeat(recording, fn, args)
+    if repeated is not None:
+        return repeated
     callee = callables.of(fn)
     if not kwargs and (is_scalar_call(fn, callee, args) or is_conversion(fn, args)):
         return run_scalar(recording, fn, args)
@@ -109,8 +112,6 @@ def run_scalar(recording: Recording, fn: Any, args: tuple[Any, ...]) -> Any:
         note_exception(recording, call, error)
         raise
     recording.single()
-    if recording.balance.native:
-        return value
     roots = merged_roots(args)
     if type(value) not in SCALARS:
         return look_at_all(recording, args, value)
@@ -166,15 +167,13 @@ def run_host(
 
     ``line``: where it is called from; None: the line that is running.
     """
-    try:
-        entry_args = tuple(map(recording.encode, args))
-        entry_kwargs = {name: recording.encode(value) for name, value in kwargs.items()}
-    except Unencodable as reason:
-        return run_effect(recording, fn, args, kwargs, str(reason))
+    found = encoded(recording, args, kwargs)
+    if isinstance(found, str):
+        return run_effect(recording, fn, args, kwargs, found)
     recording.flush()
     line, tape = line or recording.here(), recording.tape
     tape.pass_attempt()
-    call = Call(fn, entry_args, entry_kwargs, None, line, writes=writes)
+    call = Call(fn, *found, None, line, writes=writes)
     call.errstate, call.resident = recording.own_errstate, recording.boundary is not None
     call.raised = tape.fed_raise(fn)
     if call.raised is not None:
@@ -204,6 +203,17 @@ def run_host(
     if forks:
         fork(recording, call, result, value)
     return result
+
+
+def encoded(
+    recording: Recording, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]] | str:
+    """Arguments as a tape mentions them; or why it cannot."""
+    try:
+        named = {name: recording.encode(value) for name, value in kwargs.items()}
+        return tuple(map(recording.encode, args)), named
+    except Unencodable as reason:
+        return str(reason)
 
 
 def adopt_in_formulas(
@@ -266,6 +276,8 @@ def call_host(
     if writes:
         for arg in (*real, *named.values()):
             host_written(arg)
+    if recording.immediate:  # a handler of events may run
+        return recording.unknown(fn, real, named), list(real)
     return call_at(line, fn, real, named), list(real)
 
 
@@ -314,7 +326,7 @@ def run_effect(
             level = stack_level(number)
             real_args, real_kwargs = real_args[:2], {**real_kwargs, "stacklevel": level}
             return call_at(line, fn, real_args, real_kwargs)
-    value = recording.unknown(lambda: call_at(line, fn, real_args, real_kwargs))
+    value = recording.unknown(fn, real_args, real_kwargs)
     return adopt_loosely(recording, value)
 
 
@@ -376,12 +388,13 @@ def adopt_array(recording: Recording, value: np.ndarray, raw_args: list[Any]) ->
 
 
 def adopt_loosely(recording: Recording, value: Any) -> Any:
-    """Arrays in the result of unknown code become inputs; the rest stays what it is."""
+    """Arrays in the result of unknown code become inputs, known containers their copies."""
     if isinstance(value, np.ndarray):
         return recording.lift(value)
     if type(value) is tuple:
         return tuple(adopt_loosely(recording, item) for item in value)
-    return value
+    shadow = recording.shadows.of_original(value)
+    return value if shadow is None else shadow.copy
 
 
 def note_exception(recording: Recording, call: Call, error: Exception) -> None:

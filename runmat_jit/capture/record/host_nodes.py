@@ -23,8 +23,9 @@ from runmat_jit.capture.tape.call_forms import name_of
 from runmat_jit.capture.tape.geometry import is_contiguous
 from runmat_jit.capture.tape.storage import Geometry
 from runmat_jit.capture.tape.values import ARRAY
+from runmat_jit.core.errstate import trial
 from runmat_jit.core.frozen import frozen
-from runmat_jit.core.types import COMPILED_DTYPES, TensorType
+from runmat_jit.core.types import TensorType, is_compiled_dtype
 from runmat_jit.ops.host_call import HostCall
 from runmat_jit.ops.spec import Bound, Result
 from runmat_jit.ops.table import ROWS
@@ -46,6 +47,8 @@ class BoundCall:
     """Of the operands among the arguments."""
 
     def __call__(self, *operands: Any) -> Any:
+        if len(operands) == len(self.args) and not self.kwargs:
+            return self.fn(*operands)
         args = list(self.args)
         for place, operand in zip(self.places, operands, strict=True):
             args[place] = operand
@@ -90,7 +93,8 @@ def cover_host_call(
         return None
     operands = tuple([each[1] for each in described if each is not None])
     kinds = tuple([each[0].dtype for each in described if each is not None])  # type: ignore[union-attr]  # arrays have one
-    row = ROWS["host_call" if law in _QUIET else "reporting_host_call"]
+    quiet = law in _QUIET and all(kind == dtype for kind in kinds)  # nothing is cast
+    row = ROWS["host_call" if quiet else "reporting_host_call"]
     params: dict[str, Hashable] = {"call": HostCall(call, shown(call))}
     result = Result(TensorType(dtype, shape), kinds)
     return Covered(row, Bound(tuple([args[p] for p in places]), params), operands, result, None)
@@ -114,8 +118,7 @@ def law_of_node(
 
 def takes_host_calls(recording: Recording) -> bool:
     """Whether the programs of a recording may hold calls of the host."""
-    native = recording.balance.native
-    return recording.executor.takes_host_calls and recording.boundary is None and not native
+    return recording.executor.takes_host_calls and recording.boundary is None
 
 
 def is_array(value: Any) -> bool:
@@ -146,13 +149,13 @@ def dtype_of(call: BoundCall, operands: list[Traced]) -> np.dtype | None:
     """
     ones = [np.ones((1,) * operand.ndim, operand.dtype) for operand in operands]
     try:
-        with np.errstate(all="ignore"):
+        with trial(events="ignore"):
             made = call(*ones)
     except Exception:  # noqa: BLE001  (the program makes the call, and raises itself)
         return None
     if type(made) is not np.ndarray or any(np.may_share_memory(made, one) for one in ones):
         return None
-    return made.dtype if made.dtype in COMPILED_DTYPES else None
+    return made.dtype if is_compiled_dtype(made.dtype) else None
 
 
 def shown(call: BoundCall) -> str:
@@ -173,7 +176,7 @@ def cover_literal(
     if not all(map(is_fixed, frozen_args)):
         return None
     try:
-        with np.errstate(all="raise"):
+        with trial():
             made = fn(*args, **kwargs)
     except Exception:  # noqa: BLE001  (as in dtype_of())
         return None
@@ -192,7 +195,7 @@ def cover_literal(
 
 def is_new(made: Any) -> bool:
     """Whether a result is a new array, as kernels make them."""
-    if type(made) is not np.ndarray or made.dtype not in COMPILED_DTYPES or not made.ndim:
+    if type(made) is not np.ndarray or not is_compiled_dtype(made.dtype) or not made.ndim:
         return False
     return made.flags.c_contiguous and made.flags.writeable and made.base is None
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ import numpy as np
 from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.tape.call_forms import MethodCall
 from runmat_jit.capture.tape.entries import AbstractValue, Compute, CoveredCall, Pattern
-from runmat_jit.capture.tape.values import ARRAY, GENERIC, PYTHON, TEXT
+from runmat_jit.capture.tape.values import ARRAY, GENERIC, PYTHON, TEXT, is_opaque_scalar
+from runmat_jit.core.slotted import slotted
 from runmat_jit.ops.spec import Op as Row
 
 PATTERN_LIMIT = 10_000
@@ -26,7 +27,7 @@ _PARAMETERS = frozenset((int, bool, str, type(None), type))
 """Classes of arguments that say what is computed; equal ones of one class mean the same."""
 
 
-@dataclass(slots=True)
+@slotted
 class InlineCache:
     """The covered calls of a session, and the patterns and abstract values in them, each once."""
 
@@ -72,7 +73,7 @@ class InlineCache:
         at = value._rm_geometry
         if at is None:
             held, kind = value._rm_held, value._rm_kind
-            if kind in (TEXT, ARRAY):
+            if kind in (TEXT, ARRAY) or is_opaque_scalar(held):
                 return None
             described = type(held) if kind == PYTHON else held.dtype
             found = self.abstract(described, (), (), kind)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 import types
 import warnings
 from collections.abc import Mapping
@@ -29,6 +30,9 @@ Kwargs = Mapping[str, Any]
 
 def call(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """A clock, a pause, a draw."""
+    if fn is time.sleep:
+        outside = hooks.tracer.outside
+        return outside.wait(lambda: run_host(hooks.tracer, fn, args, kwargs, writes=False))
     return run_host(hooks.tracer, fn, args, kwargs, writes=False)
 
 

@@ -13,6 +13,7 @@ import inspect
 import sys
 import types
 from collections.abc import Callable, Hashable, Iterable
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -39,8 +40,10 @@ from runmat_jit.capture.replay.plain_objects import (
     is_plain_metaclass,
     is_plain_object,
 )
+from runmat_jit.capture.replay.raised import attempt
 from runmat_jit.capture.replay.unspecialized import MARK, is_of_program, is_variable
-from runmat_jit.capture.tape.entries import Read
+from runmat_jit.capture.tape.entries import Read, Ref, build
+from runmat_jit.capture.tape.places import Attribute, Cell, Global, Item, Keys, Length
 from runmat_jit.capture.tape.pytree import Structure, is_namedtuple, take_apart, write_back
 from runmat_jit.capture.tape.values import (
     SCALARS,
@@ -71,6 +74,17 @@ _BY_IDENTITY = (
 )
 
 
+_MADE_ANEW = (
+    types.MethodType,
+    types.BuiltinFunctionType,
+    types.MethodWrapperType,
+    types.MappingProxyType,
+)
+"""Classes of which the same attribute is another object each time."""
+TURNS_LIMIT = 10_000
+"""Turns of loops after which what the call has changed is shown to others."""
+LOOK_SHARE = 10
+"""Containers are looked at again after this many times what the look took."""
 CONTAINER_LIMIT = 200
 """Items of an outside container up to which a replay reads them all again."""
 
@@ -80,12 +94,13 @@ class Outside:
 
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
-        self.memo: dict[Hashable, Any] = {}
+        self.memo: dict[Hashable, tuple[Any, Any]] = {}  # what was found, and what is seen of it
         self.epoch = 0
         self.classes: dict[int, type] = {}  # that the program found outside, by identity
         self.changed: dict[int, Any] = {}  # instances whose attributes the program stores
         self.copying: set[int] = set()  # tuples whose items are being read
         self.splitting = False  # the items of a tuple that varies are being read
+        self.turns, self.next_look = 0, 0.0
 
     def register(self, value: Any, slot: int) -> None:
         """Remember which slot holds an outside object, whose class is outside, too."""
@@ -105,9 +120,13 @@ class Outside:
         if self.epoch != len(recording.tape.effects):  # an effect may have changed anything
             self.memo.clear()
             self.epoch = len(recording.tape.effects)
-        if key in self.memo:
-            return self.memo[key]
+        known = self.memo.get(key)
+        if known is not None:
+            if recording.tape.feeding or recording.passive or is_unchanged(known[0], value):
+                return known[1]
+            self.notice(source)
         slot = recording.slot()
+        value = recording.tape.fed_state(slot, value)
         varies = is_variable(value) and self.varies(source)
         name, kind = (source + MARK if varies else source), type(value)
         container = is_container(value) or (varies and type(value) is tuple)
@@ -125,16 +144,92 @@ class Outside:
             self.splitting = around
         elif is_followed_method(value) and self.recording.slot_of(value.__self__) is None:
             self.owner(value, slot)
-        self.memo[key] = seen
+        self.memo[key] = value, seen
         return seen
 
     def look_again(self) -> None:
         """Code that no hook sees may have changed what lies outside since it was read last."""
         recording = self.recording
         if recording.unseen_code and not recording.passive:
-            self.memo.clear()
-            recording.shadows.push(recording.release)
-            recording.shadows.pull(recording.lift)
+            self.synchronize()
+
+    def notice(self, source: str) -> None:
+        """Others have changed what the call has read: Python sees it, from here on."""
+        self.recording.effect("outside-changed", f"{source} changed while the call ran")
+        self.epoch = len(self.recording.tape.effects)
+        self.synchronize()
+
+    def synchronize(self) -> None:
+        """Show others what the program has changed, and the program what they have."""
+        recording = self.recording
+        self.memo.clear()
+        recording.shadows.push(recording.release)
+        recording.shadows.pull(recording.lift)
+
+    def turn(self) -> None:
+        """A loop goes on, which may wait for others: look at the containers, every now and then."""
+        recording, shadows = self.recording, self.recording.shadows
+        if not shadows.all or recording.tape.feeding:
+            return
+        self.turns += 1
+        now = perf_counter()
+        if now < self.next_look:
+            return
+        if not recording.publishable:
+            self.synchronize()
+        elif shadows.find_changed_by_others():
+            self.notice("a container")
+        elif self.turns > TURNS_LIMIT and shadows.find_edited():
+            self.share("a loop may wait for what it changes")
+        self.next_look = perf_counter() + LOOK_SHARE * (perf_counter() - now)
+
+    def share(self, why: str) -> None:
+        """Others are to see what the program has changed so far."""
+        self.recording.effect("outside-store", f"{why} in a container")
+        self.synchronize()
+
+    def wait(self, run: Callable[[], Any]) -> Any:
+        """A call that lets others run: what it has read is read again, by replays, too."""
+        recording, shadows = self.recording, self.recording.shadows
+        if shadows.find_edited():
+            self.share("others may see what is changed")
+        found = run()
+        recording.tape.branch(None, attempt, None, recording.line(), recording.count)
+        self.memo.clear()
+        for shadow in shadows.all if recording.publishable else ():
+            self.compare(shadow)
+        if not recording.publishable:
+            self.synchronize()
+        return found
+
+    def compare(self, shadow: ShadowCopy) -> None:
+        """The trace holds while a container holds what it did before."""
+        if isinstance(shadow.original, tuple):
+            return
+        recording, at = self.recording, shadow.slot
+        wanted = [self.identity(child, real) for child, real in shadow.children()]
+        structure = shadow.structure
+
+        def get(slots: list[Any]) -> bool:
+            apart = take_apart(slots[at])
+            if apart is None or apart[0] != structure or len(apart[1]) != len(wanted):
+                return False
+            pairs = zip(apart[1], wanted, strict=True)
+            return all(is_unchanged(build(template, slots), child) for child, template in pairs)
+
+        found = not shadow.is_changed_by_others()
+        if found or recording.tape.feeding:
+            self.read(("contents", at), get, True, "contents")
+        else:
+            self.notice("a container")
+
+    def identity(self, child: Any, real: Any) -> Any:
+        """Template of a child of a container: the object itself, by its slot if it has one."""
+        if type(child) is Traced:
+            return Ref(child._rm_slot) if child._rm_slot >= 0 else real
+        shadow = self.recording.shadows.of_copy(child)
+        slot = self.recording.slot_of(child) if shadow is None else shadow.slot
+        return real if slot is None else Ref(slot)
 
     def varies(self, source: str) -> bool:
         """Whether a number is read as data: as a replay did that is being followed, if one is."""
@@ -231,36 +326,39 @@ class Outside:
         structure, children = apart
         if isinstance(value, tuple):
             self.copying.add(id(value))
-            seen = self.items(value, slot, structure)
+            seen = self.items(value, slot, structure, children)
             self.copying.discard(id(value))
             made = structure(seen)
         else:
             made = type(value)()
-        twin = ShadowCopy(slot, value, made, argument=False, real=children, whole=False)
+        twin = ShadowCopy(
+            slot, value, made, argument=False, structure=structure, real=children, whole=False
+        )
         recording.shadows.add(twin)
         self.register(made, slot)
         if not isinstance(value, tuple):  # it may hold itself
-            seen = self.items(value, slot, structure)
+            seen = self.items(value, slot, structure, children)
             write_back(made, structure(seen))
         twin.before, twin.whole = seen, True
         return made
 
-    def items(self, owner: Any, slot: int, structure: Structure) -> list[Any]:
+    def items(self, owner: Any, slot: int, structure: Structure, children: list[Any]) -> list[Any]:
         """Items as the program sees them."""
         memo = ("length", id(owner))
         if type(owner) is dict:
             keys = structure.key
-            self.read(memo, lambda slots: Structure(dict, tuple(slots[slot])).key, keys, "keys")
+            self.read(memo, Keys(slot), keys, "keys")
         else:
-            self.read(memo, lambda slots: len(slots[slot]), len(owner), "len")
+            self.read(memo, Length(slot), len(children), "len")
+        numbers = structure.names if type(owner) is dict else range(len(children))
         return [
             self.read(
                 ("item", id(owner), type(key), key),
-                lambda slots, key=key: slots[slot][key],  # type: ignore[misc]  # bound at once
-                owner[key],
+                Item(slot, key),
+                child,
                 f"item {key!r}",
             )
-            for key in (owner if type(owner) is dict else range(len(owner)))
+            for key, child in zip(numbers, children, strict=True)
         ]
 
     def guard_array(self, value: np.ndarray, slot: int) -> tuple[Any, Holds]:
@@ -310,12 +408,8 @@ class Outside:
             value = getattr(builtins, name, _MISSING)
             if value is _MISSING:
                 self.recording.effect("missing-name", f"there is no global {name}")
-                raise NameError(f"name {name!r} is not defined")
-
-        def get(_slots: list[Any]) -> Any:
-            found = namespace.get(name, _MISSING)
-            return getattr(builtins, name) if found is _MISSING else found
-
+                raise NameError(f"name {name!r} is not defined", name=name)
+        get = Global(namespace, name)
         return self.read(("global", id(namespace), name), get, value, f"global {name}")
 
     def module(self, name: str) -> None:
@@ -338,7 +432,7 @@ class Outside:
             raise NameError(f"{message} in enclosing scope") from None
         slot, source = self.recording.slot_of(fn), f"cell {name}"
         if slot is None:
-            return self.read(("cell", id(cell)), lambda _: cell.cell_contents, value, source)
+            return self.read(("cell", id(cell)), Cell(cell), value, source)
         place = fn.__code__.co_freevars.index(name)
 
         def get(slots: list[Any]) -> Any:
@@ -352,11 +446,15 @@ class Outside:
         if self.changed and slot is not None:
             self.apart(owner, self.changed.values())
         if value is _MISSING:
-            value = getattr(owner, name)
+            try:
+                value = getattr(owner, name)
+            except AttributeError:
+                detail = f"a {type(owner).__name__} has no {name}"
+                self.recording.effect("missing-attribute", detail)
+                raise
         key, source = ("attribute", id(owner), name), f"attribute {name}"
-        if slot is None:
-            return self.read(key, lambda _slots: getattr(owner, name), value, source)
-        return self.read(key, lambda slots: getattr(slots[slot], name), value, source)
+        get = Attribute(owner if slot is None else Ref(slot), name)
+        return self.read(key, get, value, source)
 
     def defaults(
         self, fn: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -367,8 +465,7 @@ class Outside:
             return args, given  # Python will say so
         names = code.co_varnames[: code.co_argcount]
         missing = [name for name in names[len(args) :] if name not in kwargs]
-        if missing and fn.__defaults__:
-            values = self.of_function(fn, "__defaults__")
+        if missing and (values := self.of_function(fn, "__defaults__")):
             found = dict(zip(names[len(names) - len(values) :], values, strict=True))
             for name in missing:
                 if name not in found:
@@ -378,17 +475,26 @@ class Outside:
                 else:
                     given[name] = found[name]
         named = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
-        if fn.__kwdefaults__ and any(name not in kwargs for name in named):
-            values = self.of_function(fn, "__kwdefaults__")
+        if any(name not in kwargs for name in named):
+            values = self.of_function(fn, "__kwdefaults__") or {}
             given = {**{name: values[name] for name in named if name in values}, **given}
         return args, given
 
     def of_function(self, fn: types.FunctionType, name: str) -> Any:
         """Defaults of a function: of an argument, whatever function it is then."""
         slot, key, value = self.recording.slot_of(fn), (name, id(fn)), getattr(fn, name)
-        if slot is None:
-            return self.read(key, lambda _slots: getattr(fn, name), value, name)
-        return self.read(key, lambda slots: getattr(slots[slot], name), value, name)
+        return self.read(key, Attribute(fn if slot is None else Ref(slot), name), value, name)
+
+
+def is_unchanged(old: Any, new: Any) -> bool:
+    """Whether what is read again is what it was; methods are made anew at each read."""
+    if old is new:
+        return True
+    if type(old) is not type(new):
+        return False
+    if isinstance(old, _MADE_ANEW):
+        return bool(old == new)
+    return is_constant(old) and exact_value(old)(new)
 
 
 def print_options() -> tuple[Any, ...]:

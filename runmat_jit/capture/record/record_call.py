@@ -11,19 +11,21 @@ from runmat_jit.capture.record import escape_barrier
 from runmat_jit.capture.record.result import encode_result
 from runmat_jit.capture.record.shadow_copies import ShadowCopy
 from runmat_jit.capture.record.tracer import Tracer
-from runmat_jit.capture.replay.key import is_constant
+from runmat_jit.capture.replay.key import Contents, Given, is_constant
 from runmat_jit.capture.replay.plain_objects import is_plain_class, is_plain_object
 from runmat_jit.capture.replay.tree import Segment
 from runmat_jit.capture.tape.lines import hide_our_frames
 from runmat_jit.capture.tape.pytree import Structure, is_namedtuple, take_apart, write_back
 from runmat_jit.capture.tape.values import SCALARS, is_number, is_random_state, is_standard
+from runmat_jit.core.frames import uncounted
+from runmat_jit.core.signal_handlers import raised_by_handler
 
 
 class Arguments:
     """Lifts the arguments of one call, in the order in which its key lists the leaves."""
 
-    def __init__(self, tracer: Tracer) -> None:
-        self.tracer = tracer
+    def __init__(self, tracer: Tracer, contents: Contents) -> None:
+        self.tracer, self.contents = tracer, contents
         self.leaves = tracer.encoder.leaves
         self.methods: list[tuple[types.MethodType, int]] = []
 
@@ -40,7 +42,7 @@ class Arguments:
         twin = self.tracer.shadows.of_original(value)
         if twin is not None:
             return twin.copy
-        apart = take_apart(value)
+        apart = self.contents.get(id(value)) or take_apart(value)
         if apart is not None:
             return self.lift_container(value, *apart)
         if not is_constant(value) and self.tracer.slot_of(value) is None:
@@ -69,7 +71,8 @@ class Arguments:
             escape_barrier.beware(self.tracer, f"an argument, a {name}, has operators of its own")
         if structure.kind is tuple or is_namedtuple(value):
             return structure([self.lift(child) for child in children])
-        twin = ShadowCopy(self.leaf(value), value, structure([None] * len(children)), argument=True)
+        made = structure([None] * len(children))
+        twin = ShadowCopy(self.leaf(value), value, made, argument=True, structure=structure)
         self.tracer.shadows.add(twin)
         twin.real, twin.before = children, [self.lift(child) for child in children]
         write_back(twin.copy, structure(twin.before))
@@ -77,15 +80,16 @@ class Arguments:
         return twin.copy
 
 
+@uncounted
 def record(
     tracer: Tracer,
     fn: types.FunctionType,
     body: types.FunctionType,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
+    given: Given,
 ) -> tuple[Any, Segment | None]:
     """Run ``body``, made of ``fn``: its real result, and the first new segment to publish."""
-    arguments = Arguments(tracer)
+    args, kwargs, contents = given
+    arguments = Arguments(tracer, contents)
     lifted_args = tuple([arguments.lift(arg) for arg in args])
     lifted_kwargs = {name: arguments.lift(value) for name, value in kwargs.items()}
     assert len(tracer.encoder.leaves) == tracer.count, "the key lists the same leaves"
@@ -97,12 +101,14 @@ def record(
         try:
             result = body(*lifted_args, **lifted_kwargs)
         except BaseException as error:
+            if raised_by_handler(error):
+                tracer.tape.interrupt()
             tracer.effect("exception", type(error).__name__)
             tracer.release(error)
             hide_our_frames(error)
             raise
         tracer.flush()
-        exit_entry = encode_result(tracer, result)
+        exit_entry = encode_result(tracer, result) if tracer.left is None else None
         real = tracer.release(result)
     finally:
         tracer.close()

@@ -9,9 +9,9 @@ from __future__ import annotations
 import types
 import weakref
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from threading import get_ident
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from runmat_jit.capture.array import Boundary
 from runmat_jit.capture.record.balance import ELEMENTS_LIMIT, Balance
 from runmat_jit.capture.record.batch_cache import BatchCache
 from runmat_jit.capture.record.inline_cache import InlineCache
+from runmat_jit.capture.record.moving import Moving
 from runmat_jit.capture.record.shadow_copies import ShadowCopies
 from runmat_jit.capture.record.tape_writer import TapeWriter
 from runmat_jit.capture.record.traced import Operations, Traced
@@ -27,13 +28,18 @@ from runmat_jit.capture.shapes.families import Symbols
 from runmat_jit.capture.tape.entries import Operation
 from runmat_jit.capture.tape.lines import Line, Lines
 from runmat_jit.capture.tape.storage import Storage, watch
-from runmat_jit.capture.tape.values import GENERIC
+from runmat_jit.capture.tape.values import GENERIC, NOTHING
 from runmat_jit.core.errstate import ErrorState, ErrorStates, current_errstate, warnings_raise
 from runmat_jit.core.protocols import Executor
 from runmat_jit.core.source import SourceLine
 
-PENDING_LIMIT = 2000
-"""Pending operations after which a batch is computed: bounds memory and compile time."""
+BATCH_TARGET = 160
+"""Steps of pending operations after which a batch ends where the program has been before.
+
+A loop comes to the same place again, with the same operations: they are one program.
+"""
+BATCH_LIMIT = 256
+"""Pending operations after which it ends anyway: bounds memory and compile time."""
 
 
 class Recipe(NamedTuple):
@@ -46,6 +52,30 @@ class Recipe(NamedTuple):
     fn: Any
     args: tuple[Any, ...]
     values: tuple[Any, ...]
+
+
+class Left(Protocol):
+    """The end of a recording in the middle of its call: the rest is executed eagerly."""
+
+    def real(self, value: Any) -> Any:
+        """The value with nothing traced in it."""
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether kernels have computed values since, whose bits are our own."""
+
+
+class Eager(Protocol):
+    """Eager execution: on real values, with rows whose bits are our own by their kernels."""
+
+    def hooks(self, fn: types.FunctionType) -> Any:
+        """Hooks of a function that is executed eagerly."""
+
+    def call(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """An operation on real values."""
+
+    def leave(self, recording: Recording) -> Left:
+        """End a recording in the middle of its call: the frames that run get real values."""
 
 
 class Recording(Operations):
@@ -63,6 +93,8 @@ class Recording(Operations):
         boundary: What ndarrays among the arguments stand for.
         symbols: What the extents of arguments are called, if they have names.
         unspecialized: The names of reads that give data.
+        eager: Executes what is not recorded.
+        may_leave: Whether the recording may end in the middle of its call.
 
     """
 
@@ -80,6 +112,8 @@ class Recording(Operations):
         boundary: Boundary | None = None,
         symbols: Symbols | None = None,
         unspecialized: frozenset[str] = frozenset(),
+        eager: Eager | None = None,
+        may_leave: bool = False,
     ) -> None:
         self.executor = executor if boundary is None else executor.resident()
         self.lines, self.boundary, self.whole = lines, boundary, whole
@@ -93,15 +127,25 @@ class Recording(Operations):
         """How NumPy computes pending single numbers."""
         self.pending: list[Operation] = []
         """The operations at the end of the tape that nothing has computed yet."""
+        self.steps = 0.0
+        """Their steps of arithmetic."""
         self.writes_pending = False
         """Some of them write memory that exists."""
+        self.moving = Moving()
         self.shadows = ShadowCopies()
         self.balance = Balance()
+        self.leaving = ""
+        """Why the recording is to end as soon as the program's own code runs."""
+        self.left: Left | None = None
+        """What has ended it."""
+        self.eager, self.may_leave = eager, may_leave
+        self._cut: Any = None
         self.token: Any = None
         self.first_token: Any = None
         self.state = ErrorState(frozenset(), immediate=False)
         self.immediate = False
         """NumPy runs each operation, for it is to report events where the program is."""
+        self.was_immediate = False
         self.refused: list[str] = []
         self.programs: list[Any] = []
         """Of every batch, for explanations."""
@@ -161,6 +205,7 @@ class Recording(Operations):
             raising = bool(state.warn) and warnings_raise()
             self.immediate = self._at_once or state.immediate or raising
             self.immediate = self.immediate and not self._resuming  # a replay has reported them
+            self.was_immediate = self.was_immediate or self.immediate
             if self.immediate and self.publishable:
                 self.effect("events-raise", "NumPy is to report floating-point events at once")
 
@@ -250,10 +295,21 @@ class Recording(Operations):
     def single(self) -> None:
         """Count an operation on single numbers; after many, a recording without gain ends."""
         if self.balance.ends(self.pending):
-            if self.publishable:
-                detail = f"{ELEMENTS_LIMIT} operations on single numbers, and few on whole arrays"
-                self.effect("trace-too-long", detail)
-            self.balance.native = True
+            self.run_away(f"{ELEMENTS_LIMIT} operations on single numbers, and few on whole arrays")
+
+    def run_away(self, detail: str) -> None:
+        """The recording costs more than it can gain: it is to end, where that may be done."""
+        if self.may_leave and not self.tape.feeding:
+            self.leaving = detail
+
+    def leave(self) -> Left:
+        """End the recording, and execute the rest of the call eagerly."""
+        assert self.eager is not None, "only then it may be left"
+        detail, self.leaving, self.may_leave = self.leaving, "", False
+        self.effect("trace-too-long", detail)
+        self.left = self.eager.leave(self)
+        self.suspend()
+        return self.left
 
     # -- objects -----------------------------------------------------------------------------------
     def own(self, made: Any) -> Any:
@@ -264,6 +320,10 @@ class Recording(Operations):
     def owns(self, value: Any) -> bool:
         """Whether the recording made this object."""
         return self._owned.get(id(value)) is value
+
+    def made(self) -> list[Any]:
+        """All objects that the recording made, and nobody else holds."""
+        return list(self._owned.values())
 
     def disown(self, value: Any) -> None:
         """Others may hold an object that the recording made."""
@@ -297,16 +357,23 @@ class Recording(Operations):
     # -- what is pending ---------------------------------------------------------------------------
     def defer(self, operation: Operation) -> None:
         """Add a pending operation."""
-        pending = self.pending
-        pending.append(operation)
+        self.pending.append(operation)
+        self.steps += 1 + operation.call.pattern.meaning.row.flops
         if operation.out is None and operation.target.storage.memory is not None:
             self.writes_pending = True
-        if len(pending) >= PENDING_LIMIT:
+
+    def cut(self) -> None:
+        """End a batch that is long enough, before the next operation."""
+        place = self.lines.place()
+        if place == self._cut or len(self.pending) >= BATCH_LIMIT:
             self.flush()
+            self._cut = place
+        elif self._cut is None:
+            self._cut = place
 
     def take_pending(self) -> list[Operation]:
         """Operations that are computed now: all that are pending."""
-        pending, self.pending, self.writes_pending = self.pending, [], False
+        pending, self.pending, self.writes_pending, self.steps = self.pending, [], False, 0.0
         return pending
 
     def keep_pending(self, operations: list[Operation]) -> None:
@@ -335,7 +402,7 @@ class Recording(Operations):
         """Something that a replay could not repeat: compute what is pending, publish nothing."""
 
     @abstractmethod
-    def unknown(self, run: Callable[[], Any]) -> Any:
+    def unknown(self, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any] = NOTHING) -> Any:
         """Let unknown code run: it sees no traced value, and may change what it was given."""
 
     @abstractmethod

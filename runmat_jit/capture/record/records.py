@@ -5,15 +5,25 @@ from __future__ import annotations
 import operator
 import types
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 import numpy as np
 
 from runmat_jit.capture import callables
+from runmat_jit.capture.record.balance import ENTRY, RECORDING, REPLAY, REPLAYED_CALL, Balance
+from runmat_jit.capture.record.eager_kernels import is_own
 from runmat_jit.capture.record.fullgraph import not_whole
 from runmat_jit.capture.record.tracer import Tracer
-from runmat_jit.capture.replay.bailout import Tally
+from runmat_jit.capture.replay.bailout import (
+    BAILOUT_CALLS,
+    EVERY,
+    RAISED,
+    RECORDED_AGAIN,
+    Patience,
+    Tally,
+    below,
+)
 from runmat_jit.capture.replay.tree import Fork
 from runmat_jit.capture.tape import call_forms
 from runmat_jit.capture.tape.entries import (
@@ -24,16 +34,18 @@ from runmat_jit.capture.tape.entries import (
     Nest,
     Operation,
     Ref,
+    Return,
     Single,
     refs,
 )
 from runmat_jit.core.reasons import Reason
+from runmat_jit.core.slotted import slotted
 from runmat_jit.core.source import SourceLine
 
 _NUMBERS: Final = (bool, int, float, complex)
 
 
-@dataclass(slots=True)
+@slotted
 class Record:
     """Knowledge of calls with one key: their tree, and why Python is needed."""
 
@@ -50,41 +62,100 @@ class Record:
     """The programs of the last recording."""
     host_calls: tuple[tuple[str, SourceLine | None], ...] = ()
     """Host calls of it that are no nodes of a graph, and where."""
-    single: bool = False
-    """More was done with single numbers than kernels did, and all of it has NumPy's bits."""
-    native: bool = False
-    """So much was done with single numbers that nothing is to be recorded again."""
+    poor_below: int = 0
+    """Arguments all smaller than that: a replay gains nothing; and all bits are NumPy's."""
+    ours: bool = False
+    """A call had values whose bits are our own."""
+    mixed: bool = False
+    """NumPy computed values of such rows in some calls, since it was to report events at once."""
+    work: int = 0
+    """Of the kernels in one call, in calls of NumPy."""
+    fruitless: int = 0
+    """Recordings that no replay can repeat, as many calls as they count, less the replays since."""
+    eager: bool = False
+    """Recordings ran away, or were fruitless, and bits are our own: calls are executed eagerly."""
     given_up: bool = False
-    """The call was too long to be kept, and such calls are not worth driving."""
+    """The same, where all bits are NumPy's: such calls are plain Python."""
+    patience: Patience | None = None
+    """Either, because they raise: until some do not."""
+    below: int = EVERY
+    """The elements below which fruitless recordings are taken to be so."""
+    first_reason: Reason | None = None
+    """As :attr:`reason` tells it."""
     ordered: bool = False
     """It made ordered calls, of draws or prints: a second run would make them again."""
 
     def prepare(self, tracer: Tracer) -> None:
         """Have another such call recorded as is known to be best."""
-        tracer.balance.native = self.native
         ended = [effect for effect in self.effects if effect.reason == "trace-too-long"]
-        if ended or self.native or self.driven:
+        if ended or self.driven:
             tracer.tape.repeat_nothing()
         tracer.tape.expect(ended)  # others turn up again
 
-    def learn(self, tracer: Tracer) -> None:
-        """Take in what a recording found out."""
+    def learn(self, tracer: Tracer, size: int) -> None:
+        """Take in what a recording found out; ``size``: of the largest array it was given."""
         tape, balance = tracer.tape, tracer.balance
         resume, noted, programs = tape.resume, tape.items, tracer.programs
         if resume is not None:
             noted = [*resume.log[: resume.end], *noted]
             programs = [*resume.programs, *programs]
+        self.ours = self.ours or balance.ours
+        self.mixed = self.mixed or (
+            tracer.was_immediate and any(type(e) is Call and is_own(e.fn) for e in noted)
+        )
+        self.work = balance.work if resume is None else max(self.work, balance.work)
         self.look_at(noted)
-        self.effects = tuple(tape.effects)
+        self.effects, self.first_reason = tuple(tape.effects), None
         self.refused = tuple(dict.fromkeys(tracer.refused))
         self.programs = tuple(programs)
         self.misses += 1
         if resume is None:
-            self.single = balance.elements > 0 and not (balance.gains or balance.ours)
-            self.native = balance.native
+            self.poor_below = poor_below(balance, noted, size)
             too_long = any(effect.reason == "trace-too-long" for effect in self.effects)
-            driven = tracer.boundary is not None or balance.is_worth_driving
+            driven = tracer.boundary is not None or balance.is_worth_driving or balance.ours
             self.given_up = too_long and not driven
+        if tracer.left is not None:
+            self.ours = self.ours or tracer.left.is_ours
+            self.eager, self.given_up = self.ours, not self.ours
+
+    def repays(self, entries: int) -> bool:
+        """Whether kernels gain more than recording so many entries costs, at each call.
+
+        What other devices have computed may have bits of its own, of every row.
+        """
+        on_devices = any(program.device != "cpu" for program in self.programs)
+        return on_devices or self.work > RECORDING + ENTRY * entries
+
+    def gains_from(self, size: int) -> int:
+        """The elements from which on kernels may do more than in a call with so many."""
+        return below(size) if self.work else EVERY
+
+    def count_fruitless(self, below: int, *, raised: bool, begun: bool) -> None:
+        """Count a recording that no replay can repeat; after some there are no more.
+
+        ``below``: the elements up to which that is known of such calls; ``begun``: by a replay,
+        which is not to begin again, then: that takes twice as many.
+        """
+        self.below = below
+        self.fruitless += RAISED if raised else RECORDED_AGAIN
+        if self.fruitless >= BAILOUT_CALLS * (1 + begun):
+            self.root, self.fruitless = Fork() if begun else self.root, 0
+            self.eager, self.given_up = self.ours, not self.ours
+            self.patience = Patience(self.work) if raised else None
+
+    def count_returned(self) -> None:
+        """Count a call that was not recorded because such calls raise, and has not."""
+        if self.patience is not None and self.patience.ends():
+            self.patience, self.eager, self.given_up = None, False, False
+
+    @property
+    def reason(self) -> Reason:
+        """The first reason why Python is needed."""
+        if self.first_reason is None:
+            found = reasons_of(self)
+            alike = Reason("value-looked-at", "no two calls were alike")
+            self.first_reason = found[0] if found else alike
+        return self.first_reason
 
     def look_at(self, noted: Sequence[Entry | Mark]) -> None:
         """See what NumPy itself does in what was noted."""
@@ -92,13 +163,30 @@ class Record:
         self.host_calls = host_calls(noted) if calls else ()
         self.ordered = any(callables.of(call.fn).ordered for call in calls)
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether such calls are plain Python from now on."""
-        return self.given_up and bool(self.effects)
+
+def poor_below(balance: Balance, noted: Sequence[Entry | Mark], size: int) -> int:
+    """The elements below which replays of a recording gain nothing; 0 where they always do."""
+    if balance.ours:
+        return 0
+    if balance.elements and not balance.gains:
+        return EVERY
+    calls = sum(type(entry) in (Call, Single) for entry in noted)
+    if noted and type(noted[-1]) is Return:
+        calls += rebuilt(noted[-1].tree) + len(noted[-1].write_backs)
+    if not calls or balance.work > REPLAY + REPLAYED_CALL * calls:
+        return 0
+    return below(size) if balance.work else EVERY
 
 
-@dataclass(slots=True)
+def rebuilt(template: Any) -> int:
+    """Containers and objects, other than tuples, that a replay makes for its result."""
+    if type(template) is not Nest:
+        return 0
+    own = getattr(template.build, "kind", None) is not tuple
+    return own + sum(map(rebuilt, template.items))
+
+
+@slotted
 class Counts:
     """Calls of one function, by what happened."""
 
@@ -184,7 +272,8 @@ def reasons_of(record: Record) -> tuple[Reason, ...]:
         for program in record.programs
         if program.device_reason
     ]
-    return tuple(dict.fromkeys((*effects, *refused, *devices)))
+    driven = [Reason("value-looked-at", "Python decides otherwise in each call")] * record.driven
+    return tuple(dict.fromkeys((*effects, *refused, *devices, *driven)))
 
 
 def require_whole(fn: types.FunctionType, record: Record) -> None:

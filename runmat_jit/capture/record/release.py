@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import functools
 import gc
+import itertools
+import operator
 import types
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
@@ -17,8 +19,15 @@ from runmat_jit.capture.record.flags import TracedFlags
 from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.traced import Traced, TracedMethod
 from runmat_jit.capture.source.hook_calls import RUNTIME
-from runmat_jit.capture.tape.pytree import is_namedtuple, is_plain_dataclass
+from runmat_jit.capture.tape.pytree import at_once, is_namedtuple, is_plain_dataclass
+from runmat_jit.capture.tape.values import is_bound
+from runmat_jit.core.errstate import unwarned
 
+MUTABLE = (list, dict, set, deque)
+_DICTS: tuple[dict[str, Any], ...] = ({}, OrderedDict())
+_VIEWS = tuple([type(getattr(d, name)()) for d in _DICTS for name in ("keys", "values", "items")])
+_OF_DICTS = {type(iter(getattr({}, name)())): name for name in ("keys", "values", "items")}
+"""Iterators of dicts, by the view that they go through."""
 _LEAVES = (int, float, complex, bool, str, bytes, type(None), type, types.ModuleType)
 
 
@@ -34,7 +43,7 @@ class Release:
         kind = type(value)
         if kind is Traced:
             return self.recording.value(value)
-        if kind in _LEAVES:
+        if kind in _LEAVES and not (kind is type and "<locals>" in value.__qualname__):
             return value
         if kind is TracedFlags:
             return self.recording.value(value._rm_value).flags
@@ -53,7 +62,7 @@ class Release:
 
     def walk(self, value: Any, kind: type) -> Any:
         """The children of one value."""
-        if isinstance(value, (list, deque, dict, set)):
+        if isinstance(value, MUTABLE):
             return self.container(value)
         if isinstance(value, tuple):
             return self.tuple(value, kind)
@@ -66,19 +75,69 @@ class Release:
     def object(self, value: Any, kind: type) -> Any:
         """An object that is no container, in place; of a generator, another one."""
         if kind is types.MethodType:
-            self(value.__self__)
+            self((value.__self__, value.__func__))
+        elif isinstance(value, type):
+            self.class_(value)
+        elif kind is staticmethod or kind is classmethod:
+            self(value.__func__)
+        elif kind is property:
+            self((value.fget, value.fset, value.fdel))
         elif kind is functools.partial:
             state = (self(value.func), self(value.args), self(value.keywords), value.__dict__)
             value.__setstate__(state)
-        elif kind is types.GeneratorType and is_made_here(value):
-            return released_generator(value, self)
-        elif isinstance(value, Iterator) and kind.__module__ in ("builtins", "itertools"):
-            for below in gc.get_referents(value):  # lists and iterators that it goes through
-                self(below)
+        elif kind is types.GeneratorType:
+            return self.generator(value)
         elif isinstance(value, BaseException):
             self.error(value)
+        elif isinstance(value, _VIEWS):
+            return self.view(value)
+        elif is_bound(value) or kind is types.MethodWrapperType:
+            owner = self(value.__self__)
+            return value if owner is value.__self__ else getattr(owner, value.__name__)
+        elif is_reduced(value):
+            return self.reduced(value)
         elif self.recording.owns(value) or is_plain_dataclass(value):
             self.attributes(value)
+        return value
+
+    def view(self, value: Any) -> Any:
+        """A view of a dict: of the original, where the dict is a copy of one from outside."""
+        (held,) = gc.get_referents(value)
+        real = self(held)
+        name = type(value).__name__.rpartition("_")[2]
+        return value if real is held else getattr(real, name)()
+
+    def reduced(self, value: Any) -> Any:
+        """A builtin object of parts, such as an iterator: anew, if the real parts are others."""
+        parts = gc.get_referents(value)
+        if type(value) in _OF_DICTS:
+            real = self(parts[0])
+            made = value if real is parts[0] else iter(getattr(real, _OF_DICTS[type(value)])())
+            gone = 0 if made is value else len(real) - operator.length_hint(value)
+            deque(itertools.islice(made, gone), 0)
+            return made
+        if all(real is part for real, part in zip(map(self, parts), parts, strict=True)):
+            return value
+        with unwarned():  # Python 3.12 says that iterators will not be pickled any more
+            try:
+                recipe = value.__reduce__()
+            except TypeError:  # it does not tell: another that gives the same
+                return map(self.item, value)
+            make, args, *state = self(recipe)
+            made = make(*args)
+            if state and state[0] is not None:
+                made.__setstate__(state[0])
+        return made
+
+    def item(self, value: Any) -> Any:
+        """An item that comes later, and is not kept."""
+        return Release(self.recording, disown=self.disown)(value)
+
+    def generator(self, value: types.GeneratorType[Any, Any, Any]) -> Any:
+        """A generator: what it holds in place, where it can be; else another, of real values."""
+        held = [] if value.gi_frame is None else list(value.gi_frame.f_locals.values())
+        if is_made_here(value) or any(self(item) is not item for item in held):
+            return released_generator(value, self)
         return value
 
     def container(self, value: Any) -> Any:
@@ -86,15 +145,9 @@ class Release:
         if self.disown:
             self.recording.disown(value)
         if isinstance(value, dict):
-            for key, item in list(value.items()):
-                real_key, real = self(key), self(item)
-                if real_key is not key:
-                    del value[key]
-                    value[real_key] = real
-                elif real is not item:
-                    value[key] = real
+            self.dict(value)
         elif isinstance(value, set):
-            members = list(value)
+            members = at_once(lambda: list(value))
             real_members = list(map(self, members))
             if any(a is not b for a, b in zip(members, real_members, strict=True)):
                 value.clear()
@@ -107,6 +160,18 @@ class Release:
         if getattr(value, "__dict__", None):
             self.attributes(value)
         return value
+
+    def dict(self, value: dict[Any, Any]) -> None:
+        """A dict, in place, and in its order."""
+        items = at_once(lambda: list(value.items()))
+        real = [(self(key), self(item)) for key, item in items]
+        if any(new[0] is not old[0] for new, old in zip(real, items, strict=True)):
+            value.clear()
+            value.update(real)
+            return
+        for (key, item), (_, old) in zip(real, items, strict=True):
+            if item is not old:  # others stay as threads have left them meanwhile
+                value[key] = item
 
     def tuple(self, value: Any, kind: type) -> Any:
         """A tuple: itself if nothing in it changes."""
@@ -133,12 +198,21 @@ class Release:
             self(value.__kwdefaults__)
         return value
 
+    def class_(self, value: type) -> None:
+        """What a class made in the recording holds, in place."""
+        if "<locals>" in value.__qualname__ and id(value) not in self.recording.outside.classes:
+            for name, item in list(vars(value).items()):
+                real = self(item)
+                if real is not item:
+                    type.__setattr__(value, name, real)
+
     def attributes(self, value: Any) -> None:
-        """The attributes of an object, in place."""
+        """The attributes of an object, in place, and those of its class."""
+        self(type(value))
         if self.disown:
             self.recording.disown(value)
         if hasattr(value, "__dict__"):
-            for name, item in list(vars(value).items()):
+            for name, item in vars(value).copy().items():
                 real = self(item)
                 if real is not item:
                     vars(value)[name] = real
@@ -158,6 +232,14 @@ class Release:
                 self(other)
         if isinstance(error, StopIteration):
             error.value = self(error.value)
+
+
+def is_reduced(value: Any) -> bool:
+    """Whether a value is a builtin object, such as an iterator, that may tell how to make it."""
+    kind = type(value)
+    if kind in (operator.itemgetter, operator.methodcaller):
+        return True
+    return isinstance(value, Iterator) and kind.__module__ in ("builtins", "itertools")
 
 
 def is_made_here(generator: Any) -> bool:

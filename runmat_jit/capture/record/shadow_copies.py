@@ -1,42 +1,67 @@
 """Containers that a program sees as copies: its own arguments, and those it reads from outside.
 
 The copy holds traced values; the original is the caller's. Argument containers may be changed by
-the program: changes go to the original before unknown code runs and at the end. Outside
-containers are changed by effects alone, which work on the original; afterwards copies follow.
+the program: what it changes is done to the original before unknown code runs and at the end, and
+what others have changed there meanwhile stays. Outside containers are changed by effects alone,
+which work on the original; afterwards copies follow.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
-from runmat_jit.capture.tape.pytree import take_apart, write_back
+from runmat_jit.capture.tape.edits import Edits, edits_of
+from runmat_jit.capture.tape.pytree import Structure, take_apart, write_back
+from runmat_jit.core.slotted import slotted
 
 
-@dataclass(slots=True)
+@slotted
 class ShadowCopy:
     """A container and its copy.
 
     ``before`` holds the copy's children as they were made, ``real`` the original's as they were
-    when both were last alike. ``slot`` is where a replay finds the original.
+    when both were last alike, ``structure`` that of both then. ``slot`` is where a replay finds the
+    original.
     """
 
     slot: int
     original: Any
     copy: Any
     argument: bool
+    structure: Structure
     before: list[Any] = field(default_factory=list)
     real: list[Any] = field(default_factory=list)
     whole: bool = True
     """False while the copy is being made."""
 
-    def changed(self) -> bool:
-        """Whether the program changed the copy since it was made."""
-        after, target = take_apart(self.copy), take_apart(self.original)
-        assert after is not None, "shadow copies are containers"
-        assert target is not None, "originals are containers"
-        return after[0] != target[0] or not same_items(after[1], self.before)
+    def state(self) -> tuple[Structure, list[Any]]:
+        """Structure and children of the copy."""
+        apart = take_apart(self.copy)
+        assert apart is not None, "shadow copies are containers"
+        return apart
+
+    def edits(self) -> Edits | None:
+        """What the program has changed in the copy since both were alike."""
+        if isinstance(self.original, tuple) or not self.whole:
+            return None
+        structure, children = self.state()
+        if structure == self.structure and same_items(children, self.before):
+            return None
+        return edits_of((self.structure, self.before), (structure, children))
+
+    def children(self) -> list[tuple[Any, Any]]:
+        """Children of the copy and of the original, when both were last alike."""
+        return list(zip(self.before, self.real, strict=True))
+
+    def is_changed_by_others(self) -> bool:
+        """Whether the original holds something else than it did when both were last alike."""
+        if isinstance(self.original, tuple) or not self.whole:
+            return False
+        apart = take_apart(self.original)
+        assert apart is not None, "originals are containers"
+        return apart[0] != self.structure or not same_items(apart[1], self.real)
 
 
 def same_items(a: list[Any], b: list[Any]) -> bool:
@@ -68,37 +93,40 @@ class ShadowCopies:
         found = self._by_original.get(id(value))
         return found if found is not None and found.original is value else None
 
-    def push(self, release: Callable[[Any], Any]) -> None:
-        """Bring changes of copies into the originals.
+    def find_changed_by_others(self) -> ShadowCopy | None:
+        """One of which the original was changed."""
+        return next((shadow for shadow in self.all if shadow.is_changed_by_others()), None)
 
-        The program's own go to its arguments; those to outside containers were made by code that
-        no hook sees, such as ``__enter__``, and that was given a copy.
+    def find_edited(self) -> ShadowCopy | None:
+        """One of which the copy was changed."""
+        return next((shadow for shadow in self.all if shadow.edits() is not None), None)
+
+    def push(self, release: Callable[[Any], Any]) -> None:
+        """Do to the originals what was changed in the copies.
+
+        The program changes its arguments; outside containers were changed by code that no hook
+        sees, such as ``__enter__``, and that was given a copy.
         """
         for shadow in self.all:
-            if isinstance(shadow.original, tuple) or not shadow.whole or not shadow.changed():
+            edits = shadow.edits()
+            if edits is None:
                 continue
-            apart = take_apart(shadow.copy)
-            assert apart is not None, "shadow copies are containers"
-            structure, children = apart
-            shadow.before = children
-            shadow.real = [release(child) for child in children]
-            write_back(shadow.original, structure(shadow.real))
+            olds = [shadow.real[number] for number in edits.olds]
+            shadow.structure, shadow.before = shadow.state()
+            shadow.real = [release(child) for child in shadow.before]
+            edits.apply(shadow.original, olds + [shadow.real[number] for number in edits.news])
 
     def pull(self, lift: Callable[[Any], Any]) -> None:
         """Bring what unknown code changed in the originals into the copies."""
         for shadow in self.all:
-            if isinstance(shadow.original, tuple) or not shadow.whole:
+            if not shadow.is_changed_by_others():
                 continue
             apart = take_apart(shadow.original)
-            copy = take_apart(shadow.copy)
             assert apart is not None, "originals are containers"
-            assert copy is not None, "shadow copies are containers"
             structure, children = apart
-            if structure == copy[0] and same_items(children, shadow.real):
-                continue
             seen = [self._seen(child, lift) for child in children]
             write_back(shadow.copy, structure(seen))
-            shadow.real, shadow.before = children, seen
+            shadow.structure, shadow.real, shadow.before = structure, children, seen
 
     def _seen(self, child: Any, lift: Callable[[Any], Any]) -> Any:
         shadow = self.of_original(child)

@@ -50,6 +50,8 @@ class TapeWriter:
         self.dead: list[Watch] = []
         """Values that the program has forgotten since the last free."""
         self.diverged = ""
+        self.too_long = False
+        """There were more decisions than are kept."""
         self._once = False
         self._checked: set[Hashable] = set()
         self._branches = 0
@@ -139,6 +141,7 @@ class TapeWriter:
             return
         self._branches += 1
         if self._branches > PATH_LIMIT:
+            self.too_long = True
             self.stop(Effect("trace-too-long", f"{PATH_LIMIT} decisions in one call", line))
 
     def stop(self, effect: Effect) -> None:
@@ -147,6 +150,11 @@ class TapeWriter:
             self._diverge(str(effect))
         self.effects.append(effect)
         self.keeps_entries = self.resume is not None  # to match what is done with what was
+
+    def interrupt(self) -> None:
+        """The program ends where nobody could know, maybe at what a replay has done long since."""
+        if self.resume is not None and self.count < self.resume.end:
+            self.diverged, self.resume.end = "interrupted", self.count
 
     def repeat_nothing(self) -> None:
         """Nothing of the recording will be repeated, whatever it does."""
@@ -232,6 +240,13 @@ class TapeWriter:
             return None
         entry = self.resume.log[self.count]
         return entry.source if type(entry) is Read else None
+
+    def fed_state(self, slot: int, otherwise: Any) -> Any:
+        """What a replay has read here, if it has; it may have changed since."""
+        if self.fed_read() is None:
+            return otherwise
+        assert self.resume is not None, "a replay was here"
+        return self.resume.slots[slot]
 
     def _in_slot(self, out: Any) -> Any:
         assert self.resume is not None, "a replay was here"

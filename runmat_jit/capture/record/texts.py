@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import operator
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
 
 from runmat_jit.capture.callables import is_installed
-from runmat_jit.capture.record import host_calls
+from runmat_jit.capture.record import escape_barrier, host_calls
 from runmat_jit.capture.record.encoder import children_of, holds_traced
 from runmat_jit.capture.record.following import Following
 from runmat_jit.capture.record.traced import Traced
@@ -62,7 +62,7 @@ def modulo(hooks: Following, lhs: Any, rhs: Any) -> Any:
     """``lhs % rhs``, which makes text where ``lhs`` is one."""
     tracer = hooks.tracer
     if type(lhs) not in TEXTS and not (type(lhs) is Traced and lhs._rm_kind == TEXT):
-        return lhs % rhs
+        return escape_barrier.from_line(tracer, operator.mod, lhs, rhs)
     rhs = hooks.shadowed(rhs)
     if not has_plain_text(tracer, rhs):
         return host_calls.run_effect(
@@ -79,8 +79,13 @@ def call_method(hooks: Following, fn: Any, args: tuple[Any, ...], kwargs: Mappin
     owner: str | bytes = fn.__self__
     seen = tuple([hooks.given(arg) for arg in args])
     named = {name: hooks.given(value) for name, value in kwargs.items()}
-    if fn.__name__ == "join" and len(seen) == 1 and isinstance(seen[0], Iterable):
-        seen = (list(seen[0]),)
+    if fn.__name__ == "join" and len(seen) == 1 and hasattr(seen[0].__class__, "__iter__"):
+        try:
+            items = iter(seen[0])
+        except TypeError:  # an array without axes: Python says what cannot be joined
+            pass
+        else:
+            seen = (list(items),)
     if not holds_traced((seen, named)):
         return fn(*seen, **named)
     return method(hooks, owner, fn.__name__, seen, named)

@@ -22,8 +22,8 @@ from runmat_jit.capture.tape.storage import Geometry
 from runmat_jit.capture.tape.values import ARRAY, NOTHING
 from runmat_jit.runtime.arrays import residence_of
 
-CONSTANT = -1
-"""The slot of NumPy scalars that are part of the program: none."""
+_REAL = (bool, int, float)
+"""Classes of numbers that all values but complex ones are compared with."""
 REFERENCES_OF_CALL = 2
 """References to a value while its method is called: the method's, and that of counting them."""
 
@@ -42,7 +42,10 @@ class Operations(Protocol):
     def count_of(self, shape: tuple[int, ...]) -> Any: ...
     def getitem(self, value: Traced, key: Any) -> Any: ...
     def is_input(self, value: Traced) -> bool: ...
+    def compare(self, fn: Any, value: Traced, other: Any) -> Any: ...
     def inplace(self, fn: Any, target: Traced, other: Any) -> Any: ...
+    def iterated(self, value: Traced) -> Iterator[Any]: ...
+    def entered(self, value: Traced) -> Any: ...
     def leak(self, value: Traced, detail: str) -> Any: ...
     def look(self, value: Traced, use: str) -> Any: ...
     def method(self, value: Traced, name: str, args: tuple[Any, ...], kwargs: Any) -> Any: ...
@@ -196,10 +199,15 @@ class Traced:
 
     def __iter__(self) -> Iterator[Any]:
         if self._rm_kind != ARRAY:
-            return iter(self._rm_tracer.look(self, "an iteration"))
+            return self._rm_tracer.iterated(self)
         if not self.shape:
             raise TypeError("iteration over a 0-d array")
         return (self[index] for index in range(self.shape[0]))
+
+    def __enter__(self) -> Any:
+        return self._rm_tracer.entered(self)  # no value has a context
+
+    __exit__ = __enter__
 
     def __getitem__(self, key: Any) -> Any:
         return self._rm_tracer.getitem(self, key)
@@ -260,6 +268,15 @@ def _binary(fn: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., A
     return forward, reflected
 
 
+def _comparison(fn: Callable[..., Any]) -> Callable[..., Any]:
+    def compare(self: Traced, other: Any) -> Any:
+        if type(other) is Traced or (type(other) in _REAL and type(self._rm_held) is not complex):
+            return self._rm_tracer.call(fn, (self, other), NOTHING)
+        return self._rm_tracer.compare(fn, self, other)
+
+    return compare
+
+
 def _inplace(fn: Callable[..., Any]) -> Callable[..., Any]:
     def inplace(self: Traced, other: Any) -> Any:
         return self._rm_tracer.inplace(fn, self, other)
@@ -292,8 +309,10 @@ def _install() -> None:
         setattr(Traced, f"__{name}__", forward)
         setattr(Traced, f"__r{name}__", reflected)
         setattr(Traced, f"__i{name}__", _inplace(fn))
-    for name in ("lt", "le", "gt", "ge", "eq", "ne"):
+    for name in ("eq", "ne"):
         setattr(Traced, f"__{name}__", _binary(getattr(operator, name))[0])
+    for name in ("lt", "le", "gt", "ge"):
+        setattr(Traced, f"__{name}__", _comparison(getattr(operator, name)))
     for name in ("neg", "pos", "abs", "invert"):
         setattr(Traced, f"__{name}__", _forward(getattr(operator, name)))
     for name, fn in (("trunc", math.trunc), ("floor", math.floor), ("ceil", math.ceil)):

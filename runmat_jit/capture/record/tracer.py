@@ -8,7 +8,7 @@ cannot be repeated is an effect: pending values are computed first, and the trac
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from threading import get_ident
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from runmat_jit.capture import operators
 from runmat_jit.capture.record import (
+    answers,
     batches,
     branches,
     constants,
@@ -24,6 +25,7 @@ from runmat_jit.capture.record import (
     escape_barrier,
     host_calls,
     lengths,
+    refusals,
     resized,
     views,
 )
@@ -31,13 +33,13 @@ from runmat_jit.capture.record.concrete import concrete_key
 from runmat_jit.capture.record.encoder import Encoder
 from runmat_jit.capture.record.fullgraph import not_whole
 from runmat_jit.capture.record.outside import Outside
-from runmat_jit.capture.record.recording import Recording
+from runmat_jit.capture.record.recording import BATCH_TARGET, Recording
 from runmat_jit.capture.record.release import Release
 from runmat_jit.capture.record.traced import Traced, TracedMethod
 from runmat_jit.capture.tape import call_forms
 from runmat_jit.capture.tape.entries import Effect
 from runmat_jit.capture.tape.lines import call_at
-from runmat_jit.capture.tape.values import ARRAY, NOTHING, PYTHON, TEXT
+from runmat_jit.capture.tape.values import ARRAY, NOTHING, TEXT
 from runmat_jit.core.errstate import current_errstate
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.source import SourceLine
@@ -66,9 +68,9 @@ class Tracer(Recording):
         if self.whole is not None and reason != "exception":
             raise not_whole(self.whole, Reason(reason, detail), entry.line)
 
-    def unknown(self, run: Callable[[], Any]) -> Any:
+    def unknown(self, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any] = NOTHING) -> Any:
         """Let unknown code run: it sees no traced value, and may change what it was given."""
-        return escape_barrier.run(self, run)
+        return escape_barrier.run(self, fn, args, kwargs)
 
     def release(self, value: Any) -> Any:
         """The real value, for outside code to keep: made real in place where it is mutable."""
@@ -123,6 +125,10 @@ class Tracer(Recording):
         if self.pending:
             batches.flush(self)
             self.tape.free()
+        if self.balance.runs_away(self.tape.count, kept=self.publishable):
+            self.run_away("its programs, or its entries, are more than they can be worth")
+        elif self.tape.too_long and not self.balance.is_worth_driving:
+            self.run_away("more decisions than are kept")
 
     # -- operations, as Traced sends them ----------------------------------------------------------
     def operator(self, fn: Any, args: tuple[Any, ...]) -> Any:
@@ -151,8 +157,12 @@ class Tracer(Recording):
 
     def call(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """One operation: defer it, find it to be a view, or run it."""
+        if self.leaving:
+            self.leave()
         if self.closed or self._suspended or get_ident() != self._thread:  # as passive
-            return fn(*self.raw(tuple(args)), **self.raw(dict(kwargs)))
+            return self.execute(fn, self.raw(tuple(args)), self.raw(dict(kwargs)))
+        if self.steps >= BATCH_TARGET:
+            self.cut()
         if self.has_constants:
             args = constants.unwrap(tuple(args))
             kwargs = {name: constants.unwrap(value) for name, value in kwargs.items()}
@@ -174,17 +184,51 @@ class Tracer(Recording):
             return result
         return host_calls.run(self, fn, args, kwargs)
 
-    def inplace(self, fn: Any, target: Traced, other: Any) -> Any:
+    def execute(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """An operation that is not recorded."""
+        if self.eager is None:
+            return call_at(self.here(), fn, args, kwargs)
+        return self.eager.call(fn, args, kwargs)
+
+    def inplace(self, fn: Any, target: Any, other: Any) -> Any:
         """An augmented assignment: into the array, or a new scalar."""
-        made = operators.inplace_of(fn) if target._rm_kind == ARRAY else fn
-        return self.call(made, (target, other), NOTHING)
+        inplace = operators.inplace_of(fn)
+        if type(target) is Traced and target._rm_kind == ARRAY:
+            return self.call(inplace, (target, other), NOTHING)
+        try:
+            return self.call(fn, (target, other), NOTHING)
+        except TypeError as error:
+            refused = error
+        call_at(self.here(), inplace, self.raw((target, other)), NOTHING)  # names the operator
+        raise refused
+
+    def compare(self, fn: Any, value: Traced, other: Any) -> Any:
+        """A comparison with what may refuse it: as the program has written it."""
+        if refusals.is_reflected(self.lines, fn):
+            return self.call(refusals.REFLECTED[fn], (other, value), NOTHING)
+        return self.call(fn, (value, other), NOTHING)
+
+    def iterated(self, value: Traced) -> Iterator[Any]:
+        """The items of what is no array: those of text, or Python's refusal."""
+        real = self.look(value, "an iteration")
+        if not hasattr(type(real), "__iter__"):
+            refusals.refuse_iteration(self.lines, real)
+        return iter(real)
+
+    def entered(self, value: Traced) -> Any:
+        """``with value:``, which Python refuses."""
+        refusals.enter(self.value(value))
 
     def getitem(self, value: Traced, key: Any) -> Any:
         """An item: a view, a scalar, or (for index arrays and masks) a copy."""
+        if self.leaving:
+            self.leave()
         return element_access.item(self, value, concrete_key(key))
 
     def setitem(self, target: Traced, key: Any, value: Any) -> None:
         """An item assignment."""
+        if self.leaving:
+            self.leave()
         if target._rm_kind == ARRAY:
             element_access.set_item(self, target, concrete_key(key), value)
         else:  # scalars take no items, and say so themselves
@@ -192,14 +236,11 @@ class Tracer(Recording):
 
     def attribute(self, value: Traced, name: str) -> Any:
         """An attribute that is not one of the static facts."""
-        kind = type(value._rm_held) if value._rm_kind == PYTHON else value.__class__
         if name.startswith("__array_"):  # protocols of NumPy that a traced value does not follow
             raise AttributeError(name)
-        if not hasattr(kind, name):
-            held = value._rm_held if value._rm_geometry is None else None
-            like = (np.empty(0) if kind is np.ndarray else kind(0)) if held is None else held
-            return getattr(like, name)  # its own error
-        if callable(getattr(kind, name)):
+        if not answers.has_attribute(value, name):
+            return getattr(answers.alike(value), name)  # its own error
+        if callable(getattr(value.__class__, name)):
             return TracedMethod(value, name)
         return self.call(call_forms.attribute_of(name), (value,), NOTHING)
 
@@ -214,7 +255,8 @@ class Tracer(Recording):
         """Compute what is pending; values that escaped behave as real ones from now on."""
         try:
             self.flush()
-            self.shadows.push(self.release)
+            if not self._suspended:
+                self.shadows.push(self.release)
             if self.boundary is not None and not self.publishable:
                 self.boundary.distrust()
         finally:

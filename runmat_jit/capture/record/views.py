@@ -17,8 +17,9 @@ from runmat_jit.capture.shapes import symbolic_geometry
 from runmat_jit.capture.tape import call_forms
 from runmat_jit.capture.tape.entries import Compute, CoveredCall, Operation, View
 from runmat_jit.capture.tape.storage import Storage, array_at
-from runmat_jit.capture.tape.values import ARRAY, GENERIC
-from runmat_jit.core.types import COMPILED_DTYPES
+from runmat_jit.capture.tape.values import ARRAY, GENERIC, Unencodable
+from runmat_jit.core.errstate import trial
+from runmat_jit.core.types import is_compiled_dtype
 from runmat_jit.ops.table import ROWS
 
 _BASIC = (int, np.integer, slice, type(None), type(Ellipsis))
@@ -52,18 +53,32 @@ def attempt(
     if copies(fn, args[0], rest, kwargs):
         return MISS
     source = shape_array(recording, args[0])
-    made = fn(source, *numbers, **kwargs)
+    try:
+        made = fn(source, *numbers, **kwargs) if getitem else tried(fn, source, numbers, kwargs)
+    except Warning:  # which the call gives where it is followed
+        return MISS
     if made is source:
         if fn is np.ascontiguousarray:  # of another layout it is a copy
             symbolic_geometry.settle(args[0]._rm_geometry)
         return True, args[0]
     if getitem and not isinstance(made, np.ndarray):
         return element(recording, args[0], rest[0])
-    traced = adopt(recording, args[0], made, (fn, rest, kwargs))
+    try:
+        traced = adopt(recording, args[0], made, (fn, rest, kwargs))
+    except Unencodable:
+        return MISS
     if traced is None:
         symbolic_geometry.settle(args[0]._rm_geometry)  # of another layout it may be a view
         return MISS
     return True, traced
+
+
+def tried(
+    fn: Any, source: np.ndarray, rest: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> np.ndarray:
+    """What a call shows of an array."""
+    with trial():
+        return fn(source, *rest, **kwargs)  # type: ignore[no-any-return]  # views
 
 
 def unstable(value: Traced) -> bool:
@@ -154,7 +169,7 @@ def element(recording: Recording, value: Traced, key: Any) -> tuple[bool, Any]:
     at = value._rm_geometry
     assert at is not None, "arrays have a geometry"
     place = at.storage.locate(source[lengths.in_numbers(whole)])
-    if place is None or place.dtype not in COMPILED_DTYPES:
+    if place is None or not is_compiled_dtype(place.dtype):
         return MISS
     place = symbolic_geometry.view_of(
         at, place, call_forms.GETITEM, (lengths.in_formulas(whole),), {}

@@ -1,19 +1,36 @@
-"""Bailout: calls from which nothing is gained are counted, and after some of them bypassed."""
+"""Bailout: calls from which nothing is gained are counted, and after some of them bypassed.
+
+Kinds of arguments of which some values have bits of our own are executed eagerly, so that they keep
+them; others are plain Python.
+"""
 
 from __future__ import annotations
 
+import sys
 import types
 from collections import OrderedDict
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 
 from runmat_jit.core.locks import new_lock
+from runmat_jit.core.slotted import slotted
 
 BAILOUT_CALLS: Final = 16
-"""Calls in a row, with arguments of one kind, in none of which a kernel ran or Python did not."""
+"""Calls in a row, with arguments of one kind, none of which has gained anything."""
+RECORDED_AGAIN: Final = 4
+"""As how many of them a recording counts that no replay can repeat."""
+RAISED: Final = 8
+"""Likewise, a recording of a call that raises."""
+UNREPEATED: Final = 16
+"""Recordings, with arguments of one kind, that replays have not paid for."""
+REPLAYS: Final = 50
+"""That pay for a recording."""
+PATIENCE: Final = 2000
+"""Calls of NumPy that calls which do not raise any more must have been worth to be recorded."""
+EVERY: Final = sys.maxsize
+"""More elements than an array has."""
 _KINDS: Final = 64
 """Kinds of arguments that are counted; those seen least recently go."""
 
@@ -33,6 +50,8 @@ class OfArray(NamedTuple):
     """An array of one dtype; of text, dates and records, whose dtypes are many, of one class."""
 
     dtype: np.dtype | type[np.dtype]
+    number: int
+    """By which ``longlong`` differs from ``int64``, which it equals."""
 
 
 def kind_of(value: Any) -> Hashable:
@@ -40,7 +59,7 @@ def kind_of(value: Any) -> Hashable:
     if type(value) is not np.ndarray:
         return cast("Hashable", type(value))
     dtype = value.dtype
-    return OfArray(dtype if dtype.kind in "biufcO" else type(dtype))
+    return OfArray(dtype if dtype.kind in "biufcO" else type(dtype), dtype.num)
 
 
 def kind_of_call(code: types.CodeType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Kind:
@@ -61,11 +80,80 @@ def parameters(code: types.CodeType) -> tuple[str, ...]:
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
-@dataclass(slots=True)
+def size_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
+    """Elements of the largest array among the arguments."""
+    arrays = [value for value in (*args, *kwargs.values()) if type(value) is np.ndarray]
+    return max([array.size for array in arrays], default=0)
+
+
+def below(size: int) -> int:
+    """A power of two above a size: what is found out at one size is taken to hold for less."""
+    return 1 << size.bit_length()
+
+
+@slotted
+class Patience:
+    """Calls that are let through because they raise; some that do not end it."""
+
+    work: int = 0
+    """Of the kernels in one call, in calls of NumPy."""
+    returned: int = 0
+
+    def ends(self) -> bool:
+        """Count a call that has not raised: whether enough have not."""
+        self.returned += 1
+        return self.returned * (1 + self.work) >= PATIENCE
+
+
+@slotted
 class Tally:
-    """Fruitless calls in a row with arguments of one kind; a fruitful one sets it to 0."""
+    """Fruitless calls in a row with arguments of one kind; a fruitful one sets it to 0.
+
+    ``ours``: a call had values whose bits are our own; ``mixed``: NumPy computed some of such rows;
+    ``patience``: some of those counted raised; ``below``: the elements that none of their arrays
+    reached; ``unrepeated``: replays that recordings are still to be paid with.
+    """
 
     count: int = 0
+    unrepeated: int = 0
+    ours: bool = False
+    mixed: bool = False
+    patience: Patience | None = None
+    below: int = 0
+    told: bool = False
+    """The log has a line that they are plain Python."""
+
+    def gained(self) -> None:
+        """Count a fruitful call."""
+        self.count = self.unrepeated = 0
+
+    def replayed(self, calls: int = 1) -> None:
+        """Count replays that gained something."""
+        self.count, self.unrepeated = 0, max(0, self.unrepeated - calls)
+
+    def add(self, calls: int, below: int, patience: Patience | None) -> None:
+        """Count a fruitless call."""
+        if not self.count:
+            self.patience, self.below = None, 0
+        self.count += calls
+        self.patience = patience or self.patience
+        self.below = max(self.below, below)
+
+
+class LetThrough(NamedTuple):
+    """Calls that are plain Python from now on, or executed eagerly."""
+
+    kind: Kind
+    below: int = EVERY
+    """The elements that none of their arrays reaches."""
+    patience: Patience | None = None
+    """While they raise."""
+    eager: bool = False
+    """Some of their values have bits of our own."""
+
+    def holds(self, kind: Kind, size: int) -> bool:
+        """Whether a call of a kind is one of them; ``size``: of its largest array."""
+        return self.kind == kind and size < self.below
 
 
 class Bailout:
@@ -73,9 +161,12 @@ class Bailout:
 
     def __init__(self, fn: types.FunctionType) -> None:
         self._fn, self._code = fn, fn.__code__
-        self.kinds: tuple[Kind, ...] = ()
-        """With which the function is plain Python from now on; the last one first."""
+        self.kinds: tuple[LetThrough, ...] = ()
+        """What is plain Python from now on; the last one first."""
+        self.told = False  # in the log
         self._tallies: OrderedDict[Kind, Tally] = OrderedDict()
+        self._forgotten = Tally()
+        """What the kinds had that are counted no more: bits of our own, or mixed ones."""
         self._lock = new_lock()
 
     def kind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Kind:
@@ -90,23 +181,59 @@ class Bailout:
     def tally(self, kind: Kind) -> Tally:
         """The count of the calls of a kind."""
         with self._lock:
-            tally = self._tallies.setdefault(kind, Tally())
+            gone = self._forgotten
+            tally = self._tallies.setdefault(kind, Tally(ours=gone.ours, mixed=gone.mixed))
             self._tallies.move_to_end(kind)
             if len(self._tallies) > _KINDS:
-                self._tallies.popitem(last=False)
-                self.kinds = tuple(kind for kind in self.kinds if kind in self._tallies)
+                oldest, left = self._tallies.popitem(last=False)
+                gone.ours, gone.mixed = gone.ours or left.ours, gone.mixed or left.mixed
+                self.kinds = tuple(each for each in self.kinds if each.kind != oldest)
             return tally
 
-    def unprofitable(self, kind: Kind, calls: int = 1) -> bool:
-        """Count a call, or several: whether it was the last of its kind that is recorded."""
+    def unprofitable(self, kind: Kind, calls: int = 1, *, below: int = EVERY) -> bool:
+        """Count a call, or several: whether such calls are plain Python from now on, as never yet.
+
+        ``below``: elements that no array among the arguments reaches.
+        """
+        return self._count(kind, calls, below, None)
+
+    def fruitless(self, kind: Kind, below: int, work: int, *, raised: bool) -> bool:
+        """Count a recording that no replay can repeat, likewise; ``work``: of its kernels."""
+        calls = RAISED if raised else RECORDED_AGAIN
+        return self._count(kind, calls, below, Patience(work) if raised else None)
+
+    def unrepeated(self, kind: Kind, below: int) -> bool:
+        """Count a recording that a replay can repeat, likewise: few may ever come."""
         tally = self.tally(kind)
-        before = tally.count
-        tally.count += calls
-        if not before < BAILOUT_CALLS <= tally.count:
+        tally.count, tally.unrepeated = 0, tally.unrepeated + REPLAYS
+        if tally.unrepeated < UNREPEATED * REPLAYS:
             return False
-        self.kinds = (kind, *self.kinds)
+        tally.unrepeated = 0
+        return self._count(kind, BAILOUT_CALLS, below, None)
+
+    def _count(self, kind: Kind, calls: int, below: int, patience: Patience | None) -> bool:
+        tally = self.tally(kind)
+        tally.add(calls, below, patience)
+        if tally.count < BAILOUT_CALLS:
+            return False
+        tally.count, told, tally.told = 0, tally.told, True
+        made = LetThrough(kind, tally.below, tally.patience, tally.ours)
+        with self._lock:
+            self.kinds = (made, *(each for each in self.kinds if each.kind != kind))
+        return not told
+
+    def has_returned(self, let_through: LetThrough) -> bool:
+        """Count a call that was to raise, and has not: whether such calls are looked at again."""
+        patience = let_through.patience
+        if patience is None or not patience.ends():
+            return False
+        with self._lock:
+            self.kinds = tuple(each for each in self.kinds if each is not let_through)
         return True
 
-    def holds(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        """Whether a call with such arguments is plain Python."""
-        return bool(self.kinds) and self.kind(args, kwargs) in self.kinds
+    def find(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> LetThrough | None:
+        """How a call with such arguments is let through, if it is."""
+        if not self.kinds:
+            return None
+        kind, size = self.kind(args, kwargs), size_of(args, kwargs)
+        return next((each for each in self.kinds if each.holds(kind, size)), None)

@@ -5,16 +5,22 @@ given by position or by name, and refuses those that do not fit; a text made for
 compares their kinds:
 
 >>> def scaled(x, by=2.0): return str(x * by)
->>> print(bypass_source(Parameters.of(scaled), [Kind((int, None), (), ())])[0])
+>>> print(bypass_source(Parameters.of(scaled), [LetThrough(Kind((int, None), (), ()))])[0])
 def bypass(x, by=_rm_none):
     try:
         if _rm_fn.__code__ is _rm_code and _rm_current.session is _rm_session:
             if type(x) is _rm_0 and by is _rm_none:
                 return _rm_fn(x)
+    except BaseException as _rm_error:
+        _rm_error.__traceback__ = _rm_error.__traceback__.tb_next
+        raise
+    try:
         return _rm_other((x, by), (), {})
     except BaseException as _rm_error:
         _rm_hide(_rm_error)
         raise
+
+Calls that are let through because they raise are counted where they do not.
 
 Where the function has got other code, or options have changed, or the kind is another one, the call
 goes the long way. Code and defaults set on the decorated function take the bypass away; other code
@@ -30,10 +36,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from runmat_jit.capture.replay.bailout import Kind, OfArray, parameters
+from runmat_jit.capture.replay.bailout import EVERY, Kind, LetThrough, OfArray, parameters
 from runmat_jit.capture.tape.lines import hide_our_frames
 from runmat_jit.core.frames import UNCOUNTED
-from runmat_jit.core.room import Room
+from runmat_jit.core.room import RoomForFrames
 from runmat_jit.runtime.session import CURRENT, Session
 
 _PREFIX: Final = "_rm_"
@@ -69,14 +75,18 @@ class Parameters(NamedTuple):
 
 def make_bypass(
     fn: types.FunctionType,
-    kinds: Sequence[Kind],
+    kinds: Sequence[LetThrough],
     session: Session,
     other: Callable[..., Any],
-    room: Room | None = None,
+    *,
+    room: RoomForFrames | None = None,
+    eager: Callable[[], Callable[..., Any]] | None = None,
+    returned: Callable[[LetThrough], None] | None = None,
 ) -> Callable[..., Any]:
     """Bypass, to be called instead of ``other``, which it calls for other kinds than these.
 
-    ``room``: on the stack, for a function that calls itself.
+    ``room``: on the stack, for a function that calls itself; ``eager``: gives what executes calls
+    eagerly; ``returned``: is told of calls that were to raise, and have not.
     """
     own = Parameters.of(fn)
     if any(name.startswith(_PREFIX) for name in own.names):
@@ -97,6 +107,8 @@ def make_bypass(
         "_rm_other": long_way,
         "_rm_hide": hide_our_frames,
         "_rm_room": room,
+        "_rm_eager": eager,
+        "_rm_returned": returned,
         **values,
     }
     exec(compile(text, __file__ + UNCOUNTED, "exec"), namespace)  # noqa: S102  (text of ours)
@@ -106,16 +118,11 @@ def make_bypass(
 
 
 def bypass_source(
-    own: Parameters, kinds: Sequence[Kind], *, roomy: bool = False
+    own: Parameters, kinds: Sequence[LetThrough], *, roomy: bool = False
 ) -> tuple[str, dict[str, Any]]:
-    """The text of a bypass, and the classes and dtypes that it names."""
+    """The text of a bypass, and the classes, dtypes and kinds that it names."""
     values: dict[str, Any] = {}
-    enter = "with _rm_room: " if roomy else ""
-    tests = [
-        f"            if {condition(own, kind, values)}:\n"
-        f"                {enter}return _rm_fn({passed(own, kind)})"
-        for kind in kinds
-    ]
+    tests = [line for each in kinds for line in way_through(own, each, values, roomy=roomy)]
     shown = ", ".join(own.names) + "," * (len(own.names) == 1)
     rest, more = "_rm_rest" if own.rest else "()", "_rm_more" if own.more else "{}"
     lines = [
@@ -123,12 +130,32 @@ def bypass_source(
         "    try:",
         "        if _rm_fn.__code__ is _rm_code and _rm_current.session is _rm_session:",
         *tests,
+        "    except BaseException as _rm_error:",
+        "        _rm_error.__traceback__ = _rm_error.__traceback__.tb_next",
+        "        raise",
+        "    try:",
         f"        return _rm_other(({shown}), {rest}, {more})",
         "    except BaseException as _rm_error:",
         "        _rm_hide(_rm_error)",
         "        raise",
     ]
     return "\n".join(lines), values
+
+
+def way_through(
+    own: Parameters, each: LetThrough, values: dict[str, Any], *, roomy: bool
+) -> list[str]:
+    """The lines of a bypass for calls of one kind."""
+    name, space = "_rm_eager()" if each.eager else "_rm_fn", 16 * " "
+    call = f"{name}({passed(own, each.kind)})"
+    enter = "with _rm_room: " if roomy else ""
+    lines = [f"            if {condition(own, each, values)}:"]
+    if each.patience is None:
+        return [*lines, f"{space}{enter}return {call}"]
+    number = f"{_PREFIX}{len(values)}"
+    values[number] = each
+    told = f"{space}_rm_returned({number})"
+    return [*lines, f"{space}{enter}_rm_result = {call}", told, f"{space}return _rm_result"]
 
 
 def declared(own: Parameters) -> str:
@@ -141,21 +168,24 @@ def declared(own: Parameters) -> str:
     return ", ".join([*by_position, *star, *by_name, *["**_rm_more"] * own.more])
 
 
-def condition(own: Parameters, kind: Kind, values: dict[str, Any]) -> str:
+def condition(own: Parameters, each: LetThrough, values: dict[str, Any]) -> str:
     """Whether the arguments are of a kind; adds the classes and dtypes to ``values``."""
-    tests = [test(name, of, values) for name, of in zip(own.names, kind.named, strict=True)]
+    kind = each.kind
+    given = list(zip(own.names, kind.named, strict=True))
+    tests = []
     if own.rest:
         tests.append(f"len(_rm_rest) == {len(kind.rest)}")
-        tests += [test(f"_rm_rest[{n}]", of, values) for n, of in enumerate(kind.rest)]
+        given += [(f"_rm_rest[{n}]", of) for n, of in enumerate(kind.rest)]
     if own.more:
         names = tuple(name for name, _ in kind.more)
         tests.append(f"(*_rm_more,) == {names!r}" if names else "not _rm_more")
-        tests += [test(f"_rm_more[{name!r}]", of, values) for name, of in kind.more]
+        given += [(f"_rm_more[{name!r}]", of) for name, of in kind.more]
+    tests += [test(value, of, each.below, values) for value, of in given]
     return " and ".join(tests) or "True"
 
 
-def test(value: str, of: Hashable, values: dict[str, Any]) -> str:
-    """Whether one argument is of a kind."""
+def test(value: str, of: Hashable, below: int, values: dict[str, Any]) -> str:
+    """Whether one argument is of a kind, and an array has no more elements than may be."""
     if of is None:
         return f"{value} is _rm_none"
     number = f"{_PREFIX}{len(values)}"
@@ -168,7 +198,8 @@ def test(value: str, of: Hashable, values: dict[str, Any]) -> str:
         found = f"type({found})"
     elif np.dtype(of.dtype.str) is not of.dtype:  # byte-swapped ones are not unique
         compare = "=="
-    return f"type({value}) is _rm_array and {found} {compare} {number}"
+    small = "" if below == EVERY else f" and {value}.size < {below}"
+    return f"type({value}) is _rm_array and {found} {compare} {number}{small}"
 
 
 def passed(own: Parameters, kind: Kind) -> str:

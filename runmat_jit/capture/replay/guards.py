@@ -64,7 +64,7 @@ def array_facts(value: Any) -> tuple[Any, ...]:
     """Guarded facts of an input array."""
     if type(value) is not np.ndarray:
         return (type(value),)
-    return value.dtype, value.shape, value.strides, value.flags.num & 0x500
+    return value.dtype, value.dtype.num, value.shape, value.strides, value.flags.num & 0x500
 
 
 def relation(a: np.ndarray, b: np.ndarray) -> Any:

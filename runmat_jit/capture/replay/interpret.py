@@ -23,7 +23,6 @@ from runmat_jit.capture.tape.entries import (
     build,
     spread,
 )
-from runmat_jit.capture.tape.pytree import write_back
 
 
 def interpret(root: Fork, leaves: list[Any]) -> Any:
@@ -45,8 +44,8 @@ def interpret(root: Fork, leaves: list[Any]) -> Any:
         leave = segment.exit
         if isinstance(leave, Fork):
             outcome = leave.outcome(slots)
-    for slot, template in leave.write_backs:
-        write_back(slots[slot], build(template, slots))
+    for back in leave.write_backs:
+        back.edits.apply(slots[back.slot], build(back.values, slots))
     return build(leave.tree, slots)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from runmat_jit.capture.array import Array
 from runmat_jit.capture.replay.guards import relation
 from runmat_jit.capture.replay.plain_objects import in_class
-from runmat_jit.capture.tape.pytree import is_namedtuple, take_apart
+from runmat_jit.capture.tape.pytree import Structure, is_namedtuple, take_apart
 from runmat_jit.capture.tape.values import NUMBERS, is_number, is_opaque, is_traceable
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.types import c_strides
@@ -30,6 +30,10 @@ _C_CONTIGUOUS, _CONTIGUOUS = 0x1, 0x3  # NPY_ARRAY_C_CONTIGUOUS; or NPY_ARRAY_F_
 
 Key = tuple[Hashable, tuple[int, ...]]
 """The family of a call, and the numbers by which it differs from others of the family."""
+Contents = dict[int, tuple[Structure, list[Any]]]
+"""What the containers that can change hold, by identity: another thread may change them."""
+Given = tuple[tuple[Any, ...], dict[str, Any], Contents]
+"""Arguments of a call, and what containers among them held when its key was made."""
 _NUMBERS = (int, float, complex)
 _PROGRAM = (
     *(types.BuiltinFunctionType, types.ModuleType, type, type(np.sum)),
@@ -53,13 +57,14 @@ class HoldsArrays(Exception):  # noqa: N818  (likewise: ndarrays are to stand fo
 class CallKey:
     """Walks the arguments of one call: collects the key and the leaves in slots."""
 
-    __slots__ = ("extents", "leaves", "parts", "seen")
+    __slots__ = ("contents", "extents", "leaves", "parts", "seen")
 
     def __init__(self) -> None:
         self.parts: list[Hashable] = []
         self.extents: tuple[int, ...] = ()
         self.leaves: list[Any] = []
         self.seen: dict[int, int] = {}  # mutable containers and objects, by identity: slot
+        self.contents: Contents = {}
 
     def add(self, value: Any) -> None:
         """Add one argument."""
@@ -93,6 +98,7 @@ class CallKey:
             self.parts.append((structure, len(children)))
             if kind is not tuple and not is_namedtuple(value):
                 self.leaf(value)
+                self.contents[id(value)] = apart
             for child in children:
                 self.add(child)
         elif kind is types.FunctionType:  # its cells and defaults are read as outside state
@@ -149,15 +155,16 @@ def array_key(array: np.ndarray) -> tuple[Hashable, tuple[int, ...]]:
     """Key of an array in a family, and the numbers that it leaves open.
 
     These are the extents, and the strides (bytes) where those do not follow from the extents.
+    Dtypes count with their numbers, by which ``longlong`` differs from ``int64``, which it equals.
     """
-    flags, shape = array.flags.num, array.shape
+    flags, shape, dtype = array.flags.num, array.shape, array.dtype
     if flags & _C_CONTIGUOUS and 1 not in shape and 0 not in shape:  # nearly always
-        return (array.dtype, len(shape), "C", flags & _FLAGS), shape
+        return (dtype, dtype.num, len(shape), "C", flags & _FLAGS), shape
     if flags & _CONTIGUOUS:
         layout = layout_of(array)
         if layout is not None:
-            return (array.dtype, len(shape), layout, flags & _FLAGS), shape
-    return (array.dtype, len(shape), None, flags & _FLAGS), shape + array.strides
+            return (dtype, dtype.num, len(shape), layout, flags & _FLAGS), shape
+    return (dtype, dtype.num, len(shape), None, flags & _FLAGS), shape + array.strides
 
 
 def layout_of(array: np.ndarray) -> str | None:
@@ -224,11 +231,16 @@ def is_simple(key: slice) -> bool:
     return all(type(part) in (int, type(None)) for part in (key.start, key.stop, key.step))
 
 
-def call_key(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Key, list[Any]]:
-    """Key and leaves of a call; ``token`` stands for what NumPy does about events."""
+def call_key(
+    token: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Key, list[Any], Contents]:
+    """Key and leaves of a call, and the contents of which they are.
+
+    ``token`` stands for what NumPy does about events.
+    """
     if len(args) == 1 and not kwargs and type(args[0]) is np.ndarray:  # the most common call
         part, extents = array_key(args[0])
-        return ((token, part), extents), [args[0]]
+        return ((token, part), extents), [args[0]], {}
     walk = CallKey()
     walk.parts.append(token)
     for arg in args:
@@ -236,4 +248,4 @@ def call_key(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple
     for name, arg in kwargs.items():
         walk.parts.append(name)
         walk.add(arg)
-    return walk.finish(), walk.leaves
+    return walk.finish(), walk.leaves, walk.contents

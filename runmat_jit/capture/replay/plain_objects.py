@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from runmat_jit.capture.tape.pytree import at_once
+
 _BINARY = (
     *("add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "matmul"),
     *("lshift", "rshift", "and", "or", "xor"),
@@ -19,7 +21,7 @@ _OPERATORS = frozenset(
     for name in (
         *_BINARY,
         *(f"r{name}" for name in _BINARY),
-        *("neg", "pos", "abs", "invert", "lt", "le", "gt", "ge", "eq", "ne"),
+        *("neg", "pos", "abs", "invert", "lt", "le", "gt", "ge", "eq", "ne", "hash"),
         *("iter", "next", "contains", "len", "bool", "index", "float", "int", "complex"),
         *("enter", "exit", "instancecheck", "subclasscheck"),
         *("array_ufunc", "array_function", "array"),
@@ -59,9 +61,9 @@ def is_slotted(kind: type) -> bool:
 
 def is_plain_class(kind: type) -> bool:
     """Whether a class has none of the methods that Python runs without asking a hook."""
-    generated = {"__eq__", "__setattr__", "__delattr__"} if is_dataclass(kind) else set()
+    made = {"__eq__", "__hash__", "__setattr__", "__delattr__"} if is_dataclass(kind) else set()
     return not any(
-        name in _OPERATORS and name not in generated
+        name in _OPERATORS and name not in made
         for base in kind.__mro__
         if base is not object and base is not tuple
         for name in vars(base)
@@ -80,7 +82,7 @@ def is_inert(value: Any, depth: int = 0) -> bool:
     if isinstance(value, _INERT):
         return True
     if type(value) in (tuple, list, set, frozenset, dict):
-        held = (*value.keys(), *value.values()) if type(value) is dict else value
+        held = at_once(lambda: (*value, *value.values()) if type(value) is dict else (*value,))
         return depth < _DEPTH and all(is_inert(item, depth + 1) for item in held)
     return is_plain_object(value)
 

@@ -8,7 +8,6 @@ twice. Where the log ends, recording goes on.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -27,12 +26,13 @@ from runmat_jit.capture.tape.entries import (
 )
 from runmat_jit.capture.tape.pytree import take_apart
 from runmat_jit.capture.tape.storage import empty_strided
+from runmat_jit.core.slotted import slotted
 
 _WRITEABLE: Final = 0x400
 """The bit of ``flags.num``: ``flags.writeable`` warns for results of ``np.broadcast_arrays``."""
 
 
-@dataclass(slots=True)
+@slotted
 class Resume:
     """The log of a replay up to where Python takes over, and the values in its slots.
 

@@ -8,7 +8,7 @@ of libraries and reads of outside state.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from runmat_jit.capture.replay.resume import same_structure
@@ -44,6 +44,7 @@ from runmat_jit.capture.tape.entries import (
     is_mark,
     refs,
 )
+from runmat_jit.core.slotted import slotted
 
 
 def segment(
@@ -76,7 +77,7 @@ def segment(
     return maker.head
 
 
-@dataclass(slots=True)
+@slotted
 class _Segments:
     """The segment that is being made, and the ones before it."""
 
@@ -234,7 +235,7 @@ def _branch(maker: _Segments, branch: Branch) -> None:
 
 
 def _return(maker: _Segments, leave: Return) -> None:
-    maker.need((leave.tree, *(back for _, back in leave.write_backs)))
+    maker.need((leave.tree, *(back.values for back in leave.write_backs)))
 
 
 _HANDLERS: Final[dict[type, Callable[[_Segments, Any], None]]] = {

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from runmat_jit.capture.tape.entries import Guard, Nest, Ref, build, shown, spread
+from runmat_jit.capture.tape.entries import Guard, Nest, Ref, Source, build, shown, spread
 from runmat_jit.capture.tape.lines import Line, call_at
 from runmat_jit.capture.tape.pytree import take_apart
 from runmat_jit.capture.tape.storage import FREED_BYTES
@@ -28,16 +28,33 @@ class Stale(Exception):  # noqa: N818  (a signal to run Python, never seen by us
     """A step does not do for this call what it did in the recording; it has written nothing."""
 
 
+def inputs_of(sources: tuple[Source, ...], slots: list[Any]) -> list[Any]:
+    """The inputs of a program.
+
+    Raises:
+        Stale: a number does not fit the dtype that it is used with.
+
+    """
+    return [
+        slots[slot]
+        if how is None
+        else how
+        if isinstance(how, np.ndarray)
+        else scalar_of(slots[slot], how)
+        for slot, how in sources
+    ]
+
+
 @frozen
 class BatchStep:
     """A compiled stretch of operations.
 
-    ``inputs`` lists, for each graph input, the slot and (for scalars) the dtype to cast to;
+    ``inputs`` lists where each graph input is found;
     ``outputs`` the slots of the fresh arrays and whether each is a NumPy scalar.
     """
 
     program: Program
-    inputs: tuple[tuple[int, np.dtype | None], ...]
+    inputs: tuple[Source, ...]
     outputs: tuple[tuple[int, bool], ...]
     warn: frozenset[str]
     writes: bool
@@ -52,10 +69,7 @@ class BatchStep:
             EventsRaise: warnings are exceptions and there is one; nothing was written.
 
         """
-        values = [
-            slots[slot] if dtype is None else scalar_of(slots[slot], dtype)
-            for slot, dtype in self.inputs
-        ]
+        values = inputs_of(self.inputs, slots)
         results = self.program.run(values, self.warn)
         for (slot, generic), result in zip(self.outputs, results, strict=False):
             slots[slot] = result[()] if generic else result
@@ -81,10 +95,7 @@ class ShapedBatchStep(BatchStep):
 
     def run(self, slots: list[Any]) -> None:
         """As any batch does."""
-        values = [
-            slots[slot] if dtype is None else scalar_of(slots[slot], dtype)
-            for slot, dtype in self.inputs
-        ]
+        values = inputs_of(self.inputs, slots)
         results = self.template.run(self.extents(slots), values, self.warn)
         for (slot, generic), result in zip(self.outputs, results, strict=False):
             slots[slot] = result[()] if generic else result

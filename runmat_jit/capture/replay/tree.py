@@ -8,7 +8,7 @@ An outcome that has none is left to Python (see :mod:`runmat_jit.capture.replay.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -24,7 +24,8 @@ from runmat_jit.capture.replay.steps import (
     brought,
 )
 from runmat_jit.capture.tape.entries import Branch, Entry, Read, Ref, Return, build
-from runmat_jit.capture.tape.pytree import write_back
+from runmat_jit.core.frozen import frozen
+from runmat_jit.core.slotted import slotted, slotted_object
 
 VARIANT_LIMIT = 16
 OUTCOME_LIMIT = 16
@@ -38,15 +39,17 @@ class Names(NamedTuple):
     namespace: dict[str, Any]
     get: Callable[[dict[str, Any]], Any]
     values: tuple[Any, ...]
+    names: tuple[str, ...]
 
     @classmethod
     def of(cls, namespace: dict[str, Any], values: dict[str, Any]) -> Names:
         """These names."""
         first = next(iter(values))  # given twice: one name alone would not give a tuple
-        return cls(namespace, itemgetter(first, *values), (values[first], *values.values()))
+        given = values[first], *values.values()
+        return cls(namespace, itemgetter(first, *values), given, tuple(values))
 
 
-@dataclass(slots=True, eq=False)
+@slotted_object
 class Segment:
     """A stretch of a call in which Python decides nothing.
 
@@ -79,7 +82,7 @@ class Segment:
             except Exception as error:  # noqa: BLE001  (arithmetic may raise: Python is to do it)
                 return f"{type(error).__name__}: {error}"
         try:
-            for namespace, get, values in self.names:
+            for namespace, get, values, _ in self.names:
                 if get(namespace) != values:
                     return "a function of a library is another one"
         except Exception as error:  # noqa: BLE001  (names that are gone, or compare as they like)
@@ -96,7 +99,7 @@ class Segment:
         return ""
 
 
-@dataclass(slots=True, eq=False)
+@slotted_object
 class Fork:
     """Where Python decides: the outcomes seen, each with its continuations.
 
@@ -132,7 +135,7 @@ class Fork:
         return max(segment.used for segment in self.outcomes[outcome])
 
 
-@dataclass(slots=True)
+@slotted
 class Departure:
     """Where a replay left a tree, and why: at ``outcome`` of ``fork``, after ``path``.
 
@@ -188,34 +191,54 @@ class Departure:
         return last is None or self.done == last.end
 
 
-def replay(root: Fork, slots: list[Any], call: int) -> tuple[Departure | None, Any]:
+@frozen
+class Middle:
+    """A point within a replay: before a step of the last segment of a path from the root.
+
+    ``fork`` is that which the segment hangs on.
+    """
+
+    fork: Fork
+    path: tuple[tuple[Hashable, Segment], ...]
+    number: int
+
+
+def replay(
+    root: Fork, slots: list[Any], call: int, middle: Middle | None = None
+) -> tuple[Departure | None, Any]:
     """Walk a tree: the result of the call, or where and why Python is needed.
 
     Args:
         root: The fork at the beginning of the call.
         slots: The leaves of the arguments; gets the other slots.
         call: The number of the call, for what was used last.
+        middle: From where on; what lies before has been done.
 
     """
     fork, outcome, done = root, None, 0
     path: list[tuple[Hashable, Segment]] = []
+    candidates, number = fork.outcomes.get(outcome, ()), 0
+    if middle is not None:
+        *path, (outcome, begun) = middle.path
+        fork, candidates, number = middle.fork, (begun,), middle.number
+        done = path[-1][1].end if path else 0
     while True:
         reason: str | Read = "an outcome that no call has had"
         stale: Read | None = None
-        for segment in fork.outcomes.get(outcome, ()):
+        for segment in candidates:
             if len(slots) < segment.size:
                 slots.extend([None] * (segment.size - len(slots)))
-            guarded = segment.names or segment.reads or segment.early
+            guarded = middle is None and (segment.names or segment.reads or segment.early)
             reason = segment.holds(slots) if guarded else ""
+            middle = None
             if isinstance(reason, Read) and (stale is None or stale.slot < reason.slot):
                 stale = reason
             if reason:
                 continue
             path.append((outcome, segment))
             segment.used = call
-            number = 0
             try:
-                for step in segment.steps:
+                for step in segment.steps[number:] if number else segment.steps:
                     step.run(slots)
                     number += 1
                 leave = segment.exit
@@ -223,6 +246,7 @@ def replay(root: Fork, slots: list[Any], call: int) -> tuple[Departure | None, A
                     return None, finish(leave, slots)
                 done = segment.end
                 fork, outcome = leave, leave.outcome(slots)
+                candidates, number = fork.outcomes.get(outcome, ()), 0
                 break
             except Exception as error:  # noqa: BLE001  (Python does it again, and raises it)
                 done = max([done, *(upto(step, slots) for step in segment.steps[:number])])
@@ -233,6 +257,7 @@ def replay(root: Fork, slots: list[Any], call: int) -> tuple[Departure | None, A
                         left.raised = number
                     return left, None
                 path.pop()  # nothing has been done: another continuation may go on from here
+                number = 0
         else:
             return Departure(fork, outcome, path, done, slots, str(reason), stale), None
 
@@ -267,9 +292,9 @@ def split(left: Departure) -> Departure:
 
 
 def finish(leave: Return, slots: list[Any]) -> Any:
-    """Write changed containers back; give the result."""
-    for slot, template in leave.write_backs:
-        write_back(slots[slot], brought(build(template, slots)))
+    """Do to the arguments what was changed in them; give the result."""
+    for back in leave.write_backs:
+        back.edits.apply(slots[back.slot], brought(build(back.values, slots)))
     return build(leave.tree, slots)
 
 

@@ -12,10 +12,9 @@ shape's own; the second one gives a further branch of the family's tree in the s
 
 from __future__ import annotations
 
-import logging
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -37,11 +36,12 @@ from runmat_jit.capture.shapes.paths import (
 )
 from runmat_jit.capture.tape.entries import Return
 from runmat_jit.core.extent import Scope, plain
+from runmat_jit.core.log import LOG
 from runmat_jit.core.protocols import Executor
+from runmat_jit.core.slotted import slotted, slotted_object
 from runmat_jit.core.types import c_strides
 from runmat_jit.graph.node import Graph
 
-LOG = logging.getLogger("runmat_jit")
 FAMILIES = 64
 SITES = 64
 """Decisions of one family, and outcomes of them, at which it learns."""
@@ -110,7 +110,7 @@ class Symbols:
         return extents
 
 
-@dataclass(slots=True, eq=False)
+@slotted_object
 class Candidate:
     """A path for every shape that meets the conditions of a scope, made of a recorded one."""
 
@@ -184,7 +184,7 @@ class Candidate:
         return replace(self, path=(Leg(rest[0].outcome, first), *rest[1:]), recorded=recorded)
 
 
-@dataclass(slots=True)
+@slotted
 class Intent:
     """Purpose of a recording: a new candidate, or the trial of one."""
 
@@ -192,7 +192,7 @@ class Intent:
     trial: Candidate | None = None
 
 
-@dataclass(slots=True, eq=False)
+@slotted_object
 class Site:
     """A place of a family's tree where calls go on, and what was recorded there."""
 
@@ -219,7 +219,7 @@ class Site:
         return Intent(symbols=Symbols(leaves))
 
 
-@dataclass(slots=True, eq=False)
+@slotted_object
 class Family:
     """Traces of calls that differ in extents alone."""
 
@@ -227,8 +227,11 @@ class Family:
     """The trusted candidates, as a tree to replay."""
     misses: int = 0
     tally: Tally = field(default_factory=Tally)
-    single: bool = False
-    """As of records."""
+    poor_below: int = 0
+    """As of records; so is ``fruitless``."""
+    fruitless: int = 0
+    left: Any = None
+    """The record of a call that ran away: those of other extents are taken to do so, too."""
     sites: dict[tuple[Fork, Hashable], Site] = field(default_factory=dict)
 
     def site(self, fork: Fork, outcome: Hashable) -> Site | None:
@@ -310,7 +313,7 @@ class Family:
         return found
 
 
-@dataclass(slots=True)
+@slotted
 class Families:
     """The families of one function's calls."""
 
@@ -319,6 +322,11 @@ class Families:
     def of(self, key: Key) -> Family | None:
         """Family of a call whose shape has no record of its own."""
         return self.known.get(key[0])
+
+    def leave(self, key: Key, record: Any) -> None:
+        """A recording has run away."""
+        if key[1]:
+            self.known.setdefault(key[0], Family()).left = record
 
     def site(self, key: Key, departure: Departure | None) -> Site | None:
         """Where a call is recorded that no tree could finish, if something is learned there."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from runmat_jit.capture.source.locate import SourceCache, locate
 from runmat_jit.capture.source.rewrite import Refused, Rewritten, rewrite
-from runmat_jit.core.locks import new_rlock
+from runmat_jit.core.locks import new_lock
 
 
 class Rewriter:
@@ -15,13 +15,16 @@ class Rewriter:
 
     def __init__(self) -> None:
         self._sources = SourceCache()
-        self._known: dict[tuple[types.CodeType, str], Rewritten | Refused] = {}
+        self._known: dict[tuple[types.CodeType, str, bool], Rewritten | Refused] = {}
         self._codes: set[int] = set()
-        self._lock = new_rlock()
+        self._lock = new_lock()
 
-    def find(self, fn: types.FunctionType, carried: str | None = None) -> Rewritten | Refused:
-        """The rewritten form, or why there is none."""
-        key = fn.__code__, fn.__code__.co_filename  # equal code objects may be of other files
+    def find(
+        self, fn: types.FunctionType, carried: str | None = None, *, direct: bool = False
+    ) -> Rewritten | Refused:
+        """The rewritten form, or why there is none; ``direct``: see :func:`rewrite`."""
+        code = fn.__code__
+        key = code, code.co_filename, direct  # equal code objects may be of other files
         found = self._known.get(key)
         if found is None:
             with self._lock:
@@ -29,7 +32,9 @@ class Rewriter:
                 if found is None:
                     located = locate(fn, self._sources, carried)
                     line = fn.__code__.co_firstlineno
-                    found = rewrite(fn, located) if located else Refused("no-source", line)
+                    found = Refused("no-source", line)
+                    if located:
+                        found = rewrite(fn, located, direct=direct)
                     if isinstance(found, Rewritten):
                         self._codes.update(map(id, found.codes))
                     self._known[key] = found

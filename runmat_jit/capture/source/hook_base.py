@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Final
 
+from runmat_jit.core.frames import uncounted
+
 CONVERSIONS: Final[Mapping[int, Callable[[Any], str]]] = {
     ord("s"): str,
     ord("r"): repr,
@@ -28,6 +30,15 @@ class HookBase(abc.ABC):
     @abc.abstractmethod
     def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """``function(*args, **kwargs)``."""
+
+    def starred(self, function: Any, /) -> "Starred":
+        """Stands for a function that is called with ``*args`` or ``**kwargs``."""
+        return Starred(partial(self.call, function), function)
+
+    def unpacked(self, value: Any, stars: str, /) -> Any:
+        """What ``*`` or ``**`` unpacks in a call or a display."""
+        del stars
+        return value
 
     @abc.abstractmethod
     def attr(self, obj: Any, name: str, /) -> Any:
@@ -69,6 +80,10 @@ class HookBase(abc.ABC):
     def fresh(self, container: Any, /) -> Any:
         """A list, dict or set just made by a display, a comprehension or a ``**`` parameter."""
 
+    def tuple_(self, display: tuple[Any, ...], /) -> tuple[Any, ...]:
+        """A tuple display, in which values have waited for later ones to be computed."""
+        return display
+
     @abc.abstractmethod
     def iter_(self, obj: Any, /) -> Iterable[Any]:
         """Iterable of a comprehension."""
@@ -76,6 +91,10 @@ class HookBase(abc.ABC):
     @abc.abstractmethod
     def loop(self, obj: Any, line: int, /) -> Iterable[Any]:
         """Iterable of the ``for`` statement of that line."""
+
+    def turn(self) -> bool:
+        """Another turn of a loop begins; true, so that it can stand before a condition."""
+        return True
 
     @abc.abstractmethod
     def is_(self, lhs: Any, rhs: Any, /) -> bool:
@@ -100,6 +119,10 @@ class HookBase(abc.ABC):
     @abc.abstractmethod
     def modulo(self, lhs: Any, rhs: Any, /) -> Any:
         """``lhs % rhs``, which may be text."""
+
+    @abc.abstractmethod
+    def power(self, base: Any, exponent: Any, /) -> Any:
+        """``base ** exponent``."""
 
     @abc.abstractmethod
     def decorate(self, decorator: Any, definition: Any, /) -> Any:
@@ -132,6 +155,18 @@ class HookBase(abc.ABC):
             return value
         return self.attr(loaded, name)
 
+    def class_pattern(self, value: Any, /) -> Any:
+        """A class without subpatterns in a pattern of ``match``: it is asked like ``isinstance``.
+
+        A class is made for it, for Python asks no other objects.
+        """
+        if not isinstance(value, type):
+            return value  # Python says so
+        asks: dict[str, Any] = {
+            "__instancecheck__": lambda _cls, subject: self.call(isinstance, subject, value)
+        }
+        return type("Asking", (type,), asks)(value.__name__, (), {})
+
     @property
     def outside(self) -> "Outside":
         """Dotted outside names in patterns of ``match``."""
@@ -143,6 +178,27 @@ def plain_part(value: Any, conversion: int, spec: Any) -> str:
     if conversion != -1:
         value = CONVERSIONS[conversion](value)
     return format(value, spec)
+
+
+class Starred:
+    """A function whose arguments Python unpacks and merges, and names it where it refuses them."""
+
+    __slots__ = ("_call", "_named")
+
+    def __init__(self, call: Callable[..., Any], named: Any) -> None:
+        self._call, self._named = call, named
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in ("__qualname__", "__module__"):
+            return getattr(self._named, name)
+        return super().__getattribute__(name)
+
+    def __str__(self) -> str:
+        return str(self._named)
+
+    @uncounted
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        return self._call(*args, **kwargs)
 
 
 class Place:
@@ -191,9 +247,10 @@ class Outside:
         self._hooks = hooks
 
     def __getattr__(self, path: str) -> Any:
-        hook, _, dotted = path.partition(" ")
+        hook, _, dotted = path.rpartition(" ")
+        is_class, hook = hook.startswith("class"), hook.removeprefix("class ")
         root, *names = dotted.split(".")
         value = self._hooks.glob(root) if hook == "glob" else self._hooks.free(root)
         for name in names:
             value = self._hooks.attr(value, name)
-        return value
+        return self._hooks.class_pattern(value) if is_class else value

@@ -1,7 +1,7 @@
 """The walk over syntax nodes: a table says which are rewritten, and the rest must be known.
 
 New nodes are built and the given ones left alone, because trees are shared. What needs no hook is
-copied: ``while``, ``and``, arithmetic, comparisons, ``try`` and so on.
+copied: ``and``, arithmetic, comparisons, ``try`` and so on.
 """
 
 import ast
@@ -19,10 +19,10 @@ COPIED: frozenset[type[ast.AST]] = frozenset(
     {
         # statements
         *(ast.Return, ast.Raise, ast.Assert, ast.Expr, ast.Pass, ast.Break, ast.Continue),
-        *(ast.While, ast.Try, ast.TryStar, ast.ExceptHandler, ast.Import, ast.alias),
+        *(ast.Try, ast.TryStar, ast.ExceptHandler, ast.Import, ast.alias),
         *(ast.Global, ast.Nonlocal),
         # expressions
-        *(ast.BoolOp, ast.UnaryOp, ast.IfExp, ast.NamedExpr, ast.Starred, ast.Tuple),
+        *(ast.BoolOp, ast.UnaryOp, ast.IfExp, ast.NamedExpr),
         *(ast.Constant, ast.keyword),
         *(ast.Await, ast.Yield, ast.YieldFrom),
     }

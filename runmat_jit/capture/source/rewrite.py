@@ -11,16 +11,18 @@ import builtins
 import inspect
 import itertools
 import types
+from collections.abc import Mapping
 from typing import Any
 
 from runmat_jit.capture.source.hook_calls import RUNTIME, constant, placed
-from runmat_jit.capture.source.node_rewriter import NodeRewriter
+from runmat_jit.capture.source.node_rewriter import Handler, NodeRewriter
 from runmat_jit.capture.source.refusal import Refusal, Refused
 from runmat_jit.capture.source.rewrite_definitions import (
     DEFINITIONS,
     function_body,
     refuse_type_parameters,
 )
+from runmat_jit.capture.source.rewrite_direct import DIRECT, HooksAsConstant, with_hooks
 from runmat_jit.capture.source.rewrite_expressions import EXPRESSIONS
 from runmat_jit.capture.source.rewrite_patterns import PATTERNS
 from runmat_jit.capture.source.rewrite_statements import STATEMENTS
@@ -54,22 +56,31 @@ class Rewritten:
         code: The rewritten function's code; ``bind`` makes a function of it.
         free: The free variables that may be read through the ``free`` hook.
         codes: ``code`` and the code of all functions and classes defined in it.
+        direct: Calls and powers alone are hooks.
 
     """
 
     code: types.CodeType
     free: tuple[str, ...]
     codes: frozenset[types.CodeType]
+    direct: bool
 
 
-def rewrite(fn: types.FunctionType, located: Located) -> Rewritten | Refused:
-    """The function's code with hooks, or why there is none. Leaves ``located`` as it is."""
+def rewrite(
+    fn: types.FunctionType, located: Located, *, direct: bool = False
+) -> Rewritten | Refused:
+    """The function's code with hooks, or why there is none. Leaves ``located`` as it is.
+
+    ``direct``: calls and powers alone are hooks.
+    """
     code = fn.__code__
     for flag, reason in REFUSED_FLAGS.items():
         if code.co_flags & flag:
             return Refused(reason, code.co_firstlineno)
     try:
-        definition = _rewritten_definition(fn, located)
+        definition = _rewritten_definition(fn, located, DIRECT if direct else HANDLERS)
+        if direct:
+            definition = HooksAsConstant().visit(definition)
         module = _module_around(definition, code, located)
         compiled = compile_module(module, code.co_filename, future_flags(code))
     except Refusal as refusal:
@@ -81,7 +92,7 @@ def rewrite(fn: types.FunctionType, located: Located) -> Rewritten | Refused:
     new = _code_within(compiled, code.co_qualname)
     outside = set(new.co_freevars) - {RUNTIME}
     assert outside <= set(code.co_freevars), "rewriting makes no variable free"
-    return Rewritten(new, code.co_freevars, frozenset(nested_codes(new)))
+    return Rewritten(new, code.co_freevars, frozenset(nested_codes(new)), direct)
 
 
 def bind(rewritten: Rewritten, fn: types.FunctionType, hooks: Any) -> types.FunctionType:
@@ -89,9 +100,8 @@ def bind(rewritten: Rewritten, fn: types.FunctionType, hooks: Any) -> types.Func
     cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
     cells[RUNTIME] = types.CellType(hooks)
     closure = tuple(cells[name] for name in rewritten.code.co_freevars)
-    bound = types.FunctionType(
-        rewritten.code, fn.__globals__, fn.__name__, fn.__defaults__, closure
-    )
+    code = with_hooks(rewritten.code, hooks) if rewritten.direct else rewritten.code
+    bound = types.FunctionType(code, fn.__globals__, fn.__name__, fn.__defaults__, closure)
     bound.__kwdefaults__ = fn.__kwdefaults__
     bound.__annotations__ = fn.__annotations__
     bound.__qualname__ = fn.__qualname__
@@ -101,12 +111,14 @@ def bind(rewritten: Rewritten, fn: types.FunctionType, hooks: Any) -> types.Func
     return bound
 
 
-def _rewritten_definition(fn: types.FunctionType, located: Located) -> ast.FunctionDef:
+def _rewritten_definition(
+    fn: types.FunctionType, located: Located, handlers: Mapping[type[ast.AST], Handler]
+) -> ast.FunctionDef:
     """The definition without defaults and annotations: ``bind`` takes them from ``fn``."""
     code, node = fn.__code__, located.node
     refuse_type_parameters(node)
     rewriter = NodeRewriter(
-        HANDLERS,
+        handlers,
         Scopes(frozenset(code.co_freevars), located.class_name),
         is_builtin=lambda name: _is_builtin(fn, name),
         package=fn.__globals__.get("__package__") or "",

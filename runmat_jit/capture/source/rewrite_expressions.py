@@ -15,6 +15,8 @@ FRAME_FUNCTIONS = frozenset({"_getframe", "currentframe"})
 # `super` and `__class__` make the compiler provide the class; `__debug__` is a constant.
 COMPILER_NAMES = frozenset({"super", "__class__", "__debug__"})
 
+_NOT_COMPUTED = frozenset({ast.Constant, ast.Name, ast.Lambda})
+
 COMPARISONS: Mapping[type[ast.cmpop], str] = {
     ast.Eq: "eq",
     ast.NotEq: "ne",
@@ -64,15 +66,37 @@ def rewrite_subscript(rewriter: NodeRewriter, node: ast.Subscript) -> ast.expr:
 
 
 def rewrite_call(rewriter: NodeRewriter, node: ast.Call) -> ast.expr:
-    if _stays_a_call(node.func, rewriter.scopes):
+    if stays_a_call(node.func, rewriter.scopes):
         return rewriter.copy(node, func=node.func)
-    args = [_called(rewriter, node), *map(rewriter.expression, node.args)]
-    keywords = [rewriter.copy(keyword) for keyword in node.keywords]
-    # Without star-arguments, a call of an attribute is a method call, placed at its name.
+    keywords = [_keyword(rewriter, keyword) for keyword in node.keywords]
+    return hooked_call(rewriter, node, _called(rewriter, node), keywords)
+
+
+def hooked_call(
+    rewriter: NodeRewriter, node: ast.Call, function: ast.expr, keywords: list[ast.keyword]
+) -> ast.expr:
+    """``call(function, …)`` for a call; ``function`` and ``keywords`` have been rewritten."""
+    args = list(map(rewriter.expression, node.args))
     starred = any(isinstance(arg, ast.Starred) for arg in node.args)
-    plain = not starred and all(keyword.arg for keyword in node.keywords)
-    attribute = node.func if plain and isinstance(node.func, ast.Attribute) else None
-    return hook("call", args, node, keywords=keywords, attribute=attribute)
+    if starred or not all(keyword.arg for keyword in node.keywords):
+        return placed(ast.Call(hook("starred", [function], node), args, keywords), node)
+    # A call of an attribute is a method call, placed at its name.
+    attribute = node.func if isinstance(node.func, ast.Attribute) else None
+    return hook("call", [function, *args], node, keywords=keywords, attribute=attribute)
+
+
+def _keyword(rewriter: NodeRewriter, keyword: ast.keyword) -> ast.keyword:
+    value = rewriter.expression(keyword.value)
+    if keyword.arg is None:
+        value = hook("unpacked", [value, constant("**", keyword)], keyword.value)
+    return placed(ast.keyword(keyword.arg, value), keyword)
+
+
+def rewrite_starred(rewriter: NodeRewriter, node: ast.Starred) -> ast.expr:
+    if not isinstance(node.ctx, ast.Load):
+        return rewriter.copy(node)
+    value = hook("unpacked", [rewriter.expression(node.value), constant("*", node)], node.value)
+    return rewriter.copy(node, value=value)
 
 
 def _called(rewriter: NodeRewriter, node: ast.Call) -> ast.expr:
@@ -84,7 +108,8 @@ def _called(rewriter: NodeRewriter, node: ast.Call) -> ast.expr:
     return rewriter.expression(function)
 
 
-def _stays_a_call(function: ast.expr, scopes: Scopes) -> bool:
+def stays_a_call(function: ast.expr, scopes: Scopes) -> bool:
+    """Whether a call must be Python's own."""
     if isinstance(function, ast.Name) and function.id == "super":
         return scopes.where("super") is Where.GLOBAL  # it reads the frame of its caller
     return _is_of_test_runner(function, scopes)
@@ -99,7 +124,17 @@ def _is_of_test_runner(node: ast.expr, scopes: Scopes) -> bool:
     return scopes.where(node.id) is Where.GLOBAL
 
 
+OPERATORS: Mapping[type[ast.operator], str] = {ast.Mod: "modulo", ast.Pow: "power"}
+"""Hooks of operators: ``%`` may make text, and the bits of ``**`` may be our own."""
+
+
 def rewrite_operation(rewriter: NodeRewriter, node: ast.BinOp) -> ast.expr:
+    return hooked_operation(rewriter, node, OPERATORS)
+
+
+def hooked_operation(
+    rewriter: NodeRewriter, node: ast.BinOp, hooks: Mapping[type[ast.operator], str]
+) -> ast.expr:
     """A chain ``a + b + c + …`` nests to the left, as deep as it is long: no recursion."""
     chain: list[ast.BinOp] = []
     leftmost: ast.expr = node
@@ -109,8 +144,8 @@ def rewrite_operation(rewriter: NodeRewriter, node: ast.BinOp) -> ast.expr:
     result = rewriter.expression(leftmost)
     for link in reversed(chain):
         right = rewriter.expression(link.right)
-        if isinstance(link.op, ast.Mod):  # of text it makes text
-            result = hook("modulo", [result, right], link)
+        if type(link.op) in hooks:
+            result = hook(hooks[type(link.op)], [result, right], link)
         else:
             result = placed(ast.BinOp(result, link.op, right), link)
     return result
@@ -164,8 +199,29 @@ def _comparison(lhs: ast.expr, op: ast.cmpop, rhs: ast.expr, at: ast.Compare) ->
     return placed(ast.Compare(lhs, [op], [rhs]), at)
 
 
-def rewrite_display(rewriter: NodeRewriter, node: ast.List | ast.Dict | ast.Set) -> ast.expr:
+def rewrite_display(rewriter: NodeRewriter, node: ast.List | ast.Set) -> ast.expr:
     return hook("fresh", [rewriter.copy(node)], node)
+
+
+def rewrite_dict(rewriter: NodeRewriter, node: ast.Dict) -> ast.expr:
+    keys = [None if key is None else rewriter.expression(key) for key in node.keys]
+    values = [
+        rewriter.expression(value)
+        if key is not None
+        else hook("unpacked", [rewriter.expression(value), constant("**", value)], value)
+        for key, value in zip(node.keys, node.values, strict=True)
+    ]
+    return hook("fresh", [placed(ast.Dict(keys, values), node)], node)
+
+
+def rewrite_tuple(rewriter: NodeRewriter, node: ast.Tuple) -> ast.expr:
+    """A tuple in which a value waits while another is computed is given to a hook."""
+    copy = rewriter.copy(node)
+    waits = next((n for n, each in enumerate(node.elts) if type(each) is not ast.Constant), None)
+    if waits is None or not isinstance(node.ctx, ast.Load):
+        return copy
+    computed = any(type(each) not in _NOT_COMPUTED for each in node.elts[waits + 1 :])
+    return hook("tuple_", [copy], node) if computed else copy
 
 
 def rewrite_comprehension(rewriter: NodeRewriter, node: Comprehension) -> ast.expr:
@@ -205,9 +261,11 @@ EXPRESSIONS: Mapping[type[ast.AST], Handler] = {
     ast.Compare: rewrite_comparison,
     ast.JoinedStr: rewrite_text,
     ast.FormattedValue: rewrite_part,
+    ast.Starred: rewrite_starred,
     ast.List: rewrite_display,
-    ast.Dict: rewrite_display,
+    ast.Dict: rewrite_dict,
     ast.Set: rewrite_display,
+    ast.Tuple: rewrite_tuple,
     ast.ListComp: rewrite_comprehension,
     ast.SetComp: rewrite_comprehension,
     ast.DictComp: rewrite_comprehension,

@@ -49,7 +49,7 @@ def rewrite_pattern(pattern: ast.pattern, scopes: Scopes) -> ast.pattern:
             itself = isinstance(cls, ast.Name) and cls.id in SELF_MATCHING and len(patterns) == 1
             if keywords or (patterns and not itself):
                 raise Refusal("match-attribute", pattern.lineno)
-            class_ = _dotted(cls, scopes)
+            class_ = _dotted(cls, scopes, "" if patterns else "class ")
             return placed(ast.MatchClass(class_, _all(patterns, scopes), [], []), pattern)
         case ast.MatchAs(pattern=ast.pattern() as inner, name=name):
             return placed(ast.MatchAs(rewrite_pattern(inner, scopes), name), pattern)
@@ -68,8 +68,8 @@ def _value(value: ast.expr, scopes: Scopes) -> ast.expr:
     return _dotted(value, scopes) if isinstance(value, ast.Attribute) else value
 
 
-def _dotted(value: ast.expr, scopes: Scopes) -> ast.expr:
-    """``Color.RED`` becomes ``__rt__.outside."glob Color.RED"``."""
+def _dotted(value: ast.expr, scopes: Scopes, use: str = "") -> ast.expr:
+    """``Color.RED`` becomes ``__rt__.outside."glob Color.RED"``; ``use`` stands before it."""
     names: list[str] = []
     root = value
     while isinstance(root, ast.Attribute):
@@ -82,7 +82,7 @@ def _dotted(value: ast.expr, scopes: Scopes) -> ast.expr:
             return value
         raise Refusal("match-attribute", value.lineno)
     names.insert(0, scopes.mangle(root.id))
-    path = f"{'glob' if where is Where.GLOBAL else 'free'} {'.'.join(names)}"
+    path = f"{use}{'glob' if where is Where.GLOBAL else 'free'} {'.'.join(names)}"
     outside = runtime_attribute("outside", value)
     return placed(ast.Attribute(outside, path, ast.Load()), value)
 

@@ -3,10 +3,13 @@
 import ast
 from collections.abc import Mapping
 from importlib.util import resolve_name
+from typing import TypeVar
 
 from runmat_jit.capture.source.hook_calls import constant, hook, placed
 from runmat_jit.capture.source.node_rewriter import Handler, NodeRewriter
 from runmat_jit.capture.source.rewrite_stores import store_target
+
+Loop = TypeVar("Loop", ast.For, ast.AsyncFor)
 
 
 def rewrite_if(rewriter: NodeRewriter, node: ast.If) -> ast.stmt:
@@ -23,17 +26,26 @@ def rewrite_if(rewriter: NodeRewriter, node: ast.If) -> ast.stmt:
     return rewritten[0]
 
 
+def rewrite_while(rewriter: NodeRewriter, node: ast.While) -> ast.stmt:
+    """``while turn() and test``: what it waits for may have come."""
+    turn = hook("turn", [], node.test)
+    test = placed(ast.BoolOp(ast.And(), [turn, rewriter.expression(node.test)]), node.test)
+    return rewriter.copy(node, test=test)
+
+
 def rewrite_for(rewriter: NodeRewriter, node: ast.For) -> ast.stmt:
     line = constant(node.lineno, node.iter)
     iterated = hook("loop", [rewriter.expression(node.iter), line], node.iter)
-    return _loop(rewriter, node, iterated)
+    loop = _loop(rewriter, node, iterated)
+    loop.body.insert(0, placed(ast.Expr(hook("turn", [], node.iter)), node.iter))
+    return loop
 
 
 def rewrite_async_for(rewriter: NodeRewriter, node: ast.AsyncFor) -> ast.stmt:
     return _loop(rewriter, node, rewriter.expression(node.iter))
 
 
-def _loop(rewriter: NodeRewriter, node: ast.For | ast.AsyncFor, iterated: ast.expr) -> ast.stmt:
+def _loop(rewriter: NodeRewriter, node: Loop, iterated: ast.expr) -> Loop:
     target = store_target(rewriter, node.target)
     with rewriter.scopes.branch():
         rewriter.scopes.note_assigned([node.target])
@@ -80,6 +92,7 @@ def _importing(module: str, node: ast.stmt) -> ast.stmt:
 
 STATEMENTS: Mapping[type[ast.AST], Handler] = {
     ast.If: rewrite_if,
+    ast.While: rewrite_while,
     ast.For: rewrite_for,
     ast.AsyncFor: rewrite_async_for,
     ast.With: rewrite_with,

@@ -12,10 +12,12 @@ import sys
 import types
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import Final
 
 from runmat_jit.capture.source.scopes import FunctionNode
 from runmat_jit.core.frozen import frozen
+from runmat_jit.core.locks import new_lock
 
 FUTURE_FLAGS: int = sum(
     getattr(__future__, name).compiler_flag
@@ -23,6 +25,14 @@ FUTURE_FLAGS: int = sum(
     # In code objects these two bits say something else, and both features are long mandatory.
     if name not in {"nested_scopes", "generators"}
 )
+
+
+_PARSING: Final = new_lock()
+"""Held while a text is parsed: all threads of Python 3.11 count the depth of trees in one place.
+
+Where two parse at once, Python may raise SystemError ("recursion depth mismatch").
+"""
+_PARSES: Final = 9
 
 
 @frozen
@@ -76,12 +86,20 @@ def future_flags(code: types.CodeType) -> int:
 def parse_text(filename: str, text: str, flags: int) -> ast.Module | None:
     """The syntax tree of a text, or None if it has none."""
     try:
-        with _no_syntax_warnings():
-            tree = compile(text, filename, "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
+        with _no_syntax_warnings(), _PARSING:
+            tree = _parse(text, filename, flags | ast.PyCF_ONLY_AST)
     except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError):
         return None
     assert isinstance(tree, ast.Module), "exec mode gives modules"
     return tree
+
+
+def _parse(text: str, filename: str, flags: int) -> object:
+    """Parse a text; again where a thread that is not ours has parsed at the same time."""
+    for _ in range(_PARSES):
+        with suppress(SystemError):
+            return compile(text, filename, "exec", flags, dont_inherit=True)
+    return compile(text, filename, "exec", flags, dont_inherit=True)
 
 
 def compile_module(source: str | ast.Module, filename: str, flags: int) -> types.CodeType:

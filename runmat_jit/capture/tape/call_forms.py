@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -12,8 +13,22 @@ import numpy as np
 from runmat_jit.core.frozen import frozen
 
 
+class CallForm:
+    """A callable that stands for another one, which its arguments tell."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def spelled(self, args: Sequence[Any]) -> tuple[Any, Sequence[Any]]:
+        """What the program calls, and the arguments that it gets."""
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        fn, rest = self.spelled(args)
+        return fn(*rest, **kwargs)
+
+
 @frozen
-class MethodCall:
+class MethodCall(CallForm):
     """``value.name(*args)`` as a function of the value; equal by name.
 
     ``ordered``: it changes the value, a random generator or an instance, so that it is called once
@@ -24,8 +39,8 @@ class MethodCall:
     ordered: bool = False
     cannot_raise: bool = False
 
-    def __call__(self, value: Any, /, *args: Any, **kwargs: Any) -> Any:
-        return getattr(value, self.name)(*args, **kwargs)
+    def spelled(self, args: Sequence[Any]) -> tuple[Any, Sequence[Any]]:
+        return getattr(args[0], self.name), args[1:]
 
     @property
     def __name__(self) -> str:
@@ -33,13 +48,13 @@ class MethodCall:
 
 
 @frozen
-class AttributeCall:
+class AttributeCall(CallForm):
     """``value.name`` as a function of the value; equal by name."""
 
     name: str
 
-    def __call__(self, value: Any, /) -> Any:
-        return getattr(value, self.name)
+    def spelled(self, args: Sequence[Any]) -> tuple[Any, Sequence[Any]]:
+        return getattr, (*args, self.name)
 
     @property
     def __name__(self) -> str:
@@ -47,13 +62,13 @@ class AttributeCall:
 
 
 @frozen
-class TextMethod:
+class TextMethod(CallForm):
     """``text.name(*args)`` as a function of the text; equal by name."""
 
     name: str
 
-    def __call__(self, text: Any, /, *args: Any, **kwargs: Any) -> Any:
-        return getattr(text, self.name)(*args, **kwargs)
+    def spelled(self, args: Sequence[Any]) -> tuple[Any, Sequence[Any]]:
+        return getattr(args[0], self.name), args[1:]
 
     @property
     def __name__(self) -> str:
@@ -61,14 +76,14 @@ class TextMethod:
 
 
 @frozen
-class UfuncMethod:
+class UfuncMethod(CallForm):
     """``ufunc.reduce`` and its siblings; equal by ufunc and name."""
 
     ufunc: np.ufunc
     name: str
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return getattr(self.ufunc, self.name)(*args, **kwargs)
+    def spelled(self, args: Sequence[Any]) -> tuple[Any, Sequence[Any]]:
+        return getattr(self.ufunc, self.name), args
 
     @property
     def __name__(self) -> str:
@@ -76,13 +91,14 @@ class UfuncMethod:
 
 
 @frozen
-class FlagOf:
+class FlagOf(CallForm):
     """``array.flags.name`` as a function of the array; equal by name."""
 
     name: str
 
-    def __call__(self, array: np.ndarray, /) -> Any:
-        return getattr(array.flags, self.name)
+    def spelled(self, args: Sequence[Any]) -> tuple[Any, Sequence[Any]]:
+        (array,) = args
+        return getattr, (array.flags, self.name)
 
     @property
     def __name__(self) -> str:
@@ -90,18 +106,20 @@ class FlagOf:
 
 
 @frozen
-class IndexBuilder:
+class IndexBuilder(CallForm):
     """``np.mgrid[key]`` and its siblings as a function of the key."""
 
     builder: Any
 
-    def __call__(self, key: Any, /) -> Any:
-        return self.builder[key]
+    def spelled(self, args: Sequence[Any]) -> tuple[Any, Sequence[Any]]:
+        return operator.getitem, (self.builder, *args)
 
     @property
     def __name__(self) -> str:
         return type(self.builder).__name__
 
+
+FORMS: Final = frozenset((MethodCall, AttributeCall, TextMethod, UfuncMethod, FlagOf, IndexBuilder))
 
 INDEX_BUILDERS: Final[tuple[Any, ...]] = (np.mgrid, np.ogrid, np.r_, np.c_)
 """Objects whose items NumPy makes of keys alone."""

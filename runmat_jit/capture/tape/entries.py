@@ -13,22 +13,23 @@ it, and :mod:`runmat_jit.capture.replay.interpret` runs it with NumPy on the cal
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, final
 
 import numpy as np
 
+from runmat_jit.capture.tape.edits import Edits
 from runmat_jit.capture.tape.lines import Line
 from runmat_jit.capture.tape.storage import Geometry, Storage
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.protocols import Program
 from runmat_jit.core.reasons import require_cause
+from runmat_jit.core.slotted import slotted, slotted_object
 from runmat_jit.core.source import SourceLine
 from runmat_jit.ops.spec import Op as Row
 
 
 # -- templates: values with slots in place of what differs from call to call -----------------------
-@dataclass(slots=True, unsafe_hash=True)
+@frozen
 class Ref:
     """Stands for the value in a slot."""
 
@@ -100,7 +101,7 @@ class Compute:
     shape: tuple[int, ...]
 
 
-@dataclass(slots=True, eq=False)
+@slotted_object
 class AbstractValue:
     """Abstract value: its dtype (a class, of Python's numbers), shape, strides and kind.
 
@@ -115,7 +116,7 @@ class AbstractValue:
     """Of a new result: see :func:`storage.is_freed`; None until it is asked for."""
 
 
-@dataclass(slots=True, eq=False)
+@slotted_object
 class Pattern:
     """Computation, and the abstract value of its result; one object for the same facts."""
 
@@ -144,10 +145,16 @@ class CoveredCall:
     is_single: bool = False
 
 
+CONSTANT: Final = -1
+"""Stands where a slot would: a number is part of the program."""
+
+
 @final
 @frozen
 class ScalarOperand:
     """A Python or NumPy scalar that a replay finds in ``slot``; ``value`` is this call's.
+
+    In ``CONSTANT``, which is no slot, it is a number of the program.
 
     ``early``: it is known before anything runs, for it depends on arguments alone.
     """
@@ -164,7 +171,7 @@ Operand = Geometry | ScalarOperand | bool | int | float | np.generic
 _NOWHERE: Final = Storage(-1, np.dtype(np.bool_), (0,), (1,)).geometry()
 
 
-@dataclass(slots=True)
+@slotted
 class Operation:
     """A covered call on values of ``slots``; a new result goes to the slot ``out``.
 
@@ -236,7 +243,7 @@ class Raised:
         return self.kind(*self.args)
 
 
-@dataclass(slots=True)
+@slotted
 class Call:
     """A call of ``fn`` that NumPy or Python makes (a host call); ``out`` is its result's template.
 
@@ -272,7 +279,7 @@ class Call:
         return shown(self.fn, self.args, self.kwargs, self.out) + " (host)"
 
 
-@dataclass(slots=True)
+@slotted
 class Single:
     """An operation on single numbers, or the read of one, by NumPy at the user's line.
 
@@ -298,7 +305,7 @@ class Single:
         return shown(self.fn, self.args, {}, Ref(self.out)) + " (number)"
 
 
-@dataclass(slots=True)
+@slotted
 class View:
     """A call whose result shows memory of its first operand."""
 
@@ -377,11 +384,20 @@ class Effect:
 
 
 @frozen
+class WriteBack:
+    """Edits of the container in a slot; ``values`` is the template of those that they need."""
+
+    slot: int
+    edits: Edits
+    values: Nest
+
+
+@frozen
 class Return:
-    """The result, and the containers among the arguments that changed."""
+    """The result, and what was changed in the containers among the arguments."""
 
     tree: Any
-    write_backs: tuple[tuple[int, Any], ...] = ()
+    write_backs: tuple[WriteBack, ...] = ()
 
     def __str__(self) -> str:
         return f"return {self.tree!r}"
@@ -392,18 +408,25 @@ Entry = Operation | Call | Single | View | Read | Guard | Branch | Effect | Retu
 
 
 # -- marks -----------------------------------------------------------------------------------------
+Source = tuple[int, np.dtype | np.ndarray | None]
+"""Where a replay finds an input of a program: the slot, and the dtype that a scalar is cast to.
+
+With ``CONSTANT`` stands the number itself.
+"""
+
+
 @frozen
 class Flush:
     """Flush: one program has computed what was pending.
 
-    ``inputs`` lists, for each graph input, the slot and (for scalars) the dtype to cast to;
+    ``inputs`` lists where each graph input is found;
     ``outputs`` the slots of the fresh arrays and whether each is a NumPy scalar. ``upto`` entries
     have been done then. ``large`` outputs a replay forgets when the program does, ``sized`` ones if
     the extents of the call make them large.
     """
 
     program: Program
-    inputs: tuple[tuple[int, np.dtype | None], ...]
+    inputs: tuple[Source, ...]
     outputs: tuple[tuple[int, bool], ...]
     warn: frozenset[str]
     writes: bool

@@ -9,17 +9,19 @@ outside leave the graph as ordered stores.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import combinations, groupby
 
 import numpy as np
 
 from runmat_jit.capture.tape import geometry as geo
-from runmat_jit.capture.tape.entries import Operand, Operation, ScalarOperand
-from runmat_jit.capture.tape.storage import Geometry, Storage, memory_order
+from runmat_jit.capture.tape.entries import CONSTANT, Operand, Operation, ScalarOperand
+from runmat_jit.capture.tape.storage import Geometry, Storage, Windows, memory_order
 from runmat_jit.core.frozen import frozen
+from runmat_jit.core.slotted import slotted
 from runmat_jit.core.types import TensorType, c_strides
 from runmat_jit.graph.node import Computation, Fresh, Graph, GraphBuilder, Into, Node, Output
+from runmat_jit.ops.spec import Op as Row
 from runmat_jit.ops.spec import canonical_params
 from runmat_jit.ops.table import ROWS
 from runmat_jit.passes.events import reports_events
@@ -47,20 +49,25 @@ class Functional:
 
 
 def functionalize(
-    pending: Iterable[Operation], live: Iterable[Storage], *, alone: bool = False
+    pending: Iterable[Operation],
+    live: Iterable[Storage],
+    windows: Windows | None = None,
+    *,
+    alone: bool = False,
 ) -> Functional:
     """The graph of pending operations.
 
     Args:
         pending: Operations in program order.
         live: Storages without memory whose values are wanted.
+        windows: Views that are inputs of their own.
         alone: There is one operation, which reads everything before it writes: overlap is no harm.
 
     Raises:
         Refused: arrays overlap in a way that versions cannot express.
 
     """
-    state = _State(alone=alone)
+    state = _State(Windows() if windows is None else windows, alone=alone)
     for operation in pending:
         state.run(operation)
     if not alone:
@@ -89,7 +96,8 @@ def computations(
     """The operations that may report events, unless each of them is a node of its own."""
     own: set[Node] = set()
     for operation, node in computed:
-        if (node in own or node.op.ufunc != name_of(operation)) and reports_events(node):
+        spelled = node.op.numpy == row_of(operation).numpy
+        if (node in own or not spelled) and reports_events(node):
             break
         own.add(node)
     else:
@@ -101,17 +109,20 @@ def computations(
         pairs = list(group)
         operation = pairs[0][0]
         places = tuple([numbers[node] for _, node in pairs])
-        found.append(Computation(places, name_of(operation), operation.source))
+        row = row_of(operation)
+        found.append(Computation(places, row.ufunc, row.numpy, operation.source))
     return tuple(found)
 
 
-def name_of(operation: Operation) -> str:
-    """Name of an operation in NumPy's warnings, with the casts of what it reads and writes."""
-    return operation.meaning.row.ufunc or ROWS["cast"].ufunc
+def row_of(operation: Operation) -> Row:
+    """The row that NumPy warns of, with the casts of what the operation reads and writes."""
+    row = operation.meaning.row
+    return row if row.ufunc else ROWS["cast"]
 
 
-@dataclass(slots=True)
+@slotted
 class _State:
+    windows: Windows
     alone: bool
     builder: GraphBuilder = field(default_factory=GraphBuilder)
     inputs: list[Storage | ScalarInput] = field(default_factory=list)
@@ -145,7 +156,7 @@ class _State:
         return self.builder.make(ROWS["constant"], (), {"bits": bits}, TensorType(dtype, ()))
 
     def scalar(self, operand: ScalarOperand, dtype: np.dtype) -> Node:
-        key = (operand.slot, dtype)
+        key = (id(operand) if operand.slot == CONSTANT else operand.slot, dtype)
         if key not in self.scalars:
             kind = TensorType(dtype, ())
             self.scalars[key] = self.builder.input(ROWS["input"], kind, None, None)
@@ -191,6 +202,9 @@ class _State:
 
     def read_version(self, at: Geometry) -> Node:
         """The value that an array shows, of the current version of its storage."""
+        window = self.windows.of(at)
+        if window is not None:
+            return self.version(window)
         if at.storage in self.lost:
             raise Refused("memory is read after a write that mixes its axes")
         node = self.version(at.storage)
@@ -242,6 +256,9 @@ class _State:
     # -- writing ---------------------------------------------------------------------------------
     def write(self, target: Geometry, node: Node, writer: Operation) -> None:
         """Make a new version of the target's storage."""
+        window = self.windows.of(target)
+        if window is not None:
+            target = window.geometry()
         node = self.cast(node, target.dtype, writer)
         if 0 in target.shape and not target.whole():
             return

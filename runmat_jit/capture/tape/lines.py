@@ -11,23 +11,26 @@ import dis
 import sys
 import types
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
-from runmat_jit.capture.tape.call_forms import MethodCall
+from runmat_jit.capture.tape.call_forms import FORMS
 from runmat_jit.core.frames import UNCOUNTED
 from runmat_jit.core.frozen import frozen_object
-from runmat_jit.core.source import SourceLine
+from runmat_jit.core.slotted import slotted
+from runmat_jit.core.source import Caller, SourceLine, is_calling
 
 _HERE: Final = Path(__file__).parents[1]
 _CALLING: Final = ("api.py", "jit_function.py", "dispatcher.py")
 _OURS: Final = (str(_HERE), *(str(_HERE.with_name(name)) for name in _CALLING))
-_RUNNING: Final = frozenset(("record", "replay"))
-"""Functions that run a call: the one of the recorder, and the one of the tree."""
+_RUNNING: Final = frozenset(("record", "replay", "call_eagerly"))
+"""Functions that run a call: the recorder's, the tree's, and that of eager execution."""
 _BINARY_OP: Final = dis.opmap["BINARY_OP"]
-_CALL: Final = (lambda _rm_fn, _rm_args, _rm_named: _rm_fn(*_rm_args, **_rm_named)).__code__
+
+STAND_IN: Final = compile("'call'._rm_fn(*'call'._rm_args, **'call'._rm_named)", "", "eval")
+"""Code of a frame that stands in for one of the user's; its constant is the call."""
 
 
 @frozen_object
@@ -36,16 +39,20 @@ class Line:
 
     source: SourceLine
     code: types.CodeType
-    _call: Callable[[Any, Sequence[Any], Mapping[str, Any]], Any]
+    _call: Caller
+
+    def is_of(self, frame: types.FrameType) -> bool:
+        """Whether a frame runs this line's code, with the globals that it had."""
+        return self.code is frame.f_code and self.source.namespace is frame.f_globals
 
     def call(self, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """``fn(*args, **kwargs)``, called from this line."""
-        if type(fn) is MethodCall:  # the method itself, so that no frame of ours calls it
-            return self._call(getattr(args[0], fn.name), args[1:], kwargs)
+        if type(fn) in FORMS:  # what it calls itself, so that no frame of ours does
+            fn, args = fn.spelled(args)
         return self._call(fn, args, kwargs)
 
 
-@dataclass(slots=True)
+@slotted
 class Lines:
     """The lines that the recordings of a session have seen, each made once."""
 
@@ -65,7 +72,7 @@ class Lines:
         code = frame.f_code
         at = id(code), frame.f_lasti
         line = self._at.get(at)
-        if line is None or line.code is not code:
+        if line is None or not line.is_of(frame):
             line = self._at[at] = self.line(frame)
         return line
 
@@ -95,7 +102,7 @@ class Lines:
         """The line that a frame is at."""
         code, number = frame.f_code, frame.f_lineno
         line = self._known.get((id(code), number))
-        if line is None or line.code is not code:
+        if line is None or not line.is_of(frame):
             line = self._known[id(code), number] = line_of(code, number, frame.f_globals)
         return line
 
@@ -122,14 +129,8 @@ class Lines:
 
 def line_of(code: types.CodeType, number: int, namespace: dict[str, Any]) -> Line:
     """A line of a function's code."""
-    calling = _CALL.replace(
-        co_filename=code.co_filename,
-        co_firstlineno=number,
-        co_name=code.co_name,
-        co_qualname=code.co_qualname,
-    )
-    source = SourceLine(code.co_filename, number, code.co_name, namespace.get("__name__", ""))
-    return Line(source, code, types.FunctionType(calling, namespace))
+    source = SourceLine(code.co_filename, number, code.co_name, namespace)
+    return Line(source, code, source.caller())
 
 
 def call_at(line: Line | None, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -139,7 +140,8 @@ def call_at(line: Line | None, fn: Any, args: tuple[Any, ...], kwargs: Mapping[s
 
 def is_ours(code: types.CodeType) -> bool:
     """Whether a frame with this code is one that users need not see."""
-    return code.co_filename.startswith(_OURS) or code.co_varnames == _CALL.co_varnames
+    stands_in = code.co_names == STAND_IN.co_names
+    return code.co_filename.startswith(_OURS) or is_calling(code) or stands_in
 
 
 def hide_our_frames(error: BaseException) -> None:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable
-from typing import Any
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+from runmat_jit.capture.tape.values import bits_of
+
+T = TypeVar("T")
 
 
 def is_namedtuple(value: Any) -> bool:
@@ -31,8 +35,11 @@ class Structure:
     def __init__(self, kind: type, names: tuple[Hashable, ...] = ()) -> None:
         self.kind, self.names = kind, names
         self.key: Hashable = kind
-        if names:  # as keys of a dict, 1, 1.0 and True are equal
-            self.key = kind, names, tuple(map(type, names))
+        if names:  # as keys of a dict, 1, 1.0 and True are equal, and so are 0.0 and -0.0
+            kinds: tuple[Any, ...] = tuple(map(type, names))
+            if kinds.count(str) != len(kinds):
+                kinds = tuple(map(bits_of, names))
+            self.key = kind, names, kinds
 
     def __call__(self, items: list[Any]) -> Any:
         kind = self.kind
@@ -64,12 +71,24 @@ def take_apart(value: Any) -> tuple[Structure, list[Any]] | None:
     if kind is tuple or kind is list:
         return Structure(kind), list(value)
     if kind is dict:
-        return Structure(kind, tuple(value)), list(value.values())
+        found = value.copy()  # at once: another thread may change it
+        return Structure(kind, tuple(found)), list(found.values())
     if is_namedtuple(value):
         return Structure(kind), list(value)
     if is_plain_dataclass(value):
-        return Structure(kind, tuple(value.__dict__)), list(value.__dict__.values())
+        found = value.__dict__.copy()  # likewise
+        return Structure(kind, tuple(found)), list(found.values())
     return None
+
+
+def at_once(look: Callable[[], T]) -> T:
+    """What iterating over a container gives, which other threads may change meanwhile."""
+    while True:
+        try:
+            return look()
+        except RuntimeError as error:  # memory is asked for on the way, and finalizers may run then
+            if "changed size" not in str(error) and "mutated" not in str(error):
+                raise
 
 
 def write_back(target: Any, source: Any) -> None:

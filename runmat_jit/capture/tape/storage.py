@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 import weakref
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, final
 
 import numpy as np
 
 from runmat_jit.core.extent import Extent, plain
+from runmat_jit.core.frozen import frozen
+from runmat_jit.core.slotted import slotted_object
 from runmat_jit.core.types import TensorType
 from runmat_jit.runtime.arrays import Shown
 
@@ -38,7 +40,7 @@ def watch(value: Any, slot: int, dead: list[Watch]) -> Watch:
     return made
 
 
-@dataclass(slots=True, eq=False)
+@slotted_object
 class Storage:
     """A block of memory that arrays of a trace show; ``scalar``: a NumPy scalar, no array.
 
@@ -118,7 +120,7 @@ class Storage:
 
 
 @final
-@dataclass(slots=True, unsafe_hash=True)
+@frozen
 class Geometry:
     """Which bytes of a storage an array shows; offset and strides in bytes from its base array.
 
@@ -155,6 +157,26 @@ class Geometry:
             and self.strides == base.strides
             and self.dtype == base.dtype
         )
+
+
+class Windows:
+    """Views of memory that a graph takes as inputs of their own, wherever in it they lie.
+
+    A loop that goes through an array shows another part of it each time: what it does with the part
+    is one program.
+    """
+
+    def __init__(self, storages: frozenset[Storage] = frozenset()) -> None:
+        self.storages = storages
+        self._made: dict[Geometry, Storage | None] = {}
+
+    def of(self, at: Geometry) -> Storage | None:
+        """A view as memory of its own; None where it is part of its base's."""
+        if at.storage not in self.storages or at.whole():
+            return None
+        if at not in self._made:
+            self._made[at] = at.as_storage()
+        return self._made[at]
 
 
 def is_freed(dtype: np.dtype, shape: tuple[int, ...]) -> bool:

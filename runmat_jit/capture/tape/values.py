@@ -13,15 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from runmat_jit.core.types import c_strides
+from runmat_jit.core.types import DUPLICATES, c_strides
 
 SCALARS = (bool, int, float, complex)
 
 TEXTS = (str, bytes, np.str_, np.bytes_)
 """Classes of text that is computed of traced values."""
 
-NUMBERS = "?bhilqBHILQefdFD"
-"""Type characters of the NumPy scalars that are traced."""
+NUMBERS = frozenset("?bhilqBHILQefdFD") - DUPLICATES
+"""Type characters of what is traced: dtypes of arrays, and NumPy scalars."""
+
+_OPAQUE = frozenset("MmgG") | DUPLICATES
 
 CONSTANTS = (
     *SCALARS,
@@ -58,8 +60,10 @@ def bits_of(value: Any) -> tuple[Any, ...]:
         return kind, struct.pack("<dd", value.real, value.imag)
     if isinstance(value, np.generic):
         return kind, value.dtype.str, value.tobytes()
-    if kind is tuple:
+    if isinstance(value, tuple):
         return kind, *map(bits_of, value)
+    if kind is frozenset:
+        return kind, frozenset(map(bits_of, value))
     return kind, value
 
 
@@ -76,7 +80,7 @@ def is_traceable(array: np.ndarray) -> bool:
         type(array) is np.ndarray
         and dtype.isnative
         and dtype.kind in "biufc"
-        and dtype.char not in "gG"
+        and dtype.char in NUMBERS
         and array.flags.aligned
         and not any(stride % dtype.itemsize for stride in array.strides)  # fields of records
     )
@@ -90,8 +94,8 @@ def is_opaque(array: np.ndarray) -> bool:
 
 
 def is_opaque_scalar(value: Any) -> bool:
-    """Whether a value is a date or a long double: an immutable scalar that no kernel reads."""
-    return isinstance(value, np.generic) and value.dtype.char in "MmgG"
+    """Whether a value is an immutable scalar that no kernel reads: a date, a long double."""
+    return isinstance(value, np.generic) and value.dtype.char in _OPAQUE
 
 
 def is_bound(value: Any) -> bool:

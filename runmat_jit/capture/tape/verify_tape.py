@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from runmat_jit.capture.tape.entries import (
+    CONSTANT,
     Branch,
     Call,
     Effect,
@@ -109,7 +110,9 @@ def slots_of(item: Entry | Mark) -> tuple[Iterable[int], Iterable[int]]:
         case Branch():
             return refs(item.value), ()
         case Flush():
-            return [slot for slot, _ in item.inputs], [slot for slot, _ in item.outputs]
+            return [slot for slot, _ in item.inputs if slot != CONSTANT], [
+                slot for slot, _ in item.outputs
+            ]
         case Free():
             return item.slots, ()
         case Return():
@@ -127,7 +130,7 @@ def returned(leave: Return) -> list[int]:
     """The slots that a result is made of, but for the containers that it makes itself."""
     made: set[int] = set()
     read: list[int] = []
-    for template in (*(back for _, back in leave.write_backs), leave.tree):
+    for template in (*(back.values for back in leave.write_backs), leave.tree):
         stack = [template]
         while stack:
             item = stack.pop()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
 
@@ -48,8 +50,8 @@ def copysign(k: Builder, x: Value, y: Value) -> Value:
 
 
 def heaviside(k: Builder, x: Value, at_zero: Value) -> Value:
-    """0 below 0, ``at_zero`` at 0, 1 above; NaN for NaN."""
-    step = k.select(x > 0.0, 1.0, k.select(x < 0.0, 0.0, x))
+    """0 below 0, ``at_zero`` at 0, 1 above; one NaN for every NaN."""
+    step = k.select(x > 0.0, 1.0, k.select(x < 0.0, k.const(0.0, x.type), math.nan))
     return k.select(k.eq(x, 0.0), at_zero, step)
 
 

@@ -31,12 +31,12 @@ PI: Coefficients = {
         "-0x1.ee59da0000000p-49",
     ),
     "f64": _floats(
-        "0x1.921fb54400000p+1",
-        "0x1.0b4611a626331p-33",
-        "0x1.1701b839a2520p-87",
+        "0x1.921fb54442d18p+1",
+        "0x1.1a62633145c07p-53",
+        "-0x1.f1976b7ed8fbcp-109",
     ),
 }
-"""pi; the first part times a quotient below 2**20 is exact."""
+"""pi."""
 
 PI_FROM_BELOW: Coefficients = {
     "f32": _floats(
@@ -148,26 +148,24 @@ EXP2: Coefficients = {
 
 TANH: Coefficients = {
     "f32": _floats(
-        "0x1.0000200000000p+0",
-        "0x1.554b0a0000000p-1",
-        "0x1.5667420000000p-2",
-        "0x1.04cbca0000000p-3",
-        "0x1.e8383a0000000p-5",
+        "0x1.5551020000000p-1",
+        "0x1.56090a0000000p-2",
+        "0x1.0728d00000000p-3",
+        "0x1.dd8f8c0000000p-5",
     ),
     "f64": _floats(
-        "0x1.fffffffffffa6p-1",
-        "0x1.5555555558739p-1",
-        "0x1.5555555422c7bp-2",
-        "0x1.1111114b41074p-3",
-        "0x1.6c16b4c3a241bp-5",
-        "0x1.a01bb426ab34fp-7",
-        "0x1.9ff4ec9e41a57p-9",
-        "0x1.73e1b66432e25p-11",
-        "0x1.16c0481e8a894p-13",
-        "0x1.2747993a3c6b0p-15",
+        "0x1.5555555556727p-1",
+        "0x1.55555554ab3a3p-2",
+        "0x1.11111138a8a31p-3",
+        "0x1.6c16b7b6138d7p-5",
+        "0x1.a01b6a9a4e770p-7",
+        "0x1.9ff9660308cecp-9",
+        "0x1.73b7553029e90p-11",
+        "0x1.179faa1213857p-13",
+        "0x1.25511fcf024a8p-15",
     ),
 }
-"""((exp(2 r) - 1) / 2 - r) / r**2."""
+"""((exp(2 r) - 1) / 2 - r - r**2) / r**3."""
 
 EXPM1: Coefficients = {
     "f32": _floats(
@@ -248,6 +246,17 @@ SINE: Coefficients = {
     ),
 }
 """(sin(r) / r - 1) / z - 1, in z = -r**2 / 8."""
+
+SINE_OF_ANGLE: Coefficients = {
+    "f32": _floats(
+        "0x1.5555560000000p-2",
+        "0x1.1110f20000000p-1",
+        "0x1.a016240000000p-4",
+        "0x1.71aa320000000p-7",
+        "0x1.a0526a0000000p-11",
+    ),
+}
+"""(sin(r - 1.75e-8 r**5) / r - 1) / z - 1, in z = -r**2 / 8."""
 
 SINE_OF_SQUARE: Coefficients = {
     "f32": _floats(

@@ -10,9 +10,15 @@ from runmat_jit.kernel.math import for_adapters
 from runmat_jit.kernel.math.coefficients import EXP, EXP2, EXPM1, LN2
 from runmat_jit.kernel.math.polynomial import horner
 from runmat_jit.kernel.math.rounding import clamp
+from runmat_jit.kernel.math.scaling import times_power_of_two
 
 # Beyond these, results are 0 or infinite; within them, every intermediate stays finite.
 _LIMIT = {"f32": 128.0, "f64": 800.0}
+_ZERO_BELOW = {"f32": -104.0, "f64": -746.0}
+
+# Lost in the sum with any argument that counts. Products with what it replaces are subnormal, which
+# is slow on many machines.
+_NEAR_ZERO = {"f32": 2.0**-100, "f64": 2.0**-900}
 
 
 def exp(k: Builder, x: Value) -> Value:
@@ -20,18 +26,20 @@ def exp(k: Builder, x: Value) -> Value:
     if for_adapters.has_exp2(k, x):
         return for_adapters.exp(k, x)
     high, low = LN2[x.type]
-    x = clamp(k, x, _LIMIT[x.type])
+    x = k.select(x > _LIMIT[x.type], _LIMIT[x.type], x)
+    x = k.select(x < _ZERO_BELOW[x.type], _ZERO_BELOW[x.type], x) + _NEAR_ZERO[x.type]
     n = k.prim("nearest", x * (1 / math.log(2)))
     r = k.fma(n, -low, k.fma(n, -high, x))
-    return k.prim("scale2", k.fma(r, horner(k, r, EXP[x.type]), 1.0), n)
+    return times_power_of_two(k, k.fma(r, horner(k, r, EXP[x.type]), 1.0), n)
 
 
 def exp2(k: Builder, x: Value) -> Value:
     """``2**x``; exact where that is a whole power of two."""
-    x = clamp(k, x, 2 * _LIMIT[x.type])
+    limit = 1.5 * _LIMIT[x.type]
+    x = clamp(k, x, limit) + _NEAR_ZERO[x.type]
     n = k.prim("nearest", x)
     r = x - n
-    return k.prim("scale2", k.fma(r, horner(k, r, EXP2[x.type]), 1.0), n)
+    return times_power_of_two(k, k.fma(r, horner(k, r, EXP2[x.type]), 1.0), n)
 
 
 def expm1(k: Builder, x: Value) -> Value:

@@ -57,8 +57,8 @@ def _signed_sine(k: Builder, x: Value, n: Value, parity: Value, *, cosine: bool)
     for part in PI_FROM_BELOW["f32"]:  # of one sign, so that -0.0 stays what it is
         r = k.fma(n, -part, r)
     with k.if_any(k.beyond(x, _LARGE), [r, parity]) as rare:
-        exact, turns = reduce_large(k, k.prim("abs", x), cosine=cosine)
-        rare.yield_(exact if cosine else xor_sign(k, exact, bits_of(k, x)), turns)
+        exact = reduce_large(k, k.prim("abs", x), cosine=cosine)
+        rare.yield_(exact if cosine else xor_sign(k, exact, bits_of(k, x)), 0)
     r, parity = rare.out
     square = r * r
     sine = r * k.fma(horner(k, square, SINE_OF_SQUARE["f32"]), square, 1.0)

@@ -9,10 +9,10 @@ from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
 from runmat_jit.kernel.math.coefficients import LN2, LOG10_2, LOG_F32, LOG_F64
 from runmat_jit.kernel.math.double_word import multiply, two_sum
-from runmat_jit.kernel.math.formats import bits_of, is_positive_normal, not_
+from runmat_jit.kernel.math.formats import bits_of, format_of, is_positive_normal, not_
 from runmat_jit.kernel.math.logarithm_parts import (
     log2_pair,
-    scaled_to_normal,
+    normalized_subnormal,
     significand_and_exponent,
 )
 from runmat_jit.kernel.math.polynomial import horner
@@ -45,21 +45,21 @@ def log1p(k: Builder, x: Value) -> Value:
 
 
 def _logarithm(k: Builder, x: Value, name: str, of_parts: OfParts) -> Value:
-    def rare_values(k: Builder, arguments: tuple[Value, ...]) -> tuple[Value, ...]:
-        (x,) = arguments
-        scaled, shift = scaled_to_normal(k, x)
+    def of_subnormal(k: Builder, arguments: tuple[Value, ...]) -> tuple[Value, ...]:
+        scaled, shift = normalized_subnormal(k, arguments[0])
         m, e = significand_and_exponent(k, bits_of(k, scaled))
-        result = of_parts(k, m, e - shift)
-        zero_or_nan = k.select(k.eq(x, 0.0), k.const(-math.inf, x.type), math.nan)
-        result = k.select(x > 0.0, result, zero_or_nan)
-        return (k.select(k.eq(x, math.inf), x, result),)
+        return (of_parts(k, m, e - shift),)
 
     bits = bits_of(k, x)
     result = of_parts(k, *significand_and_exponent(k, bits))
     rare = not_(k, is_positive_normal(k, bits))
     with k.if_any(rare, [result]) as unusual:
-        (special,) = k.call(f"{name}_rare_{x.type}", (x,), (x.type,), rare_values)
-        unusual.yield_(k.select(rare, special, unusual.carry[0]))
+        zero_or_nan = k.select(k.eq(x, 0.0), k.const(-math.inf, x.type), math.nan)
+        limit = k.select(k.eq(x, math.inf), x, zero_or_nan)
+        subnormal = (bits > 0) & (bits < format_of(x).smallest_normal_bits)
+        with k.if_any(subnormal, [limit]) as tiny:
+            tiny.yield_(*k.call(f"{name}_subnormal_{x.type}", (x,), (x.type,), of_subnormal))
+        unusual.yield_(*tiny.out)
     return unusual.out[0]
 
 

@@ -6,7 +6,7 @@ from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
 from runmat_jit.kernel.math.coefficients import LOG2_TAIL, TWO_OVER_LN2, TWO_THIRDS_OVER_LN2
 from runmat_jit.kernel.math.double_word import Pair, fast_two_sum, multiply
-from runmat_jit.kernel.math.formats import float_of, format_of, format_of_bits
+from runmat_jit.kernel.math.formats import bits_of, float_of, format_of, format_of_bits
 from runmat_jit.kernel.math.polynomial import horner
 
 _SQRT_HALF_BITS = {"f32": 0x3F3504F3, "f64": 0x3FE6A09E667F3BCD}
@@ -19,13 +19,13 @@ def significand_and_exponent(k: Builder, bits: Value) -> tuple[Value, Value]:
     return float_of(k, bits - (e << format_.fraction)), k.convert("sitofp", e, kind)
 
 
-def scaled_to_normal(k: Builder, x: Value) -> tuple[Value, Value]:
-    """A non-negative float times a power of two that makes subnormals normal, and its exponent."""
-    format_ = format_of(x)
-    shift = format_.fraction + 1
-    tiny = x < format_.smallest_normal
-    scaled = k.select(tiny, x * 2.0**shift, x)
-    return scaled, k.select(tiny, k.const(float(shift), x.type), 0.0)
+def normalized_subnormal(k: Builder, x: Value) -> tuple[Value, float]:
+    """A positive subnormal float times a power of two, and that power's exponent.
+
+    By its bits as the fraction of a number from 1 to 2: products of subnormals are slow.
+    """
+    one = format_of(x).bias << format_of(x).fraction
+    return float_of(k, bits_of(k, x) | one) - 1.0, float(format_of(x).bias - 1)
 
 
 def log2_pair(k: Builder, m: Value, e: Value) -> Pair:

@@ -12,14 +12,14 @@ from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Table, Value
 from runmat_jit.kernel.math.coefficients import PI_PAIR
 from runmat_jit.kernel.math.double_word import fast_two_sum, two_product, two_sum
-from runmat_jit.kernel.math.formats import FORMATS, bits_of, float_of, whole_bits
+from runmat_jit.kernel.math.formats import FORMATS, bits_of, float_of, whole_bits, xor_sign
 
 
-def reduce_large(k: Builder, x: Value, *, cosine: bool) -> tuple[Value, Value]:
-    """``(r, n)`` with ``x = n pi + r`` (``(n - 1/2) pi + r`` for the cosine), ``|r| <= pi / 2``.
+def reduce_large(k: Builder, x: Value, *, cosine: bool) -> Value:
+    """``(-1)**n r`` with ``x = n pi + r`` (``(n - 1/2) pi + r`` for the cosine), ``|r| <= pi / 2``.
 
-    ``x`` is at least 1; ``n`` is an integer of the same width whose lowest bit alone is
-    meaningful. Infinity and NaN give a NaN. Out of line: rare, and 10 times the usual work.
+    Its sine is that of ``x``, or the cosine. ``x`` is at least 1; infinity and NaN give a NaN. Out
+    of line: rare, and 10 times the usual work.
     """
     kind, function = x.type, "cos" if cosine else "sin"
     element = {"f32": "i32", "f64": "f64"}[kind]
@@ -29,11 +29,10 @@ def reduce_large(k: Builder, x: Value, *, cosine: bool) -> tuple[Value, Value]:
     def body(k: Builder, arguments: tuple[Value, ...]) -> tuple[Value, ...]:
         (x,) = arguments
         r, n = reduce(k, x, table, cosine=cosine)
-        return k.select(x < math.inf, r, math.nan), n
+        r = xor_sign(k, r, n << (FORMATS[kind].width - 1))
+        return (k.select(x < math.inf, r, math.nan),)
 
-    results = (kind, FORMATS[kind].integer)
-    r, n = k.call(f"reduce_{function}_{kind}", (x,), results, body, (table,))
-    return r, n
+    return k.call(f"reduce_{function}_{kind}", (x,), (kind,), body, (table,))[0]
 
 
 def _digits(k: Builder, bits: Value, table: Table) -> list[Value]:
@@ -59,8 +58,9 @@ def _reduce_doubles(k: Builder, x: Value, table: Table, *, cosine: bool) -> tupl
     a, a_low = two_sum(rest0, rest1)
     b, b_low = two_sum(e1, p2)
     rest, rest_low = two_sum(a, b)
-    h, low = two_sum(turns - whole_part, rest)
-    low = low + (rest_low + (a_low + b_low + k.fma(m, digits[3], e2)))
+    fraction, lost = two_sum(turns, -whole_part)  # the half of a cosine's takes digits off
+    h, low = two_sum(fraction, rest)
+    low = low + (lost + (rest_low + (a_low + b_low + k.fma(m, digits[3], e2))))
     pi, pi_low = PI_PAIR["f64"]
     product, error = two_product(k, h, k.const(pi, "f64"))
     r = product + k.fma(h, pi_low, k.fma(low, pi, error))

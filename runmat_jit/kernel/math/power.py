@@ -12,6 +12,7 @@ from runmat_jit.kernel.math.coefficients import EXP2
 from runmat_jit.kernel.math.double_word import Pair, two_product
 from runmat_jit.kernel.math.formats import (
     bits_of,
+    format_of,
     is_positive_normal,
     not_,
     sign_bit,
@@ -19,26 +20,29 @@ from runmat_jit.kernel.math.formats import (
 )
 from runmat_jit.kernel.math.logarithm_parts import (
     log2_pair,
-    scaled_to_normal,
+    normalized_subnormal,
     significand_and_exponent,
 )
 from runmat_jit.kernel.math.polynomial import horner
-from runmat_jit.kernel.math.rounding import clamp
+from runmat_jit.kernel.math.scaling import times_power_of_two
 
 # Exponents of two beyond which results are 0 or infinite.
 _LIMIT = {"f32": 160.0, "f64": 1100.0}
 
+# Lost in the sum with any exponent that counts. Products with subnormals are slow on many machines.
+_NEAR_ZERO = {"f32": 2.0**-62, "f64": 2.0**-140}
+
 
 def power(k: Builder, x: Value, y: Value) -> Value:
     """``x**y`` of floats with every special value of C's ``pow`` (as NumPy's ``power``)."""
-    return _guarded(k, x, y, is_positive_normal(k, bits_of(k, x)), x)
+    return _guarded(k, x, y, is_positive_normal(k, bits_of(k, x)), k.prim("abs", x))
 
 
 def power_constant(k: Builder, x: Value, y: float) -> Value:
     """``x**y`` for an exponent known now; small whole ones and 1/2 need no logarithm.
 
-    At most 2 ULP for those (2, 1, 0, -1 and 1/2 are correctly rounded). Zero is no rare base here:
-    what was clamped from below is often zero.
+    At most 2 ULP for those (2, 1, 0, -1 and 1/2 are correctly rounded). No zero is a rare base, nor
+    is a negative number where the exponent is whole.
     """
     if y == 0.0:
         return k.const(1.0, x.type)
@@ -47,31 +51,68 @@ def power_constant(k: Builder, x: Value, y: float) -> Value:
     exponent = k.const(y, x.type)
     if not math.isfinite(y):
         return power(k, x, exponent)
+    base = k.prim("abs", x) if y % 1.0 == 0.0 else x
     is_zero = k.eq(x, 0.0)
-    usual = is_positive_normal(k, bits_of(k, x)) | is_zero
-    result = _guarded(k, x, exponent, usual, k.select(is_zero, 1.0, x))
-    return k.select(is_zero, _power_of_zero(k, x, y), result)
+    usual = is_positive_normal(k, bits_of(k, base)) | is_zero
+    result = _guarded(k, x, exponent, usual, k.select(is_zero, 1.0, base))
+    result = k.select(is_zero, k.const(0.0 if y > 0 else math.inf, x.type), result)
+    return k.prim("copysign", result, x) if y % 2.0 == 1.0 else result
 
 
 def _guarded(k: Builder, x: Value, y: Value, usual: Value, base: Value) -> Value:
-    """``x**y`` by ``base``, which is positive and normal, where ``usual``; else the rare way."""
-    log2 = log2_pair(k, *significand_and_exponent(k, bits_of(k, base)))
-    high, low = _times(k, log2, y)
-    result = _exp2(k, high, low)
+    """``x**y`` by ``base``, which is ``|x|``, positive and normal, where ``usual``; else rarer."""
+    counted = y if y.literal is not None else y + _NEAR_ZERO[x.type]
+    high, low = _times(k, log2_pair(k, *significand_and_exponent(k, bits_of(k, base))), counted)
     if for_adapters.is_short(k, x) and y.literal is not None:
         rare = not_(k, usual) | k.beyond(high, _LIMIT["f32"])  # NaN is not usual
+        result = _exp2(k, high, low)
     else:
-        rare = not_(k, usual & (k.prim("abs", high) < _LIMIT[x.type]))  # NaN: not bounded
+        bounded = k.prim("abs", high) < _LIMIT[x.type]  # false for NaN
+        rare = not_(k, usual & bounded)
+        result = _exp2(k, k.select(bounded, high, 0.0), low)
     with k.if_any(rare, [result]) as unusual:
-        (special,) = k.call(f"power_rare_{x.type}", (x, y), (x.type,), _rare)
-        unusual.yield_(k.select(rare, special, unusual.carry[0]))
+        unusual.yield_(_unusual(k, x, y, high, unusual.carry[0]))
     return unusual.out[0]
 
 
-def _power_of_zero(k: Builder, x: Value, y: float) -> Value:
-    """``0**y``: 0 or infinity, with the sign of the zero for odd whole exponents."""
-    zero_or_infinity = k.const(0.0 if y > 0 else math.inf, x.type)
-    return k.prim("copysign", zero_or_infinity, x) if y % 2.0 == 1.0 else zero_or_infinity
+def _unusual(k: Builder, x: Value, y: Value, log2: Value, result: Value) -> Value:
+    """All of ``pow``: any base, any exponent.
+
+    ``result``, and its ``log2``, are right but for a sign where the base's magnitude is normal, and
+    ``log2`` is small.
+    """
+    base = k.prim("abs", x)
+    extreme = k.eq(base, 0.0) | k.eq(base, math.inf)
+    far = extreme | not_(k, k.prim("abs", log2) < _LIMIT[x.type])
+    grows = k.prim("xor", base > 1.0, y < 0.0)
+    result = k.select(far, k.select(grows, k.const(math.inf, x.type), 0.0), result)
+    subnormal = (base < format_of(x).smallest_normal) & (base > 0.0)
+    with k.if_any(subnormal, [result]) as tiny:
+        tiny.yield_(*k.call(f"power_subnormal_{x.type}", (base, y), (x.type,), _of_subnormal))
+    whole = k.eq(k.prim("rint", y), y)
+    half = y * 0.5
+    odd = whole & k.ne(k.prim("rint", half), half)
+    # The base 1 counts as such for infinite exponents alone: the logarithm's product is NaN there.
+    result = k.select(k.eq(base, 1.0), 1.0, tiny.out[0])
+    result = xor_sign(k, result, k.select(odd, sign_bit(k, x), 0))
+    undefined = (x < 0.0) & (base < math.inf) & not_(k, whole)
+    result = k.select(k.prim("isnan", y) | undefined, math.nan, result)
+    result = k.select(k.prim("isnan", x), x + y, result)
+    return k.select(k.eq(x, 1.0) | k.eq(y, 0.0), 1.0, result)
+
+
+def _of_subnormal(k: Builder, arguments: tuple[Value, ...]) -> tuple[Value, ...]:
+    """``base**y`` of a positive subnormal base; NaN for NaN."""
+    base, y = arguments
+    # Whole numbers of the smallest one: bits to compute with, where subnormals are slow.
+    scaled, shift = normalized_subnormal(k, base)
+    m, e = significand_and_exponent(k, bits_of(k, scaled))
+    high, low = _times(k, log2_pair(k, m, e - shift), y)
+    inside = k.prim("abs", high) < _LIMIT[base.type]
+    far_result = k.select(high > 0.0, k.const(math.inf, base.type), 0.0)
+    high, low = k.select(inside, high, 0.0), k.select(inside, low, 0.0)
+    result = k.prim("scale2", *_exp2_parts(k, high, low))
+    return (k.select(inside, result, far_result),)
 
 
 def _square_of_reciprocal(_: Builder, x: Value) -> Value:
@@ -104,39 +145,14 @@ def _exp2(k: Builder, high: Value, low: Value) -> Value:
     """``2**(high + low)`` for a small low part."""
     if for_adapters.has_exp2(k, high):
         return for_adapters.exp2_of_sum(k, high, low)
+    return times_power_of_two(k, *_exp2_parts(k, high, low))
+
+
+def _exp2_parts(k: Builder, high: Value, low: Value) -> tuple[Value, Value]:
+    """``(m, n)`` with ``2**(high + low) = m 2**n``."""
     n = k.prim("nearest", high)
     r = (high - n) + low
-    return k.prim("scale2", k.fma(r, horner(k, r, EXP2[high.type]), 1.0), n)
-
-
-def _rare(k: Builder, arguments: tuple[Value, ...]) -> tuple[Value, ...]:
-    """All of ``pow``: any base, any exponent."""
-    x, y = arguments
-    base = k.prim("abs", x)
-    result = _magnitude(k, base, y)
-    whole = k.eq(k.prim("rint", y), y)
-    half = y * 0.5
-    odd = whole & k.ne(k.prim("rint", half), half)
-    result = xor_sign(k, result, k.select(odd, sign_bit(k, x), 0))
-    undefined = (x < 0.0) & (base < math.inf) & not_(k, whole)
-    unknown = k.prim("isnan", x) | k.prim("isnan", y) | undefined
-    result = k.select(unknown, math.nan, result)
-    return (k.select(k.eq(x, 1.0) | k.eq(y, 0.0), 1.0, result),)
-
-
-def _magnitude(k: Builder, base: Value, y: Value) -> Value:
-    """``base**y`` for a base that is not negative and not NaN."""
-    limit = {"f32": 2.0**100, "f64": 2.0**1000}[base.type]  # as good as infinite, and even
-    bounded = clamp(k, y, limit)
-    scaled, shift = scaled_to_normal(k, base)
-    m, e = significand_and_exponent(k, bits_of(k, scaled))
-    high, low = _times(k, log2_pair(k, m, e - shift), bounded)
-    inside = k.prim("abs", high) < _LIMIT[base.type]
-    result = _exp2(k, clamp(k, high, _LIMIT[base.type]), k.select(inside, low, 0.0))
-    at_infinity = k.eq(base, math.inf)
-    extreme = at_infinity | k.eq(base, 0.0)
-    grows = k.prim("xor", at_infinity, y < 0.0)
-    return k.select(extreme, k.select(grows, k.const(math.inf, base.type), 0.0), result)
+    return k.fma(r, horner(k, r, EXP2[high.type]), 1.0), n
 
 
 def integer_power(k: Builder, x: Value, y: Value) -> Value:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import numpy.typing as npt  # its docstrings take 2 ms to write
 
 _PI_BITS = 1280
 """Enough for the largest float64 (2**1024) and 160 more digits."""

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from runmat_jit.core.reasons import Reason
+from runmat_jit.core.slotted import slotted_object
 from runmat_jit.graph.node import Node
 from runmat_jit.passes.fusion.reduction_shape import Step
 
@@ -48,7 +49,7 @@ def behind(depth: Depth, node: Node) -> Depth:
     return (kernels, host_calls + 1) if node.op.kind == "host" else (kernels + 1, 0)
 
 
-@dataclass(slots=True, eq=False)
+@slotted_object
 class Group:
     """Nodes that will be one region.
 

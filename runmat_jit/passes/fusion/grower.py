@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from runmat_jit.core.reasons import Reason
+from runmat_jit.core.slotted import slotted
 from runmat_jit.graph.node import Graph, Node
 from runmat_jit.graph.text import operation_name
 from runmat_jit.passes.fusion.access import (
@@ -53,7 +54,7 @@ def grow(graph: Graph, disabled: frozenset[str] = frozenset()) -> tuple[Region, 
     return tuple(grower.regions(disabled))
 
 
-@dataclass(slots=True)
+@slotted
 class _Grower:
     """Groups so far, and where every node that is computed stands."""
 

@@ -160,10 +160,10 @@ def test_a_uniform_branch_takes_or_leaves_its_body(with_blocks):
 
 
 # -- rare paths ----------------------------------------------------------------------------------
-def rare_path(*, masked_store):
+def rare_path(kind, *, masked_store):
     """Large values go through a cold function that reads a table; others do not."""
-    b, x, out, n = new()
-    table, seen = b.table("table", "f32"), b.buffer("seen", "i32", written=True)
+    b, x, out, n = new(kind=kind)
+    table, seen = b.table("table", kind), b.buffer("seen", "i32", written=True)
 
     def cold(k, args):
         index = k.convert("fptosi", args[0], "i32")
@@ -173,7 +173,7 @@ def rare_path(*, masked_store):
         value = b.load(x, lanes.i)
         large = value > 3.0
         with b.if_any(large, [value * 2.0, b.splat(-1, "i32")]) as rare:
-            found, index = b.call("look_up", [value, -value], ["f32", "i32"], cold, [table])
+            found, index = b.call("look_up", [value, -value], [kind, "i32"], cold, [table])
             if masked_store:
                 b.store(seen, lanes.i, index)
             rare.yield_(found, index)
@@ -184,15 +184,20 @@ def rare_path(*, masked_store):
 
 
 @pytest.mark.parametrize("masked_store", [False, True])
-def test_a_rare_path_is_for_its_lanes_only(with_blocks, masked_store):
-    """The table has no entry for the other lanes, so reading one would be found."""
-    kernel = rare_path(masked_store=masked_store)
+@pytest.mark.parametrize("kind", ["f32", "f64"])
+def test_a_rare_path_is_for_its_lanes_only(with_blocks, kind, masked_store):
+    """The table has no entry for the other lanes, so reading one would be found.
+
+    Each lane has a number of its own, so one that is given another's result is found as well.
+    """
+    dtype = {"f32": np.float32, "f64": np.float64}[kind]
+    kernel = rare_path(kind, masked_store=masked_store)
     for n in lengths(with_blocks):
-        for share in (0.0, 0.02, 1.0):
+        for share in (0.0, 0.02, 0.3, 1.0):
             rng = np.random.default_rng(n)
-            x = np.where(rng.random(n) < share, rng.uniform(4, 19, n), -1e30).astype(np.float32)
-            memory = {"x": x, "out": vector(n), "seen": np.zeros(n, np.int32), "n": n}
-            with_blocks.check(kernel, memory | {"table": vector(20)}, 0, n)
+            x = np.where(rng.random(n) < share, rng.uniform(4, 19, n), -1e30).astype(dtype)
+            memory = {"x": x, "out": vector(n, dtype), "seen": np.zeros(n, np.int32), "n": n}
+            with_blocks.check(kernel, memory | {"table": vector(20, dtype)}, 0, n)
 
 
 def test_rare_paths_nest(backend):

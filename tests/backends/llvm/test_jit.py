@@ -6,9 +6,11 @@ import sys
 import threading
 
 import pytest
+from llvmlite.binding import ffi
 
 from runmat_jit.backends.llvm.jit import Jit
 from runmat_jit.backends.llvm.target import CROSS_TARGETS
+from runmat_jit.core.locks import llvm_lock
 
 
 def adder(constant: int, name: str = "add") -> str:
@@ -171,3 +173,27 @@ print([function(k) for k in range(4)])
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.stdout.strip() == "[11, 22, 33, 44]", done.stderr[-500:]
+
+
+def test_an_exception_while_llvm_is_being_locked_leaves_it_unlocked():
+    """Found by handlers of signals that raise at any point: other threads waited for ever."""
+
+    once = [KeyboardInterrupt]
+
+    def interrupt():
+        for error in once:
+            once.clear()
+            raise error
+
+    def nothing():
+        pass
+
+    jit, lock = Jit(), ffi.lib._lock
+    lock.register(interrupt, nothing)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            jit.functions("define i32 @one() { ret i32 1 }", ["one"])
+    finally:
+        lock.unregister(interrupt, nothing)
+    assert not llvm_lock()._is_owned()
+    assert jit.functions("define i32 @one() { ret i32 1 }", ["one"])["one"]

@@ -51,7 +51,7 @@ def test_the_entries_used_least_recently_go_first(tmp_path):
     cache.put("64", bytes(100))  # no pruning yet: every 64th entry looks
     for number in range(65, 128):
         cache.put(str(number), bytes(100))
-    assert cache.nbytes() <= 64 * 132
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 64 * 132
     assert cache.get("00") is None
     assert cache.get("127") is not None
 
@@ -72,9 +72,3 @@ def test_a_second_process_compiles_nothing(cache):
     assert (first.statistics.compiled, second.statistics.compiled) == (1, 0)
     assert second.compile_object(TEXT, codegen_level=0) is not None
     assert second.statistics.compiled == 1
-
-
-def test_clearing_leaves_no_entries(cache):
-    cache.put("a", b"contents")
-    cache.clear()
-    assert cache.nbytes() == 0

@@ -79,7 +79,7 @@ def test_each_computation_of_a_node_is_reported_where_it_is():
     sqrt, log = (number for number, node in enumerate(graph.nodes) if node.op.events)
     operations = ((log,), "log"), ((sqrt,), "sqrt"), ((sqrt, log), "log")
     again = tuple(
-        Computation(nodes, name, SourceLine("user.py", line))
+        Computation(nodes, name, getattr(np, name), SourceLine("user.py", line))
         for line, (nodes, name) in enumerate(operations, start=1)
     )
     found = report_events(replace(graph, computations=again), [X], np.geterr())

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import stat
 import sys
 
@@ -67,3 +68,17 @@ def test_findings_survive_a_file():
     floats = {"f32": FloatFindings("fma", "none", True, False, True, False)}
     found = Findings(floats, {"exp2": 1.5})
     assert Findings.from_json(json.loads(json.dumps(found.to_json()))) == found
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no FIFOs")
+def test_what_is_no_record_of_this_users_is_none(tmp_path):
+    probe._write(tmp_path, "a driver", {"adapters": []})
+    path = probe._path(tmp_path, "a driver")
+    path.chmod(0o666)
+    assert probe._read(tmp_path, "a driver") is None
+    path.unlink()
+    os.mkfifo(path)
+    assert probe._read(tmp_path, "a driver") is None
+    path.unlink()
+    path.write_text("[" * 100_000)
+    assert probe._read(tmp_path, "a driver") is None

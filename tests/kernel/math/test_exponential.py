@@ -1,4 +1,4 @@
-"""Oracle: mpmath for accuracy, NumPy for special values, float64 for the sweep of float32."""
+"""Oracle: mpmath for accuracy, NumPy for special values. All of float32: ``tests/accuracy``."""
 
 import mpmath as mp
 import numpy as np
@@ -14,7 +14,6 @@ from tests.kernel.math.expansions import (
     exact_values,
     special_floats,
 )
-from tests.kernel.math.sweep import worst_of_sweep
 from tests.kernel.math.ulp import largest_error
 
 
@@ -68,8 +67,3 @@ def test_expm1_of_a_tiny_number_is_that_number(kind):
 @pytest.mark.parametrize("kind", FLOATS)
 def test_exp_of_zero_is_exactly_one(kind):
     assert np.all(compiled(exp, (kind,))([0.0, -0.0]) == 1)
-
-
-@pytest.mark.slow
-def test_exp_is_accurate_over_all_of_float32():
-    assert worst_of_sweep(compiled(exp, ("f32",)), np.exp) < 1.0

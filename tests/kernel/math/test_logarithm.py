@@ -1,4 +1,4 @@
-"""Oracle: mpmath for accuracy, NumPy for special values, float64 for the sweep of float32."""
+"""Oracle: mpmath for accuracy, NumPy for special values. All of float32: ``tests/accuracy``."""
 
 import mpmath as mp
 import numpy as np
@@ -14,7 +14,6 @@ from tests.kernel.math.expansions import (
     exact_values,
     special_floats,
 )
-from tests.kernel.math.sweep import worst_of_sweep
 from tests.kernel.math.ulp import largest_error
 
 
@@ -64,8 +63,3 @@ def test_logarithms_of_powers_of_their_base_are_whole(kind):
 def test_log1p_of_a_tiny_number_is_that_number(kind):
     x = np.finfo(FLOATS[kind]).smallest_subnormal * np.arange(-50, 50).astype(FLOATS[kind])
     assert differing(compiled(log1p, (kind,))(x), x) == []
-
-
-@pytest.mark.slow
-def test_log_is_accurate_over_all_of_float32():
-    assert worst_of_sweep(compiled(log, ("f32",)), np.log) < 1.0

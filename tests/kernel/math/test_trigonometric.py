@@ -1,4 +1,4 @@
-"""Oracle: mpmath for accuracy, NumPy for special values, float64 for the sweep of float32."""
+"""Oracle: mpmath for accuracy, NumPy for special values. All of float32: ``tests/accuracy``."""
 
 import mpmath as mp
 import numpy as np
@@ -14,7 +14,6 @@ from tests.kernel.math.expansions import (
     exact_values,
     special_floats,
 )
-from tests.kernel.math.sweep import worst_of_sweep
 from tests.kernel.math.ulp import largest_error
 
 FUNCTIONS = {"sin": (sin, mp.sin, np.sin), "cos": (cos, mp.cos, np.cos)}
@@ -92,10 +91,3 @@ def test_one_large_angle_does_not_change_its_neighbors(kind):
     mixed[::7] = 1e30
     alone, beside = compiled(sin, (kind,))(x), compiled(sin, (kind,))(mixed)
     assert differing(np.delete(beside, np.s_[::7]), np.delete(alone, np.s_[::7])) == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_the_result_is_accurate_over_all_of_float32(name):
-    expand, _, numpy = FUNCTIONS[name]
-    assert worst_of_sweep(compiled(expand, ("f32",)), numpy) < 1.6

@@ -1,6 +1,7 @@
 """Oracle: the contract of builtins: they give values, or raise an error of the language."""
 
 import contextlib
+import os
 from itertools import product
 
 import numpy as np
@@ -12,7 +13,10 @@ from matlab_frontend.errors import MatlabError
 from matlab_frontend.interpreter.calls import call_builtin
 from matlab_frontend.interpreter.frame import Frame
 from matlab_frontend.interpreter.interpreter import Interpreter
+from matlab_frontend.search_path import SearchPath
 from matlab_frontend.session import Session
+from matlab_frontend.tables import Table
+from matlab_frontend.times import Times
 from matlab_frontend.values.array import (
     Array,
     ErrorObject,
@@ -21,7 +25,17 @@ from matlab_frontend.values.array import (
     kind_of,
     shape_of,
 )
-from matlab_frontend.values.make import cell_row, empty, from_numpy, row, string, struct, text
+from matlab_frontend.values.make import (
+    cell,
+    cell_row,
+    column,
+    empty,
+    from_numpy,
+    row,
+    string,
+    struct,
+    text,
+)
 
 VALUES = (
     3.0,
@@ -42,14 +56,31 @@ MORE_VALUES = (
     Array("int8", np.ones((2, 1), np.int8)),
     MapObject({"a": 1.0}, "char"),
     ErrorObject("a:b", "message"),
+    Times("datetime", np.array([[0.0], [1e12]])),
+    Times("duration", np.full((1, 1), 36e5)),
+    Table(("a", "b"), (column([1, 2]), cell([text("x"), text("y")], (2, 1))), 2),
 )
 WAITS = ("pause",)
 
 
+@pytest.fixture
+def outside(tmp_path, monkeypatch):
+    """A session without a terminal, whose files and variables of the environment are its own."""
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    session = Session(
+        write=lambda _: None,
+        write_error=lambda _: None,
+        read_line=lambda: "",
+        path=SearchPath(current=tmp_path),
+    )
+    yield session
+    session.streams.close_all()
+
+
 @pytest.mark.parametrize("category", CATEGORIES)
 @pytest.mark.filterwarnings("ignore")  # NumPy and SciPy warn about odd numbers
-def test_a_builtin_answers_or_raises_an_error_of_the_language(category):
-    interpreter = Interpreter(Session(write=lambda _: None, write_error=lambda _: None))
+def test_a_builtin_answers_or_raises_an_error_of_the_language(category, outside):
+    interpreter = Interpreter(outside)
     for name in CATEGORIES[category].split():
         if name in WAITS:
             continue
@@ -60,6 +91,19 @@ def test_a_builtin_answers_or_raises_an_error_of_the_language(category):
             with np.errstate(all="ignore"), contextlib.suppress(MatlabError):
                 for value in call_builtin(interpreter, builtin, arguments, outputs, frame):
                     assert kind_of(value)
+
+
+@pytest.mark.parametrize("category", CATEGORIES)
+@pytest.mark.filterwarnings("ignore", "error::numpy.exceptions.ComplexWarning")
+def test_no_builtin_loses_imaginary_parts_without_a_word(category):
+    interpreter = Interpreter(Session(write=lambda _: None, write_error=lambda _: None))
+    numbers = from_numpy(np.array([1 + 2j, 3, -2j])), from_numpy(np.array([[1j, 2], [3, 4]]))
+    for name in CATEGORIES[category].split():
+        calls = [*product(numbers), *product((*numbers, 2.0), repeat=2)]
+        for arguments in calls if name not in WAITS else ():
+            frame = Frame(interpreter.base)
+            with np.errstate(all="ignore"), contextlib.suppress(MatlabError):
+                call_builtin(interpreter, find(name), arguments, 1, frame)
 
 
 CUBE = from_numpy(np.arange(8.0).reshape(2, 2, 2))
@@ -73,8 +117,8 @@ DIMENSIONS = (
 
 @pytest.mark.parametrize("category", CATEGORIES)
 @pytest.mark.filterwarnings("ignore")  # NumPy and SciPy warn about odd numbers
-def test_no_size_ends_in_ones_beyond_the_second_dimension(category):
-    interpreter = Interpreter(Session(write=lambda _: None, write_error=lambda _: None))
+def test_no_size_ends_in_ones_beyond_the_second_dimension(category, outside):
+    interpreter = Interpreter(outside)
     for name in CATEGORIES[category].split():
         for arguments, outputs in product(DIMENSIONS, (1, 2)):
             if name in WAITS:

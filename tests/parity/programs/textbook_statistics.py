@@ -209,7 +209,7 @@ def permutation_test(x, rng, rounds=20):
     return observed, (extreme + 1) / (rounds + 1)
 
 
-@program(sample)
+@program(sample, amplified=len)  # the bias is n times a difference of two that are nearly equal
 def jackknife_of_variance(x):
     n = len(x)
     x = x.astype(np.float64)

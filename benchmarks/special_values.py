@@ -1,0 +1,140 @@
+"""What special values cost: ``python -m benchmarks.special_values``, about two minutes.
+
+Each operation of mathematics on ordinary operands, and on the same with a tenth replaced by values
+of one kind that could take another way. Nanoseconds an element of one thread, data in cache, the
+least of rounds in which all kinds, ours and NumPy's, alternate. Results are compared with NumPy's
+first. Floating-point events are ignored: what a report costs is another question.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+
+import numpy as np
+
+import runmat_jit as runmat
+
+SIZE = 100_000
+CALLS, ROUNDS = 4, 25
+Array = np.ndarray
+Interval = tuple[float, float]
+DTYPES = ("float32", "float64")
+
+KINDS: dict[str, dict[str, Interval]] = {
+    "zero": dict.fromkeys(DTYPES, (0.0, 0.0)),
+    "negative": dict.fromkeys(DTYPES, (-1.0, -3.0)),
+    "NaN": dict.fromkeys(DTYPES, (np.nan, np.nan)),
+    "infinite": dict.fromkeys(DTYPES, (np.inf, np.inf)),
+    "subnormal": {"float32": (1e-44, 1e-38), "float64": (5e-322, 2e-308)},
+    "small": dict.fromkeys(DTYPES, (1e-37, 1e-10)),
+    "huge": dict.fromkeys(DTYPES, (1e7, 1e30)),
+}
+"""Magnitudes between which logarithms are drawn evenly."""
+VANISHING = dict.fromkeys(DTYPES, (-750.0, -5000.0))
+TO_SUBNORMAL = {"float32": (-88.0, -103.0), "float64": (-709.0, -744.0)}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A function, where its ordinary operands lie, and kinds of operands for it alone."""
+
+    function: Callable[[Array], Array]
+    interval: Interval
+    kinds: dict[str, dict[str, Interval]] = field(default_factory=dict)
+    exact: bool = False
+
+
+def logistic(x: Array) -> Array:
+    return 1 / (1 + np.exp(-x))
+
+
+CASES = {
+    "exp(x)": Case(np.exp, (-5, 5), {"to 0": VANISHING, "to subnormal": TO_SUBNORMAL}),
+    "exp(-x*x)": Case(lambda x: np.exp(-x * x), (-3, 3)),
+    "1/(1+exp(-x))": Case(logistic, (-5, 5)),
+    "tanh(x)": Case(np.tanh, (-5, 5)),
+    "log(x)": Case(np.log, (0.1, 50)),
+    "sin(x)": Case(np.sin, (-50, 50)),
+    "cos(x)": Case(np.cos, (-50, 50)),
+    "x**(x*.3)": Case(lambda x: x ** (x * 0.3), (0.1, 9)),
+    "x**1.8": Case(lambda x: x**1.8, (0.1, 9)),
+    "max(x, 0)**1.8": Case(lambda x: np.maximum(x, 0) ** 1.8, (0.1, 9)),
+    "x**-7": Case(lambda x: x**-7.0, (0.1, 9)),
+    "sqrt(x)": Case(np.sqrt, (0.1, 50), exact=True),
+    "x % 1": Case(lambda x: x % 1, (-50, 50), exact=True),
+    "x // .1": Case(lambda x: x // 0.1, (-50, 50), exact=True),
+    "3 % x": Case(lambda x: 3 % x, (0.1, 50), exact=True),
+    "fmod(x, 1)": Case(lambda x: np.fmod(x, 1), (-50, 50), exact=True),
+}
+
+
+def operands(interval: Interval, special: Interval | None, dtype: str, size: int) -> Array:
+    """Ordinary numbers, a tenth of them replaced."""
+    rng = np.random.default_rng(1)
+    x = rng.uniform(*interval, size)
+    if special is not None:
+        low, high = special
+        drawn = np.full(size, low)
+        if low != high and np.isfinite(low):
+            drawn = np.copysign(np.exp(rng.uniform(*np.log(np.abs(special)), size)), low)
+        x = np.where(rng.random(size) < 0.1, drawn, x)
+    return x.astype(dtype)
+
+
+def check(case: Case, got: Array, expected: Array) -> None:
+    """Compare with NumPy: exactly, or to what roundings of both sides leave."""
+    if case.exact:
+        np.testing.assert_array_equal(got, expected)
+        return
+    info = np.finfo(expected.dtype)
+    np.testing.assert_allclose(got, expected, rtol=16 * info.eps, atol=2 * info.smallest_subnormal)
+
+
+def measure(case: Case, dtype: str, *, quick: bool) -> dict[str, tuple[float, float]]:
+    """Nanoseconds an element, ours and NumPy's, of ordinary operands and with each kind."""
+    compiled = runmat.jit(case.function)
+    size, rounds = (1000, 1) if quick else (SIZE, ROUNDS)
+    kinds = KINDS | case.kinds
+    inputs = {"ordinary": operands(case.interval, None, dtype, size)}
+    inputs |= {kind: operands(case.interval, kinds[kind][dtype], dtype, size) for kind in kinds}
+    for x in inputs.values():
+        check(case, compiled(x), case.function(x))
+    best = {kind: [np.inf, np.inf] for kind in inputs}
+    for _, (kind, x) in itertools.product(range(rounds), inputs.items()):
+        for side, function in enumerate((compiled, case.function)):
+            start = perf_counter()
+            for _ in range(CALLS):
+                function(x)
+            best[kind][side] = min(best[kind][side], (perf_counter() - start) / CALLS / size * 1e9)
+    return {kind: (ours, numpy) for kind, (ours, numpy) in best.items()}
+
+
+def row(name: str, times: dict[str, tuple[float, float]]) -> str:
+    """A line of the table: times of ordinary operands, then of each kind as multiples of those."""
+    ours, numpy = times["ordinary"]
+    cells = [f"{times[k][0] / ours:.1f} ({times[k][1] / numpy:.1f})" for k in KINDS]
+    others = [f"{k}: {a / ours:.1f} ({b / numpy:.1f})" for k, (a, b) in times.items()]
+    cells.append(", ".join(others[1 + len(KINDS) :]))
+    return " | ".join([f"| `{name}`", f"{ours:.2f} ({numpy:.2f})", *cells]) + " |"
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("cases", nargs="*", default=list(CASES), help=", ".join(CASES))
+    parser.add_argument("--quick", action="store_true", help="small arrays: a test, not a figure")
+    arguments = parser.parse_args(words)
+    runmat.config(num_threads=1)
+    with np.errstate(all="ignore"):
+        for dtype in DTYPES:
+            head = [dtype, "ns an element", *KINDS, "others"]
+            print(f"\n| {' | '.join(head)} |\n|{' --- |' * len(head)}")
+            for name in arguments.cases:
+                print(row(name, measure(CASES[name], dtype, quick=arguments.quick)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

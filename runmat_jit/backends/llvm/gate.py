@@ -1,0 +1,262 @@
+"""Gates: built-in functions that make warm calls without Python (see :mod:`.gate_text`)."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import field
+from typing import Any, Final
+
+import numpy as np
+
+from runmat_jit.backends.llvm.gate_text import (
+    DISPATCH_ITEMS,
+    ENTRY_WORDS,
+    GATE_WORDS,
+    INSTRUCTION_WORDS,
+    KEPT_REGISTERS,
+    NUMPY_FUNCTIONS,
+    REGISTERS,
+    gate_functions,
+    gate_symbols,
+    gate_text,
+)
+from runmat_jit.backends.llvm.jit import Jit
+from runmat_jit.backends.llvm.launcher import builtin_function
+from runmat_jit.backends.llvm.object_layout import definition_of, object_layout
+from runmat_jit.backends.llvm.symbols import numpy_functions, process_symbols
+from runmat_jit.core.frozen import frozen_object
+from runmat_jit.core.gates import NotForGates
+from runmat_jit.core.locks import new_lock
+
+_AN_ARRAY: Final = np.empty(0)
+MOST_ENTRIES: Final = 8
+"""Of a gate; the one that was added first goes."""
+
+
+class GateCode:
+    """The module of the operations, loaded once for a session."""
+
+    def __init__(self, jit: Jit) -> None:
+        layout = object_layout()
+        assert layout is not None, "asked before"
+        self.layout = layout
+        symbols = process_symbols(gate_symbols()) | numpy_functions(NUMPY_FUNCTIONS)
+        names, text = gate_functions(layout), gate_text(layout)
+        self.addresses = jit.functions(text, names, symbols)
+
+    def gate(self, fallback: Callable[..., Any]) -> Gate:
+        """A gate without entries."""
+        return Gate(self.addresses["gate"], fallback)
+
+    def dispatch(
+        self,
+        known: dict[Any, Callable[..., Any]],
+        methods: Mapping[str, Callable[..., Any]],
+        fallback: Callable[..., Any],
+    ) -> Callable[..., Any]:
+        """See :meth:`runmat_jit.core.gates.Gates.dispatch`."""
+        definitions = {
+            definition_of(getattr(_AN_ARRAY, name), self.layout): id(function)
+            for name, function in methods.items()
+        }
+        pairs = np.array([*(word for pair in definitions.items() for word in pair), 0, 0], np.int64)
+        items = {
+            "known": known,
+            "fallback": fallback,
+            "methods": pairs,
+            "array": np.ndarray,
+            "module": types.ModuleType,
+            "ufunc": np.ufunc,
+            "builtin": types.BuiltinFunctionType,
+            "function": type(np.sum),
+            "class": type,
+        }
+        held = (*(items[name] for name in DISPATCH_ITEMS), tuple(methods.values()))
+        return builtin_function(b"call", self.addresses["dispatch"], held, keywords=True)
+
+
+@frozen_object
+class Entry:
+    """What a gate runs for calls of one kind; ``count`` is told how many it has run."""
+
+    words: np.ndarray
+    code: np.ndarray
+    kept: tuple[Any, ...]
+    """The objects and the memory whose addresses the code holds."""
+    count: Callable[[int], None]
+    key: Hashable
+    """Of the kind of calls: an entry for the same kind takes its place."""
+    counted: list[int] = field(default_factory=lambda: [0])
+    """How many of its calls ``count`` has been told."""
+
+
+class EntryWriter:
+    """Writes the code of one entry; ``names``: the arguments that are given by name, in order."""
+
+    def __init__(self, code: GateCode, positional: int, names: Sequence[str]) -> None:
+        self._addresses = code.addresses
+        self._positional, self._names = positional, names
+        self._arguments = self._registers = positional + len(names)
+        self._instructions: list[tuple[int, ...]] = []
+        self._kept: list[Any] = []
+        self._labels: list[int | None] = []
+        self._jumps: list[tuple[int, int, int]] = []
+        self.begin()
+
+    def register(self) -> int:
+        """A register of the entry's own.
+
+        Raises:
+            NotForGates: there are no more.
+
+        """
+        if self._registers >= REGISTERS - KEPT_REGISTERS:
+            raise NotForGates("too many values")
+        self._registers += 1
+        return self._registers - 1
+
+    def emit(self, operation: str, *operands: int) -> None:
+        """Append an instruction."""
+        words = (self._addresses[operation], *operands)
+        self._instructions.append((*words, *(0,) * (INSTRUCTION_WORDS - len(words))))
+
+    def object(self, value: Any) -> int:
+        """Address of an object, which the entry keeps alive."""
+        self._kept.append(value)
+        return id(value)
+
+    def numbers(self, values: Sequence[int]) -> int:
+        """Address of these numbers."""
+        return self.memory(np.array([*values, 0], np.int64))
+
+    def memory(self, array: np.ndarray) -> int:
+        """Address of an array's elements."""
+        self._kept.append(array)
+        return int(array.ctypes.data)
+
+    def label(self) -> int:
+        """A place in the code that is not known yet."""
+        self._labels.append(None)
+        return len(self._labels) - 1
+
+    def place(self, label: int) -> None:
+        """What is appended next is at this label."""
+        self._labels[label] = len(self._instructions)
+
+    def jump_unless(self, register: int, label: int) -> None:
+        """Go on at a label where a truth value, in a 0-d array, is false."""
+        self._jumps.append((len(self._instructions), 2, label))
+        self.emit("jump_unless", register, 0)
+
+    def begin(self) -> None:
+        """The fallback makes the call where the entry cannot go on from now on."""
+        self.emit("begin", self.object(Exception))
+
+    def recover(self, label: int) -> None:
+        """Go on at a label wherever the entry cannot go on from now on."""
+        self._jumps.append((len(self._instructions), 1, label))
+        self.emit("recover", 0, self.object(Exception))
+
+    def entry(self, key: Hashable, count: Callable[[int], None]) -> Entry:
+        """What has been written."""
+        code = np.array(self._instructions, np.int64)
+        for row, column, label in self._jumps:
+            target = self._labels[label]
+            assert target is not None, "labels are placed"
+            code[row, column] = code.ctypes.data + 8 * INSTRUCTION_WORDS * target
+        names = self.numbers([self.object(name) for name in self._names])
+        words = np.zeros(len(ENTRY_WORDS), np.int64)
+        values = {
+            "positional": self._positional,
+            "named": len(self._names),
+            "names": names,
+            "code": code.ctypes.data,
+            "owned": self._arguments,
+            "registers": self._registers,
+        }
+        for name, value in values.items():
+            words[ENTRY_WORDS[name]] = value
+        return Entry(words, code, tuple(self._kept), count, key)
+
+
+_BUSY: Final = ENTRY_WORDS["busy"]
+_HITS: Final = ENTRY_WORDS["hits"]
+_FIRST: Final = len(GATE_WORDS)
+
+
+class Gate:
+    """A function to call: runs the first entry whose guards hold, else the fallback."""
+
+    def __init__(self, address: int, fallback: Callable[..., Any]) -> None:
+        self._words = np.zeros(_FIRST + MOST_ENTRIES, np.int64)
+        self._words[GATE_WORDS["entries"]] = self._words.ctypes.data + 8 * _FIRST
+        self._entries: tuple[Entry, ...] = ()
+        self._retired: list[Entry] = []
+        self._lock = new_lock()
+        self._fallbacks: list[Callable[..., Any]] = []
+        self.set_fallback(fallback)
+        held = (self._words, self)  # whoever has the function keeps the memory of its entries
+        self.call: Callable[..., Any] = builtin_function(b"call", address, held, keywords=True)
+
+    def set_fallback(self, fallback: Callable[..., Any]) -> None:
+        """What makes all other calls from now on."""
+        self._fallbacks.append(fallback)  # all are kept: a call may be in one
+        self._words[GATE_WORDS["fallback"]] = id(fallback)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the fallback makes all calls."""
+        return not self._entries
+
+    def add(self, entry: Entry) -> None:
+        """Try an entry before all others."""
+        with self._lock:
+            self._add(entry)
+
+    def _add(self, entry: Entry) -> None:
+        others = [each for each in self._entries if each.key != entry.key][: MOST_ENTRIES - 1]
+        gone = [each for each in self._entries if each not in others]
+        self._set((entry, *others), tuple(gone))
+
+    def remove(self, key: Hashable) -> None:
+        """Take the entry of a kind of calls away."""
+        with self._lock:
+            kept = tuple([each for each in self._entries if each.key != key])
+            self._set(kept, tuple([each for each in self._entries if each.key == key]))
+
+    def clear(self) -> None:
+        """Take all entries away."""
+        with self._lock:
+            self._set((), self._entries)
+
+    def _set(self, entries: tuple[Entry, ...], gone: tuple[Entry, ...]) -> None:
+        # A call on another thread may be within an entry, or about to look at one.
+        for entry in gone:
+            entry.words[ENTRY_WORDS["positional"]] = -1
+        self._entries = entries
+        for place, entry in enumerate(entries):
+            self._words[_FIRST + place] = entry.words.ctypes.data
+        self._words[GATE_WORDS["count"]] = len(entries)
+        running = [entry for entry in self._retired if entry.words[_BUSY]]
+        self._flush()
+        self._count(gone)
+        self._retired = [*running, *gone]
+
+    def flush(self) -> None:
+        """Have calls so far counted."""
+        with self._lock:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._count((*self._entries, *self._retired))
+
+    def _count(self, entries: Sequence[Entry]) -> None:
+        for entry in entries:
+            hits = int(entry.words[_HITS])  # which other threads may be adding to
+            new, entry.counted[0] = hits - entry.counted[0], hits
+            if new:
+                entry.count(new)
+
+    def __del__(self) -> None:
+        self.flush()

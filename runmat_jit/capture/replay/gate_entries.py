@@ -1,0 +1,718 @@
+"""Entries of gates: what warm calls of one kind do, written from the tree of their trace.
+
+The key of the call becomes guards of its arguments, what the trace read outside guards of what is
+there now; then come its steps. The guards ask for more than a replay does (the same object where an
+equal one would do): where they hold, the replay would have taken this way.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+import types
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import field, replace
+from typing import Any, Final
+
+import numpy as np
+from numpy._core import umath
+
+from runmat_jit.capture.replay.direct_calls import direct_call
+from runmat_jit.capture.replay.guards import is_fixed
+from runmat_jit.capture.replay.plain_objects import in_class
+from runmat_jit.capture.replay.raised import attempt
+from runmat_jit.capture.replay.resume import placed_structure, structure_of
+from runmat_jit.capture.replay.steps import (
+    BatchStep,
+    CallStep,
+    CheckStep,
+    FreeStep,
+    LengthStep,
+    ShapedBatchStep,
+    ShapesStep,
+    SingleStep,
+    Step,
+)
+from runmat_jit.capture.replay.tree import Fork, Middle, Segment
+from runmat_jit.capture.replay.unspecialized import MARK
+from runmat_jit.capture.tape.entries import Nest, Read, Ref, Return, build, refs
+from runmat_jit.capture.tape.lines import hide_our_frames
+from runmat_jit.capture.tape.places import Attribute, Cell, Global, Item, Keys, Length
+from runmat_jit.capture.tape.values import is_number
+from runmat_jit.core.epoch import EPOCH_ADDRESS, EXCEPTIONS_ADDRESS, epoch
+from runmat_jit.core.errstate import current_errstate
+from runmat_jit.core.gates import GateWriter, NotForGates
+from runmat_jit.core.slotted import slotted
+
+_SEGMENTS: Final = 64
+"""Of the tree of a call; others are for Python."""
+_OUTCOMES: Final = 4
+"""Of a decision that native code tells apart; others are for Python."""
+_NUMBERS: Final = (int, float)
+_BY_VALUE: Final = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
+_BY_IDENTITY: Final = (
+    types.ModuleType,
+    types.BuiltinFunctionType,
+    type,
+    np.ufunc,
+    np.dtype,
+    type(np.sum),
+    np.generic,
+)
+_STOP: Final = object()
+
+Rest = Callable[[tuple[tuple[Any, ...], dict[str, Any]], Middle, list[Any]], Any]
+"""Makes the rest of a call: of its arguments, from where on, and what its slots hold."""
+
+
+@slotted
+class Known:
+    """What registers hold, at one point of an entry."""
+
+    registers: dict[int, int] = field(default_factory=dict)
+    """By slot."""
+    numbers: dict[int, type] = field(default_factory=dict)
+    """Classes of the numbers among them, by slot."""
+    constants: dict[int, Any] = field(default_factory=dict)
+    """Values of slots that are always the same."""
+    arrays: tuple[tuple[int, np.ndarray], ...] = ()
+    """The arrays that came from outside, by register."""
+    objects: tuple[tuple[int, Any], ...] = ()
+    """Likewise the objects of the program's classes."""
+    given: frozenset[int] = frozenset()
+    """Registers that the entry must not empty."""
+    fork: Fork | None = None
+    path: tuple[tuple[Hashable, Segment], ...] = ()
+    """The segments so far, each with the outcome that led to it; ``fork``: where the last hangs."""
+    number: int = 0
+    """How many steps of the last one have been made."""
+    is_done: bool = False
+    """What has been done must not be done again."""
+
+    def copy(self) -> Known:
+        return replace(
+            self,
+            registers=dict(self.registers),
+            numbers=dict(self.numbers),
+            constants=dict(self.constants),
+        )
+
+
+class EntryMaker:
+    """Writes one entry."""
+
+    def __init__(
+        self,
+        write: GateWriter,
+        fn: types.FunctionType,
+        slots: list[Any],
+        rest: Rest,
+        names: tuple[str, ...],
+    ) -> None:
+        self.write, self.fn, self.slots = write, fn, slots
+        self.rest, self.names = rest, names
+        self.known = Known()
+        self.segments = self.arity = self.call_number = 0
+
+    def make(self, root: Fork, arguments: Sequence[Any]) -> None:
+        """The guards of a call, and what the tree says of it."""
+        self.arity = len(arguments)
+        self.arguments(arguments)
+        self.process()
+        first = self.first(root.outcomes.get(None, ()))
+        self.call_number = first.used
+        self.segment(root, None, first)
+
+    # -- the key of the call -----------------------------------------------------------------------
+    def arguments(self, values: Sequence[Any]) -> None:
+        """Guards of the arguments; those that have slots come in the order of these."""
+        slot = 0
+        for register, value in enumerate(values):
+            kind = type(value)
+            leaf = slot < len(self.slots) and self.slots[slot] is value
+            if kind is np.ndarray:
+                self.array(register, value)
+            elif kind in _NUMBERS or is_number(value):
+                self.write.instance(register, kind)
+                self.known.numbers[slot] = kind
+            elif not leaf:
+                self.constant_argument(register, value)
+                continue
+            elif kind is types.FunctionType:
+                self.write.identity(register, value)
+                self.write.function(value)
+            elif is_plain_instance(value):
+                self.object(register, value)
+            else:
+                raise NotForGates(f"an argument is a {kind.__name__}")
+            self.known.registers[slot] = register
+            slot += 1
+        self.known.given = frozenset(range(len(values)))
+
+    def constant_argument(self, register: int, value: Any) -> None:
+        if not isinstance(value, (*_BY_VALUE, *_BY_IDENTITY)):
+            raise NotForGates(f"an argument is a {type(value).__name__}")
+        self.write.identity(register, value)
+
+    def array(self, register: int, value: np.ndarray) -> None:
+        """Guards of an array from outside: itself, and how it lies to the others."""
+        self.write.array(register, value)
+        for other in self.known.arrays:
+            self.write.relation((register, value), other)
+        self.known.arrays = (*self.known.arrays, (register, value))
+
+    def object(self, register: int, value: Any) -> None:
+        """Guards of an object from outside: its class, and which of the others it is."""
+        self.write.instance(register, type(value))
+        for other, found in self.known.objects:
+            self.write.same(register, other, is_same=value is found)
+        self.known.objects = (*self.known.objects, (register, value))
+
+    def process(self) -> None:
+        """Guards of the state of the process."""
+        write = self.write
+        write.word(EPOCH_ADDRESS, epoch())
+        write.word(EXCEPTIONS_ADDRESS, 0)
+        write.function(self.fn)
+        write.context(umath._extobj_contextvar, current_errstate())
+        write.gives(sys.gettrace, (), None)
+        monitoring: Any = getattr(sys, "monitoring", None)
+        if monitoring is not None:
+            for tool in (monitoring.DEBUGGER_ID, monitoring.COVERAGE_ID):
+                write.gives(monitoring.get_tool, (tool,), None)
+
+    # -- outside state -----------------------------------------------------------------------------
+    def segment(self, fork: Fork, outcome: Hashable, segment: Segment) -> None:
+        """All of a segment, with what follows it."""
+        self.segments += 1
+        if self.segments > _SEGMENTS:
+            raise NotForGates("a tree of many decisions")
+        for step in segment.early:
+            self.early(step)
+        for names in segment.names:
+            for name in names.names:
+                self.write.name(exact(names.namespace), name, names.namespace[name])
+        for read in segment.reads:
+            self.read(read)
+        known = self.known
+        known.fork, known.path, known.number = fork, (*known.path, (outcome, segment)), 0
+        for step in segment.steps:
+            if known.is_done and not isinstance(step, FreeStep):
+                self.recover()
+            self.step(step)
+            known.number += 1
+            known.is_done = known.is_done or is_final(step)
+        if known.is_done:
+            self.recover()
+        self.leave(segment.exit)
+
+    def recover(self) -> None:
+        """Where the entry cannot go on from now on, Python makes the rest of the call."""
+        known, rest, names, arity = self.known, self.rest, self.names, self.arity
+        assert known.fork is not None, "within a segment"
+        middle = Middle(known.fork, known.path, known.number)
+        held = [(slot, register) for slot, register in known.registers.items()]
+        slots, size = [slot for slot, _ in held], len(self.slots)
+        constants = tuple(known.constants.items())
+
+        def go_on(*values: Any) -> Any:
+            found: list[Any] = [None] * size
+            for slot, value in constants:
+                found[slot] = value
+            for slot, value in zip(slots, values[arity:], strict=True):
+                found[slot] = value
+            positional = arity - len(names)
+            given = dict(zip(names, values[positional:arity], strict=True))
+            try:
+                return rest((values[:positional], given), middle, found)
+            except BaseException as error:
+                hide_our_frames(error)
+                raise
+
+        self.write.recover(go_on, [*range(arity), *(register for _, register in held)])
+
+    def early(self, step: Step) -> None:
+        """What a segment looks at before it reads anything."""
+        if isinstance(step, CheckStep):
+            self.check(step)
+        elif isinstance(step, ShapesStep):
+            step.run(self.slots)
+            self.known.constants.update((slot, self.slots[slot]) for slot in step.slots)
+        elif isinstance(step, LengthStep):
+            step.run(self.slots)
+            self.known.constants[step.slot] = self.slots[step.slot]
+        elif isinstance(step, CallStep) and type(step.out) is Ref:
+            step.run(self.slots)
+            if self.places((*step.args, *step.kwargs.values())):
+                self.call(step)
+            else:
+                self.known.constants[step.out.slot] = self.slots[step.out.slot]
+        else:
+            raise NotForGates("arithmetic on arguments")
+
+    def check(self, step: CheckStep) -> None:
+        """A guard of a number."""
+        slot, holds = step.guard.slot, step.guard.holds
+        if slot in self.known.constants:
+            return
+        (register,) = self.registers([slot])
+        if self.known.numbers.get(slot) in _NUMBERS:
+            self.write.number(register, self.slots[slot])
+        else:
+            self.holds(lambda value: bool(holds(value)), [register])
+
+    def holds(self, ask: Callable[..., bool], registers: list[int]) -> None:
+        """Guard: a function of Python says so."""
+        found = self.write.call(ask, registers, None)
+        self.write.identity(found, value=True)
+        self.write.drop(found)
+
+    def read(self, read: Read) -> None:
+        """A read of outside state: the object that is there now, or an array like it."""
+        place = read.get
+        if not isinstance(place, Global | Cell | Attribute | Item | Length | Keys):
+            raise NotForGates(f"a read of {read.source}")
+        value = place(self.slots)
+        if not read.holds(value, self.slots):
+            raise NotForGates(f"{read.source} is another one")
+        self.slots[read.slot] = value
+        if isinstance(place, Item | Length | Keys):
+            self.part(place, value)
+            self.known.constants[read.slot] = value
+        elif type(value) is np.ndarray:
+            self.array(self.found(place, read.slot), value)
+        elif read.source.endswith(MARK) and type(value) in _NUMBERS:
+            self.write.instance(self.found(place, read.slot), type(value))
+            self.known.numbers[read.slot] = type(value)
+        elif type(value) is types.MethodType:
+            self.method(place, value)
+        elif is_constant(value) or is_defaults(place, value):
+            self.same(place, value)
+            if type(value) is types.FunctionType:
+                self.write.function(value)
+            self.known.constants[read.slot] = value
+        elif is_plain_instance(value):
+            self.object(self.found(place, read.slot), value)
+        else:
+            raise NotForGates(f"{read.source} is a {type(value).__name__}")
+
+    def part(self, place: Item | Length | Keys, value: Any) -> None:
+        """A part of a container: of a tuple always the same; dicts of defaults are looked at."""
+        owner = self.known.constants.get(place.slot)
+        if isinstance(place, Item) and not is_constant(value):
+            raise NotForGates("an item that may change")
+        if type(owner) is dict:  # in whatever order: parameters have their own
+            if isinstance(place, Length):
+                self.write.gives(len, (owner,), value)
+            elif isinstance(place, Item):
+                self.write.name(owner, place.key, value)
+        elif type(owner) is not tuple:
+            raise NotForGates("a container that may change")
+
+    def method(self, place: Any, value: types.MethodType) -> None:
+        """A method of an object that is known."""
+        if not isinstance(place, Attribute):
+            raise NotForGates("a method that is no attribute")
+        owner, inside = self.owner(place)
+        function = value.__func__
+        own = inside and value.__self__ is self.slots[place.owner.slot]
+        if not own or type(function) is not types.FunctionType:
+            raise NotForGates("a method of another object")
+        self.write.method(owner, place.name, function)
+        self.write.function(function)
+
+    def found(self, place: Any, slot: int) -> int:
+        """Register with what is found in a place."""
+        write = self.write
+        if isinstance(place, Global):
+            if place.name not in place.namespace:
+                raise NotForGates("a builtin name that has been given an array")
+            register = write.read_name(exact(place.namespace), place.name)
+        elif isinstance(place, Cell):
+            register = write.read_cell(place.cell)
+        elif isinstance(place, Attribute):
+            owner, inside = self.owner(place)
+            register = write.read_attribute(owner, place.name, in_register=inside)
+        else:
+            raise NotForGates("an array in a container")
+        self.known.registers[slot] = register
+        self.known.given |= {register}
+        return register
+
+    def same(self, place: Global | Cell | Attribute, value: Any) -> None:
+        """Guard: the same object is there."""
+        write = self.write
+        if isinstance(place, Cell):
+            write.cell(place.cell, value)
+        elif isinstance(place, Attribute):
+            owner, inside = self.owner(place)
+            write.attribute(owner, place.name, value, in_register=inside)
+        elif place.name in exact(place.namespace):
+            write.name(place.namespace, place.name, value)
+        else:
+            write.missing_name(place.namespace, place.name)
+            write.name(vars(builtins), place.name, value)
+
+    def owner(self, place: Attribute) -> tuple[Any, bool]:
+        """The object of an attribute, or its register, and whether it is that."""
+        owner = place.owner
+        if type(owner) is not Ref:
+            value, found = owner, (owner, False)
+        elif owner.slot in self.known.constants:
+            value = self.known.constants[owner.slot]
+            found = value, False
+        elif owner.slot in self.known.registers:
+            value = self.slots[owner.slot]
+            found = self.known.registers[owner.slot], True
+        else:
+            raise NotForGates("an attribute of what was computed")
+        kind = type(value)
+        own = is_plain_instance(value) and type(getattr(kind, place.name, None)) is not property
+        if not own and not isinstance(value, types.FunctionType | types.ModuleType | type):
+            raise NotForGates(f"an attribute of a {kind.__name__}")
+        return found
+
+    # -- work --------------------------------------------------------------------------------------
+    def step(self, step: Step) -> None:
+        """One step of a replay."""
+        if isinstance(step, ShapedBatchStep):
+            self.batch(step, step.template.at(step.extents(self.slots)))
+        elif isinstance(step, BatchStep):
+            self.batch(step, step.program)
+        elif isinstance(step, FreeStep):
+            self.free(step)
+        elif isinstance(step, CallStep):
+            self.call(step)
+        elif isinstance(step, SingleStep):
+            self.single(step)
+        else:
+            raise NotForGates("something that is not computed")
+
+    def batch(self, step: BatchStep, program: Any) -> None:
+        """A program."""
+        inputs = [self.input(slot, how) for slot, how in step.inputs]
+        generic = [scalar for _, scalar in step.outputs]
+        found = self.write.run(program, inputs, generic, step.warn)
+        for (slot, _), register in zip(step.outputs, found, strict=False):
+            self.known.registers[slot] = register
+
+    def input(self, slot: int, how: Any) -> Any:
+        """An input of a program."""
+        if isinstance(how, np.ndarray):
+            return how
+        register = self.known.registers.get(slot)
+        if register is None:
+            raise NotForGates("an input that is no argument and was not computed")
+        if how is None:
+            return register
+        return register, self.known.numbers.get(slot, object), how
+
+    def free(self, step: FreeStep) -> None:
+        """Values that are not asked for again."""
+        registers = self.known.registers
+        for slot in step.slots:
+            register = registers.pop(slot, None)
+            kept = register in self.known.given or register in registers.values()
+            if register is not None and not kept:
+                self.write.drop(register)
+
+    def single(self, step: SingleStep) -> None:
+        """An operation on single numbers."""
+        if step.raising is not None:
+            self.take((step.out,), self.through_slots(step, (step.out,)))
+            return
+        places = self.places(step.args)
+        call = direct_call(step, places, self.known.constants)
+        if call is None:
+            self.take((step.out,), self.through_slots(step, (step.out,)))
+            return
+        found = self.write.call(call, self.registers(places), None)
+        self.known.registers[step.out] = found
+
+    def call(self, step: CallStep) -> None:
+        """A call of NumPy or Python."""
+        templates = (*step.args, *step.kwargs.values())
+        call, places = None, self.places(templates)
+        known = self.known
+        simple = step.out is None or (type(step.out) is Ref and self.can_tell(step.structure))
+        if simple and type(step) is CallStep and not step.writes and step.errstate is None:
+            call = direct_call(step, places, known.constants)
+        if call is None:
+            out = () if step.out is None else refs(step.out)
+            self.take(out, self.through_slots(step, out))
+            return
+        found = self.write.call(call, self.registers(places), None)
+        if step.out is not None:
+            if step.check is not None:
+                self.guard(found, step.structure)
+            known.registers[step.out.slot] = found
+            self.is_number(step.out.slot, step.structure)
+
+    def places(self, templates: Sequence[Any]) -> list[int]:
+        """The slots of an operation's operands that are not always the same."""
+        slots = dict.fromkeys(slot for item in templates for slot in refs(item))
+        return [slot for slot in slots if slot not in self.known.constants]
+
+    def registers(self, places: Sequence[int]) -> list[int]:
+        """Where the values of slots are."""
+        if any(slot not in self.known.registers for slot in places):
+            raise NotForGates("a value that the entry does not have")
+        return [self.known.registers[slot] for slot in places]
+
+    def through_slots(self, step: Any, out: tuple[int, ...]) -> int:
+        """Register with a tuple of what a step puts into slots; as a replay makes it."""
+        templates = (*step.args, *getattr(step, "kwargs", {}).values())
+        places = self.places(templates)
+        size, constants = len(self.slots), tuple(self.known.constants.items())
+
+        def replay(*values: Any) -> Any:  # the name of the boundary that warnings look for
+            found: list[Any] = [None] * size
+            for slot, value in constants:
+                found[slot] = value
+            for slot, value in zip(places, values, strict=True):
+                found[slot] = value
+            try:
+                step.run(found)
+            except Exception:  # noqa: BLE001  (Python does it again, and raises it)
+                return _STOP
+            return tuple([found[slot] for slot in out])
+
+        return self.write.call(replay, self.registers(places), _STOP)
+
+    def take(self, out: tuple[int, ...], made: int) -> None:
+        """The items of a tuple are what slots hold."""
+        for index, slot in enumerate(out):
+            self.known.registers[slot] = self.write.take(made, index)
+            self.known.numbers.pop(slot, None)
+
+    def can_tell(self, structure: Any) -> bool:
+        """Whether :meth:`guard` takes a structure."""
+        return structure is None or isinstance(structure, type) or structure[0] is np.ndarray
+
+    def guard(self, register: int, structure: Any) -> None:
+        """Guard: a value has this structure."""
+        if isinstance(structure, type):
+            self.write.instance(register, structure)
+        else:
+            self.write.array(register, like_of(structure))
+
+    def is_number(self, slot: int, structure: Any) -> None:
+        """Note the class of a number that a call has given."""
+        if isinstance(structure, type) and issubclass(structure, (int, float, np.generic)):
+            self.known.numbers[slot] = structure
+
+    # -- the end -----------------------------------------------------------------------------------
+    def leave(self, leave: Fork | Return) -> None:
+        """A result, or a decision."""
+        if isinstance(leave, Return):
+            if leave.write_backs:
+                raise NotForGates("containers are written")
+            self.result(leave.tree)
+            return
+        value = leave.value
+        register = self.known.registers.get(value.slot) if type(value) is Ref else None
+        if leave.outcome_of is not bool or register is None or not self.write.is_decision(register):
+            self.follow(leave)
+            return
+        self.write.branch(
+            register,
+            {
+                truth: self.way(leave, truth, self.known)
+                for truth in leave.outcomes
+                if isinstance(truth, bool)
+            },
+        )
+
+    def taken(self, leave: Fork) -> tuple[Hashable, Segment] | None:
+        """The outcome in this call, and what followed; None if it did not come there."""
+        for outcome, segments in leave.outcomes.items():
+            for segment in segments:
+                if segment.used == self.call_number:
+                    return outcome, segment
+        return None
+
+    def follow(self, leave: Fork) -> None:
+        """A decision that is no truth value of a program's: by guards of each outcome."""
+        outcomes = sorted(leave.outcomes, key=leave.last_use, reverse=True)[:_OUTCOMES]
+        places = [slot for slot in refs(leave.value) if slot in self.known.registers]
+        self.write.show(self.registers(places))
+        known, last = self.known, len(outcomes) - 1
+
+        def way(number: int) -> Callable[[], None]:
+            def write() -> None:
+                self.known = known.copy()
+                if number == last:
+                    self.settle()
+                self.decided(leave, outcomes[number])
+                if number < last:
+                    self.settle()
+                self.way(leave, outcomes[number], self.known)()
+
+            return write
+
+        if last:
+            self.write.alternatives([way(number) for number in range(len(outcomes))])
+        else:
+            self.decided(leave, outcomes[0])
+            self.way(leave, outcomes[0], self.known)()
+
+    def settle(self) -> None:
+        """What happens from here on where the entry cannot go on."""
+        if self.known.is_done:
+            self.recover()
+        else:
+            self.write.begin()
+
+    def decided(self, leave: Fork, outcome: Hashable) -> None:
+        """Guard: a decision has this outcome."""
+        asks, value = leave.outcome_of, leave.value
+        if asks is attempt:
+            return
+        first = value.items[0] if type(value) is Nest else value
+        register = self.known.registers.get(first.slot) if type(first) is Ref else None
+        structure: Any = outcome
+        if register is not None and asks is placed_structure:
+            structure, distances = structure
+            if not distances and self.can_tell(structure) and type(structure) is tuple:
+                self.guard(register, structure)
+                self.write.owner(register)
+                return
+        elif register is not None and asks is structure_of and self.can_tell(structure):
+            self.guard(register, structure)
+            self.is_number(first.slot, structure)
+            return
+        self.asked(leave, outcome)
+
+    def asked(self, leave: Fork, outcome: Hashable) -> None:
+        """The same, by Python."""
+        places, constants = self.places([leave.value]), tuple(self.known.constants.items())
+        size = len(self.slots)
+
+        def is_same(*values: Any) -> bool:
+            found: list[Any] = [None] * size
+            for slot, value in constants:
+                found[slot] = value
+            for slot, value in zip(places, values, strict=True):
+                found[slot] = value
+            return bool(leave.outcome(found) == outcome)
+
+        self.holds(is_same, self.registers(places))
+
+    def way(self, leave: Fork, outcome: Hashable, known: Known) -> Callable[[], None]:
+        """Writes what follows one outcome."""
+        taken = self.taken(leave)
+
+        def write() -> None:
+            self.known = known.copy()
+            if taken is not None and taken[0] == outcome:
+                self.room(taken[1])
+                self.segment(leave, outcome, taken[1])
+                return
+            try:
+                self.segment(leave, outcome, self.first(leave.outcomes[outcome]))
+            except Exception:  # noqa: BLE001  (whatever is not there now: Python makes such calls)
+                self.write.repeat()
+
+        return write
+
+    def room(self, segment: Segment) -> None:
+        """Have slots for a segment."""
+        self.slots.extend([None] * max(segment.size - len(self.slots), 0))
+
+    def first(self, segments: Sequence[Segment]) -> Segment:
+        """The continuation that a replay would take now."""
+        for segment in segments:
+            self.room(segment)
+            if not segment.holds(self.slots):
+                return segment
+        raise NotForGates("no call has gone on like this")
+
+    def result(self, tree: Any) -> None:
+        """What the call gives."""
+        registers = self.known.registers
+        if type(tree) is Ref and tree.slot in registers:
+            self.write.give(registers[tree.slot])
+        elif is_flat(tree):
+            self.write.give_tuple([self.item(item) for item in tree.items])
+        else:
+            self.write.give(self.write.call(*self.builder(tree), None))
+
+    def item(self, item: Any) -> int:
+        """Register with an item of a result."""
+        if type(item) is not Ref:
+            return self.write.hold(item)
+        if item.slot in self.known.constants:
+            return self.write.hold(self.known.constants[item.slot])
+        if item.slot not in self.known.registers:
+            raise NotForGates("a value that the entry does not have")
+        return self.known.registers[item.slot]
+
+    def builder(self, tree: Any) -> tuple[Callable[..., Any], list[int]]:
+        """A function that builds a result, and the registers of its arguments."""
+        slots = list(dict.fromkeys(refs(tree)))
+        size = len(self.slots)
+
+        def give(*values: Any) -> Any:
+            found: list[Any] = [None] * size
+            for slot, value in zip(slots, values, strict=True):
+                found[slot] = value
+            return build(tree, found)
+
+        return give, [self.item(Ref(slot)) for slot in slots]
+
+
+def is_final(step: Step) -> bool:
+    """Whether what a step has done must not be done again."""
+    if isinstance(step, BatchStep):
+        return step.writes
+    if isinstance(step, CallStep):
+        return bool(step.upto or step.writes)
+    return isinstance(step, SingleStep) and step.may_warn
+
+
+def like_of(structure: Any) -> np.ndarray:
+    """An array of this structure, without memory of its own."""
+    _, dtype, shape, strides, writeable = structure
+    return np.lib.stride_tricks.as_strided(
+        np.empty(0, dtype), shape, strides, writeable=bool(writeable)
+    )
+
+
+def is_flat(tree: Any) -> bool:
+    """Whether a result is a tuple of values and constants."""
+    if type(tree) is not Nest or tree.slot is not None:
+        return False
+    is_tuple = tree.build is tuple or getattr(tree.build, "kind", None) is tuple
+    return is_tuple and not any(type(item) is Nest for item in tree.items)
+
+
+def is_constant(value: Any) -> bool:
+    """Whether the same object is always the same to a program."""
+    if isinstance(value, (*_BY_VALUE, *_BY_IDENTITY, types.FunctionType)) or is_fixed(value):
+        return True
+    return type(value) is tuple and all(map(is_constant, value))
+
+
+def exact(namespace: dict[str, Any]) -> dict[str, Any]:
+    """A namespace whose items are found as those of any dict."""
+    if type(namespace) is not dict:
+        raise NotForGates("a namespace of another class")
+    return namespace
+
+
+def is_defaults(place: Any, value: Any) -> bool:
+    """Whether a value holds the defaults of keyword parameters."""
+    return type(value) is dict and isinstance(place, Attribute) and place.name == "__kwdefaults__"
+
+
+def is_plain_instance(value: Any) -> bool:
+    """Whether attributes are found in an object as Python finds them without code of its class."""
+    kind = type(value)
+    if kind.__module__ == "builtins" or isinstance(value, np.generic):
+        return False
+    return (
+        in_class(kind, "__getattribute__") is object.__getattribute__
+        and in_class(kind, "__getattr__") is None
+        and type(kind) is type
+        and not isinstance(value, Mapping | list | tuple | set)
+    )

@@ -1,0 +1,108 @@
+"""Has calls that are replayed again and again go through a gate, which needs no Python.
+
+An entry of the gate (see :mod:`.gate_entries`) is made at the second replay of a kind of call, and
+taken away when more becomes known of the function. All else falls to Python.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Hashable
+from typing import Any, Final
+
+from runmat_jit.capture.replay.gate_entries import EntryMaker, Rest
+from runmat_jit.capture.replay.tree import Fork
+from runmat_jit.core.gates import Gate, Gates, NotForGates
+from runmat_jit.core.locks import new_lock
+from runmat_jit.core.log import LOG
+
+FIRST_OFFER: Final = 2
+"""Replays after which an entry is made; then twice as many, should it not be taken."""
+_KEYS: Final = 64
+
+
+class Gatekeeper:
+    """The gate of one function, and the calls that may go through it.
+
+    ``install`` puts the gate before what Python does; None takes it away.
+    """
+
+    def __init__(
+        self,
+        fn: types.FunctionType,
+        gates: Callable[[], Gates | None],
+        install: Callable[[Gate | None], None],
+    ) -> None:
+        self._fn, self._gates, self._install = fn, gates, install
+        self._seen: dict[Hashable, int] = {}
+        self._refused: dict[Hashable, str] = {}
+        self._lock = new_lock()
+        self.gate: Gate | None = None
+
+    def offer(
+        self,
+        key: Hashable,
+        root: Fork,
+        given: tuple[tuple[Any, ...], dict[str, Any]],
+        slots: list[Any],
+        *,
+        count: Callable[[int], None],
+        rest: Rest,
+    ) -> None:
+        """A call has been replayed by Python; ``slots`` are as the replay left them.
+
+        ``count`` will be told of those that need none; ``rest`` makes the rest of others.
+        """
+        seen = self._seen.get(key, 0) + 1
+        if len(self._seen) > _KEYS:
+            self._seen.clear()
+            self._refused.clear()
+        self._seen[key] = seen
+        if seen < FIRST_OFFER or seen & (seen - 1):
+            return
+        gates = self._gates()
+        if gates is None:
+            return
+        try:
+            args, kwargs = given
+            writer = gates.writer(len(args), tuple(kwargs))
+            EntryMaker(writer, self._fn, slots, rest, tuple(kwargs)).make(
+                root, (*args, *kwargs.values())
+            )
+            entry = writer.entry(key, count)
+        except NotForGates as why:
+            self._refused[key] = str(why)
+            if self.gate is not None:
+                self.gate.remove(key)
+            return
+        except Exception:  # the call has its result, and must not fail for the sake of later ones
+            LOG.exception("no gate was made; please report this")
+            return
+        self._refused.pop(key, None)
+        with self._lock:
+            if self.gate is None:
+                self.gate = gates.gate(_not_installed)
+            self.gate.add(entry)
+            self._install(self.gate)
+
+    def close(self) -> None:
+        """Have Python look at all calls: what is known of them has changed."""
+        with self._lock:
+            self._seen.clear()
+            self._refused.clear()
+            if self.gate is not None:
+                self.gate.clear()
+                self._install(None)
+
+    def refusal(self, key: Hashable) -> str | None:
+        """Why calls with a key do not go through the gate, as far as that is known."""
+        return self._refused.get(key)
+
+    def flush(self) -> None:
+        """Have the calls so far counted."""
+        if self.gate is not None:
+            self.gate.flush()
+
+
+def _not_installed(*_args: Any, **_kwargs: Any) -> Any:
+    raise AssertionError("a gate gets its fallback where it is installed")

@@ -1,0 +1,45 @@
+"""What native code asks of the whole process before it makes a call by itself.
+
+Whatever decides for all decorated functions at once how calls are made (another session, other
+options) begins another epoch. Calls that are plain for a while on some thread, or recordings under
+way there, are counted: while there are any, Python looks at each call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import numpy as np
+
+from runmat_jit.core.locks import new_lock
+
+_WORDS: Final = np.zeros(2, np.int64)
+_LOCK: Final = new_lock()
+EPOCH_ADDRESS: Final = _WORDS.ctypes.data
+EXCEPTIONS_ADDRESS: Final = EPOCH_ADDRESS + _WORDS.itemsize
+"""Of a word that is 0 while no thread has a reason to look at its calls itself."""
+
+
+def epoch() -> int:
+    """The number of the epoch."""
+    return int(_WORDS[0])
+
+
+def begin_epoch() -> None:
+    """Have what native code has been told no longer hold."""
+    with _LOCK:
+        _WORDS[0] += 1
+
+
+@contextmanager
+def exception() -> Iterator[None]:
+    """Within the block Python looks at each call, on all threads."""
+    with _LOCK:
+        _WORDS[1] += 1
+    try:
+        yield
+    finally:
+        with _LOCK:
+            _WORDS[1] -= 1

@@ -1,0 +1,198 @@
+"""What capture asks of gates, which make warm calls without Python; the compiler has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from types import CellType, FunctionType
+from typing import Any, Protocol
+
+import numpy as np
+
+
+class NotForGates(Exception):  # noqa: N818  (an answer: Python makes such calls)
+    """Something that no entry of a gate does."""
+
+
+class Gate(Protocol):
+    """Runs the entry whose guards hold; the fallback makes all other calls."""
+
+    call: Callable[..., Any]
+    """To be called as the function is."""
+
+    def set_fallback(self, fallback: Callable[..., Any]) -> None:
+        """What makes all other calls."""
+
+    def add(self, entry: Any) -> None:
+        """Add what a :class:`GateWriter` has written."""
+
+    def remove(self, key: Hashable) -> None:
+        """Take the entry for a kind of calls away."""
+
+    def clear(self) -> None:
+        """Take all entries away."""
+
+    def flush(self) -> None:
+        """Have the calls so far counted."""
+
+
+class Gates(Protocol):
+    """Makes gates and their entries."""
+
+    def gate(self, fallback: Callable[..., Any]) -> Gate:
+        """A gate without entries."""
+
+    def dispatch(
+        self,
+        known: dict[Any, Callable[..., Any]],
+        methods: Mapping[str, Callable[..., Any]],
+        fallback: Callable[..., Any],
+    ) -> Callable[..., Any]:
+        """``call(callable, *args, **kwargs)`` without a frame of its own.
+
+        What it calls: of NumPy's functions what ``known`` has for them, or themselves; of methods
+        of arrays what ``methods`` has for their names (called with the array first), or
+        themselves; of functions of modules and classes what ``known`` has; methods of builtin
+        objects themselves. ``fallback(callable, *args, **kwargs)`` for all else.
+        """
+
+    def writer(self, positional: int, names: Sequence[str]) -> GateWriter:
+        """Writer of an entry for calls with so many arguments by position, and these by name."""
+
+
+class GateWriter(Protocol):
+    """Writes what warm calls of one kind do, in order: guards, programs, a result.
+
+    Registers hold the arguments, then what the entry finds and makes. A guard holds of a call as
+    long as what it names is what it was when it was written. Each method raises
+    :class:`NotForGates` for what no gate does.
+    """
+
+    # -- guards
+    def array(self, register: int, like: np.ndarray) -> None:
+        """Dtype, extents, strides and flags of an array."""
+
+    def instance(self, register: int, of: type) -> None:
+        """Class of an object."""
+
+    def identity(self, register: int, value: Any) -> None:
+        """Which object it is."""
+
+    def owner(self, register: int) -> None:
+        """That an array owns its memory."""
+
+    def same(self, a: int, b: int, *, is_same: bool) -> None:
+        """Whether two registers hold one object."""
+
+    def number(self, register: int, value: float) -> None:
+        """Value of a Python number, whose class has been guarded."""
+
+    def relation(self, a: tuple[int, np.ndarray], b: tuple[int, np.ndarray]) -> None:
+        """How two arrays, each with its register, lie to each other."""
+
+    def word(self, address: int, value: int) -> None:
+        """A word in memory."""
+
+    def function(self, function: FunctionType) -> None:
+        """Code of a function."""
+
+    def context(self, variable: Any, value: Any) -> None:
+        """What a context variable holds."""
+
+    def gives(self, callable_: Callable[..., Any], arguments: tuple[Any, ...], value: Any) -> None:
+        """What a function of the interpreter says of one argument at most."""
+
+    # -- outside state
+    def name(self, namespace: dict[str, Any], name: str, value: Any) -> None:
+        """Meaning of a name."""
+
+    def missing_name(self, namespace: dict[str, Any], name: str) -> None:
+        """That a name has no meaning."""
+
+    def read_name(self, namespace: dict[str, Any], name: str) -> int:
+        """Register with what a name means then."""
+
+    def cell(self, cell: CellType, value: Any) -> None:
+        """What a cell holds."""
+
+    def read_cell(self, cell: CellType) -> int:
+        """Register with what a cell holds then."""
+
+    def attribute(self, owner: Any, name: str, value: Any, *, in_register: bool) -> None:
+        """An attribute of an object, or of that in a register."""
+
+    def method(self, owner: int, name: str, function: FunctionType) -> None:
+        """A method of the object in a register."""
+
+    def read_attribute(self, owner: Any, name: str, *, in_register: bool) -> int:
+        """Register with an attribute of an object, or of that in a register."""
+
+    # -- work
+    def run(
+        self,
+        program: Any,
+        inputs: Sequence[int | np.ndarray | tuple[int, type, np.dtype]],
+        scalars: Sequence[bool],
+        warn: frozenset[str],
+    ) -> list[int]:
+        """Run a program; the registers of its fresh outputs.
+
+        Args:
+            program: As the executor compiled it.
+            inputs: Registers of arrays, arrays, and numbers: register, class, dtype as operand.
+            scalars: Which outputs are NumPy scalars.
+            warn: The events to report: where one happens, Python makes the call again.
+
+        """
+
+    def call(self, function: Callable[..., Any], registers: Sequence[int], stop: Any) -> int:
+        """Register with what a function gives; Python makes the call again if that is ``stop``.
+
+        ``stop`` is None for functions that do not fail.
+        """
+
+    def branch(self, register: int, known: Mapping[bool, Callable[[], None]]) -> None:
+        """Go on as a truth value says; ``known`` writes what follows, with a result."""
+
+    def take(self, register: int, index: int) -> int:
+        """Register with an item of the tuple in a register."""
+
+    def recover(self, rest: Callable[..., Any], registers: Sequence[int]) -> None:
+        """Have Python make the rest of the call where the entry cannot go on from now on.
+
+        ``rest`` gets what is in the registers, and gives the result of the call. Until it is said
+        first, Python makes all of the call then.
+        """
+
+    def is_decision(self, register: int) -> bool:
+        """Whether a register holds a truth value of a program's."""
+
+    def alternatives(self, ways: Sequence[Callable[[], None]]) -> None:
+        """Go on in the first way that can; each writes its guards, then what holds from there on.
+
+        That is :meth:`recover` or :meth:`begin`; the last way does so before its guards.
+        """
+
+    def begin(self) -> None:
+        """Have Python make all of the call where the entry cannot go on from now on."""
+
+    def show(self, registers: Sequence[int]) -> None:
+        """Have NumPy scalars in registers whose values the program sees as such."""
+
+    def repeat(self) -> None:
+        """Python makes the call again."""
+
+    def drop(self, register: int) -> None:
+        """Forget an object."""
+
+    # -- the result
+    def hold(self, value: Any) -> int:
+        """Register with an object."""
+
+    def give(self, register: int) -> None:
+        """The result is the object in a register."""
+
+    def give_tuple(self, registers: Sequence[int]) -> None:
+        """The result is a tuple of what is in registers."""
+
+    def entry(self, key: Hashable, count: Callable[[int], None]) -> Any:
+        """What has been written; ``count`` is told how many calls it has made."""

@@ -1,0 +1,99 @@
+"""The rows whose bits are ours, as native functions, with exact references of several speeds."""
+
+from dataclasses import dataclass
+from functools import cache
+
+import mpmath
+import numpy as np
+
+from runmat_jit.ops.table import ROWS
+from tests.ops.kernels import by_machine, element_kernel
+
+EXACT = {"log": mpmath.log, "sin": mpmath.sin, "cos": mpmath.cos, "exp": mpmath.exp}
+EXACT |= {"tanh": mpmath.tanh, "power": mpmath.power, "pow": mpmath.power}
+UNARY = ("exp", "log", "sin", "cos", "tanh")
+"""Rows of mathematics with one operand: their float32 inputs can all be tried."""
+NAMES = (*UNARY, "power")
+DTYPES = ("float32", "float64")
+ALL = 1 << 32
+"""Numbers of float32."""
+EXTENDED = np.finfo(np.longdouble).nmant >= 63
+"""Whether NumPy has a type with enough digits to judge float64 by: mpmath is 1000 times slower."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """An IEEE format: stored digits and the exponents of its normal numbers."""
+
+    digits: int
+    least: int
+    largest: int
+
+
+FORMATS = {"float32": Format(23, -126, 127), "float64": Format(52, -1022, 1023)}
+
+
+@cache
+def _kernel(name, dtype):
+    row, dtype = ROWS[name], np.dtype(dtype)
+    params = {"exponent": None, "single": False} if name == "power" else {}
+    return element_kernel(row, (dtype,) * row.arity, dtype, params)
+
+
+def ours(name, *operands):
+    """The row's native code on arrays of one dtype."""
+    dtype = operands[0].dtype
+    return by_machine(_kernel(name, dtype.name), operands, dtype)[0]
+
+
+def wider(name, *operands):
+    """NumPy's function in the next wider format, whose own error does not count."""
+    dtype = {"float32": np.float64, "float64": np.longdouble}[operands[0].dtype.name]
+    with np.errstate(all="ignore"):
+        return getattr(np, name)(*(x.astype(dtype) for x in operands))
+
+
+def errors(got, exact):
+    """Units in the last place between results and numbers of a wider format.
+
+    The unit is that of the exact number. An infinite result counts as the first power of two that
+    the format does not hold; NaN in one place only is infinitely wrong.
+    """
+    form = FORMATS[got.dtype.name]
+    with np.errstate(all="ignore"):
+        off = np.abs(got - exact) * _places_of_one(exact, form)
+        bounded = np.isfinite(off)
+        if not bounded.all():
+            rare = ~bounded
+            off[rare] = _unbounded(got[rare].astype(exact.dtype), exact[rare], form)
+    return off.astype(np.float64, copy=False)
+
+
+def _places_of_one(exact, form):
+    """One in units in the last place of each number."""
+    if exact.dtype == np.float64:  # by the bits: four times faster
+        exponent = ((exact.view(np.int64) >> 52) & 0x7FF) - 1023
+        scale = form.digits + 1023 - np.maximum(exponent, form.least)
+        return (scale << 52).view(np.float64)
+    exponent = np.maximum(np.frexp(exact)[1] - 1, form.least)
+    return np.ldexp(exact.dtype.type(1), form.digits - exponent)
+
+
+def _unbounded(got, exact, form):
+    first_above = np.ldexp(exact.dtype.type(1), form.largest + 1)
+    bounded = np.clip(exact, -first_above, first_above)
+    off = np.abs(np.clip(got, -first_above, first_above) - bounded)
+    undefined = np.where(np.isnan(got) == np.isnan(exact), 0.0, np.inf)
+    return np.where(np.isnan(got) | np.isnan(exact), undefined, off * _places_of_one(bounded, form))
+
+
+def exact_error(name, result, *operands):
+    """The same for one result, by mpmath."""
+    form = FORMATS[result.dtype.name]
+    numbers = [mpmath.mpf(float(x)) for x in operands]
+    with mpmath.workprec(1400):  # the largest angle has 1024 digits before the point
+        value = EXACT[name](*numbers)
+        unit = mpmath.ldexp(1, max(mpmath.frexp(value)[1] - 1, form.least) - form.digits)
+        first_above = mpmath.ldexp(1, form.largest + 1)
+        bounded = [max(min(mpmath.mpf(float(v)), first_above), -first_above) for v in (result,)]
+        return float(abs(bounded[0] - max(min(value, first_above), -first_above)) / unit)
