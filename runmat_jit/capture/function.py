@@ -17,7 +17,14 @@ from runmat_jit.capture.record.fullgraph import not_whole
 from runmat_jit.capture.record.hooks import Hooks
 from runmat_jit.capture.record.protocols_alone import is_followed
 from runmat_jit.capture.record.record_call import record
-from runmat_jit.capture.record.records import Counts, Record, reasons_of, require_whole
+from runmat_jit.capture.record.balance import REPLAY
+from runmat_jit.capture.record.records import (
+    Counts,
+    Record,
+    price_of,
+    reasons_of,
+    require_whole,
+)
 from runmat_jit.capture.record.tracer import Tracer
 from runmat_jit.capture.replay.bailout import EVERY, Bailout, Kind, Tally, size_of
 from runmat_jit.capture.replay.gatekeeper import Gatekeeper
@@ -145,8 +152,8 @@ class CapturedFunction:
             self.calls += 1
             departure, result = replay(known.root, slots, self.calls)
             if departure is None:
-                gains = self.count_replayed(known, args, kwargs, boundary)
-                if gains and boundary is None:
+                self.count_replayed(known, args, kwargs, boundary)
+                if boundary is None and known.poor_below < EVERY:
                     count = partial(self.count_at_gate, known)
                     rest = partial(self.rest, key, known)
                     self.gatekeeper.offer(
@@ -222,37 +229,36 @@ class CapturedFunction:
         """Count calls that needed no Python, not even to find their trace."""
         known.misses = 0
         known.fruitless = max(0, known.fruitless - calls)
-        known.tally.replayed(calls)
+        known.tally.replayed(calls * known.work)
         self.calls += calls
         self.counts.replayed += calls
         self.capturer.executor.count("calls_replayed", calls)
 
     def count_replayed(
         self, known: Record | Family, args: Any, kwargs: Any, boundary: Boundary | None
-    ) -> bool:
-        """Count a call that needed no Python: whether something was gained.
-
-        After some that gained nothing, step aside.
-        """
+    ) -> None:
+        """Count a call that needed no Python; after some that gained nothing, step aside."""
         known.misses = 0
         self.counts.replayed += 1
         self.capturer.executor.count("calls_replayed")
         if known.fruitless:
             known.fruitless -= 1
         if not known.poor_below:
-            known.tally.replayed()
-            return True
-        return boundary is None and self.count_poor(known, args, kwargs)
+            known.tally.replayed(known.work)
+        elif boundary is None:
+            self.count_poor(known, args, kwargs)
 
-    def count_poor(self, known: Record | Family, args: Any, kwargs: Any) -> bool:
-        """Count a replay that has gained nothing, if its arrays were as small as it takes."""
+    def count_poor(self, known: Record | Family, args: Any, kwargs: Any) -> None:
+        """Count a replay that has gained nothing, if its arrays were as small as it takes.
+
+        Calls that went through a gate in between have gained something.
+        """
         if known.poor_below < EVERY and size_of(args, kwargs) >= known.poor_below:
             known.tally.gained()
-            return True
-        if not known.tally.ours:  # else such calls would be executed eagerly, which takes longer
-            why = reasons_of(known) if isinstance(known, Record) else ()
-            self.count_unprofitable(self.bailout.kind(args, kwargs), why, below=known.poor_below)
-        return False
+            return
+        why = reasons_of(known) if isinstance(known, Record) else ()
+        kind = self.bailout.kind(args, kwargs)
+        self.count_unprofitable(kind, why, REPLAY, below=known.poor_below)
 
     def departed(
         self, key: Key, known: Record | Family, departure: Departure
@@ -423,15 +429,16 @@ class CapturedFunction:
         )
 
     def count_unprofitable(
-        self, kind: Kind, reasons: tuple[Reason, ...], *, below: int = EVERY
+        self, kind: Kind, reasons: tuple[Reason, ...], price: int = 0, *, below: int = EVERY
     ) -> None:
         """Step aside after some calls from which nothing is gained.
 
-        ``below``: what is known of such calls holds where no array has as many elements.
+        ``price``: of what was done for one, in calls of NumPy; ``below``: what is known of such
+        calls holds where no array has as many elements.
         """
         self.gatekeeper.flush()
         tally = self.bailout.tally(kind)
-        if self.may_step_aside(tally) and self.bailout.unprofitable(kind, below=below):
+        if self.may_step_aside(tally) and self.bailout.unprofitable(kind, price, below=below):
             self.tell_aside(reasons, eager=tally.ours)
 
     def may_step_aside(self, tally: Tally) -> bool:
@@ -526,11 +533,11 @@ class CapturedFunction:
         if not (call.alone and self.may_step_aside(found.tally)):
             return False
         kind, bailout = call.kind, self.bailout
-        below = found.gains_from(call.size)
+        below, price = found.gains_from(call.size), price_of(tracer.tape.count)
         if call.repeats and found.poor_below:
-            return bailout.unprofitable(kind, below=found.poor_below)
+            return bailout.unprofitable(kind, price, below=found.poor_below)
         if call.repeats:
-            return bailout.unrepeated(kind, below)
+            return bailout.unrepeated(kind, below, price)
         begun = tracer.tape.resume is not None
         found.count_fruitless(below, raised=call.raised, begun=begun)
         return bailout.fruitless(kind, below, found.work, raised=call.raised)
@@ -542,6 +549,7 @@ class CapturedFunction:
             return
         with self._lock:
             family.tally, family.poor_below = found.tally, found.poor_below
+            family.work = found.work
             executor = self.capturer.executor
             family.learn(site, key[1], path, intent=intent, executor=executor)
 

@@ -100,6 +100,10 @@ class Watch:
         self._count("events_checked")
         report(self._find(inputs, warn))
 
+    def known(self, way: Way, word: int, warn: frozenset[str]) -> Sequence[EventReport] | None:
+        """What NumPy reports where kernels note ``word``, if it is known."""
+        return self._known.get((way, operations(word), warn))
+
     def _found(
         self, way: Way, word: int, inputs: Sequence[Any], warn: frozenset[str]
     ) -> Sequence[EventReport]:

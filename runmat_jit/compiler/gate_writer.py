@@ -18,9 +18,11 @@ from runmat_jit.backends.llvm.gate import Entry, EntryWriter, Gate, GateCode
 from runmat_jit.backends.llvm.gate_text import GUARDED_FLAGS
 from runmat_jit.compiler.blocks import Blocks
 from runmat_jit.compiler.compile_graph import CompiledGraph
+from runmat_jit.compiler.events import AT_FIRST, report
 from runmat_jit.compiler.host_step import HostArray, HostScalar, HostStep
 from runmat_jit.compiler.native_code import Bound
 from runmat_jit.compiler.native_program import BYTE, SMALL, NativeProgram
+from runmat_jit.core.errstate import warnings_raise
 from runmat_jit.core.gates import NotForGates
 from runmat_jit.graph.node import Node
 from runmat_jit.ops.promotion import fits
@@ -191,23 +193,26 @@ class GateWriter:
             warn: The events to report.
 
         """
-        native = program.program if isinstance(program, CompiledGraph) else None
-        if warn and type(native) is NativeProgram and native.watch.program is not None:
-            native = native.watch.program
+        native = native_of(program, warn)
         if type(native) is not NativeProgram:
             raise NotForGates("a program that is more than kernels and calls")
-        if warn and native.asks_often:
-            raise NotForGates("a program that may have to be run again")
+        if warn and native.blind:
+            raise NotForGates("a program of which NumPy is always asked")
         self._require_repeatable()
         made = _ProgramWriter(self._entry, self._session, native, inputs)
-        outputs = made.write(events=bool(warn))
+        outputs = made.write(warn)
         work, launches = self._entry.memory(self._work), len(native.launches)
         self._entry.emit("tally", work, launches, native.nbytes)
-        self._written = self._written or bool(native.layout.commits)
+        self._written = self._written or bool(native.layout.commits) or is_telling(native, warn)
         self._scalars.update(
             register for register, scalar in zip(outputs, scalars, strict=False) if scalar
         )
         return outputs
+
+    @property
+    def is_done(self) -> bool:
+        """Whether what has been written must not be done again."""
+        return self._written
 
     def call(self, function: Callable[..., Any], registers: Sequence[int], stop: Any) -> int:
         """Register with what a function of Python gives; the call is repeated if it is ``stop``."""
@@ -396,7 +401,7 @@ class _ProgramWriter:
         }
         self.by_value = {place for bound in native.launches for _, place in bound.scalars}
 
-    def write(self, *, events: bool) -> list[int]:
+    def write(self, warn: frozenset[str]) -> list[int]:
         """Write it; give the registers of its fresh results."""
         native, write = self.native, self.write_entry
         fresh = native.layout.fresh
@@ -411,14 +416,16 @@ class _ProgramWriter:
         blocks = Blocks(native.launches)
         for calls, launches in native.stages:
             for call in calls:
-                self.call(call, events=events)
+                self.call(call, events=bool(warn))
             for number, bound, _, _ in launches:
                 write.memory(blocks.words[number])
                 self.launch(bound, blocks.words[number])
-        if events and native.launches:
-            write.emit("is_quiet", write.memory(blocks.word))
-        else:
-            write.memory(blocks.word)
+        word = write.memory(blocks.word)
+        if warn and native.launches and native.way == AT_FIRST:
+            write.emit("is_quiet", word)
+        elif warn and native.launches:
+            tell = teller(native, warn)
+            write.emit("settle", word, write.object(tell), write.object(_AGAIN))
         for source, target in native.layout.copies:
             write.emit("copy", self.held(source), self.held(target))
         for commit in native.layout.commits:
@@ -579,6 +586,33 @@ class _ProgramWriter:
         write.emit("part", target, commit.offset, rank, shape, strides, part)
         write.emit("copy", source, part)
         write.emit("drop", part)
+
+
+def native_of(program: Any, warn: frozenset[str]) -> Any:
+    """The kernels of a compiled program that run where these events are to be reported, if any."""
+    native = program.program if isinstance(program, CompiledGraph) else None
+    if warn and type(native) is NativeProgram and native.watch.program is not None:
+        return native.watch.program
+    return native
+
+
+def is_telling(native: NativeProgram, warn: frozenset[str]) -> bool:
+    """Whether a program tells of events, so that entries report them."""
+    return bool(warn) and native.way[0] == "each"
+
+
+def teller(native: NativeProgram, warn: frozenset[str]) -> Callable[[int], Any]:
+    """Reports the events that a word tells of; gives ``_AGAIN`` where it is not known what it says."""
+    watch, way = native.watch, native.way
+
+    def tell(word: int) -> Any:
+        found = watch.known(way, word, warn)
+        if found is None or warnings_raise():
+            return _AGAIN
+        report(found)
+        return None
+
+    return tell
 
 
 def _in_dtype(dtype: np.dtype) -> Callable[[Any], np.ndarray]:

@@ -140,9 +140,14 @@ class GateWriter(Protocol):
             program: As the executor compiled it.
             inputs: Registers of arrays, arrays, and numbers: register, class, dtype as operand.
             scalars: Which outputs are NumPy scalars.
-            warn: The events to report: where one happens, Python makes the call again.
+            warn: The events to report: where one happens of which it is not known what NumPy says,
+                Python makes the call again.
 
         """
+
+    @property
+    def is_done(self) -> bool:
+        """Whether what has been written must not be done again."""
 
     def call(self, function: Callable[..., Any], registers: Sequence[int], stop: Any) -> int:
         """Register with what a function gives; Python makes the call again if that is ``stop``.

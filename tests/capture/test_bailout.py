@@ -88,7 +88,7 @@ def test_python_drives_where_replays_do_not_come_to_an_end(size, misses):
         expected = observe(decides_by_a_number, (args.copy(),), {})
         compare(expected, observe(decorated, (args,), {}))
     info = decorated.cache_info()
-    assert info.misses == misses
+    assert misses - 1 <= info.misses <= misses  # the last one may be that which costs too much
     explanation = decorated.explain(np.ones(size))
     if size == 2:
         assert explanation.mode == "plain Python"

@@ -112,7 +112,7 @@ def test_a_fruitful_call_of_the_same_kind_keeps_the_decorator_in_place():
     def fn(x, shown):
         return told(str(x)) if shown else x * 2
 
-    decorated, x = runmat.jit(fn), np.ones(3)
+    decorated, x = runmat.jit(fn), np.ones(20_000)
     for number in range(5 * BAILOUT_CALLS):
         decorated(x, number % 3 > 0)
     assert decorated.cache_info().hits > BAILOUT_CALLS

@@ -426,6 +426,7 @@ def test_an_interrupt_in_a_replay_leaves_what_was_done():
     decorated = runmat.jit(fn)
     for _ in range(3):
         decorated(np.ones(3))
+    decorated._captured[1].gatekeeper.close()
     record = next(iter(decorated._captured[1].records.values()))
     (segment,) = record.root.outcomes[None]
     inner = segment.steps[-1]

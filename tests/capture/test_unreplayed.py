@@ -262,7 +262,7 @@ def test_a_recursion_that_is_executed_eagerly_gets_as_deep_as_undecorated():
 
 
 def test_recordings_that_nothing_repeats_end():
-    decorated, x = runmat.jit(lambda x, name: (x * 2, name)), np.ones(5)
+    decorated, x = runmat.jit(lambda x, name: (x * 2, name)), np.ones(20_000)
     before = runmat.telemetry.snapshot()["calls_recorded"]
     for number in range(100):
         decorated(x, f"name {number}")
@@ -273,10 +273,13 @@ def test_recordings_that_nothing_repeats_end():
     assert decorated.cache_info().hits == 45
 
 
-@pytest.mark.parametrize(("one_in", "ends"), [(2, True), (25, True), (60, False)])
-def test_replays_pay_for_recordings(one_in, ends):
-    """Each for a fiftieth of one: where they do not, such calls end in plain Python."""
-    decorated, x = runmat.jit(lambda x, name: (x * 2, name)), np.ones(5)
+@pytest.mark.parametrize(
+    ("size", "one_in", "ends"),
+    [(5, 2, True), (5, 60, True), (50_000, 2, True), (50_000, 60, False)],
+)
+def test_replays_pay_for_recordings(size, one_in, ends):
+    """By the work of their kernels: where they do not, such calls end in plain Python."""
+    decorated, x = runmat.jit(lambda x, name: (x * 2, name)), np.ones(size)
     for number in range(3000):
         decorated(x, f"name {number}" if number % one_in == 0 else "the usual one")
     recorded = decorated.cache_info().misses

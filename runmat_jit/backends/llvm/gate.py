@@ -14,9 +14,7 @@ from runmat_jit.backends.llvm.gate_text import (
     ENTRY_WORDS,
     GATE_WORDS,
     INSTRUCTION_WORDS,
-    KEPT_REGISTERS,
     NUMPY_FUNCTIONS,
-    REGISTERS,
     gate_functions,
     gate_symbols,
     gate_text,
@@ -32,6 +30,8 @@ from runmat_jit.core.locks import new_lock
 _AN_ARRAY: Final = np.empty(0)
 MOST_ENTRIES: Final = 8
 """Of a gate; the one that was added first goes."""
+MOST_REGISTERS: Final = 800
+"""Of an entry: its calls have them on the stack, a thousand of which may be within each other."""
 
 
 class GateCode:
@@ -111,7 +111,7 @@ class EntryWriter:
             NotForGates: there are no more.
 
         """
-        if self._registers >= REGISTERS - KEPT_REGISTERS:
+        if self._registers >= MOST_REGISTERS:
             raise NotForGates("too many values")
         self._registers += 1
         return self._registers - 1
@@ -238,6 +238,8 @@ class Gate:
         for place, entry in enumerate(entries):
             self._words[_FIRST + place] = entry.words.ctypes.data
         self._words[GATE_WORDS["count"]] = len(entries)
+        registers = [int(entry.words[ENTRY_WORDS["registers"]]) for entry in entries]
+        self._words[GATE_WORDS["registers"]] = max(registers, default=0)
         running = [entry for entry in self._retired if entry.words[_BUSY]]
         self._flush()
         self._count(gone)

@@ -18,16 +18,15 @@ from types import MappingProxyType
 from typing import Final
 
 from runmat_jit.backends.llvm.object_layout import ObjectLayout
+from runmat_jit.plan.notes import FIRST, LARGE, NEGATIVE, OPEN, POSITIVE, SUM
 
 GUARDED_FLAGS: Final = 0x503
 """Of arrays: in C order, in Fortran's order, aligned, writeable."""
 _WRITEABLE: Final = 0x400
 _OWNS: Final = 0x4
-REGISTERS: Final = 256
-"""Of an entry; the last one holds the result, those before it what :func:`_recovery` sets."""
-KEPT_REGISTERS: Final = 3
-_RECOVERY: Final = REGISTERS - 2
-_RECOVERED: Final = REGISTERS - 3
+_RESULT, _RECOVERY, _RECOVERED = -1, -2, -3
+"""Registers before the first: the result, and what :func:`_recovery` sets."""
+_KEPT_REGISTERS: Final = 3
 _REPEATS: Final = 1
 INSTRUCTION_WORDS: Final = 8
 MOST_GIVEN: Final = 16
@@ -46,8 +45,11 @@ DISPATCH_ITEMS: Final = (
 """What a dispatching function holds: a dict from callables to what is called for them, what is
 called for those that only Python can judge, pairs of the definition of a method of arrays and what
 is called for it, then classes."""
-GATE_WORDS: Final[Mapping[str, int]] = MappingProxyType({"count": 0, "entries": 1, "fallback": 2})
-"""Of a gate: how many entries, where their addresses are, the object that is called else."""
+GATE_WORDS: Final[Mapping[str, int]] = MappingProxyType(
+    {"count": 0, "entries": 1, "fallback": 2, "registers": 3}
+)
+"""Of a gate: how many entries, where their addresses are, the object that is called else, the most
+registers that an entry has."""
 ENTRY_WORDS: Final[Mapping[str, int]] = MappingProxyType(
     {
         "busy": 0,
@@ -71,6 +73,7 @@ _GO_ON, _FAIL, _RAISE, _DONE, _REPEAT, _LEFT = range(6)
 _PYTHON: Final[Mapping[str, str]] = MappingProxyType(
     {
         "PyLong_AsLongLong": "declare i64 @PyLong_AsLongLong(ptr)",
+        "PyLong_FromLongLong": "declare ptr @PyLong_FromLongLong(i64)",
         "PyFloat_AsDouble": "declare double @PyFloat_AsDouble(ptr)",
         "PyErr_Occurred": "declare ptr @PyErr_Occurred()",
         "PyErr_Clear": "declare void @PyErr_Clear()",
@@ -623,6 +626,39 @@ fine:
 event:
   <repeat>""",
         ),
+        # The same, where a word tells more: bits of ``plan/notes``. ``tell`` reports the events of
+        # operations, and gives ``again`` where the fallback is to repeat the call.
+        (
+            "settle",
+            "word:p tell:p again:p",
+            f"""  %happened = load i64, ptr %word, align 8
+  store i64 0, ptr %word, align 8
+{_is_open()}
+  br i1 %is_open, label %event, label %ask
+ask:
+  %operations = lshr i64 %happened, {FIRST}
+  %is_quiet = icmp eq i64 %operations, 0
+  br i1 %is_quiet, label %fine, label %number
+number:
+  %given = call ptr @PyLong_FromLongLong(i64 %happened)
+  %is_number = icmp ne ptr %given, null
+  br i1 %is_number, label %report, label %raised
+report:
+  %found = call ptr @PyObject_CallOneArg(ptr %tell, ptr %given)
+  call void @Py_DecRef(ptr %given)
+  %is_told = icmp ne ptr %found, null
+  br i1 %is_told, label %told, label %raised
+told:
+  call void @Py_DecRef(ptr %found)
+  %is_again = icmp eq ptr %found, %again
+  br i1 %is_again, label %event, label %fine
+fine:
+  <go on>
+event:
+  <repeat>
+raised:
+  <raise>""",
+        ),
         # Where a truth value leads.
         (
             "jump_unless",
@@ -725,6 +761,24 @@ run:
     )
 
 
+def _is_open() -> str:
+    """As :func:`runmat_jit.plan.notes.is_open` says of a word."""
+    bits = {"open": OPEN, "sum": SUM, "large": LARGE, "positive": POSITIVE, "negative": NEGATIVE}
+    lines = [
+        f"  %w_{name} = lshr i64 %happened, {bit}\n  %is_{name} = trunc i64 %w_{name} to i1"
+        for name, bit in bits.items()
+    ]
+    return "\n".join(
+        [
+            *(line.replace("%is_open", "%is_any") for line in lines),
+            "  %both = and i1 %is_positive, %is_negative",
+            "  %doubtful = or i1 %is_large, %both",
+            "  %of_sum = and i1 %is_sum, %doubtful",
+            "  %is_open = or i1 %is_any, %of_sum",
+        ]
+    )
+
+
 def _recovery() -> tuple[tuple[str, str, str], ...]:
     """What happens where an entry cannot go on, and what it has done must not be done again."""
     return (
@@ -752,7 +806,7 @@ def _recovery() -> tuple[tuple[str, str, str], ...]:
             "leave",
             "value:r",
             f"""  call void @Py_IncRef(ptr %value)
-  %result = getelementptr ptr, ptr %registers, i64 {REGISTERS - 1}
+  %result = getelementptr ptr, ptr %registers, i64 {_RESULT}
   store ptr %value, ptr %result, align 8
   <left>""",
         ),
@@ -774,7 +828,7 @@ raised:
 
 def _results() -> tuple[tuple[str, str, str], ...]:
     """What a call gives."""
-    result = f"  %result = getelementptr ptr, ptr %registers, i64 {REGISTERS - 1}"
+    result = f"  %result = getelementptr ptr, ptr %registers, i64 {_RESULT}"
     return (
         # A NumPy scalar in the place of a 0-d array.
         (
@@ -892,11 +946,14 @@ def _gate(layout: ObjectLayout) -> str:
     return f"""
 define ptr @gate(ptr %self, ptr %arguments, i64 %count, ptr %given_names) {{
 entry:
-  %registers = alloca i64, i64 {REGISTERS}, align 8
   %a_memory = getelementptr i8, ptr %self, i64 {layout.tuple_items}
   %memory = load ptr, ptr %a_memory, align 8
   %a_data = getelementptr i8, ptr %memory, i64 {layout.array_data}
   %words = load ptr, ptr %a_data, align 8
+{word("most", "words", GATE_WORDS["registers"])}
+  %room = add i64 %most, {_KEPT_REGISTERS}
+  %kept = alloca i64, i64 %room, align 8
+  %registers = getelementptr i64, ptr %kept, i64 {_KEPT_REGISTERS}
 {word("entry_count", "words", GATE_WORDS["count"])}
 {word("entries", "words", GATE_WORDS["entries"], "ptr")}
 {word("fallback", "words", GATE_WORDS["fallback"], "ptr")}
@@ -927,9 +984,11 @@ look:
   %is_idle = icmp eq i64 %busy, 0
   %is_positional = icmp eq i64 %positional, %count
   %is_named = icmp eq i64 %named, %name_count
+  %has_room = icmp ule i64 %end, %most
   %two = and i1 %is_idle, %is_positional
   %three = and i1 %two, %is_named
-  br i1 %three, label %compare, label %other
+  %four = and i1 %three, %has_room
+  br i1 %four, label %compare, label %other
 compare:
   %name_number = phi i64 [0, %look], [%next_name, %compared]
   %is_name = icmp slt i64 %name_number, %name_count
@@ -1008,7 +1067,7 @@ fall_back:
                                           ptr %given_names)
   ret ptr %called
 done:
-  %a_result = getelementptr ptr, ptr %registers, i64 {REGISTERS - 1}
+  %a_result = getelementptr ptr, ptr %registers, i64 {_RESULT}
   %result = load ptr, ptr %a_result, align 8
   ret ptr %result
 raise:

@@ -32,7 +32,9 @@ FREE_ONCE: Final = 20_000
 RECORDING: Final = 2000
 """Price of a recording whose trace is not kept, beside its entries."""
 REPLAY: Final = 80
-"""Price of a replay that is more than kernels, beside its calls."""
+"""Price of a replay by Python that is more than kernels, beside its calls."""
+REPLAY_OF_KERNELS: Final = 16
+"""Price of a replay by Python that is kernels alone, and of each of its decisions."""
 REPLAYED_CALL: Final = 4
 """Price of a call of NumPy's in a replay, beyond the call itself."""
 DRIVEN: Final = 32

@@ -11,7 +11,14 @@ from typing import Any, Final
 import numpy as np
 
 from runmat_jit.capture import callables
-from runmat_jit.capture.record.balance import ENTRY, RECORDING, REPLAY, REPLAYED_CALL, Balance
+from runmat_jit.capture.record.balance import (
+    ENTRY,
+    RECORDING,
+    REPLAY,
+    REPLAY_OF_KERNELS,
+    REPLAYED_CALL,
+    Balance,
+)
 from runmat_jit.capture.record.eager_kernels import is_own
 from runmat_jit.capture.record.fullgraph import not_whole
 from runmat_jit.capture.record.tracer import Tracer
@@ -27,6 +34,7 @@ from runmat_jit.capture.replay.bailout import (
 from runmat_jit.capture.replay.tree import Fork
 from runmat_jit.capture.tape import call_forms
 from runmat_jit.capture.tape.entries import (
+    Branch,
     Call,
     Effect,
     Entry,
@@ -124,7 +132,7 @@ class Record:
         What other devices have computed may have bits of its own, of every row.
         """
         on_devices = any(program.device != "cpu" for program in self.programs)
-        return on_devices or self.work > RECORDING + ENTRY * entries
+        return on_devices or self.work > price_of(entries)
 
     def gains_from(self, size: int) -> int:
         """The elements from which on kernels may do more than in a call with so many."""
@@ -164,16 +172,21 @@ class Record:
         self.ordered = any(callables.of(call.fn).ordered for call in calls)
 
 
+def price_of(entries: int) -> int:
+    """Price of a recording of so many entries."""
+    return RECORDING + ENTRY * entries
+
+
 def poor_below(balance: Balance, noted: Sequence[Entry | Mark], size: int) -> int:
     """The elements below which replays of a recording gain nothing; 0 where they always do."""
-    if balance.ours:
-        return 0
     if balance.elements and not balance.gains:
         return EVERY
     calls = sum(type(entry) in (Call, Single) for entry in noted)
     if noted and type(noted[-1]) is Return:
         calls += rebuilt(noted[-1].tree) + len(noted[-1].write_backs)
-    if not calls or balance.work > REPLAY + REPLAYED_CALL * calls:
+    price = REPLAY + REPLAYED_CALL * calls if calls else REPLAY_OF_KERNELS
+    price += REPLAY_OF_KERNELS * sum(type(entry) is Branch for entry in noted)
+    if balance.work > price:
         return 0
     return below(size) if balance.work else EVERY
 

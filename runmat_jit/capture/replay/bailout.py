@@ -23,10 +23,12 @@ RECORDED_AGAIN: Final = 4
 """As how many of them a recording counts that no replay can repeat."""
 RAISED: Final = 8
 """Likewise, a recording of a call that raises."""
-UNREPEATED: Final = 16
-"""Recordings, with arguments of one kind, that replays have not paid for."""
-REPLAYS: Final = 50
-"""That pay for a recording."""
+UNPAID: Final = 32_000
+"""Price of recordings and replays with arguments of one kind, in calls of NumPy, that the work of
+others has not paid.
+"""
+DEAREST: Final = UNPAID // 8
+"""Price that one of them has at most: the first ones may be dear."""
 PATIENCE: Final = 2000
 """Calls of NumPy that calls which do not raise any more must have been worth to be recorded."""
 EVERY: Final = sys.maxsize
@@ -111,11 +113,11 @@ class Tally:
 
     ``ours``: a call had values whose bits are our own; ``mixed``: NumPy computed some of such rows;
     ``patience``: some of those counted raised; ``below``: the elements that none of their arrays
-    reached; ``unrepeated``: replays that recordings are still to be paid with.
+    reached; ``unpaid``: what recordings have cost, less the work of replays.
     """
 
     count: int = 0
-    unrepeated: int = 0
+    unpaid: int = 0
     ours: bool = False
     mixed: bool = False
     patience: Patience | None = None
@@ -125,11 +127,11 @@ class Tally:
 
     def gained(self) -> None:
         """Count a fruitful call."""
-        self.count = self.unrepeated = 0
+        self.count = self.unpaid = 0
 
-    def replayed(self, calls: int = 1) -> None:
-        """Count replays that gained something."""
-        self.count, self.unrepeated = 0, max(0, self.unrepeated - calls)
+    def replayed(self, work: int) -> None:
+        """Count replays that gained something: so much work of kernels, in calls of NumPy."""
+        self.count, self.unpaid = 0, max(0, self.unpaid - max(1, work))
 
     def add(self, calls: int, below: int, patience: Patience | None) -> None:
         """Count a fruitless call."""
@@ -190,26 +192,31 @@ class Bailout:
                 self.kinds = tuple(each for each in self.kinds if each.kind != oldest)
             return tally
 
-    def unprofitable(self, kind: Kind, calls: int = 1, *, below: int = EVERY) -> bool:
-        """Count a call, or several: whether such calls are plain Python from now on, as never yet.
+    def unprofitable(self, kind: Kind, price: int = 0, *, below: int = EVERY) -> bool:
+        """Count a call: whether such calls are plain Python from now on, as never yet.
 
-        ``below``: elements that no array among the arguments reaches.
+        ``price``: of what was tried; ``below``: elements that no array among the arguments reaches.
         """
-        return self._count(kind, calls, below, None)
+        return self._count(kind, BAILOUT_CALLS if self._owes(kind, price) else 1, below, None)
 
     def fruitless(self, kind: Kind, below: int, work: int, *, raised: bool) -> bool:
         """Count a recording that no replay can repeat, likewise; ``work``: of its kernels."""
         calls = RAISED if raised else RECORDED_AGAIN
         return self._count(kind, calls, below, Patience(work) if raised else None)
 
-    def unrepeated(self, kind: Kind, below: int) -> bool:
+    def unrepeated(self, kind: Kind, below: int, price: int) -> bool:
         """Count a recording that a replay can repeat, likewise: few may ever come."""
+        self.tally(kind).count = 0
+        return self._owes(kind, price) and self._count(kind, BAILOUT_CALLS, below, None)
+
+    def _owes(self, kind: Kind, price: int) -> bool:
+        """Count a price: whether it is too much by now."""
         tally = self.tally(kind)
-        tally.count, tally.unrepeated = 0, tally.unrepeated + REPLAYS
-        if tally.unrepeated < UNREPEATED * REPLAYS:
+        tally.unpaid += min(price, DEAREST)
+        if tally.unpaid < UNPAID:
             return False
-        tally.unrepeated = 0
-        return self._count(kind, BAILOUT_CALLS, below, None)
+        tally.unpaid = 0
+        return True
 
     def _count(self, kind: Kind, calls: int, below: int, patience: Patience | None) -> bool:
         tally = self.tally(kind)

@@ -201,7 +201,7 @@ class EntryMaker:
                 self.recover()
             self.step(step)
             known.number += 1
-            known.is_done = known.is_done or is_final(step)
+            known.is_done = known.is_done or is_final(step) or self.write.is_done
         if known.is_done:
             self.recover()
         self.leave(segment.exit)

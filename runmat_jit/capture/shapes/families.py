@@ -228,8 +228,9 @@ class Family:
     misses: int = 0
     tally: Tally = field(default_factory=Tally)
     poor_below: int = 0
-    """As of records; so is ``fruitless``."""
+    """As of records; so are ``fruitless`` and ``work``."""
     fruitless: int = 0
+    work: int = 0
     left: Any = None
     """The record of a call that ran away: those of other extents are taken to do so, too."""
     sites: dict[tuple[Fork, Hashable], Site] = field(default_factory=dict)
