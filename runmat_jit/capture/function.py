@@ -11,13 +11,13 @@ from typing import Any
 
 from runmat_jit.capture.array import Boundary
 from runmat_jit.capture.capturer import Capturer
+from runmat_jit.capture.record.balance import REPLAY
 from runmat_jit.capture.record.calls import call as captured_call
 from runmat_jit.capture.record.eager_hooks import EagerFunction
 from runmat_jit.capture.record.fullgraph import not_whole
 from runmat_jit.capture.record.hooks import Hooks
 from runmat_jit.capture.record.protocols_alone import is_followed
 from runmat_jit.capture.record.record_call import record
-from runmat_jit.capture.record.balance import REPLAY
 from runmat_jit.capture.record.records import (
     Counts,
     Record,

@@ -30,8 +30,12 @@ Extents = tuple[int, ...]
 
 @frozen_object
 class DynamicProgram:
-    """A program whose numbers are formulas over the symbols of a scope, made at ``extents``."""
+    """A program whose numbers are formulas over the symbols of a scope, made at ``extents``.
 
+    ``given``: the scope of its graph, whose conditions are met wherever it runs.
+    """
+
+    given: Scope
     scope: Scope
     extents: Extents
     code: NativeCode
@@ -72,7 +76,7 @@ def make_dynamic_program(
     assert code is not None, "this machine runs kernels"
     run = generate_wrapper(session, moved, code, report)
     moved.close()
-    return DynamicProgram(moved, extents, code, run)
+    return DynamicProgram(scope, moved, extents, code, run)
 
 
 # -- everything about a program that no number says ------------------------------------------------

@@ -10,41 +10,25 @@ from __future__ import annotations
 import struct
 import types
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
-from runmat_jit.backends.llvm.gate import Entry, EntryWriter, Gate, GateCode
+from runmat_jit.backends.llvm.gate import (
+    MOST_ENTRIES,
+    CodeTable,
+    Entry,
+    EntryWriter,
+    Gate,
+    GateCode,
+)
 from runmat_jit.backends.llvm.gate_text import GUARDED_FLAGS
-from runmat_jit.compiler.blocks import Blocks
 from runmat_jit.compiler.compile_graph import CompiledGraph
-from runmat_jit.compiler.events import AT_FIRST, report
-from runmat_jit.compiler.host_step import HostArray, HostScalar, HostStep
-from runmat_jit.compiler.native_code import Bound
-from runmat_jit.compiler.native_program import BYTE, SMALL, NativeProgram
-from runmat_jit.core.errstate import warnings_raise
-from runmat_jit.core.gates import NotForGates
-from runmat_jit.graph.node import Node
-from runmat_jit.ops.promotion import fits
-from runmat_jit.plan.layout import Buffer, Commit
+from runmat_jit.compiler.dynamic_program import DynamicProgram
+from runmat_jit.compiler.gate_programs import ProgramWriter, ShapedWriter
+from runmat_jit.compiler.native_program import NativeProgram
+from runmat_jit.core.gates import Codes, NotForGates
 from runmat_jit.runtime.session import Session
-
-_PUT: Final[Mapping[tuple[type, str], str]] = {
-    (float, "d"): "put_float_as_float64",
-    (float, "f"): "put_float_as_float32",
-    (int, "l"): "put_int_as_int64",
-    (int, "q"): "put_int_as_int64",
-    (int, "i"): "put_int_as_int32",
-    (int, "d"): "put_int_as_float64",
-    (int, "f"): "put_int_as_float32",
-    (np.float64, "d"): "put_scalar64",
-    (np.float32, "f"): "put_scalar32",
-    (np.int64, "l"): "put_scalar64",
-    (np.int32, "i"): "put_scalar32",
-}
-"""How a number of a class becomes one of a dtype in the block of a kernel."""
-
-_AGAIN: Final = object()
 
 
 class GateWriter:
@@ -74,6 +58,14 @@ class GateWriter:
             like.flags.num & GUARDED_FLAGS,
             write.numbers([*like.shape, *like.strides]),
         )
+
+    def array_like(self, register: int, like: np.ndarray) -> None:
+        """Dtype, rank and flags of a contiguous array whose axes have two elements at least."""
+        write, flags = self._entry, like.flags.num & GUARDED_FLAGS
+        if not like.flags.forc or min(like.shape, default=2) < 2:
+            raise NotForGates("an array whose flags do not tell its strides")
+        kind, dtype = write.object(np.ndarray), write.object(like.dtype)
+        write.emit("is_like", register, kind, dtype, like.ndim, flags, 2)
 
     def instance(self, register: int, of: type) -> None:
         """Class of an object."""
@@ -199,11 +191,34 @@ class GateWriter:
         if warn and native.blind:
             raise NotForGates("a program of which NumPy is always asked")
         self._require_repeatable()
-        made = _ProgramWriter(self._entry, self._session, native, inputs)
-        outputs = made.write(warn)
-        work, launches = self._entry.memory(self._work), len(native.launches)
+        code = native.code
+        made = ProgramWriter(self._entry, self._session, code, inputs)
+        outputs = made.write(warn, native)
+        work, launches = self._entry.memory(self._work), len(code.launches)
         self._entry.emit("tally", work, launches, native.nbytes)
-        self._written = self._written or bool(native.layout.commits) or is_telling(native, warn)
+        self._written = self._written or bool(code.layout.commits) or is_telling(native, warn)
+        return self._noted(outputs, scalars)
+
+    def run_shaped(
+        self,
+        program: DynamicProgram,
+        inputs: Sequence[int | tuple[int, type, np.dtype]],
+        extents: Sequence[tuple[int, int]],
+        scalars: Sequence[bool],
+        warn: frozenset[str],
+    ) -> list[int]:
+        """Run a program for all extents for which it holds; the registers of its fresh outputs."""
+        if warn and program.code.blind:
+            raise NotForGates("a program of which NumPy is always asked")
+        self._require_repeatable()
+        made = ShapedWriter(self._entry, self._session, program, inputs, extents)
+        outputs = made.write(warn, None)
+        work, launches = self._entry.memory(self._work), len(program.code.launches)
+        self._entry.emit("tally_counted", work, launches, made.formulas.address(made.nbytes))
+        return self._noted(outputs, scalars)
+
+    def _noted(self, outputs: list[int], scalars: Sequence[bool]) -> list[int]:
+        """Note which outputs of a program are NumPy scalars."""
         self._scalars.update(
             register for register, scalar in zip(outputs, scalars, strict=False) if scalar
         )
@@ -352,9 +367,9 @@ class Gates:
     def __init__(self, session: Session) -> None:
         self._session, self._code = session, GateCode(session.jit)
 
-    def gate(self, fallback: Callable[..., Any]) -> Gate:
+    def gate(self, fallback: Callable[..., Any], most: int = MOST_ENTRIES) -> Gate:
         """A gate without entries: all calls are the fallback's."""
-        made = self._code.gate(fallback)
+        made = self._code.gate(fallback, most)
         self._session.telemetry.counts_of(made)
         return made
 
@@ -362,230 +377,19 @@ class Gates:
         self,
         known: dict[Any, Callable[..., Any]],
         methods: Mapping[str, Callable[..., Any]],
+        codes: Codes,
         fallback: Callable[..., Any],
     ) -> Callable[..., Any]:
         """A function that calls what it is given, or what is to be called for that."""
-        return self._code.dispatch(known, methods, fallback)
+        return self._code.dispatch(known, methods, codes, fallback)
+
+    def codes(self) -> Codes:
+        """A table of code objects for :meth:`dispatch`, without any."""
+        return CodeTable()
 
     def writer(self, positional: int, names: Sequence[str]) -> GateWriter:
         """Writer of an entry for calls with as many arguments by position, and these by name."""
         return GateWriter(self._session, self._code, positional, names)
-
-
-class _ProgramWriter:
-    """Writes what one program does: its memory, its launches, its writes into inputs."""
-
-    def __init__(
-        self,
-        write: EntryWriter,
-        session: Session,
-        native: NativeProgram,
-        inputs: Sequence[int | np.ndarray | tuple[int, type, np.dtype]],
-    ) -> None:
-        self.write_entry, self.session, self.native = write, session, native
-        self.registers: dict[int, int] = {}
-        self.numbers: dict[int, tuple[int, type, np.dtype]] = {}
-        self.fixed: dict[int, np.ndarray] = {}
-        for place, given in enumerate(inputs):
-            if isinstance(given, int):
-                self.registers[place] = given
-            elif isinstance(given, tuple):
-                self.numbers[place] = given
-            else:
-                self.fixed[place] = given
-        self.fixed.update(enumerate(native.code.tables, len(inputs)))
-        self.sizes = {
-            place: node.type.dtype.itemsize
-            for node, place in native.layout.places.items()
-            if isinstance(node, Node)
-        }
-        self.by_value = {place for bound in native.launches for _, place in bound.scalars}
-
-    def write(self, warn: frozenset[str]) -> list[int]:
-        """Write it; give the registers of its fresh results."""
-        native, write = self.native, self.write_entry
-        fresh = native.layout.fresh
-        if len(set(fresh)) < len(fresh):
-            raise NotForGates("two results are one array")
-        kept = set(fresh)
-        for buffer in reversed(native.layout.buffers):
-            if buffer.place in kept and buffer.shares is not None:
-                kept.add(buffer.shares)
-        for buffer in native.layout.buffers:
-            self.make(buffer, kept=buffer.place in kept)
-        blocks = Blocks(native.launches)
-        for calls, launches in native.stages:
-            for call in calls:
-                self.call(call, events=bool(warn))
-            for number, bound, _, _ in launches:
-                write.memory(blocks.words[number])
-                self.launch(bound, blocks.words[number])
-        word = write.memory(blocks.word)
-        if warn and native.launches and native.way == AT_FIRST:
-            write.emit("is_quiet", word)
-        elif warn and native.launches:
-            tell = teller(native, warn)
-            write.emit("settle", word, write.object(tell), write.object(_AGAIN))
-        for source, target in native.layout.copies:
-            write.emit("copy", self.held(source), self.held(target))
-        for commit in native.layout.commits:
-            self.commit(commit)
-        results = [self.registers[place] for place in fresh]
-        inputs = {self.registers.get(place) for place in range(native.layout.inputs)}
-        for register in set(self.registers.values()) - inputs - set(results):
-            write.emit("drop", register)
-        return results
-
-    def make(self, buffer: Buffer, *, kept: bool) -> None:
-        """The memory of one buffer: made anew, or the entry's own if it is small and not kept."""
-        place, write = buffer.place, self.write_entry
-        if buffer.returned:
-            return
-        if kept and buffer.sizes:
-            raise NotForGates("a result on memory of another size")
-        if buffer.shares is not None:
-            if buffer.shares in self.registers:
-                self.registers[place] = self.registers[buffer.shares]
-            else:
-                self.fixed[place] = self.fixed[buffer.shares]
-            return
-        shape, dtype = (
-            ((max(buffer.sizes),), BYTE) if buffer.sizes else (buffer.shape, buffer.dtype)
-        )
-        if buffer.nbytes >= SMALL:
-            found = self.registers[place] = write.register()
-            function = write.object(self.session.allocator.empty)
-            strides = None if buffer.sizes else buffer.strides
-            given = write.object((tuple(map(int, shape)), dtype, strides))
-            write.emit("call_with", function, given, found)
-        elif kept or place in self.by_value:
-            found = self.registers[place] = write.register()
-            steps = 0 if buffer.strides is None else write.numbers(buffer.strides)
-            numbers = write.numbers(shape)
-            own, kind = write.object(np.ndarray), write.object(dtype)
-            write.emit("new_array", own, kind, len(shape), numbers, steps, found)
-        else:
-            self.fixed[place] = self.session.allocator.empty(shape, dtype, buffer.strides)
-
-    def launch(self, bound: Bound, words: np.ndarray) -> None:
-        """One launch, whose block holds ``words``."""
-        write = self.write_entry
-        address = words.ctypes.data
-        for slot, place in bound.scalars:
-            self.put(place, words, slot)
-        given: list[int] = []
-        for index, (place, offset) in enumerate(zip(bound.places, bound.offsets, strict=True)):
-            if place in self.registers:
-                given += (index, self.registers[place], int(offset))
-            elif place in self.fixed:
-                array = self.fixed[place]
-                words[index] = write.memory(array) + int(offset)
-            else:
-                given += (index, self.in_memory(place), int(offset))
-        if not bound.parallel:
-            count, arrays = len(given) // 3, write.numbers(given)
-            write.emit("launch", bound.address, address, count, arrays, int(bound.total))
-            return
-        self.launch_long(bound, words)
-
-    def call(self, step: HostStep, *, events: bool) -> None:
-        """A call of the host; Python makes all of it again where it fails, or reports an event."""
-        size, empty, whole = self.native.size, self.session.allocator.empty, step.whole
-
-        def compute(*values: Any) -> Any:
-            try:
-                found, happened = step.compute(values, empty)
-            except Exception:  # noqa: BLE001  (which Python is to raise)
-                return _AGAIN
-            return _AGAIN if happened and events else found
-
-        def run(*values: Any) -> Any:
-            memory: list[Any] = [None] * size
-            for place, value in zip(places, values, strict=True):
-                memory[place] = value
-            try:
-                happened = step.run(memory, empty)
-            except Exception:  # noqa: BLE001  (which Python is to raise)
-                return _AGAIN
-            return _AGAIN if happened and events else memory[step.place]
-
-        if whole is None:
-            operands = (each for each in step.operands if isinstance(each, HostArray | HostScalar))
-            places = tuple(dict.fromkeys(each.place for each in operands))
-        else:
-            places = whole
-        registers = [self.held(place) for place in places]
-        write, found = self.write_entry, self.write_entry.register()
-        count, numbers = len(registers), write.numbers(registers)
-        write.emit("call", write.object(run if whole is None else compute), count, numbers, found)
-        write.emit("is_not", found, write.object(_AGAIN))
-        self.registers[step.place] = found
-
-    def launch_long(self, bound: Bound, words: np.ndarray) -> None:
-        """A launch for several threads, by the launcher."""
-        write = self.write_entry
-        registers = [self.held(place) for place in bound.places]
-        offsets = np.array(list(map(int, bound.offsets)), np.int64)
-        numbers = (bound.address, words.ctypes.data, int(bound.total), int(bound.grain))
-        kernel, block, total, grain = map(write.object, numbers)
-        shift = write.object(write.memory(offsets))
-        given = write.numbers([kernel, 0, block, total, grain, write.object(True), shift])
-        launcher, arrays = write.object(self.session.launcher.run), write.numbers(registers)
-        write.emit("launch_long", launcher, given, 7, len(registers), arrays)
-
-    def held(self, place: int) -> int:
-        """Register of the array at a place."""
-        if place not in self.registers:
-            if place not in self.fixed:
-                return self.in_memory(place)
-            found = self.registers[place] = self.write_entry.register()
-            array = self.write_entry.object(self.fixed[place])
-            self.write_entry.emit("hold", array, found)
-        return self.registers[place]
-
-    def put(self, place: int, words: np.ndarray, slot: int) -> None:
-        """A number of this call, in a slot of a block."""
-        write, address = self.write_entry, words.ctypes.data + 8 * slot
-        if place in self.fixed:
-            value = np.frombuffer(self.fixed[place].tobytes(), np.uint8)
-            words[slot : slot + 1].view(np.uint8)[: value.size] = value
-            return
-        size = self.sizes.get(place)
-        if place in self.numbers:
-            register, kind, dtype = self.numbers[place]
-            operation, size = _PUT.get((kind, dtype.char)), dtype.itemsize
-            if operation is not None:
-                write.emit(operation, register, address)
-                return
-        if size not in (1, 4, 8):
-            raise NotForGates("a number of another size")
-        write.emit(f"put_element{8 * size}", self.in_memory(place), address)
-
-    def in_memory(self, place: int) -> int:
-        """Register with a 0-d array of a number."""
-        if place not in self.registers:
-            register, _, dtype = self.numbers[place]
-            found = self.registers[place] = self.write_entry.register()
-            make, given = self.write_entry.object(_in_dtype(dtype)), [register]
-            self.write_entry.emit("call", make, 1, self.write_entry.numbers(given), found)
-        return self.registers[place]
-
-    def commit(self, commit: Commit) -> None:
-        """A write into an input."""
-        write = self.write_entry
-        source, target = self.held(commit.source), self.registers.get(commit.input)
-        if target is None:
-            raise NotForGates("a write into an array of the program's own")
-        if commit.whole:
-            write.emit("copy", source, target)
-            return
-        if 0 in commit.shape:
-            return
-        part, rank = write.register(), len(commit.shape)
-        shape, strides = write.numbers(commit.shape), write.numbers(commit.strides)
-        write.emit("part", target, commit.offset, rank, shape, strides, part)
-        write.emit("copy", source, part)
-        write.emit("drop", part)
 
 
 def native_of(program: Any, warn: frozenset[str]) -> Any:
@@ -599,31 +403,6 @@ def native_of(program: Any, warn: frozenset[str]) -> Any:
 def is_telling(native: NativeProgram, warn: frozenset[str]) -> bool:
     """Whether a program tells of events, so that entries report them."""
     return bool(warn) and native.way[0] == "each"
-
-
-def teller(native: NativeProgram, warn: frozenset[str]) -> Callable[[int], Any]:
-    """Reports the events that a word tells of; gives ``_AGAIN`` where it is not known what it says."""
-    watch, way = native.watch, native.way
-
-    def tell(word: int) -> Any:
-        found = watch.known(way, word, warn)
-        if found is None or warnings_raise():
-            return _AGAIN
-        report(found)
-        return None
-
-    return tell
-
-
-def _in_dtype(dtype: np.dtype) -> Callable[[Any], np.ndarray]:
-    """Makes 0-d arrays of numbers; raises where one does not fit, of which Python warns."""
-
-    def make(value: Any) -> np.ndarray:
-        if type(value) in (int, float) and not fits(value, dtype):
-            raise OverflowError(value)
-        return np.asarray(value).astype(dtype, copy=False)
-
-    return make
 
 
 def _ends(array: np.ndarray) -> tuple[int, int]:

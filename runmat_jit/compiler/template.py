@@ -71,6 +71,12 @@ class Template:
         known = self._static.get(extents)
         return (self.prepare(extents) if known is None else known).run(inputs, warn)
 
+    def shaped(self, extents: Extents) -> DynamicProgram | None:
+        """The program that runs for these extents, if it is one for others, too."""
+        if extents in self._alarming:
+            return None
+        return next((program for program in self.dynamic if program.holds(extents)), None)
+
     def at(self, extents: Extents) -> CompiledGraph:
         """The program that the compiler makes for these extents."""
         with self._lock:

@@ -84,13 +84,20 @@ class Scope:
         Names are those of ``name``; the symbols are taken to be there.
         """
         lines = []
-        for sign, left, right, kept in _in_order(self._needed(numbers), tightest(self.conditions)):
+        for sign, left, right, kept in self.steps(numbers):
             if isinstance(kept, bool):
                 refuse = f"not {left} {sign} {right}" if kept else f"{left} {sign} {right}"
                 lines.append(f"if {refuse}: return None")
             else:
                 lines.append(f"f{kept} = {left} {sign} {right}")
         return lines
+
+    def steps(self, numbers: Iterable[int]) -> Iterator[tuple[str, str, str, int | bool]]:
+        """Formulas (with their numbers) and conditions (with what must be found), in order.
+
+        Those that these numbers need, and that tell whether all conditions hold.
+        """
+        return _in_order(self._needed(numbers), tightest(self.conditions))
 
     def function(self, numbers: Iterable[int]) -> Callable[..., tuple[int, ...] | None]:
         """A function of the symbols' values: these numbers, or None where a condition fails."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from types import CellType, FunctionType
+from types import CellType, CodeType, FunctionType
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,6 +25,9 @@ class Gate(Protocol):
     def add(self, entry: Any) -> None:
         """Add what a :class:`GateWriter` has written."""
 
+    def has(self, key: Hashable) -> bool:
+        """Whether there is an entry for a kind of calls."""
+
     def remove(self, key: Hashable) -> None:
         """Take the entry for a kind of calls away."""
 
@@ -35,25 +38,43 @@ class Gate(Protocol):
         """Have the calls so far counted."""
 
 
+class Codes(Protocol):
+    """What is called for Python's functions, by their code."""
+
+    words: np.ndarray
+    """Addresses, for native code."""
+
+    def add(self, code: CodeType, form: FunctionType | None) -> None:
+        """Have functions with this code called as they are, or ``form`` in their place.
+
+        That is for functions of its globals and defaults alone.
+        """
+
+
 class Gates(Protocol):
     """Makes gates and their entries."""
 
-    def gate(self, fallback: Callable[..., Any]) -> Gate:
-        """A gate without entries."""
+    def gate(self, fallback: Callable[..., Any], most: int = 8) -> Gate:
+        """A gate without entries, which is to have so many at most."""
 
     def dispatch(
         self,
         known: dict[Any, Callable[..., Any]],
         methods: Mapping[str, Callable[..., Any]],
+        codes: Codes,
         fallback: Callable[..., Any],
     ) -> Callable[..., Any]:
         """``call(callable, *args, **kwargs)`` without a frame of its own.
 
         What it calls: of NumPy's functions what ``known`` has for them, or themselves; of methods
         of arrays what ``methods`` has for their names (called with the array first), or
-        themselves; of functions of modules and classes what ``known`` has; methods of builtin
-        objects themselves. ``fallback(callable, *args, **kwargs)`` for all else.
+        themselves; of functions of modules and classes what ``known`` has; of functions of Python
+        what ``codes`` has. ``fallback(callable, *args, **kwargs)`` for others of these, methods of
+        objects of Python, and methods of ufuncs; all else is called itself.
         """
+
+    def codes(self) -> Codes:
+        """A table without any code."""
 
     def writer(self, positional: int, names: Sequence[str]) -> GateWriter:
         """Writer of an entry for calls with so many arguments by position, and these by name."""
@@ -70,6 +91,12 @@ class GateWriter(Protocol):
     # -- guards
     def array(self, register: int, like: np.ndarray) -> None:
         """Dtype, extents, strides and flags of an array."""
+
+    def array_like(self, register: int, like: np.ndarray) -> None:
+        """Dtype, rank and flags of a contiguous array whose axes have two elements at least.
+
+        Its strides are what the flags say of its extents.
+        """
 
     def instance(self, register: int, of: type) -> None:
         """Class of an object."""
@@ -142,6 +169,25 @@ class GateWriter(Protocol):
             scalars: Which outputs are NumPy scalars.
             warn: The events to report: where one happens of which it is not known what NumPy says,
                 Python makes the call again.
+
+        """
+
+    def run_shaped(
+        self,
+        program: Any,
+        inputs: Sequence[int | tuple[int, type, np.dtype]],
+        extents: Sequence[tuple[int, int]],
+        scalars: Sequence[bool],
+        warn: frozenset[str],
+    ) -> list[int]:
+        """The same, for all extents for which it holds; others are for other entries.
+
+        Args:
+            program: As a template gave it.
+            inputs: Registers of arrays, and numbers, as of :meth:`run`.
+            extents: The register and the axis of each symbol of its scope.
+            scalars: As of :meth:`run`.
+            warn: Likewise.
 
         """
 

@@ -35,6 +35,9 @@ class Template(Protocol):
     def at(self, extents: tuple[int, ...]) -> Program:
         """The program that was, or would be, compiled for these values alone."""
 
+    def shaped(self, extents: tuple[int, ...]) -> Any:
+        """The program that runs for these values, if it is one for others, too; for gates."""
+
     def prepare(self, extents: tuple[int, ...]) -> Program:
         """The same, and learn from it for other values."""
 

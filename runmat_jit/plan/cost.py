@@ -58,6 +58,12 @@ def is_parallel(total: int, nbytes: int, instructions: int) -> bool:
     return serial_us(total, nbytes, instructions) > PARALLEL_FROM_US
 
 
+def longest_serial(instructions: int) -> tuple[int, int]:
+    """The most elements, and the most bytes, with which no launch is for several threads."""
+    elements = PARALLEL_FROM_US / (US_PER_INSTRUCTION * max(1, instructions))
+    return int(elements), int(PARALLEL_FROM_US / US_PER_BYTE)
+
+
 def is_parallel_text(total: str, nbytes: str, instructions: int) -> str:
     """The same as an expression in Python, of numbers that have names."""
     limit = PARALLEL_FROM_US

@@ -469,8 +469,16 @@ def test_errstate_goes_to_python():
     assert not is_let_go(decorated, vector())
 
 
+def reciprocal(x):
+    return 1 / x + 1
+
+
+def reports_of_two(x, y):
+    return 1 / x + 1, np.log(x) + y
+
+
 def test_events_are_reported_as_numpy_does():
-    fn = lambda x: 1 / x + 1  # noqa: E731  (whose source a decorator finds)
+    fn = reciprocal
     decorated = warm(runmat.jit(fn), lambda: (vector(),))
     x = vector()
     assert not is_let_go(decorated, x)
@@ -509,7 +517,7 @@ def reports_of_three(x, y):
 @pytest.mark.parametrize("writes", [False, True])
 def test_events_of_each_call_are_reported_at_the_gate(writes):
     """Those of which it is known what NumPy says: its texts, at the user's lines, in order."""
-    fn = reports_of_three if writes else lambda x, y: (1 / x + 1, np.log(x) + y)
+    fn = reports_of_three if writes else reports_of_two
     decorated, x, y = runmat.jit(fn), vector(), vector()
     x[3] = 0
     for _ in range(4 * WARM):

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from runmat_jit.backends.llvm.gate_text import (
+    CODES,
     DISPATCH_ITEMS,
     ENTRY_WORDS,
     GATE_WORDS,
@@ -24,12 +25,12 @@ from runmat_jit.backends.llvm.launcher import builtin_function
 from runmat_jit.backends.llvm.object_layout import definition_of, object_layout
 from runmat_jit.backends.llvm.symbols import numpy_functions, process_symbols
 from runmat_jit.core.frozen import frozen_object
-from runmat_jit.core.gates import NotForGates
+from runmat_jit.core.gates import Codes, NotForGates
 from runmat_jit.core.locks import new_lock
 
 _AN_ARRAY: Final = np.empty(0)
 MOST_ENTRIES: Final = 8
-"""Of a gate; the one that was added first goes."""
+"""Of a gate, unless it says another number; the one that was added first goes."""
 MOST_REGISTERS: Final = 800
 """Of an entry: its calls have them on the stack, a thousand of which may be within each other."""
 
@@ -45,14 +46,15 @@ class GateCode:
         names, text = gate_functions(layout), gate_text(layout)
         self.addresses = jit.functions(text, names, symbols)
 
-    def gate(self, fallback: Callable[..., Any]) -> Gate:
-        """A gate without entries."""
-        return Gate(self.addresses["gate"], fallback)
+    def gate(self, fallback: Callable[..., Any], most: int) -> Gate:
+        """A gate without entries, which is to have so many at most."""
+        return Gate(self.addresses["gate"], fallback, most)
 
     def dispatch(
         self,
         known: dict[Any, Callable[..., Any]],
         methods: Mapping[str, Callable[..., Any]],
+        codes: Codes,
         fallback: Callable[..., Any],
     ) -> Callable[..., Any]:
         """See :meth:`runmat_jit.core.gates.Gates.dispatch`."""
@@ -65,15 +67,39 @@ class GateCode:
             "known": known,
             "fallback": fallback,
             "methods": pairs,
+            "codes": codes.words,
             "array": np.ndarray,
             "module": types.ModuleType,
             "ufunc": np.ufunc,
             "builtin": types.BuiltinFunctionType,
-            "function": type(np.sum),
-            "class": type,
+            "numpy_function": type(np.sum),
+            "function": types.FunctionType,
+            "method_class": types.MethodType,
         }
         held = (*(items[name] for name in DISPATCH_ITEMS), tuple(methods.values()))
         return builtin_function(b"call", self.addresses["dispatch"], held, keywords=True)
+
+
+class CodeTable:
+    """A table of code objects, and what a dispatching function calls for functions of each."""
+
+    def __init__(self) -> None:
+        self.words = np.zeros(2 * (CODES + 1), np.int64)
+        self._kept: list[Any] = []
+
+    def add(self, code: types.CodeType, form: types.FunctionType | None) -> None:
+        """Have functions with this code called as they are, or ``form`` in their place.
+
+        That is for functions of its globals and defaults alone. Others that begin at the same
+        places of the table are for Python.
+        """
+        first = (id(code) >> 5) % CODES
+        for place in (first, first + 1):
+            if self.words[2 * place] in (0, id(code)):
+                self._kept.append((code, form))  # what was there may be running
+                self.words[2 * place + 1] = 0 if form is None else id(form)
+                self.words[2 * place] = id(code)
+                return
 
 
 @frozen_object
@@ -188,8 +214,9 @@ _FIRST: Final = len(GATE_WORDS)
 class Gate:
     """A function to call: runs the first entry whose guards hold, else the fallback."""
 
-    def __init__(self, address: int, fallback: Callable[..., Any]) -> None:
-        self._words = np.zeros(_FIRST + MOST_ENTRIES, np.int64)
+    def __init__(self, address: int, fallback: Callable[..., Any], most: int) -> None:
+        self._most = most
+        self._words = np.zeros(_FIRST + most, np.int64)
         self._words[GATE_WORDS["entries"]] = self._words.ctypes.data + 8 * _FIRST
         self._entries: tuple[Entry, ...] = ()
         self._retired: list[Entry] = []
@@ -215,9 +242,13 @@ class Gate:
             self._add(entry)
 
     def _add(self, entry: Entry) -> None:
-        others = [each for each in self._entries if each.key != entry.key][: MOST_ENTRIES - 1]
+        others = [each for each in self._entries if each.key != entry.key][: self._most - 1]
         gone = [each for each in self._entries if each not in others]
         self._set((entry, *others), tuple(gone))
+
+    def has(self, key: Hashable) -> bool:
+        """Whether there is an entry for a kind of calls."""
+        return any(entry.key == key for entry in self._entries)
 
     def remove(self, key: Hashable) -> None:
         """Take the entry of a kind of calls away."""

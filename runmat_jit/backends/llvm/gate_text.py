@@ -35,16 +35,23 @@ DISPATCH_ITEMS: Final = (
     "known",
     "fallback",
     "methods",
+    "codes",
     "array",
     "module",
     "ufunc",
     "builtin",
+    "numpy_function",
     "function",
-    "class",
+    "method_class",
 )
 """What a dispatching function holds: a dict from callables to what is called for them, what is
 called for those that only Python can judge, pairs of the definition of a method of arrays and what
-is called for it, then classes."""
+is called for it, a table of code objects, then classes."""
+CODES: Final = 512
+"""Places of the table, each for a code object (at a place that its address gives, or the next) and
+what is called for functions with this code: 0 for themselves."""
+_IS_CLASS: Final = 1 << 31
+"""Flag of classes whose instances are classes."""
 GATE_WORDS: Final[Mapping[str, int]] = MappingProxyType(
     {"count": 0, "entries": 1, "fallback": 2, "registers": 3}
 )
@@ -86,6 +93,10 @@ _PYTHON: Final[Mapping[str, str]] = MappingProxyType(
         "PyDict_GetItemWithError": "declare ptr @PyDict_GetItemWithError(ptr, ptr)",
         "PyContextVar_Get": "declare i32 @PyContextVar_Get(ptr, ptr, ptr)",
         "PyFunction_GetCode": "declare ptr @PyFunction_GetCode(ptr)",
+        "PyFunction_GetDefaults": "declare ptr @PyFunction_GetDefaults(ptr)",
+        "PyFunction_GetKwDefaults": "declare ptr @PyFunction_GetKwDefaults(ptr)",
+        "PyFunction_GetGlobals": "declare ptr @PyFunction_GetGlobals(ptr)",
+        "PyType_GetFlags": "declare i64 @PyType_GetFlags(ptr)",
         "PyCell_Get": "declare ptr @PyCell_Get(ptr)",
         "PyMethod_Function": "declare ptr @PyMethod_Function(ptr)",
         "PyMethod_Self": "declare ptr @PyMethod_Self(ptr)",
@@ -180,6 +191,7 @@ def _operations(layout: ObjectLayout) -> tuple[tuple[str, str, str], ...]:
         *_guards(layout),
         *_reads(layout),
         *_numbers(layout),
+        *_formulas(layout),
         *_work(layout),
         *_recovery(),
         *_results(),
@@ -255,6 +267,42 @@ stride:
 strided:
   %next = add i64 %axis, 1
   br label %axes
+fine:
+  <go on>
+wrong:
+  <fail>""",
+        ),
+        # Extents are not looked at, but that each is at least ``least``: flags tell the strides.
+        (
+            "is_like",
+            "value:r class:p dtype:p rank:n flags:n least:n",
+            f"""@field(type, value, {layout.type}, ptr)
+  %is_array = icmp eq ptr %type, %class
+  br i1 %is_array, label %array, label %wrong
+array:
+@field(descr, value, {layout.array_descr}, ptr)
+@field(nd, value, {layout.array_rank}, i32)
+@field(bits, value, {layout.array_flags}, i32)
+@field(shape, value, {layout.array_shape}, ptr)
+  %given_rank = zext i32 %nd to i64
+  %kept = and i32 %bits, {GUARDED_FLAGS}
+  %given_flags = zext i32 %kept to i64
+  %is_dtype = icmp eq ptr %descr, %dtype
+  %is_rank = icmp eq i64 %given_rank, %rank
+  %is_flags = icmp eq i64 %given_flags, %flags
+  %two = and i1 %is_dtype, %is_rank
+  %three = and i1 %two, %is_flags
+  br i1 %three, label %axes, label %wrong
+axes:
+  %axis = phi i64 [0, %array], [%next, %extent]
+  %more = icmp slt i64 %axis, %rank
+  br i1 %more, label %extent, label %fine
+extent:
+  %a_extent = getelementptr i64, ptr %shape, i64 %axis
+  %given_extent = load i64, ptr %a_extent, align 8
+  %next = add i64 %axis, 1
+  %is_enough = icmp sge i64 %given_extent, %least
+  br i1 %is_enough, label %axes, label %wrong
 fine:
   <go on>
 wrong:
@@ -528,6 +576,78 @@ wrong:
     )
 
 
+def _formulas(layout: ObjectLayout) -> tuple[tuple[str, str, str], ...]:
+    """Numbers in memory: extents, what is computed of them, and conditions on them."""
+    two = """  %a = load i64, ptr %left, align 8
+  %b = load i64, ptr %right, align 8
+"""
+    divided = f"""{two}  %is_zero = icmp eq i64 %b, 0
+  br i1 %is_zero, label %wrong, label %divide
+wrong:
+  <fail>
+divide:
+  %quotient = sdiv i64 %a, %b
+  %rest = srem i64 %a, %b
+  %signs = xor i64 %rest, %b
+  %is_odd = icmp slt i64 %signs, 0
+  %is_uneven = icmp ne i64 %rest, 0
+  %is_lower = and i1 %is_odd, %is_uneven
+"""
+    return (
+        (
+            "extent",
+            "array:r axis:n at:p",
+            f"""@field(shape, array, {layout.array_shape}, ptr)
+  %a_extent = getelementptr i64, ptr %shape, i64 %axis
+  %found = load i64, ptr %a_extent, align 8
+  store i64 %found, ptr %at, align 8
+  <go on>""",
+        ),
+        (
+            "move",
+            "from:p at:p",
+            """  %found = load i64, ptr %from, align 8
+  store i64 %found, ptr %at, align 8
+  <go on>""",
+        ),
+        *(
+            (
+                name,
+                "left:p right:p at:p",
+                f"{two}  %c = {name} i64 %a, %b\n  store i64 %c, ptr %at, align 8\n  <go on>",
+            )
+            for name in ("add", "sub", "mul")
+        ),
+        (
+            "floor_divide",
+            "left:p right:p at:p",
+            f"""{divided}  %less = sub i64 %quotient, 1
+  %c = select i1 %is_lower, i64 %less, i64 %quotient
+  store i64 %c, ptr %at, align 8
+  <go on>""",
+        ),
+        (
+            "remainder",
+            "left:p right:p at:p",
+            f"""{divided}  %more = add i64 %rest, %b
+  %c = select i1 %is_lower, i64 %more, i64 %rest
+  store i64 %c, ptr %at, align 8
+  <go on>""",
+        ),
+        *(
+            (
+                name,
+                "left:p right:p truth:n",
+                f"""{two}  %is_true = icmp {sign} i64 %a, %b
+  %wanted = trunc i64 %truth to i1
+  %holds = icmp eq i1 %is_true, %wanted
+{_TWO_WAYS}""",
+            )
+            for name, sign in (("is_less", "slt"), ("is_at_most", "sle"), ("is_equal", "eq"))
+        ),
+    )
+
+
 def _work(layout: ObjectLayout) -> tuple[tuple[str, str, str], ...]:
     """New arrays, kernels, calls of Python."""
     gather = f"""  br label %each
@@ -578,6 +698,13 @@ run:
             "launch",
             "kernel:p block:p count:n arrays:p total:n",
             f"""{gather}  call void %kernel(ptr %block, i64 0, i64 %total)
+  <go on>""",
+        ),
+        (
+            "launch_counted",
+            "kernel:p block:p count:n arrays:p a_total:p",
+            f"""{gather}  %total = load i64, ptr %a_total, align 8
+  call void %kernel(ptr %block, i64 0, i64 %total)
   <go on>""",
         ),
         # ``given``: the launcher's arguments, of which the second one is the arrays.
@@ -731,6 +858,19 @@ fine:
   %old_bytes = load i64, ptr %a_bytes, align 8
   %new_bytes = add i64 %old_bytes, %bytes
   store i64 %new_bytes, ptr %a_bytes, align 8
+  <go on>""",
+        ),
+        (
+            "tally_counted",
+            "at:p launches:n a_bytes:p",
+            """  %a_sum = getelementptr i64, ptr %at, i64 1
+  %bytes = load i64, ptr %a_bytes, align 8
+  %old = load i64, ptr %at, align 8
+  %new = add i64 %old, %launches
+  store i64 %new, ptr %at, align 8
+  %old_bytes = load i64, ptr %a_sum, align 8
+  %new_bytes = add i64 %old_bytes, %bytes
+  store i64 %new_bytes, ptr %a_sum, align 8
   <go on>""",
         ),
         # ``numbers``: the registers of its arguments.
@@ -1092,7 +1232,7 @@ entry:
   %left = sub i64 %count, 1
 @field(kind, callable, {layout.type}, ptr)
   %is_ufunc = icmp eq ptr %kind, %ufunc
-  %is_numpys = icmp eq ptr %kind, %function
+  %is_numpys = icmp eq ptr %kind, %numpy_function
   %is_either = or i1 %is_ufunc, %is_numpys
   br i1 %is_either, label %look_numpys, label %not_numpys
 look_numpys:
@@ -1104,8 +1244,53 @@ not_numpys:
   %is_builtin = icmp eq ptr %kind, %builtin
   br i1 %is_builtin, label %owned, label %not_builtin
 not_builtin:
-  %is_class = icmp eq ptr %kind, %class
-  br i1 %is_class, label %look, label %ask
+  %is_function = icmp eq ptr %kind, %function
+  br i1 %is_function, label %of_python, label %not_function
+not_function:
+  %is_method = icmp eq ptr %kind, %method_class
+  br i1 %is_method, label %ask, label %not_method
+not_method:
+  %flags = call i64 @PyType_GetFlags(ptr %kind)
+  %class_bit = and i64 %flags, {_IS_CLASS}
+  %is_class = icmp ne i64 %class_bit, 0
+  br i1 %is_class, label %look, label %call_it
+of_python:
+  %code = call ptr @PyFunction_GetCode(ptr %callable)
+  %code_number = ptrtoint ptr %code to i64
+  %hashed = lshr i64 %code_number, 5
+  %code_place = and i64 %hashed, {CODES - 1}
+@field(table, codes, {layout.array_data}, ptr)
+  %code_pair = mul i64 %code_place, 2
+  %a_code = getelementptr ptr, ptr %table, i64 %code_pair
+  %first_code = load ptr, ptr %a_code, align 8
+  %is_first = icmp eq ptr %first_code, %code
+  br i1 %is_first, label %is_known, label %second
+second:
+  %a_second = getelementptr ptr, ptr %a_code, i64 2
+  %second_code = load ptr, ptr %a_second, align 8
+  %is_second = icmp eq ptr %second_code, %code
+  br i1 %is_second, label %is_known, label %ask
+is_known:
+  %an_entry = phi ptr [%a_code, %of_python], [%a_second, %second]
+  %a_form = getelementptr ptr, ptr %an_entry, i64 1
+  %form = load ptr, ptr %a_form, align 8
+  %is_itself = icmp eq ptr %form, null
+  br i1 %is_itself, label %call_it, label %is_alike
+is_alike:
+  %globals = call ptr @PyFunction_GetGlobals(ptr %callable)
+  %form_globals = call ptr @PyFunction_GetGlobals(ptr %form)
+  %defaults = call ptr @PyFunction_GetDefaults(ptr %callable)
+  %form_defaults = call ptr @PyFunction_GetDefaults(ptr %form)
+  %named_defaults = call ptr @PyFunction_GetKwDefaults(ptr %callable)
+  %form_named_defaults = call ptr @PyFunction_GetKwDefaults(ptr %form)
+  %same_globals = icmp eq ptr %globals, %form_globals
+  %same_defaults = icmp eq ptr %defaults, %form_defaults
+  %same_named = icmp eq ptr %named_defaults, %form_named_defaults
+  %same_two = and i1 %same_globals, %same_defaults
+  %same = and i1 %same_two, %same_named
+  br i1 %same, label %call_form, label %ask
+call_form:
+  br label %call
 owned:
 @field(owner, callable, {layout.builtin_owner}, ptr)
   %has_owner = icmp ne ptr %owner, null
@@ -1174,7 +1359,8 @@ look:
 call_it:
   br label %call
 call:
-  %what = phi ptr [%called, %look_numpys], [%found, %look], [%callable, %call_it]
+  %what = phi ptr [%called, %look_numpys], [%found, %look], [%callable, %call_it],
+                  [%form, %call_form]
   %result = call ptr @PyObject_Vectorcall(ptr %what, ptr %rest, i64 %left, ptr %names)
   ret ptr %result
 ask:

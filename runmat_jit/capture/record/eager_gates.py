@@ -7,8 +7,9 @@ which there is none, and one in which a floating-point event occurs, is made by 
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal, Protocol
 
 import numpy as np
 from numpy._core import umath
@@ -20,26 +21,37 @@ from runmat_jit.core.slotted import slotted
 
 FIRST_OFFER: Final = 2
 """Calls of a kind after which it gets an entry."""
+ENTRIES: Final = 32
+"""Of one function: it is called from many places, with arguments of many kinds."""
 _KINDS: Final = 256
 _NUMBERS: Final = (int, float)
+_NATIVE: Final = (np.ufunc, type(np.sum), types.BuiltinFunctionType)
+"""Callables without a frame that warnings would be told to come from."""
 
 
 @slotted
 class EagerCall:
-    """One call that a kernel has made.
-
-    ``leaves`` are the arguments that it takes as data, ``sources`` those of its inputs: which leaf,
-    and the dtype that a number is cast to.
-    """
+    """One call that a kernel has made; ``leaves`` are the arguments that it takes as data."""
 
     key: Hashable
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
     leaves: list[Any]
-    sources: Sequence[tuple[int, np.dtype | None]]
+    kernel: EagerKernel
     program: Any
-    is_scalar: bool
     warn: frozenset[str]
+
+
+class EagerKernel(Protocol):
+    """A kernel, as far as its gate needs to know it."""
+
+    @property
+    def sources(self) -> Sequence[tuple[int, np.dtype | None]]:
+        """Which leaf each of its inputs is, and the dtype that a number is cast to."""
+
+    @property
+    def is_scalar(self) -> bool:
+        """Whether its result is a NumPy scalar."""
 
 
 class EagerGate:
@@ -52,25 +64,38 @@ class EagerGate:
         count: Callable[[int], None],
     ) -> None:
         self._gates, self._count = gates, count
-        self._gate: Gate = gates.gate(fallback)
-        self._seen: dict[Hashable, int] = {}
+        self._gate: Gate = gates.gate(fallback, ENTRIES)
+        self._seen: dict[Hashable, tuple[Hashable, int, int]] = {}
         self.call = self._gate.call
 
-    def wants(self, key: Hashable) -> bool:
-        """Count a call of a kind: whether it is to be offered."""
+    def wants(self, key: Hashable, shapes: Hashable) -> Literal["alike", "shaped", ""]:
+        """Count a call: what is to be offered for such ones.
+
+        For calls of these shapes, if they came in a row, or for all shapes, if others came.
+        """
         if len(self._seen) >= _KINDS:
             self._seen.clear()
-        seen = self._seen[key] = self._seen.get(key, 0) + 1
-        return seen >= FIRST_OFFER and not seen & (seen - 1)
+        last, alike, others = self._seen.get(key, (None, 0, 0))
+        if shapes == last:
+            alike += 1
+        else:
+            others, alike = others + (last is not None), 1
+        self._seen[key] = shapes, alike, others
+        if shapes == last:
+            return "alike" if is_turn(alike) else ""
+        return "shaped" if others else ""
 
-    def offer(self, call: EagerCall) -> None:
+    def offer(self, call: EagerCall, *, shaped: bool) -> None:
         """Make an entry for calls like this one, if it can be."""
+        kind = call.program if shaped else tuple(map(np.shape, call.leaves))
+        if shaped and self._gate.has((call.key, kind)):
+            return
         writer = self._gates.writer(len(call.args), tuple(call.kwargs))
         try:
-            _write(writer, call)
+            _write(writer, call, shaped=shaped)
         except NotForGates:
             return
-        self._gate.add(writer.entry(call.key, self._count))
+        self._gate.add(writer.entry((call.key, kind), self._count))
 
     def offer_plain(self, function: Callable[..., Any], classes: tuple[type, ...]) -> None:
         """Make an entry for numbers of these classes, which ``function`` computes."""
@@ -80,40 +105,84 @@ class EagerGate:
         writer.give(writer.call(function, range(len(classes)), None))
         self._gate.add(writer.entry(classes, lambda _calls: None))
 
+    def offer_numpys(
+        self,
+        key: Hashable,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        leaves: list[Any],
+    ) -> None:
+        """Make an entry for calls like this one, which NumPy computes, if they come again."""
+        if kwargs or type(function) not in _NATIVE or self.wants(key, ()) != "alike":
+            return
+        writer = self._gates.writer(len(args), ())
+        try:
+            _arguments(writer, args, leaves, writer.array_like)
+            writer.word(EPOCH_ADDRESS, epoch())
+            writer.give(writer.call(function, range(len(args)), None))
+        except NotForGates:
+            return
+        self._gate.add(writer.entry((key, "numpys"), lambda _calls: None))
+
     def flush(self) -> None:
         """Have the calls so far counted."""
         self._gate.flush()
 
 
-def _write(writer: GateWriter, call: EagerCall) -> None:
+def is_turn(count: int) -> bool:
+    """Whether something is offered at the second time, the fourth, and so on."""
+    return count >= FIRST_OFFER and not count & (count - 1)
+
+
+def _write(writer: GateWriter, call: EagerCall, *, shaped: bool) -> None:
     """One entry: the guards of a call, its kernel, its result."""
+    guard = writer.array_like if shaped else writer.array
+    registers = _arguments(writer, (*call.args, *call.kwargs.values()), call.leaves, guard)
     writer.word(EPOCH_ADDRESS, epoch())
     writer.context(umath._extobj_contextvar, current_errstate())
+    inputs: list[Any] = []
+    for place, dtype in call.kernel.sources:
+        register, kind = registers[place], type(call.leaves[place])
+        inputs.append(register if dtype is None else (register, kind, dtype))
+    scalars = [call.kernel.is_scalar]
+    if shaped:
+        arrays = [(r, v) for r, v in zip(registers, call.leaves, strict=True) if is_array(v)]
+        extents = [(register, axis) for register, value in arrays for axis in range(value.ndim)]
+        results = writer.run_shaped(call.program, inputs, extents, scalars, call.warn)
+    else:
+        results = writer.run(call.program, inputs, scalars, call.warn)
+    if not results:
+        raise NotForGates("a call that writes into an argument")
+    writer.give(results[0])
+
+
+def _arguments(
+    writer: GateWriter,
+    values: Sequence[Any],
+    leaves: list[Any],
+    guard: Callable[[int, np.ndarray], None],
+) -> list[int]:
+    """Guards of the arguments; the registers of the leaves among them."""
     registers: list[int] = []
-    for register, value in enumerate((*call.args, *call.kwargs.values())):
+    for register, value in enumerate(values):
         place = len(registers)
-        if place < len(call.leaves) and call.leaves[place] is value:
-            _guard(writer, register, value)
+        if place < len(leaves) and leaves[place] is value:
+            if is_array(value):
+                guard(register, value)
+            else:
+                writer.instance(register, type(value))
             registers.append(register)
         elif type(value) in _NUMBERS:
             writer.instance(register, type(value))
             writer.number(register, value)
         else:
             writer.identity(register, value)
-    if len(registers) < len(call.leaves):
+    if len(registers) < len(leaves):
         raise NotForGates("an array in a container")
-    inputs: list[Any] = []
-    for place, dtype in call.sources:
-        register, kind = registers[place], type(call.leaves[place])
-        inputs.append(register if dtype is None else (register, kind, dtype))
-    results = writer.run(call.program, inputs, [call.is_scalar], call.warn)
-    if not results:
-        raise NotForGates("a call that writes into an argument")
-    writer.give(results[0])
+    return registers
 
 
-def _guard(writer: GateWriter, register: int, value: Any) -> None:
-    if type(value) is np.ndarray:
-        writer.array(register, value)
-    else:
-        writer.instance(register, type(value))
+def is_array(value: Any) -> bool:
+    """Whether a leaf is an array, not a number."""
+    return type(value) is np.ndarray

@@ -115,9 +115,14 @@ class EagerHooks(HookBase):
     def call_function(self, fn: types.FunctionType, args: Any, kwargs: Any) -> Any:
         """A Python function: the user's are followed, for rows whose bits are our own."""
         known = self.eager.known(fn)
+        codes = self.kernels.codes
         if known is not None:
+            if codes is not None and is_direct(known.__code__):
+                codes.add(fn.__code__, known)
             return known(*args, **kwargs)
         if self.converter.is_rewritten(fn.__code__) or is_direct(fn.__code__):
+            if codes is not None and is_direct(fn.__code__):
+                codes.add(fn.__code__, None)
             return fn(*args, **kwargs)
         if callables.is_installed(fn):
             return self.call_unknown(fn, args, kwargs)

@@ -27,6 +27,7 @@ from runmat_jit.capture.tape.lines import Lines, call_at
 from runmat_jit.capture.tape.values import GENERIC
 from runmat_jit.core.errstate import ErrorStates, warnings_raise
 from runmat_jit.core.frames import uncounted
+from runmat_jit.core.gates import Codes
 from runmat_jit.core.protocols import Executor, Program
 from runmat_jit.graph.renumber import as_seen
 from runmat_jit.ops.table import ROWS
@@ -67,6 +68,8 @@ class Kernel(NamedTuple):
     run: Callable[[tuple[int, ...], Sequence[Any], frozenset[str]], list[np.ndarray]]
     program: Callable[[tuple[int, ...]], Program]
     """The program of its own that calls of certain extents have."""
+    shaped: Callable[[tuple[int, ...]], Any]
+    """A program that calls of other extents have, too; None where there is none."""
     extents: Numbers
     holds: Holds
     sources: tuple[tuple[int, np.dtype | None], ...]
@@ -84,6 +87,8 @@ class EagerKernels:
         """Calls that no row covers, or whose rows have NumPy's bits."""
         self.known: dict[Any, Callable[..., Any]] = {}
         """What is called for callables, see :meth:`runmat_jit.core.gates.Gates.dispatch`."""
+        self.codes: Codes | None = None
+        """Likewise, for functions of Python."""
         self._gates: dict[Any, EagerGate] = {}
         self._launches = 0
 
@@ -131,7 +136,10 @@ class EagerKernels:
         leaves: list[Any] = []
         key = signature(fn, args, kwargs, leaves)
         if key is None or not leaves or self.is_numpys(key, leaves):
-            return call_at(line, fn, args, kwargs)
+            result = call_at(line, fn, args, kwargs)
+            if gate is not None and key is not None and special_shapes(leaves) is None:
+                gate.offer_numpys(key, fn, args, kwargs, leaves)
+            return result
         kernel = self.kernel((key, line), fn, args, kwargs, leaves)
         if kernel is None:
             self._numpys.add((key, special_shapes(leaves)))
@@ -152,14 +160,13 @@ class EagerKernels:
         if not results:  # it wrote into an array of the program's
             target = kwargs.get("out", args[0])
             return target[0] if type(target) is tuple else target
-        kind = key, extents, tuple(map(np.shape, leaves))
-        if gate is not None and not state.immediate and gate.wants(kind):
-            program, is_scalar = kernel.program(extents), kernel.is_scalar
-            gate.offer(
-                EagerCall(
-                    kind, args, kwargs, leaves, kernel.sources, program, is_scalar, state.warn
-                )
-            )
+        if gate is not None and not state.immediate:
+            wanted = gate.wants(key, tuple(map(np.shape, leaves)))
+            shaped = kernel.shaped(extents) if wanted == "shaped" else None
+            if wanted == "alike" or shaped is not None:
+                program = shaped or kernel.program(extents)
+                call = EagerCall(key, args, kwargs, leaves, kernel, program, state.warn)
+                gate.offer(call, shaped=shaped is not None)
         return results[0][()] if kernel.is_scalar else results[0]
 
     @uncounted
@@ -182,7 +189,8 @@ class EagerKernels:
         for fn in OWN_FUNCTIONS:
             self.known.setdefault(fn, self.function(fn))
         methods = {name: self.function(call_forms.method_of(name)) for name in OWN_METHODS}
-        return gates.dispatch(self.known, methods, fallback)
+        self.codes = self.codes or gates.codes()
+        return gates.dispatch(self.known, methods, self.codes, fallback)
 
     def is_numpys(self, key: Hashable, leaves: list[Any]) -> bool:
         """Whether NumPy computes such calls, or those of these extents."""
@@ -258,6 +266,7 @@ class EagerKernels:
             return Kernel(
                 lambda _extents, inputs, warn: program.run(inputs, warn),
                 lambda _extents: program,
+                lambda _extents: None,
                 lambda values: tuple(map(np.shape, values)),
                 lambda *found: True if found == shapes else None,
                 sources_of(functional),
@@ -267,6 +276,7 @@ class EagerKernels:
         return Kernel(
             template.run,
             template.at,
+            template.shaped,
             symbols.extents(),
             symbols.scope.function(()),
             sources_of(functional),
