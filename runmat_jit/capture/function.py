@@ -153,7 +153,7 @@ class CapturedFunction:
             departure, result = replay(known.root, slots, self.calls)
             if departure is None:
                 self.count_replayed(known, args, kwargs, boundary)
-                if boundary is None and known.poor_below < EVERY:
+                if boundary is None and known.gains_at_gate:
                     count = partial(self.count_at_gate, known)
                     rest = partial(self.rest, key, known)
                     self.gatekeeper.offer(
@@ -549,7 +549,7 @@ class CapturedFunction:
             return
         with self._lock:
             family.tally, family.poor_below = found.tally, found.poor_below
-            family.work = found.work
+            family.work, family.gains_at_gate = found.work, found.gains_at_gate
             executor = self.capturer.executor
             family.learn(site, key[1], path, intent=intent, executor=executor)
 

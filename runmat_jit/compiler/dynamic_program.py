@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from runmat_jit.compiler.events import AT_FIRST, Way
 from runmat_jit.compiler.generate_wrapper import Report, Run, generate_wrapper, numbers_of
 from runmat_jit.compiler.host_step import HostArray, HostNumber, HostScalar, HostStep
-from runmat_jit.compiler.lower_program import lower_program
+from runmat_jit.compiler.lower_program import LoweredProgram, lower_program, on_cpu, with_notes
 from runmat_jit.compiler.native_code import Bound, NativeCode
 from runmat_jit.compiler.native_program import NativeProgram
 from runmat_jit.core.extent import Scope
@@ -32,7 +33,8 @@ Extents = tuple[int, ...]
 class DynamicProgram:
     """A program whose numbers are formulas over the symbols of a scope, made at ``extents``.
 
-    ``given``: the scope of its graph, whose conditions are met wherever it runs.
+    ``given``: the scope of its graph, whose conditions are met wherever it runs; ``way``: how its
+    kernels note events.
     """
 
     given: Scope
@@ -40,6 +42,7 @@ class DynamicProgram:
     extents: Extents
     code: NativeCode
     run: Run
+    way: Way = AT_FIRST
 
     def holds(self, extents: Extents) -> bool:
         """Whether the stages would have decided alike."""
@@ -49,6 +52,8 @@ class DynamicProgram:
         """Whether a program, compiled for extents that it holds for, is this one."""
         native, values = getattr(program, "program", None), self.scope.values(extents)
         assert values is not None, "it holds for these extents"
+        if self.way != AT_FIRST and isinstance(native, NativeProgram):
+            native = native.watch.noting(self.way[0])
         if not isinstance(native, NativeProgram) or native.blind is not self.code.blind:
             return False
         names = map(self.scope.name, numbers_of(self.code))
@@ -58,7 +63,13 @@ class DynamicProgram:
 
 
 def make_dynamic_program(
-    session: Session, graph: Graph, scope: Scope, extents: Extents, report: Report
+    session: Session,
+    graph: Graph,
+    scope: Scope,
+    extents: Extents,
+    report: Report,
+    *,
+    way: Way = AT_FIRST,
 ) -> DynamicProgram:
     """Take a graph of extents, with these values, through every stage.
 
@@ -68,15 +79,21 @@ def make_dynamic_program(
         scope: Symbols and formulas, whose conditions these extents meet.
         extents: A value for each symbol.
         report: Reports the events of a run.
+        way: How kernels note events.
 
     """
     moved, values = scope.moved(extents)
     disabled = session.config.disable_fusion
-    code = lower_program(session, named(graph, values), disabled=disabled).code
+    lowered: LoweredProgram | None = lower_program(session, named(graph, values), disabled=disabled)
+    if way != AT_FIRST:
+        assert lowered is not None
+        lowered = with_notes(session, on_cpu(lowered), *way)
+    assert lowered is not None, "the CPU notes events in all ways"
+    code = lowered.code
     assert code is not None, "this machine runs kernels"
-    run = generate_wrapper(session, moved, code, report)
+    run = generate_wrapper(session, moved, code, report, tells=way != AT_FIRST)
     moved.close()
-    return DynamicProgram(scope, moved, extents, code, run)
+    return DynamicProgram(scope, moved, extents, code, run, way)
 
 
 # -- everything about a program that no number says ------------------------------------------------

@@ -53,6 +53,7 @@ Names = frozenset[str] | None
 Way = tuple[Mode, Names]
 """How kernels note events, and what they tell apart in mode ``each``."""
 AT_FIRST: Final[Way] = ("results", None)
+RISING: Final[Way] = ("rises", None)
 
 
 class Watch:
@@ -99,6 +100,16 @@ class Watch:
         """Report the events that NumPy finds (as ``report``)."""
         self._count("events_checked")
         report(self._find(inputs, warn))
+
+    def noting(self, mode: Mode) -> Program | None:
+        """The program whose kernels note events in a mode, if it can be made."""
+        if mode not in self._built:
+            try:
+                self._built[mode] = self._build((mode, self._names if mode == "each" else None))
+            except Exception:  # the call has its program, and must not fail for later ones
+                LOG.exception("no kernels with exact notes were made; please report this")
+                self._built[mode] = None
+        return self._built[mode]
 
     def known(self, way: Way, word: int, warn: frozenset[str]) -> Sequence[EventReport] | None:
         """What NumPy reports where kernels note ``word``, if it is known."""
@@ -155,14 +166,9 @@ class Watch:
         self._switch("each")
 
     def _switch(self, mode: Mode) -> None:
-        if mode not in self._built:
-            try:
-                self._built[mode] = self._build((mode, self._names if mode == "each" else None))
-            except Exception:  # the call has its program, and must not fail for later ones
-                LOG.exception("no kernels with exact notes were made; please report this")
-                self._built[mode] = None
-        if self._built[mode] is not None:
-            self.program, self._quiet = self._built[mode], 0
+        found = self.noting(mode)
+        if found is not None:
+            self.program, self._quiet = found, 0
 
 
 ALARMS = 2

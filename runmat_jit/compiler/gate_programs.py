@@ -307,6 +307,13 @@ class _Numbers:
             else:
                 self.write.emit(_FORMULAS[sign], one, two, self.named(f"f{kept}"))
 
+    def greatest(self, numbers: Sequence[int], at: int, limit: int) -> None:
+        """The greatest of these at an address; goes on where it is no more than a limit."""
+        self.write.emit("move", self.address(numbers[0]), at)
+        for number in numbers[1:]:
+            self.write.emit("greater", self.address(number), at, at)
+        self.write.emit("is_at_most", at, self.named(str(limit)), 1)
+
     def at_most(self, number: int, limit: int) -> None:
         """Go on where a number is no more than that."""
         self.write.emit("is_at_most", self.address(number), self.named(str(limit)), 1)
@@ -341,6 +348,7 @@ class ShapedWriter(ProgramWriter):
         if len(extents) != program.scope.symbols:
             raise NotForGates("a program of numbers that are no extents")
         super().__init__(write, session, code, inputs)
+        self.program = program
         given = _Numbers(write, program.given)
         given.load(extents)
         given.compute(())
@@ -355,19 +363,31 @@ class ShapedWriter(ProgramWriter):
 
     def make(self, buffer: Buffer, *, kept: bool) -> None:
         """The memory of one buffer."""
-        del kept
         place, write = buffer.place, self.write_entry
-        if buffer.sizes or buffer.returned:
-            raise NotForGates("memory of several sizes")
+        if buffer.returned or (kept and buffer.sizes):
+            raise NotForGates("a result on memory of another size")
         if buffer.shares is not None:
             self.registers[place] = self.registers[buffer.shares]
             return
-        self.formulas.at_most(buffer.nbytes, SMALL - 1)
         found = self.registers[place] = write.register()
+        own = write.object(np.ndarray)
+        if buffer.sizes:
+            words = np.zeros(1, np.int64)
+            self.formulas.greatest(buffer.sizes, int(words.ctypes.data), SMALL - 1)
+            write.emit("new_array", own, write.object(BYTE), 1, write.memory(words), 0, found)
+            return
+        self.formulas.at_most(buffer.nbytes, SMALL - 1)
         steps = 0 if buffer.strides is None else self.listed(buffer.strides)
-        own, kind = write.object(np.ndarray), write.object(buffer.dtype)
-        shape = self.listed(buffer.shape)
+        kind, shape = write.object(buffer.dtype), self.listed(buffer.shape)
         write.emit("new_array", own, kind, len(buffer.shape), shape, steps, found)
+
+    def events(self, word: int, native: NativeProgram | None, warn: frozenset[str]) -> None:
+        """What happens where kernels have noted events in a word: Python makes the call."""
+        write = self.write_entry
+        if self.program.way == AT_FIRST:
+            super().events(word, native, warn)
+        else:
+            write.emit("settle", word, write.object(_ask_again), write.object(_AGAIN))
 
     def listed(self, numbers: Sequence[int]) -> int:
         """Address of these numbers, one after the other."""
@@ -403,6 +423,10 @@ class ShapedWriter(ProgramWriter):
         total = self.formulas.address(bound.total)
         listed = write.memory(arrays)
         write.emit("launch_counted", bound.address, address, len(given) // 3, listed, total)
+
+
+def _ask_again(_word: int) -> Any:
+    return _AGAIN
 
 
 def teller(native: NativeProgram, warn: frozenset[str]) -> Callable[[int], Any]:

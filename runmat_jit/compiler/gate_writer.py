@@ -175,6 +175,8 @@ class GateWriter:
         inputs: Sequence[int | np.ndarray | tuple[int, type, np.dtype]],
         scalars: Sequence[bool],
         warn: frozenset[str],
+        *,
+        exact: bool = False,
     ) -> list[int]:
         """Run a program; the registers of its fresh outputs.
 
@@ -183,9 +185,10 @@ class GateWriter:
             inputs: Registers of arrays, arrays, and numbers: register, class, dtype as operand.
             scalars: Which outputs are NumPy scalars.
             warn: The events to report.
+            exact: Have events told from data.
 
         """
-        native = native_of(program, warn)
+        native = native_of(program, warn, exact=exact)
         if type(native) is not NativeProgram:
             raise NotForGates("a program that is more than kernels and calls")
         if warn and native.blind:
@@ -392,12 +395,12 @@ class Gates:
         return GateWriter(self._session, self._code, positional, names)
 
 
-def native_of(program: Any, warn: frozenset[str]) -> Any:
+def native_of(program: Any, warn: frozenset[str], *, exact: bool) -> Any:
     """The kernels of a compiled program that run where these events are to be reported, if any."""
     native = program.program if isinstance(program, CompiledGraph) else None
-    if warn and type(native) is NativeProgram and native.watch.program is not None:
-        return native.watch.program
-    return native
+    if not warn or type(native) is not NativeProgram:
+        return native
+    return native.watch.program or (native.watch.noting("rises") if exact else None) or native
 
 
 def is_telling(native: NativeProgram, warn: frozenset[str]) -> bool:

@@ -44,6 +44,7 @@ from runmat_jit.core.extent import Extent, Scope
 from runmat_jit.ops.host_call import watched
 from runmat_jit.plan.cost import is_parallel_text
 from runmat_jit.plan.layout import Buffer, Commit
+from runmat_jit.plan.notes import is_event
 from runmat_jit.runtime.session import Session
 
 Run = Callable[..., "list[np.ndarray] | None"]
@@ -52,14 +53,20 @@ Report = Callable[[Sequence[Any], frozenset[str], tuple[int, ...]], None]
 """Finds and reports the events of a run."""
 
 
-def generate_wrapper(session: Session, scope: Scope, code: NativeCode, report: Report) -> Run:
-    """The function that runs a program of extents; safe to call from several threads."""
-    text, layout, launches = _Text(scope, code), code.layout, code.launches
+def generate_wrapper(
+    session: Session, scope: Scope, code: NativeCode, report: Report, *, tells: bool = False
+) -> Run:
+    """The function that runs a program of extents; safe to call from several threads.
+
+    ``tells``: not every note that its kernels leave is an event.
+    """
+    text, layout, launches = _Text(scope, code, tells=tells), code.layout, code.launches
     idle: list[Blocks] = []
     names: dict[str, Any] = {
         "idle": idle,
         "make": partial(Blocks, launches),
         "report": report,
+        "is_event": is_event,
         "launch": session.launcher.run,
         "count_run": session.telemetry.count_run,
         "empty": np.empty,
@@ -102,8 +109,8 @@ def packer(numbers: Sequence[int]) -> Callable[..., None]:
 class _Text:
     """Writes the function; ``m<place>`` is an array of the program's memory."""
 
-    def __init__(self, scope: Scope, code: NativeCode) -> None:
-        self.scope, self.code = scope, code
+    def __init__(self, scope: Scope, code: NativeCode, *, tells: bool) -> None:
+        self.scope, self.code, self.tells = scope, code, tells
         self.layout, self.launches = code.layout, code.launches
         self.nbytes = sum(launch.nbytes for launch in self.launches)
 
@@ -132,6 +139,8 @@ class _Text:
         yield "happened = blocks.word[0]"
         yield "if happened: blocks.word[0] = 0"
         yield "idle.append(blocks)"
+        if self.tells:
+            yield "happened = is_event(happened)"
         yield f"if (happened or {self.code.blind}) and warn: report(inputs, warn, ({symbols}))"
         yield from (f"m{target}[...] = m{source}" for source, target in layout.copies)
         yield from map(self.commit, layout.commits)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from runmat_jit.compiler.dynamic_program import DynamicProgram, Extents, make_dynamic_program
-from runmat_jit.compiler.events import EventFinder, report
+from runmat_jit.compiler.events import ALARMS, AT_FIRST, RISING, EventFinder, Way, report
 from runmat_jit.core.extent import Scope
 from runmat_jit.core.locks import new_lock
 from runmat_jit.core.log import LOG
@@ -45,7 +45,12 @@ class Template:
         self.dynamic: tuple[DynamicProgram, ...] = ()
         self._untried: tuple[DynamicProgram, ...] = ()
         self._failures = 0
+        self._way: Way = AT_FIRST
+        self._alarms = 0
+        self._alarmed: tuple[Extents, ...] = ()
+        """The extents of the last runs in which events were reported."""
         self._alarming: frozenset[Extents] = frozenset()
+        """Those of which each run has a program of its own."""
         self._static: OrderedDict[Extents, CompiledGraph] = OrderedDict()
         self._lock = new_lock()
 
@@ -111,7 +116,9 @@ class Template:
     def _make(self, extents: Extents) -> None:
         try:
             session = self.compiler.session
-            made = make_dynamic_program(session, self.graph, self.scope, extents, self.report)
+            made = make_dynamic_program(
+                session, self.graph, self.scope, extents, self.report, way=self._way
+            )
         except Exception:  # the call has its program, and must not fail for the sake of later ones
             LOG.exception("no program for other shapes was made; please report this")
             self._failures += 1
@@ -125,15 +132,23 @@ class Template:
         return isinstance(recorded, Graph) and is_named(self.graph, values, recorded)
 
     def report(self, inputs: Sequence[Any], warn: frozenset[str], extents: Extents) -> None:
-        """Report the events of a run; runs of these extents have their own program from now on.
+        """Report the events of a run.
 
-        That one can change to kernels that tell events from data (see ``Watch``).
+        After some alarms, programs are made whose kernels tell events from data. Where events
+        recur, runs of these extents have their own program, which learns what NumPy says of them
+        (see ``Watch``).
 
         Raises:
             EventsRaise: the warnings filters raise; nothing has been reported.
 
         """
         self.compiler.count("events_checked")
-        if len(self._alarming) < STATIC_LIMIT // 2:
-            self._alarming |= {extents}
+        with self._lock:
+            self._alarms += 1
+            if self._way == AT_FIRST and self._alarms >= ALARMS:
+                self._way = RISING
+                self.dynamic, self._untried, self._alarmed = (), (), ()
+            elif extents in self._alarmed and len(self._alarming) < STATIC_LIMIT // 2:
+                self._alarming |= {extents}
+            self._alarmed = (extents, *self._alarmed[: STATIC_LIMIT // 2])
         report(EventFinder(concrete(self.graph, self.scope, extents))(inputs, warn))

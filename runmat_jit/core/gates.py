@@ -160,6 +160,8 @@ class GateWriter(Protocol):
         inputs: Sequence[int | np.ndarray | tuple[int, type, np.dtype]],
         scalars: Sequence[bool],
         warn: frozenset[str],
+        *,
+        exact: bool = False,
     ) -> list[int]:
         """Run a program; the registers of its fresh outputs.
 
@@ -169,6 +171,7 @@ class GateWriter(Protocol):
             scalars: Which outputs are NumPy scalars.
             warn: The events to report: where one happens of which it is not known what NumPy says,
                 Python makes the call again.
+            exact: Have events told from data, by kernels that do, where there are some.
 
         """
 

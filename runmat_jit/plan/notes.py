@@ -101,6 +101,11 @@ def is_open(word: int) -> bool:
     return at[OPEN] or (at[SUM] and (at[LARGE] or (at[POSITIVE] and at[NEGATIVE])))
 
 
+def is_event(word: int) -> bool:
+    """Whether an event may have happened, where kernels tell events from data."""
+    return bool(word) and (bool(operations(word)) or is_open(word))
+
+
 def operations(word: int) -> int:
     """The part of a word that tells of operations."""
     return word >> FIRST

@@ -12,11 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import runmat_jit as runmat
+from runmat_jit.capture.record import records
 from tests.capture.behavior import compare, observe
 from tests.capture.test_gates import gate_of, hits
 from tests.conftest import PROFILE
 
 EXAMPLES = 25 if PROFILE == "default" else 1000
+
+
+@pytest.fixture(autouse=True)
+def _entries_whatever_they_gain(monkeypatch):
+    monkeypatch.setattr(records, "AT_GATE", {})
 
 
 def drawn_then_selected(x, rng):

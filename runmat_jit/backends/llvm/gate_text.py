@@ -619,6 +619,14 @@ divide:
             for name in ("add", "sub", "mul")
         ),
         (
+            "greater",
+            "left:p right:p at:p",
+            f"""{two}  %is_greater = icmp sgt i64 %a, %b
+  %c = select i1 %is_greater, i64 %a, i64 %b
+  store i64 %c, ptr %at, align 8
+  <go on>""",
+        ),
+        (
             "floor_divide",
             "left:p right:p at:p",
             f"""{divided}  %less = sub i64 %quotient, 1

@@ -37,6 +37,10 @@ REPLAY_OF_KERNELS: Final = 16
 """Price of a replay by Python that is kernels alone, and of each of its decisions."""
 REPLAYED_CALL: Final = 4
 """Price of a call of NumPy's in a replay, beyond the call itself."""
+REPLAYED_CALL_AT_GATE: Final = 3
+"""Price of a call in a replay by native code, beyond the call itself."""
+REPLAYED_SINGLE_AT_GATE: Final = 2
+"""Likewise, of an operation on single numbers."""
 DRIVEN: Final = 32
 """Cost of a decision of a driven call, in calls of NumPy."""
 ELEMENTS_OF_ONE: Final = 512

@@ -259,8 +259,15 @@ def work_of(graph: Graph) -> int:
     computed = [node for node in graph.nodes if node.op.kind not in _NO_KERNELS]
     if not computed:
         return 0
-    sizes = [max([node.type.size, *(arg.type.size for arg in node.args)]) for node in computed]
-    return 1 + sum(map(work_on, sizes))
+    return 1 + sum(work_on(elements_in(node)) for node in computed)
+
+
+def elements_in(node: Node) -> int:
+    """Elements that are computed, or reduced; of an update, those that are written."""
+    if node.op.name == "update":
+        return node.args[1].type.size
+    reduced = [arg.type.size for arg in node.args] if node.op.reduction is not None else []
+    return max([node.type.size, *reduced])
 
 
 _NO_KERNELS: Final = ("structure", "host")

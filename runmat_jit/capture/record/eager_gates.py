@@ -40,6 +40,8 @@ class EagerCall:
     kernel: EagerKernel
     program: Any
     warn: frozenset[str]
+    exact: bool = False
+    """Its kernels are to tell events from data: such calls had none, but fell through an entry."""
 
 
 class EagerKernel(Protocol):
@@ -66,36 +68,45 @@ class EagerGate:
         self._gates, self._count = gates, count
         self._gate: Gate = gates.gate(fallback, ENTRIES)
         self._seen: dict[Hashable, tuple[Hashable, int, int]] = {}
+        self._refused: set[Hashable] = set()
+        """Programs for all shapes that no entry runs, with the keys of the calls."""
         self.call = self._gate.call
 
-    def wants(self, key: Hashable, shapes: Hashable) -> Literal["alike", "shaped", ""]:
+    def wants(self, key: Hashable, shapes: Hashable) -> Literal["alike", "again", "shaped", ""]:
         """Count a call: what is to be offered for such ones.
 
-        For calls of these shapes, if they came in a row, or for all shapes, if others came.
+        For calls of these shapes, if they came in a row (and came again in spite of that), or for
+        all shapes, if others came.
         """
         if len(self._seen) >= _KINDS:
             self._seen.clear()
+            self._refused.clear()
         last, alike, others = self._seen.get(key, (None, 0, 0))
         if shapes == last:
             alike += 1
         else:
             others, alike = others + (last is not None), 1
         self._seen[key] = shapes, alike, others
+        if shapes == last and is_turn(alike):
+            return "alike" if alike == FIRST_OFFER else "again"
         if shapes == last:
-            return "alike" if is_turn(alike) else ""
+            return ""
         return "shaped" if others else ""
 
     def offer(self, call: EagerCall, *, shaped: bool) -> None:
         """Make an entry for calls like this one, if it can be."""
         kind = call.program if shaped else tuple(map(np.shape, call.leaves))
-        if shaped and self._gate.has((call.key, kind)):
+        offered = call.key, kind
+        if shaped and (offered in self._refused or self._gate.has(offered)):
             return
         writer = self._gates.writer(len(call.args), tuple(call.kwargs))
         try:
             _write(writer, call, shaped=shaped)
         except NotForGates:
+            if shaped:
+                self._refused.add(offered)
             return
-        self._gate.add(writer.entry((call.key, kind), self._count))
+        self._gate.add(writer.entry(offered, self._count))
 
     def offer_plain(self, function: Callable[..., Any], classes: tuple[type, ...]) -> None:
         """Make an entry for numbers of these classes, which ``function`` computes."""
@@ -114,7 +125,7 @@ class EagerGate:
         leaves: list[Any],
     ) -> None:
         """Make an entry for calls like this one, which NumPy computes, if they come again."""
-        if kwargs or type(function) not in _NATIVE or self.wants(key, ()) != "alike":
+        if kwargs or type(function) not in _NATIVE or not self.wants(key, ()):
             return
         writer = self._gates.writer(len(args), ())
         try:
@@ -151,7 +162,7 @@ def _write(writer: GateWriter, call: EagerCall, *, shaped: bool) -> None:
         extents = [(register, axis) for register, value in arrays for axis in range(value.ndim)]
         results = writer.run_shaped(call.program, inputs, extents, scalars, call.warn)
     else:
-        results = writer.run(call.program, inputs, scalars, call.warn)
+        results = writer.run(call.program, inputs, scalars, call.warn, exact=call.exact)
     if not results:
         raise NotForGates("a call that writes into an argument")
     writer.give(results[0])

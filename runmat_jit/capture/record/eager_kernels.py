@@ -163,9 +163,9 @@ class EagerKernels:
         if gate is not None and not state.immediate:
             wanted = gate.wants(key, tuple(map(np.shape, leaves)))
             shaped = kernel.shaped(extents) if wanted == "shaped" else None
-            if wanted == "alike" or shaped is not None:
-                program = shaped or kernel.program(extents)
-                call = EagerCall(key, args, kwargs, leaves, kernel, program, state.warn)
+            if wanted in ("alike", "again") or shaped is not None:
+                program, exact = shaped or kernel.program(extents), numbers and wanted == "again"
+                call = EagerCall(key, args, kwargs, leaves, kernel, program, state.warn, exact)
                 gate.offer(call, shaped=shaped is not None)
         return results[0][()] if kernel.is_scalar else results[0]
 

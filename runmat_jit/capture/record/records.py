@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import types
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final
 
@@ -17,6 +17,8 @@ from runmat_jit.capture.record.balance import (
     REPLAY,
     REPLAY_OF_KERNELS,
     REPLAYED_CALL,
+    REPLAYED_CALL_AT_GATE,
+    REPLAYED_SINGLE_AT_GATE,
     Balance,
 )
 from runmat_jit.capture.record.eager_kernels import is_own
@@ -72,6 +74,8 @@ class Record:
     """Host calls of it that are no nodes of a graph, and where."""
     poor_below: int = 0
     """Arguments all smaller than that: a replay gains nothing; and all bits are NumPy's."""
+    gains_at_gate: bool = True
+    """Likewise, of a replay that needs no Python but for its calls: whether it gains something."""
     ours: bool = False
     """A call had values whose bits are our own."""
     mixed: bool = False
@@ -119,6 +123,7 @@ class Record:
         self.misses += 1
         if resume is None:
             self.poor_below = poor_below(balance, noted, size)
+            self.gains_at_gate = balance.work > price_at_gate(noted)
             too_long = any(effect.reason == "trace-too-long" for effect in self.effects)
             driven = tracer.boundary is not None or balance.is_worth_driving or balance.ours
             self.given_up = too_long and not driven
@@ -179,16 +184,19 @@ def price_of(entries: int) -> int:
 
 def poor_below(balance: Balance, noted: Sequence[Entry | Mark], size: int) -> int:
     """The elements below which replays of a recording gain nothing; 0 where they always do."""
-    if balance.elements and not balance.gains:
-        return EVERY
     calls = sum(type(entry) in (Call, Single) for entry in noted)
     if noted and type(noted[-1]) is Return:
         calls += rebuilt(noted[-1].tree) + len(noted[-1].write_backs)
     price = REPLAY + REPLAYED_CALL * calls if calls else REPLAY_OF_KERNELS
     price += REPLAY_OF_KERNELS * sum(type(entry) is Branch for entry in noted)
-    if balance.work > price:
+    if balance.work > price and balance.gains:
         return 0
     return below(size) if balance.work else EVERY
+
+
+def price_at_gate(noted: Sequence[Entry | Mark]) -> int:
+    """What a replay by native code costs beyond plain Python: its calls, which are guarded."""
+    return sum(AT_GATE.get(type(entry), 0) for entry in noted)
 
 
 def rebuilt(template: Any) -> int:
@@ -197,6 +205,12 @@ def rebuilt(template: Any) -> int:
         return 0
     own = getattr(template.build, "kind", None) is not tuple
     return own + sum(map(rebuilt, template.items))
+
+
+AT_GATE: Final[Mapping[type, int]] = {
+    Call: REPLAYED_CALL_AT_GATE,
+    Single: REPLAYED_SINGLE_AT_GATE,
+}
 
 
 @slotted

@@ -212,13 +212,10 @@ class EntryMaker:
         assert known.fork is not None, "within a segment"
         middle = Middle(known.fork, known.path, known.number)
         held = [(slot, register) for slot, register in known.registers.items()]
-        slots, size = [slot for slot, _ in held], len(self.slots)
-        constants = tuple(known.constants.items())
+        slots, blank = [slot for slot, _ in held], self.blank()
 
         def go_on(*values: Any) -> Any:
-            found: list[Any] = [None] * size
-            for slot, value in constants:
-                found[slot] = value
+            found = blank.copy()
             for slot, value in zip(slots, values[arity:], strict=True):
                 found[slot] = value
             positional = arity - len(names)
@@ -462,13 +459,10 @@ class EntryMaker:
     def through_slots(self, step: Any, out: tuple[int, ...]) -> int:
         """Register with a tuple of what a step puts into slots; as a replay makes it."""
         templates = (*step.args, *getattr(step, "kwargs", {}).values())
-        places = self.places(templates)
-        size, constants = len(self.slots), tuple(self.known.constants.items())
+        places, blank = self.places(templates), self.blank()
 
         def replay(*values: Any) -> Any:  # the name of the boundary that warnings look for
-            found: list[Any] = [None] * size
-            for slot, value in constants:
-                found[slot] = value
+            found = blank.copy()
             for slot, value in zip(places, values, strict=True):
                 found[slot] = value
             try:
@@ -478,6 +472,13 @@ class EntryMaker:
             return tuple([found[slot] for slot in out])
 
         return self.write.call(replay, self.registers(places), _STOP)
+
+    def blank(self) -> list[Any]:
+        """Slots with what is always the same, and nothing else."""
+        found: list[Any] = [None] * len(self.slots)
+        for slot, value in self.known.constants.items():
+            found[slot] = value
+        return found
 
     def take(self, out: tuple[int, ...], made: int) -> None:
         """The items of a tuple are what slots hold."""
@@ -585,13 +586,10 @@ class EntryMaker:
 
     def asked(self, leave: Fork, outcome: Hashable) -> None:
         """The same, by Python."""
-        places, constants = self.places([leave.value]), tuple(self.known.constants.items())
-        size = len(self.slots)
+        places, blank = self.places([leave.value]), self.blank()
 
         def is_same(*values: Any) -> bool:
-            found: list[Any] = [None] * size
-            for slot, value in constants:
-                found[slot] = value
+            found = blank.copy()
             for slot, value in zip(places, values, strict=True):
                 found[slot] = value
             return bool(leave.outcome(found) == outcome)
@@ -649,11 +647,10 @@ class EntryMaker:
 
     def builder(self, tree: Any) -> tuple[Callable[..., Any], list[int]]:
         """A function that builds a result, and the registers of its arguments."""
-        slots = list(dict.fromkeys(refs(tree)))
-        size = len(self.slots)
+        slots, blank = list(dict.fromkeys(refs(tree))), [None] * len(self.slots)
 
         def give(*values: Any) -> Any:
-            found: list[Any] = [None] * size
+            found: list[Any] = blank.copy()
             for slot, value in zip(slots, values, strict=True):
                 found[slot] = value
             return build(tree, found)

@@ -228,7 +228,8 @@ class Family:
     misses: int = 0
     tally: Tally = field(default_factory=Tally)
     poor_below: int = 0
-    """As of records; so are ``fruitless`` and ``work``."""
+    """As of records; so are ``gains_at_gate``, ``fruitless`` and ``work``."""
+    gains_at_gate: bool = True
     fruitless: int = 0
     work: int = 0
     left: Any = None
