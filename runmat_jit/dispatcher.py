@@ -175,6 +175,8 @@ class Dispatcher:
         )
         captured.gatekeeper.close()
         self.set_behind_gate(made)
+        if room is None:  # else a recursion would not get as deep as undecorated
+            captured.gatekeeper.let_through(kinds, captured.direct_form)
 
     def come_back(self) -> None:
         """Look at all calls again."""

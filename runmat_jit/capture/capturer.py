@@ -54,4 +54,4 @@ class Capturer:
         self.room = room
         self.lines, self.inline_cache = Lines(), InlineCache()
         self.batch_cache = BatchCache(checked)
-        self.eager = Eager(EagerKernels(executor, states, self.lines), self.rewriter)
+        self.eager = Eager(EagerKernels(executor, states, self.lines, room), self.rewriter)

@@ -13,7 +13,7 @@ from runmat_jit.capture.array import Boundary
 from runmat_jit.capture.capturer import Capturer
 from runmat_jit.capture.record.balance import REPLAY
 from runmat_jit.capture.record.calls import call as captured_call
-from runmat_jit.capture.record.eager_hooks import EagerFunction
+from runmat_jit.capture.record.eager_hooks import EagerFunction, is_direct
 from runmat_jit.capture.record.fullgraph import not_whole
 from runmat_jit.capture.record.hooks import Hooks
 from runmat_jit.capture.record.protocols_alone import is_followed
@@ -398,15 +398,24 @@ class CapturedFunction:
         self.capturer.executor.count("calls_plain")
         return self.call_eagerly(*args, **kwargs)
 
-    @uncounted
-    def call_eagerly(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Call the function on real values, with rows whose bits are our own by their kernels."""
+    def direct_form(self) -> types.FunctionType | None:
+        """What executes calls eagerly with hooks for calls alone, if there is such a form."""
+        found = self.eager().bound()
+        return found if is_direct(found.__code__) else None
+
+    def eager(self) -> EagerFunction:
+        """The function as it is executed eagerly."""
         eager = self._eager
         if eager is None:
             rewritten = self.capturer.rewriter.find(self.fn, self.carried)
             assert not isinstance(rewritten, Refused), "it has been recorded"
             eager = self._eager = self.capturer.eager.function(self.fn, rewritten, self.carried)
-        body = eager.bound()
+        return eager
+
+    @uncounted
+    def call_eagerly(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Call the function on real values, with rows whose bits are our own by their kernels."""
+        body = self.eager().bound()
         try:
             with self.capturer.room:
                 return body(*args, **kwargs)

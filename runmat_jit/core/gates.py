@@ -68,9 +68,9 @@ class Gates(Protocol):
 
         What it calls: of NumPy's functions what ``known`` has for them, or themselves; of methods
         of arrays what ``methods`` has for their names (called with the array first), or
-        themselves; of functions of modules and classes what ``known`` has; of functions of Python
-        what ``codes`` has. ``fallback(callable, *args, **kwargs)`` for others of these, methods of
-        objects of Python, and methods of ufuncs; all else is called itself.
+        themselves; of functions of modules and classes what ``known`` has; of functions of Python,
+        and methods that are such, what ``codes`` has. ``fallback(callable, *args, **kwargs)`` for
+        others of these, and methods of ufuncs; all else is called itself.
         """
 
     def codes(self) -> Codes:
@@ -97,6 +97,9 @@ class GateWriter(Protocol):
 
         Its strides are what the flags say of its extents.
         """
+
+    def small_array(self, register: int, dtype: np.dtype, below: int) -> None:
+        """Dtype of an array, and that it has less elements than that."""
 
     def instance(self, register: int, of: type) -> None:
         """Class of an object."""
@@ -239,6 +242,11 @@ class GateWriter(Protocol):
         """Forget an object."""
 
     # -- the result
+    def hand_on(
+        self, function: Callable[..., Any], count: int, tidy: Callable[[BaseException], None]
+    ) -> None:
+        """The result is what a function gives for the arguments; ``tidy`` sees what it raises."""
+
     def hold(self, value: Any) -> int:
         """Register with an object."""
 

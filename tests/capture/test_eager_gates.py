@@ -34,7 +34,7 @@ def kernels():
     plain = runmat.jit(fn)
     plain(np.ones(3))
     found = plain._captured[1].capturer.eager.kernels
-    return EagerKernels(found.executor, found.states, found.lines)
+    return EagerKernels(found.executor, found.states, found.lines, found.room)
 
 
 def same(kernels, fn, args, kwargs):
@@ -109,7 +109,7 @@ def kernels_of_a_session():
     decorated = runmat.jit(np_add_one)
     decorated(np.ones(3))
     found = decorated._captured[1].capturer.eager.kernels
-    return EagerKernels(found.executor, found.states, found.lines)
+    return EagerKernels(found.executor, found.states, found.lines, found.room)
 
 
 def np_add_one(x):

@@ -84,6 +84,11 @@ _PYTHON: Final[Mapping[str, str]] = MappingProxyType(
         "PyFloat_AsDouble": "declare double @PyFloat_AsDouble(ptr)",
         "PyErr_Occurred": "declare ptr @PyErr_Occurred()",
         "PyErr_Clear": "declare void @PyErr_Clear()",
+        "PyErr_Fetch": "declare void @PyErr_Fetch(ptr, ptr, ptr)",
+        "PyErr_NormalizeException": "declare void @PyErr_NormalizeException(ptr, ptr, ptr)",
+        "PyErr_Restore": "declare void @PyErr_Restore(ptr, ptr, ptr)",
+        "PyException_SetTraceback": "declare i32 @PyException_SetTraceback(ptr, ptr)",
+        "PyException_GetTraceback": "declare ptr @PyException_GetTraceback(ptr)",
         "PyErr_ExceptionMatches": "declare i32 @PyErr_ExceptionMatches(ptr)",
         "PyObject_CallNoArgs": "declare ptr @PyObject_CallNoArgs(ptr)",
         "PyObject_CallOneArg": "declare ptr @PyObject_CallOneArg(ptr, ptr)",
@@ -193,6 +198,7 @@ def _operations(layout: ObjectLayout) -> tuple[tuple[str, str, str], ...]:
         *_numbers(layout),
         *_formulas(layout),
         *_work(layout),
+        *_handing(),
         *_recovery(),
         *_results(),
     )
@@ -267,6 +273,38 @@ stride:
 strided:
   %next = add i64 %axis, 1
   br label %axes
+fine:
+  <go on>
+wrong:
+  <fail>""",
+        ),
+        # Of any shape with less elements than ``limit``.
+        (
+            "is_small",
+            "value:r class:p dtype:p limit:n",
+            f"""@field(type, value, {layout.type}, ptr)
+  %is_array = icmp eq ptr %type, %class
+  br i1 %is_array, label %array, label %wrong
+array:
+@field(descr, value, {layout.array_descr}, ptr)
+@field(rank, value, {layout.array_rank}, i32)
+@field(shape, value, {layout.array_shape}, ptr)
+  %is_dtype = icmp eq ptr %descr, %dtype
+  br i1 %is_dtype, label %axes, label %wrong
+axes:
+  %axis = phi i32 [0, %array], [%next, %extent]
+  %size = phi i64 [1, %array], [%larger, %extent]
+  %more = icmp slt i32 %axis, %rank
+  br i1 %more, label %extent, label %compare
+extent:
+  %a_extent = getelementptr i64, ptr %shape, i32 %axis
+  %given_extent = load i64, ptr %a_extent, align 8
+  %larger = mul i64 %size, %given_extent
+  %next = add i32 %axis, 1
+  br label %axes
+compare:
+  %holds = icmp slt i64 %size, %limit
+  br i1 %holds, label %fine, label %wrong
 fine:
   <go on>
 wrong:
@@ -909,6 +947,39 @@ run:
     )
 
 
+def _tidied() -> str:
+    """Where an exception is set: ``tidy`` is called with it before it goes on."""
+    return """  %a_kind = alloca ptr, align 8
+  %a_value = alloca ptr, align 8
+  %a_trace = alloca ptr, align 8
+  call void @PyErr_Fetch(ptr %a_kind, ptr %a_value, ptr %a_trace)
+  call void @PyErr_NormalizeException(ptr %a_kind, ptr %a_value, ptr %a_trace)
+  %kind = load ptr, ptr %a_kind, align 8
+  %error = load ptr, ptr %a_value, align 8
+  %trace = load ptr, ptr %a_trace, align 8
+  %has_trace = icmp ne ptr %trace, null
+  br i1 %has_trace, label %set, label %untraced
+set:
+  %status = call i32 @PyException_SetTraceback(ptr %error, ptr %trace)
+  call void @Py_DecRef(ptr %trace)
+  %said = call ptr @PyObject_CallOneArg(ptr %tidy, ptr %error)
+  %is_said = icmp ne ptr %said, null
+  br i1 %is_said, label %tidied, label %untidied
+tidied:
+  call void @Py_DecRef(ptr %said)
+  br label %traced
+untidied:
+  call void @PyErr_Clear()
+  br label %traced
+traced:
+  %shorter = call ptr @PyException_GetTraceback(ptr %error)
+  call void @PyErr_Restore(ptr %kind, ptr %error, ptr %shorter)
+  <raise>
+untraced:
+  call void @PyErr_Restore(ptr %kind, ptr %error, ptr null)
+  <raise>"""
+
+
 def _is_open() -> str:
     """As :func:`runmat_jit.plan.notes.is_open` says of a word."""
     bits = {"open": OPEN, "sum": SUM, "large": LARGE, "positive": POSITIVE, "negative": NEGATIVE}
@@ -924,6 +995,26 @@ def _is_open() -> str:
             "  %of_sum = and i1 %is_sum, %doubtful",
             "  %is_open = or i1 %is_any, %of_sum",
         ]
+    )
+
+
+def _handing() -> tuple[tuple[str, str, str], ...]:
+    """Calls that are handed on with their arguments: what that gives is the result."""
+    return (
+        (
+            "hand_on",
+            "callable:p count:n tidy:p",
+            f"""  %found = call ptr @PyObject_Vectorcall(ptr %callable, ptr %registers, i64 %count,
+                                         ptr null)
+  %result = getelementptr ptr, ptr %registers, i64 {_RESULT}
+  store ptr %found, ptr %result, align 8
+  %is_done = icmp ne ptr %found, null
+  br i1 %is_done, label %fine, label %raised
+fine:
+  <done>
+raised:
+{_tidied()}""",
+        ),
     )
 
 
@@ -1256,14 +1347,22 @@ not_builtin:
   br i1 %is_function, label %of_python, label %not_function
 not_function:
   %is_method = icmp eq ptr %kind, %method_class
-  br i1 %is_method, label %ask, label %not_method
+  br i1 %is_method, label %of_instance, label %not_method
+of_instance:
+  %method_function = call ptr @PyMethod_Function(ptr %callable)
+  %instance = call ptr @PyMethod_Self(ptr %callable)
+@field(method_kind, method_function, {layout.type}, ptr)
+  %is_pythons = icmp eq ptr %method_kind, %function
+  br i1 %is_pythons, label %of_python, label %ask
 not_method:
   %flags = call i64 @PyType_GetFlags(ptr %kind)
   %class_bit = and i64 %flags, {_IS_CLASS}
   %is_class = icmp ne i64 %class_bit, 0
   br i1 %is_class, label %look, label %call_it
 of_python:
-  %code = call ptr @PyFunction_GetCode(ptr %callable)
+  %pythons = phi ptr [%callable, %not_builtin], [%method_function, %of_instance]
+  %bound_to = phi ptr [null, %not_builtin], [%instance, %of_instance]
+  %code = call ptr @PyFunction_GetCode(ptr %pythons)
   %code_number = ptrtoint ptr %code to i64
   %hashed = lshr i64 %code_number, 5
   %code_place = and i64 %hashed, {CODES - 1}
@@ -1285,11 +1384,11 @@ is_known:
   %is_itself = icmp eq ptr %form, null
   br i1 %is_itself, label %call_it, label %is_alike
 is_alike:
-  %globals = call ptr @PyFunction_GetGlobals(ptr %callable)
+  %globals = call ptr @PyFunction_GetGlobals(ptr %pythons)
   %form_globals = call ptr @PyFunction_GetGlobals(ptr %form)
-  %defaults = call ptr @PyFunction_GetDefaults(ptr %callable)
+  %defaults = call ptr @PyFunction_GetDefaults(ptr %pythons)
   %form_defaults = call ptr @PyFunction_GetDefaults(ptr %form)
-  %named_defaults = call ptr @PyFunction_GetKwDefaults(ptr %callable)
+  %named_defaults = call ptr @PyFunction_GetKwDefaults(ptr %pythons)
   %form_named_defaults = call ptr @PyFunction_GetKwDefaults(ptr %form)
   %same_globals = icmp eq ptr %globals, %form_globals
   %same_defaults = icmp eq ptr %defaults, %form_defaults
@@ -1298,6 +1397,11 @@ is_alike:
   %same = and i1 %same_two, %same_named
   br i1 %same, label %call_form, label %ask
 call_form:
+  %of_a_method = icmp ne ptr %bound_to, null
+  br i1 %of_a_method, label %form_of_method, label %form_of_function
+form_of_method:
+  br label %method
+form_of_function:
   br label %call
 owned:
 @field(owner, callable, {layout.builtin_owner}, ptr)
@@ -1325,13 +1429,17 @@ pair:
   br i1 %is_more, label %compare, label %call_it
 compare:
   %is_this = icmp eq ptr %pair_definition, %definition
-  br i1 %is_this, label %method, label %not_this
+  br i1 %is_this, label %of_this, label %not_this
 not_this:
   %next = add i64 %number, 2
   br label %pair
-method:
+of_this:
   %a_callee = getelementptr ptr, ptr %a_pair, i64 1
-  %of_method = load ptr, ptr %a_callee, align 8
+  %of_arrays_method = load ptr, ptr %a_callee, align 8
+  br label %method
+method:
+  %of_method = phi ptr [%of_arrays_method, %of_this], [%form, %form_of_method]
+  %first_given = phi ptr [%owner, %of_this], [%bound_to, %form_of_method]
   %has_names = icmp ne ptr %names, null
   br i1 %has_names, label %size, label %sized
 size:
@@ -1344,7 +1452,7 @@ sized:
   %fits = icmp ule i64 %all, {MOST_GIVEN}
   br i1 %fits, label %first, label %ask
 first:
-  store ptr %owner, ptr %copied, align 8
+  store ptr %first_given, ptr %copied, align 8
   br label %copy
 copy:
   %place = phi i64 [1, %first], [%following, %put]
@@ -1368,7 +1476,7 @@ call_it:
   br label %call
 call:
   %what = phi ptr [%called, %look_numpys], [%found, %look], [%callable, %call_it],
-                  [%form, %call_form]
+                  [%form, %form_of_function]
   %result = call ptr @PyObject_Vectorcall(ptr %what, ptr %rest, i64 %left, ptr %names)
   ret ptr %result
 ask:

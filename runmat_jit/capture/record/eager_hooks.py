@@ -8,12 +8,13 @@ own are computed by their kernels all the same.
 from __future__ import annotations
 
 import ctypes
+import dis
 import operator
 import sys
 import types
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -96,6 +97,8 @@ class EagerHooks(HookBase):
         """A class: that of the user's is followed into its ``__init__``."""
         initialize = getattr(cls, "__init__", None)
         if type(initialize) is types.FunctionType and makes_plain_instances(cls):
+            if self.is_not_followed(initialize) and len(self.kernels.known) < FUNCTIONS_LIMIT:
+                self.kernels.known[cls] = cls  # and is called from the program's own frame
             instance: Any = object.__new__(cls)
             self.call_function(initialize, (instance, *args), kwargs)
             return instance
@@ -104,6 +107,12 @@ class EagerHooks(HookBase):
         if cls.__module__ != "builtins":
             return self.call_unknown(cls, args, kwargs)
         return self.from_line(cls, *args, **kwargs)
+
+    def is_not_followed(self, initialize: types.FunctionType) -> bool:
+        """Whether a class makes objects without any computation that would be followed."""
+        if callables.is_installed(initialize) or computes_nothing(initialize.__code__):
+            return True
+        return isinstance(self.converter.find(initialize), Refused)
 
     def call_unknown(self, fn: Any, args: Any, kwargs: Any) -> Any:
         """A callable of which nothing is known: it may look at the frame that it is called from."""
@@ -282,6 +291,15 @@ class DirectHooks:
 def is_direct(code: types.CodeType) -> bool:
     """Whether code is that of a function in its direct form."""
     return any(type(const) is DirectHooks for const in code.co_consts)
+
+
+@lru_cache(maxsize=FUNCTIONS_LIMIT)  # a memo of a pure question
+def computes_nothing(code: types.CodeType) -> bool:
+    """Whether code calls nothing, and raises nothing to a power: a rewritten one had no hooks."""
+    instructions = list(dis.get_instructions(code))
+    names = {instruction.opname for instruction in instructions}
+    powers = any("**" in each.argrepr for each in instructions if each.opname == "BINARY_OP")
+    return not powers and not any(name.startswith(("CALL", "PRECALL", "IMPORT")) for name in names)
 
 
 class EagerFunction:

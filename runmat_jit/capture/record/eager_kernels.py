@@ -29,6 +29,7 @@ from runmat_jit.core.errstate import ErrorStates, warnings_raise
 from runmat_jit.core.frames import uncounted
 from runmat_jit.core.gates import Codes
 from runmat_jit.core.protocols import Executor, Program
+from runmat_jit.core.room import Room
 from runmat_jit.graph.renumber import as_seen
 from runmat_jit.ops.table import ROWS
 
@@ -80,8 +81,8 @@ class Kernel(NamedTuple):
 class EagerKernels:
     """The kernels of single calls of a session, by all that tells such calls apart but extents."""
 
-    def __init__(self, executor: Executor, states: ErrorStates, lines: Lines) -> None:
-        self.executor, self.states, self.lines = executor, states, lines
+    def __init__(self, executor: Executor, states: ErrorStates, lines: Lines, room: Room) -> None:
+        self.executor, self.states, self.lines, self.room = executor, states, lines, room
         self._known: dict[Hashable, list[Kernel]] = {}
         self._numpys: set[Hashable] = set()
         """Calls that no row covers, or whose rows have NumPy's bits."""
@@ -111,9 +112,10 @@ class EagerKernels:
         @uncounted
         def call(*args: Any, **kwargs: Any) -> Any:
             gate = self._gates.get(fn)
-            if fn is operator.pow and not any(isinstance(arg, _NUMPYS) for arg in args):
-                return self.power(args, gate)
-            return self.call(fn, args, kwargs, gate)
+            with self.room:
+                if fn is operator.pow and not any(isinstance(arg, _NUMPYS) for arg in args):
+                    return self.power(args, gate)
+                return self.call(fn, args, kwargs, gate)
 
         gates = self.executor.gates()
         if gates is None:
@@ -186,11 +188,17 @@ class EagerKernels:
         gates = self.executor.gates()
         if gates is None:
             return fallback
+
+        @uncounted
+        def with_room(*args: Any, **kwargs: Any) -> Any:
+            with self.room:
+                return fallback(*args, **kwargs)
+
         for fn in OWN_FUNCTIONS:
             self.known.setdefault(fn, self.function(fn))
         methods = {name: self.function(call_forms.method_of(name)) for name in OWN_METHODS}
         self.codes = self.codes or gates.codes()
-        return gates.dispatch(self.known, methods, self.codes, fallback)
+        return gates.dispatch(self.known, methods, self.codes, with_room)
 
     def is_numpys(self, key: Hashable, leaves: list[Any]) -> bool:
         """Whether NumPy computes such calls, or those of these extents."""

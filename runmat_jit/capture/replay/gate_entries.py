@@ -8,7 +8,6 @@ equal one would do): where they hold, the replay would have taken this way.
 from __future__ import annotations
 
 import builtins
-import sys
 import types
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import field, replace
@@ -43,6 +42,7 @@ from runmat_jit.core.epoch import EPOCH_ADDRESS, EXCEPTIONS_ADDRESS, epoch
 from runmat_jit.core.errstate import current_errstate
 from runmat_jit.core.gates import GateWriter, NotForGates
 from runmat_jit.core.slotted import slotted
+from runmat_jit.core.watching import guard_unwatched
 
 _SEGMENTS: Final = 64
 """Of the tree of a call; others are for Python."""
@@ -175,11 +175,7 @@ class EntryMaker:
         write.word(EXCEPTIONS_ADDRESS, 0)
         write.function(self.fn)
         write.context(umath._extobj_contextvar, current_errstate())
-        write.gives(sys.gettrace, (), None)
-        monitoring: Any = getattr(sys, "monitoring", None)
-        if monitoring is not None:
-            for tool in (monitoring.DEBUGGER_ID, monitoring.COVERAGE_ID):
-                write.gives(monitoring.get_tool, (tool,), None)
+        guard_unwatched(write)
 
     # -- outside state -----------------------------------------------------------------------------
     def segment(self, fork: Fork, outcome: Hashable, segment: Segment) -> None:

@@ -7,10 +7,12 @@ taken away when more becomes known of the function. All else falls to Python.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Final
 
+from runmat_jit.capture.replay.bailout import LetThrough
 from runmat_jit.capture.replay.gate_entries import EntryMaker, Rest
+from runmat_jit.capture.replay.let_through import arguments_of, write_entry
 from runmat_jit.capture.replay.tree import Fork
 from runmat_jit.core.gates import Gate, Gates, NotForGates
 from runmat_jit.core.locks import new_lock
@@ -19,6 +21,8 @@ from runmat_jit.core.log import LOG
 FIRST_OFFER: Final = 2
 """Replays after which an entry is made; then twice as many, should it not be taken."""
 _KEYS: Final = 64
+_LET_THROUGH: Final = 4
+"""Kinds of calls that are let through by entries; others are a bypass's."""
 
 
 class Gatekeeper:
@@ -79,6 +83,27 @@ class Gatekeeper:
             LOG.exception("no gate was made; please report this")
             return
         self._refused.pop(key, None)
+        self._add(gates, entry)
+
+    def let_through(
+        self, kinds: Sequence[LetThrough], eager: Callable[[], types.FunctionType | None]
+    ) -> None:
+        """Have calls of these kinds made at once; ``eager`` gives what executes some eagerly."""
+        gates = self._gates()
+        if gates is None:
+            return
+        for each in reversed(kinds[:_LET_THROUGH]):  # the first of them is to be tried first
+            form = eager() if each.eager else None
+            if each.eager and form is None:
+                continue
+            try:
+                writer = gates.writer(len(arguments_of(each)), ())
+                write_entry(writer, self._fn, each, form)
+                self._add(gates, writer.entry(each, _uncounted))
+            except NotForGates:
+                continue
+
+    def _add(self, gates: Gates, entry: Any) -> None:
         with self._lock:
             if self.gate is None:
                 self.gate = gates.gate(_not_installed)
@@ -102,6 +127,10 @@ class Gatekeeper:
         """Have the calls so far counted."""
         if self.gate is not None:
             self.gate.flush()
+
+
+def _uncounted(_calls: int) -> None:
+    """Calls that are let through are not counted."""
 
 
 def _not_installed(*_args: Any, **_kwargs: Any) -> Any:

@@ -20,6 +20,7 @@ from runmat_jit.capture.source.rewrite_expressions import (
 )
 from runmat_jit.capture.source.rewrite_statements import rewrite_if
 from runmat_jit.capture.source.rewrite_stores import rewrite_augmented
+from runmat_jit.capture.source.scopes import Where
 
 _LEFT = (
     *(ast.Assign, ast.AnnAssign, ast.Delete, ast.For, ast.AsyncFor, ast.While),
@@ -29,14 +30,29 @@ _LEFT = (
 )
 HOOKS = "<hooks>"
 """The constant in whose place the hooks are put: no variable of the program's frames is ours."""
+_OF_PYTHON = frozenset(
+    (
+        *("len", "range", "float", "int", "bool", "complex", "str", "list", "dict", "tuple", "set"),
+        *("frozenset", "enumerate", "zip", "reversed", "sorted", "min", "max", "any", "all"),
+        *("isinstance", "issubclass", "ord", "chr", "id", "next", "iter", "divmod"),
+    )
+)
+"""Builtins that run no row of ours. What a module puts in their place later is not hooked either."""
 _POWER: Mapping[type[ast.operator], str] = {ast.Pow: "power"}
 
 
 def _call(rewriter: NodeRewriter, node: ast.Call) -> ast.expr:
-    if stays_a_call(node.func, rewriter.scopes):
+    if stays_a_call(node.func, rewriter.scopes) or _is_of_python(rewriter, node.func):
         return rewriter.copy(node, func=node.func)
     keywords = [rewriter.copy(keyword) for keyword in node.keywords]
     return hooked_call(rewriter, node, rewriter.expression(node.func), keywords)
+
+
+def _is_of_python(rewriter: NodeRewriter, function: ast.expr) -> bool:
+    if not isinstance(function, ast.Name) or function.id not in _OF_PYTHON:
+        return False
+    is_global = rewriter.scopes.where(function.id) is Where.GLOBAL
+    return is_global and rewriter.is_builtin(function.id)
 
 
 def _operation(rewriter: NodeRewriter, node: ast.BinOp) -> ast.expr:
