@@ -76,6 +76,18 @@ class GateWriter:
         """Class of an object."""
         self._entry.emit("is_of", register, self._entry.object(of))
 
+    def container(self, register: int, like: Any) -> Sequence[int]:
+        """Class and length of a tuple, list or dict, keys of a dict; registers of its items."""
+        write, kind = self._entry, type(like)
+        found = [write.register() for _ in like]
+        first, given = found[0] if found else register, (write.object(kind), len(like))
+        if kind is dict:
+            keys = write.numbers([write.object(key) for key in like])
+            write.emit("has_keys", register, *given, keys, first)
+        else:
+            write.emit("is_tuple_of" if kind is tuple else "is_list_of", register, *given, first)
+        return found
+
     def identity(self, register: int, value: Any) -> None:
         """Which object it is."""
         self._entry.emit("is_object", register, self._entry.object(value))

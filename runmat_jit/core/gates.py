@@ -104,6 +104,9 @@ class GateWriter(Protocol):
     def instance(self, register: int, of: type) -> None:
         """Class of an object."""
 
+    def container(self, register: int, like: Any) -> Sequence[int]:
+        """Class and length of a tuple, list or dict, keys of a dict; registers of its items."""
+
     def identity(self, register: int, value: Any) -> None:
         """Which object it is."""
 

@@ -10,6 +10,7 @@ import sys
 import threading
 import warnings
 import weakref
+from collections import OrderedDict
 from typing import NamedTuple
 
 import numpy as np
@@ -148,14 +149,175 @@ def test_calls_at_the_gate_give_what_plain_python_gives(name):
 
 
 class Scaled:
-    def __init__(self):
-        self.by = [1.0, 2.0]
+    def __init__(self, *by):
+        self.by = by[0] if by else [1.0, 2.0]
+
+
+class Listed(list):
+    """Another class than list."""
+
+
+# -- containers ------------------------------------------------------------------------------------
+def weighted(x, by):
+    return x * by["w"] + by["b"]
+
+
+def over_items(by):
+    total = 0
+    for number, (_, value) in enumerate(by.items()):
+        total = total + value * (number + 1)
+    return total
+
+
+def of_list(items):
+    return items[0] * 2 + items[1]
+
+
+def of_nested(x, given):
+    (first, second), factors = given
+    return x * factors["f"][0] + first - second
+
+
+def scaled_by(x, s):
+    return x * s.by[1] + s.by[1]
+
+
+W, B = np.linspace(0, 1, 8), np.linspace(1, 3, 8)
+IN_CONTAINERS = {
+    "dict": (weighted, lambda: (vector(), {"w": 2.0, "b": 1.5})),
+    "dict of arrays": (weighted, lambda: (vector(), {"w": W.copy(), "b": B.copy()})),
+    "items of a dict": (over_items, lambda: ({"a": W.copy(), "b": B.copy()},)),
+    "list": (of_list, lambda: ([W.copy(), B.copy()],)),
+    "nested": (of_nested, lambda: (vector(), ((1.0, 2), {"f": [0.5, "text"]}))),
+    "object": (scaled_by, lambda s=Scaled([1.0, 2.5]): (vector(), s)),
+}
+OTHERS = {
+    "dict": [
+        lambda: (vector(), {"b": 1.5, "w": 2.0}),
+        lambda: (vector(), {"w": 2.0, "b": 1.5, "c": 1}),
+        lambda: (vector(), {"w": 2, "b": 1.5}),
+        lambda: (vector(), {"w": 2.0, "b": vector()}),
+        lambda: (vector(), {"".join("w"): 7.0, "b": -1.5}),
+        lambda: (vector(), {"w": 2.0}),
+        lambda: (vector(), dict.fromkeys("wb", 3.0)),
+        lambda: (vector(), OrderedDict(w=2.0, b=1.5)),
+        lambda: (vector(), [2.0, 1.5]),
+    ],
+    "dict of arrays": [
+        lambda: (vector(), {"w": W[::-1].copy(), "b": B[::-1]}),
+        lambda: (lambda x: (x, {"w": x, "b": x}))(vector()),
+        lambda: (vector(), {"w": W.astype("f4"), "b": B.copy()}),
+    ],
+    "items of a dict": [
+        lambda: ({"b": B.copy(), "a": W.copy()},),
+        lambda: ({"a": W.copy(), "b": B.copy(), "c": B.copy()},),
+        lambda: ({},),
+        lambda: ({"a": W[:4].copy(), "b": B[:4].copy()},),
+    ],
+    "list": [
+        lambda: ([B.copy(), W.copy()],),
+        lambda: ((W.copy(), B.copy()),),
+        lambda: (Listed([W.copy(), B.copy()]),),
+        lambda: ([W.copy(), B.copy(), 3],),
+        lambda: ([W.copy()],),
+        lambda: ([W, W],),
+        lambda: ([1.0, 2],),
+    ],
+    "nested": [
+        lambda: (vector(), ((1.0, 2), {"f": [0.5, "other"]})),
+        lambda: (vector(), ((1.0, 2.0), {"f": [0.5, "text"]})),
+        lambda: (vector(), ((3.0, 4), {"f": [-0.5, "text"]})),
+        lambda: (vector(), ([1.0, 2], {"f": [0.5, "text"]})),
+    ],
+    "object": [
+        lambda: (vector(), Scaled([W, 2.5])),
+        lambda: (vector(), Scaled([W, W])),
+        lambda: (vector(), Scaled((W, 2.5))),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", IN_CONTAINERS)
+def test_containers_among_the_arguments_come_to_the_gate(name):
+    fn, make = IN_CONTAINERS[name]
+    decorated = warm(runmat.jit(fn), make)
+    for _ in range(3):
+        assert not is_let_go(decorated, *make())
+    for _ in range(WARM):
+        for other in (make, *OTHERS[name], make):
+            is_let_go(decorated, *other())
+
+
+def test_a_list_that_is_given_twice_is_one():
+    def fn(x, y):
+        return x is y, x[0] * 2 + y[0]
+
+    one = [vector()]
+    decorated = warm(runmat.jit(fn), lambda: ([vector()], [vector()]))
+    assert not is_let_go(decorated, [vector()], [vector()])
+    assert is_let_go(decorated, one, one)
+
+
+SETTINGS = {"low": 0.25, "high": 0.75, "table": np.linspace(0, 1, 8)}
+STEPS = [1.5, 2.5]
+
+
+def by_settings(x):
+    return np.clip(x, SETTINGS["low"], SETTINGS["high"]) * SETTINGS["table"]
+
+
+def by_steps(x):
+    return x * STEPS[0] + STEPS[1]
+
+
+def by_all_settings(x):
+    for name, value in SETTINGS.items():
+        x = x + value * len(name)
+    return x
+
+
+@pytest.mark.parametrize("fn", [by_settings, by_steps, by_all_settings])
+def test_containers_from_outside_may_change(fn, monkeypatch):
+    module = sys.modules[__name__]
+    monkeypatch.setattr(module, "SETTINGS", dict(SETTINGS))
+    monkeypatch.setattr(module, "STEPS", list(STEPS))
+    decorated = warm(runmat.jit(fn), lambda: (vector(),))
+
+    def changes():
+        SETTINGS["low"] = 0.5
+        yield
+        SETTINGS["low"] = np.float32(0.125)
+        yield
+        SETTINGS["table"] = SETTINGS["table"][::-1]
+        yield
+        SETTINGS["table"][2] = 5
+        yield
+        SETTINGS["more"] = 1.0
+        yield
+        SETTINGS["low"] = SETTINGS.pop("low")
+        yield
+        STEPS[1] = 7.5
+        yield
+        STEPS.append(3.0)
+        yield
+        STEPS[0] = vector()
+        yield
+        monkeypatch.setattr(module, "SETTINGS", {**SETTINGS, "high": 0.5})
+        yield
+        STEPS.clear()
+        yield
+
+    for _ in changes():
+        for _ in range(2 * WARM):
+            is_let_go(decorated, vector())
+
+
+def appending(x, kept):
+    kept.append(x * 2)
 
 
 REFUSED = {
-    "an argument is a list": (lambda x: x[0] * 2, lambda: ([np.ones(3)],)),
-    "attribute by is a list": (lambda x, s: x * s.by[1], lambda: (np.ones(3), Scaled())),
-    "an argument is a dict": (lambda x, d: x * d["by"], lambda: (np.ones(3), {"by": 2.0})),
+    "containers are written": (appending, lambda: (np.ones(200_000), [1])),
 }
 
 

@@ -105,6 +105,11 @@ _PYTHON: Final[Mapping[str, str]] = MappingProxyType(
         "PyCell_Get": "declare ptr @PyCell_Get(ptr)",
         "PyMethod_Function": "declare ptr @PyMethod_Function(ptr)",
         "PyMethod_Self": "declare ptr @PyMethod_Self(ptr)",
+        "PyDict_Size": "declare i64 @PyDict_Size(ptr)",
+        "PyDict_Next": "declare i32 @PyDict_Next(ptr, ptr, ptr, ptr)",
+        "PyTuple_Size": "declare i64 @PyTuple_Size(ptr)",
+        "PyList_Size": "declare i64 @PyList_Size(ptr)",
+        "PyList_GetItem": "declare ptr @PyList_GetItem(ptr, i64)",
         "PyTuple_New": "declare ptr @PyTuple_New(i64)",
         "PyTuple_GetItem": "declare ptr @PyTuple_GetItem(ptr, i64)",
         "PyTuple_SetItem": "declare i32 @PyTuple_SetItem(ptr, i64, ptr)",
@@ -345,6 +350,78 @@ fine:
   <go on>
 wrong:
   <fail>""",
+        ),
+        # A dict with these keys in this order, all of which are these objects: its values go to
+        # registers from ``first`` on.
+        (
+            "has_keys",
+            "value:r class:p count:n keys:p first:s",
+            f"""  %a_place = alloca i64, align 8
+  %a_key = alloca ptr, align 8
+  %a_item = alloca ptr, align 8
+  store i64 0, ptr %a_place, align 8
+@field(type, value, {layout.type}, ptr)
+  %is_dict = icmp eq ptr %type, %class
+  br i1 %is_dict, label %dict, label %wrong
+dict:
+  %size = call i64 @PyDict_Size(ptr %value)
+  %is_count = icmp eq i64 %size, %count
+  br i1 %is_count, label %each, label %wrong
+each:
+  %index = phi i64 [0, %dict], [%next, %put]
+  %more = icmp slt i64 %index, %count
+  br i1 %more, label %look, label %fine
+look:
+  %found = call i32 @PyDict_Next(ptr %value, ptr %a_place, ptr %a_key, ptr %a_item)
+  %is_found = icmp ne i32 %found, 0
+  br i1 %is_found, label %compare, label %wrong
+compare:
+  %key = load ptr, ptr %a_key, align 8
+  %a_wanted = getelementptr ptr, ptr %keys, i64 %index
+  %wanted = load ptr, ptr %a_wanted, align 8
+  %is_wanted = icmp eq ptr %key, %wanted
+  br i1 %is_wanted, label %put, label %wrong
+put:
+  %item = load ptr, ptr %a_item, align 8
+  call void @Py_IncRef(ptr %item)
+  %a_register = getelementptr ptr, ptr %first, i64 %index
+  store ptr %item, ptr %a_register, align 8
+  %next = add i64 %index, 1
+  br label %each
+fine:
+  <go on>
+wrong:
+  <fail>""",
+        ),
+        # A tuple or list of so many items, which go to registers from ``first`` on.
+        *(
+            (
+                f"is_{kind.lower()}_of",
+                "value:r class:p count:n first:s",
+                f"""@field(type, value, {layout.type}, ptr)
+  %is_kind = icmp eq ptr %type, %class
+  br i1 %is_kind, label %kind, label %wrong
+kind:
+  %size = call i64 @Py{kind}_Size(ptr %value)
+  %is_count = icmp eq i64 %size, %count
+  br i1 %is_count, label %each, label %wrong
+each:
+  %index = phi i64 [0, %kind], [%next, %put]
+  %more = icmp slt i64 %index, %count
+  br i1 %more, label %put, label %fine
+put:
+  %item = call ptr @Py{kind}_GetItem(ptr %value, i64 %index)
+  call void @Py_IncRef(ptr %item)
+  %a_register = getelementptr ptr, ptr %first, i64 %index
+  store ptr %item, ptr %a_register, align 8
+  %next = add i64 %index, 1
+  br label %each
+fine:
+  <go on>
+wrong:
+  <fail>""",
+            )
+            for kind in ("Tuple", "List")
         ),
         # Their bytes, from ``low`` to ``high`` of where their data begin, do not meet.
         (

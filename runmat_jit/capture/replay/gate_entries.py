@@ -59,6 +59,7 @@ _BY_IDENTITY: Final = (
     type(np.sum),
     np.generic,
 )
+_CONTAINERS: Final = (list, dict)
 _STOP: Final = object()
 
 Rest = Callable[[tuple[tuple[Any, ...], dict[str, Any]], Middle, list[Any]], Any]
@@ -113,6 +114,8 @@ class EntryMaker:
         self.rest, self.names = rest, names
         self.known = Known()
         self.segments = self.arity = self.call_number = 0
+        self.defaults: set[int] = set()
+        """Slots of dicts that hold the defaults of keyword parameters."""
 
     def make(self, root: Fork, arguments: Sequence[Any]) -> None:
         """The guards of a call, and what the tree says of it."""
@@ -126,28 +129,42 @@ class EntryMaker:
     # -- the key of the call -----------------------------------------------------------------------
     def arguments(self, values: Sequence[Any]) -> None:
         """Guards of the arguments; those that have slots come in the order of these."""
-        slot = 0
         for register, value in enumerate(values):
-            kind = type(value)
-            leaf = slot < len(self.slots) and self.slots[slot] is value
-            if kind is np.ndarray:
-                self.array(register, value)
-            elif kind in _NUMBERS or is_number(value):
-                self.write.instance(register, kind)
-                self.known.numbers[slot] = kind
-            elif not leaf:
-                self.constant_argument(register, value)
-                continue
-            elif kind is types.FunctionType:
-                self.write.identity(register, value)
-                self.write.function(value)
-            elif is_plain_instance(value):
-                self.object(register, value)
-            else:
-                raise NotForGates(f"an argument is a {kind.__name__}")
-            self.known.registers[slot] = register
-            slot += 1
+            self.argument(register, value)
         self.known.given = frozenset(range(len(values)))
+
+    def argument(self, register: int, value: Any) -> None:
+        """Guards of one argument, or of an item of one."""
+        kind, slot = type(value), len(self.known.registers)
+        leaf = slot < len(self.slots) and self.slots[slot] is value
+        if kind is np.ndarray:
+            self.array(register, value)
+        elif kind in _NUMBERS or is_number(value):
+            self.write.instance(register, kind)
+            self.known.numbers[slot] = kind
+        elif kind is tuple or (kind in _CONTAINERS and leaf):
+            self.container(register, value)
+            return
+        elif not leaf:
+            self.constant_argument(register, value)
+            return
+        elif kind is types.FunctionType:
+            self.write.identity(register, value)
+            self.write.function(value)
+        elif is_plain_instance(value):
+            self.object(register, value)
+        else:
+            raise NotForGates(f"an argument is a {kind.__name__}")
+        self.known.registers[slot] = register
+
+    def container(self, register: int, value: Any) -> None:
+        """Guards of a tuple, list or dict among the arguments, and of its items."""
+        if type(value) is not tuple:
+            self.known.registers[len(self.known.registers)] = register
+            self.apart(register, value)
+        items = value.values() if type(value) is dict else value
+        for found, item in zip(self.write.container(register, value), items, strict=True):
+            self.argument(found, item)
 
     def constant_argument(self, register: int, value: Any) -> None:
         if not isinstance(value, (*_BY_VALUE, *_BY_IDENTITY)):
@@ -164,6 +181,10 @@ class EntryMaker:
     def object(self, register: int, value: Any) -> None:
         """Guards of an object from outside: its class, and which of the others it is."""
         self.write.instance(register, type(value))
+        self.apart(register, value)
+
+    def apart(self, register: int, value: Any) -> None:
+        """Guards: which of the other objects from outside it is."""
         for other, found in self.known.objects:
             self.write.same(register, other, is_same=value is found)
         self.known.objects = (*self.known.objects, (register, value))
@@ -269,18 +290,24 @@ class EntryMaker:
         if not read.holds(value, self.slots):
             raise NotForGates(f"{read.source} is another one")
         self.slots[read.slot] = value
-        if isinstance(place, Item | Length | Keys):
+        any_number = read.source.endswith(MARK) and type(value) in _NUMBERS
+        if isinstance(place, Item | Length | Keys) and not self.is_open(
+            place, value, any_number=any_number
+        ):
             self.part(place, value)
             self.known.constants[read.slot] = value
         elif type(value) is np.ndarray:
             self.array(self.found(place, read.slot), value)
-        elif read.source.endswith(MARK) and type(value) in _NUMBERS:
+        elif any_number:
             self.write.instance(self.found(place, read.slot), type(value))
             self.known.numbers[read.slot] = type(value)
         elif type(value) is types.MethodType:
             self.method(place, value)
-        elif is_constant(value) or is_defaults(place, value):
+        elif is_constant(value) or type(value) in _CONTAINERS:
+            assert not isinstance(place, Item | Length | Keys), "these are parts"
             self.same(place, value)
+            if isinstance(place, Attribute) and place.name == "__kwdefaults__":
+                self.defaults.add(read.slot)
             if type(value) is types.FunctionType:
                 self.write.function(value)
             self.known.constants[read.slot] = value
@@ -289,18 +316,28 @@ class EntryMaker:
         else:
             raise NotForGates(f"{read.source} is a {type(value).__name__}")
 
+    def is_open(self, place: Item | Length | Keys, value: Any, *, any_number: bool) -> bool:
+        """Whether an item may be another one in each call: an array, a number of any value."""
+        of_dict = isinstance(place, Item) and type(self.known.constants.get(place.slot)) is dict
+        return type(value) is np.ndarray or (any_number and of_dict)
+
     def part(self, place: Item | Length | Keys, value: Any) -> None:
-        """A part of a container: of a tuple always the same; dicts of defaults are looked at."""
+        """A part of a container that is the same object: of a tuple always the same."""
         owner = self.known.constants.get(place.slot)
-        if isinstance(place, Item) and not is_constant(value):
-            raise NotForGates("an item that may change")
-        if type(owner) is dict:  # in whatever order: parameters have their own
-            if isinstance(place, Length):
-                self.write.gives(len, (owner,), value)
-            elif isinstance(place, Item):
-                self.write.name(owner, place.key, value)
-        elif type(owner) is not tuple:
+        if type(owner) not in (*_CONTAINERS, tuple):
             raise NotForGates("a container that may change")
+        if isinstance(place, Length):
+            self.write.gives(len, (owner,), value)
+        elif isinstance(place, Keys):
+            if place.slot not in self.defaults:  # parameters have an order of their own
+                slots = [*(None,) * place.slot, owner]
+                self.holds(lambda: bool(place(slots) == value), [])
+        elif not (is_constant(value) or type(value) in (*_CONTAINERS, tuple)):
+            raise NotForGates("an item that may change")
+        elif type(owner) is dict:
+            self.write.name(owner, place.key, value)
+        elif type(owner) is list:
+            self.holds(lambda: len(owner) > place.key and owner[place.key] is value, [])
 
     def method(self, place: Any, value: types.MethodType) -> None:
         """A method of an object that is known."""
@@ -326,6 +363,8 @@ class EntryMaker:
         elif isinstance(place, Attribute):
             owner, inside = self.owner(place)
             register = write.read_attribute(owner, place.name, in_register=inside)
+        elif isinstance(place, Item) and type(self.known.constants.get(place.slot)) is dict:
+            register = write.read_name(self.known.constants[place.slot], place.key)
         else:
             raise NotForGates("an array in a container")
         self.known.registers[slot] = register
@@ -393,12 +432,14 @@ class EntryMaker:
         """An input of a program."""
         if isinstance(how, np.ndarray):
             return how
-        register = self.known.registers.get(slot)
+        known = self.known
+        register, kind = known.registers.get(slot), known.numbers.get(slot, object)
+        if register is None and how is not None and slot in known.constants:
+            value = known.constants[slot]
+            register, kind = self.write.hold(value), type(value)
         if register is None:
             raise NotForGates("an input that is no argument and was not computed")
-        if how is None:
-            return register
-        return register, self.known.numbers.get(slot, object), how
+        return register if how is None else (register, kind, how)
 
     def free(self, step: FreeStep) -> None:
         """Values that are not asked for again."""
@@ -691,11 +732,6 @@ def exact(namespace: dict[str, Any]) -> dict[str, Any]:
     if type(namespace) is not dict:
         raise NotForGates("a namespace of another class")
     return namespace
-
-
-def is_defaults(place: Any, value: Any) -> bool:
-    """Whether a value holds the defaults of keyword parameters."""
-    return type(value) is dict and isinstance(place, Attribute) and place.name == "__kwdefaults__"
 
 
 def is_plain_instance(value: Any) -> bool:

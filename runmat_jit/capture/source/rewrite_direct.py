@@ -37,7 +37,7 @@ _OF_PYTHON = frozenset(
         *("isinstance", "issubclass", "ord", "chr", "id", "next", "iter", "divmod"),
     )
 )
-"""Builtins that run no row of ours. What a module puts in their place later is not hooked either."""
+"""Builtins that run no row of ours; what a module puts in their place later is not hooked."""
 _POWER: Mapping[type[ast.operator], str] = {ast.Pow: "power"}
 
 
