@@ -17,7 +17,6 @@ from runmat_jit.ops.spec import Event, Make, Op, Operand, Params, Reduction, Res
 _BOOL, _DOUBLE = np.dtype(bool), np.dtype(np.float64)
 _EVENTS: frozenset[Event] = frozenset({"overflow", "underflow", "invalid"})
 _SUM_BOUND = 36.0
-_PROD_BOUND = 1.0
 
 DtypeRule = Callable[[np.dtype, Params], np.dtype | None]
 """The dtype that a reduction of this dtype computes with and gives, or None."""
@@ -86,6 +85,16 @@ def _accumulator(ufunc: np.ufunc) -> DtypeRule:
         return _default_accumulator(ufunc, dtype) if wanted is None else _cast(dtype, wanted)
 
     return rule
+
+
+def _exact(rule: DtypeRule) -> DtypeRule:
+    """Of integers: between 0, infinity and NaN the order decides in which floats are multiplied."""
+
+    def exact(dtype: np.dtype, params: Params) -> np.dtype | None:
+        accumulator = rule(dtype, params)
+        return None if accumulator is None or accumulator.kind == "f" else accumulator
+
+    return exact
 
 
 @cache  # a memo of a pure question; its keys are ufuncs and dtypes
@@ -196,18 +205,14 @@ ROWS = (
     ),
     _row(
         "prod",
-        "Product over axes; of bools and small integers in int64.",
+        "Product over axes of bools and integers; of bools and small integers in int64.",
         np.prod,
-        _accumulator(np.multiply),
+        _exact(_accumulator(np.multiply)),
         takes_dtype=True,
-        exactness="ours",
-        events=_EVENTS,
-        ufunc="reduce",
-        reduction=Reduction("mul", 1.0, _PROD_BOUND),
+        reduction=Reduction("mul", 1.0),
         absorbs=(False,),
         sign=sign.least,
         matlab="prod",
-        domain=(0.5, 2.0),
     ),
     _row(
         "max",

@@ -70,7 +70,7 @@ class Reduction:
 
     ``combine`` is an operation of a kernel's ``total``; an empty reduction gives ``identity``
     (None: NumPy raises). ``bound`` is c of the error bound ``|r - exact| <= c u sum(|terms|)``
-    for each level of a float sum (``c n u |exact|`` for a product), 0 where the result is exact.
+    for each level of a float sum, 0 where the result is exact.
     """
 
     combine: str

@@ -56,8 +56,8 @@ def test_what_is_created_is_constants_and_counters(expression):
 @pytest.mark.parametrize("name", ["sum", "prod", "any", "all"])
 @pytest.mark.parametrize("shape", ["[3, 0]", "[0]", "[0, 0]"])
 def test_a_reduction_of_no_elements_reads_nothing(name, shape):
-    dtype = "bool" if name in ("any", "all") else "float32"
-    told = "" if dtype == "bool" else "dtype='float32', "
+    dtype = {"sum": "float32", "prod": "int32"}.get(name, "bool")
+    told = "" if dtype == "bool" else f"dtype='{dtype}', "
     axis = shape.count(",")
     graph = written([f"{dtype}{shape}"], f"{name}($0, axis=({axis},), {told}keepdims=False)")
     found = expand(graph)

@@ -138,22 +138,17 @@ REDUCED = {(100_003,): (0,), (40, 1003): (1,), (1003, 40): (0,), (9, 1000): (0, 
 
 @pytest.mark.parametrize("kind", ["float32", "float64"])
 @pytest.mark.parametrize("shape", REDUCED, ids=str)
-@pytest.mark.parametrize("name", ["sum", "mean", "prod"])
+@pytest.mark.parametrize("name", ["sum", "mean"])
 def test_a_reduction_is_within_the_bound_of_its_row(name, shape, kind):
-    """Terms of both signs nearly cancel; factors are near 1, so that products stay in range."""
-    rng = np.random.default_rng(6)
-    drawn = 1 + rng.uniform(-1e-3, 1e-3, shape) if name == "prod" else rng.standard_normal(shape)
+    """Terms of both signs nearly cancel."""
+    drawn = np.random.default_rng(6).standard_normal(shape)
     x, axis = drawn.astype(kind), REDUCED[shape]
     graph = written([f"{kind}[{', '.join(map(str, shape))}]"], f"{name}($0, {GIVEN.format(axis)})")
     found = reduced(graph, x, findings().arithmetic(reproducible=False))
     wide = x.astype(np.longdouble)
     exact, unit = getattr(wide, name)(axis=axis), np.finfo(kind).eps / 2
-    count = x.size // found.size
-    if name == "prod":
-        allowed = count * unit * np.abs(exact)
-    else:
-        bound = 2 * ROWS["sum"].reduction.bound * unit  # for each of two levels at most
-        allowed = bound * getattr(np.abs(wide), name)(axis=axis)
+    bound = 2 * ROWS["sum"].reduction.bound * unit  # for each of two levels at most
+    allowed = bound * getattr(np.abs(wide), name)(axis=axis)
     assert np.all(np.abs(found - exact) <= allowed)
     if findings().irreproducible({"float32": "f32", "float64": "f64"}[kind]) is None:
         same = reduced(graph, x, findings().arithmetic(reproducible=True))

@@ -19,6 +19,18 @@ def sums_over_axes(volume):
     )
 
 
+@program(positive, shapes=((300,), (2000,)), dtypes=("float64", "float32"))
+def products_that_leave_the_range(x):
+    """In another order of the factors they would be NaN, or 0 where NumPy has infinity."""
+    falling, rising = x * 1e-40, x * 1e40
+    both = np.concatenate([falling, rising])
+    return (
+        np.prod(both),
+        np.stack([both, both[::-1]]).prod(axis=1),
+        both.reshape(-1, 4).prod(axis=0),
+    )
+
+
 @program(positive, shapes=TABLES)
 def reductions_of_selected_elements(table):
     large = table > 1
