@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from runmat_jit.backends.llvm.gate import EntryWriter
 from runmat_jit.compiler.blocks import Blocks
-from runmat_jit.compiler.dynamic_program import DynamicProgram
 from runmat_jit.compiler.events import AT_FIRST, report
 from runmat_jit.compiler.generate_wrapper import numbers_of
 from runmat_jit.compiler.host_step import HostArray, HostScalar, HostStep
@@ -23,6 +22,9 @@ from runmat_jit.ops.promotion import fits
 from runmat_jit.plan.cost import longest_serial
 from runmat_jit.plan.layout import Buffer, Commit
 from runmat_jit.runtime.session import Session
+
+if TYPE_CHECKING:
+    from runmat_jit.compiler.dynamic_program import DynamicProgram
 
 _PUT: Final[Mapping[tuple[type, str], str]] = {
     (float, "d"): "put_float_as_float64",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 import types
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,13 +22,15 @@ from runmat_jit.backends.llvm.gate import (
     Gate,
     GateCode,
 )
-from runmat_jit.backends.llvm.gate_text import GUARDED_FLAGS
+from runmat_jit.backends.llvm.gate_words import GUARDED_FLAGS
 from runmat_jit.compiler.compile_graph import CompiledGraph
-from runmat_jit.compiler.dynamic_program import DynamicProgram
 from runmat_jit.compiler.gate_programs import ProgramWriter, ShapedWriter
 from runmat_jit.compiler.native_program import NativeProgram
 from runmat_jit.core.gates import Codes, NotForGates
 from runmat_jit.runtime.session import Session
+
+if TYPE_CHECKING:
+    from runmat_jit.compiler.dynamic_program import DynamicProgram
 
 
 class GateWriter:

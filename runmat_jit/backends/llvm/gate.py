@@ -9,17 +9,14 @@ from typing import Any, Final
 
 import numpy as np
 
+from runmat_jit.backends.llvm.gate_dispatch import CODES, DISPATCH_ITEMS
 from runmat_jit.backends.llvm.gate_text import (
-    CODES,
-    DISPATCH_ITEMS,
-    ENTRY_WORDS,
-    GATE_WORDS,
-    INSTRUCTION_WORDS,
     NUMPY_FUNCTIONS,
     gate_functions,
     gate_symbols,
     gate_text,
 )
+from runmat_jit.backends.llvm.gate_words import ENTRY_WORDS, GATE_WORDS, INSTRUCTION_WORDS
 from runmat_jit.backends.llvm.jit import Jit
 from runmat_jit.backends.llvm.launcher import builtin_function
 from runmat_jit.backends.llvm.object_layout import definition_of, object_layout
