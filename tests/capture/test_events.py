@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import runmat_jit as runmat
-from tests.capture.behavior import module
+from tests.capture.behavior import compare, module, observe
 from tests.capture.test_messages import told
 from tests.conftest import PROFILE
 
@@ -256,3 +256,40 @@ def test_a_trial_has_no_line_warn_again():
             runmat.jit(namespace["g"])(np.zeros(3))
             plain(np.zeros(3))
     assert len(caught) == 1
+
+
+def logarithm_and_sum(x):
+    return np.log(x) * 2 + x.sum(), np.sqrt(x).max()
+
+
+@pytest.mark.parametrize("fn", [logarithm_and_sum, lambda x: 1 / x + np.where(x > 1, x, -x)])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_lengths_never_seen_with_data_of_all_kinds(fn, dtype):
+    """Programs for all shapes begin to tell events from data after some alarms."""
+    decorated, rng = runmat.jit(fn), np.random.default_rng(5)
+    lengths = iter(rng.permutation(np.arange(2, 400)))
+    for kind in ("usual", "nan", "nan", "nan", "usual", "zero", "nan", "zero", "inf", "usual"):
+        for length in (next(lengths) for _ in range(6)):
+            x = (rng.random(length) + 0.1).astype(dtype)
+            if kind != "usual":
+                x[rng.integers(length)] = {"nan": np.nan, "zero": 0, "inf": np.inf}[kind]
+            compare(observe(fn, (x,), {}), observe(decorated, (x,), {}))
+
+
+def test_nan_at_lengths_never_seen_asks_numpy_a_few_times():
+    def fn(x):
+        return np.exp(x) * 2 + x
+
+    decorated, rng = runmat.jit(fn), np.random.default_rng(6)
+    for length in rng.permutation(np.arange(2, 400))[:200]:
+        x = rng.random(length)
+        x[0] = np.nan
+        decorated(x)
+    before = runmat.telemetry.snapshot()
+    for length in range(400, 460):
+        x = rng.random(length)
+        x[0] = np.nan
+        decorated(x)
+    after = runmat.telemetry.snapshot()
+    assert after["events_checked"] == before["events_checked"]
+    assert after["programs_built"] == before["programs_built"]
