@@ -157,7 +157,13 @@ class CapturedFunction:
                     count = partial(self.count_at_gate, known)
                     rest = partial(self.rest, key, known)
                     self.gatekeeper.offer(
-                        key, known.root, (args, kwargs), slots, count=count, rest=rest
+                        key,
+                        known.root,
+                        (args, kwargs),
+                        slots,
+                        count=count,
+                        rest=rest,
+                        of_family=isinstance(known, Family),
                     )
                 return result
         given = args, kwargs, contents

@@ -122,6 +122,11 @@ class GateWriter:
             self._entry.emit("is_distance", one, two, first.ctypes.data - second.ctypes.data)
             self._entry.emit("are_others", one, two)
 
+    def lie_apart(self, a: tuple[int, np.ndarray], b: tuple[int, np.ndarray]) -> None:
+        """That two contiguous arrays of any extents, each with its register, share no memory."""
+        (one, first), (two, second) = a, b
+        self._entry.emit("lie_apart", one, first.itemsize, two, second.itemsize)
+
     def word(self, address: int, value: int) -> None:
         """A word in memory."""
         self._entry.emit("is_word", address, value)

@@ -122,6 +122,9 @@ class GateWriter(Protocol):
     def relation(self, a: tuple[int, np.ndarray], b: tuple[int, np.ndarray]) -> None:
         """How two arrays, each with its register, lie to each other."""
 
+    def lie_apart(self, a: tuple[int, np.ndarray], b: tuple[int, np.ndarray]) -> None:
+        """That two contiguous arrays of any extents, each with its register, share no memory."""
+
     def word(self, address: int, value: int) -> None:
         """A word in memory."""
 

@@ -856,3 +856,105 @@ def test_any_calls_in_any_order(calls):
                     observe(functions[fn], changed(), {}),
                 )
             compare(expected, found)
+
+
+# -- lengths never seen ----------------------------------------------------------------------------
+def shifted(x):
+    return x * 2 + 1
+
+
+def damped(x, y):
+    return np.exp(-x) * y + x.sum()
+
+
+def standardized(x, scale):
+    return (x - x.mean()) / scale
+
+
+def decided(x):
+    if x.max() > 2:
+        return x * 3
+    return np.sqrt(x) + 1
+
+
+def weighted_rows(table, weights):
+    return (table * weights).sum(axis=1), table.max()
+
+
+def of_length(x):
+    return x * len(x) + x.shape[0]
+
+
+def in_place_of_any_length(x):
+    x *= 2
+    return x.sum()
+
+
+def of_any_length(rng, size):
+    return (rng.random(size) * 2.2,)
+
+
+ANY_LENGTH = {
+    shifted: of_any_length,
+    damped: lambda rng, size: (rng.random(size), rng.random(size)),
+    standardized: lambda rng, size: (rng.random(size), 2.5),
+    decided: of_any_length,
+    weighted_rows: lambda rng, size: (rng.random((size // 5 + 2, 7)), rng.random(7)),
+    of_length: of_any_length,
+}
+
+
+@pytest.mark.parametrize("fn", ANY_LENGTH, ids=lambda fn: fn.__name__)
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_lengths_never_seen_come_to_the_gate(fn, dtype):
+    rng, make = np.random.default_rng(3), ANY_LENGTH[fn]
+
+    def given(size):
+        return tuple(
+            value.astype(dtype) if isinstance(value, np.ndarray) else value
+            for value in make(rng, size)
+        )
+
+    decorated, went = runmat.jit(fn), 0
+    sizes = rng.permutation(np.arange(2, 500))
+    decorated(*given(2))
+    for size in sizes[:80]:
+        is_let_go(decorated, *given(size))
+    for size in sizes[80:160]:
+        went += not is_let_go(decorated, *given(size))
+    assert went > 60 or fn is of_length
+    for args in others_of_any_length(given):
+        is_let_go(decorated, *args)
+
+
+def others_of_any_length(given):
+    """None or one element, other orders of memory, arrays on each other, long ones, other types."""
+    for size in (0, 1, 2, 3, 20_000, 300_000):
+        yield given(size)
+    for change in (
+        lambda x: x[::-1],
+        lambda x: x[1::2],
+        np.asfortranarray,
+        lambda x: x.astype("i8"),
+        lambda x: x.astype("f2"),
+        lambda x: np.stack([x, x]),
+        lambda x: np.where(x > 1, np.nan, x),
+        lambda x: x * 0,
+    ):
+        arrays = [value for value in given(37) if isinstance(value, np.ndarray)]
+        rest = [value for value in given(37) if not isinstance(value, np.ndarray)]
+        yield (*map(change, arrays), *rest)
+    first, *rest = given(41)
+    if rest and isinstance(rest[0], np.ndarray) and rest[0].shape == first.shape:
+        yield first, first
+        memory = np.concatenate([first, first])
+        yield memory[: first.size], memory[1 : first.size + 1]
+        yield memory[: first.size], memory[first.size :]
+
+
+def test_writes_into_arguments_of_lengths_never_seen():
+    fn, rng = in_place_of_any_length, np.random.default_rng(4)
+    decorated = runmat.jit(fn)
+    for size in rng.permutation(np.arange(2, 100)):
+        x = rng.random(size)
+        compare(observe(fn, (x.copy(),), {}), observe(decorated, (x.copy(),), {}))

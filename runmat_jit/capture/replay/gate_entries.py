@@ -100,7 +100,7 @@ class Known:
 
 
 class EntryMaker:
-    """Writes one entry."""
+    """Writes one entry; ``shaped``: for all extents for which its programs hold."""
 
     def __init__(
         self,
@@ -109,9 +109,15 @@ class EntryMaker:
         slots: list[Any],
         rest: Rest,
         names: tuple[str, ...],
+        *,
+        shaped: bool = False,
     ) -> None:
         self.write, self.fn, self.slots = write, fn, slots
-        self.rest, self.names = rest, names
+        self.rest, self.names, self.shaped = rest, names, shaped
+        self.extents: list[tuple[int, int]] = []
+        """The register and the axis of each extent of the arguments, in order."""
+        self.programs: list[Any] = []
+        """Those for all extents."""
         self.known = Known()
         self.segments = self.arity = self.call_number = 0
         self.defaults: set[int] = set()
@@ -137,7 +143,9 @@ class EntryMaker:
         """Guards of one argument, or of an item of one."""
         kind, slot = type(value), len(self.known.registers)
         leaf = slot < len(self.slots) and self.slots[slot] is value
-        if kind is np.ndarray:
+        if kind is np.ndarray and self.shaped:
+            self.array_of_any_extents(register, value)
+        elif kind is np.ndarray:
             self.array(register, value)
         elif kind in _NUMBERS or is_number(value):
             self.write.instance(register, kind)
@@ -176,6 +184,16 @@ class EntryMaker:
         self.write.array(register, value)
         for other in self.known.arrays:
             self.write.relation((register, value), other)
+        self.known.arrays = (*self.known.arrays, (register, value))
+
+    def array_of_any_extents(self, register: int, value: np.ndarray) -> None:
+        """The same, of an array among the arguments whose extents may be others."""
+        self.write.array_like(register, value)
+        for other, found in self.known.arrays:
+            if np.may_share_memory(value, found):
+                raise NotForGates("arrays of any extents that lie on each other")
+            self.write.lie_apart((register, value), (other, found))
+        self.extents += [(register, axis) for axis in range(value.ndim)]
         self.known.arrays = (*self.known.arrays, (register, value))
 
     def object(self, register: int, value: Any) -> None:
@@ -225,6 +243,8 @@ class EntryMaker:
 
     def recover(self) -> None:
         """Where the entry cannot go on from now on, Python makes the rest of the call."""
+        if self.shaped:
+            raise NotForGates("the rest of a call is one of certain extents")
         known, rest, names, arity = self.known, self.rest, self.names, self.arity
         assert known.fork is not None, "within a segment"
         middle = Middle(known.fork, known.path, known.number)
@@ -249,6 +269,9 @@ class EntryMaker:
         """What a segment looks at before it reads anything."""
         if isinstance(step, CheckStep):
             self.check(step)
+        elif self.shaped:
+            if not isinstance(step, ShapesStep) or step.slots:
+                raise NotForGates("lengths that the program looks at")
         elif isinstance(step, ShapesStep):
             step.run(self.slots)
             self.known.constants.update((slot, self.slots[slot]) for slot in step.slots)
@@ -407,7 +430,11 @@ class EntryMaker:
     # -- work --------------------------------------------------------------------------------------
     def step(self, step: Step) -> None:
         """One step of a replay."""
-        if isinstance(step, ShapedBatchStep):
+        if self.shaped and not isinstance(step, ShapedBatchStep | FreeStep):
+            raise NotForGates("a step of certain extents")
+        if isinstance(step, ShapedBatchStep) and self.shaped:
+            self.shaped_batch(step)
+        elif isinstance(step, ShapedBatchStep):
             self.batch(step, step.template.at(step.extents(self.slots)))
         elif isinstance(step, BatchStep):
             self.batch(step, step.program)
@@ -427,6 +454,20 @@ class EntryMaker:
         found = self.write.run(program, inputs, generic, step.warn)
         for (slot, _), register in zip(step.outputs, found, strict=False):
             self.known.registers[slot] = register
+
+    def shaped_batch(self, step: ShapedBatchStep) -> None:
+        """A program for all extents."""
+        program = step.template.shaped(step.extents(self.slots))
+        if program is None or step.writes:
+            raise NotForGates("no program for all extents")
+        inputs = [self.input(slot, how) for slot, how in step.inputs]
+        if any(isinstance(each, np.ndarray) for each in inputs):
+            raise NotForGates("an array of the program's own")
+        generic = [scalar for _, scalar in step.outputs]
+        found = self.write.run_shaped(program, inputs, self.extents, generic, step.warn)
+        for (slot, _), register in zip(step.outputs, found, strict=False):
+            self.known.registers[slot] = register
+        self.programs.append(program)
 
     def input(self, slot: int, how: Any) -> Any:
         """An input of a program."""
@@ -550,6 +591,8 @@ class EntryMaker:
         value = leave.value
         register = self.known.registers.get(value.slot) if type(value) is Ref else None
         if leave.outcome_of is not bool or register is None or not self.write.is_decision(register):
+            if self.shaped:
+                raise NotForGates("a decision of certain extents")
             self.follow(leave)
             return
         self.write.branch(

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from runmat_jit.capture.replay.bailout import LetThrough
 from runmat_jit.capture.replay.gate_entries import EntryMaker, Rest
+from runmat_jit.capture.replay.key import Key
 from runmat_jit.capture.replay.let_through import arguments_of, write_entry
 from runmat_jit.capture.replay.tree import Fork
 from runmat_jit.core.gates import Gate, Gates, NotForGates
@@ -40,23 +41,30 @@ class Gatekeeper:
         self._fn, self._gates, self._install = fn, gates, install
         self._seen: dict[Hashable, int] = {}
         self._refused: dict[Hashable, str] = {}
+        self._extents: dict[Hashable, tuple[Hashable, int]] = {}
+        """By what calls have in common but their extents: those of the last, and how often they
+        were others."""
         self._lock = new_lock()
         self.gate: Gate | None = None
 
     def offer(
         self,
-        key: Hashable,
+        key: Key,
         root: Fork,
         given: tuple[tuple[Any, ...], dict[str, Any]],
         slots: list[Any],
         *,
         count: Callable[[int], None],
         rest: Rest,
+        of_family: bool,
     ) -> None:
         """A call has been replayed by Python; ``slots`` are as the replay left them.
 
-        ``count`` will be told of those that need none; ``rest`` makes the rest of others.
+        ``count`` will be told of those that need none; ``rest`` makes the rest of others;
+        ``of_family``: the replay was one for many extents.
         """
+        if of_family and self._offer_for_all_extents(key, root, given, slots, count=count):
+            return
         seen = self._seen.get(key, 0) + 1
         if len(self._seen) > _KEYS:
             self._seen.clear()
@@ -84,6 +92,38 @@ class Gatekeeper:
             return
         self._refused.pop(key, None)
         self._add(gates, entry)
+
+    def _offer_for_all_extents(
+        self,
+        key: Key,
+        root: Fork,
+        given: tuple[tuple[Any, ...], dict[str, Any]],
+        slots: list[Any],
+        *,
+        count: Callable[[int], None],
+    ) -> bool:
+        """Make an entry for calls of all extents, where those of calls change, if it can be."""
+        common, extents = key
+        last, others = self._extents.get(common, (None, 0))
+        others += last is not None and extents != last
+        if len(self._extents) > _KEYS:
+            self._extents.clear()
+        self._extents[common] = extents, others
+        gates = self._gates()
+        if gates is None or extents == last or not others or others & (others - 1):
+            return False
+        args, kwargs = given
+        try:
+            writer = gates.writer(len(args), tuple(kwargs))
+            maker = EntryMaker(writer, self._fn, slots, _no_rest, tuple(kwargs), shaped=True)
+            maker.make(root, (*args, *kwargs.values()))
+            self._add(gates, writer.entry((common, *maker.programs), count))
+        except NotForGates:
+            return False
+        except Exception:  # the call has its result, and must not fail for the sake of later ones
+            LOG.exception("no gate was made; please report this")
+            return False
+        return True
 
     def let_through(
         self, kinds: Sequence[LetThrough], eager: Callable[[], types.FunctionType | None]
@@ -115,6 +155,7 @@ class Gatekeeper:
         with self._lock:
             self._seen.clear()
             self._refused.clear()
+            self._extents.clear()
             if self.gate is not None:
                 self.gate.clear()
                 self._install(None)
@@ -127,6 +168,10 @@ class Gatekeeper:
         """Have the calls so far counted."""
         if self.gate is not None:
             self.gate.flush()
+
+
+def _no_rest(*_args: Any) -> Any:
+    raise AssertionError("such entries begin nothing that must not be begun again")
 
 
 def _uncounted(_calls: int) -> None:
