@@ -9,7 +9,7 @@ import numpy as np
 
 from runmat_jit.backends.llvm.gate import EntryWriter
 from runmat_jit.compiler.blocks import Blocks
-from runmat_jit.compiler.events import AT_FIRST, report
+from runmat_jit.compiler.events import AT_FIRST, Way, report
 from runmat_jit.compiler.generate_wrapper import numbers_of
 from runmat_jit.compiler.host_step import HostArray, HostScalar, HostStep
 from runmat_jit.compiler.native_code import Bound, NativeCode
@@ -44,6 +44,11 @@ _PUT: Final[Mapping[tuple[type, str], str]] = {
 _AGAIN: Final = object()
 
 
+def ask_again(_word: int) -> Any:
+    """Has Python make the call again, whatever events there were."""
+    return _AGAIN
+
+
 class ProgramWriter:
     """Writes what one program does: its memory, its launches, its writes into inputs."""
 
@@ -73,10 +78,12 @@ class ProgramWriter:
         }
         self.by_value = {place for bound in code.launches for _, place in bound.scalars}
 
-    def write(self, warn: frozenset[str], native: NativeProgram | None) -> list[int]:
+    def write(
+        self, warn: frozenset[str], way: Way, tell: Callable[[int], Any] = ask_again
+    ) -> list[int]:
         """Write it; give the registers of its fresh results.
 
-        ``native``: its program, if that knows what its notes of events say.
+        ``way``: how its kernels note events; ``tell`` reports those of which a word tells.
         """
         code, write = self.code, self.write_entry
         fresh = code.layout.fresh
@@ -92,7 +99,7 @@ class ProgramWriter:
                 self.launch(bound, blocks.words[number])
         word = write.memory(blocks.word)
         if warn and code.launches:
-            self.events(word, native, warn)
+            self.events(word, way, tell)
         for source, target in code.layout.copies:
             write.emit("copy", self.held(source), self.held(target))
         for commit in code.layout.commits:
@@ -103,13 +110,12 @@ class ProgramWriter:
             write.emit("drop", register)
         return results
 
-    def events(self, word: int, native: NativeProgram | None, warn: frozenset[str]) -> None:
+    def events(self, word: int, way: Way, tell: Callable[[int], Any]) -> None:
         """What happens where kernels have noted events in a word."""
         write = self.write_entry
-        if native is None or native.way == AT_FIRST:
+        if way == AT_FIRST:
             write.emit("is_quiet", word)
         else:
-            tell = teller(native, warn)
             write.emit("settle", word, write.object(tell), write.object(_AGAIN))
 
     def make_all(self) -> None:
@@ -350,7 +356,6 @@ class ShapedWriter(ProgramWriter):
         if len(extents) != program.scope.symbols:
             raise NotForGates("a program of numbers that are no extents")
         super().__init__(write, session, code, inputs)
-        self.program = program
         given = _Numbers(write, program.given)
         given.load(extents)
         given.compute(())
@@ -382,14 +387,6 @@ class ShapedWriter(ProgramWriter):
         steps = 0 if buffer.strides is None else self.listed(buffer.strides)
         kind, shape = write.object(buffer.dtype), self.listed(buffer.shape)
         write.emit("new_array", own, kind, len(buffer.shape), shape, steps, found)
-
-    def events(self, word: int, native: NativeProgram | None, warn: frozenset[str]) -> None:
-        """What happens where kernels have noted events in a word: Python makes the call."""
-        write = self.write_entry
-        if self.program.way == AT_FIRST:
-            super().events(word, native, warn)
-        else:
-            write.emit("settle", word, write.object(_ask_again), write.object(_AGAIN))
 
     def listed(self, numbers: Sequence[int]) -> int:
         """Address of these numbers, one after the other."""
@@ -425,10 +422,6 @@ class ShapedWriter(ProgramWriter):
         total = self.formulas.address(bound.total)
         listed = write.memory(arrays)
         write.emit("launch_counted", bound.address, address, len(given) // 3, listed, total)
-
-
-def _ask_again(_word: int) -> Any:
-    return _AGAIN
 
 
 def teller(native: NativeProgram, warn: frozenset[str]) -> Callable[[int], Any]:

@@ -24,7 +24,7 @@ from runmat_jit.backends.llvm.gate import (
 )
 from runmat_jit.backends.llvm.gate_words import GUARDED_FLAGS
 from runmat_jit.compiler.compile_graph import CompiledGraph
-from runmat_jit.compiler.gate_programs import ProgramWriter, ShapedWriter
+from runmat_jit.compiler.gate_programs import ProgramWriter, ShapedWriter, ask_again, teller
 from runmat_jit.compiler.native_program import NativeProgram
 from runmat_jit.core.gates import Codes, NotForGates
 from runmat_jit.runtime.session import Session
@@ -201,6 +201,7 @@ class GateWriter:
         warn: frozenset[str],
         *,
         exact: bool = False,
+        tells: bool = True,
     ) -> list[int]:
         """Run a program; the registers of its fresh outputs.
 
@@ -210,6 +211,7 @@ class GateWriter:
             scalars: Which outputs are NumPy scalars.
             warn: The events to report.
             exact: Have events told from data.
+            tells: Its lines are those of the call, so that events may be reported at them.
 
         """
         native = native_of(program, warn, exact=exact)
@@ -220,10 +222,12 @@ class GateWriter:
         self._require_repeatable()
         code = native.code
         made = ProgramWriter(self._entry, self._session, code, inputs)
-        outputs = made.write(warn, native)
+        telling = tells and is_telling(native, warn)
+        tell = teller(native, warn) if telling else ask_again
+        outputs = made.write(warn, native.way, tell)
         work, launches = self._entry.memory(self._work), len(code.launches)
         self._entry.emit("tally", work, launches, native.nbytes)
-        self._written = self._written or bool(code.layout.commits) or is_telling(native, warn)
+        self._written = self._written or bool(code.layout.commits) or telling
         return self._noted(outputs, scalars)
 
     def run_shaped(
@@ -239,7 +243,7 @@ class GateWriter:
             raise NotForGates("a program of which NumPy is always asked")
         self._require_repeatable()
         made = ShapedWriter(self._entry, self._session, program, inputs, extents)
-        outputs = made.write(warn, None)
+        outputs = made.write(warn, program.way)
         work, launches = self._entry.memory(self._work), len(program.code.launches)
         self._entry.emit("tally_counted", work, launches, made.formulas.address(made.nbytes))
         return self._noted(outputs, scalars)

@@ -171,6 +171,7 @@ class GateWriter(Protocol):
         warn: frozenset[str],
         *,
         exact: bool = False,
+        tells: bool = True,
     ) -> list[int]:
         """Run a program; the registers of its fresh outputs.
 
@@ -181,6 +182,7 @@ class GateWriter(Protocol):
             warn: The events to report: where one happens of which it is not known what NumPy says,
                 Python makes the call again.
             exact: Have events told from data, by kernels that do, where there are some.
+            tells: Its lines are those of the call, so that events may be reported at them.
 
         """
 

@@ -4,6 +4,7 @@ Oracle: the same kernels, run by Python; undecorated NumPy for what it computes 
 """
 
 import os
+import sys
 import warnings
 
 import numpy as np
@@ -167,3 +168,24 @@ def test_calls_that_numpy_computes_are_made_from_the_gate(kernels):
             same(kernels, np.sum, (array,), {})
     rows = np.sum, call_forms.method_of("sum")
     assert all(row in OWN_FUNCTIONS or row.__name__ == "sum" for row in rows)
+
+
+def here():
+    return sys._getframe(1).f_lineno
+
+
+def test_events_are_told_at_the_line_of_each_call(kernels):
+    """The entry for an operation is shared by all lines at which it stands."""
+    x = np.array([0.5, 0.0, 2.0])
+    log, power = kernels.function(np.log), kernels.function(np.power)
+    for number in range(60):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            if number % 3 == 0:
+                line, _ = here(), log(x)
+            elif number % 3 == 1:
+                line, _ = here(), log(x)
+            else:
+                line, _ = here(), power(x, -1.5)
+        (found,) = caught
+        assert (found.filename, found.lineno) == (__file__, line)

@@ -162,7 +162,9 @@ def _write(writer: GateWriter, call: EagerCall, *, shaped: bool) -> None:
         extents = [(register, axis) for register, value in arrays for axis in range(value.ndim)]
         results = writer.run_shaped(call.program, inputs, extents, scalars, call.warn)
     else:
-        results = writer.run(call.program, inputs, scalars, call.warn, exact=call.exact)
+        results = writer.run(  # whose line may be that of another call
+            call.program, inputs, scalars, call.warn, exact=call.exact, tells=False
+        )
     if not results:
         raise NotForGates("a call that writes into an argument")
     writer.give(results[0])
