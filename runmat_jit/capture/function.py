@@ -238,7 +238,6 @@ class CapturedFunction:
         known.tally.replayed(calls * known.work)
         self.calls += calls
         self.counts.replayed += calls
-        self.capturer.executor.count("calls_replayed", calls)
 
     def count_replayed(
         self, known: Record | Family, args: Any, kwargs: Any, boundary: Boundary | None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 import types
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from runmat_jit.backends.llvm.gate import (
     EntryWriter,
     Gate,
     GateCode,
+    Owed,
 )
 from runmat_jit.backends.llvm.gate_words import GUARDED_FLAGS
 from runmat_jit.compiler.compile_graph import CompiledGraph
@@ -28,6 +30,7 @@ from runmat_jit.compiler.gate_programs import ProgramWriter, ShapedWriter, ask_a
 from runmat_jit.compiler.native_program import NativeProgram
 from runmat_jit.core.gates import Codes, NotForGates
 from runmat_jit.runtime.session import Session
+from runmat_jit.runtime.telemetry import Telemetry
 
 if TYPE_CHECKING:
     from runmat_jit.compiler.dynamic_program import DynamicProgram
@@ -370,7 +373,7 @@ class GateWriter:
         self._entry.emit("hold", self._entry.object(value), found)
         return found
 
-    def entry(self, key: Hashable, count: Callable[[int], None]) -> Entry:
+    def entry(self, key: Hashable, count: Callable[[int], None], *, replays: bool = False) -> Entry:
         """What has been written, for a kind of calls; ``count`` is told how many were made."""
         found = self._entry.register() if self._rests else 0
         for label, rest, registers, scalars in self._rests:
@@ -380,16 +383,13 @@ class GateWriter:
             given = self._entry.numbers(registers)
             self._entry.emit("call", self._entry.object(rest), len(registers), given, found)
             self._entry.emit("leave", found)
-        run, work, told = self._session.telemetry.count_run, self._work, np.zeros(2, np.int64)
+        telemetry = self._session.telemetry
 
-        def count_all(calls: int) -> None:
+        def count_all(calls: int, owed: Owed) -> None:
             count(calls)
-            done = work.copy()  # to which other threads may be adding
-            launches, nbytes = done - told
-            told[:] = done
-            run(int(launches), int(nbytes))
+            count_owed(telemetry, owed)
 
-        return self._entry.entry(key, count_all)
+        return self._entry.entry(key, count_all, self._work, replays=replays)
 
     def _shown(self, register: int) -> int:
         """The register, with a NumPy scalar where the program sees one."""
@@ -404,6 +404,14 @@ class Gates:
 
     def __init__(self, session: Session) -> None:
         self._session, self._code = session, GateCode(session.jit)
+        session.telemetry.counts_of(self)
+
+    def flush(self) -> None:
+        """Have counted what gates have done that are gone."""
+        left = self._code.left
+        for _ in range(len(left)):
+            with suppress(IndexError):  # another thread may have been told of it
+                count_owed(self._session.telemetry, left.popleft())
 
     def gate(self, fallback: Callable[..., Any], most: int = MOST_ENTRIES) -> Gate:
         """A gate without entries: all calls are the fallback's."""
@@ -428,6 +436,12 @@ class Gates:
     def writer(self, positional: int, names: Sequence[str]) -> GateWriter:
         """Writer of an entry for calls with as many arguments by position, and these by name."""
         return GateWriter(self._session, self._code, positional, names)
+
+
+def count_owed(telemetry: Telemetry, owed: Owed) -> None:
+    """Count what entries have done."""
+    telemetry.count("calls_replayed", owed.replays)
+    telemetry.count_run(owed.launches, owed.nbytes)
 
 
 def native_of(program: Any, warn: frozenset[str], *, exact: bool) -> Any:

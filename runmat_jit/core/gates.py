@@ -264,5 +264,8 @@ class GateWriter(Protocol):
     def give_tuple(self, registers: Sequence[int]) -> None:
         """The result is a tuple of what is in registers."""
 
-    def entry(self, key: Hashable, count: Callable[[int], None]) -> Any:
-        """What has been written; ``count`` is told how many calls it has made."""
+    def entry(self, key: Hashable, count: Callable[[int], None], *, replays: bool = False) -> Any:
+        """What has been written; ``count`` is told how many calls it has made.
+
+        ``replays``: telemetry counts them as replayed.
+        """

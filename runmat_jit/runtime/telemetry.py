@@ -7,9 +7,8 @@ import weakref
 from collections import Counter
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Protocol
 
-from runmat_jit.core.gates import Gate
 from runmat_jit.core.locks import new_lock
 
 EVENTS: Final[Mapping[str, str]] = MappingProxyType(
@@ -35,6 +34,13 @@ EVENTS: Final[Mapping[str, str]] = MappingProxyType(
 """Every counter and its meaning."""
 
 
+class Counting(Protocol):
+    """What counts by itself: a gate, or what makes gates."""
+
+    def flush(self) -> None:
+        """Have what has been done so far counted."""
+
+
 class Telemetry:
     """Counts. Each thread counts for itself and takes no lock; a snapshot adds up.
 
@@ -46,10 +52,10 @@ class Telemetry:
         self._all: list[tuple[weakref.ref[threading.Thread], dict[str, int]]] = []
         self._ended = Counter[str]()
         self._regions: Counter[str] = Counter()
-        self._gates: weakref.WeakSet[Gate] = weakref.WeakSet()
+        self._gates: weakref.WeakSet[Counting] = weakref.WeakSet()
         self._lock = new_lock()
 
-    def counts_of(self, gate: Gate) -> None:
+    def counts_of(self, gate: Counting) -> None:
         """Ask a gate, too, before counts are given."""
         self._gates.add(gate)
 

@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import runmat_jit as runmat
+from runmat_jit.runtime.session import current_session
 from tests.capture.behavior import compare, observe
 
 WARM = 6
@@ -958,3 +959,36 @@ def test_writes_into_arguments_of_lengths_never_seen():
     for size in rng.permutation(np.arange(2, 100)):
         x = rng.random(size)
         compare(observe(fn, (x.copy(),), {}), observe(decorated, (x.copy(),), {}))
+
+
+def test_a_gate_that_goes_takes_no_lock():
+    """It may go wherever memory is asked for: where a thread begins, where counts are added up."""
+    held, over, gone = threading.Event(), threading.Event(), threading.Event()
+    telemetry = current_session().telemetry
+    kept = [warm(runmat.jit(lambda x: x * 3 + 1), lambda: (vector(),))]
+    before = telemetry.snapshot()
+    for _ in range(5):
+        kept[0](vector())
+
+    def hold():
+        with telemetry._lock:
+            held.set()
+            over.wait(60)
+
+    def drop():  # on a thread that has counted nothing yet
+        kept.clear()
+        gc.collect()
+        gone.set()
+
+    threads = [threading.Thread(target=hold), threading.Thread(target=drop)]
+    threads[0].start()
+    held.wait(60)
+    threads[1].start()
+    went = gone.wait(20)
+    over.set()
+    for thread in threads:
+        thread.join(60)
+    assert went
+    after = telemetry.snapshot()
+    counts = {name: after[name] - before[name] for name in ("calls_replayed", "kernel_launches")}
+    assert counts == {"calls_replayed": 5, "kernel_launches": 5}

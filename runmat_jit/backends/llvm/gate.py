@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import types
+from collections import deque
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -26,6 +27,9 @@ from runmat_jit.core.gates import Codes, NotForGates
 from runmat_jit.core.locks import new_lock
 
 _AN_ARRAY: Final = np.empty(0)
+_BUSY: Final = ENTRY_WORDS["busy"]
+_HITS: Final = ENTRY_WORDS["hits"]
+_FIRST: Final = len(GATE_WORDS)
 MOST_ENTRIES: Final = 8
 """Of a gate, unless it says another number; the one that was added first goes."""
 MOST_REGISTERS: Final = 800
@@ -42,10 +46,12 @@ class GateCode:
         symbols = process_symbols(gate_symbols()) | numpy_functions(NUMPY_FUNCTIONS)
         names, text = gate_functions(layout), gate_text(layout)
         self.addresses = jit.functions(text, names, symbols)
+        self.left: deque[Owed] = deque()
+        """What gates that are gone have done, and not told."""
 
     def gate(self, fallback: Callable[..., Any], most: int) -> Gate:
         """A gate without entries, which is to have so many at most."""
-        return Gate(self.addresses["gate"], fallback, most)
+        return Gate(self.addresses["gate"], fallback, most, self.left)
 
     def dispatch(
         self,
@@ -99,19 +105,38 @@ class CodeTable:
                 return
 
 
+class Owed(NamedTuple):
+    """What has been done and is still to be counted."""
+
+    replays: int
+    launches: int
+    nbytes: int
+
+
 @frozen_object
 class Entry:
-    """What a gate runs for calls of one kind; ``count`` is told how many it has run."""
+    """What a gate runs for calls of one kind; ``count`` is told how many, and of their work."""
 
     words: np.ndarray
     code: np.ndarray
     kept: tuple[Any, ...]
     """The objects and the memory whose addresses the code holds."""
-    count: Callable[[int], None]
+    count: Callable[[int, Owed], None]
     key: Hashable
     """Of the kind of calls: an entry for the same kind takes its place."""
-    counted: list[int] = field(default_factory=lambda: [0])
-    """How many of its calls ``count`` has been told."""
+    work: np.ndarray
+    """Launches and bytes of all calls."""
+    replays: bool
+    """Its calls count as replayed."""
+    counted: np.ndarray = field(default_factory=lambda: np.zeros(3, np.int64))
+    """Calls, launches and bytes that have been counted."""
+
+    def owed(self) -> tuple[int, Owed]:
+        """Calls that have not been counted, and their work; they are taken to be counted now."""
+        now = np.array([self.words[_HITS], *self.work])  # to which other threads may be adding
+        calls, launches, nbytes = (now - self.counted).tolist()
+        self.counted[:] = now
+        return calls, Owed(calls if self.replays else 0, launches, nbytes)
 
 
 class EntryWriter:
@@ -181,7 +206,14 @@ class EntryWriter:
         self._jumps.append((len(self._instructions), 1, label))
         self.emit("recover", 0, self.object(Exception))
 
-    def entry(self, key: Hashable, count: Callable[[int], None]) -> Entry:
+    def entry(
+        self,
+        key: Hashable,
+        count: Callable[[int, Owed], None],
+        work: np.ndarray,
+        *,
+        replays: bool,
+    ) -> Entry:
         """What has been written."""
         code = np.array(self._instructions, np.int64)
         for row, column, label in self._jumps:
@@ -200,19 +232,16 @@ class EntryWriter:
         }
         for name, value in values.items():
             words[ENTRY_WORDS[name]] = value
-        return Entry(words, code, tuple(self._kept), count, key)
-
-
-_BUSY: Final = ENTRY_WORDS["busy"]
-_HITS: Final = ENTRY_WORDS["hits"]
-_FIRST: Final = len(GATE_WORDS)
+        return Entry(words, code, tuple(self._kept), count, key, work, replays)
 
 
 class Gate:
     """A function to call: runs the first entry whose guards hold, else the fallback."""
 
-    def __init__(self, address: int, fallback: Callable[..., Any], most: int) -> None:
-        self._most = most
+    def __init__(
+        self, address: int, fallback: Callable[..., Any], most: int, left: deque[Owed]
+    ) -> None:
+        self._most, self._left = most, left
         self._words = np.zeros(_FIRST + most, np.int64)
         self._words[GATE_WORDS["entries"]] = self._words.ctypes.data + 8 * _FIRST
         self._entries: tuple[Entry, ...] = ()
@@ -283,10 +312,11 @@ class Gate:
 
     def _count(self, entries: Sequence[Entry]) -> None:
         for entry in entries:
-            hits = int(entry.words[_HITS])  # which other threads may be adding to
-            new, entry.counted[0] = hits - entry.counted[0], hits
-            if new:
-                entry.count(new)
+            calls, owed = entry.owed()
+            if calls:
+                entry.count(calls, owed)
 
     def __del__(self) -> None:
-        self.flush()
+        # At any place, in the middle of whatever holds a lock: nothing is called that takes one.
+        for entry in (*self._entries, *self._retired):
+            self._left.append(entry.owed()[1])

@@ -81,7 +81,7 @@ class Gatekeeper:
             EntryMaker(writer, self._fn, slots, rest, tuple(kwargs)).make(
                 root, (*args, *kwargs.values())
             )
-            entry = writer.entry(key, count)
+            entry = writer.entry(key, count, replays=True)
         except NotForGates as why:
             self._refused[key] = str(why)
             if self.gate is not None:
@@ -117,7 +117,7 @@ class Gatekeeper:
             writer = gates.writer(len(args), tuple(kwargs))
             maker = EntryMaker(writer, self._fn, slots, _no_rest, tuple(kwargs), shaped=True)
             maker.make(root, (*args, *kwargs.values()))
-            self._add(gates, writer.entry((common, *maker.programs), count))
+            self._add(gates, writer.entry((common, *maker.programs), count, replays=True))
         except NotForGates:
             return False
         except Exception:  # the call has its result, and must not fail for the sake of later ones
