@@ -287,10 +287,13 @@ class _Numbers:
     def __init__(self, write: EntryWriter, scope: Scope) -> None:
         self.write, self.scope = write, scope
         self._addresses: dict[str, int] = {}
+        self._computed: set[str] = set()
 
     def address(self, number: int) -> int:
-        """Address of a number."""
-        return self.named(self.scope.name(number))
+        """Address of a number that has been computed."""
+        name = self.scope.name(number)
+        assert name[0] not in "sf" or name in self._computed, f"{name} has not been computed"
+        return self.named(name)
 
     def named(self, name: str) -> int:
         """Address of what has a name; of a constant, which is its own name."""
@@ -304,6 +307,7 @@ class _Numbers:
         """The symbols: a register and an axis each."""
         for number, (register, axis) in enumerate(extents):
             self.write.emit("extent", register, axis, self.named(f"s{number}"))
+            self._computed.add(f"s{number}")
 
     def compute(self, numbers: Iterable[int]) -> None:
         """What these need; goes on where the conditions hold."""
@@ -314,6 +318,7 @@ class _Numbers:
                 self.write.emit(operation, one, two, kept is not swaps)
             else:
                 self.write.emit(_FORMULAS[sign], one, two, self.named(f"f{kept}"))
+                self._computed.add(f"f{kept}")
 
     def greatest(self, numbers: Sequence[int], at: int, limit: int) -> None:
         """The greatest of these at an address; goes on where it is no more than a limit."""

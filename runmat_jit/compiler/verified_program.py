@@ -100,7 +100,7 @@ def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
 
 
 def order_decides(node: Node, values: dict[Node, Any]) -> np.ndarray:
-    """Where a sum or product may leave the range of its dtype in one order and not in another.
+    """Where a sum may leave the range of its dtype in one order and not in another.
 
     There no bound of the result holds, and nothing is compared.
     """
@@ -109,11 +109,7 @@ def order_decides(node: Node, values: dict[Node, Any]) -> np.ndarray:
     over: dict[str, Any] = {"axis": node.params["axis"], "keepdims": node.params["keepdims"]}
     terms = np.abs(np.asarray(values[node.args[0]], np.float64))
     finite = np.isfinite(terms).all(**over)
-    if node.op.reduction.combine != "mul":
-        return np.asarray(finite & (terms.sum(**over) > limits.max))
-    digits = np.log2(np.where(terms > 0, terms, 1.0))
-    largest, smallest = np.maximum(digits, 0).sum(**over), np.minimum(digits, 0).sum(**over)
-    return np.asarray(finite & ((largest > limits.maxexp - 1) | (smallest < limits.minexp + 1)))
+    return np.asarray(finite & (terms.sum(**over) > limits.max))
 
 
 def within_bound(
@@ -148,8 +144,6 @@ def reduction_bound(
     axis: Any = node.params["axis"]
     keepdims: Any = node.params["keepdims"]
     count = terms.size / max(expected.size, 1)
-    if node.op.reduction is not None and node.op.reduction.combine == "mul":
-        return np.asarray(2 * count * unit * np.abs(expected.astype(np.float64)))
     total = terms.sum(axis=axis, keepdims=keepdims)
     return np.asarray(2 * max(node.op.reduction.bound, np.log2(count + 2)) * unit * total)  # type: ignore[union-attr]  # asked above
 

@@ -50,7 +50,6 @@ def nudge(results):
         "add(exp($0), multiply($0, 0.1))",
         "sum(sin($0), axis=(0,), keepdims=False, dtype='float32')",
         "divide($0, sum($0, axis=(0,), keepdims=True, dtype='float32'))",
-        "prod($0, axis=(0,), keepdims=False, dtype='float32')",
     ],
 )
 def test_right_programs_pass(session, expression):
@@ -99,8 +98,6 @@ def test_bits_tell_zeros_apart_and_take_any_nan():
 @pytest.mark.parametrize(
     ("expression", "values"),
     [
-        ("prod($0, axis=(0,), keepdims=False, dtype='float64')", [1e-170, 1.7e-160, 1e200, 0.3]),
-        ("prod($0, axis=(0,), keepdims=False, dtype='float64')", [0.1] * 322),
         ("sum($0, axis=(0,), keepdims=False, dtype='float64')", [1.5e308, 1.5e308, -1.5e308] * 40),
         ("fmax($0, -0.0)", [0.0]),
     ],
@@ -112,12 +109,12 @@ def test_what_numpy_itself_decides_by_order_is_not_refused(session, expression, 
     assert len(compiled.run([x], NONE)) == 1
 
 
-def test_a_product_within_range_is_still_compared(session):
+def test_a_sum_within_range_is_still_compared(session):
     node = (
-        written(["float64[3]"], "prod($0, axis=(0,), keepdims=False, dtype='float64')")
+        written(["float64[3]"], "sum($0, axis=(0,), keepdims=False, dtype='float64')")
         .outputs[0]
         .node
     )
-    values = {node.args[0]: np.array([0.5, 0.0, 1e300])}
+    values = {node.args[0]: np.array([0.5, 0.0, 1e-300])}
     assert not order_decides(node, values)
     assert not within_bound(node, np.array(0.0), np.array(1e-9), values)
