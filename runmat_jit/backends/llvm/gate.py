@@ -128,13 +128,13 @@ class Entry:
     """Launches and bytes of all calls."""
     replays: bool
     """Its calls count as replayed."""
-    counted: np.ndarray = field(default_factory=lambda: np.zeros(3, np.int64))
+    counted: list[int] = field(default_factory=lambda: [0, 0, 0])
     """Calls, launches and bytes that have been counted."""
 
     def owed(self) -> tuple[int, Owed]:
         """Calls that have not been counted, and their work; they are taken to be counted now."""
-        now = np.array([self.words[_HITS], *self.work])  # to which other threads may be adding
-        calls, launches, nbytes = (now - self.counted).tolist()
+        now = [int(self.words[_HITS]), int(self.work[0]), int(self.work[1])]
+        calls, launches, nbytes = [new - old for new, old in zip(now, self.counted, strict=True)]
         self.counted[:] = now
         return calls, Owed(calls if self.replays else 0, launches, nbytes)
 

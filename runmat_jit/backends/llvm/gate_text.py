@@ -225,7 +225,7 @@ entry:
   %room = add i64 %most, {KEPT_REGISTERS}
   %kept = alloca i64, i64 %room, align 8
   %registers = getelementptr i64, ptr %kept, i64 {KEPT_REGISTERS}
-{word("entry_count", "words", GATE_WORDS["count"])}
+  %a_entry_count = getelementptr i64, ptr %words, i64 {GATE_WORDS["count"]}
 {word("entries", "words", GATE_WORDS["entries"], "ptr")}
 {word("fallback", "words", GATE_WORDS["fallback"], "ptr")}
   %has_names = icmp ne ptr %given_names, null
@@ -240,6 +240,7 @@ begin:
   br label %try
 try:
   %number = phi i64 [0, %begin], [%next, %other]
+  %entry_count = load i64, ptr %a_entry_count, align 8
   %is_left = icmp slt i64 %number, %entry_count
   br i1 %is_left, label %look, label %fall_back
 look:
