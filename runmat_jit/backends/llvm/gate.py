@@ -317,6 +317,7 @@ class Gate:
                 entry.count(calls, owed)
 
     def __del__(self) -> None:
-        # At any place, in the middle of whatever holds a lock: nothing is called that takes one.
+        # At any place, in the middle of whatever holds a lock: nothing is called that takes one,
+        # or that makes an array (which has ended processes here).
         for entry in (*self._entries, *self._retired):
             self._left.append(entry.owed()[1])
