@@ -148,8 +148,7 @@ class EagerKernels:
             return call_at(line, fn, args, kwargs)
         state = self.states.current()
         warn = state.warn
-        numbers = not any(type(leaf) is np.ndarray for leaf in leaves)
-        if numbers or state.immediate or (warn and warnings_raise()):
+        if of_numbers(leaves) or state.immediate or (warn and warnings_raise()):
             call_at(line, operators.OUT_OF_PLACE.get(fn, fn), *without_out(fn, args, kwargs))
             warn = frozenset()  # NumPy has reported, and has not raised
         self._count(1)
@@ -163,12 +162,8 @@ class EagerKernels:
             target = kwargs.get("out", args[0])
             return target[0] if type(target) is tuple else target
         if gate is not None and not state.immediate:
-            wanted = gate.wants(key, tuple(map(np.shape, leaves)))
-            shaped = kernel.shaped(extents) if wanted == "shaped" else None
-            if wanted in ("alike", "again") or shaped is not None:
-                program, exact = shaped or kernel.program(extents), numbers and wanted == "again"
-                call = EagerCall(key, args, kwargs, leaves, kernel, program, state.warn, exact)
-                gate.offer(call, shaped=shaped is not None)
+            made = EagerCall(key, args, kwargs, leaves, kernel, None, state.warn)
+            offer(gate, made, kernel, extents)
         return results[0][()] if kernel.is_scalar else results[0]
 
     @uncounted
@@ -290,6 +285,22 @@ class EagerKernels:
             sources_of(functional),
             is_scalar=False,
         )
+
+
+def of_numbers(leaves: Sequence[Any]) -> bool:
+    """Whether a call has no arrays: NumPy reports the events of such ones."""
+    return not any(type(leaf) is np.ndarray for leaf in leaves)
+
+
+def offer(gate: EagerGate, call: EagerCall, kernel: Kernel, extents: tuple[int, ...]) -> None:
+    """Have later calls like one that Python has made go through a gate, where that may pay."""
+    wanted = gate.wants(call.key, tuple(map(np.shape, call.leaves)))
+    shaped = kernel.shaped(extents) if wanted == "shaped" else None
+    if shaped is None and wanted not in ("alike", "again"):
+        return
+    call.program = kernel.program(extents) if shaped is None else shaped
+    call.exact = wanted == "again" and of_numbers(call.leaves)
+    gate.offer(call, shaped=shaped is not None)
 
 
 def sources_of(functional: Functional) -> tuple[tuple[int, np.dtype | None], ...]:
