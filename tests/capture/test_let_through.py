@@ -145,6 +145,22 @@ def test_watched_and_disabled_threads(fn, args):
     assert both(decorated, *args)
 
 
+def rows_above(table, least):
+    kept = table[table.sum(axis=1) > least]
+    return (kept.mean(axis=0) if len(kept) else kept), (kept * kept).sum()
+
+
+def test_calls_whose_entries_end_in_python_are_let_through_as_well():
+    """How many rows are kept differs from call to call: entries begin, Python makes the rest."""
+    decorated, rng = runmat.jit(rows_above), np.random.default_rng(3)
+    tables = [rng.random((33, 3), dtype=np.float32) for _ in range(40)]
+    for table in tables * 8:
+        decorated(table, np.float64(1.2))
+    assert decorated._captured[1].bailout.kinds
+    for table in tables:
+        assert both(decorated, table, np.float64(1.2))
+
+
 # -- what eager execution calls at once ------------------------------------------------------------
 def helper(x, by=2.0, *, more=0.0):
     return np.exp(x * by) + more
