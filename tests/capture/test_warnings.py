@@ -532,6 +532,19 @@ def test_warnings_of_plain_calls_belong_to_the_line_that_they_ask_for(kind):
         assert len({line for *_, line in found.warned}) == 3
 
 
+@pytest.mark.parametrize("dtype", ["d", "f", "i", "?", "D", "O"])
+def test_warnings_of_calls_beside_those_let_through_belong_to_the_line_that_they_ask_for(dtype):
+    """Another kind of call, when calls of the first one are let through."""
+    decorated = runmat.jit(asks_for_its_caller)
+    for _ in range(20):
+        observe(through, (decorated, np.ones(3)), {})
+    assert decorated._captured[1].bailout.kinds
+    for _ in range(20):
+        x = np.ones((2, 3), dtype)
+        expected = observe(through, (asks_for_its_caller, x), {})
+        assert observe(through, (decorated, x), {}).warned == expected.warned
+
+
 @pytest.mark.parametrize("size", [0, 3])
 @pytest.mark.parametrize(
     "fn",

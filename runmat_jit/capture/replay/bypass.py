@@ -38,7 +38,7 @@ import numpy as np
 
 from runmat_jit.capture.replay.bailout import EVERY, Kind, LetThrough, OfArray, parameters
 from runmat_jit.capture.tape.lines import hide_our_frames
-from runmat_jit.core.frames import UNCOUNTED
+from runmat_jit.core.frames import UNCOUNTED, uncounted
 from runmat_jit.core.room import RoomForFrames
 from runmat_jit.runtime.session import CURRENT, Session
 
@@ -93,6 +93,7 @@ def make_bypass(
         return other
     text, values = bypass_source(own, kinds[:_KINDS], roomy=room is not None)
 
+    @uncounted
     def long_way(named: tuple[Any, ...], rest: tuple[Any, ...], more: dict[str, Any]) -> Any:
         args, kwargs = arguments_of(own, named)
         return other(*args, *rest, **kwargs, **more)
