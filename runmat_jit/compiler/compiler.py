@@ -14,7 +14,7 @@ from runmat_jit.compiler.compile_graph import (
     verified,
 )
 from runmat_jit.compiler.whole_writes import with_whole_writes
-from runmat_jit.core.loading import GATES, LOADER, SHAPES
+from runmat_jit.core.loading import GATES, LOADER, LOOPS, SHAPES
 from runmat_jit.core.locks import new_lock
 from runmat_jit.graph.node import Graph
 from runmat_jit.graph.structure import structure
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from runmat_jit.compiler.gate_writer import Gates
     from runmat_jit.compiler.template import Template
     from runmat_jit.core.extent import Scope
+    from runmat_jit.loops.sites import Loops
 
 PROGRAM_LIMIT = 512
 """Programs kept: the least recently used go first. Their kernels stay compiled."""
@@ -101,6 +102,16 @@ class Compiler:
         return compiled
 
 
+def _make_loops(session: Session) -> Loops:
+    from runmat_jit.loops.program import Services  # noqa: PLC0415  (loaded by now)
+    from runmat_jit.loops.sites import Loops  # noqa: PLC0415  (likewise)
+
+    def table(name: str) -> int:
+        return int(session.table(name).__array_interface__["data"][0])
+
+    return Loops(Services(session.backend.compile, table, session.states))
+
+
 class DeviceExecutor:
     """A compiler whose programs run on one device: what capture is given."""
 
@@ -126,6 +137,17 @@ class DeviceExecutor:
         """Whether graphs may have host calls: where kernels run in the host's memory."""
         on_host = self.device == "cpu" and not self.is_resident
         return on_host and self.compiler.session.unsupported is None
+
+    def loops(self) -> Loops | None:
+        """Loops that run natively; None where programs are not plainly native."""
+        session = self.compiler.session
+        if self.is_resident or session.config.verify or session.unsupported is not None:
+            return None
+        if not LOADER.load(LOOPS):
+            return None
+        from runmat_jit.loops.sites import Loops  # noqa: PLC0415  (loaded here)
+
+        return session.service(Loops, _make_loops)
 
     def gates(self) -> Gates | None:
         """What makes gates; None where programs are not plainly native."""

@@ -44,6 +44,8 @@ VERIFYING: Final = (
 """What compares results with NumPy's, where an option asks for it."""
 SHAPES: Final = ("runmat_jit.compiler.template",)
 """What makes programs for all shapes."""
+LOOPS: Final = ("runmat_jit.loops.sites",)
+"""What makes kernels of loops."""
 GATES: Final = ("runmat_jit.compiler.gate_writer",)
 """What makes gates."""
 LLVM: Final = ("llvmlite.binding",)

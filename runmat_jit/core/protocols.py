@@ -67,6 +67,9 @@ class Executor(Protocol):
     def count(self, event: str, amount: int = 1) -> None:
         """Add to a telemetry counter."""
 
+    def loops(self) -> Any:
+        """The :class:`runmat_jit.loops.sites.Loops` of its session; None where there are none."""
+
     def gates(self) -> Gates | None:
         """What makes gates for its programs; None where there are none."""
 

@@ -21,7 +21,7 @@ from runmat_jit.kernel.ir import (
     Table,
     Value,
 )
-from runmat_jit.kernel.primitives import PRIMITIVES, accepts
+from runmat_jit.kernel.primitives import LIBM, PRIMITIVES, accepts
 
 Number = Value | Literal
 P = TypeVar("P", Buffer, Scalar, Table)
@@ -55,6 +55,7 @@ class OpenBlock:
     def yield_(self, *values: Number) -> None:
         """Give the values carried to the next iteration, combined, or chosen."""
         kinds = self.combine_types if self.combines else tuple(v.type for v in self.carry)
+        kinds = ("i1", *kinds) if self.op == "while" else kinds
         assert len(values) == len(kinds), f"{self.op} carries {len(kinds)} values"
         self._yields = tuple(self.builder.const(v, t) for v, t in zip(values, kinds, strict=True))
 
@@ -156,6 +157,11 @@ class Builder:
         assert function in (self.builtins or ()), f"{function} may be used"
         return self.emit("builtin", (x,), x.type, function=function)
 
+    def libm(self, function: str, *args: Value) -> Value:
+        """The C library's function of float64 that is uniform."""
+        assert LIBM[function] == len(args), f"{function} takes {LIBM[function]} operands"
+        return self.emit("libm", args, "f64", function=function)
+
     def below(self, x: Value, limit: float) -> Value:
         """Whether a float's magnitude is below a limit; open for NaN."""
         return self.emit("below", (x, self.const(limit, x.type)), "i1")
@@ -224,6 +230,10 @@ class Builder:
         attrs = {"bit": bit} if bit else {}
         self._stack[-1].append(Instruction("note", (value,), attrs=attrs))
 
+    def leave_if(self, condition: Value) -> None:
+        """End the cell that runs where a uniform i1 is set: nothing after it happens."""
+        self._stack[-1].append(Instruction("leave", (condition,)))
+
     def lane_id(self, kind: str = "i32") -> Value:
         """The number of the logical lane, counted from the block's index."""
         return self.emit("lane_id", (), kind, lane=True)
@@ -247,6 +257,10 @@ class Builder:
         """A sequential loop whose values are carried in registers."""
         args = tuple(self.const(v, "index") for v in (lo, hi, step))
         return OpenBlock(self, "loop", args, tuple(inits))
+
+    def while_(self, inits: Sequence[Value] = ()) -> OpenBlock:
+        """A sequential loop; the first value it yields says whether it runs again."""
+        return OpenBlock(self, "while", (), tuple(inits))
 
     def if_(self, condition: Value, inits: Sequence[Value] = ()) -> OpenBlock:
         """A uniform branch; its results are the inits where it is not taken."""
@@ -279,6 +293,24 @@ class Builder:
         inner = Block(block._index, block.carry, body, yields)
         args = block.args + block.inits
         self._stack[-1].append(Instruction(block.op, args, block.out, attrs, inner))
+
+    def open_body(self) -> list[Instruction]:
+        """Begin a list of instructions that has no place yet; what is emitted goes there."""
+        self._stack.append([])
+        return self._stack[-1]
+
+    def close_body(self, body: list[Instruction]) -> None:
+        """End such a list: it stands nowhere until :meth:`extend` places it."""
+        while self._stack.pop() is not body:  # blocks that an exception has left open
+            pass
+
+    def extend(self, body: list[Instruction]) -> None:
+        """Place the instructions of such a list here."""
+        self._stack[-1].extend(body)
+
+    def placeholder(self, kind: str) -> Value:
+        """A value that nothing defines, for instructions that will have no place."""
+        return self._value(kind, lane=False)
 
     # -- cold functions ---------------------------------------------------------------------------
     def call(

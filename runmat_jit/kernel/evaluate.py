@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
+import sys
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
+
+from runmat_jit.kernel.primitives import LIBM
 
 Array = np.ndarray[Any, Any]
 """Lanes of a value, or one number of no dimension where it is uniform."""
@@ -28,6 +33,15 @@ def evaluate(op: str, args: tuple[Array, ...], to: str) -> Array:
         if op in _CONVERSIONS:
             return np.asarray(_CONVERSIONS[op](args[0], np.dtype(DTYPES[to])))
         return np.asarray(_MEANING[op](*args))
+
+
+@cache  # a memo: the process has one C library
+def c_function(name: str) -> Callable[..., float]:
+    """The C library's function of float64."""
+    library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
+    function = library[name]
+    function.restype, function.argtypes = ctypes.c_double, [ctypes.c_double] * LIBM[name]
+    return function  # type: ignore[no-any-return]  # ctypes says nothing of its functions
 
 
 def _unsigned(x: Array) -> Array:

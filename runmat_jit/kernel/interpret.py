@@ -7,13 +7,14 @@ against the bounds of its buffer, and rounds every ``fma`` exactly.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field
 
 import numpy as np
 
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.slotted import slotted
-from runmat_jit.kernel.evaluate import DTYPES, Array, evaluate
+from runmat_jit.kernel.evaluate import DTYPES, Array, c_function, evaluate
 from runmat_jit.kernel.ir import (
     Block,
     Buffer,
@@ -66,6 +67,10 @@ def interpret(
             interpreter.memory[parameter.name] = memory
     interpreter.run(kernel.body)
     return interpreter.event
+
+
+class _Left(Exception):  # noqa: N818  (no error: how Python leaves a cell)
+    """A cell has ended before its last instruction."""
 
 
 @slotted
@@ -163,7 +168,8 @@ class _Interpreter:
     def grid(self, instruction: Instruction) -> None:
         block, self.in_cell = _block(instruction), True
         for cell in range(*(self.part or (0, self.number(instruction.args[0])))):
-            self.iteration(block, cell)
+            with suppress(_Left):
+                self.iteration(block, cell)
 
     def iteration(self, block: Block, index: int) -> None:
         assert block.index is not None, "this block counts"
@@ -221,6 +227,19 @@ class _Interpreter:
             carried = [self.get(y) for y in block.yields]
         self.set_all(instruction.results, carried)
 
+    def repeat(self, instruction: Instruction) -> None:
+        block, carried = _block(instruction), [self.get(a) for a in instruction.args]
+        again = True
+        while again:
+            self.set_all(block.carried, carried)
+            self.run(block.body)
+            again, *carried = [self.get(y) for y in block.yields]
+        self.set_all(instruction.results, carried)
+
+    def leave(self, instruction: Instruction) -> None:
+        if self.get(instruction.args[0]):
+            raise _Left
+
     def branch(self, instruction: Instruction) -> None:
         block, carried = _block(instruction), [self.get(a) for a in instruction.args[1:]]
         if self.get(instruction.args[0]):
@@ -234,6 +253,11 @@ class _Interpreter:
         function = getattr(np, str(instruction.attrs["function"]))
         with np.errstate(all="ignore"):
             self.set_all(instruction.results, [function(self.get(instruction.args[0]))])
+
+    def libm(self, instruction: Instruction) -> None:
+        function = c_function(str(instruction.attrs["function"]))
+        args = [float(self.get(a)) for a in instruction.args]
+        self.set_all(instruction.results, [np.asarray(function(*args))])
 
     def below(self, instruction: Instruction) -> None:
         x, limit = map(self.get, instruction.args)
@@ -273,6 +297,7 @@ _SPECIAL = {
     "lane_id": _Interpreter.lane_id,
     "splat": _Interpreter.splat,
     "call": _Interpreter.call,
+    "libm": _Interpreter.libm,
     "builtin": _Interpreter.builtin,
     "unknown": _Interpreter.unknown,
     "below": _Interpreter.below,
@@ -281,6 +306,8 @@ _SPECIAL = {
     "lanes": _Interpreter.lanes,
     "total": _Interpreter.total,
     "loop": _Interpreter.loop,
+    "while": _Interpreter.repeat,
+    "leave": _Interpreter.leave,
     "if": _Interpreter.branch,
     "if_any": _Interpreter.if_any,
 }

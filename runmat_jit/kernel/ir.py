@@ -15,6 +15,8 @@ total       lo, hi                    a reduction of one fixed shape; ``combines
                                       carried value; results are uniform; at most ``16 * 16 *
                                       total_lanes`` iterations
 loop        lo, hi, step, *inits      sequential, values carried in registers
+while       *inits                    sequential: runs once, and again while the first of the
+                                      values it yields (an i1) is set; the others are carried
 if          condition, *inits         uniform branch; not taken: the inits
 if_any      mask, *inits              a rare path: skipped where no lane's mask is set; lanes whose
                                       mask is not set keep the inits
@@ -175,6 +177,8 @@ class Instruction:
     Others: ``select``; ``note`` (arg: a float or an i1; attr ``bit``, of 32, the lowest unless
     given) sets a bit of the kernel's event word where the float is not finite or the i1 is set;
     ``lane_id`` counts the lanes from the block's index;
+    ``libm`` (attr ``function``) is the C library's function of uniform float64;
+    ``leave`` (arg: a uniform i1) ends the cell of a ``grid`` where the i1 is set;
     ``splat`` gives every lane one value; ``unknown`` gives its constant, in shaders in a form that
     the adapter's compiler does not know; ``call`` (attr ``function``) runs a cold function, on
     uniform operands with uniform results.

@@ -97,6 +97,13 @@ BUILTINS = ("exp2",)
 """Functions that adapters have themselves: ``builtin`` calls one of float32 lanes, with the error
 that a test of the adapter has found. No CPU has them."""
 
+LIBM = {
+    **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh"), 1),
+    **dict.fromkeys(("exp", "expm1", "log", "log2", "log10", "log1p", "asinh", "acosh", "atanh"), 1),
+    **dict.fromkeys(("pow", "atan2", "fmod"), 2),
+}
+"""Functions of the C library that ``libm`` may call, and how many float64 they take."""
+
 COMBINES = ("add", "mul", "min", "max", "and", "or")
 """How a ``total`` may combine; ``min`` and ``max`` pass NaN on."""
 

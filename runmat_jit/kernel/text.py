@@ -100,7 +100,7 @@ class _Printer:
             return f"{op} {place}" + (f" = {self.use(args[1])}" if op == "store" else "")
         if op == "gather":
             return f"gather {_buffer_name(instruction)}[{self.use(args[0])}]"
-        if op in ("call", "builtin"):
+        if op in ("call", "builtin", "libm"):
             return f"{op} {attrs['function']}({self.uses(args)})"
         if instruction.block is not None:
             return op
@@ -118,7 +118,7 @@ class _Printer:
             index = self.define(block.index).partition(":")[0]
             lo, hi = bounds[:2] if len(bounds) > 1 else ("0", bounds[0])
             head = f" {index} in [{lo}, {hi})" + (f" step {bounds[2]}" if bounds[2:] else "")
-        else:
+        elif bounds:
             head = f" {bounds[0]}"
         started = [self.use(v) for v in inits]
         carried = [

@@ -18,6 +18,7 @@ from runmat_jit.kernel.ir import Block, Buffer, Function, Instruction, Kernel, T
 from runmat_jit.kernel.primitives import (
     BUILTINS,
     COMBINES,
+    LIBM,
     PRIMITIVES,
     VALUE_TYPES,
     Domain,
@@ -26,7 +27,8 @@ from runmat_jit.kernel.primitives import (
 from runmat_jit.kernel.verify_types import check_primitive, memory_type, require
 from runmat_jit.kernel.walk import note_bit
 
-_BLOCKS = ("grid", "lanes", "total", "loop", "if", "if_any")
+_BLOCKS = ("grid", "lanes", "total", "loop", "while", "if", "if_any")
+_CARRYING = ("loop", "while", "if", "if_any")
 
 
 def verify_kernel(kernel: Kernel) -> None:
@@ -143,9 +145,18 @@ class _Verifier:
             require(not self.depends_on_grouping(args[0]), "a note is of a value of all lanes")
         elif op == "call":
             self.call(instruction)
+        elif op == "leave":
+            require(place.in_cell and not place.in_lanes, "a cell of a grid is left outside lanes")
+            self.uniform(args[0], "i1", "the condition of leave")
         elif op == "builtin":
             known = instruction.attrs["function"] in BUILTINS
             require(known and args[0].type == results[0].type == "f32", "a builtin is of a float32")
+        elif op == "libm":
+            for arg in args:
+                self.uniform(arg, "f64", "an operand of libm")
+            known = LIBM.get(str(instruction.attrs["function"]))
+            require(known == len(args), "libm calls a known function of so many operands")
+            require(results[0].type == "f64", "libm gives a float64")
         elif op in ("below", "beyond"):
             require(args[0].type == args[1].type, "a limit is of the type that it limits")
             require(results[0].type == "i1", f"{op} gives an i1")
@@ -294,6 +305,8 @@ class _Verifier:
             require(step is not None and step > 0, "a loop's step is a positive constant")
         elif op == "if":
             self.uniform(args[0], "i1", "the condition of if")
+        elif op == "while":
+            require(not place.in_lanes, "a while is uniform: it cannot stand inside of lanes")
         else:
             require(args[0].type == "i1" and args[0].lane, "the mask of if_any is an i1 per lane")
         if block.index is not None:
@@ -306,7 +319,7 @@ class _Verifier:
         """Check what a block is given against what it carries and results in."""
         inits = instruction.args[first:]
         op = instruction.op
-        require(op in ("loop", "if", "if_any") or not inits, f"{op} carries nothing")
+        require(op in _CARRYING or not inits, f"{op} carries nothing")
         require(len(inits) == len(block.carried), f"{op} carries {len(block.carried)} values")
         for value, carried in zip(inits, block.carried, strict=True):
             self.fits(value, carried, op)
@@ -328,8 +341,13 @@ class _Verifier:
         for value in block.yields:
             self.use(value)
         if op != "total":
-            require(len(block.yields) == len(block.carried), f"{op} yields what it carries")
-            for value, carried in zip(block.yields, block.carried, strict=True):
+            yields = block.yields
+            if op == "while":
+                require(bool(yields), "a while yields whether it runs again")
+                self.uniform(yields[0], "i1", "whether a while runs again")
+                yields = yields[1:]
+            require(len(yields) == len(block.carried), f"{op} yields what it carries")
+            for value, carried in zip(yields, block.carried, strict=True):
                 self.fits(value, carried, op)
             return
         combines = instruction.attrs["combines"]

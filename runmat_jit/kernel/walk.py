@@ -15,6 +15,18 @@ def every_instruction(body: Sequence[Instruction]) -> Iterator[Instruction]:
             yield from every_instruction(instruction.block.body)
 
 
+def leaves(body: Sequence[Instruction]) -> bool:
+    """Whether a cell may end before its last instruction."""
+    return any(instruction.op == "leave" for instruction in every_instruction(body))
+
+
+def is_sequential(body: Sequence[Instruction]) -> bool:
+    """Whether a kernel is one cell of loops over single numbers: nothing in it has lanes."""
+    found = list(every_instruction(body))
+    in_lanes = any(instruction.op in ("lanes", "total") for instruction in found)
+    return not in_lanes and any(instruction.op in ("while", "leave") for instruction in found)
+
+
 def note_bit(note: Instruction) -> int:
     """The bit of the event word that a ``note`` sets."""
     bit = note.attrs.get("bit", 0)

@@ -47,6 +47,7 @@ class Emitter:
     events: dict[str, Operands] = field(default_factory=dict)
     label: str = "entry"
     in_cell: bool = False
+    end_of_cell: str = ""
     _count: int = 0
 
     # -- text ------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from runmat_jit.backends.llvm.host import Host, find_host
 from runmat_jit.backends.llvm.object_cache import ObjectCache
@@ -17,6 +17,10 @@ from runmat_jit.core.locks import llvm_lock_as_found, new_lock
 
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
+
+
+SEQUENTIAL: Final = "; sequential"
+"""First line of the text of loops over single numbers: LLVM's standard pipeline runs over it."""
 
 
 @frozen
@@ -135,7 +139,7 @@ class Jit:
         start = time.perf_counter()
         machine = _target_machine(target, codegen_level)
         module = _parse(text, machine)
-        _simplify(module, machine)
+        (_optimize if text.startswith(SEQUENTIAL) else _simplify)(module, machine)
         code: bytes = machine.emit_object(module)
         if self.cache is not None:
             self.cache.put(key, code)
@@ -255,6 +259,16 @@ def _parse(text: str, machine: llvm.TargetMachine) -> llvm.ModuleRef:
     except RuntimeError as error:
         raise AssertionError(f"generated LLVM text is not valid: {error}") from error
     return module
+
+
+def _optimize(module: llvm.ModuleRef, machine: llvm.TargetMachine) -> None:
+    """Run the standard pipeline: what single numbers need, and vector code has by construction."""
+    import llvmlite.binding as llvm  # noqa: PLC0415 - on first use, it takes 30 ms
+
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options.loop_vectorization = True
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
 
 
 def _simplify(module: llvm.ModuleRef, machine: llvm.TargetMachine) -> None:

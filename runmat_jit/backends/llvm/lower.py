@@ -14,13 +14,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from runmat_jit.backends.llvm.emitter import LLVM_TYPES, Emitter
+from runmat_jit.backends.llvm.jit import SEQUENTIAL
 from runmat_jit.backends.llvm.lower_blocks import (
     branch,
     lower_grid,
     lower_if,
     lower_if_any,
     lower_lanes,
+    lower_leave,
     lower_loop,
+    lower_while,
 )
 from runmat_jit.backends.llvm.lower_call import lower_call, result_type
 from runmat_jit.backends.llvm.lower_memory import MEMORY
@@ -29,14 +32,15 @@ from runmat_jit.backends.llvm.lower_total import lower_total
 from runmat_jit.backends.llvm.schedule import Schedule
 from runmat_jit.backends.llvm.target import Target
 from runmat_jit.kernel.ir import Block, Function, Instruction, Kernel, Scalar, Value
-from runmat_jit.kernel.walk import every_instruction
+from runmat_jit.kernel.walk import every_instruction, is_sequential
 
-_STRAIGHT = {**STRAIGHT, **MEMORY}
+_STRAIGHT = {**STRAIGHT, **MEMORY, "leave": lower_leave}
 _BLOCKS = {
     "grid": lower_grid,
     "lanes": lower_lanes,
     "total": lower_total,
     "loop": lower_loop,
+    "while": lower_while,
     "if": lower_if,
     "if_any": lower_if_any,
 }
@@ -56,6 +60,7 @@ def lower(kernel: Kernel, schedule: Schedule, target: Target, name: str = _ENTRY
     cold = [_lower_function(f, schedule, target, emitter.declarations) for f in kernel.functions]
     return "\n".join(
         [
+            *([SEQUENTIAL] if is_sequential(kernel.body) else []),
             *sorted(emitter.declarations.values()),
             *cold,
             f"define void @{name}(ptr %args, i64 %lo, i64 %hi) nounwind {{",
@@ -188,6 +193,8 @@ def _lane_operands(instruction: Instruction) -> Sequence[Value]:
         return args[1:]
     if op == "total" and block is not None:
         return block.yields
+    if op == "while":
+        return ()  # all of it is uniform
     if block is not None:
         inits = args[len(args) - len(block.carried) :]
         pairs = (

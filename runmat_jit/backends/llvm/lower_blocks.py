@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from runmat_jit.backends.llvm.emitter import Emitter, Operands, Slots
 from runmat_jit.kernel.ir import Block, Instruction, Value
+from runmat_jit.kernel.walk import leaves
 
 Body = Callable[[Block], None]
 """Lowers the instructions of a block."""
@@ -113,6 +114,10 @@ def _yields(emitter: Emitter, block: Block) -> Operands:
     return [operand for _, operand in slots(emitter, block.yields, block.carried)]
 
 
+def _carried_yields(emitter: Emitter, block: Block) -> Operands:
+    return [operand for _, operand in slots(emitter, block.yields[1:], block.carried)]
+
+
 # -- instructions --------------------------------------------------------------------------------
 def lower_grid(emitter: Emitter, instruction: Instruction, body: Body) -> None:
     """Run the cells ``[%lo, %hi)`` that the caller asks for."""
@@ -120,7 +125,13 @@ def lower_grid(emitter: Emitter, instruction: Instruction, body: Body) -> None:
 
     def cell(index: str, _: Operands) -> Operands:
         _bind_index(emitter, block, index)
+        if not leaves(block.body):
+            body(block)
+            return []
+        emitter.end_of_cell = emitter.fresh_label()
         body(block)
+        emitter.line(f"br label %{emitter.end_of_cell}")
+        emitter.begin(emitter.end_of_cell)
         return []
 
     emitter.in_cell = True
@@ -169,6 +180,39 @@ def lower_loop(emitter: Emitter, instruction: Instruction, body: Body) -> None:
         return _yields(emitter, block)
 
     bind_all(emitter, instruction.results, loop(emitter, (lo, hi, step), starts, iteration))
+
+
+def lower_while(emitter: Emitter, instruction: Instruction, body: Body) -> None:
+    """A sequential loop that tests at its end."""
+    block = _block(instruction)
+    starts = slots(emitter, instruction.args, block.carried)
+    carried = starts + _event_slots(emitter)
+    before, head, done = emitter.label, emitter.fresh_label(), emitter.fresh_label()
+    emitter.line(f"br label %{head}")
+    emitter.begin(head)
+    names = [emitter.fresh() for _ in carried]
+    position = len(emitter.lines)  # as in loop()
+    _set_events(emitter, names[len(starts) :])
+    bind_all(emitter, block.carried, names[: len(starts)])
+    body(block)
+    again, yields = emitter.uniform(block.yields[0]), _carried_yields(emitter, block)
+    after = yields + [x for _, x in _event_slots(emitter)]
+    last = emitter.label
+    emitter.line(f"br i1 {again}, label %{head}, label %{done}")
+    emitter.lines[position:position] = [
+        f"  {name} = phi {kind} [ {start}, %{before} ], [ {then}, %{last} ]"
+        for name, (kind, start), then in zip(names, carried, after, strict=True)
+    ]
+    emitter.begin(done)
+    bind_all(emitter, instruction.results, yields)
+
+
+def lower_leave(emitter: Emitter, instruction: Instruction) -> None:
+    """Go to the end of the cell, past everything that it would still do."""
+    assert not emitter.events, "what a cell that is left has noted would be lost"
+    condition, going_on = emitter.uniform(instruction.args[0]), emitter.fresh_label()
+    emitter.line(f"br i1 {condition}, label %{emitter.end_of_cell}, label %{going_on}")
+    emitter.begin(going_on)
 
 
 def lower_if(emitter: Emitter, instruction: Instruction, body: Body) -> None:

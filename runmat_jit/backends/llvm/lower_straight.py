@@ -192,6 +192,13 @@ def _select(emitter: Emitter, instruction: Instruction) -> None:
     )
 
 
+def _libm(emitter: Emitter, instruction: Instruction) -> None:
+    """A call of the C library's function: LLVM may not replace it by what has other bits."""
+    name, (result,) = str(instruction.attrs["function"]), instruction.results
+    args = [("double", emitter.uniform(a)) for a in instruction.args]
+    emitter.bind(result, [emitter.put(emitter.call(name, "double", args) + " nobuiltin nounwind")])
+
+
 def _splat(emitter: Emitter, instruction: Instruction) -> None:
     emitter.bind(instruction.results[0], emitter.lanes(instruction.args[0]))
 
@@ -265,6 +272,7 @@ STRAIGHT: dict[str, Lowering] = {
     "mulhi": _mulhi,
     "scale2": _scale2,
     "select": _select,
+    "libm": _libm,
     "splat": _splat,
     "unknown": _unknown,
     "lane_id": _lane_id,

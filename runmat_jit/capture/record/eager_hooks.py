@@ -20,7 +20,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from runmat_jit.capture import callables
-from runmat_jit.capture.record import caller_frames
+from runmat_jit.capture.record import caller_frames, native_loops
 from runmat_jit.capture.record.calls import makes_plain_instances
 from runmat_jit.capture.record.eager_kernels import OWN_FUNCTIONS, OWN_METHODS, EagerKernels
 from runmat_jit.capture.record.recording import Recording
@@ -34,6 +34,7 @@ from runmat_jit.capture.tape import call_forms
 from runmat_jit.capture.tape.lines import call_at, is_boundary
 from runmat_jit.core.frames import uncounted
 from runmat_jit.core.slotted import slotted
+from runmat_jit.loops.source import LoopSource
 
 FUNCTIONS_LIMIT: Final = 256
 """Functions of which the form for eager execution is kept."""
@@ -242,6 +243,15 @@ class EagerHooks(HookBase):
         del line
         return obj  # type: ignore[no-any-return]  # as above
 
+    @property
+    def loops(self) -> tuple[LoopSource, ...]:
+        """The loops of the function that may run natively, by number."""
+        rewritten = self.converter.find(self.fn)
+        return () if isinstance(rewritten, Refused) else rewritten.loops
+
+    def looped(self, number: int, /) -> tuple[tuple[Any, ...], ...]:
+        return native_loops.looped_eagerly(self, number, sys._getframe(1))
+
     def turn(self) -> bool:
         return True
 
@@ -283,6 +293,7 @@ class DirectHooks:
     decorator: Callable[[Any], Any]
     base: Callable[[Any], Any]
     fresh: Callable[[Any], Any]
+    looped: Callable[[int], tuple[tuple[Any, ...], ...]]
 
     def starred(self, function: Any, /) -> Starred:
         return Starred(partial(self.call, function), function)
@@ -365,6 +376,7 @@ class Eager:
                 hooks.decorator,
                 hooks.base,
                 hooks.fresh,
+                hooks.looped,
             ),
         )
 

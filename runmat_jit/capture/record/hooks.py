@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 import os
+import sys
 import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
@@ -19,6 +20,7 @@ from runmat_jit.capture.record import (
     calls,
     constants,
     escape_barrier,
+    native_loops,
     ordered,
     refusals,
     repetitions,
@@ -45,6 +47,7 @@ from runmat_jit.capture.tape.lines import call_at
 from runmat_jit.capture.tape.pytree import is_namedtuple
 from runmat_jit.capture.tape.values import ARRAY, CONSTANTS, TEXTS, is_traceable
 from runmat_jit.core.frames import uncounted
+from runmat_jit.loops.source import LoopSource
 
 _FOLLOWED = (types.FunctionType, types.MethodType, types.MethodDescriptorType, functools.partial)
 """Classes of functions that hooks call where a builtin would."""
@@ -320,6 +323,20 @@ class Hooks(Following):
         if self.tracer.passive:
             return self.after("loop", obj, 0)  # type: ignore[no-any-return]  # as above
         return self.items_of(self.shadowed(obj))
+
+    @property
+    def loops(self) -> tuple[LoopSource, ...]:
+        """The loops of the function that may run natively, by number."""
+        rewritten = self.converter.find(self.fn)
+        return () if isinstance(rewritten, Refused) else rewritten.loops
+
+    def looped(self, number: int, /) -> tuple[tuple[Any, ...], ...]:
+        if self.tracer.passive:
+            eager = self.tracer.eager
+            assert eager is not None, "as in after()"
+            hooks = eager.hooks(self.fn)
+            return native_loops.looped_eagerly(hooks, number, sys._getframe(1))
+        return native_loops.looped(self, number, sys._getframe(1))
 
     def items_of(self, obj: Any) -> Iterable[Any]:
         """What is iterated: no copies and traced values any more from where it is left."""

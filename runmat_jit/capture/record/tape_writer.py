@@ -215,6 +215,14 @@ class TapeWriter:
             self._diverge(str(fn))
         return found
 
+    def feeds(self, fn: Any) -> bool:
+        """Whether a replay has called ``fn`` here."""
+        resume = self.resume
+        if resume is None or self.count >= resume.end:
+            return False
+        entry = resume.log[self.count]
+        return type(entry) is Call and entry.fn is fn
+
     def fed_value(self, fn: Any, otherwise: Any) -> Any:
         """Result of the call of ``fn`` that a replay has made here, if it has."""
         found = self.fed_operation(fn) if self.feeding else None

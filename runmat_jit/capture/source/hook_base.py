@@ -92,6 +92,13 @@ class HookBase(abc.ABC):
     def loop(self, obj: Any, line: int, /) -> Iterable[Any]:
         """Iterable of the ``for`` statement of that line."""
 
+    @abc.abstractmethod
+    def looped(self, number: int, /) -> tuple[tuple[Any, ...], ...]:
+        """The values that a loop leaves in its variables, in a tuple; empty: it has not run.
+
+        ``number``: which of the function's loops that may run natively.
+        """
+
     def turn(self) -> bool:
         """Another turn of a loop begins; true, so that it can stand before a condition."""
         return True

@@ -6,12 +6,14 @@ copied: ``and``, arithmetic, comparisons, ``try`` and so on.
 
 import ast
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field
 from typing import Any, TypeVar
 
 from runmat_jit.capture.source.hook_calls import placed
 from runmat_jit.capture.source.refusal import Refusal
 from runmat_jit.capture.source.scopes import Scopes, assigned_by
 from runmat_jit.core.frozen import frozen
+from runmat_jit.loops.source import LoopSource
 
 N = TypeVar("N", bound=ast.AST)
 
@@ -39,6 +41,7 @@ class NodeRewriter:
         is_builtin: Whether a global name stands for the builtin of that name.
         package: The function's package, for relative imports.
         annotations_are_text: ``from __future__ import annotations`` holds.
+        loops: The loops that may run natively, by their statements.
 
     """
 
@@ -47,6 +50,7 @@ class NodeRewriter:
     is_builtin: Callable[[str], bool]
     package: str
     annotations_are_text: bool
+    loops: Mapping[ast.AST, LoopSource] = field(default_factory=dict)
 
     def expression(self, node: ast.expr) -> ast.expr:
         """The rewritten expression.

@@ -12,6 +12,7 @@ import inspect
 import itertools
 import types
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from runmat_jit.capture.source.hook_calls import RUNTIME, constant, placed
@@ -35,6 +36,7 @@ from runmat_jit.capture.source.source_text import (
     nested_codes,
 )
 from runmat_jit.core.frozen import frozen
+from runmat_jit.loops.source import LoopSource, find_loops
 
 __all__ = ["Refused", "Rewritten", "bind", "rewrite"]
 
@@ -57,6 +59,7 @@ class Rewritten:
         free: The free variables that may be read through the ``free`` hook.
         codes: ``code`` and the code of all functions and classes defined in it.
         direct: Calls and powers alone are hooks.
+        loops: The loops that may run natively, by number.
 
     """
 
@@ -64,6 +67,7 @@ class Rewritten:
     free: tuple[str, ...]
     codes: frozenset[types.CodeType]
     direct: bool
+    loops: tuple[LoopSource, ...] = ()
 
 
 def rewrite(
@@ -77,8 +81,9 @@ def rewrite(
     for flag, reason in REFUSED_FLAGS.items():
         if code.co_flags & flag:
             return Refused(reason, code.co_firstlineno)
+    loops = find_loops(located.node, partial(_where, code))
     try:
-        definition = _rewritten_definition(fn, located, DIRECT if direct else HANDLERS)
+        definition = _rewritten_definition(fn, located, DIRECT if direct else HANDLERS, loops)
         if direct:
             definition = HooksAsConstant().visit(definition)
         module = _module_around(definition, code, located)
@@ -92,7 +97,8 @@ def rewrite(
     new = _code_within(compiled, code.co_qualname)
     outside = set(new.co_freevars) - {RUNTIME}
     assert outside <= set(code.co_freevars), "rewriting makes no variable free"
-    return Rewritten(new, code.co_freevars, frozenset(nested_codes(new)), direct)
+    codes = frozenset(nested_codes(new))
+    return Rewritten(new, code.co_freevars, codes, direct, tuple(loops.values()))
 
 
 def bind(rewritten: Rewritten, fn: types.FunctionType, hooks: Any) -> types.FunctionType:
@@ -112,7 +118,10 @@ def bind(rewritten: Rewritten, fn: types.FunctionType, hooks: Any) -> types.Func
 
 
 def _rewritten_definition(
-    fn: types.FunctionType, located: Located, handlers: Mapping[type[ast.AST], Handler]
+    fn: types.FunctionType,
+    located: Located,
+    handlers: Mapping[type[ast.AST], Handler],
+    loops: Mapping[ast.AST, LoopSource],
 ) -> ast.FunctionDef:
     """The definition without defaults and annotations: ``bind`` takes them from ``fn``."""
     code, node = fn.__code__, located.node
@@ -123,6 +132,7 @@ def _rewritten_definition(
         is_builtin=lambda name: _is_builtin(fn, name),
         package=fn.__globals__.get("__package__") or "",
         annotations_are_text=bool(code.co_flags & __future__.annotations.compiler_flag),
+        loops=loops,
     )
     definition = ast.FunctionDef(
         name=code.co_name,
@@ -131,6 +141,13 @@ def _rewritten_definition(
         decorator_list=_placeholder_decorators(node),
     )
     return placed(definition, node)
+
+
+def _where(code: types.CodeType, name: str) -> str:
+    """Where a function finds a name."""
+    if name in code.co_varnames or name in code.co_cellvars:
+        return "local"
+    return "free" if name in code.co_freevars else "glob"
 
 
 def _is_builtin(fn: types.FunctionType, name: str) -> bool:

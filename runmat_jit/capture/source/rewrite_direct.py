@@ -18,12 +18,12 @@ from runmat_jit.capture.source.rewrite_expressions import (
     hooked_operation,
     stays_a_call,
 )
-from runmat_jit.capture.source.rewrite_statements import rewrite_if
+from runmat_jit.capture.source.rewrite_statements import natively, rewrite_if
 from runmat_jit.capture.source.rewrite_stores import rewrite_augmented
 from runmat_jit.capture.source.scopes import Where
 
 _LEFT = (
-    *(ast.Assign, ast.AnnAssign, ast.Delete, ast.For, ast.AsyncFor, ast.While),
+    *(ast.Assign, ast.AnnAssign, ast.Delete, ast.AsyncFor),
     *(ast.ImportFrom, ast.Name, ast.Attribute, ast.Subscript, ast.Slice, ast.Compare),
     *(ast.JoinedStr, ast.FormattedValue, ast.List, ast.Dict, ast.Set, ast.Tuple),
     *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Starred),
@@ -65,6 +65,10 @@ def _augmented(rewriter: NodeRewriter, node: ast.AugAssign) -> ast.stmt:
     return rewriter.copy(node)
 
 
+def _loop(rewriter: NodeRewriter, node: ast.For | ast.While) -> ast.stmt:
+    return natively(rewriter, node, rewriter.copy(node))
+
+
 def _comprehension(rewriter: NodeRewriter, node: ast.comprehension) -> ast.comprehension:
     conditions = [rewriter.expression(condition) for condition in node.ifs]
     target, iterated = rewriter.expression(node.target), rewriter.expression(node.iter)
@@ -92,6 +96,8 @@ DIRECT: Mapping[type[ast.AST], Handler] = {
     **dict.fromkeys((*_LEFT, ast.With, ast.AsyncWith), NodeRewriter.copy),
     **DEFINITIONS,
     ast.If: rewrite_if,
+    ast.For: _loop,
+    ast.While: _loop,
     ast.Call: _call,
     ast.BinOp: _operation,
     ast.AugAssign: _augmented,

@@ -30,7 +30,7 @@ def rewrite_while(rewriter: NodeRewriter, node: ast.While) -> ast.stmt:
     """``while turn() and test``: what it waits for may have come."""
     turn = hook("turn", [], node.test)
     test = placed(ast.BoolOp(ast.And(), [turn, rewriter.expression(node.test)]), node.test)
-    return rewriter.copy(node, test=test)
+    return natively(rewriter, node, rewriter.copy(node, test=test))
 
 
 def rewrite_for(rewriter: NodeRewriter, node: ast.For) -> ast.stmt:
@@ -38,7 +38,28 @@ def rewrite_for(rewriter: NodeRewriter, node: ast.For) -> ast.stmt:
     iterated = hook("loop", [rewriter.expression(node.iter), line], node.iter)
     loop = _loop(rewriter, node, iterated)
     loop.body.insert(0, placed(ast.Expr(hook("turn", [], node.iter)), node.iter))
-    return loop
+    return natively(rewriter, node, loop)
+
+
+def natively(rewriter: NodeRewriter, node: ast.stmt, plain: ast.stmt) -> ast.stmt:
+    """A loop, run natively where that may be done::
+
+        for (i, s) in looped(0):
+            break
+        else:
+            <the loop as it stands>
+
+    ``looped`` gives the values that the loop leaves in its variables, or nothing.
+    """
+    source = rewriter.loops.get(node)
+    if source is None:
+        return plain
+    number = list(rewriter.loops).index(node)
+    names = [placed(ast.Name(name, ast.Store()), node) for name in source.results]
+    target = placed(ast.Tuple(names, ast.Store()), node)  # type: ignore[arg-type]  # expressions
+    given = hook("looped", [constant(number, node)], node)
+    body: list[ast.stmt] = [placed(ast.Break(), node)]
+    return placed(ast.For(target, given, body, [plain]), node)
 
 
 def rewrite_async_for(rewriter: NodeRewriter, node: ast.AsyncFor) -> ast.stmt:

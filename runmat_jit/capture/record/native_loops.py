@@ -1,0 +1,252 @@
+"""Loops that run natively: in a recording as one host call of the tape, in eager execution at once.
+
+The loop is looked at before its first turn. Where it may run natively, its operands are what the
+program's variables hold then; where it may not, or leaves, it runs as it stands, from its beginning.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from runmat_jit.capture.record.host_calls import adopt, encoded, fork
+from runmat_jit.capture.record.recording import Recording
+from runmat_jit.capture.record.traced import Traced
+from runmat_jit.capture.replay.resume import structure_of
+from runmat_jit.capture.tape.entries import Call, refs
+from runmat_jit.capture.tape.lines import call_at
+from runmat_jit.capture.tape.values import ARRAY, GENERIC, PYTHON
+from runmat_jit.core.frozen import frozen
+from runmat_jit.core.types import is_compiled_dtype
+from runmat_jit.loops.source import Chain, LoopSource
+from runmat_jit.runtime.arrays import host_written
+
+if TYPE_CHECKING:
+    from runmat_jit.capture.record.hooks import Hooks
+    from runmat_jit.loops.program import Form, LoopCall
+
+PER_CALL: Final = 8
+"""Operations of Python's that take about as long as a call of NumPy."""
+_MISSING: Final = object()
+_WRITES_BACK: Final = sys.version_info < (3, 13)
+"""Whether a frame keeps the dict of its variables that was asked for."""
+_NUMBERS: Final = (bool, int, float)
+_FUNCTIONS: Final = (types.BuiltinFunctionType, type, np.ufunc)
+
+
+@frozen
+class Found:
+    """The operands and the objects of a loop, as the program has them now."""
+
+    operands: dict[Chain, Any]
+    objects: dict[Chain, Any]
+
+
+def find(
+    source: LoopSource,
+    variables: dict[str, Any],
+    outside: Callable[[str, str], Any],
+) -> Found:
+    """What a loop reads, of what has a value.
+
+    ``outside`` gives a value by where it is found and by its name.
+    """
+    found = Found({}, {})
+    for chain in source.chains:
+        where = source.outside.get(chain.name)
+        if where is None:
+            value = variables.get(chain.name, _MISSING)
+        else:
+            value = outside(where, chain.name)
+        taken = 0
+        for name in chain.attributes:
+            if is_operand(value):
+                break
+            value, taken = attribute(value, name), taken + 1
+        if value is _MISSING:
+            continue
+        prefix = Chain(chain.name, chain.attributes[:taken])
+        if is_operand(value):
+            found.operands[prefix] = value
+        elif isinstance(value, _FUNCTIONS):
+            found.objects[prefix] = value
+    return found
+
+
+def is_operand(value: Any) -> bool:
+    """Whether a value is an array or a number, or stands for one."""
+    kind = type(value)
+    return kind in _NUMBERS or kind is Traced or kind is np.ndarray or isinstance(value, np.generic)
+
+
+def attribute(value: Any, name: str) -> Any:
+    """An attribute that no code is run for."""
+    if isinstance(value, types.ModuleType):
+        return vars(value).get(name, _MISSING)
+    cls = type(value)
+    if cls.__getattribute__ is not object.__getattribute__ or value is _MISSING:
+        return _MISSING
+    own = getattr(value, "__dict__", {})
+    if name not in own or any(name in vars(base) for base in cls.__mro__):
+        return _MISSING
+    return own[name]
+
+
+# -- in a recording --------------------------------------------------------------------------------
+def looped(hooks: Hooks, number: int, frame: types.FrameType) -> tuple[tuple[Any, ...], ...]:
+    """A loop of a function that is recorded."""
+    recording = hooks.tracer
+    loops = recording.executor.loops()
+    if loops is None or recording.immediate or recording.boundary is not None or recording.leaving:
+        return ()
+    source = hooks.loops[number]
+    variables = variables_of(frame)
+    found = find(source, variables, partial(outside, hooks))
+    call = loops.call(source, hooks.fn.__qualname__, tuple(found.operands), found.objects)
+    tape = recording.tape
+    if tape.feeding:
+        if not tape.feeds(call):
+            return ()
+    elif not is_worth(recording, source, call, found.operands):
+        return ()
+    values = [registered(hooks, source, chain, variables) for chain in found.operands]
+    for chain in found.objects:
+        registered(hooks, source, chain, variables)
+    return run(recording, call, values)
+
+
+def variables_of(frame: types.FrameType) -> dict[str, Any]:
+    """The variables of a frame, which keeps none of them alive for it."""
+    variables = frame.f_locals
+    found = dict(variables)
+    if _WRITES_BACK:
+        variables.clear()
+    return found
+
+
+def outside(hooks: Any, where: str, name: str) -> Any:
+    """A value from outside, of which nobody takes note yet."""
+    if where == "free":
+        try:
+            return hooks.cells[name].cell_contents
+        except ValueError:
+            return _MISSING
+    if name in hooks.globals:
+        return hooks.globals[name]
+    builtins = hooks.globals["__builtins__"]
+    return (builtins if isinstance(builtins, dict) else vars(builtins)).get(name, _MISSING)
+
+
+def registered(
+    hooks: Hooks, source: LoopSource, chain: Chain, variables: dict[str, Any]
+) -> Any:
+    """A value as the recording knows it: what is read from outside is noted."""
+    where = source.outside.get(chain.name)
+    if where is None:
+        value = variables[chain.name]
+    else:
+        value = hooks.glob(chain.name) if where == "glob" else hooks.free(chain.name)
+    for name in chain.attributes:
+        value = hooks.attr(value, name)
+    return value
+
+
+def is_worth(
+    recording: Recording, source: LoopSource, call: LoopCall, operands: dict[Chain, Any]
+) -> bool:
+    """Whether a loop may run natively, and Python would take longer."""
+    from runmat_jit.loops.sites import WORTH, evaluated, work_of  # noqa: PLC0415  (loaded by now)
+
+    known = partial(evaluated, value=lambda chain: plain_of(operands.get(chain)))
+    call.work = work_of(source, known)
+    if call.gave_up or call.work < WORTH:
+        return False
+    seen: dict[int, int] = {}
+    forms = {c: form_of(value, n, seen) for n, (c, value) in enumerate(operands.items())}
+    return call.obstacle(forms, watched=bool(recording.state.warn)) is None
+
+
+def plain_of(value: Any) -> Any:
+    """A number that is known, or something with a shape."""
+    if type(value) is Traced:
+        return value._rm_held if value._rm_kind == PYTHON else value._rm_geometry
+    return value
+
+
+def form_of(value: Any, number: int, seen: dict[int, int]) -> Form:
+    """What a kernel would be told of a value, as far as it is known without computing it."""
+    from runmat_jit.loops.program import OPAQUE  # noqa: PLC0415  (loaded by now)
+    from runmat_jit.loops.program import form_of as form_of_real  # noqa: PLC0415  (likewise)
+    from runmat_jit.loops.emit import ArrayForm, NumberForm  # noqa: PLC0415  (likewise)
+    from runmat_jit.loops.values import numpy_kind  # noqa: PLC0415  (likewise)
+
+    if type(value) is not Traced:
+        return form_of_real(value, number, seen)
+    at, held = value._rm_geometry, value._rm_held
+    if value._rm_kind == ARRAY and at is not None and at.shape:
+        if not is_compiled_dtype(at.dtype) or at.dtype != at.storage.dtype:
+            return OPAQUE
+        first = seen.setdefault(id(value), number)
+        return ArrayForm(at.dtype, len(at.shape), True, first)  # noqa: FBT003
+    if value._rm_kind == PYTHON:
+        return form_of_real(held, number, seen)
+    if value._rm_kind == GENERIC:
+        dtype = held.dtype if at is None else at.dtype
+        if is_compiled_dtype(dtype):
+            return NumberForm(numpy_kind(dtype), narrow=dtype == np.float32)
+    return OPAQUE
+
+
+def run(recording: Recording, call: LoopCall, values: list[Any]) -> tuple[tuple[Any, ...], ...]:
+    """Run a loop as a host call of the tape; nothing where it does not run natively."""
+    found = encoded(recording, tuple(values), {})
+    if isinstance(found, str):
+        return ()
+    recording.flush()
+    tape, line = recording.tape, recording.here()
+    entry = Call(call, *found, None, line, writes=True)
+    entry.errstate = recording.own_errstate
+    real = recording.raw(tuple(values))
+    if tape.feeding and tape.resume is not None:
+        result = tape.resume.result(tape.count, {})
+    else:
+        for value in real:
+            host_written(value)
+        attempted = call_at(line, call.attempt, (real,), {})
+        if attempted is None:
+            return ()
+        result = attempted
+        recording.balance.gained(call.work // PER_CALL, ours=call.ours)
+    first = recording.count
+    adopted, entry.out = adopt(recording, result, [])
+    entry.structure = structure_of(result)
+    entry.new_slots = tuple([slot for slot in refs(entry.out) if slot >= first])
+    tape.note(entry)
+    tape.free()
+    if result:
+        fork(recording, entry, adopted, result)
+    return (adopted,)
+
+
+# -- in eager execution ----------------------------------------------------------------------------
+def looped_eagerly(hooks: Any, number: int, frame: types.FrameType) -> tuple[tuple[Any, ...], ...]:
+    """A loop of a function that is executed eagerly."""
+    loops = hooks.kernels.executor.loops()
+    if loops is None:
+        return ()
+    from runmat_jit.loops.sites import WORTH, evaluated, work_of  # noqa: PLC0415  (loaded by now)
+
+    source = hooks.loops[number]
+    found = find(source, variables_of(frame), partial(outside, hooks))
+    call = loops.call(source, hooks.fn.__qualname__, tuple(found.operands), found.objects)
+    operands = found.operands
+    if call.gave_up or work_of(source, partial(evaluated, value=operands.get)) < WORTH:
+        return ()
+    result = call.attempt(tuple(operands.values()))
+    return () if result is None else (result,)
+

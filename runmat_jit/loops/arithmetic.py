@@ -1,0 +1,534 @@
+"""Python's and NumPy's operators and functions on single numbers, as kernel code.
+
+What a kernel cannot do as Python or NumPy does it (an exception, a warning, an integer of more than
+64 bits) leaves the kernel: nothing has been written then, and Python runs the loop. NumPy's dtypes
+come from its own resolution, its values from the rows of :mod:`runmat_jit.ops`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from runmat_jit.core.frozen import frozen
+from runmat_jit.core.slotted import slotted
+from runmat_jit.kernel.build import Builder
+from runmat_jit.kernel.ir import Value
+from runmat_jit.loops.values import (
+    BOOL,
+    EXACT,
+    FLOAT,
+    FLOAT64,
+    INT,
+    INT64,
+    LEAST,
+    MOST,
+    TRUTH,
+    TYPES,
+    Kind,
+    Scalar,
+    Unknown,
+    literal,
+    numpy_kind,
+)
+from runmat_jit.ops.promotion import loop_dtypes
+from runmat_jit.ops.table import row_of
+
+UFUNCS: Final[dict[str, np.ufunc]] = {
+    "Add": np.add,
+    "Sub": np.subtract,
+    "Mult": np.multiply,
+    "Div": np.divide,
+    "FloorDiv": np.floor_divide,
+    "Mod": np.remainder,
+    "Pow": np.power,
+    "BitAnd": np.bitwise_and,
+    "BitOr": np.bitwise_or,
+    "BitXor": np.bitwise_xor,
+    "LShift": np.left_shift,
+    "RShift": np.right_shift,
+    "Lt": np.less,
+    "LtE": np.less_equal,
+    "Gt": np.greater,
+    "GtE": np.greater_equal,
+    "Eq": np.equal,
+    "NotEq": np.not_equal,
+    "USub": np.negative,
+    "UAdd": np.positive,
+    "Invert": np.invert,
+}
+"""The ufuncs that operators on NumPy's scalars compute like, by nodes of Python's syntax."""
+OF_PYTHON: Final[dict[str, Callable[..., Any]]] = {
+    "Add": operator.add,
+    "Sub": operator.sub,
+    "Mult": operator.mul,
+    "Div": operator.truediv,
+    "FloorDiv": operator.floordiv,
+    "Mod": operator.mod,
+    "Pow": operator.pow,
+    "BitAnd": operator.and_,
+    "BitOr": operator.or_,
+    "BitXor": operator.xor,
+    "LShift": operator.lshift,
+    "RShift": operator.rshift,
+    "Lt": operator.lt,
+    "LtE": operator.le,
+    "Gt": operator.gt,
+    "GtE": operator.ge,
+    "Eq": operator.eq,
+    "NotEq": operator.ne,
+    "USub": operator.neg,
+    "UAdd": operator.pos,
+    "Invert": operator.invert,
+}
+_COMPARISONS: Final = {
+    "Lt": "lt",
+    "LtE": "le",
+    "Gt": "gt",
+    "GtE": "ge",
+    "Eq": "eq",
+    "NotEq": "ne",
+}
+_BITWISE: Final = {"BitAnd": "and", "BitOr": "or", "BitXor": "xor"}
+_SHIFTS: Final = ("LShift", "RShift")
+_OF_INTEGERS: Final = ("BitAnd", "BitOr", "BitXor", "LShift", "RShift", "Invert")
+MATH: Final[dict[Any, str]] = {
+    getattr(math, name): name
+    for name in (
+        *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh"),
+        *("exp", "expm1", "log", "log2", "log10", "log1p", "asinh", "acosh", "atanh"),
+        *("atan2", "fmod", "pow"),
+    )
+}
+"""Functions of Python's ``math`` that call the C library's, and raise where its result is odd."""
+
+
+@frozen
+class Meaning:
+    """What an operation computes with, what it gives, and whether NumPy reports its events."""
+
+    operands: tuple[np.dtype, ...]
+    kind: Kind
+
+
+@slotted
+class Arithmetic:
+    """Emits operations; ``watched``: floating-point events of NumPy's are to be reported."""
+
+    k: Builder
+    watched: bool
+    ours: bool = False
+    """Some bits are our own, not NumPy's."""
+
+    # -- operators ---------------------------------------------------------------------------------
+    def operate(self, name: str, *operands: Scalar) -> Scalar:
+        """An operator, by its node of Python's syntax."""
+        if all(x.literal is not None and x.kinds <= _PYTHONS for x in operands):
+            return self.folded(name, operands)
+        if name == "Pow":
+            return self.power(*operands)
+        meanings = {
+            self.meaning(name, kinds)
+            for kinds in itertools.product(*(sorted_kinds(x) for x in operands))
+        }
+        dtypes = {meaning.operands for meaning in meanings}
+        kinds = frozenset(meaning.kind for meaning in meanings)
+        if len(dtypes) != 1 or len({kind.dtype for kind in kinds}) != 1:
+            raise Unknown("an operation is another one for each of several classes")
+        numpys = any(not kind.python for x in operands for kind in x.kinds)
+        pythons = all(any(kind.python for kind in x.kinds) for x in operands)
+        converted = [self.cast(x, d) for x, d in zip(operands, dtypes.pop(), strict=True)]
+        if pythons and name in ("Div", "FloorDiv", "Mod") and converted[0].type in ("f32", "f64"):
+            self.k.leave_if(self.k.eq(converted[1], 0.0))  # Python raises
+        made = self.compute(name, operands, converted, numpys=numpys)
+        return self.bounded(name, operands, Scalar(kinds, made))
+
+    def folded(self, name: str, operands: Sequence[Scalar]) -> Scalar:
+        """An operation of numbers that are written in the program."""
+        try:
+            made = OF_PYTHON[name](*(x.literal for x in operands))
+        except (ArithmeticError, ValueError, TypeError) as error:
+            raise Unknown(str(error)) from None
+        if type(made) not in (bool, int, float):
+            raise Unknown(f"a {type(made).__name__}")
+        return literal(self.k, made)
+
+    def meaning(self, name: str, kinds: tuple[Kind, ...]) -> Meaning:
+        """The dtypes of an operation on numbers of these kinds."""
+        if all(kind.python for kind in kinds):
+            return self.meaning_of_pythons(name, kinds)
+        found = loop_dtypes(UFUNCS[name], tuple(map(promoted, kinds)))
+        if found is None:
+            raise Unknown(f"{name} of {' and '.join(map(str, kinds))}")
+        return Meaning(found[:-1], numpy_kind(found[-1]))
+
+    def meaning_of_pythons(self, name: str, kinds: tuple[Kind, ...]) -> Meaning:
+        """The same for Python's numbers."""
+        count = len(kinds)
+        floats = any(kind is FLOAT or kind == FLOAT for kind in kinds) or name == "Div"
+        if name in _COMPARISONS:
+            if all(kind == TRUTH for kind in kinds):
+                return Meaning((INT64,) * count, TRUTH)
+            return Meaning((FLOAT64 if floats else INT64,) * count, TRUTH)
+        if name in _BITWISE and all(kind == TRUTH for kind in kinds):
+            return Meaning((BOOL,) * count, TRUTH)
+        if floats and name in _OF_INTEGERS:
+            raise Unknown(f"{name} of floats")
+        return Meaning(((FLOAT64 if floats else INT64),) * count, FLOAT if floats else INT)
+
+    def compute(
+        self, name: str, operands: Sequence[Scalar], x: Sequence[Value], *, numpys: bool
+    ) -> Value:
+        """The value of an operation; leaves where Python would raise or NumPy report."""
+        k = self.k
+        if name in _COMPARISONS:
+            return k.prim(_COMPARISONS[name], *x)
+        kind = x[0].type
+        if kind == "i1":
+            return self.compute_truths(name, x)
+        if kind in ("f32", "f64"):
+            row = row_of(UFUNCS[name])
+            if row is None or row.expand is None:
+                raise Unknown(f"{name} of floats")
+            made = row.expand(k, *x)
+            if numpys and row.events:
+                self.watch(made, x)
+            return made
+        return self.compute_integers(name, operands, x)
+
+    def compute_truths(self, name: str, x: Sequence[Value]) -> Value:
+        if name in _BITWISE:
+            return self.k.prim(_BITWISE[name], *x)
+        if name == "Invert":
+            return self.k.prim("xor", x[0], True)
+        if name in ("Add", "Mult"):
+            return self.k.prim("or" if name == "Add" else "and", *x)
+        raise Unknown(f"{name} of truth values")
+
+    def compute_integers(
+        self, name: str, operands: Sequence[Scalar], x: Sequence[Value]
+    ) -> Value:
+        """Integers: what does not fit its type leaves, as Python's grow and NumPy's warn."""
+        k, kind = self.k, x[0].type
+        if name in _BITWISE:
+            return k.prim(_BITWISE[name], *x)
+        if name == "Invert":
+            return k.prim("xor", x[0], -1)
+        if name == "UAdd":
+            return x[0]
+        if name in _SHIFTS:
+            return self.shift(name, operands, x)
+        if name in ("FloorDiv", "Mod"):
+            return self.divide(name, operands, x)
+        if name == "USub":
+            if fits(self.bounds(name, operands), kind):
+                return -x[0]
+            k.leave_if(k.eq(x[0], least(kind)))
+            return -x[0]
+        made = {"Add": lambda: x[0] + x[1], "Sub": lambda: x[0] - x[1], "Mult": lambda: x[0] * x[1]}[
+            name
+        ]()
+        if fits(self.bounds(name, operands), kind):
+            return made
+        if name == "Mult":
+            self.watch_product(x[0], x[1], made)
+        else:
+            other = x[1] if name == "Add" else k.prim("xor", x[1], -1)
+            k.leave_if((k.prim("xor", x[0], made) & k.prim("xor", other, made)) < 0)
+        return made
+
+    def watch_product(self, a: Value, b: Value, made: Value) -> None:
+        """Leave where a product of integers does not fit."""
+        k, kind = self.k, a.type
+        if kind == "i32":
+            wide = k.convert("sext", a, "i64") * k.convert("sext", b, "i64")
+            k.leave_if(k.ne(wide, k.convert("sext", made, "i64")))
+            return
+        half = k.const(1 << 31, kind)
+        small = k.prim("ult", a + half, 1 << 32) & k.prim("ult", b + half, 1 << 32)
+        with k.if_(k.prim("xor", small, True)) as rare:
+            minus = k.eq(a, -1) | k.eq(b, -1)
+            k.leave_if(minus & (k.eq(a, least(kind)) | k.eq(b, least(kind))))
+            divisor = k.select(k.eq(a, 0) | k.eq(a, -1), 1, a)
+            proven = k.eq(k.prim("sdiv", k.select(k.eq(divisor, a), made, 0), divisor), b)
+            trivial = k.eq(a, 0) | k.eq(a, -1)
+            k.leave_if(k.prim("xor", proven | trivial, True))
+            rare.yield_()
+
+    def divide(self, name: str, operands: Sequence[Scalar], x: Sequence[Value]) -> Value:
+        k, kind = self.k, x[0].type
+        divisor = operands[1]
+        if divisor.low <= 0 <= divisor.high:
+            k.leave_if(k.eq(x[1], 0))
+        if divisor.low <= -1 <= divisor.high and operands[0].low <= least(kind):
+            k.leave_if(k.eq(x[1], -1) & k.eq(x[0], least(kind)))
+        if divisor.literal is not None and divisor.literal > 0 and operands[0].low >= 0:
+            return k.prim("sdiv" if name == "FloorDiv" else "srem", *x)
+        quotient, rest = k.prim("sdiv", *x), k.prim("srem", *x)
+        if operands[0].low >= 0 and divisor.low > 0:
+            return quotient if name == "FloorDiv" else rest
+        opposed = k.ne(rest, 0) & (k.prim("xor", rest, x[1]) < 0)
+        if name == "FloorDiv":
+            return quotient - k.select(opposed, k.const(1, kind), 0)
+        return rest + k.select(opposed, x[1], 0)
+
+    def shift(self, name: str, operands: Sequence[Scalar], x: Sequence[Value]) -> Value:
+        k, kind = self.k, x[0].type
+        bits = 31 if kind == "i32" else 63
+        if operands[1].low < 0 or operands[1].high > bits:
+            k.leave_if(k.prim("xor", k.prim("ult", x[1], bits + 1), True))
+        if name == "RShift":
+            return k.prim("ashr", *x)
+        made = k.prim("shl", *x)
+        if not fits(self.bounds(name, operands), kind):
+            k.leave_if(k.ne(k.prim("ashr", made, x[1]), x[0]))
+        return made
+
+    # -- powers ------------------------------------------------------------------------------------
+    def power(self, base: Scalar, exponent: Scalar) -> Scalar:
+        """Integers by multiplying, floats by the C library, as Python and NumPy's scalars do."""
+        number = exponent.literal
+        if not base.is_float and base.kinds == {INT} and type(number) is int and 0 <= number <= 8:
+            made = literal(self.k, 1)
+            for _ in range(number):
+                made = self.operate("Mult", made, base)
+            return made
+        kinds = {
+            self.kind_of_power(kinds)
+            for kinds in itertools.product(sorted_kinds(base), sorted_kinds(exponent))
+        }
+        if len({kind.dtype for kind in kinds}) != 1 or next(iter(kinds)).dtype != FLOAT64:
+            raise Unknown("a power of integers or of float32")
+        x, y = self.cast(base, FLOAT64), self.cast(exponent, FLOAT64)
+        made_by = self.k.libm("pow", x, y)
+        if any(kind.python for kind in kinds):  # negative bases give complex numbers, others raise
+            self.leave_unless_finite(made_by, (x, y), always=True)
+            self.k.leave_if((x < 0.0) & self.k.ne(self.k.prim("rint", y), y))
+        else:
+            self.watch(made_by, (x, y))
+        return Scalar(frozenset(kinds), made_by)
+
+    def kind_of_power(self, kinds: tuple[Kind, ...]) -> Kind:
+        if all(kind.python for kind in kinds):
+            if kinds[0] != FLOAT and kinds[1] != FLOAT:
+                raise Unknown("a power of Python's integers")
+            return FLOAT
+        found = loop_dtypes(np.power, tuple(map(promoted, kinds)))
+        if found is None:
+            raise Unknown("a power of integers")
+        return numpy_kind(found[-1])
+
+    # -- functions ---------------------------------------------------------------------------------
+    def ufunc(self, fn: np.ufunc, operands: Sequence[Scalar]) -> Scalar:
+        """A ufunc on numbers: NumPy's scalar, of Python's numbers as well."""
+        row = row_of(fn)
+        if row is None or row.expand is None or row.kind != "elementwise" or fn is np.power:
+            raise Unknown(f"numpy.{fn.__name__} of numbers")
+        found = {
+            loop_dtypes(fn, tuple(map(promoted, kinds)))
+            for kinds in itertools.product(*(sorted_kinds(x) for x in operands))
+        }
+        dtypes = found.pop()
+        if found or dtypes is None or len(dtypes) != len(operands) + 1:
+            raise Unknown(f"numpy.{fn.__name__} of several classes")
+        x = [self.cast(each, dtype) for each, dtype in zip(operands, dtypes, strict=False)]
+        if x[0].type in ("i32", "i64") and (row.event_test is not None or row.events):
+            raise Unknown(f"numpy.{fn.__name__} of integers")
+        self.ours = self.ours or row.exactness == "ours"
+        made = row.expand(self.k, *x)
+        if row.events and made.type in ("f32", "f64"):
+            self.watch(made, x)
+        return Scalar(frozenset((numpy_kind(dtypes[-1]),)), made)
+
+    def math(self, fn: Any, operands: Sequence[Scalar]) -> Scalar:
+        """A function of ``math``."""
+        k, x = self.k, [self.cast(each, FLOAT64) for each in operands]
+        if fn is math.sqrt:
+            k.leave_if(x[0] < 0.0)
+            return Scalar(frozenset((FLOAT,)), k.prim("sqrt", x[0]))
+        if fn is math.fabs:
+            return Scalar(frozenset((FLOAT,)), k.prim("abs", x[0]))
+        if fn in (math.floor, math.ceil, math.trunc) and operands[0].is_float:
+            whole = {math.floor: "floor", math.ceil: "ceil", math.trunc: "trunc_float"}[fn]
+            return self.whole(k.prim(whole, x[0]))
+        if fn in (math.isnan, math.isinf, math.isfinite):
+            made = {
+                math.isnan: lambda: k.prim("isnan", x[0]),
+                math.isinf: lambda: k.eq(k.prim("abs", x[0]), math.inf),
+                math.isfinite: lambda: k.prim("abs", x[0]) < math.inf,
+            }[fn]()
+            return Scalar(frozenset((TRUTH,)), made)
+        name = MATH.get(fn)
+        if name is None or len(x) != (2 if name in ("atan2", "fmod", "pow") else 1):
+            raise Unknown(f"math.{getattr(fn, '__name__', fn)}")
+        made_by = k.libm(name, *x)
+        self.leave_unless_finite(made_by, x, always=True)
+        return Scalar(frozenset((FLOAT,)), made_by)
+
+    def whole(self, x: Value) -> Scalar:
+        """A whole float as a Python integer."""
+        k = self.k
+        self.k.leave_if(k.prim("xor", k.prim("abs", x) < 2.0**62, True))
+        return Scalar(frozenset((INT,)), k.convert("fptosi", x, "i64"), -(1 << 62), 1 << 62)
+
+    # -- events ------------------------------------------------------------------------------------
+    def watch(self, made: Value, operands: Sequence[Value]) -> None:
+        """Leave where NumPy reports an event of an operation on floats."""
+        if self.watched:
+            self.leave_unless_finite(made, operands)
+
+    def leave_unless_finite(
+        self, made: Value, operands: Sequence[Value], *, always: bool = False
+    ) -> None:
+        """Leave where a result is not finite though its operands say nothing of the kind.
+
+        ``always``: whatever the operands are.
+        """
+        k = self.k
+        odd = k.ne(made - made, 0.0)
+        if always:
+            k.leave_if(odd)
+            return
+        with k.if_(odd) as rare:
+            is_nan = k.prim("isnan", made)
+            quiet: Value = k.const(False, "i1")  # noqa: FBT003
+            infinite: Value = k.const(False, "i1")  # noqa: FBT003
+            for x in operands:
+                if x.type in ("f32", "f64"):
+                    quiet = quiet | k.prim("isnan", x)
+                    infinite = infinite | k.ne(x - x, 0.0)
+            none = k.prim("xor", k.select(is_nan, quiet, infinite), True)
+            k.leave_if(none)
+            rare.yield_()
+
+    # -- conversions -------------------------------------------------------------------------------
+    def cast(self, x: Scalar, dtype: np.dtype) -> Value:
+        """A number as Python and NumPy convert it before they compute in a dtype."""
+        k, to, value = self.k, TYPES[dtype], x.value
+        held = x.type
+        if held == to:
+            return value
+        if x.literal is not None and not isinstance(x.literal, float):
+            return k.const(x.literal, to)
+        if held == "i1":
+            return k.convert("uitofp" if dtype.kind == "f" else "zext", value, to)
+        if to == "i1":
+            return k.ne(value, 0.0 if x.is_float else 0)
+        if dtype.kind == "f" and not x.is_float:
+            if held == "i64" and not (-EXACT <= x.low and x.high <= EXACT):
+                k.leave_if(k.prim("abs", value) > EXACT)
+                k.leave_if(k.eq(value, LEAST))
+            return k.convert("sitofp", value, to)
+        if dtype.kind == "f":
+            if to == "f64":
+                return k.convert("fpext", value, to)
+            made = k.convert("fptrunc", value, to)
+            self.watch(made, (value,))
+            return made
+        if x.is_float:
+            raise Unknown("a float becomes an integer")
+        if to == "i64":
+            return k.convert("sext", value, to)
+        made = k.convert("trunc", value, to)
+        if not (least("i32") <= x.low and x.high <= -least("i32") - 1):
+            k.leave_if(k.ne(k.convert("sext", made, "i64"), value))
+        return made
+
+    def stored(self, x: Scalar, dtype: np.dtype) -> Value:
+        """A number as an assignment to an element casts it."""
+        k, to = self.k, TYPES[dtype]
+        if x.is_float and dtype.kind == "i":
+            half = 2.0**31 if to == "i32" else 2.0**63
+            value = self.cast(x, FLOAT64)
+            k.leave_if(k.prim("xor", k.prim("abs", value) < half, True))
+            return k.convert("fptosi", value, to)
+        return self.cast(x, dtype)
+
+    def truth(self, x: Scalar) -> Value:
+        """Whether a number counts as true."""
+        return self.cast(x, BOOL)
+
+    def index(self, x: Scalar) -> Value:
+        """A number as an index."""
+        if x.is_float or x.type == "i1":
+            raise Unknown("an index that is no integer")
+        return self.k.convert("sext", self.cast(x, INT64), "index")
+
+    # -- bounds of integers ------------------------------------------------------------------------
+    def bounds(self, name: str, operands: Sequence[Scalar]) -> tuple[int, int]:
+        """Between which numbers the result of an operation on integers lies."""
+        if any(x.is_float for x in operands):
+            return LEAST, MOST
+        a = (0, 1) if operands[0].type == "i1" else (operands[0].low, operands[0].high)
+        if len(operands) == 1:
+            return {"USub": (-a[1], -a[0]), "Invert": (-a[1] - 1, -a[0] - 1)}.get(name, a)
+        b = (0, 1) if operands[1].type == "i1" else (operands[1].low, operands[1].high)
+        if name == "Add":
+            return a[0] + b[0], a[1] + b[1]
+        if name == "Sub":
+            return a[0] - b[1], a[1] - b[0]
+        if name == "Mult":
+            products = [p * q for p in a for q in b]
+            return min(products), max(products)
+        if name == "Mod" and b[0] > 0:
+            return 0, b[1] - 1
+        if name == "FloorDiv" and b[0] > 0:
+            return min(a[0], 0), max(a[1], 0)
+        if name == "BitAnd" and (a[0] >= 0 or b[0] >= 0):
+            return 0, min(end for start, end in (a, b) if start >= 0)
+        if name in ("BitOr", "BitXor") and a[0] >= 0 and b[0] >= 0:
+            return 0, (1 << max(a[1], b[1]).bit_length()) - 1
+        if name == "RShift" and a[0] >= 0:
+            return 0, a[1]
+        if name == "LShift" and a[0] >= 0 and 0 <= b[0] and b[1] <= 62:
+            return 0, a[1] << b[1]
+        return LEAST, MOST
+
+    def bounded(self, name: str, operands: Sequence[Scalar], made: Scalar) -> Scalar:
+        """The result with what is known of it."""
+        if made.is_float or made.type == "i1":
+            return made
+        low, high = self.bounds(name, operands)
+        top = None
+        if name in ("Add", "Sub") and operands[0].top is not None:
+            axis, offset = operands[0].top
+            other = operands[1]
+            if not other.is_float and other.type != "i1":
+                top = axis, offset + (other.high if name == "Add" else -other.low)
+        elif name == "Add" and operands[1].top is not None and not operands[0].is_float:
+            top = operands[1].top[0], operands[1].top[1] + operands[0].high
+        if top is not None and abs(top[1]) > 1 << 40:
+            top = None
+        return Scalar(
+            made.kinds, made.value, max(low, least(made.type)), min(high, -least(made.type) - 1), top
+        )
+
+
+_PYTHONS: Final = frozenset((INT, FLOAT, TRUTH))
+
+
+def sorted_kinds(x: Scalar) -> list[Kind]:
+    """The kinds of a number, in one order."""
+    return sorted(x.kinds, key=str)
+
+
+def promoted(kind: Kind) -> Any:
+    """A kind as NumPy's promotion takes it."""
+    if not kind.python or kind.dtype == BOOL:
+        return kind.dtype
+    return float if kind.dtype == FLOAT64 else int
+
+
+def least(kind: str) -> int:
+    """The smallest integer of a type."""
+    return -(1 << 31) if kind == "i32" else LEAST
+
+
+def fits(bounds: tuple[int, int], kind: str) -> bool:
+    """Whether all integers between bounds are of a type."""
+    return least(kind) <= bounds[0] and bounds[1] <= -least(kind) - 1

@@ -1,0 +1,115 @@
+"""The loops of a session, each made once; how much work one is."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from runmat_jit.core.locks import new_lock
+from runmat_jit.loops.program import LoopCall, Services
+from runmat_jit.loops.source import Chain, LoopSource
+
+WORTH: Final = 400
+"""Operations of Python's that take longer than a native call of a loop."""
+_TURNS: Final = 16
+"""Turns that a loop is taken to have where nobody knows."""
+_OPERATIONS: Final = (
+    *(ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.Call, ast.AugAssign, ast.BoolOp),
+)
+
+
+class Loops:
+    """The loops of a session that may run natively."""
+
+    def __init__(self, services: Services) -> None:
+        self.services = services
+        self._calls: dict[Any, LoopCall] = {}
+        self._lock = new_lock()
+
+    def call(
+        self,
+        source: LoopSource,
+        name: str,
+        operands: tuple[Chain, ...],
+        objects: Mapping[Chain, Any],
+    ) -> LoopCall:
+        """The loop with these operands and objects (arguments as of :class:`LoopCall`)."""
+        key = source, operands, tuple([(chain, id(value)) for chain, value in objects.items()])
+        found = self._calls.get(key)
+        if found is None:
+            with self._lock:
+                made = LoopCall(source, name, operands, dict(objects), self.services)
+                found = self._calls.setdefault(key, made)
+        return found
+
+
+def work_of(source: LoopSource, number: Callable[[ast.expr], int | None]) -> int:
+    """Operations of Python's in a loop, about; ``number`` gives the value of an expression."""
+    return _work(source.node, number)
+
+
+def _work(node: ast.AST, number: Callable[[ast.expr], int | None]) -> int:
+    inner = sum(_work(child, number) for child in ast.iter_child_nodes(node))
+    if isinstance(node, ast.For):
+        return turns_of(node.iter, number) * inner
+    if isinstance(node, ast.While):
+        return 4 * _TURNS * inner
+    return inner + isinstance(node, _OPERATIONS)
+
+
+def turns_of(iterated: ast.expr, number: Callable[[ast.expr], int | None]) -> int:
+    """The turns of a loop over a range or an array."""
+    if not (isinstance(iterated, ast.Call) and isinstance(iterated.func, ast.Name)):
+        length = ast.Call(ast.Name("len", ast.Load()), [iterated], [])
+        found = number(length)
+        return _TURNS if found is None else found
+    if iterated.func.id == "range":
+        bounds = [number(arg) for arg in iterated.args]
+        if None in bounds or not bounds or len(bounds) > 3 or (len(bounds) == 3 and not bounds[2]):
+            return _TURNS
+        return len(range(*(bound for bound in bounds if bound is not None)))
+    if iterated.args:
+        return min(turns_of(arg, number) for arg in iterated.args)
+    return _TURNS
+
+
+def evaluated(node: ast.expr, value: Callable[[Chain], Any]) -> int | None:
+    """The integer that an expression of names, lengths and extents is now; None: another one.
+
+    ``value`` gives an operand: something with a shape, or a number.
+    """
+    match node:
+        case ast.Constant(value=int(number)):
+            return number
+        case ast.Name(id=name):
+            found = value(Chain(name))
+            return found if type(found) is int else None
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]):
+            shape = getattr(value(Chain(name)), "shape", None)
+            return int(shape[0]) if shape else None
+        case ast.Subscript(
+            value=ast.Attribute(value=ast.Name(id=name), attr="shape"),
+            slice=ast.Constant(value=int(axis)),
+        ):
+            shape = getattr(value(Chain(name)), "shape", ())
+            return int(shape[axis]) if -len(shape) <= axis < len(shape) else None
+        case ast.Attribute(value=ast.Name(id=name), attr="size"):
+            shape = getattr(value(Chain(name)), "shape", None)
+            return None if shape is None else math.prod(map(int, shape))
+        case ast.BinOp(left=left, op=op, right=right):
+            a, b = evaluated(left, value), evaluated(right, value)
+            if a is None or b is None:
+                return None
+            if isinstance(op, ast.Add):
+                return a + b
+            if isinstance(op, ast.Sub):
+                return a - b
+            if isinstance(op, ast.Mult):
+                return a * b
+            return a // b if isinstance(op, ast.FloorDiv) and b else None
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            a = evaluated(operand, value)
+            return None if a is None else -a
+    return None

@@ -1,0 +1,189 @@
+"""Loop statements that may run natively, as their syntax tells: what they read, and what they bind.
+
+A loop qualifies if every node in it is one that :mod:`.body` may know, and if nobody can see how far
+it had come when it ends early: it stands in no ``try``, and its function is no generator.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+
+from runmat_jit.core.frozen import frozen, frozen_object
+
+Loop = ast.For | ast.While
+
+_KNOWN = (
+    *(ast.Assign, ast.AugAssign, ast.If, ast.For, ast.While),
+    *(ast.Break, ast.Continue, ast.Pass, ast.Expr),
+    *(ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp),
+    *(ast.Subscript, ast.Attribute, ast.Call, ast.Tuple, ast.NamedExpr),
+    *(ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop),
+)
+_UNKNOWN_OPERATORS = (ast.MatMult, ast.Is, ast.IsNot, ast.In, ast.NotIn)
+_HIDING = (ast.Try, ast.TryStar, ast.AsyncFor, ast.AsyncWith)
+"""Statements after which the program may look at what a loop within them had done."""
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+@frozen
+class Chain:
+    """A name and the attributes that are read of it, as in ``self.rate``: where a value is found."""
+
+    name: str
+    attributes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return ".".join((self.name, *self.attributes))
+
+
+@frozen_object
+class LoopSource:
+    """A loop statement that may run natively.
+
+    Attributes:
+        node: The statement.
+        chains: What it reads, or may read, of what was bound before.
+        assigned: The names that it binds.
+        results: Those of them that the function may read after it, in the order of their names.
+        outside: Where names that are no variables of the function are found: ``glob`` or ``free``.
+
+    """
+
+    node: Loop
+    chains: tuple[Chain, ...]
+    assigned: frozenset[str]
+    results: tuple[str, ...]
+    outside: Mapping[str, str]
+
+    @property
+    def is_while(self) -> bool:
+        """Whether it is a ``while`` statement."""
+        return isinstance(self.node, ast.While)
+
+    @property
+    def line(self) -> int:
+        """Line of the statement."""
+        return self.node.lineno
+
+
+def find_loops(
+    function: ast.AST, where: Callable[[str], str]
+) -> dict[ast.AST, LoopSource]:
+    """The loops of a function that may run natively, by their statements.
+
+    Args:
+        function: Definition of the function.
+        where: Where a name is found: ``local``, ``glob`` or ``free``.
+
+    """
+    nodes = list(_within(function))
+    if any(isinstance(node, ast.Yield | ast.YieldFrom | ast.Await) for node in nodes):
+        return {}
+    declared = {
+        name for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names
+    }
+    found: dict[ast.AST, LoopSource] = {}
+    for node in _not_hidden(function):
+        if isinstance(node, ast.For | ast.While) and qualifies(node):
+            assigned = bound_by(node)
+            if assigned & declared:
+                continue
+            inside = {id(each) for each in ast.walk(node)}
+            read_later = _read_beside(function, inside) & assigned
+            chains = _chains(node)
+            outside = {c.name: where(c.name) for c in chains if where(c.name) != "local"}
+            found[node] = LoopSource(node, chains, assigned, tuple(sorted(read_later)), outside)
+    return found
+
+
+def qualifies(loop: Loop) -> bool:
+    """Whether all of a loop is syntax that may run natively."""
+    for node in ast.walk(loop):
+        if not isinstance(node, _KNOWN) or isinstance(node, _UNKNOWN_OPERATORS):
+            return False
+        if isinstance(node, ast.For | ast.While) and node.orelse:
+            return False
+        if isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant):
+            return False
+        if isinstance(node, ast.Call) and node.keywords:
+            return False
+        if is_private(getattr(node, "id", "")) or is_private(getattr(node, "attr", "")):
+            return False
+        if isinstance(node, ast.Constant) and type(node.value) not in (bool, int, float, str):
+            return False
+    return True
+
+
+def is_private(name: str) -> bool:
+    """Whether a class around the function would give the name another form."""
+    return name.startswith("__") and not name.endswith("__")
+
+
+def bound_by(node: ast.AST) -> frozenset[str]:
+    """The names that a statement binds."""
+    names = (each for each in ast.walk(node) if isinstance(each, ast.Name))
+    return frozenset(each.id for each in names if isinstance(each.ctx, ast.Store))
+
+
+def _read_beside(function: ast.AST, inside: set[int]) -> set[str]:
+    """The names that a function reads, or may, outside of some nodes."""
+    names: set[str] = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and id(node) not in inside:
+            if not isinstance(node.ctx, ast.Store):
+                names.add(node.id)
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            if id(node) not in inside:
+                names.add(node.target.id)
+        elif isinstance(node, ast.Global | ast.Nonlocal):
+            names.update(node.names)
+    return names
+
+
+def _within(function: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function, without those of functions and classes in it."""
+    pending = list(ast.iter_child_nodes(function))
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, _SCOPES):
+            pending.extend(ast.iter_child_nodes(node))
+
+
+def _not_hidden(function: ast.AST) -> Iterator[ast.AST]:
+    pending = list(ast.iter_child_nodes(function))
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, (*_SCOPES, *_HIDING)):
+            pending.extend(ast.iter_child_nodes(node))
+
+
+def _chains(loop: Loop) -> tuple[Chain, ...]:
+    """The longest chains of attributes that a loop reads, each once, in its order."""
+    found: dict[Chain, None] = {}
+
+    def visit(node: ast.AST) -> None:
+        chain = chain_of(node)
+        if chain is not None:
+            found[chain] = None
+            return
+        for child in ast.iter_child_nodes(node):
+            visit(child)
+
+    visit(loop)
+    for name in sorted(bound_by(loop)):  # augmented assignments read their targets
+        found.setdefault(Chain(name), None)
+    return tuple(found)
+
+
+def chain_of(node: ast.AST) -> Chain | None:
+    """The chain of attributes that an expression is, if it is one."""
+    attributes: list[str] = []
+    while isinstance(node, ast.Attribute):
+        attributes.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name) or not (attributes or isinstance(node.ctx, ast.Load)):
+        return None
+    return Chain(node.id, tuple(reversed(attributes)))

@@ -1,0 +1,255 @@
+"""What is known of the values of a loop's names before it runs: classes, dtypes, bounds.
+
+Where ways through a program meet, a name may hold a Python number or one of NumPy's: ``s = 0.0``
+before ``s += x[i]``. Such a value has several kinds and one form in registers, in which all of them
+are the same number. An operation on it is known if it is the same for each of the kinds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+
+from runmat_jit.core.frozen import frozen, frozen_object
+from runmat_jit.kernel.build import Builder
+from runmat_jit.kernel.ir import Buffer, Value
+
+EXACT: Final = 1 << 53
+"""Integers up to this magnitude are float64 numbers."""
+LEAST, MOST = -(1 << 63), (1 << 63) - 1
+"""Integers in registers."""
+EXTENT: Final = 1 << 47
+"""No array has as many elements along an axis."""
+
+
+class Unknown(Exception):  # noqa: N818  (no error: the loop runs as it stands)
+    """Something in a loop that does not run natively, with the line where it stands."""
+
+    def __init__(self, why: str, line: int | None = None) -> None:
+        super().__init__(why)
+        self.why, self.line = why, line
+
+
+@frozen
+class Kind:
+    """A class of numbers: Python's own, or NumPy's of a dtype."""
+
+    python: bool
+    dtype: np.dtype
+
+    def __str__(self) -> str:
+        return {"i": "int", "f": "float", "b": "bool"}[self.dtype.kind] * self.python or str(
+            self.dtype
+        )
+
+
+INT64, FLOAT64, FLOAT32 = np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.float32)
+INT32, BOOL = np.dtype(np.int32), np.dtype(np.bool_)
+INT, FLOAT, TRUTH = Kind(True, INT64), Kind(True, FLOAT64), Kind(True, BOOL)  # noqa: FBT003
+TYPES: Final = {INT64: "i64", INT32: "i32", FLOAT64: "f64", FLOAT32: "f32", BOOL: "i1"}
+"""Value types of kernels, by dtype."""
+
+
+def numpy_kind(dtype: np.dtype) -> Kind:
+    """The kind of NumPy's scalars of a dtype."""
+    return Kind(python=False, dtype=dtype)
+
+
+@frozen_object
+class Scalar:
+    """A number; ``value`` is that of the kernel.
+
+    ``low`` and ``high`` bound integers; ``top`` is an axis of an array and how far a number stays
+    from its extent at least: ``i <= extent + offset``. ``literal``: it is written in the program.
+    ``narrow``: a float that is one of float32.
+    """
+
+    kinds: frozenset[Kind]
+    value: Value
+    low: int = LEAST
+    high: int = MOST
+    top: tuple[tuple[int, int], int] | None = None
+    literal: bool | float | None = None
+    narrow: bool = False
+
+    @property
+    def type(self) -> str:
+        """The value type that it has in registers."""
+        return type_of(self.kinds)
+
+    @property
+    def is_float(self) -> bool:
+        """Whether it is held as a float."""
+        return self.type in ("f32", "f64")
+
+
+@frozen
+class Axis:
+    """An axis of an array that is still to be indexed; ``number``: of which operand, which one."""
+
+    number: tuple[int, int]
+    extent: Value
+    stride: Value | int
+
+
+@frozen
+class Array:
+    """An array, or part of one: the elements from ``offset`` on, along the axes that are left."""
+
+    operand: int
+    buffer: Buffer
+    dtype: np.dtype
+    offset: Value | None
+    axes: tuple[Axis, ...]
+
+
+@frozen
+class Items:
+    """A tuple."""
+
+    items: tuple[Any, ...]
+
+
+@frozen_object
+class Object:
+    """A value that does not change while the loop runs, such as a function."""
+
+    value: Any
+
+
+@frozen
+class Unbound:
+    """A name that is, or may be, unbound or of several classes: reading it ends the attempt."""
+
+    why: str = "it may be unbound"
+
+
+Item = Scalar | Array | Items | Object | Unbound
+UNBOUND: Final = Unbound()
+
+
+def type_of(kinds: Iterable[Kind]) -> str:
+    """The value type in which values of all these kinds are held.
+
+    Raises:
+        Unknown: there is none.
+
+    """
+    kinds = frozenset(kinds)
+    dtypes = {kind.dtype for kind in kinds}
+    if len(dtypes) == 1:
+        return TYPES[next(iter(dtypes))]
+    others = {kind.dtype for kind in kinds if not kind.python}
+    if BOOL not in dtypes and len(others) <= 1:
+        own = next(iter(others), FLOAT64)
+        if own.kind == "f" or FLOAT64 not in dtypes:
+            return TYPES[own]
+    raise Unknown(f"a value is {' or '.join(sorted(map(str, kinds)))}")
+
+
+def literal(k: Builder, number: bool | float) -> Scalar:  # noqa: FBT001  (a value)
+    """A number that is written in the program."""
+    if isinstance(number, bool):
+        return Scalar(frozenset((TRUTH,)), k.const(number, "i1"), literal=number)
+    if isinstance(number, int):
+        if not LEAST <= number <= MOST:
+            raise Unknown("an integer of more than 64 bits")
+        value = k.const(number, "i64")
+        narrow = abs(number) <= 1 << 24
+        return Scalar(
+            frozenset((INT,)), value, number, number, literal=number, narrow=narrow
+        )
+    value = k.const(number, "f64")
+    return Scalar(frozenset((FLOAT,)), value, literal=number, narrow=is_narrow(number))
+
+
+def is_narrow(number: float) -> bool:
+    """Whether a float is a number of float32."""
+    with np.errstate(all="ignore"):
+        return bool(np.float32(number) == number) or number != number
+
+
+def joined(a: Item, b: Item) -> Item:
+    """What is known of a value that is one or the other; its ``value`` is left open."""
+    if a is b:
+        return a
+    if not (isinstance(a, Scalar) and isinstance(b, Scalar)):
+        if isinstance(a, Unbound):
+            return a
+        if isinstance(b, Unbound):
+            return b
+        if isinstance(a, Array | Object) and a == b:
+            return a
+        return Unbound("it is of several classes")
+    kinds = a.kinds | b.kinds
+    try:
+        held = type_of(kinds)
+    except Unknown as unknown:
+        return Unbound(unknown.why)
+    if not (is_held(a, held) and is_held(b, held)):
+        return Unbound("a Python number may not be one of NumPy's dtype")
+    same = a.literal is not None and _exact(a.literal) == _exact(b.literal)
+    return Scalar(
+        kinds,
+        a.value,
+        min(a.low, b.low),
+        max(a.high, b.high),
+        literal=a.literal if same else None,
+        narrow=a.narrow and b.narrow,
+        top=a.top if a.top == b.top else None,
+    )
+
+
+def is_held(a: Scalar, held: str) -> bool:
+    """Whether a number is the same number in a type."""
+    if a.type == held:
+        return True
+    if a.type == "i64" and held == "f64":
+        return -EXACT <= a.low and a.high <= EXACT
+    if a.type == "i64" and held == "i32":
+        return -(1 << 31) <= a.low and a.high < 1 << 31
+    if a.type == "i64" and held == "f32":
+        return -(1 << 24) <= a.low and a.high <= 1 << 24
+    return a.type == "f64" and held == "f32" and a.narrow
+
+
+def held_as(k: Builder, a: Scalar, held: str) -> Value:
+    """The number in a type that holds it (see :func:`is_held`)."""
+    if a.type == held:
+        return a.value
+    if a.literal is not None:
+        return k.const(a.literal, held)
+    if held in ("f32", "f64"):
+        if a.type == "f64":
+            return k.convert("fptrunc", a.value, held)
+        return k.convert("sitofp", a.value, held)
+    return k.convert("trunc", a.value, held)
+
+
+def is_same(a: Item, b: Item) -> bool:
+    """Whether as much is known of two values."""
+    if isinstance(a, Scalar) and isinstance(b, Scalar):
+        return facts(a) == facts(b)
+    return type(a) is type(b) and (isinstance(a, Unbound) or a == b)
+
+
+def facts(a: Scalar) -> Any:
+    """All that is known of a number."""
+    return a.kinds, a.low, a.high, a.narrow, a.top, _exact(a.literal)
+
+
+def widened(a: Item, before: Item) -> Item:
+    """What is known at the head of a loop, whose bounds would move at each turn."""
+    if not isinstance(a, Scalar):
+        return a
+    old = before if isinstance(before, Scalar) else a
+    low = a.low if a.low == old.low else LEAST
+    high = a.high if a.high == old.high else MOST
+    return replace(a, low=low, high=high, literal=None, top=None)
+
+
+def _exact(number: bool | float | None) -> Any:
+    return type(number), number.hex() if isinstance(number, float) else number
