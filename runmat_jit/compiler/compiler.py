@@ -109,7 +109,9 @@ def _make_loops(session: Session) -> Loops:
     def table(name: str) -> int:
         return int(session.table(name).__array_interface__["data"][0])
 
-    return Loops(Services(session.backend.compile, table, session.states))
+    return Loops(
+        Services(session.backend.compile, table, session.backend.watched_call, session.states)
+    )
 
 
 class DeviceExecutor:

@@ -162,6 +162,10 @@ class Builder:
         assert LIBM[function] == len(args), f"{function} takes {LIBM[function]} operands"
         return self.emit("libm", args, "f64", function=function)
 
+    def ask(self, address: Value) -> Value:
+        """Whether the caller of the kernel wants it to end."""
+        return self.emit("ask", (address,), "i1", lane=False)
+
     def below(self, x: Value, limit: float) -> Value:
         """Whether a float's magnitude is below a limit; open for NaN."""
         return self.emit("below", (x, self.const(limit, x.type)), "i1")

@@ -178,6 +178,8 @@ class Instruction:
     given) sets a bit of the kernel's event word where the float is not finite or the i1 is set;
     ``lane_id`` counts the lanes from the block's index;
     ``libm`` (attr ``function``) is the C library's function of uniform float64;
+    ``ask`` (arg: the address of a function, an i64) calls ``i64 f(void)``: whether the
+    caller of the kernel wants it to end;
     ``leave`` (arg: a uniform i1) ends the cell of a ``grid`` where the i1 is set;
     ``splat`` gives every lane one value; ``unknown`` gives its constant, in shaders in a form that
     the adapter's compiler does not know; ``call`` (attr ``function``) runs a cold function, on

@@ -151,6 +151,9 @@ class _Verifier:
         elif op == "builtin":
             known = instruction.attrs["function"] in BUILTINS
             require(known and args[0].type == results[0].type == "f32", "a builtin is of a float32")
+        elif op == "ask":
+            self.uniform(args[0], "i64", "the address of who is asked")
+            require(results[0].type == "i1", "an answer is an i1")
         elif op == "libm":
             for arg in args:
                 self.uniform(arg, "f64", "an operand of libm")

@@ -11,6 +11,7 @@ import itertools
 import math
 import operator
 from collections.abc import Callable, Sequence
+from dataclasses import field
 from typing import Any, Final
 
 import numpy as np
@@ -31,6 +32,7 @@ from runmat_jit.loops.values import (
     TRUTH,
     TYPES,
     Kind,
+    Line,
     Scalar,
     Unknown,
     literal,
@@ -118,10 +120,23 @@ class Meaning:
 
 @slotted
 class Arithmetic:
-    """Emits operations; ``watched``: floating-point events of NumPy's are to be reported."""
+    """Emits operations.
+
+    Floating-point events of NumPy's are found by the machine's flags, after the run: they tell of
+    each operation whose result is used. ``careful``: each operation looks for its own instead, for
+    kernels whose code sets flags where NumPy sees no event.
+    """
 
     k: Builder
-    watched: bool
+    careful: bool = False
+    doubtful: Callable[[Value], None] | None = None
+    """Takes note of a condition under which the kernel is to leave at last; None: it does at once."""
+    loop: int = 0
+    """Number of the loop whose turn is emitted; values with smaller ones are the same in all turns."""
+    place: int = 0
+    """Number of the way, or of the turn, that is emitted."""
+    made_at: dict[int, int] = field(default_factory=dict)
+    """Where results that may tell of events were made, by their numbers, until they are used there."""
     ours: bool = False
     """Some bits are our own, not NumPy's."""
 
@@ -142,11 +157,35 @@ class Arithmetic:
             raise Unknown("an operation is another one for each of several classes")
         numpys = any(not kind.python for x in operands for kind in x.kinds)
         pythons = all(any(kind.python for kind in x.kinds) for x in operands)
+        for x in operands:
+            self.used(x)
         converted = [self.cast(x, d) for x, d in zip(operands, dtypes.pop(), strict=True)]
         if pythons and name in ("Div", "FloorDiv", "Mod") and converted[0].type in ("f32", "f64"):
             self.k.leave_if(self.k.eq(converted[1], 0.0))  # Python raises
         made = self.compute(name, operands, converted, numpys=numpys)
-        return self.bounded(name, operands, Scalar(kinds, made))
+        found = Scalar(kinds, made)
+        if found.is_float:
+            if numpys:
+                self.made_at[made.number] = self.place
+            return found
+        return self.bounded(name, operands, found)
+
+    def used(self, x: Scalar) -> None:
+        """A result is used where it was made: the machine computes it, and its flags tell."""
+        if self.made_at.get(x.value.number) == self.place:
+            del self.made_at[x.value.number]
+
+    def dropped(self, x: Scalar) -> None:
+        """Nobody uses a result for sure: it is looked at, lest it is never computed."""
+        if self.made_at.pop(x.value.number, None) is not None:
+            self.doubt(self.k.prim("isnan", x.value - x.value))
+
+    def doubt(self, condition: Value) -> None:
+        """Where this holds, nothing that is computed will count."""
+        if self.doubtful is None:
+            self.k.leave_if(condition)
+        else:
+            self.doubtful(condition)
 
     def folded(self, name: str, operands: Sequence[Scalar]) -> Scalar:
         """An operation of numbers that are written in the program."""
@@ -225,6 +264,8 @@ class Arithmetic:
             return self.shift(name, operands, x)
         if name in ("FloorDiv", "Mod"):
             return self.divide(name, operands, x)
+        if name == "Mult" and operands[0].literal is not None:
+            operands, x = operands[::-1], x[::-1]
         if name == "USub":
             if fits(self.bounds(name, operands), kind):
                 return -x[0]
@@ -235,11 +276,18 @@ class Arithmetic:
         ]()
         if fits(self.bounds(name, operands), kind):
             return made
-        if name == "Mult":
+        if name == "Mult" and operands[1].literal is not None and operands[1].literal > 1:
+            most = (-least(kind) - 1) // int(operands[1].literal)
+            inside = k.prim("ult", x[0] + most, 2 * most + 1)
+            self.doubt(k.prim("xor", inside, True))
+        elif name == "Mult":
             self.watch_product(x[0], x[1], made)
+        elif operands[1].literal is not None:
+            grows = (operands[1].literal > 0) == (name == "Add")
+            self.doubt(made < x[0] if grows else x[0] < made)
         else:
             other = x[1] if name == "Add" else k.prim("xor", x[1], -1)
-            k.leave_if((k.prim("xor", x[0], made) & k.prim("xor", other, made)) < 0)
+            self.doubt((k.prim("xor", x[0], made) & k.prim("xor", other, made)) < 0)
         return made
 
     def watch_product(self, a: Value, b: Value, made: Value) -> None:
@@ -263,6 +311,11 @@ class Arithmetic:
     def divide(self, name: str, operands: Sequence[Scalar], x: Sequence[Value]) -> Value:
         k, kind = self.k, x[0].type
         divisor = operands[1]
+        number = divisor.literal
+        if type(number) is int and number > 0 and number & (number - 1) == 0:
+            if name == "Mod":
+                return x[0] & (number - 1)
+            return k.prim("ashr", x[0], number.bit_length() - 1)
         if divisor.low <= 0 <= divisor.high:
             k.leave_if(k.eq(x[1], 0))
         if divisor.low <= -1 <= divisor.high and operands[0].low <= least(kind):
@@ -304,7 +357,7 @@ class Arithmetic:
         }
         if len({kind.dtype for kind in kinds}) != 1 or next(iter(kinds)).dtype != FLOAT64:
             raise Unknown("a power of integers or of float32")
-        x, y = self.cast(base, FLOAT64), self.cast(exponent, FLOAT64)
+        x, y = (self.cast(each, FLOAT64) for each in (base, exponent))
         made_by = self.k.libm("pow", x, y)
         if any(kind.python for kind in kinds):  # negative bases give complex numbers, others raise
             self.leave_unless_finite(made_by, (x, y), always=True)
@@ -334,6 +387,8 @@ class Arithmetic:
             for kinds in itertools.product(*(sorted_kinds(x) for x in operands))
         }
         dtypes = found.pop()
+        for each in operands:
+            self.used(each)
         if found or dtypes is None or len(dtypes) != len(operands) + 1:
             raise Unknown(f"numpy.{fn.__name__} of several classes")
         x = [self.cast(each, dtype) for each, dtype in zip(operands, dtypes, strict=False)]
@@ -341,9 +396,13 @@ class Arithmetic:
             raise Unknown(f"numpy.{fn.__name__} of integers")
         self.ours = self.ours or row.exactness == "ours"
         made = row.expand(self.k, *x)
-        if row.events and made.type in ("f32", "f64"):
+        scalar = Scalar(frozenset((numpy_kind(dtypes[-1]),)), made)
+        if made.type not in ("f32", "f64"):
+            return scalar
+        if row.events:
             self.watch(made, x)
-        return Scalar(frozenset((numpy_kind(dtypes[-1]),)), made)
+        self.made_at[made.number] = self.place
+        return scalar
 
     def math(self, fn: Any, operands: Sequence[Scalar]) -> Scalar:
         """A function of ``math``."""
@@ -378,8 +437,8 @@ class Arithmetic:
 
     # -- events ------------------------------------------------------------------------------------
     def watch(self, made: Value, operands: Sequence[Value]) -> None:
-        """Leave where NumPy reports an event of an operation on floats."""
-        if self.watched:
+        """Leave where NumPy reports an event of an operation on floats, if that is to be seen here."""
+        if self.careful:
             self.leave_unless_finite(made, operands)
 
     def leave_unless_finite(
@@ -390,7 +449,7 @@ class Arithmetic:
         ``always``: whatever the operands are.
         """
         k = self.k
-        odd = k.ne(made - made, 0.0)
+        odd = k.prim("isnan", made - made)
         if always:
             k.leave_if(odd)
             return
@@ -442,6 +501,7 @@ class Arithmetic:
     def stored(self, x: Scalar, dtype: np.dtype) -> Value:
         """A number as an assignment to an element casts it."""
         k, to = self.k, TYPES[dtype]
+        self.used(x)
         if x.is_float and dtype.kind == "i":
             half = 2.0**31 if to == "i32" else 2.0**63
             value = self.cast(x, FLOAT64)
@@ -451,6 +511,7 @@ class Arithmetic:
 
     def truth(self, x: Scalar) -> Value:
         """Whether a number counts as true."""
+        self.used(x)
         return self.cast(x, BOOL)
 
     def index(self, x: Scalar) -> Value:
@@ -494,7 +555,11 @@ class Arithmetic:
         if made.is_float or made.type == "i1":
             return made
         low, high = self.bounds(name, operands)
-        top = None
+        top, line = None, None
+        if name in ("Add", "Sub") and made.type == "i64":
+            lines = [self.line_of(x) for x in operands]
+            if lines[0] is not None and lines[1] is not None:
+                line = lines[0].plus(lines[1], 1 if name == "Add" else -1)
         if name in ("Add", "Sub") and operands[0].top is not None:
             axis, offset = operands[0].top
             other = operands[1]
@@ -504,9 +569,20 @@ class Arithmetic:
             top = operands[1].top[0], operands[1].top[1] + operands[0].high
         if top is not None and abs(top[1]) > 1 << 40:
             top = None
-        return Scalar(
-            made.kinds, made.value, max(low, least(made.type)), min(high, -least(made.type) - 1), top
-        )
+        low, high = max(low, least(made.type)), min(high, -least(made.type) - 1)
+        return Scalar(made.kinds, made.value, low, high, top, line=line)
+
+    def line_of(self, x: Scalar) -> Line | None:
+        """How an integer moves with the turns of the loop that is emitted; None: nobody knows."""
+        if x.type != "i64":
+            return None
+        if x.literal is not None:
+            return Line(self.loop, 0, (), int(x.literal))
+        if x.line is not None and x.line.loop == self.loop:
+            return x.line
+        if x.value.number < self.loop:
+            return Line(self.loop, 0, ((1, x.value),), 0)
+        return None
 
 
 _PYTHONS: Final = frozenset((INT, FLOAT, TRUTH))

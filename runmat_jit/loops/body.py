@@ -28,6 +28,7 @@ from runmat_jit.loops.values import (
     LEAST,
     MOST,
     FLOAT,
+    FLOAT64,
     INT,
     INT64,
     TRUTH,
@@ -36,6 +37,7 @@ from runmat_jit.loops.values import (
     Axis,
     Item,
     Items,
+    Line,
     Object,
     Scalar,
     Unbound,
@@ -50,7 +52,11 @@ from runmat_jit.loops.values import (
 )
 
 LIVE, BROKEN = "%live", "%broken"
-"""Whether the turn of a loop still goes on, and whether the loop does."""
+"""Whether the turn of a loop still goes on, and whether the loop is to end."""
+DOUBT = "%doubt"
+"""Whether something has happened that Python has to do: then nothing computed here will count."""
+_LISTENS: Final = 1 << 18
+"""Turns of an inner loop after which the caller is asked whether to go on."""
 _ROUNDS: Final = 6
 """Turns after which what is known at the head of a loop is settled, or nothing is."""
 _TYPES: Final[dict[Any, np.dtype]] = {
@@ -74,6 +80,30 @@ class Turns:
 
 
 @slotted
+class Around:
+    """A loop whose turn is emitted.
+
+    ``accesses``: the indices that move along lines in it, each with its extent, by what identifies
+    them; ``waits``: it is a ``while``; ``safe``: whether all of them stay within their extents, for all turns; None: nobody knows.
+    """
+
+    number: int
+    waits: bool
+    accesses: dict[Any, tuple[Line, Value]] = field(default_factory=dict)
+    safe: Value | None = None
+
+
+@frozen
+class Carried:
+    """What a loop carries: what is known of names at its head, those that it carries, and their starts."""
+
+    head: Known
+    names: Sequence[str]
+    kinds: Mapping[str, str]
+    starts: Sequence[Value]
+
+
+@slotted
 class Body:
     """The state of emitting a loop.
 
@@ -88,6 +118,10 @@ class Body:
     names: Known
     written: set[int] = field(default_factory=set)
     told: frozenset[str] = frozenset()
+    around: list[Around] = field(default_factory=list)
+    """The loops whose turns are emitted, the innermost one last."""
+    caller: Value | None = None
+    """Address of who tells, in long loops within a turn, that the kernel is to end."""
 
     # -- statements --------------------------------------------------------------------------------
     def run(self, statements: Sequence[ast.stmt]) -> None:
@@ -143,6 +177,10 @@ class Body:
                 raise Unknown(f"a store into {type(target).__name__}")
 
     def bind(self, name: str, made: Item) -> None:
+        """Give a name its value; the one that it had is gone."""
+        old = self.names.get(name)
+        if isinstance(old, Scalar) and old is not made:
+            self.arithmetic.dropped(old)
         self.names[name] = made
         if name in self.told:
             self.names[tag(name)] = self.is_numpys(made)
@@ -158,7 +196,17 @@ class Body:
     def bound(self, node: ast.For | ast.While) -> frozenset[str]:
         """The names that a loop binds, and those under which more is followed."""
         names = bound_by(node)
-        return names | {tag(name) for name in names & self.told}
+        return names | {tag(name) for name in names & self.told} | {DOUBT}
+
+    def doubt(self, condition: Value) -> None:
+        """From here on there is doubt where the condition holds."""
+        if self.around and self.around[-1].waits:
+            self.k.leave_if(condition)  # nothing is gained by going on
+            return
+        before = self.names[DOUBT]
+        assert isinstance(before, Scalar), "it is a truth value from the beginning"
+        value = condition if before.literal is False else before.value | condition
+        self.names[DOUBT] = Scalar(frozenset((TRUTH,)), value)
 
     def unpacked(self, made: Item, count: int) -> tuple[Item, ...]:
         if not isinstance(made, Items) or len(made.items) != count:
@@ -203,6 +251,10 @@ class Body:
             if after_first.get(name) is not before.get(name)
             or after_second.get(name) is not before.get(name)
         )
+        for name in changed:  # a value that only one way gives is not used for sure
+            for known in (after_first, after_second):
+                if isinstance(item := known.get(name), Scalar) and item is not before.get(name):
+                    self.arithmetic.made_at.pop(item.value.number, None)
         met = {
             name: joined(after_first.get(name, UNBOUND), after_second.get(name, UNBOUND))
             for name in changed
@@ -244,8 +296,10 @@ class Body:
 
     def captured(self, emit: Callable[[], None]) -> list[Instruction]:
         """The instructions that something emits, to be put in their place later."""
+        place, self.arithmetic.place = self.arithmetic.place, self.k.placeholder("i1").number
         with self.aside() as instructions:
             emit()
+        self.arithmetic.place = place
         return instructions
 
     @contextmanager
@@ -305,9 +359,10 @@ class Body:
         """A loop inside of another: it may run no turn at all."""
         around = self.names.get(LIVE), self.names.get(BROKEN)
         entry = dict(self.names)
-        head = self.settle(node, turn)
+        head, inside = self.settle(node, turn)
         carried, kinds = self.carried(node, head)
         k = self.k
+        self.secure(inside, count)
         stops = count is None or breaks(node)
         starts = [self.start(entry.get(name), kinds[name]) for name in carried]
         if stops:
@@ -318,7 +373,7 @@ class Body:
                 block = k.while_([zero, *starts])
                 with block:
                     number, *values = block.carry
-                    end = self.turn(node, head, carried, values, lambda: turn(number))
+                    end = self.turn(node, head, carried, values, lambda: turn(number), inside, number)
                     following = number + 1
                     broken = end[BROKEN]
                     assert isinstance(broken, Scalar), "it is a number at every end"
@@ -331,13 +386,9 @@ class Body:
         else:
             assert count is not None, "a loop that never breaks counts"
             limit = k.convert("sext", count, "index")
-            block = k.loop(0, limit, starts)
-            with block:
-                values = list(block.carry)
-                index = k.convert("sext", block.i, "i64")
-                end = self.turn(node, head, carried, values, lambda: turn(index))
-                block.yield_(*self.yields(end, carried, kinds, values))
-            results = block.out
+            bounds = k.const(0, "index"), limit
+            state = Carried(head, carried, kinds, starts)
+            results, end = self.counted(node, state, inside, bounds, turn)
         self.names = dict(entry)
         for name in self.bound(node):
             self.names[name] = joined(entry.get(name, UNBOUND), end.get(name, UNBOUND))
@@ -349,6 +400,71 @@ class Body:
         for name, item in zip((LIVE, BROKEN), around, strict=True):
             if item is not None:
                 self.names[name] = item
+
+    def counted(
+        self,
+        node: ast.For | ast.While,
+        state: Carried,
+        inside: Around,
+        bounds: tuple[Value, Value],
+        turn: Callable[[Value], None],
+    ) -> tuple[tuple[Value, ...], Known]:
+        """A loop that no ``break`` ends: what it carries out, and what is known then.
+
+        Where no other loop is in it, it is there twice: without tests of the indices that are known
+        to stay within their extents in all turns, and with them.
+        """
+        if inside.safe is None or has_loops(node):
+            return self.counted_once(node, state, inside, bounds, turn)
+        names, k, safe = dict(self.names), self.k, inside.safe
+        made: list[tuple[list[Instruction], tuple[Value, ...], Known]] = []
+        for proven in (True, False):
+            self.names = dict(names)
+            inside.safe = k.const(True, "i1") if proven else k.const(False, "i1")  # noqa: FBT003
+            with self.aside() as instructions:
+                values, end = self.counted_once(node, state, inside, bounds, turn)
+            made.append((instructions, values, dict(end)))
+        results: Sequence[Value] = state.starts
+        for condition, (instructions, values, _) in zip(
+            (safe, k.prim("xor", safe, True)), made, strict=True
+        ):
+            block = k.if_(condition, results)
+            with block:
+                self.resume(instructions)
+                block.yield_(*values)
+            results = block.out
+        return tuple(results), made[0][2]
+
+    def counted_once(
+        self,
+        node: ast.For | ast.While,
+        state: Carried,
+        inside: Around,
+        bounds: tuple[Value, Value],
+        turn: Callable[[Value], None],
+    ) -> tuple[tuple[Value, ...], Known]:
+        """The same, written once."""
+        k = self.k
+        block = k.loop(*bounds, state.starts)
+        with block:
+            values = list(block.carry)
+            index = k.convert("sext", block.i, "i64")
+            listened = index if has_loops(node) else None
+            end = self.turn(
+                node, state.head, state.names, values, lambda: turn(index), inside, listened
+            )
+            block.yield_(*self.yields(end, state.names, state.kinds, values))
+        return block.out, end
+
+    def listen(self, number: Value) -> None:
+        """Ask the caller now and then whether to go on."""
+        if self.caller is None:
+            return
+        k = self.k
+        doubt = self.arithmetic.truth(self.scalar(self.names[DOUBT]))
+        with k.if_(k.eq(number & (_LISTENS - 1), _LISTENS - 1)) as rare:
+            k.leave_if(doubt | k.ask(self.caller))
+            rare.yield_()
 
     def as_held(self, known: Scalar, head: Item, value: Value) -> Item:
         """What is known after a loop, in the type in which it was carried."""
@@ -363,19 +479,59 @@ class Body:
         carried: Sequence[str],
         values: Sequence[Value],
         emit: Callable[[], None],
+        inside: Around,
+        listened: Value | None = None,
     ) -> Known:
-        """Emit one turn; what is known at its end."""
+        """Emit one turn; what is known at its end.
+
+        ``listened``: the number of the turn, where the caller may want the kernel to end.
+        """
+        self.around.append(inside)
+        before, self.arithmetic.loop = self.arithmetic.loop, inside.number
         self.names = dict(self.names)
         for name in self.bound(node):
             self.names[name] = head[name]
+        place, self.arithmetic.place = self.arithmetic.place, inside.number
         for name, value in zip(carried, values, strict=True):
             known = head[name]
             if isinstance(known, Scalar):
                 self.names[name] = replace(known, value=value)
         self.names[LIVE] = literal(self.k, True)  # noqa: FBT003
         self.names[BROKEN] = literal(self.k, False)  # noqa: FBT003
+        if listened is not None:
+            self.listen(listened)
         emit()
+        for name in sorted(self.bound(node)):
+            item = self.names.get(name)
+            if isinstance(item, Scalar):  # what is carried on is used in the next turn
+                (self.arithmetic.used if isinstance(head[name], Scalar) else self.arithmetic.dropped)(
+                    item
+                )
+        self.around.pop()
+        self.arithmetic.place = place
+        self.arithmetic.loop = before
         return self.names
+
+    def secure(self, inside: Around, count: Value | None) -> None:
+        """Before a loop: whether the indices that move along lines in it stay within extents."""
+        k, found = self.k, []
+        if count is not None:
+            found.append(k.prim("ult", count, 1 << 40))
+        for line, extent in inside.accesses.values():
+            if line.step and count is None:
+                continue
+            first = k.const(line.constant, "i64")
+            for sign, value in line.terms:
+                first = first + value if sign > 0 else first - value
+            wide = k.convert("sext", extent, "i64")
+            found.append(k.prim("ult", first, wide))
+            if line.step and count is not None:
+                found.append(k.prim("ult", first + (count - 1) * line.step, wide))
+        if inside.accesses and found:
+            safe = found[0]
+            for each in found[1:]:
+                safe = safe & each
+            inside.safe = safe
 
     def yields(
         self, end: Known, carried: Sequence[str], kinds: Mapping[str, str], old: Sequence[Value]
@@ -389,27 +545,36 @@ class Body:
             )
         return found
 
-    def settle(self, node: ast.For | ast.While, turn: Callable[[Value], None]) -> Known:
+    def settle(
+        self, node: ast.For | ast.While, turn: Callable[[Value], None]
+    ) -> tuple[Known, Around]:
         """What is known of the names that a loop binds, at the beginning of each turn."""
         entry = {name: self.names.get(name, UNBOUND) for name in self.bound(node)}
         head, around = dict(entry), self.names
         for _ in range(_ROUNDS):
-            end = self.tried(node, head, turn)
+            inside = Around(self.k.placeholder("i64").number, isinstance(node, ast.While))
+            end = self.tried(node, head, turn, inside)
             new = {name: joined(entry[name], end.get(name, UNBOUND)) for name in head}
             new = {name: widened(item, head[name]) for name, item in new.items()}
             self.names = around
             if all(is_same(new[name], head[name]) for name in head):
-                return {**head, **{f"{name}\0": item for name, item in end.items()}}
+                return {**head, **{f"{name}\0": item for name, item in end.items()}}, inside
             head = new
         raise Unknown("what is known of a name changes from turn to turn", node.lineno)
 
-    def tried(self, node: ast.For | ast.While, head: Known, turn: Callable[[Value], None]) -> Known:
+    def tried(
+        self,
+        node: ast.For | ast.While,
+        head: Known,
+        turn: Callable[[Value], None],
+        inside: Around,
+    ) -> Known:
         """What is known at the end of a turn, of which nothing is kept."""
         with self.aside():
             names = [name for name, item in head.items() if isinstance(item, Scalar)]
             values = [self.k.placeholder(self.met(head, name).type) for name in names]
             number = self.k.placeholder("i64")
-            return dict(self.turn(node, head, names, values, lambda: turn(number)))
+            return dict(self.turn(node, head, names, values, lambda: turn(number), inside))
 
     def carried(self, node: ast.For | ast.While, head: Known) -> tuple[list[str], dict[str, str]]:
         """The names that are numbers from turn to turn, or at the end, and how they are held."""
@@ -455,7 +620,8 @@ class Body:
         raise Unknown("a loop over what is no range and no array", node.lineno)
 
     def counter(self, k: Value) -> Scalar:
-        return Scalar(frozenset((INT,)), k, 0, EXTENT)
+        line = Line(self.arithmetic.loop, 1, (), 0)
+        return Scalar(frozenset((INT,)), k, 0, EXTENT, line=line)
 
     def range_(self, args: Sequence[ast.expr]) -> Turns:
         """``range`` of integers; the step is written in the program."""
@@ -483,7 +649,12 @@ class Body:
 
         def item(number: Value) -> Scalar:
             value = first + number * step
-            return Scalar(frozenset((INT,)), value, lowest, max(lowest, highest), top)
+            begin = self.arithmetic.line_of(replace(start, line=None))
+            moves = Line(self.arithmetic.loop, step, (), 0) if abs(step) < 1 << 16 else None
+            line = None if begin is None or moves is None else begin.plus(moves, 1)
+            return Scalar(
+                frozenset((INT,)), value, lowest, max(lowest, highest), top, line=line
+            )
 
         return Turns(count, item)
 
@@ -509,12 +680,38 @@ class Body:
         proven = number.top is not None and number.top[0] == axis.number and number.top[1] < 0
         if proven and number.low >= 0:
             return at
+        safe = self.safe_along(number, axis)
+        if safe is None or safe.literal is False:
+            return self.within(number, at, axis)
+        if safe.literal is True:
+            return at
+        unsafe = k.if_(k.prim("xor", safe, True), [at])
+        with unsafe:
+            unsafe.yield_(self.within(number, at, axis))
+        return unsafe.out[0]
+
+    def within(self, number: Scalar, at: Value, axis: Axis) -> Value:
+        """An index, counted from the end where it is negative; leaves where it is out of range."""
+        k = self.k
         if number.high < 0:
             at = at + axis.extent
         elif number.low < 0:
             at = k.select(at < 0, at + axis.extent, at)
         k.leave_if(k.prim("xor", k.prim("ult", at, axis.extent), True))
         return at
+
+    def safe_along(self, number: Scalar, axis: Axis) -> Value | None:
+        """Whether an index stays within its extent in all turns of the innermost loop."""
+        line = self.arithmetic.line_of(number)
+        if not self.around or line is None:
+            return None
+        inside = self.around[-1]
+        terms = tuple([(sign, value.number) for sign, value in line.terms])
+        key = line.step, terms, line.constant, axis.extent.number
+        if inside.safe is not None:
+            return inside.safe if key in inside.accesses else None
+        inside.accesses[key] = line, axis.extent
+        return None
 
     def moved(
         self, base: Array, axes: tuple[Axis, ...], at: Value, stride: Value | int
@@ -592,6 +789,9 @@ class Body:
 
     def subscript(self, base: Item, index: ast.expr) -> Item:
         if isinstance(base, Items):
+            for item in base.items:
+                if isinstance(item, Scalar):
+                    self.arithmetic.dropped(item)
             number = self.scalar(self.item(index)).literal
             if type(number) is not int or not -len(base.items) <= number < len(base.items):
                 raise Unknown("an item of a tuple, by an index that is not written in the program")
@@ -698,6 +898,8 @@ class Body:
             base = self.item(function.value)
             if isinstance(base, Scalar) and function.attr == "item" and not args:
                 return self.python_number(base)
+            if isinstance(base, Scalar) and function.attr == "copy" and not args:
+                return self.copied(base)
             raise Unknown(f"the method {function.attr}")
         called = self.item(function)
         fn = called.value if isinstance(called, Object) else None
@@ -730,6 +932,12 @@ class Body:
             raise Unknown("item() of a Python number")
         return self.as_python(x)
 
+    def copied(self, x: Scalar) -> Scalar:
+        """``x.copy()``: the same number."""
+        if any(kind.python for kind in x.kinds):
+            raise Unknown("copy() of a Python number")
+        return x
+
     def as_python(self, x: Scalar) -> Scalar:
         dtype = {"f": FLOAT, "i": INT, "b": TRUTH}[TYPE_CHARS[x.type]]
         value = self.arithmetic.cast(x, dtype.dtype)
@@ -761,7 +969,7 @@ class Body:
     def integer(self, x: Scalar) -> Scalar:
         if x.is_float:
             return self.arithmetic.whole(
-                self.k.prim("trunc_float", self.arithmetic.cast(x, np.dtype(np.float64)))
+                self.k.prim("trunc_float", self.arithmetic.cast(x, FLOAT64))
             )
         if x.type == "i1":
             value = self.arithmetic.cast(x, INT64)
@@ -772,7 +980,8 @@ class Body:
         if x.type == "i1":
             raise Unknown("the magnitude of a truth value")
         if x.is_float:
-            return replace(x, value=self.k.prim("abs", x.value), literal=None, top=None)
+            value = self.k.prim("abs", x.value)
+            return replace(x, value=value, literal=None, top=None)
         low = -(1 << 31) if x.type == "i32" else LEAST
         if x.low <= low:
             self.k.leave_if(self.k.eq(x.value, low))
@@ -795,6 +1004,11 @@ def bounds_of(dtype: np.dtype) -> tuple[int, int]:
         limits = np.iinfo(dtype)
         return int(limits.min), int(limits.max)
     return (0, 1) if dtype.kind == "b" else (LEAST, MOST)
+
+
+def has_loops(node: ast.For | ast.While) -> bool:
+    """Whether other loops are in a loop."""
+    return any(isinstance(each, ast.For | ast.While) for each in ast.walk(node) if each is not node)
 
 
 def breaks(node: ast.For | ast.While) -> bool:
@@ -832,7 +1046,7 @@ def _truth(body: Body, x: Scalar) -> Item:
 
 
 def _float(body: Body, x: Scalar) -> Item:
-    value = body.arithmetic.cast(x, np.dtype(np.float64))
+    value = body.arithmetic.cast(x, FLOAT64)
     return Scalar(frozenset((FLOAT,)), value, narrow=x.narrow)
 
 

@@ -17,7 +17,7 @@ from runmat_jit.core.types import KERNEL_ELEMENTS
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Kernel, Value
 from runmat_jit.loops.arithmetic import Arithmetic
-from runmat_jit.loops.body import BROKEN, Body, Known, bounds_of, breaks, tag
+from runmat_jit.loops.body import BROKEN, DOUBT, Body, Carried, Known, bounds_of, breaks, tag
 from runmat_jit.loops.source import Chain, LoopSource
 from runmat_jit.loops.values import (
     TYPES,
@@ -30,6 +30,7 @@ from runmat_jit.loops.values import (
     Scalar,
     Unbound,
     Unknown,
+    literal,
 )
 
 LEFT, DONE, MORE = 0, 1, 2
@@ -43,21 +44,27 @@ class ArrayForm:
     """What is known of an array among the operands.
 
     ``number``: the first operand that is the same array. ``unit``: its last axis has no gaps.
+    ``extents``: a number for each extent; equal extents have equal ones.
     """
 
     dtype: np.dtype
     ndim: int
     unit: bool
     number: int
+    extents: tuple[int, ...]
 
 
 @frozen
 class NumberForm:
-    """What is known of a number: ``high`` bounds an integer's magnitude."""
+    """What is known of a number.
+
+    ``high`` bounds an integer's magnitude; ``extent`` is the number of the extent that it equals.
+    """
 
     kind: Kind
     high: int = 0
     narrow: bool = False
+    extent: int | None = None
 
 
 @frozen
@@ -92,35 +99,43 @@ class Emitted:
     ours: bool
 
 
-def emit(source: LoopSource, forms: Forms, *, watched: bool) -> Emitted:
-    """The kernel of a loop, for operands of these forms.
+def emit(source: LoopSource, forms: Forms, *, careful: bool = False) -> Emitted:
+    """The kernel of a loop, for operands of these forms (``careful`` as of :class:`Arithmetic`).
 
     Its parameters: ``state`` and ``floats``, the integers and the floats that are carried; ``limit``,
-    the turns that it may run; ``a3``, ``n3_0``, ``s3_0``: the array that is operand 3, extent and
+    the turns that it may run; ``caller``, the address of who is asked whether to go on; ``a3``, ``n3_0``, ``s3_0``: the array that is operand 3, extent and
     stride of its axis 0; ``x4``: the number that is operand 4.
 
     Raises:
         Unknown: something in it does not run natively.
 
     """
-    first = _emit(source, forms, written=None, watched=watched)
-    return _emit(source, forms, written=first.written, watched=watched)
+    first = _emit(source, forms, written=None, careful=careful)
+    return _emit(source, forms, written=first.written, careful=careful)
 
 
 def _emit(
-    source: LoopSource, forms: Forms, *, written: frozenset[int] | None, watched: bool
+    source: LoopSource,
+    forms: Forms,
+    *,
+    written: frozenset[int] | None,
+    careful: bool,
 ) -> Emitted:
     k, node = Builder(), source.node
     state = k.buffer("state", "i64", written=True)
     floats = k.buffer("floats", "f64", written=True)
-    limit = k.scalar("limit", "i64")
+    limit, caller = k.scalar("limit", "i64"), k.scalar("caller", "i64")
     with k.grid(1):
         chains = _operands(k, forms, written)
         entry: Known = {name: chains.get(Chain(name), UNBOUND) for name in source.assigned}
         outside = {
             chain: item for chain, item in chains.items() if chain.name not in source.assigned
         }
-        body = Body(k, Arithmetic(k, watched), outside, {}, told=frozenset(source.results))
+        told = frozenset(source.results)
+        body = Body(k, Arithmetic(k, careful), outside, {}, told=told, caller=caller)
+        body.names[DOUBT] = literal(k, False)  # noqa: FBT003
+        if not careful:
+            body.arithmetic.doubtful = body.doubt
         for name, item in entry.items():
             body.bind(name, item)
         ends: list[Known] = []
@@ -136,7 +151,7 @@ def _emit(
                 ends.append(dict(body.names))
 
         turns = body.turns(node.iter) if isinstance(node, ast.For) else None
-        head = body.settle(node, turn)
+        head, inside = body.settle(node, turn)
         carried, kinds = body.carried(node, head)
         slots = _slots(carried, kinds)
         starts = []
@@ -148,21 +163,19 @@ def _emit(
         last = begun + limit
         if turns is not None:
             last = k.select(turns.count < last, turns.count, last)
+        body.secure(inside, None if turns is None else turns.count)
         guard = k.if_(begun < last, [begun, k.const(False, "i1"), *starts])  # noqa: FBT003
         with guard:
             if turns is not None and not breaks(node):
-                block = k.loop(k.convert("sext", begun, "index"), k.convert("sext", last, "index"), starts)
-                with block:
-                    values = list(block.carry)
-                    number = k.convert("sext", block.i, "i64")
-                    end = body.turn(node, head, carried, values, lambda: turn(number))
-                    block.yield_(*body.yields(end, carried, kinds, values))
-                guard.yield_(last, False, *block.out)
+                bounds = k.convert("sext", begun, "index"), k.convert("sext", last, "index")
+                state_of = Carried(head, carried, kinds, starts)
+                values_of, end = body.counted(node, state_of, inside, bounds, turn)
+                guard.yield_(last, False, *values_of)
             else:
                 block = k.while_([begun, k.const(False, "i1"), *starts])  # noqa: FBT003
                 with block:
                     number, _, *values = block.carry
-                    end = body.turn(node, head, carried, values, lambda: turn(number))
+                    end = body.turn(node, head, carried, values, lambda: turn(number), inside)
                     broken = body.arithmetic.truth(body.scalar(end[BROKEN]))
                     following = number + 1
                     again = k.prim("xor", broken, True) & (following < last)
@@ -173,6 +186,8 @@ def _emit(
         ran, broken, *results = guard.out
         for name, value in zip(carried, results, strict=True):
             where, place = slots[name]
+            if name == DOUBT:
+                k.leave_if(value)
             k.store(state if where == "state" else floats, place, _widened(k, value), 0)
         done = broken if turns is None else broken | (turns.count <= ran)
         k.store(state, TURNS, ran, 0)
@@ -218,7 +233,8 @@ def _operands(
             if form.kind.dtype.kind != "i" or form.high == 0:
                 bounds = bounds_of(form.kind.dtype)
             kinds = frozenset((form.kind,))
-            found[chain] = Scalar(kinds, value, *bounds, narrow=form.narrow)
+            top = None if form.extent is None else (form.extent, 0)
+            found[chain] = Scalar(kinds, value, *bounds, top, narrow=form.narrow)
         elif form.number in arrays:
             found[chain] = arrays[form.number]
         else:
@@ -229,7 +245,7 @@ def _operands(
                 extent = k.scalar(f"n{number}_{axis}", "index")
                 one = form.unit and axis == form.ndim - 1
                 stride = 1 if one else k.scalar(f"s{number}_{axis}", "index")
-                axes.append(Axis((number, axis), extent, stride))
+                axes.append(Axis(form.extents[axis], extent, stride))
             arrays[number] = Array(number, buffer, form.dtype, None, tuple(axes))
             found[chain] = arrays[number]
     return found

@@ -1,8 +1,8 @@
 """Calls of a loop: natively where that is known to give what Python gives, else as Python runs it.
 
-A native run is a transaction. It works on copies of the arrays that it writes, and where it leaves
-(an index out of range, an integer of more than 64 bits, an event that NumPy is to report, Ctrl-C)
-nothing has happened yet: Python runs the loop from its beginning.
+A native run is a transaction. Arrays that it writes are copied first, and where it leaves (an index
+out of range, an integer of more than 64 bits, an event that NumPy is to report, Ctrl-C) they get
+their elements back: Python runs the loop from its beginning.
 """
 
 from __future__ import annotations
@@ -10,18 +10,19 @@ from __future__ import annotations
 import ctypes
 import struct
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final
 
 import numpy as np
 
+from runmat_jit.backends.llvm.watched_call import EVENTS
 from runmat_jit.core.errstate import ErrorStates, warnings_raise
 from runmat_jit.core.locks import new_lock
 from runmat_jit.core.slotted import slotted
 from runmat_jit.core.types import is_compiled_dtype
 from runmat_jit.kernel.ir import Buffer, Kernel, Scalar, Table
-from runmat_jit.kernel.walk import leaves
+from runmat_jit.kernel.walk import every_instruction, leaves
 from runmat_jit.loops.body import tag
 from runmat_jit.loops.emit import (
     DONE,
@@ -42,13 +43,22 @@ from runmat_jit.loops.values import FLOAT, INT, TRUTH, Kind, Unknown, is_narrow,
 
 VARIANTS: Final = 12
 """Kernels of one loop; operands of further forms are left to Python."""
+FACTUAL: Final = 6
+"""Kernels of one loop after which others are told nothing of equal extents."""
+ODD: Final = 2
+"""Runs in a row that left for data that were not finite, after which each operation is watched."""
+WORTH: Final = 400
+"""Operations of Python's that take longer than a native call of a loop."""
+POOR: Final = 8
+"""Runs in a row that did less, after which Python runs a loop at once."""
 EXITS: Final = 3
 """Runs in a row that left, after which Python runs a loop at once."""
 SLICE: Final = 0.02
 """Seconds that a slice of a loop takes about: Ctrl-C and other threads wait no longer."""
 _FIRST_SLICE: Final = 256
 _SMALL, _MEDIUM = 1 << 24, 1 << 40
-_ENTRY: Final = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+_WATCHED: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
+_LISTENER: Final = ctypes.CFUNCTYPE(ctypes.c_int64)
 _PYTHONS: Final = {int: INT, float: FLOAT, bool: TRUTH}
 
 Compile = Callable[[Kernel], Any]
@@ -58,19 +68,42 @@ OPAQUE: Final = ObjectForm(None)
 """What is no number and no array of numbers: a loop that uses it runs as it stands."""
 
 
-def form_of(value: Any, number: int, seen: dict[int, int]) -> Form:
-    """What a kernel is told of an operand; ``seen``: arrays by identity, and their numbers."""
+def forms_of(values: Mapping[Chain, Any], *, facts: bool) -> dict[Chain, Form]:
+    """What a kernel is told of operands; ``facts``: which extents and numbers are equal, too."""
+    seen: dict[int, int] = {}
+    extents: dict[int, int] | None = None
+    if facts:
+        extents = {}
+        for value in values.values():
+            if type(value) is np.ndarray:
+                for extent in value.shape:
+                    extents.setdefault(extent, len(extents))
+    return {c: form_of(v, n, seen, extents) for n, (c, v) in enumerate(values.items())}
+
+
+def form_of(
+    value: Any, number: int, seen: dict[int, int], extents: Mapping[int, int] | None = None
+) -> Form:
+    """What a kernel is told of an operand.
+
+    ``seen``: arrays by identity, and their numbers; ``extents``: those of all arrays, and theirs.
+    """
     kind = type(value)
     if kind is np.ndarray:
         if not is_compiled_dtype(value.dtype) or not value.flags.aligned or not value.ndim:
             return OPAQUE
         unit = value.strides[-1] == value.itemsize
-        return ArrayForm(value.dtype, value.ndim, unit, seen.setdefault(id(value), number))
+        first = seen.setdefault(id(value), number)
+        if extents is None:
+            return ArrayForm(value.dtype, value.ndim, unit, first, apart(first, value.ndim))
+        numbers = tuple([extents[extent] for extent in value.shape])
+        return ArrayForm(value.dtype, value.ndim, unit, first, numbers)
     python = _PYTHONS.get(kind)
     if python is INT:
         magnitude = abs(value)
         high = next((b for b in (_SMALL, _MEDIUM) if magnitude <= b), 1 << 63)
-        return OPAQUE if magnitude >= 1 << 63 else NumberForm(python, high)
+        known = None if extents is None or value < 2 else extents.get(value)
+        return OPAQUE if magnitude >= 1 << 63 else NumberForm(python, high, extent=known)
     if python is not None:
         return NumberForm(python, narrow=python is FLOAT and is_narrow(value))
     if isinstance(value, np.generic) and is_compiled_dtype(value.dtype):
@@ -78,23 +111,53 @@ def form_of(value: Any, number: int, seen: dict[int, int]) -> Form:
     return OPAQUE
 
 
+def apart(number: int, ndim: int) -> tuple[int, ...]:
+    """Numbers for the extents of an array of which nothing is known."""
+    return tuple([-1 - 64 * number - axis for axis in range(ndim)])
+
+
 @slotted
 class Variant:
     """A kernel of a loop, with what it takes to run it."""
 
     emitted: Emitted
+    address: int
     entry: Any
     chains: tuple[Chain, ...]
     tables: Mapping[str, int]
     parameters: tuple[Any, ...]
     may_leave: bool
+    asks: bool
 
-    def run(self, values: Mapping[Chain, Any], *, at_least: int) -> tuple[Any, ...] | None:
-        """Run the loop: its results by name; None where it left, or ran too few turns."""
+    def run(
+        self, values: Mapping[Chain, Any], events: int, *, at_least: int
+    ) -> tuple[tuple[Any, ...], int] | None:
+        """Run the loop: its results and its turns; None where it left, or ran too few.
+
+        ``events``: bits of those that are to be reported.
+        """
         operands = [values.get(chain) for chain in self.chains]
-        work = self.copies(operands)
-        if work is None:
+        if not self.may_write(operands):
             return None
+        backups = {number: self.backup(operands[number]) for number in self.emitted.written}
+        try:
+            found = self.run_slices(values, operands, events, at_least=at_least)
+            if found is not None:
+                backups.clear()
+            return found
+        finally:
+            for number, backup in backups.items():
+                operands[number][...] = backup
+
+    def run_slices(
+        self,
+        values: Mapping[Chain, Any],
+        operands: Sequence[Any],
+        events: int,
+        *,
+        at_least: int,
+    ) -> tuple[tuple[Any, ...], int] | None:
+        """Run the loop slice after slice, on the arrays themselves."""
         slots = SLOTS + len(self.emitted.carried)
         state, floats = (ctypes.c_int64 * slots)(), (ctypes.c_double * slots)()
         for place, (name, kind) in enumerate(self.emitted.carried, SLOTS):
@@ -103,13 +166,20 @@ class Variant:
                 state[place] = isinstance(value, np.generic)
             elif isinstance(value, (int, float, np.generic)):
                 (floats if kind in ("f32", "f64") else state)[place] = value
-        words, limit = self.arguments(operands, work, state, floats)
-        turns = _FIRST_SLICE
+        words, limit = self.arguments(operands, state, floats)
+        turns, interrupted = _FIRST_SLICE, list[BaseException]()
+        if self.asks:
+            listener = _LISTENER(listening(interrupted).__next__)
+            words[limit + 1] = ctypes.cast(listener, ctypes.c_void_p).value or 0
         while True:
             words[limit] = turns
             state[STATUS] = 0
             start = time.perf_counter()
-            self.entry(words, 0, 1)
+            seen = self.entry(self.address, words)
+            if interrupted:
+                raise interrupted[0]
+            if seen & events:
+                return None
             if state[STATUS] == DONE:
                 break
             if state[STATUS] != MORE:
@@ -118,8 +188,6 @@ class Variant:
             turns = max(1, min(turns * 32, int(turns * SLICE / max(took, 1e-6))))
         if state[TURNS] < at_least:
             return None
-        for number, copy in work.items():
-            operands[number][...] = copy
         places = {name: place for place, (name, _) in enumerate(self.emitted.carried, SLOTS)}
         held = dict(self.emitted.carried)
         found = []
@@ -127,27 +195,27 @@ class Variant:
             number = (floats if held[name] in ("f32", "f64") else state)[places[name]]
             numpys = len(kinds) == 1 or state[places[tag(name)]]
             found.append(made(number, kinds[-1] if numpys else kinds[0]))
-        return tuple(found)
+        return tuple(found), int(state[TURNS])
 
-    def copies(self, operands: Sequence[Any]) -> dict[int, np.ndarray] | None:
-        """Copies of the arrays that are written; None where writing them is Python's business."""
-        found: dict[int, np.ndarray] = {}
+    def backup(self, array: np.ndarray) -> np.ndarray:
+        """A copy of an array, in memory that the next one of its kind gets again."""
+        return array.copy()
+
+    def may_write(self, operands: Sequence[Any]) -> bool:
+        """Whether the arrays that are written can be, and show no other one's elements."""
         for number in self.emitted.written:
             array = operands[number]
             if not array.flags.writeable or overlaps_itself(array):
-                return None
+                return False
             for other in operands:
                 if other is not array and type(other) is np.ndarray:
                     if np.may_share_memory(array, other):
-                        return None
-            if self.may_leave:
-                found[number] = array.copy(order="C")
-        return found
+                        return False
+        return True
 
     def arguments(
         self,
         operands: Sequence[Any],
-        work: Mapping[int, np.ndarray],
         state: Any,
         floats: Any,
     ) -> tuple[Any, int]:
@@ -162,16 +230,16 @@ class Variant:
                 words[place] = ctypes.addressof(state)
             elif name == "floats":
                 words[place] = ctypes.addressof(floats)
-            elif name == "limit":
-                limit = place
+            elif name in ("limit", "caller"):
+                limit = place - (name == "caller")
             elif isinstance(parameter, Buffer):
                 number = int(name[1:])
-                words[place] = address_of(work.get(number, operands[number]))
+                words[place] = address_of(operands[number])
             elif name[0] == "x":
                 words[place] = bits_of(operands[int(name[1:])], parameter)
             else:
                 number, axis = map(int, name[1:].split("_"))
-                array = work.get(number, operands[number])
+                array = operands[number]
                 extent = array.shape[axis]
                 words[place] = extent if name[0] == "n" else array.strides[axis] // array.itemsize
         words[len(self.parameters)] = ctypes.addressof(words) + 8 * (len(self.parameters) + 1)
@@ -206,8 +274,12 @@ class LoopCall:
         self.objects, self.services = objects, services
         self.variants: dict[Any, Variant | Unknown] = {}
         self.known: dict[Any, Unknown | None] = {}
-        self.exits = self.work = 0
-        self.ours = False
+        self.exits = self.odd = self.poor = 0
+        self.per_turn = 1
+        """Operations of Python's in a turn, about."""
+        self.turns = 0
+        """Of the last run."""
+        self.careful = self.ours = False
         self.__name__ = self.__qualname__ = f"loop of line {source.line} in {name}"
         self._lock = new_lock()
 
@@ -231,25 +303,43 @@ class LoopCall:
         if state.immediate or (state.warn and warnings_raise()):
             return None
         given = dict(zip(self.operands, values, strict=True))
-        variant = self.variant(given, watched=bool(state.warn))
+        found = None
+        if not (self.careful and state.warn):
+            found = self.attempt_with(given, state.warn, careful=False)
+        if found is None and state.warn:
+            found = self.attempt_with(given, state.warn, careful=True)
+            self.odd = self.odd + 1 if found is not None else 0
+            self.careful = self.odd >= ODD
+        if found is None:
+            self.exits += 1
+            return None
+        self.exits, results, self.turns = 0, *found
+        little = self.turns * self.per_turn < WORTH
+        self.poor = self.poor + 1 if little else 0
+        return results
+
+    def attempt_with(
+        self, given: Mapping[Chain, Any], warn: frozenset[str], *, careful: bool
+    ) -> tuple[tuple[Any, ...], int] | None:
+        """The results of a run by a kernel that looks at events so, and its turns."""
+        variant = self.variant(given, careful=careful)
         if variant is None:
             return None
         least = 2 if self.source.is_while else 1
-        found = variant.run(given, at_least=least)
-        self.exits = self.exits + 1 if found is None else 0
-        return found
+        events = 0 if careful else sum(1 << n for n, event in enumerate(EVENTS) if event in warn)
+        return variant.run(given, events, at_least=least)
 
     @property
     def gave_up(self) -> bool:
-        """Whether it has left so often that it is not tried any more."""
-        return self.exits >= EXITS
+        """Whether it has left so often, or done so little, that it is not tried any more."""
+        return self.exits >= EXITS or self.poor >= POOR
 
-    def obstacle(self, forms: Forms, *, watched: bool) -> Unknown | None:
+    def obstacle(self, forms: Forms) -> Unknown | None:
         """What keeps the loop from running natively on operands of these forms; nothing is made."""
-        key = watched, tuple([forms[chain] for chain in self.operands])
+        key = tuple([forms[chain] for chain in self.operands])
         if key not in self.known:
             try:
-                emit(self.source, self.complete(forms), watched=watched)
+                emit(self.source, self.complete(forms))
             except Unknown as unknown:
                 self.known[key] = unknown
             else:
@@ -260,37 +350,41 @@ class LoopCall:
         """Forms of the operands, with those of the objects."""
         return {**forms, **{chain: ObjectForm(value) for chain, value in self.objects.items()}}
 
-    def variant(self, given: Mapping[Chain, Any], *, watched: bool) -> Variant | None:
+    def variant(self, given: Mapping[Chain, Any], *, careful: bool) -> Variant | None:
         """The kernel for operands like these; None where there is none."""
-        seen: dict[int, int] = {}
-        forms = {c: form_of(v, n, seen) for n, (c, v) in enumerate(given.items())}
-        key = watched, tuple(forms.values())
+        forms = forms_of(given, facts=len(self.variants) < FACTUAL)
+        key = careful, tuple(forms.values())
         found = self.variants.get(key)
         if found is None:
             with self._lock:
                 found = self.variants.get(key)
                 if found is None and len(self.variants) < VARIANTS:
-                    found = self.variants[key] = self.make(forms, watched=watched)
+                    found = self.make(forms, careful=careful)
+                    self.variants[key] = found
         return found if isinstance(found, Variant) else None
 
-    def make(self, forms: Forms, *, watched: bool) -> Variant | Unknown:
+    def make(self, forms: Forms, *, careful: bool) -> Variant | Unknown:
         """The kernel, or why there is none."""
         complete = self.complete(forms)
         try:
-            emitted = emit(self.source, complete, watched=watched)
+            emitted = emit(self.source, complete, careful=careful)
+            if emitted.ours and not careful:
+                emitted = emit(self.source, complete, careful=True)
         except Unknown as unknown:
             return unknown
         self.ours = self.ours or emitted.ours
         compiled = self.services.compile(emitted.kernel)
-        parameters = emitted.kernel.parameters
+        parameters, body = emitted.kernel.parameters, emitted.kernel.body
         tables = {p.name: self.services.table(p.name) for p in parameters if isinstance(p, Table)}
         return Variant(
             emitted,
-            _ENTRY(compiled.address),
+            compiled.address,
+            _WATCHED(self.services.watched_call()),
             tuple(complete),
             tables,
             parameters,
-            leaves(emitted.kernel.body),
+            leaves(body),
+            any(instruction.op == "ask" for instruction in every_instruction(body)),
         )
 
 
@@ -300,7 +394,28 @@ class Services:
 
     compile: Compile
     table: Callable[[str], int]
+    watched_call: Callable[[], int]
     states: ErrorStates = field(default_factory=ErrorStates)
+
+
+def listening(interrupted: list[BaseException]) -> Iterator[int]:
+    """Answers a kernel that asks whether to end; the exceptions that made it so are kept.
+
+    Python handles signals where a generator goes on: a function would be left before its first line.
+    """
+
+    def answers() -> Iterator[int]:
+        while True:
+            try:
+                yield len(interrupted)
+            except GeneratorExit:
+                return
+            except BaseException as error:  # noqa: BLE001  (raised as soon as the kernel has ended)
+                interrupted.append(error)
+
+    made = answers()
+    next(made)
+    return made
 
 
 def made(value: float, kind: Kind) -> Any:

@@ -7,17 +7,20 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+import numpy as np
+
 from runmat_jit.core.locks import new_lock
-from runmat_jit.loops.program import LoopCall, Services
+from runmat_jit.loops.program import WORTH, LoopCall, Services
 from runmat_jit.loops.source import Chain, LoopSource
 
-WORTH: Final = 400
-"""Operations of Python's that take longer than a native call of a loop."""
-_TURNS: Final = 16
+_TURNS: Final = 64
 """Turns that a loop is taken to have where nobody knows."""
 _OPERATIONS: Final = (
     *(ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.Call, ast.AugAssign, ast.BoolOp),
 )
+
+
+__all__ = ["WORTH", "Loops", "evaluated", "work_of"]
 
 
 class Loops:
@@ -45,9 +48,14 @@ class Loops:
         return found
 
 
-def work_of(source: LoopSource, number: Callable[[ast.expr], int | None]) -> int:
-    """Operations of Python's in a loop, about; ``number`` gives the value of an expression."""
-    return _work(source.node, number)
+def work_of(source: LoopSource, number: Callable[[ast.expr], int | None]) -> tuple[int, int]:
+    """Turns of a loop, and operations of Python's in one, about.
+
+    ``number`` gives the value of an expression.
+    """
+    node = source.node
+    inner = sum(_work(child, number) for child in ast.iter_child_nodes(node))
+    return (turns_of(node.iter, number) if isinstance(node, ast.For) else _TURNS), inner
 
 
 def _work(node: ast.AST, number: Callable[[ast.expr], int | None]) -> int:
@@ -55,7 +63,7 @@ def _work(node: ast.AST, number: Callable[[ast.expr], int | None]) -> int:
     if isinstance(node, ast.For):
         return turns_of(node.iter, number) * inner
     if isinstance(node, ast.While):
-        return 4 * _TURNS * inner
+        return _TURNS * inner
     return inner + isinstance(node, _OPERATIONS)
 
 
@@ -78,26 +86,27 @@ def turns_of(iterated: ast.expr, number: Callable[[ast.expr], int | None]) -> in
 def evaluated(node: ast.expr, value: Callable[[Chain], Any]) -> int | None:
     """The integer that an expression of names, lengths and extents is now; None: another one.
 
-    ``value`` gives an operand: something with a shape, or a number.
+    ``value`` gives an operand: a number, or the shape of an array.
     """
     match node:
         case ast.Constant(value=int(number)):
             return number
         case ast.Name(id=name):
             found = value(Chain(name))
-            return found if type(found) is int else None
+            return int(found) if type(found) is int or isinstance(found, np.integer) else None
         case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]):
-            shape = getattr(value(Chain(name)), "shape", None)
-            return int(shape[0]) if shape else None
+            shape = value(Chain(name))
+            return shape[0] if type(shape) is tuple and shape else None
         case ast.Subscript(
             value=ast.Attribute(value=ast.Name(id=name), attr="shape"),
             slice=ast.Constant(value=int(axis)),
         ):
-            shape = getattr(value(Chain(name)), "shape", ())
-            return int(shape[axis]) if -len(shape) <= axis < len(shape) else None
+            shape = value(Chain(name))
+            known = type(shape) is tuple and -len(shape) <= axis < len(shape)
+            return shape[axis] if known else None
         case ast.Attribute(value=ast.Name(id=name), attr="size"):
-            shape = getattr(value(Chain(name)), "shape", None)
-            return None if shape is None else math.prod(map(int, shape))
+            shape = value(Chain(name))
+            return math.prod(shape) if type(shape) is tuple else None
         case ast.BinOp(left=left, op=op, right=right):
             a, b = evaluated(left, value), evaluated(right, value)
             if a is None or b is None:

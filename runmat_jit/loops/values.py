@@ -19,6 +19,9 @@ from runmat_jit.kernel.ir import Buffer, Value
 
 EXACT: Final = 1 << 53
 """Integers up to this magnitude are float64 numbers."""
+COUNTED: Final = 1 << 62
+"""No counter comes as far."""
+_LITTLE: Final = 16
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 """Integers in registers."""
 EXTENT: Final = 1 << 47
@@ -58,6 +61,30 @@ def numpy_kind(dtype: np.dtype) -> Kind:
     return Kind(python=False, dtype=dtype)
 
 
+@frozen
+class Line:
+    """``constant + sum(sign * value) + step * turn``, of a loop that has this ``number``."""
+
+    loop: int
+    step: int
+    terms: tuple[tuple[int, Value], ...]
+    constant: int
+
+    def plus(self, other: Line, sign: int) -> Line | None:
+        """The sum with a multiple (1 or -1) of another one; None where there is no use for it."""
+        if other.loop != self.loop or len(self.terms) + len(other.terms) > _TERMS:
+            return None
+        terms = tuple([(sign * s, value) for s, value in other.terms])
+        step, constant = self.step + sign * other.step, self.constant + sign * other.constant
+        if abs(step) > _STEEP or abs(constant) > _STEEP:
+            return None
+        return Line(self.loop, step, (*self.terms, *terms), constant)
+
+
+_TERMS: Final = 4
+_STEEP: Final = 1 << 20
+
+
 @frozen_object
 class Scalar:
     """A number; ``value`` is that of the kernel.
@@ -65,15 +92,17 @@ class Scalar:
     ``low`` and ``high`` bound integers; ``top`` is an axis of an array and how far a number stays
     from its extent at least: ``i <= extent + offset``. ``literal``: it is written in the program.
     ``narrow``: a float that is one of float32.
+    ``line``: how an integer moves with the turns of a loop, if it moves by as much in each.
     """
 
     kinds: frozenset[Kind]
     value: Value
     low: int = LEAST
     high: int = MOST
-    top: tuple[tuple[int, int], int] | None = None
+    top: tuple[int, int] | None = None
     literal: bool | float | None = None
     narrow: bool = False
+    line: Line | None = None
 
     @property
     def type(self) -> str:
@@ -88,9 +117,9 @@ class Scalar:
 
 @frozen
 class Axis:
-    """An axis of an array that is still to be indexed; ``number``: of which operand, which one."""
+    """An axis of an array that is still to be indexed; ``number`` is that of its extent."""
 
-    number: tuple[int, int]
+    number: int
     extent: Value
     stride: Value | int
 
@@ -246,9 +275,19 @@ def widened(a: Item, before: Item) -> Item:
     if not isinstance(a, Scalar):
         return a
     old = before if isinstance(before, Scalar) else a
-    low = a.low if a.low == old.low else LEAST
-    high = a.high if a.high == old.high else MOST
-    return replace(a, low=low, high=high, literal=None, top=None)
+    low, high = -counted(-a.low, -old.low), counted(a.high, old.high)
+    return replace(a, low=max(low, LEAST), high=high, literal=None, top=None)
+
+
+def counted(bound: int, before: int) -> int:
+    """An upper bound for all turns of a loop, given that for one turn more, and that before it.
+
+    What grows by a little each time is a counter: no machine lives as long as one would take to come
+    to 64 bits.
+    """
+    if bound <= before:
+        return before
+    return COUNTED if bound - before <= _LITTLE and before <= COUNTED else MOST
 
 
 def _exact(number: bool | float | None) -> Any:

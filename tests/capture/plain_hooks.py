@@ -71,6 +71,9 @@ class PlainHooks(HookBase):
     def iter_(self, obj):
         return obj
 
+    def looped(self, number):
+        return ()
+
     def loop(self, obj, line):
         return obj
 

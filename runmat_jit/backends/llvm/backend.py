@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from runmat_jit.backends.llvm.jit import Jit
 from runmat_jit.backends.llvm.target import Target
+from runmat_jit.backends.llvm.watched_call import watched_call
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.loading import LOADER
 from runmat_jit.core.locks import Made
@@ -77,6 +78,10 @@ class LlvmBackend:
 
         """
         return self._loaded.get(key, lambda: self._jit.kept_functions(key, [_NAME])[_NAME])
+
+    def watched_call(self) -> int:
+        """Address of what runs one cell of a kernel and tells of events (:mod:`.watched_call`)."""
+        return self._loaded.get("watched_call", lambda: watched_call(self._jit))
 
     def source(self, kernel: Kernel) -> str:
         """LLVM text of a kernel, as ``compile`` would compile it."""

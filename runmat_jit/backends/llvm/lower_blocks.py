@@ -135,7 +135,10 @@ def lower_grid(emitter: Emitter, instruction: Instruction, body: Body) -> None:
         return []
 
     emitter.in_cell = True
-    loop(emitter, ("%lo", "%hi", "1"), [], cell)
+    if instruction.args[0].literal == 1:  # one cell is no loop
+        branch(emitter, emitter.put("icmp slt i64 %lo, %hi"), [], lambda: cell("0", []))
+    else:
+        loop(emitter, ("%lo", "%hi", "1"), [], cell)
 
 
 def lower_lanes(emitter: Emitter, instruction: Instruction, body: Body) -> None:

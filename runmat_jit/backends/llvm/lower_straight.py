@@ -199,6 +199,13 @@ def _libm(emitter: Emitter, instruction: Instruction) -> None:
     emitter.bind(result, [emitter.put(emitter.call(name, "double", args) + " nobuiltin nounwind")])
 
 
+def _ask(emitter: Emitter, instruction: Instruction) -> None:
+    address = emitter.uniform(instruction.args[0])
+    function = emitter.put(f"inttoptr i64 {address} to ptr")
+    answer = emitter.put(f"call i64 {function}() nounwind")
+    emitter.bind(instruction.results[0], [emitter.put(f"icmp ne i64 {answer}, 0")])
+
+
 def _splat(emitter: Emitter, instruction: Instruction) -> None:
     emitter.bind(instruction.results[0], emitter.lanes(instruction.args[0]))
 
@@ -272,6 +279,7 @@ STRAIGHT: dict[str, Lowering] = {
     "mulhi": _mulhi,
     "scale2": _scale2,
     "select": _select,
+    "ask": _ask,
     "libm": _libm,
     "splat": _splat,
     "unknown": _unknown,

@@ -21,6 +21,7 @@ from runmat_jit.capture.replay.resume import structure_of
 from runmat_jit.capture.tape.entries import Call, refs
 from runmat_jit.capture.tape.lines import call_at
 from runmat_jit.capture.tape.values import ARRAY, GENERIC, PYTHON
+from runmat_jit.core.extent import plain
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.types import is_compiled_dtype
 from runmat_jit.loops.source import Chain, LoopSource
@@ -163,24 +164,27 @@ def is_worth(
     from runmat_jit.loops.sites import WORTH, evaluated, work_of  # noqa: PLC0415  (loaded by now)
 
     known = partial(evaluated, value=lambda chain: plain_of(operands.get(chain)))
-    call.work = work_of(source, known)
-    if call.gave_up or call.work < WORTH:
+    turns, call.per_turn = work_of(source, known)
+    if call.gave_up or turns * call.per_turn < WORTH:
         return False
     seen: dict[int, int] = {}
     forms = {c: form_of(value, n, seen) for n, (c, value) in enumerate(operands.items())}
-    return call.obstacle(forms, watched=bool(recording.state.warn)) is None
+    return call.obstacle(forms) is None
 
 
 def plain_of(value: Any) -> Any:
-    """A number that is known, or something with a shape."""
+    """A number, or the shape of an array; asking for it is no condition."""
     if type(value) is Traced:
-        return value._rm_held if value._rm_kind == PYTHON else value._rm_geometry
-    return value
+        if value._rm_held is not None and value._rm_kind != ARRAY:
+            return value._rm_held
+        at = value._rm_geometry
+        return None if at is None else tuple(map(plain, at.shape))
+    return getattr(value, "shape", None) if isinstance(value, np.ndarray) else value
 
 
 def form_of(value: Any, number: int, seen: dict[int, int]) -> Form:
     """What a kernel would be told of a value, as far as it is known without computing it."""
-    from runmat_jit.loops.program import OPAQUE  # noqa: PLC0415  (loaded by now)
+    from runmat_jit.loops.program import OPAQUE, apart  # noqa: PLC0415  (loaded by now)
     from runmat_jit.loops.program import form_of as form_of_real  # noqa: PLC0415  (likewise)
     from runmat_jit.loops.emit import ArrayForm, NumberForm  # noqa: PLC0415  (likewise)
     from runmat_jit.loops.values import numpy_kind  # noqa: PLC0415  (likewise)
@@ -192,7 +196,8 @@ def form_of(value: Any, number: int, seen: dict[int, int]) -> Form:
         if not is_compiled_dtype(at.dtype) or at.dtype != at.storage.dtype:
             return OPAQUE
         first = seen.setdefault(id(value), number)
-        return ArrayForm(at.dtype, len(at.shape), True, first)  # noqa: FBT003
+        ndim = len(at.shape)
+        return ArrayForm(at.dtype, ndim, True, first, apart(first, ndim))  # noqa: FBT003
     if value._rm_kind == PYTHON:
         return form_of_real(held, number, seen)
     if value._rm_kind == GENERIC:
@@ -221,7 +226,7 @@ def run(recording: Recording, call: LoopCall, values: list[Any]) -> tuple[tuple[
         if attempted is None:
             return ()
         result = attempted
-        recording.balance.gained(call.work // PER_CALL, ours=call.ours)
+        recording.balance.gained(call.turns * call.per_turn // PER_CALL, ours=call.ours)
     first = recording.count
     adopted, entry.out = adopt(recording, result, [])
     entry.structure = structure_of(result)
@@ -245,7 +250,9 @@ def looped_eagerly(hooks: Any, number: int, frame: types.FrameType) -> tuple[tup
     found = find(source, variables_of(frame), partial(outside, hooks))
     call = loops.call(source, hooks.fn.__qualname__, tuple(found.operands), found.objects)
     operands = found.operands
-    if call.gave_up or work_of(source, partial(evaluated, value=operands.get)) < WORTH:
+    known = partial(evaluated, value=lambda chain: plain_of(operands.get(chain)))
+    turns, call.per_turn = work_of(source, known)
+    if call.gave_up or turns * call.per_turn < WORTH:
         return ()
     result = call.attempt(tuple(operands.values()))
     return () if result is None else (result,)

@@ -1,0 +1,371 @@
+"""Loops over elements in plain Python: ``python -m benchmarks.element_loops``, some minutes.
+
+Programs as users write them for Numba: decorated, compiled by Numba's serial loop where it is
+installed, and, at a smaller size, as plain Python. Results are compared first; then decorated and
+Numba's calls alternate in rounds of one process. Inputs are new in every call.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+import runmat_jit as runmat
+from benchmarks.ratios import Ratio, ratio_of_rounds
+
+Array = np.ndarray
+
+
+# -- programs --------------------------------------------------------------------------------------
+def gauss_seidel(u: Array, sweeps: int) -> Array:
+    n, m = u.shape
+    for _ in range(sweeps):
+        for i in range(1, n - 1):
+            for j in range(1, m - 1):
+                u[i, j] = 0.25 * (u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1])
+    return u
+
+
+def floyd_warshall(d: Array) -> Array:
+    n = len(d)
+    for k in range(n):
+        for i in range(n):
+            for j in range(n):
+                through = d[i, k] + d[k, j]
+                if through < d[i, j]:
+                    d[i, j] = through
+    return d
+
+
+def product_by_hand(a: Array, b: Array) -> Array:
+    n, m, p = a.shape[0], b.shape[1], a.shape[1]
+    c = np.zeros((n, m))
+    for i in range(n):
+        for j in range(m):
+            s = 0.0
+            for k in range(p):
+                s += a[i, k] * b[k, j]
+            c[i, j] = s
+    return c
+
+
+def lu(a: Array) -> Array:
+    n = a.shape[0]
+    for k in range(n):
+        for i in range(k + 1, n):
+            a[i, k] /= a[k, k]
+            for j in range(k + 1, n):
+                a[i, j] -= a[i, k] * a[k, j]
+    return a
+
+
+def cholesky(a: Array) -> Array:
+    n = a.shape[0]
+    factor = np.zeros_like(a)
+    for i in range(n):
+        for j in range(i + 1):
+            s = a[i, j]
+            for k in range(j):
+                s -= factor[i, k] * factor[j, k]
+            if i == j:
+                factor[i, j] = math.sqrt(s)
+            else:
+                factor[i, j] = s / factor[j, j]
+    return factor
+
+
+def edit_distance(a: Array, b: Array) -> int:
+    n, m = len(a), len(b)
+    d = np.zeros((n + 1, m + 1), dtype=np.int64)
+    for i in range(n + 1):
+        d[i, 0] = i
+    for j in range(m + 1):
+        d[0, j] = j
+    for i in range(1, n + 1):
+        for j in range(1, m + 1):
+            cost = 0 if a[i - 1] == b[j - 1] else 1
+            d[i, j] = min(d[i - 1, j] + 1, d[i, j - 1] + 1, d[i - 1, j - 1] + cost)
+    return int(d[n, m])
+
+
+def crc(data: Array, table: Array) -> int:
+    value = 0xFFFFFFFF
+    for byte in data:
+        value = (value >> 8) ^ table[(value ^ byte) & 0xFF]
+    return int(value ^ 0xFFFFFFFF)
+
+
+def csr_product(values: Array, columns: Array, starts: Array, x: Array) -> Array:
+    y = np.zeros(len(starts) - 1)
+    for row in range(len(y)):
+        s = 0.0
+        for at in range(starts[row], starts[row + 1]):
+            s += values[at] * x[columns[at]]
+        y[row] = s
+    return y
+
+
+def mandelbrot(xs: Array, ys: Array, most: int) -> Array:
+    counts = np.zeros((len(ys), len(xs)), dtype=np.int64)
+    for i in range(len(ys)):
+        for j in range(len(xs)):
+            a = b = 0.0
+            n = 0
+            while n < most and a * a + b * b <= 4.0:
+                a, b = a * a - b * b + xs[j], 2.0 * a * b + ys[i]
+                n += 1
+            counts[i, j] = n
+    return counts
+
+
+def tridiagonal(lower: Array, main: Array, upper: Array, right: Array) -> Array:
+    n = len(main)
+    c, d, x = np.zeros(n), np.zeros(n), np.zeros(n)
+    c[0], d[0] = upper[0] / main[0], right[0] / main[0]
+    for i in range(1, n):
+        pivot = main[i] - lower[i] * c[i - 1]
+        c[i] = upper[i] / pivot
+        d[i] = (right[i] - lower[i] * d[i - 1]) / pivot
+    x[n - 1] = d[n - 1]
+    for i in range(n - 2, -1, -1):
+        x[i] = d[i] - c[i] * x[i + 1]
+    return x
+
+
+def smoothing(x: Array, rate: float) -> Array:
+    y = np.empty_like(x)
+    y[0] = x[0]
+    for t in range(1, len(x)):
+        y[t] = rate * x[t] + (1 - rate) * y[t - 1]
+    return y
+
+
+def sieve(n: int) -> int:
+    prime = np.ones(n + 1, dtype=np.bool_)
+    prime[0] = prime[1] = False
+    i = 2
+    while i * i <= n:
+        if prime[i]:
+            j = i * i
+            while j <= n:
+                prime[j] = False
+                j += i
+        i += 1
+    count = 0
+    for k in range(n + 1):
+        if prime[k]:
+            count += 1
+    return count
+
+
+def collatz(n: int) -> int:
+    longest = 0
+    for start in range(1, n):
+        m, steps = start, 0
+        while m != 1:
+            m = m // 2 if m % 2 == 0 else 3 * m + 1
+            steps += 1
+        longest = max(longest, steps)
+    return longest
+
+
+def bubble_sort(x: Array) -> Array:
+    n = len(x)
+    for i in range(n):
+        for j in range(n - 1 - i):
+            if x[j] > x[j + 1]:
+                x[j], x[j + 1] = x[j + 1], x[j]
+    return x
+
+
+def n_body(position: Array, mass: Array) -> Array:
+    n = len(mass)
+    force = np.zeros((n, 3))
+    for i in range(n):
+        for j in range(n):
+            if i != j:
+                dx = position[j, 0] - position[i, 0]
+                dy = position[j, 1] - position[i, 1]
+                dz = position[j, 2] - position[i, 2]
+                r2 = dx * dx + dy * dy + dz * dz + 1e-6
+                scale = mass[j] / (r2 * math.sqrt(r2))
+                force[i, 0] += dx * scale
+                force[i, 1] += dy * scale
+                force[i, 2] += dz * scale
+    return force
+
+
+def knapsack(weights: Array, gains: Array, capacity: int) -> Any:
+    best = np.zeros(capacity + 1, dtype=np.int64)
+    for item in range(len(weights)):
+        weight, gain = weights[item], gains[item]
+        for room in range(capacity, weight - 1, -1):
+            with_it = best[room - weight] + gain
+            if with_it > best[room]:
+                best[room] = with_it
+    return best[capacity]
+
+
+# -- their inputs ----------------------------------------------------------------------------------
+def sparse(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
+    """A matrix of ten elements a row, and a vector."""
+    starts = np.arange(0, 10 * n + 1, 10)
+    return rng.random(10 * n), rng.integers(0, n, 10 * n), starts, rng.random(n)
+
+
+def dominant(rng: np.random.Generator, n: int) -> Array:
+    return rng.random((n, n)) + n * np.eye(n)
+
+
+def definite(rng: np.random.Generator, n: int) -> Array:
+    a = rng.random((n, n))
+    return a @ a.T + n * np.eye(n)
+
+
+def crc_table() -> Array:
+    table = []
+    for byte in range(256):
+        value = byte
+        for _ in range(8):
+            value = (value >> 1) ^ (0xEDB88320 if value & 1 else 0)
+        table.append(value)
+    return np.array(table)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program, its inputs by size, the size that is measured and that of plain Python."""
+
+    fn: Callable[..., Any]
+    inputs: Callable[[np.random.Generator, int], tuple[Any, ...]]
+    size: int
+    plain_size: int
+
+
+PROGRAMS = (
+    Program(gauss_seidel, lambda rng, n: (rng.random((n, n)), 20), 300, 60),
+    Program(floyd_warshall, lambda rng, n: (rng.random((n, n)),), 300, 60),
+    Program(product_by_hand, lambda rng, n: (rng.random((n, n)), rng.random((n, n))), 200, 60),
+    Program(lu, lambda rng, n: (dominant(rng, n),), 200, 60),
+    Program(cholesky, lambda rng, n: (definite(rng, n),), 200, 60),
+    Program(edit_distance, lambda rng, n: (rng.integers(0, 4, n), rng.integers(0, 4, n)), 1000, 200),
+    Program(crc, lambda rng, n: (rng.integers(0, 256, n), crc_table()), 1_000_000, 50_000),
+    Program(csr_product, sparse, 50_000, 5_000),
+    Program(
+        mandelbrot, lambda rng, n: (np.linspace(-2, 1, n), np.linspace(-1.5, 1.5, n), 200), 300, 30
+    ),
+    Program(tridiagonal, lambda rng, n: (*(rng.random(n) for _ in range(4)),), 200_000, 20_000),
+    Program(smoothing, lambda rng, n: (rng.random(n), 0.1), 1_000_000, 50_000),
+    Program(sieve, lambda rng, n: (n,), 1_000_000, 50_000),
+    Program(collatz, lambda rng, n: (n,), 100_000, 3_000),
+    Program(bubble_sort, lambda rng, n: (rng.random(n),), 2_000, 300),
+    Program(n_body, lambda rng, n: (rng.random((n, 3)), rng.random(n)), 500, 60),
+    Program(
+        knapsack,
+        lambda rng, n: (rng.integers(1, 50, 100), rng.integers(1, 99, 100), n),
+        10_000,
+        500,
+    ),
+)
+
+
+# -- measuring -------------------------------------------------------------------------------------
+def by_numba(fn: Callable[..., Any]) -> Callable[..., Any] | None:
+    """The function, compiled by Numba, if it is installed."""
+    try:
+        import numba  # noqa: PLC0415  (a peer that may be missing)
+    except ImportError:
+        return None
+    compiled: Callable[..., Any] = numba.njit(fn)
+    return compiled
+
+
+def timed(way: Callable[..., Any], inputs: tuple[Any, ...]) -> tuple[float, Any]:
+    """Seconds of a call on copies of inputs, and its result."""
+    own = copy.deepcopy(inputs)
+    begin = perf_counter()
+    result = way(*own)
+    return perf_counter() - begin, result
+
+
+def require_equal(found: Any, expected: Any, name: str) -> None:
+    """Refuse to time what gives something else.
+
+    Raises:
+        AssertionError: it does.
+
+    """
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12, err_msg=name)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Milliseconds of the first and of a warm call; how much longer than ours the others take."""
+
+    first: float
+    warm: float
+    plain: float
+    numba: Ratio | None
+
+
+def measure(program: Program, rounds: int, *, quick: bool = False) -> Measured:
+    """Measure one program."""
+    rng, fn = np.random.default_rng(0), program.fn
+    size = program.plain_size if quick else program.size
+    decorated, compiled = runmat.jit(fn), by_numba(fn)
+    first = timed(decorated, program.inputs(rng, program.plain_size))[0]
+    for _ in range(3):
+        inputs = program.inputs(rng, program.plain_size)
+        expected = timed(fn, inputs)[1]
+        require_equal(timed(decorated, inputs)[1], expected, fn.__name__)
+        if compiled is not None:
+            require_equal(timed(compiled, inputs)[1], expected, fn.__name__)
+    small = [
+        (timed(decorated, inputs)[0], timed(fn, inputs)[0])
+        for inputs in (program.inputs(rng, program.plain_size) for _ in range(3))
+    ]
+    for _ in range(2):
+        timed(decorated, program.inputs(rng, size))
+    ours, theirs = [], []
+    for _ in range(rounds):
+        inputs = program.inputs(rng, size)
+        ours.append(timed(decorated, inputs)[0])
+        if compiled is not None:
+            theirs.append(timed(compiled, inputs)[0])
+    plain = min(b for _, b in small) / min(a for a, _ in small)
+    ratio = ratio_of_rounds(theirs, ours) if theirs else None
+    return Measured(1e3 * first, 1e3 * min(ours), plain, ratio)
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.element_loops", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small sizes: a test, not a figure")
+    parser.add_argument("--only", default="", help="names of programs, with commas")
+    given_args = parser.parse_args(given)
+    wanted = [name for name in given_args.only.split(",") if name]
+    print(f"{'':<18}{'first ms':>10}{'warm ms':>10}{'plain / ours':>14}  Numba / ours")
+    ratios = []
+    for program in PROGRAMS:
+        if wanted and program.fn.__name__ not in wanted:
+            continue
+        found = measure(program, 2 if given_args.quick else 9, quick=given_args.quick)
+        numba = "-" if found.numba is None else str(found.numba)
+        line = f"{found.first:>10.1f}{found.warm:>10.3f}{found.plain:>14.1f}  {numba}"
+        print(f"{program.fn.__name__:<18}{line}", flush=True)
+        if found.numba is not None:
+            ratios.append(found.numba.median)
+    if ratios:
+        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+        print(f"geometric mean of Numba / ours: {mean:.2f}, least {min(ratios):.2f}")
+
+
+if __name__ == "__main__":
+    main()
