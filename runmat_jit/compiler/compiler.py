@@ -109,9 +109,8 @@ def _make_loops(session: Session) -> Loops:
     def table(name: str) -> int:
         return int(session.table(name).__array_interface__["data"][0])
 
-    return Loops(
-        Services(session.backend.compile, table, session.backend.watched_call, session.states)
-    )
+    backend, count = session.backend, session.telemetry.count
+    return Loops(Services(backend.compile, table, backend.watched_call, count, session.states))
 
 
 class DeviceExecutor:

@@ -238,6 +238,10 @@ class Builder:
         """End the cell that runs where a uniform i1 is set: nothing after it happens."""
         self._stack[-1].append(Instruction("leave", (condition,)))
 
+    def keep(self, value: Value) -> None:
+        """Have a uniform float computed, whoever needs it: the machine's flags are to tell of it."""
+        self._stack[-1].append(Instruction("keep", (value,)))
+
     def lane_id(self, kind: str = "i32") -> Value:
         """The number of the logical lane, counted from the block's index."""
         return self.emit("lane_id", (), kind, lane=True)

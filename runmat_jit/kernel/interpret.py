@@ -254,6 +254,9 @@ class _Interpreter:
         with np.errstate(all="ignore"):
             self.set_all(instruction.results, [function(self.get(instruction.args[0]))])
 
+    def keep(self, instruction: Instruction) -> None:
+        self.get(instruction.args[0])
+
     def ask(self, instruction: Instruction) -> None:
         self.set_all(instruction.results, [np.asarray(0)])
 
@@ -300,6 +303,7 @@ _SPECIAL = {
     "lane_id": _Interpreter.lane_id,
     "splat": _Interpreter.splat,
     "call": _Interpreter.call,
+    "keep": _Interpreter.keep,
     "ask": _Interpreter.ask,
     "libm": _Interpreter.libm,
     "builtin": _Interpreter.builtin,

@@ -178,6 +178,7 @@ class Instruction:
     given) sets a bit of the kernel's event word where the float is not finite or the i1 is set;
     ``lane_id`` counts the lanes from the block's index;
     ``libm`` (attr ``function``) is the C library's function of uniform float64;
+    ``keep`` (arg: a uniform float) computes a value that nobody may need, for the machine's flags;
     ``ask`` (arg: the address of a function, an i64) calls ``i64 f(void)``: whether the
     caller of the kernel wants it to end;
     ``leave`` (arg: a uniform i1) ends the cell of a ``grid`` where the i1 is set;

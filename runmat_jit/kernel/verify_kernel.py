@@ -18,6 +18,7 @@ from runmat_jit.kernel.ir import Block, Buffer, Function, Instruction, Kernel, T
 from runmat_jit.kernel.primitives import (
     BUILTINS,
     COMBINES,
+    FLOATS,
     LIBM,
     PRIMITIVES,
     VALUE_TYPES,
@@ -151,6 +152,8 @@ class _Verifier:
         elif op == "builtin":
             known = instruction.attrs["function"] in BUILTINS
             require(known and args[0].type == results[0].type == "f32", "a builtin is of a float32")
+        elif op == "keep":
+            require(args[0].type in FLOATS and not args[0].lane, "a float is kept that is uniform")
         elif op == "ask":
             self.uniform(args[0], "i64", "the address of who is asked")
             require(results[0].type == "i1", "an answer is an i1")

@@ -157,8 +157,8 @@ class Arithmetic:
             raise Unknown("an operation is another one for each of several classes")
         numpys = any(not kind.python for x in operands for kind in x.kinds)
         pythons = all(any(kind.python for kind in x.kinds) for x in operands)
-        for x in operands:
-            self.used(x)
+        for x in operands:  # nobody may need the answer of a comparison
+            (self.dropped if name in _COMPARISONS else self.used)(x)
         converted = [self.cast(x, d) for x, d in zip(operands, dtypes.pop(), strict=True)]
         if pythons and name in ("Div", "FloorDiv", "Mod") and converted[0].type in ("f32", "f64"):
             self.k.leave_if(self.k.eq(converted[1], 0.0))  # Python raises
@@ -176,9 +176,9 @@ class Arithmetic:
             del self.made_at[x.value.number]
 
     def dropped(self, x: Scalar) -> None:
-        """Nobody uses a result for sure: it is looked at, lest it is never computed."""
+        """Nobody uses a result for sure: it is to be computed all the same."""
         if self.made_at.pop(x.value.number, None) is not None:
-            self.doubt(self.k.prim("isnan", x.value - x.value))
+            self.k.keep(x.value)
 
     def doubt(self, condition: Value) -> None:
         """Where this holds, nothing that is computed will count."""

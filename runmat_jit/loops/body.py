@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
 from typing import Any, Final
@@ -118,6 +118,8 @@ class Body:
     names: Known
     written: set[int] = field(default_factory=set)
     told: frozenset[str] = frozenset()
+    numpys: dict[int, Item] = field(default_factory=dict)
+    """Whether numbers are NumPy's, by the numbers of their values, where it is decided in the kernel."""
     around: list[Around] = field(default_factory=list)
     """The loops whose turns are emitted, the innermost one last."""
     caller: Value | None = None
@@ -181,9 +183,9 @@ class Body:
         old = self.names.get(name)
         if isinstance(old, Scalar) and old is not made:
             self.arithmetic.dropped(old)
-        self.names[name] = made
         if name in self.told:
             self.names[tag(name)] = self.is_numpys(made)
+        self.names[name] = made
 
     def is_numpys(self, made: Item) -> Item:
         """Whether a number is one of NumPy's."""
@@ -191,7 +193,10 @@ class Body:
         if len(pythons) == 1:
             return literal(self.k, not pythons.pop())
         same = (name for name in self.told if self.names.get(name) is made and tag(name) in self.names)
-        return next((self.names[tag(name)] for name in same), UNBOUND)
+        found = next((self.names[tag(name)] for name in same), UNBOUND)
+        if isinstance(found, Unbound) and isinstance(made, Scalar):
+            return self.numpys.get(made.value.number, UNBOUND)
+        return found
 
     def bound(self, node: ast.For | ast.While) -> frozenset[str]:
         """The names that a loop binds, and those under which more is followed."""
@@ -251,10 +256,6 @@ class Body:
             if after_first.get(name) is not before.get(name)
             or after_second.get(name) is not before.get(name)
         )
-        for name in changed:  # a value that only one way gives is not used for sure
-            for known in (after_first, after_second):
-                if isinstance(item := known.get(name), Scalar) and item is not before.get(name):
-                    self.arithmetic.made_at.pop(item.value.number, None)
         met = {
             name: joined(after_first.get(name, UNBOUND), after_second.get(name, UNBOUND))
             for name in changed
@@ -262,9 +263,16 @@ class Body:
         chosen = [name for name in changed if isinstance(met[name], Scalar)]
         kinds = {name: self.met(met, name).type for name in chosen}
         starts = [self.start(before.get(name), kinds[name]) for name in chosen]
+        telling = {
+            name
+            for name in changed
+            for known in (after_first, after_second)
+            if self.is_new(known.get(name), before.get(name))
+        }
         block = self.k.if_(condition, starts)
         with block:
             self.resume(first)
+            self.drop(after_first, telling.difference(chosen))
             block.yield_(*(self.held(after_first[name], kinds[name]) for name in chosen))
         values = block.out
         if otherwise is not None:
@@ -272,12 +280,26 @@ class Body:
             block = self.k.if_(opposite, values)
             with block:
                 self.resume(second)
+                self.drop(after_second, telling.difference(chosen))
                 block.yield_(*(self.held(after_second[name], kinds[name]) for name in chosen))
             values = block.out
         self.names = before
         self.names.update(met)
         for name, value in zip(chosen, values, strict=True):
             self.names[name] = replace(self.met(met, name), value=value)
+            if name in telling:  # who needs the one needs what it was chosen from
+                self.arithmetic.made_at[value.number] = self.arithmetic.place
+
+    def is_new(self, item: Item | None, before: Item | None) -> bool:
+        """Whether a name has got a result that nobody has used yet."""
+        new = isinstance(item, Scalar) and item is not before
+        return new and item.value.number in self.arithmetic.made_at  # type: ignore[union-attr]  # new
+
+    def drop(self, known: Known, names: Iterable[str]) -> None:
+        """The values of names that are known no more after a way."""
+        for name in sorted(names):
+            if isinstance(item := known.get(name), Scalar):
+                self.arithmetic.dropped(item)
 
     def met(self, known: Known, name: str) -> Scalar:
         found = known[name]
@@ -355,18 +377,34 @@ class Body:
         condition = self.arithmetic.truth(self.scalar(test))
         self.choose(condition, run, stop)
 
-    def loop(self, node: ast.For | ast.While, count: Value | None, turn: Any) -> None:
-        """A loop inside of another: it may run no turn at all."""
+    def loop(
+        self,
+        node: ast.For | ast.While,
+        count: Value | None,
+        turn: Callable[[Value], None],
+        begin: int = 0,
+    ) -> None:
+        """A loop inside of another: it may run no turn at all.
+
+        ``begin``: turns of it that have been emitted before.
+        """
         around = self.names.get(LIVE), self.names.get(BROKEN)
         entry = dict(self.names)
-        head, inside = self.settle(node, turn)
+        try:
+            head, inside = self.settle(node, turn)
+        except Unknown:
+            if begin:
+                raise
+            self.names = entry
+            self.peeled(node, count, turn)
+            return
         carried, kinds = self.carried(node, head)
         k = self.k
         self.secure(inside, count)
         stops = count is None or breaks(node)
         starts = [self.start(entry.get(name), kinds[name]) for name in carried]
         if stops:
-            zero = k.const(0, "i64")
+            zero = k.const(begin, "i64")
             some = k.const(True, "i1") if count is None else zero < count  # noqa: FBT003
             guard = k.if_(some, starts)
             with guard:
@@ -386,7 +424,7 @@ class Body:
         else:
             assert count is not None, "a loop that never breaks counts"
             limit = k.convert("sext", count, "index")
-            bounds = k.const(0, "index"), limit
+            bounds = k.const(begin, "index"), limit
             state = Carried(head, carried, kinds, starts)
             results, end = self.counted(node, state, inside, bounds, turn)
         self.names = dict(entry)
@@ -396,10 +434,45 @@ class Body:
             known = self.names.get(name)
             if isinstance(known, Scalar):
                 self.names[name] = self.as_held(known, head[name], value)
-        self.names.pop(LIVE, None), self.names.pop(BROKEN, None)
+                if known.is_float and any(not kind.python for kind in known.kinds):
+                    self.arithmetic.made_at[value.number] = self.arithmetic.place
+        self.leave_loop(around)
+
+    def leave_loop(self, around: tuple[Item | None, Item | None]) -> None:
+        """Go on in the turn around, if there is one."""
         for name, item in zip((LIVE, BROKEN), around, strict=True):
+            self.names.pop(name, None)
             if item is not None:
                 self.names[name] = item
+
+    def peeled(
+        self, node: ast.For | ast.While, count: Value | None, turn: Callable[[Value], None]
+    ) -> None:
+        """A loop whose first turn is written by itself: names are of other classes there."""
+        k, around = self.k, (self.names.get(LIVE), self.names.get(BROKEN))
+        zero = k.const(0, "i64")
+
+        def run() -> None:
+            inside = Around(k.placeholder("i64").number, isinstance(node, ast.While))
+            self.turn(node, dict(self.known_to(node)), (), (), lambda: turn(zero), inside)
+            broken = self.scalar(self.names[BROKEN])
+            self.leave_loop(around)
+            if broken.literal is True:
+                return
+            if broken.literal is False:
+                self.loop(node, count, turn, begin=1)
+                return
+            going_on = k.prim("xor", self.arithmetic.truth(broken), True)
+            self.choose(going_on, lambda: self.loop(node, count, turn, begin=1), None)
+
+        if count is None:
+            run()
+        else:
+            self.choose(zero < count, run, None)
+
+    def known_to(self, node: ast.For | ast.While) -> Known:
+        """What is known now of the names that a loop binds."""
+        return {name: self.names.get(name, UNBOUND) for name in self.bound(node)}
 
     def counted(
         self,
@@ -549,7 +622,7 @@ class Body:
         self, node: ast.For | ast.While, turn: Callable[[Value], None]
     ) -> tuple[Known, Around]:
         """What is known of the names that a loop binds, at the beginning of each turn."""
-        entry = {name: self.names.get(name, UNBOUND) for name in self.bound(node)}
+        entry = self.known_to(node)
         head, around = dict(entry), self.names
         for _ in range(_ROUNDS):
             inside = Around(self.k.placeholder("i64").number, isinstance(node, ast.While))
@@ -882,15 +955,18 @@ class Body:
 
         def put(compute: Callable[[], Scalar]) -> Callable[[], None]:
             def emit() -> None:
-                self.names[name] = compute()
+                made = self.names[name] = compute()
+                self.names[tag(name)] = self.is_numpys(made)
 
             return emit
 
         self.choose(condition, put(then), put(otherwise))
-        found = self.names.pop(name)
+        found, numpys = self.names.pop(name), self.names.pop(tag(name))
         if around is not None:
             self.names[name] = around
-        return self.scalar(found)
+        found = self.scalar(found)
+        self.numpys[found.value.number] = numpys
+        return found
 
     # -- calls -------------------------------------------------------------------------------------
     def call(self, function: ast.expr, args: Sequence[ast.expr]) -> Item:
@@ -963,7 +1039,11 @@ class Body:
             chosen = self.k.select(
                 wins, held_as(self.k, other, met.type), held_as(self.k, best, met.type)
             )
-            found = replace(met, value=chosen, literal=None, top=None)
+            numpys = self.is_numpys(other), self.is_numpys(best)
+            found = replace(met, value=chosen, literal=None, top=None, line=None)
+            if isinstance(numpys[0], Scalar) and isinstance(numpys[1], Scalar):
+                is_numpys = self.k.select(wins, numpys[0].value, numpys[1].value)
+                self.numpys[chosen.number] = Scalar(frozenset((TRUTH,)), is_numpys)
         return found
 
     def integer(self, x: Scalar) -> Scalar:

@@ -15,9 +15,9 @@ import numpy as np
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.types import KERNEL_ELEMENTS
 from runmat_jit.kernel.build import Builder
-from runmat_jit.kernel.ir import Kernel, Value
+from runmat_jit.kernel.ir import Instruction, Kernel, Value
 from runmat_jit.loops.arithmetic import Arithmetic
-from runmat_jit.loops.body import BROKEN, DOUBT, Body, Carried, Known, bounds_of, breaks, tag
+from runmat_jit.loops.body import BROKEN, DOUBT, Around, Body, Carried, Known, bounds_of, breaks, tag
 from runmat_jit.loops.source import Chain, LoopSource
 from runmat_jit.loops.values import (
     TYPES,
@@ -89,6 +89,7 @@ class Emitted:
             is NumPy's, and the state tells which it is under :func:`.body.tag`.
         written: Operands that it stores to.
         ours: Some bits are our own, not NumPy's.
+        begins: Turns after which names are of the kinds of ``results``.
 
     """
 
@@ -97,6 +98,7 @@ class Emitted:
     results: tuple[tuple[str, tuple[Kind, ...]], ...]
     written: frozenset[int]
     ours: bool
+    begins: int
 
 
 def emit(source: LoopSource, forms: Forms, *, careful: bool = False) -> Emitted:
@@ -110,8 +112,15 @@ def emit(source: LoopSource, forms: Forms, *, careful: bool = False) -> Emitted:
         Unknown: something in it does not run natively.
 
     """
-    first = _emit(source, forms, written=None, careful=careful)
-    return _emit(source, forms, written=first.written, careful=careful)
+    for peel in (False, True):
+        try:
+            first = _emit(source, forms, written=None, careful=careful, peel=peel)
+        except Unknown:
+            if peel:
+                raise
+        else:
+            break
+    return _emit(source, forms, written=first.written, careful=careful, peel=peel)
 
 
 def _emit(
@@ -120,6 +129,7 @@ def _emit(
     *,
     written: frozenset[int] | None,
     careful: bool,
+    peel: bool,
 ) -> Emitted:
     k, node = Builder(), source.node
     state = k.buffer("state", "i64", written=True)
@@ -151,6 +161,16 @@ def _emit(
                 ends.append(dict(body.names))
 
         turns = body.turns(node.iter) if isinstance(node, ast.For) else None
+        begun = k.load(state, TURNS, 0)
+        first: list[Instruction] = []
+        if peel:  # the first turn is written by itself: names are of other classes there
+            with body.aside() as first:
+                inside = Around(k.placeholder("i64").number, isinstance(node, ast.While))
+                zero = k.const(0, "i64")
+                body.turn(node, dict(body.known_to(node)), (), (), lambda: turn(zero), inside)
+                begun_broken = body.scalar(body.names[BROKEN])
+                body.leave_loop((None, None))
+        after_first = dict(body.names)
         head, inside = body.settle(node, turn)
         carried, kinds = body.carried(node, head)
         slots = _slots(carried, kinds)
@@ -159,12 +179,22 @@ def _emit(
             where, place = slots[name]
             loaded = k.load(state if where == "state" else floats, place, 0)
             starts.append(_narrowed(k, loaded, kinds[name]))
-        begun = k.load(state, TURNS, 0)
         last = begun + limit
         if turns is not None:
             last = k.select(turns.count < last, turns.count, last)
+        goes_on: Value = begun < last
+        if peel:
+            block = k.if_(goes_on & k.eq(begun, 0), [begun, k.const(False, "i1"), *starts])  # noqa: FBT003
+            with block:
+                body.resume(first)
+                values = [body.start(after_first.get(name), kinds[name]) for name in carried]
+                block.yield_(1, begun_broken.value, *values)
+            begun, over, *starts = block.out
+            goes_on = (begun < last) & k.prim("xor", over, True)
+        else:
+            over = k.const(False, "i1")  # noqa: FBT003
         body.secure(inside, None if turns is None else turns.count)
-        guard = k.if_(begun < last, [begun, k.const(False, "i1"), *starts])  # noqa: FBT003
+        guard = k.if_(goes_on, [begun, over, *starts])
         with guard:
             if turns is not None and not breaks(node):
                 bounds = k.convert("sext", begun, "index"), k.convert("sext", last, "index")
@@ -199,6 +229,7 @@ def _emit(
         results_of,
         frozenset(body.written),
         body.arithmetic.ours,
+        1 + peel + source.is_while,
     )
 
 

@@ -130,7 +130,7 @@ class Variant:
     asks: bool
 
     def run(
-        self, values: Mapping[Chain, Any], events: int, *, at_least: int
+        self, values: Mapping[Chain, Any], events: int
     ) -> tuple[tuple[Any, ...], int] | None:
         """Run the loop: its results and its turns; None where it left, or ran too few.
 
@@ -141,7 +141,7 @@ class Variant:
             return None
         backups = {number: self.backup(operands[number]) for number in self.emitted.written}
         try:
-            found = self.run_slices(values, operands, events, at_least=at_least)
+            found = self.run_slices(values, operands, events)
             if found is not None:
                 backups.clear()
             return found
@@ -154,8 +154,6 @@ class Variant:
         values: Mapping[Chain, Any],
         operands: Sequence[Any],
         events: int,
-        *,
-        at_least: int,
     ) -> tuple[tuple[Any, ...], int] | None:
         """Run the loop slice after slice, on the arrays themselves."""
         slots = SLOTS + len(self.emitted.carried)
@@ -164,8 +162,10 @@ class Variant:
             value = values.get(Chain(name.removesuffix("?")))
             if name.endswith("?"):
                 state[place] = isinstance(value, np.generic)
-            elif isinstance(value, (int, float, np.generic)):
-                (floats if kind in ("f32", "f64") else state)[place] = value
+            elif kind in ("f32", "f64") and isinstance(value, (int, float, np.generic)):
+                floats[place] = value
+            elif isinstance(value, (int, np.integer, np.bool_)):  # others are bound before read
+                state[place] = value
         words, limit = self.arguments(operands, state, floats)
         turns, interrupted = _FIRST_SLICE, list[BaseException]()
         if self.asks:
@@ -186,7 +186,7 @@ class Variant:
                 return None
             took = time.perf_counter() - start
             turns = max(1, min(turns * 32, int(turns * SLICE / max(took, 1e-6))))
-        if state[TURNS] < at_least:
+        if state[TURNS] < self.emitted.begins:
             return None
         places = {name: place for place, (name, _) in enumerate(self.emitted.carried, SLOTS)}
         held = dict(self.emitted.carried)
@@ -312,8 +312,11 @@ class LoopCall:
             self.careful = self.odd >= ODD
         if found is None:
             self.exits += 1
+            self.services.count("loops_left")
             return None
         self.exits, results, self.turns = 0, *found
+        self.services.count("loops_run")
+        self.services.count("loop_turns", self.turns)
         little = self.turns * self.per_turn < WORTH
         self.poor = self.poor + 1 if little else 0
         return results
@@ -325,9 +328,8 @@ class LoopCall:
         variant = self.variant(given, careful=careful)
         if variant is None:
             return None
-        least = 2 if self.source.is_while else 1
         events = 0 if careful else sum(1 << n for n, event in enumerate(EVENTS) if event in warn)
-        return variant.run(given, events, at_least=least)
+        return variant.run(given, events)
 
     @property
     def gave_up(self) -> bool:
@@ -395,6 +397,7 @@ class Services:
     compile: Compile
     table: Callable[[str], int]
     watched_call: Callable[[], int]
+    count: Callable[..., None]
     states: ErrorStates = field(default_factory=ErrorStates)
 
 

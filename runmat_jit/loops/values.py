@@ -198,7 +198,7 @@ def literal(k: Builder, number: bool | float) -> Scalar:  # noqa: FBT001  (a val
 def is_narrow(number: float) -> bool:
     """Whether a float is a number of float32."""
     with np.errstate(all="ignore"):
-        return bool(np.float32(number) == number) or number != number
+        return float(np.float32(number)) == number or number != number
 
 
 def joined(a: Item, b: Item) -> Item:

@@ -28,6 +28,9 @@ EVENTS: Final[Mapping[str, str]] = MappingProxyType(
         "bytes_moved": "Bytes that the launched kernels read and wrote at least.",
         "bytes_uploaded": "Bytes of arrays that were copied to a GPU.",
         "bytes_downloaded": "Bytes of arrays that were copied back from a GPU.",
+        "loops_run": "Loops over elements that ran natively.",
+        "loop_turns": "Turns of these loops, the outer ones.",
+        "loops_left": "Native runs that ended for Python to run the loop from its beginning.",
         "events_checked": "Runs whose floating-point events were looked at one by one.",
     }
 )

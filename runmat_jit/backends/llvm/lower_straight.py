@@ -206,6 +206,14 @@ def _ask(emitter: Emitter, instruction: Instruction) -> None:
     emitter.bind(instruction.results[0], [emitter.put(f"icmp ne i64 {answer}, 0")])
 
 
+def _keep(emitter: Emitter, instruction: Instruction) -> None:
+    """An empty piece of machine code that reads the value."""
+    (value,) = instruction.args
+    register = "w" if emitter.target.architecture == "aarch64" else "x"
+    kind = LLVM_TYPES[value.type]
+    emitter.line(f'call void asm sideeffect "", "{register}"({kind} {emitter.uniform(value)})')
+
+
 def _splat(emitter: Emitter, instruction: Instruction) -> None:
     emitter.bind(instruction.results[0], emitter.lanes(instruction.args[0]))
 
@@ -279,6 +287,7 @@ STRAIGHT: dict[str, Lowering] = {
     "mulhi": _mulhi,
     "scale2": _scale2,
     "select": _select,
+    "keep": _keep,
     "ask": _ask,
     "libm": _libm,
     "splat": _splat,

@@ -19,7 +19,7 @@ from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.replay.resume import structure_of
 from runmat_jit.capture.tape.entries import Call, refs
-from runmat_jit.capture.tape.lines import call_at
+from runmat_jit.capture.tape.lines import Line, call_at
 from runmat_jit.capture.tape.values import ARRAY, GENERIC, PYTHON
 from runmat_jit.core.extent import plain
 from runmat_jit.core.frozen import frozen
@@ -109,16 +109,24 @@ def looped(hooks: Hooks, number: int, frame: types.FrameType) -> tuple[tuple[Any
     variables = variables_of(frame)
     found = find(source, variables, partial(outside, hooks))
     call = loops.call(source, hooks.fn.__qualname__, tuple(found.operands), found.objects)
-    tape = recording.tape
-    if tape.feeding:
+    tape, line = recording.tape, recording.here()
+    feeds = tape.feeding
+    if feeds:
         if not tape.feeds(call):
             return ()
-    elif not is_worth(recording, source, call, found.operands):
-        return ()
-    values = [registered(hooks, source, chain, variables) for chain in found.operands]
+        result: tuple[Any, ...] = ()
+    else:
+        if not is_worth(recording, source, call, found.operands):
+            return ()
+        attempted = attempt(recording, call, tuple(found.operands.values()), line)
+        if attempted is None:
+            return ()
+        result = attempted
+    # only now: what a loop that runs as it stands reads is noted where it does
+    values = tuple([registered(hooks, source, chain, variables) for chain in found.operands])
     for chain in found.objects:
         registered(hooks, source, chain, variables)
-    return run(recording, call, values)
+    return (noted(recording, call, values, result, line, fed=feeds),)
 
 
 def variables_of(frame: types.FrameType) -> dict[str, Any]:
@@ -207,26 +215,42 @@ def form_of(value: Any, number: int, seen: dict[int, int]) -> Form:
     return OPAQUE
 
 
-def run(recording: Recording, call: LoopCall, values: list[Any]) -> tuple[tuple[Any, ...], ...]:
-    """Run a loop as a host call of the tape; nothing where it does not run natively."""
-    found = encoded(recording, tuple(values), {})
-    if isinstance(found, str):
-        return ()
+def attempt(
+    recording: Recording, call: LoopCall, values: tuple[Any, ...], line: Line | None
+) -> tuple[Any, ...] | None:
+    """The results of a native run on what the program has; None where there is none."""
     recording.flush()
-    tape, line = recording.tape, recording.here()
+    real = recording.raw(values)
+    for value in real:
+        host_written(value)
+    result: tuple[Any, ...] | None = call_at(line, call.attempt, (real,), {})
+    if result is not None:
+        recording.balance.gained(call.turns * call.per_turn // PER_CALL, ours=call.ours)
+    return result
+
+
+def noted(
+    recording: Recording,
+    call: LoopCall,
+    values: tuple[Any, ...],
+    result: tuple[Any, ...],
+    line: Line | None,
+    *,
+    fed: bool,
+) -> tuple[Any, ...]:
+    """The results of a loop as the recording knows them; ``fed``: a replay has run it.
+
+    It is a host call of the tape: a replay that cannot run it natively ends there.
+    """
+    tape, found = recording.tape, encoded(recording, values, {})
+    if isinstance(found, str):
+        recording.effect("unknown-call", f"{call.__name__}: {found}")
+        return tuple([adopt(recording, value, [])[0] for value in result])
     entry = Call(call, *found, None, line, writes=True)
     entry.errstate = recording.own_errstate
-    real = recording.raw(tuple(values))
-    if tape.feeding and tape.resume is not None:
+    if fed and tape.resume is not None:
+        recording.flush()
         result = tape.resume.result(tape.count, {})
-    else:
-        for value in real:
-            host_written(value)
-        attempted = call_at(line, call.attempt, (real,), {})
-        if attempted is None:
-            return ()
-        result = attempted
-        recording.balance.gained(call.turns * call.per_turn // PER_CALL, ours=call.ours)
     first = recording.count
     adopted, entry.out = adopt(recording, result, [])
     entry.structure = structure_of(result)
@@ -235,7 +259,7 @@ def run(recording: Recording, call: LoopCall, values: list[Any]) -> tuple[tuple[
     tape.free()
     if result:
         fork(recording, entry, adopted, result)
-    return (adopted,)
+    return adopted  # type: ignore[no-any-return]  # a tuple, as the result
 
 
 # -- in eager execution ----------------------------------------------------------------------------

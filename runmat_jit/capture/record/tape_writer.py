@@ -216,11 +216,13 @@ class TapeWriter:
         return found
 
     def feeds(self, fn: Any) -> bool:
-        """Whether a replay has called ``fn`` here."""
-        resume = self.resume
-        if resume is None or self.count >= resume.end:
+        """Whether a replay has called ``fn`` here, perhaps after reads of what it is given."""
+        resume, number = self.resume, self.count
+        if resume is None:
             return False
-        entry = resume.log[self.count]
+        while number < resume.end and isinstance(resume.log[number], (Read, Guard)):
+            number += 1
+        entry = resume.log[number] if number < resume.end else None
         return type(entry) is Call and entry.fn is fn
 
     def fed_value(self, fn: Any, otherwise: Any) -> Any:

@@ -1,0 +1,27 @@
+"""Loops of a few turns run natively, too, and are counted."""
+
+import pytest
+
+from runmat_jit.loops import program, sites
+from runmat_jit.runtime.session import current_session
+
+
+@pytest.fixture(autouse=True)
+def any_loop(monkeypatch):
+    """However little a loop does, it is worth a native run."""
+    monkeypatch.setattr(sites, "WORTH", 0)
+    monkeypatch.setattr(program, "WORTH", 0)
+
+
+@pytest.fixture
+def natively():
+    """How often loops have run natively since the last question."""
+    count, last = current_session().telemetry, [0]
+
+    def since():
+        now = count.snapshot()["loops_run"]
+        before, last[0] = last[0], now
+        return now - before
+
+    since()
+    return since

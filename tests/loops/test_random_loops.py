@@ -1,0 +1,32 @@
+"""Random loops over elements. Oracle: the undecorated functions, to the bit, in everything seen."""
+
+import numpy as np
+import pytest
+
+import runmat_jit as runmat
+from tests.capture.behavior import compare, observe
+from tests.capture.plain_hooks import function_from
+from tests.loops.random_loops import arguments, program
+
+
+def check(seed):
+    """Compare three calls of a program."""
+    text = program(seed)
+    fn, make = function_from(text, np=np), arguments(seed)
+    decorated = runmat.jit(fn)
+    for _ in range(3):
+        expected = observe(fn, make(), {})
+        compare(expected, observe(decorated, make(), {}), exact=True)
+
+
+@pytest.mark.parametrize("first", range(0, 160, 8))
+def test_random_loops(first):
+    for seed in range(first, first + 8):
+        check(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(1000, 3000, 50))
+def test_many_random_loops(first):
+    for seed in range(first, first + 50):
+        check(seed)
