@@ -39,8 +39,7 @@ def floyd_warshall(d: Array) -> Array:
         for i in range(n):
             for j in range(n):
                 through = d[i, k] + d[k, j]
-                if through < d[i, j]:
-                    d[i, j] = through
+                d[i, j] = min(d[i, j], through)
     return d
 
 
@@ -208,8 +207,7 @@ def knapsack(weights: Array, gains: Array, capacity: int) -> Any:
         weight, gain = weights[item], gains[item]
         for room in range(capacity, weight - 1, -1):
             with_it = best[room - weight] + gain
-            if with_it > best[room]:
-                best[room] = with_it
+            best[room] = max(best[room], with_it)
     return best[capacity]
 
 
@@ -255,16 +253,18 @@ PROGRAMS = (
     Program(product_by_hand, lambda rng, n: (rng.random((n, n)), rng.random((n, n))), 200, 60),
     Program(lu, lambda rng, n: (dominant(rng, n),), 200, 60),
     Program(cholesky, lambda rng, n: (definite(rng, n),), 200, 60),
-    Program(edit_distance, lambda rng, n: (rng.integers(0, 4, n), rng.integers(0, 4, n)), 1000, 200),
+    Program(
+        edit_distance, lambda rng, n: (rng.integers(0, 4, n), rng.integers(0, 4, n)), 1000, 200
+    ),
     Program(crc, lambda rng, n: (rng.integers(0, 256, n), crc_table()), 1_000_000, 50_000),
     Program(csr_product, sparse, 50_000, 5_000),
     Program(
-        mandelbrot, lambda rng, n: (np.linspace(-2, 1, n), np.linspace(-1.5, 1.5, n), 200), 300, 30
+        mandelbrot, lambda _rng, n: (np.linspace(-2, 1, n), np.linspace(-1.5, 1.5, n), 200), 300, 30
     ),
     Program(tridiagonal, lambda rng, n: (*(rng.random(n) for _ in range(4)),), 200_000, 20_000),
     Program(smoothing, lambda rng, n: (rng.random(n), 0.1), 1_000_000, 50_000),
-    Program(sieve, lambda rng, n: (n,), 1_000_000, 50_000),
-    Program(collatz, lambda rng, n: (n,), 100_000, 3_000),
+    Program(sieve, lambda _rng, n: (n,), 1_000_000, 50_000),
+    Program(collatz, lambda _rng, n: (n,), 100_000, 3_000),
     Program(bubble_sort, lambda rng, n: (rng.random(n),), 2_000, 300),
     Program(n_body, lambda rng, n: (rng.random((n, 3)), rng.random(n)), 500, 60),
     Program(

@@ -208,6 +208,7 @@ class JitFunction(Generic[P, R]):
             reasons_of(record),
             notes,
             tuple(map(show_host_call, record.host_calls)),
+            captured.loops(),
         )
 
     def _require_arguments(self, args: Any, kwargs: Any) -> None:

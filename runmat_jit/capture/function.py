@@ -313,6 +313,14 @@ class CapturedFunction:
             boundary.close()
         return boundary.finish(result)
 
+    def loops(self) -> tuple[str, ...]:
+        """The loops of the function that may run natively, and how each runs."""
+        known = self.capturer.executor.loops()
+        found = self.capturer.rewriter.find(self.fn, self.carried)
+        if known is None or isinstance(found, Refused):
+            return ()
+        return tuple(map(known.report, sorted(found.loops, key=lambda loop: loop.line)))
+
     def record_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Record | None:
         """Record of calls like this one."""
         return self.record_at(self.key_of(args, kwargs))

@@ -144,6 +144,8 @@ class DeviceExecutor:
         session = self.compiler.session
         if self.is_resident or session.config.verify or session.unsupported is not None:
             return None
+        if "element_loop" in session.config.disable_loop_fusion:
+            return None
         if not LOADER.load(LOOPS):
             return None
         from runmat_jit.loops.sites import Loops  # noqa: PLC0415  (loaded here)

@@ -49,6 +49,8 @@ class Explanation:
     notes: tuple[str, ...] = ()
     host_calls: tuple[str, ...] = ()
     """Calls that NumPy computes between the regions, with their lines."""
+    loops: tuple[str, ...] = ()
+    """Loops over elements, and how each runs."""
 
     @property
     def kinds(self) -> list[str]:
@@ -76,6 +78,9 @@ class Explanation:
         if self.host_calls:
             lines.append("  NumPy computes:")
             lines.extend(f"  - {call}" for call in self.host_calls)
+        if self.loops:
+            lines.append("  loops:")
+            lines.extend(f"  - {loop}" for loop in self.loops)
         if self.reasons:
             lines.append("  not captured or not repeated:")
             lines.extend(f"  - {reason}" for reason in self.reasons)
@@ -100,7 +105,8 @@ class Explanation:
             for n, r in enumerate(self.regions, 1)
         )
         computed = [f"NumPy computes {call}" for call in self.host_calls]
-        notes = [*map(str, self.reasons), *computed, *self.notes]
+        loops = [f"loop of {loop}" for loop in self.loops]
+        notes = [*map(str, self.reasons), *computed, *loops, *self.notes]
         items = "".join(f"<li>{html.escape(note)}</li>" for note in notes)
         heads = ("#", "kind", "device", "kernels", "read", "written", "operations", "lines", "ends")
         head = "".join(f"<th>{name}</th>" for name in heads)

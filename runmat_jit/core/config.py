@@ -12,6 +12,8 @@ from runmat_jit.core.frozen import immutable
 
 FUSION_KINDS: Final = ("elementwise", "reduction", "map_reduce_broadcast", "image_normalize")
 """The fusion kinds, from the most general to the most special."""
+LOOP_KINDS: Final = ("element_loop",)
+"""The kinds of loops that run natively."""
 
 
 @immutable
@@ -42,14 +44,18 @@ def _level(text: str) -> int:
     return level
 
 
-def _kinds(text: str) -> frozenset[str]:
+def _kinds(text: str, known: tuple[str, ...] = FUSION_KINDS) -> frozenset[str]:
     names = frozenset(part.strip() for part in text.split(",") if part.strip())
     if "all" in names:
-        return frozenset(FUSION_KINDS)
-    unknown = names - set(FUSION_KINDS)
+        return frozenset(known)
+    unknown = names - set(known)
     if unknown:
-        raise ValueError(f"unknown kinds {sorted(unknown)}; there are {', '.join(FUSION_KINDS)}")
+        raise ValueError(f"unknown kinds {sorted(unknown)}; there are {', '.join(known)}")
     return names
+
+
+def _loop_kinds(text: str) -> frozenset[str]:
+    return _kinds(text, LOOP_KINDS)
 
 
 DEVICES: Final = ("cpu", "gpu", "auto")
@@ -100,6 +106,12 @@ OPTIONS: Final = (
         "Fusion kinds to switch off, with commas, or `all`.",
     ),
     Option(
+        "disable_loop_fusion",
+        "RUNMAT_DISABLE_LOOP_FUSION",
+        _loop_kinds,
+        "Kinds of loops that are not to run natively, with commas, or `all`.",
+    ),
+    Option(
         "verify",
         "RUNMAT_VERIFY",
         _level,
@@ -131,6 +143,7 @@ class Config:
     num_threads: int = 0
     disable_jit: bool = False
     disable_fusion: frozenset[str] = frozenset()
+    disable_loop_fusion: frozenset[str] = frozenset()
     verify: int = 0
     log: str = ""
     cache_dir: str = ""

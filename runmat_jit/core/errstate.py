@@ -28,6 +28,10 @@ def call_under(state: Any, call: Callable[[], Any]) -> Any:
         umath._extobj_contextvar.reset(before)
 
 
+FLAGS: Final = ("invalid", "divide", "over")
+"""Events of which the machine keeps flags, in the order of the bits that tell of them here."""
+
+
 @frozen
 class ErrorState:
     """What is reported: ``warn`` holds the events to warn of.

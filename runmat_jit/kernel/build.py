@@ -239,7 +239,7 @@ class Builder:
         self._stack[-1].append(Instruction("leave", (condition,)))
 
     def keep(self, value: Value) -> None:
-        """Have a uniform float computed, whoever needs it: the machine's flags are to tell of it."""
+        """Have a uniform float computed, whoever needs it: the machine's flags tell of it."""
         self._stack[-1].append(Instruction("keep", (value,)))
 
     def lane_id(self, kind: str = "i32") -> Value:

@@ -41,7 +41,7 @@ def c_function(name: str) -> Callable[..., float]:
     library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
     function = library[name]
     function.restype, function.argtypes = ctypes.c_double, [ctypes.c_double] * LIBM[name]
-    return function  # type: ignore[no-any-return]  # ctypes says nothing of its functions
+    return function
 
 
 def _unsigned(x: Array) -> Array:

@@ -229,11 +229,12 @@ class _Interpreter:
 
     def repeat(self, instruction: Instruction) -> None:
         block, carried = _block(instruction), [self.get(a) for a in instruction.args]
-        again = True
-        while again:
+        going_on = True
+        while going_on:
             self.set_all(block.carried, carried)
             self.run(block.body)
             again, *carried = [self.get(y) for y in block.yields]
+            going_on = bool(again)
         self.set_all(instruction.results, carried)
 
     def leave(self, instruction: Instruction) -> None:

@@ -99,7 +99,9 @@ that a test of the adapter has found. No CPU has them."""
 
 LIBM = {
     **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh"), 1),
-    **dict.fromkeys(("exp", "expm1", "log", "log2", "log10", "log1p", "asinh", "acosh", "atanh"), 1),
+    **dict.fromkeys(
+        ("exp", "expm1", "log", "log2", "log10", "log1p", "asinh", "acosh", "atanh"), 1
+    ),
     **dict.fromkeys(("pow", "atan2", "fmod"), 2),
 }
 """Functions of the C library that ``libm`` may call, and how many float64 they take."""

@@ -29,6 +29,7 @@ from runmat_jit.kernel.verify_types import check_primitive, memory_type, require
 from runmat_jit.kernel.walk import note_bit
 
 _BLOCKS = ("grid", "lanes", "total", "loop", "while", "if", "if_any")
+_SEQUENTIAL = ("leave", "keep", "ask", "libm")
 _CARRYING = ("loop", "while", "if", "if_any")
 
 
@@ -146,23 +147,11 @@ class _Verifier:
             require(not self.depends_on_grouping(args[0]), "a note is of a value of all lanes")
         elif op == "call":
             self.call(instruction)
-        elif op == "leave":
-            require(place.in_cell and not place.in_lanes, "a cell of a grid is left outside lanes")
-            self.uniform(args[0], "i1", "the condition of leave")
+        elif op in _SEQUENTIAL:
+            self.sequential(instruction, place)
         elif op == "builtin":
             known = instruction.attrs["function"] in BUILTINS
             require(known and args[0].type == results[0].type == "f32", "a builtin is of a float32")
-        elif op == "keep":
-            require(args[0].type in FLOATS and not args[0].lane, "a float is kept that is uniform")
-        elif op == "ask":
-            self.uniform(args[0], "i64", "the address of who is asked")
-            require(results[0].type == "i1", "an answer is an i1")
-        elif op == "libm":
-            for arg in args:
-                self.uniform(arg, "f64", "an operand of libm")
-            known = LIBM.get(str(instruction.attrs["function"]))
-            require(known == len(args), "libm calls a known function of so many operands")
-            require(results[0].type == "f64", "libm gives a float64")
         elif op in ("below", "beyond"):
             require(args[0].type == args[1].type, "a limit is of the type that it limits")
             require(results[0].type == "i1", f"{op} gives an i1")
@@ -177,6 +166,24 @@ class _Verifier:
         for value in results:
             require(place.in_lanes or not lane, f"{op} has lanes outside of lanes and total")
             self.define(value, lane=lane)
+
+    def sequential(self, instruction: Instruction, place: _Place) -> None:
+        """Check what only loops over single numbers have."""
+        op, args, results = instruction.op, instruction.args, instruction.results
+        kinds = {"leave": "i1", "ask": "i64", "libm": "f64", "keep": args[0].type}
+        for arg in args:
+            self.uniform(arg, kinds[op], f"an operand of {op}")
+        require(not place.in_lanes, f"{op} stands outside of lanes")
+        if op == "leave":
+            require(place.in_cell, "a cell of a grid is left")
+        elif op == "keep":
+            require(args[0].type in FLOATS, "a float is kept")
+        elif op == "ask":
+            require(results[0].type == "i1", "an answer is an i1")
+        else:
+            operands = LIBM.get(str(instruction.attrs["function"]))
+            require(operands == len(args), "libm calls a known function of so many operands")
+            require(results[0].type == "f64", "libm gives a float64")
 
     def follow_index(self, instruction: Instruction, place: _Place) -> None:
         """Record the polynomial of an index, and what depends on the grouping of lanes."""

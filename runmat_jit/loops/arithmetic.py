@@ -130,13 +130,13 @@ class Arithmetic:
     k: Builder
     careful: bool = False
     doubtful: Callable[[Value], None] | None = None
-    """Takes note of a condition under which the kernel is to leave at last; None: it does at once."""
+    """Takes note of a condition under which the kernel is to leave; None: it does at once."""
     loop: int = 0
-    """Number of the loop whose turn is emitted; values with smaller ones are the same in all turns."""
+    """Number of the loop whose turn is emitted: values with smaller ones are no turn's own."""
     place: int = 0
     """Number of the way, or of the turn, that is emitted."""
     made_at: dict[int, int] = field(default_factory=dict)
-    """Where results that may tell of events were made, by their numbers, until they are used there."""
+    """Where results that may tell of events were made, by their numbers, until they are used."""
     ours: bool = False
     """Some bits are our own, not NumPy's."""
 
@@ -249,9 +249,7 @@ class Arithmetic:
             return self.k.prim("or" if name == "Add" else "and", *x)
         raise Unknown(f"{name} of truth values")
 
-    def compute_integers(
-        self, name: str, operands: Sequence[Scalar], x: Sequence[Value]
-    ) -> Value:
+    def compute_integers(self, name: str, operands: Sequence[Scalar], x: Sequence[Value]) -> Value:
         """Integers: what does not fit its type leaves, as Python's grow and NumPy's warn."""
         k, kind = self.k, x[0].type
         if name in _BITWISE:
@@ -264,18 +262,22 @@ class Arithmetic:
             return self.shift(name, operands, x)
         if name in ("FloorDiv", "Mod"):
             return self.divide(name, operands, x)
+        if name == "USub":
+            if not fits(self.bounds(name, operands), kind):
+                self.doubt(k.eq(x[0], least(kind)))
+            return -x[0]
         if name == "Mult" and operands[0].literal is not None:
             operands, x = operands[::-1], x[::-1]
-        if name == "USub":
-            if fits(self.bounds(name, operands), kind):
-                return -x[0]
-            k.leave_if(k.eq(x[0], least(kind)))
-            return -x[0]
-        made = {"Add": lambda: x[0] + x[1], "Sub": lambda: x[0] - x[1], "Mult": lambda: x[0] * x[1]}[
-            name
-        ]()
-        if fits(self.bounds(name, operands), kind):
-            return made
+        made = k.binary({"Add": "add", "Sub": "sub", "Mult": "mul"}[name], *x)
+        if not fits(self.bounds(name, operands), kind):
+            self.watch_integers(name, operands, x, made)
+        return made
+
+    def watch_integers(
+        self, name: str, operands: Sequence[Scalar], x: Sequence[Value], made: Value
+    ) -> None:
+        """See whether a sum, a difference or a product of integers fits their type."""
+        k, kind = self.k, made.type
         if name == "Mult" and operands[1].literal is not None and operands[1].literal > 1:
             most = (-least(kind) - 1) // int(operands[1].literal)
             inside = k.prim("ult", x[0] + most, 2 * most + 1)
@@ -288,7 +290,6 @@ class Arithmetic:
         else:
             other = x[1] if name == "Add" else k.prim("xor", x[1], -1)
             self.doubt((k.prim("xor", x[0], made) & k.prim("xor", other, made)) < 0)
-        return made
 
     def watch_product(self, a: Value, b: Value, made: Value) -> None:
         """Leave where a product of integers does not fit."""
@@ -415,13 +416,11 @@ class Arithmetic:
         if fn in (math.floor, math.ceil, math.trunc) and operands[0].is_float:
             whole = {math.floor: "floor", math.ceil: "ceil", math.trunc: "trunc_float"}[fn]
             return self.whole(k.prim(whole, x[0]))
-        if fn in (math.isnan, math.isinf, math.isfinite):
-            made = {
-                math.isnan: lambda: k.prim("isnan", x[0]),
-                math.isinf: lambda: k.eq(k.prim("abs", x[0]), math.inf),
-                math.isfinite: lambda: k.prim("abs", x[0]) < math.inf,
-            }[fn]()
-            return Scalar(frozenset((TRUTH,)), made)
+        if fn is math.isnan:
+            return Scalar(frozenset((TRUTH,)), k.prim("isnan", x[0]))
+        if fn in (math.isinf, math.isfinite):
+            op = "eq" if fn is math.isinf else "lt"
+            return Scalar(frozenset((TRUTH,)), k.prim(op, k.prim("abs", x[0]), math.inf))
         name = MATH.get(fn)
         if name is None or len(x) != (2 if name in ("atan2", "fmod", "pow") else 1):
             raise Unknown(f"math.{getattr(fn, '__name__', fn)}")
@@ -437,7 +436,7 @@ class Arithmetic:
 
     # -- events ------------------------------------------------------------------------------------
     def watch(self, made: Value, operands: Sequence[Value]) -> None:
-        """Leave where NumPy reports an event of an operation on floats, if that is to be seen here."""
+        """Leave where NumPy reports an event of an operation on floats, if that is seen here."""
         if self.careful:
             self.leave_unless_finite(made, operands)
 
@@ -455,8 +454,8 @@ class Arithmetic:
             return
         with k.if_(odd) as rare:
             is_nan = k.prim("isnan", made)
-            quiet: Value = k.const(False, "i1")  # noqa: FBT003
-            infinite: Value = k.const(False, "i1")  # noqa: FBT003
+            quiet: Value = k.const(False, "i1")
+            infinite: Value = k.const(False, "i1")
             for x in operands:
                 if x.type in ("f32", "f64"):
                     quiet = quiet | k.prim("isnan", x)
@@ -479,7 +478,7 @@ class Arithmetic:
         if to == "i1":
             return k.ne(value, 0.0 if x.is_float else 0)
         if dtype.kind == "f" and not x.is_float:
-            if held == "i64" and not (-EXACT <= x.low and x.high <= EXACT):
+            if held == "i64" and not (x.low >= -EXACT and x.high <= EXACT):
                 k.leave_if(k.prim("abs", value) > EXACT)
                 k.leave_if(k.eq(value, LEAST))
             return k.convert("sitofp", value, to)
@@ -546,7 +545,7 @@ class Arithmetic:
             return 0, (1 << max(a[1], b[1]).bit_length()) - 1
         if name == "RShift" and a[0] >= 0:
             return 0, a[1]
-        if name == "LShift" and a[0] >= 0 and 0 <= b[0] and b[1] <= 62:
+        if name == "LShift" and a[0] >= 0 and b[0] >= 0 and b[1] <= 62:
             return 0, a[1] << b[1]
         return LEAST, MOST
 

@@ -7,17 +7,20 @@ kernel that leaves its cell before the end says so by the status that it does no
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from runmat_jit.core.frozen import frozen
+from runmat_jit.core.frozen import frozen, frozen_object
 from runmat_jit.core.types import KERNEL_ELEMENTS
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Instruction, Kernel, Value
 from runmat_jit.loops.arithmetic import Arithmetic
-from runmat_jit.loops.body import BROKEN, DOUBT, Around, Body, Carried, Known, bounds_of, breaks, tag
+from runmat_jit.loops.body import Body
+from runmat_jit.loops.elements import bounds_of
+from runmat_jit.loops.iteration import Turns
+from runmat_jit.loops.nests import Carried, Repeated, breaks
 from runmat_jit.loops.source import Chain, LoopSource
 from runmat_jit.loops.values import (
     TYPES,
@@ -32,6 +35,7 @@ from runmat_jit.loops.values import (
     Unknown,
     literal,
 )
+from runmat_jit.loops.ways import BROKEN, DOUBT, Around, Known, tag
 
 LEFT, DONE, MORE = 0, 1, 2
 """Status of a kernel's run: it left and wrote what nobody reads; the loop has ended; it goes on."""
@@ -104,133 +108,170 @@ class Emitted:
 def emit(source: LoopSource, forms: Forms, *, careful: bool = False) -> Emitted:
     """The kernel of a loop, for operands of these forms (``careful`` as of :class:`Arithmetic`).
 
-    Its parameters: ``state`` and ``floats``, the integers and the floats that are carried; ``limit``,
-    the turns that it may run; ``caller``, the address of who is asked whether to go on; ``a3``, ``n3_0``, ``s3_0``: the array that is operand 3, extent and
-    stride of its axis 0; ``x4``: the number that is operand 4.
+    Its parameters: ``state`` and ``floats``, the integers and the floats that are carried;
+    ``limit``, the turns that it may run; ``caller``, the address of who is asked whether to go on;
+    ``a3``, ``n3_0``, ``s3_0``: the array that is operand 3, extent and stride of its axis 0;
+    ``x4``: the number that is operand 4.
 
     Raises:
         Unknown: something in it does not run natively.
 
     """
-    for peel in (False, True):
-        try:
-            first = _emit(source, forms, written=None, careful=careful, peel=peel)
-        except Unknown:
-            if peel:
-                raise
-        else:
-            break
-    return _emit(source, forms, written=first.written, careful=careful, peel=peel)
+    peel = False
+    try:
+        first = _Emission(source, forms, careful=careful).emit()
+    except Unknown:  # names may be of other classes in the first turn
+        peel = True
+        first = _Emission(source, forms, careful=careful, peel=True).emit()
+    last = _Emission(source, forms, careful=careful, peel=peel, written=first.written)
+    return last.emit()
 
 
-def _emit(
-    source: LoopSource,
-    forms: Forms,
-    *,
-    written: frozenset[int] | None,
-    careful: bool,
-    peel: bool,
-) -> Emitted:
-    k, node = Builder(), source.node
-    state = k.buffer("state", "i64", written=True)
-    floats = k.buffer("floats", "f64", written=True)
-    limit, caller = k.scalar("limit", "i64"), k.scalar("caller", "i64")
-    with k.grid(1):
+@frozen_object
+class _Reached:
+    """Where a loop is: the turns so far, whether it is over, and what it carries."""
+
+    turns: Value
+    over: Value
+    values: Sequence[Value]
+
+
+class _Emission:
+    """Emits one kernel; ``written``: the operands that are stored to, None where nobody knows."""
+
+    def __init__(
+        self,
+        source: LoopSource,
+        forms: Forms,
+        *,
+        careful: bool,
+        peel: bool = False,
+        written: frozenset[int] | None = None,
+    ) -> None:
+        self.source, self.node, self.peel = source, source.node, peel
+        k = self.k = Builder()
+        self.state = k.buffer("state", "i64", written=True)
+        self.floats = k.buffer("floats", "f64", written=True)
+        self.limit, caller = k.scalar("limit", "i64"), k.scalar("caller", "i64")
         chains = _operands(k, forms, written)
         entry: Known = {name: chains.get(Chain(name), UNBOUND) for name in source.assigned}
-        outside = {
-            chain: item for chain, item in chains.items() if chain.name not in source.assigned
-        }
+        outside = {c: item for c, item in chains.items() if c.name not in source.assigned}
         told = frozenset(source.results)
-        body = Body(k, Arithmetic(k, careful), outside, {}, told=told, caller=caller)
-        body.names[DOUBT] = literal(k, False)  # noqa: FBT003
+        body = self.body = Body(k, Arithmetic(k, careful), outside, {}, caller, told=told)
+        body.names[DOUBT] = literal(k, number=False)
         if not careful:
             body.arithmetic.doubtful = body.doubt
         for name, item in entry.items():
             body.bind(name, item)
-        ends: list[Known] = []
+        self.turns: Turns | None = None
+        self.ends: list[Known] = []
+        """What is known at the ends of turns that were emitted."""
 
-        def turn(number: Value) -> None:
-            if turns is None:
-                assert isinstance(node, ast.While), "all others are counted"
-                body.turn_while(node, ends)
-            else:
-                assert isinstance(node, ast.For), "only such have a target"
-                body.assign(node.target, turns.item(number))
-                body.run(node.body)
-                ends.append(dict(body.names))
+    def emit(self) -> Emitted:
+        """The kernel."""
+        with self.k.grid(1):
+            carried = self.emit_cell()
+        results = tuple([(n, _kinds(self.ends[-1], n, carried.kinds)) for n in self.source.results])
+        return Emitted(
+            self.k.finish(),
+            tuple(carried.kinds.items()),
+            results,
+            frozenset(self.body.written),
+            self.body.arithmetic.ours,
+            1 + self.peel + self.source.is_while,
+        )
 
-        turns = body.turns(node.iter) if isinstance(node, ast.For) else None
-        begun = k.load(state, TURNS, 0)
-        first: list[Instruction] = []
-        if peel:  # the first turn is written by itself: names are of other classes there
-            with body.aside() as first:
-                inside = Around(k.placeholder("i64").number, isinstance(node, ast.While))
-                zero = k.const(0, "i64")
-                body.turn(node, dict(body.known_to(node)), (), (), lambda: turn(zero), inside)
-                begun_broken = body.scalar(body.names[BROKEN])
-                body.leave_loop((None, None))
+    def turn(self, number: Value) -> None:
+        """Emit one turn."""
+        body, node = self.body, self.node
+        if isinstance(node, ast.While):
+            body.turn_while(node, self.ends)
+            return
+        assert self.turns is not None, "it is counted"
+        body.assign(node.target, self.turns.item(number))
+        body.run(node.body)
+        self.ends.append(dict(body.names))
+
+    def emit_cell(self) -> Carried:
+        """The cell; what it carries."""
+        k, body, node = self.k, self.body, self.node
+        loop = Repeated(node, self.turn)
+        self.turns = body.turns(node.iter) if isinstance(node, ast.For) else None
+        first: tuple[list[Instruction], Value] | None = None
+        if self.peel:
+            with body.aside() as instructions:
+                over = body.first_turn(loop)
+            first = instructions, over.value
         after_first = dict(body.names)
-        head, inside = body.settle(node, turn)
-        carried, kinds = body.carried(node, head)
-        slots = _slots(carried, kinds)
-        starts = []
-        for name in carried:
-            where, place = slots[name]
-            loaded = k.load(state if where == "state" else floats, place, 0)
-            starts.append(_narrowed(k, loaded, kinds[name]))
-        last = begun + limit
-        if turns is not None:
-            last = k.select(turns.count < last, turns.count, last)
-        goes_on: Value = begun < last
-        if peel:
-            block = k.if_(goes_on & k.eq(begun, 0), [begun, k.const(False, "i1"), *starts])  # noqa: FBT003
+        settled, inside = body.settle(loop)
+        carried = body.carried(node, settled)
+        begun = k.load(self.state, TURNS, 0)
+        last = begun + self.limit
+        count = None if self.turns is None else self.turns.count
+        if count is not None:
+            last = k.select(count < last, count, last)
+        starts = [self.load(slot, kind) for slot, kind in slots_of(carried)]
+        reached = _Reached(begun, k.const(False, "i1"), starts)
+        if first is not None:
+            at_first = (begun < last) & k.eq(begun, 0)
+            block = k.if_(at_first, [begun, reached.over, *reached.values])
             with block:
-                body.resume(first)
-                values = [body.start(after_first.get(name), kinds[name]) for name in carried]
-                block.yield_(1, begun_broken.value, *values)
-            begun, over, *starts = block.out
-            goes_on = (begun < last) & k.prim("xor", over, True)
-        else:
-            over = k.const(False, "i1")  # noqa: FBT003
-        body.secure(inside, None if turns is None else turns.count)
-        guard = k.if_(goes_on, [begun, over, *starts])
+                body.resume(first[0])
+                pairs = carried.kinds.items()
+                values = [body.start(after_first.get(name), kind) for name, kind in pairs]
+                block.yield_(1, first[1], *values)
+            reached = _Reached(block.out[0], block.out[1], block.out[2:])
+        body.secure(inside, count)
+        carried = replace(carried, starts=reached.values)
+        going_on = (reached.turns < last) & k.prim("xor", reached.over, True)
+        guard = k.if_(going_on, [reached.turns, reached.over, *reached.values])
         with guard:
-            if turns is not None and not breaks(node):
-                bounds = k.convert("sext", begun, "index"), k.convert("sext", last, "index")
-                state_of = Carried(head, carried, kinds, starts)
-                values_of, end = body.counted(node, state_of, inside, bounds, turn)
-                guard.yield_(last, False, *values_of)
+            if count is not None and not breaks(node):
+                bounds = k.convert("sext", reached.turns, "index"), k.convert("sext", last, "index")
+                results, _ = body.counted(loop, carried, inside, bounds)
+                guard.yield_(last, False, *results)
             else:
-                block = k.while_([begun, k.const(False, "i1"), *starts])  # noqa: FBT003
-                with block:
-                    number, _, *values = block.carry
-                    end = body.turn(node, head, carried, values, lambda: turn(number), inside)
-                    broken = body.arithmetic.truth(body.scalar(end[BROKEN]))
-                    following = number + 1
-                    again = k.prim("xor", broken, True) & (following < last)
-                    block.yield_(
-                        again, following, broken, *body.yields(end, carried, kinds, values)
-                    )
-                guard.yield_(*block.out)
-        ran, broken, *results = guard.out
-        for name, value in zip(carried, results, strict=True):
-            where, place = slots[name]
+                guard.yield_(*self.uncounted(loop, carried, inside, reached, last))
+        self.finish(_Reached(guard.out[0], guard.out[1], guard.out[2:]), carried, count)
+        return carried
+
+    def uncounted(
+        self,
+        loop: Repeated,
+        carried: Carried,
+        inside: Around,
+        reached: _Reached,
+        last: Value,
+    ) -> Sequence[Value]:
+        """A loop that may end early: the turns, whether it is over, and what it carries."""
+        k, body = self.k, self.body
+        block = k.while_([reached.turns, reached.over, *carried.starts])
+        with block:
+            number, _, *values = block.carry
+            end = body.turn(loop, carried, values, number, inside)
+            over = body.arithmetic.truth(body.scalar(end[BROKEN]))
+            following = number + 1
+            again = k.prim("xor", over, True) & (following < last)
+            block.yield_(again, following, over, *body.yields(end, carried, values))
+        return block.out
+
+    def load(self, slot: tuple[str, int], kind: str) -> Value:
+        """A value of the state, in the type in which it is carried."""
+        where, place = slot
+        loaded = self.k.load(self.state if where == "state" else self.floats, place, 0)
+        return _narrowed(self.k, loaded, kind)
+
+    def finish(self, reached: _Reached, carried: Carried, count: Value | None) -> None:
+        """Put what is carried into the state, and say how far it has come."""
+        k = self.k
+        rows = zip(carried.names, slots_of(carried), reached.values, strict=True)
+        for name, ((where, place), _), value in rows:
             if name == DOUBT:
                 k.leave_if(value)
-            k.store(state if where == "state" else floats, place, _widened(k, value), 0)
-        done = broken if turns is None else broken | (turns.count <= ran)
-        k.store(state, TURNS, ran, 0)
-        k.store(state, STATUS, k.select(done, k.const(DONE, "i64"), MORE), 0)
-    results_of = tuple([(name, _kinds(ends[-1], name, kinds)) for name in source.results])
-    return Emitted(
-        k.finish(),
-        tuple([(name, kinds[name]) for name in carried]),
-        results_of,
-        frozenset(body.written),
-        body.arithmetic.ours,
-        1 + peel + source.is_while,
-    )
+            k.store(self.state if where == "state" else self.floats, place, _widened(k, value), 0)
+        done = reached.over if count is None else reached.over | (count <= reached.turns)
+        k.store(self.state, TURNS, reached.turns, 0)
+        k.store(self.state, STATUS, k.select(done, k.const(DONE, "i64"), MORE), 0)
 
 
 def _kinds(end: Known, name: str, kinds: Mapping[str, str]) -> tuple[Kind, ...]:
@@ -249,9 +290,7 @@ def _kinds(end: Known, name: str, kinds: Mapping[str, str]) -> tuple[Kind, ...]:
     return tuple(found)
 
 
-def _operands(
-    k: Builder, forms: Forms, written: frozenset[int] | None
-) -> dict[Chain, Item]:
+def _operands(k: Builder, forms: Forms, written: frozenset[int] | None) -> dict[Chain, Item]:
     """What is known of the operands, whose parameters are declared."""
     found: dict[Chain, Item] = {}
     arrays: dict[int, Array] = {}
@@ -282,12 +321,12 @@ def _operands(
     return found
 
 
-def _slots(carried: list[str], kinds: Mapping[str, str]) -> dict[str, tuple[str, int]]:
-    """Where in the state each name is carried."""
-    return {
-        name: ("floats" if kinds[name] in ("f32", "f64") else "state", SLOTS + place)
-        for place, name in enumerate(carried)
-    }
+def slots_of(carried: Carried) -> list[tuple[tuple[str, int], str]]:
+    """Where in the state each name is carried, and its value type."""
+    return [
+        (("floats" if kind in ("f32", "f64") else "state", SLOTS + place), kind)
+        for place, kind in enumerate(carried.kinds.values())
+    ]
 
 
 def _narrowed(k: Builder, value: Value, kind: str) -> Value:
@@ -306,9 +345,3 @@ def _widened(k: Builder, value: Value) -> Value:
     if value.type == "f32":
         return k.convert("fpext", value, "f64")
     return k.convert("zext" if value.type == "i1" else "sext", value, "i64")
-
-
-__all__: Final = [
-    *("ArrayForm", "Emitted", "Form", "Forms", "NumberForm", "ObjectForm", "emit"),
-    *("DONE", "LEFT", "MORE", "SLOTS", "STATUS", "TURNS"),
-]

@@ -16,17 +16,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from runmat_jit.backends.llvm.watched_call import EVENTS
-from runmat_jit.core.errstate import ErrorStates, warnings_raise
+from runmat_jit.core.errstate import FLAGS, ErrorStates, warnings_raise
 from runmat_jit.core.locks import new_lock
 from runmat_jit.core.slotted import slotted
 from runmat_jit.core.types import is_compiled_dtype
 from runmat_jit.kernel.ir import Buffer, Kernel, Scalar, Table
-from runmat_jit.kernel.walk import every_instruction, leaves
-from runmat_jit.loops.body import tag
+from runmat_jit.kernel.walk import every_instruction
 from runmat_jit.loops.emit import (
     DONE,
-    MORE,
+    LEFT,
     SLOTS,
     STATUS,
     TURNS,
@@ -40,6 +38,7 @@ from runmat_jit.loops.emit import (
 )
 from runmat_jit.loops.source import Chain, LoopSource
 from runmat_jit.loops.values import FLOAT, INT, TRUTH, Kind, Unknown, is_narrow, numpy_kind
+from runmat_jit.loops.ways import tag
 
 VARIANTS: Final = 12
 """Kernels of one loop; operands of further forms are left to Python."""
@@ -126,20 +125,17 @@ class Variant:
     chains: tuple[Chain, ...]
     tables: Mapping[str, int]
     parameters: tuple[Any, ...]
-    may_leave: bool
     asks: bool
 
-    def run(
-        self, values: Mapping[Chain, Any], events: int
-    ) -> tuple[tuple[Any, ...], int] | None:
+    def run(self, values: Mapping[Chain, Any], events: int) -> tuple[tuple[Any, ...], int] | None:
         """Run the loop: its results and its turns; None where it left, or ran too few.
 
         ``events``: bits of those that are to be reported.
         """
-        operands = [values.get(chain) for chain in self.chains]
+        operands: list[Any] = [values.get(chain) for chain in self.chains]
         if not self.may_write(operands):
             return None
-        backups = {number: self.backup(operands[number]) for number in self.emitted.written}
+        backups = {number: operands[number].copy() for number in self.emitted.written}
         try:
             found = self.run_slices(values, operands, events)
             if found is not None:
@@ -156,16 +152,7 @@ class Variant:
         events: int,
     ) -> tuple[tuple[Any, ...], int] | None:
         """Run the loop slice after slice, on the arrays themselves."""
-        slots = SLOTS + len(self.emitted.carried)
-        state, floats = (ctypes.c_int64 * slots)(), (ctypes.c_double * slots)()
-        for place, (name, kind) in enumerate(self.emitted.carried, SLOTS):
-            value = values.get(Chain(name.removesuffix("?")))
-            if name.endswith("?"):
-                state[place] = isinstance(value, np.generic)
-            elif kind in ("f32", "f64") and isinstance(value, (int, float, np.generic)):
-                floats[place] = value
-            elif isinstance(value, (int, np.integer, np.bool_)):  # others are bound before read
-                state[place] = value
+        state, floats = self.begun(values)
         words, limit = self.arguments(operands, state, floats)
         turns, interrupted = _FIRST_SLICE, list[BaseException]()
         if self.asks:
@@ -178,16 +165,33 @@ class Variant:
             seen = self.entry(self.address, words)
             if interrupted:
                 raise interrupted[0]
-            if seen & events:
+            if seen & events or state[STATUS] == LEFT:
                 return None
             if state[STATUS] == DONE:
                 break
-            if state[STATUS] != MORE:
-                return None
             took = time.perf_counter() - start
             turns = max(1, min(turns * 32, int(turns * SLICE / max(took, 1e-6))))
         if state[TURNS] < self.emitted.begins:
             return None
+        return self.results(state, floats), int(state[TURNS])
+
+    def begun(self, values: Mapping[Chain, Any]) -> tuple[Any, Any]:
+        """The state before the first turn: integers and floats."""
+        slots = SLOTS + len(self.emitted.carried)
+        state: Any = (ctypes.c_int64 * slots)()
+        floats: Any = (ctypes.c_double * slots)()
+        for place, (name, kind) in enumerate(self.emitted.carried, SLOTS):
+            value: Any = values.get(Chain(name.removesuffix("?")))
+            if name.endswith("?"):
+                state[place] = isinstance(value, np.generic)
+            elif kind in ("f32", "f64") and isinstance(value, (int, float, np.generic)):
+                floats[place] = value
+            elif isinstance(value, (int, np.integer, np.bool_)):  # others are bound before read
+                state[place] = value
+        return state, floats
+
+    def results(self, state: Any, floats: Any) -> tuple[Any, ...]:
+        """The results of a loop that has ended."""
         places = {name: place for place, (name, _) in enumerate(self.emitted.carried, SLOTS)}
         held = dict(self.emitted.carried)
         found = []
@@ -195,11 +199,7 @@ class Variant:
             number = (floats if held[name] in ("f32", "f64") else state)[places[name]]
             numpys = len(kinds) == 1 or state[places[tag(name)]]
             found.append(made(number, kinds[-1] if numpys else kinds[0]))
-        return tuple(found), int(state[TURNS])
-
-    def backup(self, array: np.ndarray) -> np.ndarray:
-        """A copy of an array, in memory that the next one of its kind gets again."""
-        return array.copy()
+        return tuple(found)
 
     def may_write(self, operands: Sequence[Any]) -> bool:
         """Whether the arrays that are written can be, and show no other one's elements."""
@@ -207,10 +207,9 @@ class Variant:
             array = operands[number]
             if not array.flags.writeable or overlaps_itself(array):
                 return False
-            for other in operands:
-                if other is not array and type(other) is np.ndarray:
-                    if np.may_share_memory(array, other):
-                        return False
+            others = (other for other in operands if type(other) is np.ndarray)
+            if any(o is not array and np.may_share_memory(array, o) for o in others):
+                return False
         return True
 
     def arguments(
@@ -328,7 +327,7 @@ class LoopCall:
         variant = self.variant(given, careful=careful)
         if variant is None:
             return None
-        events = 0 if careful else sum(1 << n for n, event in enumerate(EVENTS) if event in warn)
+        events = 0 if careful else sum(1 << n for n, event in enumerate(FLAGS) if event in warn)
         return variant.run(given, events)
 
     @property
@@ -347,6 +346,23 @@ class LoopCall:
             else:
                 self.known[key] = None
         return self.known[key]
+
+    def report(self) -> str:
+        """How the loop runs, for people."""
+        native = [each for each in self.variants.values() if isinstance(each, Variant)]
+        refused = [each for each in (*self.known.values(), *self.variants.values()) if each]
+        why = next((each for each in refused if isinstance(each, Unknown)), None)
+        if self.exits >= EXITS:
+            return "in Python: native runs of it have left each time"
+        if self.poor >= POOR:
+            return "in Python: it does too little for a native run"
+        if native:
+            kernels = "1 kernel" if len(native) == 1 else f"{len(native)} kernels"
+            return f"natively, by {kernels}; {self.turns} turns in the last call"
+        if why is not None:
+            at = "" if why.line is None else f" (line {why.line})"
+            return f"in Python: {why.why}{at}"
+        return "in Python: it does too little for a native run"
 
     def complete(self, forms: Forms) -> Forms:
         """Forms of the operands, with those of the objects."""
@@ -385,7 +401,6 @@ class LoopCall:
             tuple(complete),
             tables,
             parameters,
-            leaves(body),
             any(instruction.op == "ask" for instruction in every_instruction(body)),
         )
 
@@ -404,7 +419,7 @@ class Services:
 def listening(interrupted: list[BaseException]) -> Iterator[int]:
     """Answers a kernel that asks whether to end; the exceptions that made it so are kept.
 
-    Python handles signals where a generator goes on: a function would be left before its first line.
+    Python handles signals where a generator goes on; a function is left before its first line.
     """
 
     def answers() -> Iterator[int]:
@@ -443,7 +458,7 @@ def address_of(array: np.ndarray) -> int:
 
 
 def overlaps_itself(array: np.ndarray) -> bool:
-    """Whether elements of an array may be at one place; of odd strides that is taken for granted."""
+    """Whether elements of an array may be at one place; of odd strides it is taken for granted."""
     steps = sorted((abs(s), e) for s, e in zip(array.strides, array.shape, strict=True) if e > 1)
     reach = array.itemsize
     for stride, extent in steps:

@@ -47,6 +47,12 @@ class Loops:
                 found = self._calls.setdefault(key, made)
         return found
 
+    def report(self, source: LoopSource) -> str:
+        """What is known of a loop, for people: its line, and whether it runs natively."""
+        calls = [call for key, call in list(self._calls.items()) if key[0] is source]
+        told = [call.report() for call in calls]
+        return f"line {source.line}: {told[-1] if told else 'it has not been looked at'}"
+
 
 def work_of(source: LoopSource, number: Callable[[ast.expr], int | None]) -> tuple[int, int]:
     """Turns of a loop, and operations of Python's in one, about.

@@ -1,7 +1,7 @@
 """Loop statements that may run natively, as their syntax tells: what they read, and what they bind.
 
-A loop qualifies if every node in it is one that :mod:`.body` may know, and if nobody can see how far
-it had come when it ends early: it stands in no ``try``, and its function is no generator.
+A loop qualifies if every node in it is one that :mod:`.body` may know, and if nobody can see how
+far it had come when it ends early: it stands in no ``try``, and its function is no generator.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 @frozen
 class Chain:
-    """A name and the attributes that are read of it, as in ``self.rate``: where a value is found."""
+    """A name and attributes that are read of it, as in ``self.rate``: where a value is found."""
 
     name: str
     attributes: tuple[str, ...] = ()
@@ -67,9 +67,7 @@ class LoopSource:
         return self.node.lineno
 
 
-def find_loops(
-    function: ast.AST, where: Callable[[str], str]
-) -> dict[ast.AST, LoopSource]:
+def find_loops(function: ast.AST, where: Callable[[str], str]) -> dict[ast.AST, LoopSource]:
     """The loops of a function that may run natively, by their statements.
 
     Args:
@@ -98,7 +96,9 @@ def find_loops(
 
 
 def qualifies(loop: Loop) -> bool:
-    """Whether all of a loop is syntax that may run natively."""
+    """Whether all of a loop is syntax that may run natively, and some of it does something."""
+    if not any(isinstance(node, ast.Assign | ast.AugAssign) for node in ast.walk(loop)):
+        return False
     for node in ast.walk(loop):
         if not isinstance(node, _KNOWN) or isinstance(node, _UNKNOWN_OPERATORS):
             return False

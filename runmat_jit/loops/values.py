@@ -7,6 +7,7 @@ are the same number. An operation on it is known if it is the same for each of t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Final
@@ -51,7 +52,7 @@ class Kind:
 
 INT64, FLOAT64, FLOAT32 = np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.float32)
 INT32, BOOL = np.dtype(np.int32), np.dtype(np.bool_)
-INT, FLOAT, TRUTH = Kind(True, INT64), Kind(True, FLOAT64), Kind(True, BOOL)  # noqa: FBT003
+INT, FLOAT, TRUTH = Kind(True, INT64), Kind(True, FLOAT64), Kind(True, BOOL)
 TYPES: Final = {INT64: "i64", INT32: "i32", FLOAT64: "f64", FLOAT32: "f32", BOOL: "i1"}
 """Value types of kernels, by dtype."""
 
@@ -179,7 +180,7 @@ def type_of(kinds: Iterable[Kind]) -> str:
     raise Unknown(f"a value is {' or '.join(sorted(map(str, kinds)))}")
 
 
-def literal(k: Builder, number: bool | float) -> Scalar:  # noqa: FBT001  (a value)
+def literal(k: Builder, number: bool | float) -> Scalar:  # noqa: FBT001  (a value, as others)
     """A number that is written in the program."""
     if isinstance(number, bool):
         return Scalar(frozenset((TRUTH,)), k.const(number, "i1"), literal=number)
@@ -188,9 +189,7 @@ def literal(k: Builder, number: bool | float) -> Scalar:  # noqa: FBT001  (a val
             raise Unknown("an integer of more than 64 bits")
         value = k.const(number, "i64")
         narrow = abs(number) <= 1 << 24
-        return Scalar(
-            frozenset((INT,)), value, number, number, literal=number, narrow=narrow
-        )
+        return Scalar(frozenset((INT,)), value, number, number, literal=number, narrow=narrow)
     value = k.const(number, "f64")
     return Scalar(frozenset((FLOAT,)), value, literal=number, narrow=is_narrow(number))
 
@@ -198,7 +197,7 @@ def literal(k: Builder, number: bool | float) -> Scalar:  # noqa: FBT001  (a val
 def is_narrow(number: float) -> bool:
     """Whether a float is a number of float32."""
     with np.errstate(all="ignore"):
-        return float(np.float32(number)) == number or number != number
+        return float(np.float32(number)) == number or math.isnan(number)
 
 
 def joined(a: Item, b: Item) -> Item:
@@ -237,11 +236,11 @@ def is_held(a: Scalar, held: str) -> bool:
     if a.type == held:
         return True
     if a.type == "i64" and held == "f64":
-        return -EXACT <= a.low and a.high <= EXACT
+        return a.low >= -EXACT and a.high <= EXACT
     if a.type == "i64" and held == "i32":
-        return -(1 << 31) <= a.low and a.high < 1 << 31
+        return a.low >= -(1 << 31) and a.high < 1 << 31
     if a.type == "i64" and held == "f32":
-        return -(1 << 24) <= a.low and a.high <= 1 << 24
+        return a.low >= -(1 << 24) and a.high <= 1 << 24
     return a.type == "f64" and held == "f32" and a.narrow
 
 
@@ -261,7 +260,7 @@ def held_as(k: Builder, a: Scalar, held: str) -> Value:
 def is_same(a: Item, b: Item) -> bool:
     """Whether as much is known of two values."""
     if isinstance(a, Scalar) and isinstance(b, Scalar):
-        return facts(a) == facts(b)
+        return bool(facts(a) == facts(b))
     return type(a) is type(b) and (isinstance(a, Unbound) or a == b)
 
 
@@ -282,13 +281,13 @@ def widened(a: Item, before: Item) -> Item:
 def counted(bound: int, before: int) -> int:
     """An upper bound for all turns of a loop, given that for one turn more, and that before it.
 
-    What grows by a little each time is a counter: no machine lives as long as one would take to come
-    to 64 bits.
+    What grows by a little each time is a counter: no machine lives as long as one would take to
+    come to 64 bits.
     """
     if bound <= before:
         return before
     return COUNTED if bound - before <= _LITTLE and before <= COUNTED else MOST
 
 
-def _exact(number: bool | float | None) -> Any:
+def _exact(number: float | None) -> Any:
     return type(number), number.hex() if isinstance(number, float) else number

@@ -29,7 +29,7 @@ def of_items(x):
         if v > 0:
             s = s + v
         elif v == 0:
-            s = s - 1
+            s = s - [1][0]  # no loop that runs natively
     return s
 
 

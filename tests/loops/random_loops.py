@@ -17,7 +17,7 @@ class Writer:
     """Writes one program. ``wild``: operations that may end in Python are frequent."""
 
     def __init__(self, seed: int) -> None:
-        self.rng = random.Random(seed)
+        self.rng = random.Random(seed)  # noqa: S311  (nothing is secret)
         self.wild = self.rng.random() < 0.3
         self.floats = self.rng.random() < 0.7
         self.lines: list[str] = []
@@ -64,9 +64,11 @@ class Writer:
             ops = ["+", "-", "*", "+", "-", "*"] + (["/", "//", "%"] if self.wild else [])
             ops += [] if self.floats else ["&", "|", "^", "//", "%"]
             op = self.pick(*ops)
-            b = self.pick("2", "3", "0.5" if self.floats else "5") if op in ("/", "//", "%") and (
-                not self.wild or self.rng.random() < 0.5
-            ) else self.expression(depth - 1)
+            b = (
+                self.pick("2", "3", "0.5" if self.floats else "5")
+                if op in ("/", "//", "%") and (not self.wild or self.rng.random() < 0.5)
+                else self.expression(depth - 1)
+            )
             return f"({a} {op} {b})"
         if kind < 0.7:
             return f"{self.pick('abs', 'abs', 'float', 'int' if self.wild else 'abs')}({a})"
@@ -106,7 +108,9 @@ class Writer:
             if self.rng.random() < 0.3:
                 self.lines.append(f"{indent}s, c = c, {self.expression()}")
             elif name == "c":
-                self.lines.append(f"{indent}c {self.pick('+=', '+=', '-=')} {self.pick('1', '2', 'k')}")
+                self.lines.append(
+                    f"{indent}c {self.pick('+=', '+=', '-=')} {self.pick('1', '2', 'k')}"
+                )
             else:
                 op = self.pick("=", "+=", "+=", "-=", "*=")
                 self.lines.append(f"{indent}{name} {op} {self.expression()}")
@@ -173,7 +177,7 @@ def program(seed):
 
 def arguments(seed):
     """Makes the arguments of a program: the same each time."""
-    rng = random.Random(seed)
+    rng = random.Random(seed)  # noqa: S311  (as above)
     dtypes = [rng.choice((*FLOATS, *FLOATS, *INTEGERS)) for _ in range(3)]
     n, special = rng.choice((8, 9, 12)), rng.random()
     k = rng.choice((0, 1, 3, 6))

@@ -8,6 +8,7 @@ import pytest
 import runmat_jit as runmat
 from benchmarks.element_loops import PROGRAMS
 from tests.capture.behavior import compare, observe
+from tests.capture.plain_hooks import function_from
 
 SIZES = {"crc": 40, "csr_product": 12, "sieve": 50, "collatz": 60, "tridiagonal": 25}
 
@@ -83,8 +84,7 @@ def test_a_number_that_was_pythons_until_a_turn_wins(natively):
     def fn(x):
         best = 0.0
         for value in x:
-            if value > best:
-                best = value
+            best = max(best, value)
         return best
 
     both(fn, array(-1, -2), natively=natively)
@@ -225,7 +225,7 @@ def test_conditions_are_asked_as_far_as_python_asks(natively):
     def fn(x):
         s = 0.0
         for i in range(len(x)):
-            if i > 0 and x[i - 1] > 0 or i + 1 < len(x) and x[i + 1] > 1:
+            if (i > 0 and x[i - 1] > 0) or (i + 1 < len(x) and x[i + 1] > 1):
                 s += 1
             s += x[i] if 0 <= i - 2 < 4 else -x[i]
             if not x[i]:
@@ -265,7 +265,7 @@ def test_names_of_a_loop_afterwards(natively):
     def other(x):
         last = 0.0
         for i, v in enumerate(x):
-            last = v
+            last = v * i
         return i, v, last
 
     both(other, ramp(5), natively=natively)
@@ -276,19 +276,16 @@ def test_ranges(step, natively):
     start, stop, by = step
     text = f"range({start}, {stop}, {by})"
 
-    def make(text):
-        from tests.capture.plain_hooks import function_from
-
-        return function_from(f"def f(x):\n    s = 0\n    for i in {text}:\n        s = s * 3 + i + x[i]\n    return s\n")
-
+    lines = "s = 0", f"for i in {text}:", "    s = s * 3 + i + x[i]", "return s"
+    fn = function_from("def f(x):\n    " + "\n    ".join(lines) + "\n")
     turns = len(range(*step))
-    both(make(text), ramp(10), natively=natively, times=3 if turns else 0)
+    both(fn, ramp(10), natively=natively, times=3 if turns else 0)
 
 
 def test_iterating_arrays(natively):
     def fn(a, x, y):
         s = 0.0
-        for row, v in zip(a, x):
+        for row, v in zip(a, x):  # noqa: B905  (a keyword is not known)
             for w in row:
                 s += w * v
         for i in reversed(range(len(y))):
@@ -302,7 +299,7 @@ def test_the_index_may_be_bound_anew(natively):
     def fn(x):
         s = 0.0
         for i in range(len(x)):
-            i = i * 2 % len(x)
+            i = i * 2 % len(x)  # noqa: PLW2901  (that is the question)
             s += x[i] * (i + 1)
         return s, i
 
@@ -332,7 +329,7 @@ def test_layouts(make, natively):
     def made():
         base = np.arange(60.0).reshape(6, 10)
         return {
-            "plain": lambda: base[:, :5].copy(),
+            "plain": base[:, :5].copy,
             "reversed": lambda: base[::-1, ::-1],
             "strided": lambda: base[::2, 1::3],
             "fortran": lambda: np.asfortranarray(base),

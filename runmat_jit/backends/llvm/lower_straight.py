@@ -11,6 +11,7 @@ from runmat_jit.backends.llvm.emitter import (
     literal,
     splat_literal,
 )
+from runmat_jit.backends.llvm.flags import flags_of
 from runmat_jit.backends.llvm.scale2 import scale2
 from runmat_jit.kernel.ir import Instruction
 from runmat_jit.kernel.primitives import FLOATS
@@ -200,9 +201,13 @@ def _libm(emitter: Emitter, instruction: Instruction) -> None:
 
 
 def _ask(emitter: Emitter, instruction: Instruction) -> None:
+    """Call it; what it does with the machine's flags is undone."""
+    every = ("i32", str(sum(flags_of(emitter.target))))
+    seen = emitter.put(emitter.call("fetestexcept", "i32", [every]))
     address = emitter.uniform(instruction.args[0])
     function = emitter.put(f"inttoptr i64 {address} to ptr")
     answer = emitter.put(f"call i64 {function}() nounwind")
+    emitter.put(emitter.call("feraiseexcept", "i32", [("i32", seen)]))
     emitter.bind(instruction.results[0], [emitter.put(f"icmp ne i64 {answer}, 0")])
 
 

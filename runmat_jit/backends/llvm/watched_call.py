@@ -6,26 +6,24 @@ what the flags say. Code that LLVM has moved may set more of them, never fewer.
 
 from __future__ import annotations
 
+from runmat_jit.backends.llvm.flags import flags_of
 from runmat_jit.backends.llvm.jit import Jit
 from runmat_jit.backends.llvm.target import Target
 
-EVENTS = ("invalid", "divide", "over")
-"""Events by the bits of what :func:`watched_call` returns, the lowest first."""
-_FLAGS = {"x86_64": (0x01, 0x04, 0x08), "aarch64": (0x01, 0x02, 0x04)}
-"""The C library's masks of these events, FE_INVALID, FE_DIVBYZERO and FE_OVERFLOW."""
-_OF_WINDOWS = (0x10, 0x08, 0x04)
 _NAME = "watched_call"
 
 
 def watched_call(jit: Jit) -> int:
-    """Address of ``i64 f(kernel, args)``, which runs one cell of a kernel: the bits of events."""
+    """Address of ``i64 f(kernel, args)``, which runs one cell of a kernel: the bits of events.
+
+    Bit ``n`` tells of event ``n`` of :data:`runmat_jit.core.errstate.FLAGS`.
+    """
     return jit.functions(watched_text(jit.target), [_NAME], codegen_level=0)[_NAME]
 
 
 def watched_text(target: Target) -> str:
     """LLVM text of the function."""
-    known = _OF_WINDOWS if target.system == "windows" else _FLAGS[target.architecture]
-    every = sum(known)
+    known, every = flags_of(target), sum(flags_of(target))
     lines = [
         "declare i32 @feclearexcept(i32)",
         "declare i32 @fetestexcept(i32)",

@@ -1,7 +1,7 @@
 """Loops that run natively: in a recording as one host call of the tape, in eager execution at once.
 
 The loop is looked at before its first turn. Where it may run natively, its operands are what the
-program's variables hold then; where it may not, or leaves, it runs as it stands, from its beginning.
+program's variables hold then; where it may not, or leaves, it runs as it stands, from its begin.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from runmat_jit.runtime.arrays import host_written
 
 if TYPE_CHECKING:
     from runmat_jit.capture.record.hooks import Hooks
-    from runmat_jit.loops.program import Form, LoopCall
+    from runmat_jit.loops.emit import Form
+    from runmat_jit.loops.program import LoopCall
 
 PER_CALL: Final = 8
 """Operations of Python's that take about as long as a call of NumPy."""
@@ -60,10 +61,7 @@ def find(
     found = Found({}, {})
     for chain in source.chains:
         where = source.outside.get(chain.name)
-        if where is None:
-            value = variables.get(chain.name, _MISSING)
-        else:
-            value = outside(where, chain.name)
+        value = outside(where, chain.name) if where else variables.get(chain.name, _MISSING)
         taken = 0
         for name in chain.attributes:
             if is_operand(value):
@@ -89,7 +87,7 @@ def attribute(value: Any, name: str) -> Any:
     """An attribute that no code is run for."""
     if isinstance(value, types.ModuleType):
         return vars(value).get(name, _MISSING)
-    cls = type(value)
+    cls: Any = type(value)
     if cls.__getattribute__ is not object.__getattribute__ or value is _MISSING:
         return _MISSING
     own = getattr(value, "__dict__", {})
@@ -116,7 +114,7 @@ def looped(hooks: Hooks, number: int, frame: types.FrameType) -> tuple[tuple[Any
             return ()
         result: tuple[Any, ...] = ()
     else:
-        if not is_worth(recording, source, call, found.operands):
+        if not is_worth(source, call, found.operands):
             return ()
         attempted = attempt(recording, call, tuple(found.operands.values()), line)
         if attempted is None:
@@ -151,9 +149,7 @@ def outside(hooks: Any, where: str, name: str) -> Any:
     return (builtins if isinstance(builtins, dict) else vars(builtins)).get(name, _MISSING)
 
 
-def registered(
-    hooks: Hooks, source: LoopSource, chain: Chain, variables: dict[str, Any]
-) -> Any:
+def registered(hooks: Hooks, source: LoopSource, chain: Chain, variables: dict[str, Any]) -> Any:
     """A value as the recording knows it: what is read from outside is noted."""
     where = source.outside.get(chain.name)
     if where is None:
@@ -165,9 +161,7 @@ def registered(
     return value
 
 
-def is_worth(
-    recording: Recording, source: LoopSource, call: LoopCall, operands: dict[Chain, Any]
-) -> bool:
+def is_worth(source: LoopSource, call: LoopCall, operands: dict[Chain, Any]) -> bool:
     """Whether a loop may run natively, and Python would take longer."""
     from runmat_jit.loops.sites import WORTH, evaluated, work_of  # noqa: PLC0415  (loaded by now)
 
@@ -192,9 +186,9 @@ def plain_of(value: Any) -> Any:
 
 def form_of(value: Any, number: int, seen: dict[int, int]) -> Form:
     """What a kernel would be told of a value, as far as it is known without computing it."""
+    from runmat_jit.loops.emit import ArrayForm, NumberForm  # noqa: PLC0415  (likewise)
     from runmat_jit.loops.program import OPAQUE, apart  # noqa: PLC0415  (loaded by now)
     from runmat_jit.loops.program import form_of as form_of_real  # noqa: PLC0415  (likewise)
-    from runmat_jit.loops.emit import ArrayForm, NumberForm  # noqa: PLC0415  (likewise)
     from runmat_jit.loops.values import numpy_kind  # noqa: PLC0415  (likewise)
 
     if type(value) is not Traced:
@@ -205,7 +199,7 @@ def form_of(value: Any, number: int, seen: dict[int, int]) -> Form:
             return OPAQUE
         first = seen.setdefault(id(value), number)
         ndim = len(at.shape)
-        return ArrayForm(at.dtype, ndim, True, first, apart(first, ndim))  # noqa: FBT003
+        return ArrayForm(at.dtype, ndim, True, first, apart(first, ndim))
     if value._rm_kind == PYTHON:
         return form_of_real(held, number, seen)
     if value._rm_kind == GENERIC:
@@ -280,4 +274,3 @@ def looped_eagerly(hooks: Any, number: int, frame: types.FrameType) -> tuple[tup
         return ()
     result = call.attempt(tuple(operands.values()))
     return () if result is None else (result,)
-

@@ -1,0 +1,186 @@
+"""Calls of Python's builtins, of ``math`` and of NumPy's functions on single numbers."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+
+from runmat_jit.loops.elements import Elements, bounds_of
+from runmat_jit.loops.source import chain_of
+from runmat_jit.loops.values import (
+    FLOAT,
+    FLOAT64,
+    INT,
+    INT64,
+    LEAST,
+    MOST,
+    TRUTH,
+    Array,
+    Item,
+    Items,
+    Object,
+    Scalar,
+    Unknown,
+    held_as,
+    joined,
+    literal,
+    numpy_kind,
+)
+
+_TYPES: Final[dict[Any, np.dtype]] = {
+    np.float64: np.dtype(np.float64),
+    np.float32: np.dtype(np.float32),
+    np.int64: np.dtype(np.int64),
+    np.int32: np.dtype(np.int32),
+    np.bool_: np.dtype(np.bool_),
+}
+TYPE_CHARS: Final = {"f32": "f", "f64": "f", "i32": "i", "i64": "i", "i1": "b"}
+
+
+class Calls(Elements):
+    """Emits calls."""
+
+    __slots__ = ()
+
+    def call(self, function: ast.expr, args: Sequence[ast.expr]) -> Item:
+        if isinstance(function, ast.Attribute) and chain_of(function) not in self.chains:
+            base = self.item(function.value)
+            if isinstance(base, Scalar) and function.attr == "item" and not args:
+                return self.python_number(base)
+            if isinstance(base, Scalar) and function.attr == "copy" and not args:
+                return self.copied(base)
+            raise Unknown(f"the method {function.attr}")
+        called = self.item(function)
+        fn = called.value if isinstance(called, Object) else None
+        if fn is len and len(args) == 1:
+            return self.length(self.item(args[0]))
+        operands = [self.scalar(self.item(arg)) for arg in args]
+        if isinstance(fn, np.ufunc):
+            if len(operands) != fn.nin or fn.nout != 1:
+                raise Unknown(f"numpy.{fn.__name__} with other arguments")
+            return self.arithmetic.ufunc(fn, operands)
+        if isinstance(fn, types.BuiltinFunctionType) and fn.__module__ == "math":
+            return self.arithmetic.math(fn, operands)
+        handler = _BUILTINS.get(fn) if isinstance(fn, type | types.BuiltinFunctionType) else None
+        if handler is not None:
+            return handler(self, operands)
+        if isinstance(fn, type) and fn in _TYPES and len(operands) == 1:
+            return self.of_numpy(operands[0], _TYPES[fn])
+        raise Unknown(f"a call of {getattr(fn, '__name__', 'what is not known')}")
+
+    def length(self, of: Item) -> Scalar:
+        if isinstance(of, Items):
+            return literal(self.k, len(of.items))
+        if isinstance(of, Array) and of.axes:
+            return self.extent(of.axes[0])
+        raise Unknown("the length of what is no array")
+
+    def python_number(self, x: Scalar) -> Scalar:
+        """``x.item()``: the number as one of Python's."""
+        if any(kind.python for kind in x.kinds):
+            raise Unknown("item() of a Python number")
+        return self.as_python(x)
+
+    def copied(self, x: Scalar) -> Scalar:
+        """``x.copy()``: the same number."""
+        if any(kind.python for kind in x.kinds):
+            raise Unknown("copy() of a Python number")
+        return x
+
+    def as_python(self, x: Scalar) -> Scalar:
+        dtype = {"f": FLOAT, "i": INT, "b": TRUTH}[TYPE_CHARS[x.type]]
+        value = self.arithmetic.cast(x, dtype.dtype)
+        return Scalar(frozenset((dtype,)), value, x.low, x.high, x.top, x.literal, x.narrow)
+
+    def of_numpy(self, x: Scalar, dtype: np.dtype) -> Scalar:
+        """``np.float64(x)`` and its siblings."""
+        if x.is_float and dtype.kind == "i":
+            raise Unknown("a float becomes an integer of NumPy's")
+        value = self.arithmetic.cast(x, dtype)
+        bounds = (x.low, x.high) if dtype.kind == "i" and not x.is_float else bounds_of(dtype)
+        return Scalar(frozenset((numpy_kind(dtype),)), value, *bounds, narrow=value.type == "f32")
+
+    def extreme(self, operands: Sequence[Scalar], op: str) -> Scalar:
+        """``min`` or ``max`` of Python's: a later number wins where it compares so."""
+        found = operands[0]
+        for other in operands[1:]:
+            best = found
+            wins = self.arithmetic.truth(self.arithmetic.operate(op, other, best))
+            met = joined(other, best)
+            if not isinstance(met, Scalar):
+                raise Unknown("the least or greatest of several classes")
+            chosen = self.k.select(
+                wins, held_as(self.k, other, met.type), held_as(self.k, best, met.type)
+            )
+            numpys = self.is_numpys(other), self.is_numpys(best)
+            found = replace(met, value=chosen, literal=None, top=None, line=None)
+            if isinstance(numpys[0], Scalar) and isinstance(numpys[1], Scalar):
+                is_numpys = self.k.select(wins, numpys[0].value, numpys[1].value)
+                self.numpys[chosen.number] = Scalar(frozenset((TRUTH,)), is_numpys)
+        return found
+
+    def integer(self, x: Scalar) -> Scalar:
+        if x.is_float:
+            return self.arithmetic.whole(
+                self.k.prim("trunc_float", self.arithmetic.cast(x, FLOAT64))
+            )
+        if x.type == "i1":
+            value = self.arithmetic.cast(x, INT64)
+            return Scalar(frozenset((INT,)), value, 0, 1)
+        return self.as_python(x)
+
+    def magnitude(self, x: Scalar) -> Scalar:
+        if x.type == "i1":
+            raise Unknown("the magnitude of a truth value")
+        if x.is_float:
+            value = self.k.prim("abs", x.value)
+            return replace(x, value=value, literal=None, top=None)
+        low = -(1 << 31) if x.type == "i32" else LEAST
+        if x.low <= low:
+            self.k.leave_if(self.k.eq(x.value, low))
+        value = self.k.prim("abs", x.value)
+        high = max(abs(x.low), abs(x.high))
+        return Scalar(x.kinds, value, 0, min(high, MOST), None)
+
+
+def _one(handler: Callable[[Calls, Scalar], Item]) -> Callable[[Calls, list[Scalar]], Item]:
+    def handle(body: Calls, operands: list[Scalar]) -> Item:
+        if len(operands) != 1:
+            raise Unknown("a call with another number of arguments")
+        return handler(body, operands[0])
+
+    return handle
+
+
+def _several(op: str) -> Callable[[Calls, list[Scalar]], Item]:
+    def handle(body: Calls, operands: list[Scalar]) -> Item:
+        if len(operands) < 2:
+            raise Unknown("the least or greatest of one value")
+        return body.extreme(operands, op)
+
+    return handle
+
+
+def _truth(body: Calls, x: Scalar) -> Item:
+    return Scalar(frozenset((TRUTH,)), body.arithmetic.truth(x))
+
+
+def _float(body: Calls, x: Scalar) -> Item:
+    value = body.arithmetic.cast(x, FLOAT64)
+    return Scalar(frozenset((FLOAT,)), value, narrow=x.narrow)
+
+
+_BUILTINS: Final[dict[Any, Callable[[Calls, list[Scalar]], Item]]] = {
+    builtins.abs: _one(Calls.magnitude),
+    builtins.min: _several("Lt"),
+    builtins.max: _several("Gt"),
+    builtins.int: _one(Calls.integer),
+    builtins.float: _one(_float),
+    builtins.bool: _one(_truth),
+}

@@ -1,0 +1,123 @@
+"""Elements of arrays: indices within their extents, or on the way to Python."""
+
+from __future__ import annotations
+
+import ast
+from abc import abstractmethod
+from dataclasses import replace
+
+import numpy as np
+
+from runmat_jit.kernel.ir import Value
+from runmat_jit.loops.values import (
+    EXTENT,
+    INT,
+    LEAST,
+    MOST,
+    Array,
+    Axis,
+    Item,
+    Scalar,
+    Unknown,
+    numpy_kind,
+)
+from runmat_jit.loops.ways import Ways
+
+
+class Elements(Ways):
+    """Reads and writes elements."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def item(self, node: ast.expr) -> Item:
+        """The value of an expression."""
+
+    def element(self, base: Item, index: ast.expr) -> Array:
+        """The part of an array that indices show."""
+        if not isinstance(base, Array):
+            raise Unknown("an item of what is no array")
+        parts = index.elts if isinstance(index, ast.Tuple) else [index]
+        if len(parts) > len(base.axes):
+            raise Unknown("more indices than axes")
+        found = base
+        for part in parts:
+            number = self.scalar(self.item(part))
+            axis, rest = found.axes[0], found.axes[1:]
+            found = self.moved(found, rest, self.checked(number, axis), axis.stride)
+        return found
+
+    def checked(self, number: Scalar, axis: Axis) -> Value:
+        """An index within the extent of an axis, counted from its beginning."""
+        k = self.k
+        at = self.arithmetic.index(number)
+        proven = number.top is not None and number.top[0] == axis.number and number.top[1] < 0
+        if proven and number.low >= 0:
+            return at
+        safe = self.safe_along(number, axis)
+        if safe is None or safe.literal is False:
+            return self.within(number, at, axis)
+        if safe.literal is True:
+            return at
+        unsafe = k.if_(k.prim("xor", safe, True), [at])
+        with unsafe:
+            unsafe.yield_(self.within(number, at, axis))
+        return unsafe.out[0]
+
+    def within(self, number: Scalar, at: Value, axis: Axis) -> Value:
+        """An index, counted from the end where it is negative; leaves where it is out of range."""
+        k = self.k
+        if number.high < 0:
+            at = at + axis.extent
+        elif number.low < 0:
+            at = k.select(at < 0, at + axis.extent, at)
+        k.leave_if(k.prim("xor", k.prim("ult", at, axis.extent), True))
+        return at
+
+    def safe_along(self, number: Scalar, axis: Axis) -> Value | None:
+        """Whether an index stays within its extent in all turns of the innermost loop."""
+        line = self.arithmetic.line_of(number)
+        if not self.around or line is None:
+            return None
+        inside = self.around[-1]
+        terms = tuple([(sign, value.number) for sign, value in line.terms])
+        key = line.step, terms, line.constant, axis.extent.number
+        if inside.safe is not None:
+            return inside.safe if key in inside.accesses else None
+        inside.accesses[key] = line, axis.extent
+        return None
+
+    def moved(self, base: Array, axes: tuple[Axis, ...], at: Value, stride: Value | int) -> Array:
+        step = at if stride == 1 else at * stride
+        offset = step if base.offset is None else base.offset + step
+        return replace(base, offset=offset, axes=axes)
+
+    def load(self, at: Array) -> Item:
+        """An element; a part with axes is no value, but a place."""
+        if at.axes:
+            return at
+        value = self.k.load(
+            at.buffer, self.k.const(0, "index") if at.offset is None else at.offset, 0
+        )
+        kind = numpy_kind(at.dtype)
+        return Scalar(frozenset((kind,)), value, *bounds_of(at.dtype), narrow=value.type == "f32")
+
+    def store(self, at: Array, made: Item) -> None:
+        if at.axes:
+            raise Unknown("an assignment to more than one element")
+        self.written.add(at.operand)
+        value = self.arithmetic.stored(self.scalar(made), at.dtype)
+        offset = self.k.const(0, "index") if at.offset is None else at.offset
+        self.k.store(at.buffer, offset, value, 0)
+
+    def extent(self, axis: Axis) -> Scalar:
+        value = self.k.convert("sext", axis.extent, "i64")
+        return Scalar(frozenset((INT,)), value, 0, EXTENT, (axis.number, 0))
+
+
+def bounds_of(dtype: np.dtype) -> tuple[int, int]:
+    """Between which numbers integers of a dtype lie."""
+    if dtype.kind == "i":
+        limits = np.iinfo(dtype)
+        return int(limits.min), int(limits.max)
+    return (0, 1) if dtype.kind == "b" else (LEAST, MOST)

@@ -1,0 +1,156 @@
+"""Expressions of a loop as kernel code."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from runmat_jit.loops.calls import Calls
+from runmat_jit.loops.source import Chain, chain_of
+from runmat_jit.loops.values import (
+    TRUTH,
+    UNBOUND,
+    Array,
+    Item,
+    Items,
+    Object,
+    Scalar,
+    Unbound,
+    Unknown,
+    literal,
+)
+
+
+class Expressions(Calls):
+    """Emits expressions."""
+
+    __slots__ = ()
+
+    def operate(self, op: str, *items: Item) -> Scalar:
+        return self.arithmetic.operate(op, *map(self.scalar, items))
+
+    def item(self, node: ast.expr) -> Item:
+        """The value of an expression."""
+        match node:
+            case ast.Constant(value=value):
+                return literal(self.k, value) if isinstance(value, int | float) else Object(value)
+            case ast.Name() | ast.Attribute():
+                return self.named(node)
+            case ast.BinOp(left=left, op=op, right=right):
+                return self.operate(type(op).__name__, self.item(left), self.item(right))
+            case ast.UnaryOp(op=op, operand=operand):
+                return self.unary(op, self.item(operand))
+            case ast.Compare():
+                return self.comparison(node)
+            case ast.BoolOp(op=op, values=values):
+                return self.boolean(isinstance(op, ast.And), values)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                return self.either(test, body, orelse)
+            case ast.Subscript(value=base, slice=index):
+                return self.subscript(self.item(base), index)
+            case ast.Tuple(elts=elts):
+                return Items(tuple(self.item(each) for each in elts))
+            case ast.NamedExpr(target=target, value=value):
+                made = self.item(value)
+                self.assign(target, made)
+                return made
+            case ast.Call(func=function, args=args):
+                return self.call(function, args)
+        raise Unknown(f"an expression of the kind {type(node).__name__}")
+
+    def unary(self, op: ast.unaryop, operand: Item) -> Scalar:
+        if not isinstance(op, ast.Not):
+            return self.operate(type(op).__name__, operand)
+        truth = self.arithmetic.truth(self.scalar(operand))
+        return Scalar(frozenset((TRUTH,)), self.k.prim("xor", truth, True))
+
+    def assign(self, target: ast.expr, made: Item) -> None:
+        match target:
+            case ast.Name(id=name):
+                self.bind(name, made)
+            case ast.Tuple(elts=targets):
+                items = self.unpacked(made, len(targets))
+                for each, item in zip(targets, items, strict=True):
+                    self.assign(each, item)
+            case ast.Subscript(value=base, slice=index):
+                self.store(self.element(self.item(base), index), made)
+            case _:
+                raise Unknown(f"a store into {type(target).__name__}")
+
+    def unpacked(self, made: Item, count: int) -> tuple[Item, ...]:
+        if not isinstance(made, Items) or len(made.items) != count:
+            raise Unknown("an assignment to several names of what is no tuple of as many")
+        return made.items
+
+    def subscript(self, base: Item, index: ast.expr) -> Item:
+        if isinstance(base, Items):
+            for item in base.items:
+                if isinstance(item, Scalar):
+                    self.arithmetic.dropped(item)
+            number = self.scalar(self.item(index)).literal
+            if type(number) is not int or not -len(base.items) <= number < len(base.items):
+                raise Unknown("an item of a tuple, by an index that is not written in the program")
+            found: Item = base.items[number]
+            return found
+        return self.load(self.element(base, index))
+
+    def read(self, chain: Chain) -> Item:
+        """A name, or a value from outside."""
+        if not chain.attributes and chain.name in self.names:
+            return self.names[chain.name]
+        return self.chains.get(chain, UNBOUND)
+
+    def named(self, node: ast.expr) -> Item:
+        chain = chain_of(node)
+        if chain is not None and chain.name not in self.names and chain in self.chains:
+            return self.chains[chain]
+        if isinstance(node, ast.Attribute):
+            return self.attribute(self.item(node.value), node.attr)
+        assert chain is not None, "a name is a chain"
+        found = self.read(chain)
+        if isinstance(found, Unbound):
+            raise Unknown(f"{chain.name}: {found.why}")
+        return found
+
+    def attribute(self, base: Item, name: str) -> Item:
+        if isinstance(base, Array):
+            if name == "shape":
+                return Items(tuple(self.extent(axis) for axis in base.axes))
+            if name == "ndim":
+                return literal(self.k, len(base.axes))
+            if name == "size" and len(base.axes) == 1:
+                return self.extent(base.axes[0])
+        raise Unknown(f"the attribute {name}")
+
+    def comparison(self, node: ast.Compare) -> Item:
+        """A chain of comparisons: the later ones are made where the earlier hold."""
+        left = self.item(node.left)
+        right = self.item(node.comparators[0])
+        first = self.operate(type(node.ops[0]).__name__, left, right)
+        if len(node.ops) == 1:
+            return first
+
+        def rest(place: int, left: Item) -> Scalar:
+            right = self.item(node.comparators[place])
+            found = self.operate(type(node.ops[place]).__name__, left, right)
+            if place + 1 == len(node.ops):
+                return found
+            return self.both(found, lambda: rest(place + 1, right), when=True)
+
+        return self.both(first, lambda: rest(1, right), when=True)
+
+    def boolean(self, conjunction: bool, values: Sequence[ast.expr]) -> Scalar:  # noqa: FBT001
+        first = self.scalar(self.item(values[0]))
+        if len(values) == 1:
+            return first
+        return self.both(first, lambda: self.boolean(conjunction, values[1:]), when=conjunction)
+
+    def either(self, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Item:
+        decided = self.scalar(self.item(test))
+        if decided.literal is not None:
+            return self.item(body if decided.literal else orelse)
+        return self.chosen(
+            self.arithmetic.truth(decided),
+            lambda: self.scalar(self.item(body)),
+            lambda: self.scalar(self.item(orelse)),
+        )

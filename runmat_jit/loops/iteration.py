@@ -1,0 +1,109 @@
+"""What ``for`` iterates: ranges, arrays, and several of these at once."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from runmat_jit.core.frozen import frozen
+from runmat_jit.kernel.ir import Value
+from runmat_jit.loops.expressions import Expressions
+from runmat_jit.loops.values import (
+    EXTENT,
+    INT,
+    INT64,
+    LEAST,
+    MOST,
+    Array,
+    Item,
+    Items,
+    Line,
+    Object,
+    Scalar,
+    Unknown,
+    literal,
+)
+
+
+@frozen
+class Turns:
+    """How often a ``for`` runs, and what its target is in turn ``k``."""
+
+    count: Value
+    item: Callable[[Value], Item]
+
+
+class Iteration(Expressions):
+    """Emits what is iterated."""
+
+    __slots__ = ()
+
+    def turns(self, node: ast.expr) -> Turns:
+        """What a ``for`` iterates."""
+        match node:
+            case ast.Call(func=function, args=args):
+                made_by = self.item(function)
+                fn = made_by.value if isinstance(made_by, Object) else None
+                if fn is range:
+                    return self.range_(args)
+                if fn is enumerate and len(args) == 1:
+                    inner = self.turns(args[0])
+                    return Turns(inner.count, lambda k: Items((self.counter(k), inner.item(k))))
+                if fn is zip and args:
+                    every = [self.turns(arg) for arg in args]
+                    count = every[0].count
+                    for other in every[1:]:
+                        count = self.k.select(other.count < count, other.count, count)
+                    return Turns(count, lambda k: Items(tuple(each.item(k) for each in every)))
+                if fn is reversed and len(args) == 1:
+                    inner = self.turns(args[0])
+                    return Turns(inner.count, lambda k: inner.item(inner.count - 1 - k))
+        iterated = self.item(node)
+        if isinstance(iterated, Array) and iterated.axes:
+            first, axes = iterated.axes[0], iterated.axes[1:]
+            extent = self.k.convert("sext", first.extent, "i64")
+
+            def element(k: Value) -> Item:
+                at = self.k.convert("sext", k, "index")
+                return self.load(self.moved(iterated, axes, at, first.stride))
+
+            return Turns(extent, element)
+        raise Unknown("a loop over what is no range and no array", node.lineno)
+
+    def counter(self, k: Value) -> Scalar:
+        line = Line(self.arithmetic.loop, 1, (), 0)
+        return Scalar(frozenset((INT,)), k, 0, EXTENT, line=line)
+
+    def range_(self, args: Sequence[ast.expr]) -> Turns:
+        """``range`` of integers; the step is written in the program."""
+        numbers = [self.scalar(self.item(arg)) for arg in args]
+        if any(number.kinds != {INT} and number.type != "i64" for number in numbers):
+            raise Unknown("a range of what are no integers")
+        if len(numbers) == 1:
+            numbers = [literal(self.k, 0), *numbers]
+        start, stop = numbers[:2]
+        step = numbers[2].literal if len(numbers) == 3 else 1
+        if type(step) is not int or step == 0 or len(numbers) > 3:
+            raise Unknown("a range whose step is not written in the program")
+        k = self.k
+        distance = self.arithmetic.operate("Sub", *((stop, start) if step > 0 else (start, stop)))
+        wide = self.arithmetic.cast(distance, INT64)
+        size = abs(step)
+        count = wide if size == 1 else k.prim("sdiv", wide + (size - 1), size)
+        count = k.select(wide > 0, count, 0)
+        lowest, highest = (start.low, stop.high - 1) if step > 0 else (stop.low + 1, start.high)
+        lowest, highest = max(lowest, LEAST), min(highest, MOST)
+        top = stop.top if step > 0 else start.top
+        if top is not None and step > 0:
+            top = top[0], top[1] - 1
+        first = self.arithmetic.cast(start, INT64)
+
+        def item(number: Value) -> Scalar:
+            value = first + number * step
+            begin = self.arithmetic.line_of(replace(start, line=None))
+            moves = Line(self.arithmetic.loop, step, (), 0) if abs(step) < 1 << 16 else None
+            line = None if begin is None or moves is None else begin.plus(moves, 1)
+            return Scalar(frozenset((INT,)), value, lowest, max(lowest, highest), top, line=line)
+
+        return Turns(count, item)

@@ -1,0 +1,255 @@
+"""The state of emitting a loop: what is known of names, and how it is joined where ways meet.
+
+Names are values, not places: after an ``if`` what is known of a name is joined, and a value chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import field, replace
+from typing import Any
+
+from runmat_jit.core.slotted import slotted
+from runmat_jit.kernel.build import Builder
+from runmat_jit.kernel.ir import Instruction, Value
+from runmat_jit.loops.arithmetic import Arithmetic
+from runmat_jit.loops.source import Chain
+from runmat_jit.loops.values import (
+    TRUTH,
+    UNBOUND,
+    Array,
+    Item,
+    Line,
+    Scalar,
+    Unbound,
+    Unknown,
+    held_as,
+    is_held,
+    joined,
+    literal,
+)
+
+LIVE, BROKEN = "%live", "%broken"
+"""Whether the turn of a loop still goes on, and whether the loop does not."""
+DOUBT = "%doubt"
+"""Whether something has happened that Python has to do: then nothing computed here will count."""
+
+Known = dict[str, Item]
+"""What is known of names."""
+
+
+@slotted
+class Around:
+    """A loop whose turn is emitted.
+
+    ``waits``: it is a ``while``. ``accesses``: the indices that move along lines in it, each with
+    its extent, by what identifies them; ``safe``: whether all of them stay within their extents in
+    all turns; None: nobody knows.
+    """
+
+    number: int
+    waits: bool
+    accesses: dict[Any, tuple[Line, Value]] = field(default_factory=dict)
+    safe: Value | None = None
+
+
+@slotted
+class Ways:
+    """The state of emitting a loop.
+
+    ``chains`` are values from outside; ``names`` what is known here. ``caller`` is the address of
+    who tells, in long loops within a turn, that the kernel is to end. ``written`` are the operands
+    that are stored to. Of ``told`` names, which are read after the loop, it is followed under
+    another name (:func:`tag`) whether the number is one of NumPy's.
+    """
+
+    k: Builder
+    arithmetic: Arithmetic
+    chains: Mapping[Chain, Item]
+    names: Known
+    caller: Value
+    written: set[int] = field(default_factory=set)
+    told: frozenset[str] = frozenset()
+    numpys: dict[int, Item] = field(default_factory=dict)
+    """Whether numbers are NumPy's, by the numbers of their values, where the kernel decides it."""
+    around: list[Around] = field(default_factory=list)
+    """The loops whose turns are emitted, the innermost one last."""
+
+    def bind(self, name: str, made: Item) -> None:
+        """Give a name its value; the one that it had is gone."""
+        old = self.names.get(name)
+        if isinstance(old, Scalar) and old is not made:
+            self.arithmetic.dropped(old)
+        if name in self.told:
+            self.names[tag(name)] = self.is_numpys(made)
+        self.names[name] = made
+
+    def is_numpys(self, made: Item) -> Item:
+        """Whether a number is one of NumPy's."""
+        pythons = {kind.python for kind in made.kinds} if isinstance(made, Scalar) else set()
+        if len(pythons) == 1:
+            return literal(self.k, number=not pythons.pop())
+        same = (
+            name for name in self.told if self.names.get(name) is made and tag(name) in self.names
+        )
+        found = next((self.names[tag(name)] for name in same), UNBOUND)
+        if isinstance(found, Unbound) and isinstance(made, Scalar):
+            return self.numpys.get(made.value.number, UNBOUND)
+        return found
+
+    def doubt(self, condition: Value) -> None:
+        """From here on there is doubt where the condition holds."""
+        if self.around and self.around[-1].waits:
+            self.k.leave_if(condition)  # nothing is gained by going on
+            return
+        before = self.names[DOUBT]
+        assert isinstance(before, Scalar), "it is a truth value from the beginning"
+        value = condition if before.literal is False else before.value | condition
+        self.names[DOUBT] = Scalar(frozenset((TRUTH,)), value)
+
+    def choose(
+        self, condition: Value, then: Callable[[], None], otherwise: Callable[[], None] | None
+    ) -> None:
+        """One of two ways; what is known after both is joined."""
+        before = dict(self.names)
+        first = self.captured(then)
+        after_first, self.names = self.names, dict(before)
+        second = self.captured(otherwise) if otherwise is not None else []
+        after_second = self.names
+        changed = sorted(
+            name
+            for name in {*after_first, *after_second}
+            if after_first.get(name) is not before.get(name)
+            or after_second.get(name) is not before.get(name)
+        )
+        met = {
+            name: joined(after_first.get(name, UNBOUND), after_second.get(name, UNBOUND))
+            for name in changed
+        }
+        chosen = [name for name in changed if isinstance(met[name], Scalar)]
+        kinds = {name: self.met(met, name).type for name in chosen}
+        starts = [self.start(before.get(name), kinds[name]) for name in chosen]
+        telling = {
+            name
+            for name in changed
+            for known in (after_first, after_second)
+            if self.is_new(known.get(name), before.get(name))
+        }
+        block = self.k.if_(condition, starts)
+        with block:
+            self.resume(first)
+            self.drop(after_first, telling.difference(chosen))
+            block.yield_(*(self.held(after_first[name], kinds[name]) for name in chosen))
+        values = block.out
+        if otherwise is not None:
+            opposite = self.k.prim("xor", condition, True)
+            block = self.k.if_(opposite, values)
+            with block:
+                self.resume(second)
+                self.drop(after_second, telling.difference(chosen))
+                block.yield_(*(self.held(after_second[name], kinds[name]) for name in chosen))
+            values = block.out
+        self.names = before
+        self.names.update(met)
+        for name, value in zip(chosen, values, strict=True):
+            self.names[name] = replace(self.met(met, name), value=value)
+            if name in telling:  # who needs the one needs what it was chosen from
+                self.arithmetic.made_at[value.number] = self.arithmetic.place
+
+    def is_new(self, item: Item | None, before: Item | None) -> bool:
+        """Whether a name has got a result that nobody has used yet."""
+        new = isinstance(item, Scalar) and item is not before
+        return new and item.value.number in self.arithmetic.made_at  # type: ignore[union-attr]  # new
+
+    def drop(self, known: Known, names: Iterable[str]) -> None:
+        """The values of names that are known no more after a way."""
+        for name in sorted(names):
+            if isinstance(item := known.get(name), Scalar):
+                self.arithmetic.dropped(item)
+
+    def met(self, known: Known, name: str) -> Scalar:
+        found = known[name]
+        assert isinstance(found, Scalar), "numbers are chosen"
+        return found
+
+    def held(self, item: Item, kind: str) -> Value:
+        assert isinstance(item, Scalar), "it was joined with a number"
+        return held_as(self.k, item, kind)
+
+    def start(self, item: Item | None, kind: str) -> Value:
+        """What a name is where a way is not taken; anything, where it will not be read then."""
+        if isinstance(item, Scalar) and is_held(item, kind):
+            return held_as(self.k, item, kind)
+        return self.k.const(False if kind == "i1" else 0, kind)
+
+    def captured(self, emit: Callable[[], None]) -> list[Instruction]:
+        """The instructions that something emits, to be put in their place later."""
+        place, self.arithmetic.place = self.arithmetic.place, self.k.placeholder("i1").number
+        with self.aside() as instructions:
+            emit()
+        self.arithmetic.place = place
+        return instructions
+
+    @contextmanager
+    def aside(self) -> Iterator[list[Instruction]]:
+        """Emit into a list of its own."""
+        stack = self.k.open_body()
+        try:
+            yield stack
+        finally:
+            self.k.close_body(stack)
+
+    def resume(self, instructions: list[Instruction]) -> None:
+        self.k.extend(instructions)
+
+    def both(self, first: Scalar, other: Callable[[], Scalar], *, when: bool) -> Scalar:
+        """``first and other()`` (``when`` true) or ``first or other()``."""
+        if first.literal is not None:
+            return other() if bool(first.literal) is when else first
+        condition = self.arithmetic.truth(first)
+        if not when:
+            condition = self.k.prim("xor", condition, True)
+        return self.chosen(condition, other, lambda: first)
+
+    def chosen(
+        self, condition: Value, then: Callable[[], Scalar], otherwise: Callable[[], Scalar]
+    ) -> Scalar:
+        """One of two numbers, each of which is computed only where it is wanted."""
+        name = "%chosen"
+        around = self.names.pop(name, None)
+
+        def put(compute: Callable[[], Scalar]) -> Callable[[], None]:
+            def emit() -> None:
+                made = self.names[name] = compute()
+                self.names[tag(name)] = self.is_numpys(made)
+
+            return emit
+
+        self.choose(condition, put(then), put(otherwise))
+        found, numpys = self.names.pop(name), self.names.pop(tag(name))
+        if around is not None:
+            self.names[name] = around
+        found = self.scalar(found)
+        self.numpys[found.value.number] = numpys
+        return found
+
+    def scalar(self, item: Item) -> Scalar:
+        """A value that is a number.
+
+        Raises:
+            Unknown: it is none.
+
+        """
+        if isinstance(item, Scalar):
+            return item
+        if isinstance(item, Unbound):
+            raise Unknown(item.why)
+        if isinstance(item, Array):
+            raise Unknown("an operation on whole arrays")
+        raise Unknown("an operation on what is no number")
+
+
+def tag(name: str) -> str:
+    """Under which it is followed whether a number is one of NumPy's."""
+    return f"{name}?"
