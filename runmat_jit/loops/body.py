@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from functools import partial
 
 from runmat_jit.kernel.ir import Value
 from runmat_jit.loops.nests import Nests, Repeated
@@ -42,7 +43,7 @@ class Body(Nests):
             rest = statements[position + 1 :]
             live = self.names.get(LIVE)
             if rest and isinstance(live, Scalar) and live.literal is not True:
-                self.choose(self.arithmetic.truth(live), lambda: self.run(rest), None)  # noqa: B023
+                self.choose(self.arithmetic.truth(live), partial(self.run, rest), None)
                 return
 
     def statement(self, node: ast.stmt) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +36,7 @@ from runmat_jit.loops.values import (
     Unknown,
     literal,
 )
-from runmat_jit.loops.ways import BROKEN, DOUBT, Around, Known, tag
+from runmat_jit.loops.ways import BROKEN, DOUBT, Around, Helper, Known, tag
 
 LEFT, DONE, MORE = 0, 1, 2
 """Status of a kernel's run: it left and wrote what nobody reads; the loop has ended; it goes on."""
@@ -105,7 +106,9 @@ class Emitted:
     begins: int
 
 
-def emit(source: LoopSource, forms: Forms, *, careful: bool = False) -> Emitted:
+def emit(
+    source: LoopSource, forms: Forms, helpers: Mapping[Any, Helper], *, careful: bool = False
+) -> Emitted:
     """The kernel of a loop, for operands of these forms (``careful`` as of :class:`Arithmetic`).
 
     Its parameters: ``state`` and ``floats``, the integers and the floats that are carried;
@@ -119,12 +122,12 @@ def emit(source: LoopSource, forms: Forms, *, careful: bool = False) -> Emitted:
     """
     peel = False
     try:
-        first = _Emission(source, forms, careful=careful).emit()
+        first = _Emission(source, forms, helpers, careful=careful).emit()
     except Unknown:  # names may be of other classes in the first turn
         peel = True
-        first = _Emission(source, forms, careful=careful, peel=True).emit()
-    last = _Emission(source, forms, careful=careful, peel=peel, written=first.written)
-    return last.emit()
+        first = _Emission(source, forms, helpers, careful=careful, peel=True).emit()
+    written = first.written
+    return _Emission(source, forms, helpers, careful=careful, peel=peel, written=written).emit()
 
 
 @frozen_object
@@ -143,6 +146,7 @@ class _Emission:
         self,
         source: LoopSource,
         forms: Forms,
+        helpers: Mapping[Any, Helper],
         *,
         careful: bool,
         peel: bool = False,
@@ -157,7 +161,7 @@ class _Emission:
         entry: Known = {name: chains.get(Chain(name), UNBOUND) for name in source.assigned}
         outside = {c: item for c, item in chains.items() if c.name not in source.assigned}
         told = frozenset(source.results)
-        body = self.body = Body(k, Arithmetic(k, careful), outside, {}, caller, told=told)
+        body = self.body = Body(k, Arithmetic(k, careful), outside, {}, caller, helpers, told=told)
         body.names[DOUBT] = literal(k, number=False)
         if not careful:
             body.arithmetic.doubtful = body.doubt

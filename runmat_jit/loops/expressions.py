@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from abc import abstractmethod
 from collections.abc import Sequence
+from typing import Any, Final
 
 from runmat_jit.loops.calls import Calls
-from runmat_jit.loops.source import Chain, chain_of
+from runmat_jit.loops.source import Chain, chain_of, returns
 from runmat_jit.loops.values import (
     TRUTH,
     UNBOUND,
@@ -19,12 +21,20 @@ from runmat_jit.loops.values import (
     Unknown,
     literal,
 )
+from runmat_jit.loops.ways import DOUBT, Helper
+
+_DEPTH: Final = 4
+"""Functions of the program's that call each other within a loop."""
 
 
 class Expressions(Calls):
-    """Emits expressions."""
+    """Emits expressions, calls of functions of the program's among them."""
 
     __slots__ = ()
+
+    @abstractmethod
+    def run(self, statements: Sequence[ast.stmt]) -> None:
+        """Emit statements."""
 
     def operate(self, op: str, *items: Item) -> Scalar:
         return self.arithmetic.operate(op, *map(self.scalar, items))
@@ -43,7 +53,7 @@ class Expressions(Calls):
             case ast.Compare():
                 return self.comparison(node)
             case ast.BoolOp(op=op, values=values):
-                return self.boolean(isinstance(op, ast.And), values)
+                return self.boolean(values, conjunction=isinstance(op, ast.And))
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return self.either(test, body, orelse)
             case ast.Subscript(value=base, slice=index):
@@ -55,8 +65,63 @@ class Expressions(Calls):
                 self.assign(target, made)
                 return made
             case ast.Call(func=function, args=args):
-                return self.call(function, args)
+                return self.value_of_call(function, args)
         raise Unknown(f"an expression of the kind {type(node).__name__}")
+
+    def value_of_call(self, function: ast.expr, args: Sequence[ast.expr]) -> Item:
+        """A call: of a function of the program's, or of a known one."""
+        known = chain_of(function) in self.chains or isinstance(function, ast.Name)
+        called = self.item(function) if known else None
+        helper = self.helpers.get(called.value) if isinstance(called, Object) else None
+        if helper is None or not isinstance(called, Object):
+            return self.call(function, args)
+        return self.helped(called.value, helper, [self.item(arg) for arg in args])
+
+    def helped(self, fn: Any, helper: Helper, items: Sequence[Item]) -> Item:
+        """A call of a function of the program's, whose body is emitted here."""
+        source = helper.source
+        if len(items) != len(source.parameters) or len(self.calling) > _DEPTH:
+            raise Unknown("a call of a function that is called otherwise, or by itself")
+        around = self.names, self.chains, self.told
+        self.calling.append(fn)
+        self.chains = {chain: self.constant(value) for chain, value in helper.values.items()}
+        self.told = frozenset()
+        self.names = {DOUBT: self.names[DOUBT], **dict(zip(source.parameters, items, strict=True))}
+        result = self.returned(source.body)
+        doubt, inner = self.names[DOUBT], self.names
+        self.names, self.chains, self.told = around
+        self.names[DOUBT] = doubt
+        self.calling.pop()
+        for name in sorted(inner):
+            item = inner[name]
+            if isinstance(item, Scalar) and item is not result and name not in source.parameters:
+                self.arithmetic.dropped(item)
+        return result
+
+    def constant(self, value: Any) -> Item:
+        """What a function reads from outside: it is the same in all calls."""
+        return literal(self.k, value) if type(value) in (bool, int, float) else Object(value)
+
+    def returned(self, body: Sequence[ast.stmt]) -> Item:
+        """What statements of a function return."""
+        for place, statement in enumerate(body):
+            rest = [*body[place + 1 :]]
+            if isinstance(statement, ast.Return):
+                assert statement.value is not None, "its syntax is known"
+                return self.item(statement.value)
+            if isinstance(statement, ast.If) and has_return(statement):
+                return self.returned_by_one(statement, rest)
+            self.run([statement])
+        raise Unknown("a function that may return nothing")
+
+    def returned_by_one(self, node: ast.If, rest: Sequence[ast.stmt]) -> Item:
+        """What the one or the other way returns, or what comes after both."""
+        ways = [way if returns(way) else [*way, *rest] for way in (node.body, node.orelse)]
+        decided = self.scalar(self.item(node.test))
+        if decided.literal is not None:
+            return self.returned(ways[0 if decided.literal else 1])
+        first, second = (lambda way=way: self.scalar(self.returned(way)) for way in ways)
+        return self.chosen(self.arithmetic.truth(decided), first, second)
 
     def unary(self, op: ast.unaryop, operand: Item) -> Scalar:
         if not isinstance(op, ast.Not):
@@ -139,11 +204,13 @@ class Expressions(Calls):
 
         return self.both(first, lambda: rest(1, right), when=True)
 
-    def boolean(self, conjunction: bool, values: Sequence[ast.expr]) -> Scalar:  # noqa: FBT001
+    def boolean(self, values: Sequence[ast.expr], *, conjunction: bool) -> Scalar:
         first = self.scalar(self.item(values[0]))
         if len(values) == 1:
             return first
-        return self.both(first, lambda: self.boolean(conjunction, values[1:]), when=conjunction)
+        return self.both(
+            first, lambda: self.boolean(values[1:], conjunction=conjunction), when=conjunction
+        )
 
     def either(self, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Item:
         decided = self.scalar(self.item(test))
@@ -154,3 +221,8 @@ class Expressions(Calls):
             lambda: self.scalar(self.item(body)),
             lambda: self.scalar(self.item(orelse)),
         )
+
+
+def has_return(node: ast.AST) -> bool:
+    """Whether something in a statement returns."""
+    return any(isinstance(each, ast.Return) for each in ast.walk(node))

@@ -17,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from runmat_jit.core.errstate import FLAGS, ErrorStates, warnings_raise
+from runmat_jit.core.frozen import frozen_object
 from runmat_jit.core.locks import new_lock
 from runmat_jit.core.slotted import slotted
 from runmat_jit.core.types import is_compiled_dtype
@@ -38,7 +39,7 @@ from runmat_jit.loops.emit import (
 )
 from runmat_jit.loops.source import Chain, LoopSource
 from runmat_jit.loops.values import FLOAT, INT, TRUTH, Kind, Unknown, is_narrow, numpy_kind
-from runmat_jit.loops.ways import tag
+from runmat_jit.loops.ways import Helper, tag
 
 VARIANTS: Final = 12
 """Kernels of one loop; operands of further forms are left to Python."""
@@ -249,14 +250,26 @@ class LoopLeft(Exception):  # noqa: N818  (a signal between our own layers, neve
     """A loop does not run natively on these values; nothing has happened yet."""
 
 
+@frozen_object
+class Reads:
+    """What a loop reads: what it is given, and what is the same in all calls.
+
+    ``operands`` are arrays and numbers; ``helpers`` the functions of the program's among the
+    ``objects``, and what they read.
+    """
+
+    operands: tuple[Chain, ...]
+    objects: Mapping[Chain, Any]
+    helpers: Mapping[Any, Helper]
+
+
 class LoopCall:
     """A loop of a function, called with the values of its operands: its results, in their order.
 
     Args:
         source: The statement.
         name: Name of the function that it stands in.
-        operands: What is passed: arrays and numbers, and what no kernel reads.
-        objects: What it reads that is the same in all calls.
+        reads: What it reads.
         services: Of the session.
 
     """
@@ -265,12 +278,11 @@ class LoopCall:
         self,
         source: LoopSource,
         name: str,
-        operands: tuple[Chain, ...],
-        objects: Mapping[Chain, Any],
+        reads: Reads,
         services: Services,
     ) -> None:
-        self.source, self.operands = source, operands
-        self.objects, self.services = objects, services
+        self.source, self.services = source, services
+        self.operands, self.objects, self.helpers = reads.operands, reads.objects, reads.helpers
         self.variants: dict[Any, Variant | Unknown] = {}
         self.known: dict[Any, Unknown | None] = {}
         self.exits = self.odd = self.poor = 0
@@ -340,7 +352,7 @@ class LoopCall:
         key = tuple([forms[chain] for chain in self.operands])
         if key not in self.known:
             try:
-                emit(self.source, self.complete(forms))
+                emit(self.source, self.complete(forms), self.helpers)
             except Unknown as unknown:
                 self.known[key] = unknown
             else:
@@ -385,9 +397,9 @@ class LoopCall:
         """The kernel, or why there is none."""
         complete = self.complete(forms)
         try:
-            emitted = emit(self.source, complete, careful=careful)
+            emitted = emit(self.source, complete, self.helpers, careful=careful)
             if emitted.ours and not careful:
-                emitted = emit(self.source, complete, careful=True)
+                emitted = emit(self.source, complete, self.helpers, careful=True)
         except Unknown as unknown:
             return unknown
         self.ours = self.ours or emitted.ours

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Mapping
+import types
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
 from runmat_jit.core.locks import new_lock
-from runmat_jit.loops.program import WORTH, LoopCall, Services
+from runmat_jit.loops.program import WORTH, LoopCall, Reads, Services
 from runmat_jit.loops.source import Chain, LoopSource
 
 _TURNS: Final = 64
@@ -31,19 +32,15 @@ class Loops:
         self._calls: dict[Any, LoopCall] = {}
         self._lock = new_lock()
 
-    def call(
-        self,
-        source: LoopSource,
-        name: str,
-        operands: tuple[Chain, ...],
-        objects: Mapping[Chain, Any],
-    ) -> LoopCall:
-        """The loop with these operands and objects (arguments as of :class:`LoopCall`)."""
-        key = source, operands, tuple([(chain, id(value)) for chain, value in objects.items()])
+    def call(self, source: LoopSource, name: str, reads: Reads) -> LoopCall:
+        """The loop that reads this (arguments as of :class:`LoopCall`)."""
+        inner = [value for helper in reads.helpers.values() for value in helper.values.values()]
+        alike = tuple(map(identity, (*reads.objects.values(), *inner)))
+        key = source, reads.operands, tuple(reads.objects), alike
         found = self._calls.get(key)
         if found is None:
             with self._lock:
-                made = LoopCall(source, name, operands, dict(objects), self.services)
+                made = LoopCall(source, name, reads, self.services)
                 found = self._calls.setdefault(key, made)
         return found
 
@@ -52,6 +49,13 @@ class Loops:
         calls = [call for key, call in list(self._calls.items()) if key[0] is source]
         told = [call.report() for call in calls]
         return f"line {source.line}: {told[-1] if told else 'it has not been looked at'}"
+
+
+def identity(value: Any) -> Any:
+    """Equal for objects that mean the same in a loop: functions of one code, equal numbers."""
+    if type(value) is types.FunctionType:
+        return value.__code__
+    return (type(value), repr(value)) if type(value) in (bool, int, float) else id(value)
 
 
 def work_of(source: LoopSource, number: Callable[[ast.expr], int | None]) -> tuple[int, int]:

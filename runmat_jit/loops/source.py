@@ -7,7 +7,7 @@ far it had come when it ends early: it stands in no ``try``, and its function is
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from runmat_jit.core.frozen import frozen, frozen_object
 
@@ -15,7 +15,7 @@ Loop = ast.For | ast.While
 
 _KNOWN = (
     *(ast.Assign, ast.AugAssign, ast.If, ast.For, ast.While),
-    *(ast.Break, ast.Continue, ast.Pass, ast.Expr),
+    *(ast.Break, ast.Continue, ast.Pass, ast.Expr, ast.Return),
     *(ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp),
     *(ast.Subscript, ast.Attribute, ast.Call, ast.Tuple, ast.NamedExpr),
     *(ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop),
@@ -67,6 +67,48 @@ class LoopSource:
         return self.node.lineno
 
 
+@frozen_object
+class HelperSource:
+    """A function of the program's that a loop may call: its parameters, its body, what it reads.
+
+    ``chains`` and ``outside`` as of loops, of what is no variable of its own.
+    """
+
+    parameters: tuple[str, ...]
+    body: tuple[ast.stmt, ...]
+    chains: tuple[Chain, ...]
+    outside: Mapping[str, str]
+
+
+def find_helper(node: ast.AST, where: Callable[[str], str]) -> HelperSource | None:
+    """A function as loops may call it; None where its syntax is not known here.
+
+    ``where`` as of :func:`find_loops`, in that function.
+    """
+    if not isinstance(node, ast.FunctionDef | ast.Lambda):
+        return None
+    args = node.args
+    if args.vararg or args.kwarg or args.kwonlyargs or args.defaults:
+        return None
+    body = [ast.Return(node.body)] if isinstance(node, ast.Lambda) else node.body
+    if not all(is_known(each) for statement in body for each in ast.walk(statement)):
+        return None
+    outer = ast.Module(list(body), [])
+    chains = tuple([chain for chain in _chains(outer) if where(chain.name) != "local"])
+    parameters = tuple([arg.arg for arg in (*args.posonlyargs, *args.args)])
+    return HelperSource(
+        parameters, tuple(body), chains, {chain.name: where(chain.name) for chain in chains}
+    )
+
+
+def returns(body: Sequence[ast.stmt]) -> bool:
+    """Whether statements return whatever happens in them."""
+    last = body[-1] if body else None
+    if isinstance(last, ast.If):
+        return returns(last.body) and returns(last.orelse)
+    return isinstance(last, ast.Return)
+
+
 def find_loops(function: ast.AST, where: Callable[[str], str]) -> dict[ast.AST, LoopSource]:
     """The loops of a function that may run natively, by their statements.
 
@@ -99,20 +141,23 @@ def qualifies(loop: Loop) -> bool:
     """Whether all of a loop is syntax that may run natively, and some of it does something."""
     if not any(isinstance(node, ast.Assign | ast.AugAssign) for node in ast.walk(loop)):
         return False
-    for node in ast.walk(loop):
-        if not isinstance(node, _KNOWN) or isinstance(node, _UNKNOWN_OPERATORS):
+    return all(is_known(node) and not isinstance(node, ast.Return) for node in ast.walk(loop))
+
+
+def is_known(node: ast.AST) -> bool:
+    """Whether a node, by itself, is of syntax that may run natively."""
+    match node:
+        case ast.For(orelse=[_, *_]) | ast.While(orelse=[_, *_]) | ast.Return(value=None):
             return False
-        if isinstance(node, ast.For | ast.While) and node.orelse:
+        case ast.Expr(value=value):
+            return isinstance(value, ast.Constant)
+        case ast.Call(keywords=[_, *_]):
             return False
-        if isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant):
+        case ast.Name(id=name) | ast.Attribute(attr=name) if is_private(name):
             return False
-        if isinstance(node, ast.Call) and node.keywords:
-            return False
-        if is_private(getattr(node, "id", "")) or is_private(getattr(node, "attr", "")):
-            return False
-        if isinstance(node, ast.Constant) and type(node.value) not in (bool, int, float, str):
-            return False
-    return True
+        case ast.Constant(value=value):
+            return type(value) in (bool, int, float, str)
+    return isinstance(node, _KNOWN) and not isinstance(node, _UNKNOWN_OPERATORS)
 
 
 def is_private(name: str) -> bool:
@@ -160,7 +205,7 @@ def _not_hidden(function: ast.AST) -> Iterator[ast.AST]:
             pending.extend(ast.iter_child_nodes(node))
 
 
-def _chains(loop: Loop) -> tuple[Chain, ...]:
+def _chains(loop: ast.AST) -> tuple[Chain, ...]:
     """The longest chains of attributes that a loop reads, each once, in its order."""
     found: dict[Chain, None] = {}
 

@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from dataclasses import field, replace
 from typing import Any
 
+from runmat_jit.core.frozen import frozen_object
 from runmat_jit.core.slotted import slotted
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Instruction, Value
 from runmat_jit.loops.arithmetic import Arithmetic
-from runmat_jit.loops.source import Chain
+from runmat_jit.loops.source import Chain, HelperSource
 from runmat_jit.loops.values import (
     TRUTH,
     UNBOUND,
@@ -54,6 +55,14 @@ class Around:
     safe: Value | None = None
 
 
+@frozen_object
+class Helper:
+    """A function of the program's, with what it reads from outside."""
+
+    source: HelperSource
+    values: Mapping[Chain, Any]
+
+
 @slotted
 class Ways:
     """The state of emitting a loop.
@@ -69,6 +78,10 @@ class Ways:
     chains: Mapping[Chain, Item]
     names: Known
     caller: Value
+    helpers: Mapping[Any, Helper] = field(default_factory=dict)
+    """Functions of the program's that may be called."""
+    calling: list[Any] = field(default_factory=list)
+    """Those that are being called."""
     written: set[int] = field(default_factory=set)
     told: frozenset[str] = frozenset()
     numpys: dict[int, Item] = field(default_factory=dict)
@@ -159,8 +172,9 @@ class Ways:
 
     def is_new(self, item: Item | None, before: Item | None) -> bool:
         """Whether a name has got a result that nobody has used yet."""
-        new = isinstance(item, Scalar) and item is not before
-        return new and item.value.number in self.arithmetic.made_at  # type: ignore[union-attr]  # new
+        if not isinstance(item, Scalar) or item is before:
+            return False
+        return item.value.number in self.arithmetic.made_at
 
     def drop(self, known: Known, names: Iterable[str]) -> None:
         """The values of names that are known no more after a way."""

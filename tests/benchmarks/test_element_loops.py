@@ -5,7 +5,7 @@ from runmat_jit.runtime.session import current_session
 
 
 def test_every_program_is_measured(capsys, monkeypatch):
-    monkeypatch.setattr(element_loops, "by_numba", lambda fn: None)
+    monkeypatch.setattr(element_loops, "by_numba", lambda _fn: None)
     before = current_session().telemetry.snapshot()["loops_run"]
     element_loops.main(["--quick", "--only", "lu,crc,tridiagonal"])
     shown = capsys.readouterr().out

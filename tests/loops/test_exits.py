@@ -272,20 +272,20 @@ def test_loops_in_try_are_pythons(natively):
     both(fn, ramp(5), natively=natively, times=0)
 
 
-def spin(x):
+def spin(x, turns):
     s = 0
     for _ in range(10):
         j = 1
-        while j > 0 and s < 10**10:  # it ends, if nothing else works
+        while j > 0 and s < turns:
             j = j + 1 if j < 100 else 50
             s += 1
         x[0] = s
     return s
 
 
-def many(x):
+def many(x, turns):
     s = 0.0
-    for i in range(10**11):
+    for i in range(turns):
         s += x[i % 3]
         x[0] = 1.0
     return s
@@ -293,7 +293,9 @@ def many(x):
 
 @pytest.mark.parametrize("fn", [spin, many])
 def test_an_interrupt_ends_a_loop_and_other_threads_run(fn):
-    turns, ended = [0], threading.Event()
+    turns, ended, decorated = [0], threading.Event(), runmat.jit(fn)
+    for number in (10, 1 << 25):  # each kind of number has been seen then
+        decorated(np.ones(3), number)
 
     def count():
         while not ended.is_set():
@@ -314,7 +316,7 @@ def test_an_interrupt_ends_a_loop_and_other_threads_run(fn):
     timer.start()
     try:
         with pytest.raises(KeyboardInterrupt):
-            runmat.jit(fn)(x)
+            decorated(x, 10**11)  # it ends, if nothing else works
     finally:
         ended.set()
         timer.join()

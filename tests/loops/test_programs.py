@@ -440,3 +440,89 @@ def test_lengths_never_seen_need_no_other_kernel(natively):
         decorated.cache_info().misses,
     ) == before
     assert natively() == 34
+
+
+# -- functions of the program's --------------------------------------------------------------------
+WEIGHT = 3.0
+
+
+def weighted(v):
+    return v * WEIGHT
+
+
+def limited(v, low, high):
+    if v < low:
+        return low
+    elif v > high:
+        return high
+    w = weighted(v) / WEIGHT
+    return w
+
+
+def of_limited(x):
+    s = 0.0
+    for v in x:
+        s += limited(v, -1.5, 2.5) + weighted(v)
+    return s
+
+
+def test_functions_of_the_program_are_called(natively, monkeypatch):
+    decorated = runmat.jit(of_limited)
+    for number in range(6):
+        if number == 3:
+            monkeypatch.setitem(globals(), "WEIGHT", 5.0)
+        if number == 5:
+            monkeypatch.setitem(globals(), "weighted", lambda v: -v)
+        x = np.arange(9.0) - number
+        assert decorated(x) == of_limited(x)
+    assert natively() == 6
+
+
+def bisected(f, low, high):
+    while high - low > 1e-9:
+        middle = 0.5 * (low + high)
+        if f(middle) * f(low) > 0:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def test_functions_among_the_arguments(natively):
+    decorated = runmat.jit(bisected)
+    for target in (2.0, 3.0, 2.0, 5.0):
+        f = lambda v: v * v - target
+        assert decorated(f, 0.0, 9.0) == bisected(f, 0.0, 9.0)
+    for g in (math.cos, lambda v: v - 1.0):
+        assert decorated(g, 0.0, 3.0) == bisected(g, 0.0, 3.0)
+    assert natively() == 6
+
+
+def climbing(v, n):
+    return v if n == 0 else climbing(v + 1, n - 1)
+
+
+def test_functions_that_call_themselves_are_pythons(natively):
+    def fn(x):
+        s = 0.0
+        for v in x:
+            s += climbing(v, int(v) % 3)
+        return s
+
+    both(fn, ramp(6), natively=natively, times=0)
+
+
+def test_variables_of_functions_that_are_called_are_their_own(natively):
+    def inner(s, v):
+        s = s * 2
+        for i in range(3):
+            s += v * i
+        return s
+
+    def fn(x):
+        s = 0.0
+        for i in range(len(x)):
+            s = inner(x[i], s) - i
+        return s, i
+
+    both(fn, ramp(6), natively=natively)

@@ -108,6 +108,10 @@ class Hooks(Following):
             return rewritten
         return bind(rewritten, fn, Hooks(self.tracer, self.converter, fn))
 
+    def of(self, fn: types.FunctionType) -> Hooks:
+        """Hooks of another function in the same recording."""
+        return Hooks(self.tracer, self.converter, fn)
+
     # -- calls and reads ---------------------------------------------------------------------------
     @uncounted
     def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:

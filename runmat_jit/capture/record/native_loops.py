@@ -10,10 +10,11 @@ import sys
 import types
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
+from runmat_jit.capture import callables
 from runmat_jit.capture.record.host_calls import adopt, encoded, fork
 from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.traced import Traced
@@ -24,21 +25,56 @@ from runmat_jit.capture.tape.values import ARRAY, GENERIC, PYTHON
 from runmat_jit.core.extent import plain
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.types import is_compiled_dtype
-from runmat_jit.loops.source import Chain, LoopSource
+from runmat_jit.loops.source import Chain, HelperSource, LoopSource
 from runmat_jit.runtime.arrays import host_written
 
 if TYPE_CHECKING:
-    from runmat_jit.capture.record.hooks import Hooks
     from runmat_jit.loops.emit import Form
-    from runmat_jit.loops.program import LoopCall
+    from runmat_jit.loops.program import LoopCall, Reads
+    from runmat_jit.loops.ways import Helper
 
+MOST_HELPERS: Final = 8
+"""Functions that call one another, from the one that a loop calls on."""
 PER_CALL: Final = 8
 """Operations of Python's that take about as long as a call of NumPy."""
 _MISSING: Final = object()
 _WRITES_BACK: Final = sys.version_info < (3, 13)
 """Whether a frame keeps the dict of its variables that was asked for."""
 _NUMBERS: Final = (bool, int, float)
-_FUNCTIONS: Final = (types.BuiltinFunctionType, type, np.ufunc)
+_FUNCTIONS: Final = (
+    *(types.BuiltinFunctionType, types.FunctionType, type, np.ufunc),
+    type(np.sum),
+)
+_CONSTANTS: Final = (*_FUNCTIONS, *_NUMBERS)
+
+
+class LoopHooks(Protocol):
+    """Hooks of a function that is recorded, as far as its loops need them."""
+
+    converter: Any
+    fn: types.FunctionType
+    globals: dict[str, Any]
+    cells: dict[str, Any]
+
+    @property
+    def tracer(self) -> Recording:
+        """The recording."""
+
+    @property
+    def loops(self) -> tuple[LoopSource, ...]:
+        """The loops of the function that may run natively, by number."""
+
+    def glob(self, name: str, /) -> Any:
+        """A global or builtin, noted as read."""
+
+    def free(self, name: str, /) -> Any:
+        """A variable of a function around, likewise."""
+
+    def attr(self, obj: Any, name: str, /) -> Any:
+        """An attribute, likewise."""
+
+    def of(self, fn: types.FunctionType) -> LoopHooks:
+        """Hooks of another function in the same recording."""
 
 
 @frozen
@@ -47,18 +83,27 @@ class Found:
 
     operands: dict[Chain, Any]
     objects: dict[Chain, Any]
+    helpers: dict[types.FunctionType, Helper]
+
+    @property
+    def reads(self) -> Reads:
+        """What the loop reads, without the values of operands."""
+        from runmat_jit.loops.program import Reads  # noqa: PLC0415  (loaded by now)
+
+        return Reads(tuple(self.operands), self.objects, self.helpers)
 
 
 def find(
     source: LoopSource,
     variables: dict[str, Any],
     outside: Callable[[str, str], Any],
+    converter: Any,
 ) -> Found:
     """What a loop reads, of what has a value.
 
     ``outside`` gives a value by where it is found and by its name.
     """
-    found = Found({}, {})
+    found = Found({}, {}, {})
     for chain in source.chains:
         where = source.outside.get(chain.name)
         value = outside(where, chain.name) if where else variables.get(chain.name, _MISSING)
@@ -74,7 +119,39 @@ def find(
             found.operands[prefix] = value
         elif isinstance(value, _FUNCTIONS):
             found.objects[prefix] = value
+            add_helper(found.helpers, value, converter)
     return found
+
+
+def add_helper(
+    helpers: dict[types.FunctionType, Helper], fn: Any, converter: Any, depth: int = 0
+) -> None:
+    """Take in a function of the program's that a loop may call, and those that it calls."""
+    if type(fn) is not types.FunctionType or fn in helpers or depth > MOST_HELPERS:
+        return
+    source = None if callables.is_installed(fn) else converter.helper(fn)
+    if source is None:
+        return
+    from runmat_jit.loops.ways import Helper  # noqa: PLC0415  (loaded by now)
+
+    reader = Reader(fn)
+    values: dict[Chain, Any] = {}
+    helpers[fn] = Helper(source, values)
+    for chain in source.chains:
+        value = outside(reader, source.outside[chain.name], chain.name)
+        for name in chain.attributes:
+            value = attribute(value, name)
+        if isinstance(value, _FUNCTIONS) or type(value) in _NUMBERS:
+            values[chain] = value
+            add_helper(helpers, value, converter, depth + 1)
+
+
+class Reader:
+    """Where the names of a function are found."""
+
+    def __init__(self, fn: types.FunctionType) -> None:
+        self.globals = fn.__globals__
+        self.cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
 
 
 def is_operand(value: Any) -> bool:
@@ -97,7 +174,7 @@ def attribute(value: Any, name: str) -> Any:
 
 
 # -- in a recording --------------------------------------------------------------------------------
-def looped(hooks: Hooks, number: int, frame: types.FrameType) -> tuple[tuple[Any, ...], ...]:
+def looped(hooks: LoopHooks, number: int, frame: types.FrameType) -> tuple[tuple[Any, ...], ...]:
     """A loop of a function that is recorded."""
     recording = hooks.tracer
     loops = recording.executor.loops()
@@ -105,8 +182,9 @@ def looped(hooks: Hooks, number: int, frame: types.FrameType) -> tuple[tuple[Any
         return ()
     source = hooks.loops[number]
     variables = variables_of(frame)
-    found = find(source, variables, partial(outside, hooks))
-    call = loops.call(source, hooks.fn.__qualname__, tuple(found.operands), found.objects)
+    found = find(source, variables, partial(outside, hooks), hooks.converter)
+    helpers = found.helpers
+    call = loops.call(source, hooks.fn.__qualname__, found.reads)
     tape, line = recording.tape, recording.here()
     feeds = tape.feeding
     if feeds:
@@ -124,6 +202,10 @@ def looped(hooks: Hooks, number: int, frame: types.FrameType) -> tuple[tuple[Any
     values = tuple([registered(hooks, source, chain, variables) for chain in found.operands])
     for chain in found.objects:
         registered(hooks, source, chain, variables)
+    for fn, helper in helpers.items():
+        own = hooks.of(fn)
+        for chain in helper.values:
+            registered(own, helper.source, chain, {})
     return (noted(recording, call, values, result, line, fed=feeds),)
 
 
@@ -149,7 +231,9 @@ def outside(hooks: Any, where: str, name: str) -> Any:
     return (builtins if isinstance(builtins, dict) else vars(builtins)).get(name, _MISSING)
 
 
-def registered(hooks: Hooks, source: LoopSource, chain: Chain, variables: dict[str, Any]) -> Any:
+def registered(
+    hooks: LoopHooks, source: LoopSource | HelperSource, chain: Chain, variables: dict[str, Any]
+) -> Any:
     """A value as the recording knows it: what is read from outside is noted."""
     where = source.outside.get(chain.name)
     if where is None:
@@ -265,9 +349,8 @@ def looped_eagerly(hooks: Any, number: int, frame: types.FrameType) -> tuple[tup
     from runmat_jit.loops.sites import WORTH, evaluated, work_of  # noqa: PLC0415  (loaded by now)
 
     source = hooks.loops[number]
-    found = find(source, variables_of(frame), partial(outside, hooks))
-    call = loops.call(source, hooks.fn.__qualname__, tuple(found.operands), found.objects)
-    operands = found.operands
+    found = find(source, variables_of(frame), partial(outside, hooks), hooks.converter)
+    call, operands = loops.call(source, hooks.fn.__qualname__, found.reads), found.operands
     known = partial(evaluated, value=lambda chain: plain_of(operands.get(chain)))
     turns, call.per_turn = work_of(source, known)
     if call.gave_up or turns * call.per_turn < WORTH:

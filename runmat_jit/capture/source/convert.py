@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import types
+from functools import partial
 from typing import Any
 
 from runmat_jit.capture.source.locate import SourceCache, locate
-from runmat_jit.capture.source.rewrite import Refused, Rewritten, rewrite
+from runmat_jit.capture.source.rewrite import Refused, Rewritten, rewrite, where_found
 from runmat_jit.core.locks import new_lock
+from runmat_jit.loops.source import HelperSource, find_helper
 
 
 class Rewriter:
@@ -16,6 +18,7 @@ class Rewriter:
     def __init__(self) -> None:
         self._sources = SourceCache()
         self._known: dict[tuple[types.CodeType, str, bool], Rewritten | Refused] = {}
+        self._helpers: dict[tuple[types.CodeType, str], HelperSource | None] = {}
         self._codes: set[int] = set()
         self._lock = new_lock()
 
@@ -39,6 +42,17 @@ class Rewriter:
                         self._codes.update(map(id, found.codes))
                     self._known[key] = found
         return found
+
+    def helper(self, fn: types.FunctionType) -> HelperSource | None:
+        """A function as loops that run natively may call it; None where they may not."""
+        code = fn.__code__
+        key = code, code.co_filename
+        if key not in self._helpers:
+            with self._lock:
+                found = None if self.is_rewritten(code) else locate(fn, self._sources)
+                where = partial(where_found, code)
+                self._helpers[key] = None if found is None else find_helper(found.node, where)
+        return self._helpers[key]
 
     def is_rewritten(self, code: types.CodeType) -> bool:
         """Whether a code object calls hooks."""

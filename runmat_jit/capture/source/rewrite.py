@@ -81,7 +81,7 @@ def rewrite(
     for flag, reason in REFUSED_FLAGS.items():
         if code.co_flags & flag:
             return Refused(reason, code.co_firstlineno)
-    loops = find_loops(located.node, partial(_where, code))
+    loops = find_loops(located.node, partial(where_found, code))
     try:
         definition = _rewritten_definition(fn, located, DIRECT if direct else HANDLERS, loops)
         if direct:
@@ -143,7 +143,7 @@ def _rewritten_definition(
     return placed(definition, node)
 
 
-def _where(code: types.CodeType, name: str) -> str:
+def where_found(code: types.CodeType, name: str) -> str:
     """Where a function finds a name."""
     if name in code.co_varnames or name in code.co_cellvars:
         return "local"
