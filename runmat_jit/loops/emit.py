@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from runmat_jit.core.frozen import frozen, frozen_object
 from runmat_jit.core.types import KERNEL_ELEMENTS
 from runmat_jit.kernel.build import Builder
@@ -20,6 +18,7 @@ from runmat_jit.kernel.ir import Instruction, Kernel, Value
 from runmat_jit.loops.arithmetic import Arithmetic
 from runmat_jit.loops.body import Body
 from runmat_jit.loops.elements import bounds_of
+from runmat_jit.loops.forms import Forms, NumberForm, ObjectForm
 from runmat_jit.loops.iteration import Turns
 from runmat_jit.loops.nests import Carried, Repeated, breaks
 from runmat_jit.loops.source import Chain, LoopSource
@@ -42,45 +41,6 @@ LEFT, DONE, MORE = 0, 1, 2
 """Status of a kernel's run: it left and wrote what nobody reads; the loop has ended; it goes on."""
 STATUS, TURNS, SLOTS = 0, 1, 2
 """Places in the state: the status, the turns so far, and the first value that is carried."""
-
-
-@frozen
-class ArrayForm:
-    """What is known of an array among the operands.
-
-    ``number``: the first operand that is the same array. ``unit``: its last axis has no gaps.
-    ``extents``: a number for each extent; equal extents have equal ones.
-    """
-
-    dtype: np.dtype
-    ndim: int
-    unit: bool
-    number: int
-    extents: tuple[int, ...]
-
-
-@frozen
-class NumberForm:
-    """What is known of a number.
-
-    ``high`` bounds an integer's magnitude; ``extent`` is the number of the extent that it equals.
-    """
-
-    kind: Kind
-    high: int = 0
-    narrow: bool = False
-    extent: int | None = None
-
-
-@frozen
-class ObjectForm:
-    """Any other value; it is the same in all calls."""
-
-    value: object
-
-
-Form = ArrayForm | NumberForm | ObjectForm
-Forms = Mapping[Chain, Form]
 
 
 @frozen

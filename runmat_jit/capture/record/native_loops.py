@@ -29,7 +29,7 @@ from runmat_jit.loops.source import Chain, HelperSource, LoopSource
 from runmat_jit.runtime.arrays import host_written
 
 if TYPE_CHECKING:
-    from runmat_jit.loops.emit import Form
+    from runmat_jit.loops.forms import Form
     from runmat_jit.loops.program import LoopCall, Reads
     from runmat_jit.loops.ways import Helper
 
@@ -270,9 +270,8 @@ def plain_of(value: Any) -> Any:
 
 def form_of(value: Any, number: int, seen: dict[int, int]) -> Form:
     """What a kernel would be told of a value, as far as it is known without computing it."""
-    from runmat_jit.loops.emit import ArrayForm, NumberForm  # noqa: PLC0415  (likewise)
-    from runmat_jit.loops.program import OPAQUE, apart  # noqa: PLC0415  (loaded by now)
-    from runmat_jit.loops.program import form_of as form_of_real  # noqa: PLC0415  (likewise)
+    from runmat_jit.loops.forms import OPAQUE, ArrayForm, NumberForm, apart  # noqa: PLC0415  (loaded)
+    from runmat_jit.loops.forms import form_of as form_of_real  # noqa: PLC0415  (likewise)
     from runmat_jit.loops.values import numpy_kind  # noqa: PLC0415  (likewise)
 
     if type(value) is not Traced:

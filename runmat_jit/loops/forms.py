@@ -1,0 +1,139 @@
+"""What a kernel of a loop is told of its operands, and the key of calls with equal forms."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from runmat_jit.core.frozen import frozen
+from runmat_jit.core.types import is_compiled_dtype
+from runmat_jit.loops.source import Chain
+from runmat_jit.loops.values import FLOAT, INT, TRUTH, Kind, is_narrow, numpy_kind
+
+_SMALL, _MEDIUM = 1 << 24, 1 << 40
+_PYTHONS: Final = {int: INT, float: FLOAT, bool: TRUTH}
+
+
+@frozen
+class ArrayForm:
+    """What is known of an array among the operands.
+
+    ``number``: the first operand that is the same array. ``unit``: its last axis has no gaps.
+    ``extents``: a number for each extent; equal extents have equal ones.
+    """
+
+    dtype: np.dtype
+    ndim: int
+    unit: bool
+    number: int
+    extents: tuple[int, ...]
+
+
+@frozen
+class NumberForm:
+    """What is known of a number.
+
+    ``high`` bounds an integer's magnitude; ``extent`` is the number of the extent that it equals.
+    """
+
+    kind: Kind
+    high: int = 0
+    narrow: bool = False
+    extent: int | None = None
+
+
+@frozen
+class ObjectForm:
+    """Any other value; it is the same in all calls."""
+
+    value: object
+
+
+Form = ArrayForm | NumberForm | ObjectForm
+Forms = Mapping[Chain, Form]
+
+OPAQUE: Final = ObjectForm(None)
+"""What is no number and no array of numbers: a loop that uses it runs as it stands."""
+
+
+def forms_of(values: Mapping[Chain, Any], *, facts: bool) -> dict[Chain, Form]:
+    """What a kernel is told of operands; ``facts``: which extents and numbers are equal, too."""
+    seen: dict[int, int] = {}
+    extents: dict[int, int] | None = None
+    if facts:
+        extents = {}
+        for value in values.values():
+            if type(value) is np.ndarray:
+                for extent in value.shape:
+                    extents.setdefault(extent, len(extents))
+    return {c: form_of(v, n, seen, extents) for n, (c, v) in enumerate(values.items())}
+
+
+def form_of(
+    value: Any, number: int, seen: dict[int, int], extents: Mapping[int, int] | None = None
+) -> Form:
+    """What a kernel is told of an operand.
+
+    ``seen``: arrays by identity, and their numbers; ``extents``: those of all arrays, and theirs.
+    """
+    kind = type(value)
+    if kind is np.ndarray:
+        if not is_compiled_dtype(value.dtype) or not value.flags.aligned or not value.ndim:
+            return OPAQUE
+        unit = value.strides[-1] == value.itemsize
+        first = seen.setdefault(id(value), number)
+        if extents is None:
+            return ArrayForm(value.dtype, value.ndim, unit, first, apart(first, value.ndim))
+        numbers = tuple([extents[extent] for extent in value.shape])
+        return ArrayForm(value.dtype, value.ndim, unit, first, numbers)
+    python = _PYTHONS.get(kind)
+    if python is INT:
+        magnitude = abs(value)
+        high = next((b for b in (_SMALL, _MEDIUM) if magnitude <= b), 1 << 63)
+        known = None if extents is None or value < 2 else extents.get(value)
+        return OPAQUE if magnitude >= 1 << 63 else NumberForm(python, high, extent=known)
+    if python is not None:
+        return NumberForm(python, narrow=python is FLOAT and is_narrow(value))
+    if isinstance(value, np.generic) and is_compiled_dtype(value.dtype):
+        return NumberForm(numpy_kind(value.dtype), narrow=value.dtype == np.float32)
+    return OPAQUE
+
+
+def apart(number: int, ndim: int) -> tuple[int, ...]:
+    """Numbers for the extents of an array of which nothing is known."""
+    return tuple([-1 - 64 * number - axis for axis in range(ndim)])
+
+
+def key_of(values: Sequence[Any], *, facts: bool) -> tuple[Any, ...]:
+    """Equal for operands of equal forms (:func:`forms_of`)."""
+    seen: dict[int, int] = {}
+    extents: dict[int, int] = {}
+    parts: list[Any] = []
+    for value in values:
+        if type(value) is np.ndarray:
+            dtype = value.dtype
+            first = seen.setdefault(id(value), len(parts))
+            strides = value.strides
+            unit = bool(strides) and strides[-1] == dtype.itemsize
+            parts.append(
+                (dtype.char, dtype.isnative, len(strides), unit, first, value.flags.aligned)
+            )
+            if facts:
+                for extent in value.shape:
+                    extents.setdefault(extent, len(extents))
+                parts.append(tuple([extents[extent] for extent in value.shape]))
+        else:
+            parts.append(type(value))
+    for value in values:
+        kind = type(value)
+        if kind is int:
+            size = value if value >= 0 else -value
+            group = 0 if size <= _SMALL else 1 if size <= _MEDIUM else 2 if size < 1 << 63 else 3
+            parts.append((group, extents.get(value) if value > 1 else None))
+        elif kind is float:
+            parts.append(ctypes.c_float(value).value == value or math.isnan(value))
+    return tuple(parts)
