@@ -29,7 +29,7 @@ FACTUAL: Final = 6
 """Kernels of one loop after which others are told nothing of equal extents."""
 ODD: Final = 2
 """Runs in a row that left for data that were not finite, after which each operation is watched."""
-WORTH: Final = 200
+WORTH: Final = 400
 """Operations of Python's that take longer than a native call of a loop."""
 POOR: Final = 8
 """Runs in a row that did less, after which Python runs a loop at once."""
@@ -79,7 +79,7 @@ class LoopCall:
         self.variants: dict[Any, Variant | Unknown] = {}
         self.known: dict[Any, Unknown | None] = {}
         self.exits = self.odd = self.poor = 0
-        self.per_turn = 1
+        self.per_turn, self.asked = 1, 0
         """Operations of Python's in a turn, about."""
         self.turns = 0
         """Of the last run."""

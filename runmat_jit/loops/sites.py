@@ -12,7 +12,7 @@ import numpy as np
 
 from runmat_jit.core.locks import new_lock
 from runmat_jit.loops.program import WORTH, LoopCall, Reads, Services
-from runmat_jit.loops.source import Chain, LoopSource
+from runmat_jit.loops.source import Chain, Loop, LoopSource
 
 _TURNS: Final = 64
 """Turns that a loop is taken to have where nobody knows."""
@@ -21,7 +21,7 @@ _OPERATIONS: Final = (
 )
 
 
-__all__ = ["WORTH", "Loops", "evaluated", "work_of"]
+__all__ = ["WORTH", "Loops", "evaluated", "turns_of", "work_of"]
 
 
 class Loops:
@@ -63,22 +63,24 @@ def work_of(source: LoopSource, number: Callable[[ast.expr], int | None]) -> tup
 
     ``number`` gives the value of an expression.
     """
-    node = source.node
-    inner = sum(_work(child, number) for child in ast.iter_child_nodes(node))
-    return (turns_of(node.iter, number) if isinstance(node, ast.For) else _TURNS), inner
+    inner = sum(_work(child, number) for child in ast.iter_child_nodes(source.node))
+    return turns_of(source.node, number), inner
 
 
 def _work(node: ast.AST, number: Callable[[ast.expr], int | None]) -> int:
     inner = sum(_work(child, number) for child in ast.iter_child_nodes(node))
-    if isinstance(node, ast.For):
-        return turns_of(node.iter, number) * inner
-    if isinstance(node, ast.While):
-        return _TURNS * inner
+    if isinstance(node, ast.For | ast.While):
+        return turns_of(node, number) * inner
     return inner + isinstance(node, _OPERATIONS)
 
 
-def turns_of(iterated: ast.expr, number: Callable[[ast.expr], int | None]) -> int:
-    """The turns of a loop over a range or an array."""
+def turns_of(loop: Loop, number: Callable[[ast.expr], int | None]) -> int:
+    """The turns of a loop, about."""
+    return _items_of(loop.iter, number) if isinstance(loop, ast.For) else _TURNS
+
+
+def _items_of(iterated: ast.expr, number: Callable[[ast.expr], int | None]) -> int:
+    """Items of a range or an array."""
     if not (isinstance(iterated, ast.Call) and isinstance(iterated.func, ast.Name)):
         length = ast.Call(ast.Name("len", ast.Load()), [iterated], [])
         found = number(length)
@@ -89,7 +91,7 @@ def turns_of(iterated: ast.expr, number: Callable[[ast.expr], int | None]) -> in
             return _TURNS
         return len(range(*(bound for bound in bounds if bound is not None)))
     if iterated.args:
-        return min(turns_of(arg, number) for arg in iterated.args)
+        return min(_items_of(arg, number) for arg in iterated.args)
     return _TURNS
 
 

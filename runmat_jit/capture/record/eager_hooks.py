@@ -73,6 +73,7 @@ class EagerHooks(HookBase):
         self.eager, self.kernels, self.converter = eager, eager.kernels, eager.converter
         self.globals, self.fn = fn.__globals__, fn
         self.cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
+        self._loops: dict[int, native_loops.EagerLoop] = {}
 
     attr = staticmethod(getattr)
     item = staticmethod(operator.getitem)
@@ -250,7 +251,14 @@ class EagerHooks(HookBase):
         return () if isinstance(rewritten, Refused) else rewritten.loops
 
     def looped(self, number: int, /) -> tuple[tuple[Any, ...], ...]:
-        return native_loops.looped_eagerly(self, number, sys._getframe(1))
+        return self.loop_of(number).run(sys._getframe(1))
+
+    def loop_of(self, number: int) -> native_loops.EagerLoop:
+        """A loop of the function."""
+        found = self._loops.get(number)
+        if found is None:
+            found = self._loops[number] = native_loops.EagerLoop(self, number)
+        return found
 
     def turn(self) -> bool:
         return True

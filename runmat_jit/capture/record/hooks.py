@@ -338,8 +338,7 @@ class Hooks(Following):
         if self.tracer.passive:
             eager = self.tracer.eager
             assert eager is not None, "as in after()"
-            hooks = eager.hooks(self.fn)
-            return native_loops.looped_eagerly(hooks, number, sys._getframe(1))
+            return eager.hooks(self.fn).loop_of(number).run(sys._getframe(1))  # type: ignore[no-any-return]  # of eager hooks
         return native_loops.looped(self, number, sys._getframe(1))
 
     def items_of(self, obj: Any) -> Iterable[Any]:

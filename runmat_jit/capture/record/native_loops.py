@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 
 MOST_HELPERS: Final = 8
 """Functions that call one another, from the one that a loop calls on."""
+DECLINES: Final = 4
+"""Calls in a row in which a loop did not run natively, after which it is looked at but rarely."""
+LOOKS: Final = 64
+"""Calls between such looks."""
 PER_CALL: Final = 8
 """Operations of Python's that take about as long as a call of NumPy."""
 _MISSING: Final = object()
@@ -192,7 +196,7 @@ def looped(hooks: LoopHooks, number: int, frame: types.FrameType) -> tuple[tuple
             return ()
         result: tuple[Any, ...] = ()
     else:
-        if not is_worth(source, call, found.operands):
+        if not is_worth(call, found.operands):
             return ()
         attempted = attempt(recording, call, tuple(found.operands.values()), line)
         if attempted is None:
@@ -245,13 +249,9 @@ def registered(
     return value
 
 
-def is_worth(source: LoopSource, call: LoopCall, operands: dict[Chain, Any]) -> bool:
+def is_worth(call: LoopCall, operands: dict[Chain, Any]) -> bool:
     """Whether a loop may run natively, and Python would take longer."""
-    from runmat_jit.loops.sites import WORTH, evaluated, work_of  # noqa: PLC0415  (loaded by now)
-
-    known = partial(evaluated, value=lambda chain: plain_of(operands.get(chain)))
-    turns, call.per_turn = work_of(source, known)
-    if call.gave_up or turns * call.per_turn < WORTH:
+    if not is_enough(call, operands):
         return False
     seen: dict[int, int] = {}
     forms = {c: form_of(value, n, seen) for n, (c, value) in enumerate(operands.items())}
@@ -340,19 +340,45 @@ def noted(
 
 
 # -- in eager execution ----------------------------------------------------------------------------
-def looped_eagerly(hooks: Any, number: int, frame: types.FrameType) -> tuple[tuple[Any, ...], ...]:
-    """A loop of a function that is executed eagerly."""
-    loops = hooks.kernels.executor.loops()
-    if loops is None:
-        return ()
-    from runmat_jit.loops.sites import WORTH, evaluated, work_of  # noqa: PLC0415  (loaded by now)
+class EagerLoop:
+    """A loop of a function that is executed eagerly.
 
-    source = hooks.loops[number]
-    found = find(source, variables_of(frame), partial(outside, hooks), hooks.converter)
-    call, operands = loops.call(source, hooks.fn.__qualname__, found.reads), found.operands
+    One that has not run natively some times in a row is looked at now and then only.
+    """
+
+    def __init__(self, hooks: Any, number: int) -> None:
+        self.source: LoopSource = hooks.loops[number]
+        self.name, self.converter = hooks.fn.__qualname__, hooks.converter
+        self.outside = partial(outside, hooks)
+        self.loops = hooks.kernels.executor.loops()
+        self.declined = 0
+        """Calls in a row that did not run it natively."""
+
+    def run(self, frame: types.FrameType) -> tuple[tuple[Any, ...], ...]:
+        """The values that the loop leaves in its variables, in a tuple; empty: it has not run."""
+        declined = self.declined
+        self.declined = declined + 1
+        if self.loops is None or (declined >= DECLINES and declined % LOOKS):
+            return ()
+        found = find(self.source, variables_of(frame), self.outside, self.converter)
+        call, operands = self.loops.call(self.source, self.name, found.reads), found.operands
+        if not is_enough(call, operands):
+            return ()
+        result = call.attempt(tuple(operands.values()))
+        if result is None:
+            return ()
+        self.declined = 0
+        return (result,)
+
+
+def is_enough(call: LoopCall, operands: dict[Chain, Any]) -> bool:
+    """Whether Python would take longer than a native run; what is in a turn is looked at rarely."""
+    from runmat_jit.loops.sites import WORTH, evaluated, turns_of, work_of  # noqa: PLC0415  (loaded)
+
     known = partial(evaluated, value=lambda chain: plain_of(operands.get(chain)))
-    turns, call.per_turn = work_of(source, known)
-    if call.gave_up or turns * call.per_turn < WORTH:
-        return ()
-    result = call.attempt(tuple(operands.values()))
-    return () if result is None else (result,)
+    call.asked += 1
+    if call.asked & (call.asked - 1) == 0 or not call.asked % LOOKS:
+        turns, call.per_turn = work_of(call.source, known)
+    else:
+        turns = turns_of(call.source.node, known)
+    return not call.gave_up and turns * call.per_turn >= WORTH
