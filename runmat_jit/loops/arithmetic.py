@@ -99,6 +99,7 @@ _COMPARISONS: Final = {
 _BITWISE: Final = {"BitAnd": "and", "BitOr": "or", "BitXor": "xor"}
 _SHIFTS: Final = ("LShift", "RShift")
 _OF_INTEGERS: Final = ("BitAnd", "BitOr", "BitXor", "LShift", "RShift", "Invert")
+_LARGEST: Final = float(np.finfo(np.float32).max)
 MATH: Final[dict[Any, str]] = {
     getattr(math, name): name
     for name in (
@@ -477,17 +478,8 @@ class Arithmetic:
             return k.convert("uitofp" if dtype.kind == "f" else "zext", value, to)
         if to == "i1":
             return k.ne(value, 0.0 if x.is_float else 0)
-        if dtype.kind == "f" and not x.is_float:
-            if held == "i64" and not (x.low >= -EXACT and x.high <= EXACT):
-                k.leave_if(k.prim("abs", value) > EXACT)
-                k.leave_if(k.eq(value, LEAST))
-            return k.convert("sitofp", value, to)
         if dtype.kind == "f":
-            if to == "f64":
-                return k.convert("fpext", value, to)
-            made = k.convert("fptrunc", value, to)
-            self.watch(made, (value,))
-            return made
+            return self.as_float(x, to)
         if x.is_float:
             raise Unknown("a float becomes an integer")
         if to == "i64":
@@ -495,6 +487,22 @@ class Arithmetic:
         made = k.convert("trunc", value, to)
         if not (least("i32") <= x.low and x.high <= -least("i32") - 1):
             k.leave_if(k.ne(k.convert("sext", made, "i64"), value))
+        return made
+
+    def as_float(self, x: Scalar, to: str) -> Value:
+        """An integer, or a float of another type, as a float."""
+        k, value = self.k, x.value
+        if not x.is_float:
+            if x.type == "i64" and not (x.low >= -EXACT and x.high <= EXACT):
+                k.leave_if(k.prim("abs", value) > EXACT)
+                k.leave_if(k.eq(value, LEAST))
+            return k.convert("sitofp", value, to)
+        if to == "f64":
+            return k.convert("fpext", value, to)
+        if x.literal is not None and abs(x.literal) > _LARGEST:
+            raise Unknown("a number that float32 does not hold")
+        made = k.convert("fptrunc", value, to)
+        self.watch(made, (value,))
         return made
 
     def stored(self, x: Scalar, dtype: np.dtype) -> Value:

@@ -121,7 +121,9 @@ class _Emission:
         entry: Known = {name: chains.get(Chain(name), UNBOUND) for name in source.assigned}
         outside = {c: item for c, item in chains.items() if c.name not in source.assigned}
         told = frozenset(source.results)
-        body = self.body = Body(k, Arithmetic(k, careful), outside, {}, caller, helpers, told=told)
+        body = self.body = Body(
+            k, Arithmetic(k, careful), outside, {}, caller, helpers, told=told, given=chains
+        )
         body.names[DOUBT] = literal(k, number=False)
         if not careful:
             body.arithmetic.doubtful = body.doubt

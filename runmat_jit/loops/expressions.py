@@ -21,7 +21,7 @@ from runmat_jit.loops.values import (
     Unknown,
     literal,
 )
-from runmat_jit.loops.ways import DOUBT, Helper
+from runmat_jit.loops.ways import DOUBT, Given, Helper
 
 _DEPTH: Final = 4
 """Functions of the program's that call each other within a loop."""
@@ -99,8 +99,8 @@ class Expressions(Calls):
         return result
 
     def constant(self, value: Any) -> Item:
-        """What a function reads from outside: it is the same in all calls."""
-        return literal(self.k, value) if type(value) in (bool, int, float) else Object(value)
+        """What a function reads from outside."""
+        return self.given[value.chain] if isinstance(value, Given) else Object(value)
 
     def returned(self, body: Sequence[ast.stmt]) -> Item:
         """What statements of a function return."""

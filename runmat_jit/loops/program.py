@@ -14,9 +14,10 @@ from typing import Any, Final
 from runmat_jit.core.errstate import FLAGS, ErrorStates, warnings_raise
 from runmat_jit.core.frozen import frozen_object
 from runmat_jit.core.locks import new_lock
+from runmat_jit.core.log import LOG
 from runmat_jit.core.slotted import slotted
 from runmat_jit.kernel.ir import Kernel, Table
-from runmat_jit.loops.emit import emit
+from runmat_jit.loops.emit import Emitted, emit
 from runmat_jit.loops.forms import Forms, ObjectForm, forms_of, key_of
 from runmat_jit.loops.source import Chain, LoopSource
 from runmat_jit.loops.values import Unknown
@@ -143,13 +144,20 @@ class LoopCall:
         """What keeps the loop from running natively on operands of these forms; nothing is made."""
         key = tuple([forms[chain] for chain in self.operands])
         if key not in self.known:
-            try:
-                emit(self.source, self.complete(forms), self.helpers)
-            except Unknown as unknown:
-                self.known[key] = unknown
-            else:
-                self.known[key] = None
+            found = self.emitted(forms, careful=False)
+            self.known[key] = found if isinstance(found, Unknown) else None
         return self.known[key]
+
+    def emitted(self, forms: Forms, *, careful: bool) -> Emitted | Unknown:
+        """The kernel for operands of these forms, or why there is none."""
+        complete = self.complete(forms)
+        try:
+            return emit(self.source, complete, self.helpers, careful=careful)
+        except Unknown as unknown:
+            return unknown
+        except Exception:  # the program runs as it stands, and must not fail for our sake
+            LOG.exception("%s was not made a kernel of; please report this", self.__name__)
+            return Unknown("a mistake of runmat_jit")
 
     def report(self) -> str:
         """How the loop runs, for people."""
@@ -188,15 +196,14 @@ class LoopCall:
 
     def make(self, forms: Forms, *, careful: bool) -> Variant | Unknown:
         """The kernel, or why there is none."""
-        complete = self.complete(forms)
-        try:
-            emitted = emit(self.source, complete, self.helpers, careful=careful)
-            if emitted.ours and not careful:
-                emitted = emit(self.source, complete, self.helpers, careful=True)
-        except Unknown as unknown:
-            return unknown
+        emitted = self.emitted(forms, careful=careful)
+        if isinstance(emitted, Emitted) and emitted.ours and not careful:
+            emitted = self.emitted(forms, careful=True)
+        if isinstance(emitted, Unknown):
+            return emitted
         self.ours = self.ours or emitted.ours
         compiled = self.services.compile(emitted.kernel)
+        self.services.count("kernels_compiled")
         names = [p.name for p in emitted.kernel.parameters if isinstance(p, Table)]
         tables = {name: self.services.table(name) for name in names}
         entry = WATCHED(self.services.watched_call())

@@ -13,7 +13,10 @@ import numpy as np
 from runmat_jit.core.locks import new_lock
 from runmat_jit.loops.program import WORTH, LoopCall, Reads, Services
 from runmat_jit.loops.source import Chain, Loop, LoopSource
+from runmat_jit.loops.ways import Given
 
+MOST: Final = 1024
+"""Loops that are known; replays know their own."""
 _TURNS: Final = 64
 """Turns that a loop is taken to have where nobody knows."""
 _OPERATIONS: Final = (
@@ -40,6 +43,8 @@ class Loops:
         found = self._calls.get(key)
         if found is None:
             with self._lock:
+                if len(self._calls) >= MOST:
+                    self._calls.clear()
                 made = LoopCall(source, name, reads, self.services)
                 found = self._calls.setdefault(key, made)
         return found
@@ -55,7 +60,7 @@ def identity(value: Any) -> Any:
     """Equal for objects that mean the same in a loop: functions of one code, equal numbers."""
     if type(value) is types.FunctionType:
         return value.__code__
-    return (type(value), repr(value)) if type(value) in (bool, int, float) else id(value)
+    return value if isinstance(value, Given) else id(value)
 
 
 def work_of(source: LoopSource, number: Callable[[ast.expr], int | None]) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import field, replace
 from typing import Any
 
-from runmat_jit.core.frozen import frozen_object
+from runmat_jit.core.frozen import frozen, frozen_object
 from runmat_jit.core.slotted import slotted
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Instruction, Value
@@ -55,9 +55,16 @@ class Around:
     safe: Value | None = None
 
 
+@frozen
+class Given:
+    """Stands for the operand of this chain."""
+
+    chain: Chain
+
+
 @frozen_object
 class Helper:
-    """A function of the program's, with what it reads from outside."""
+    """A function of the program's, with what it reads from outside: operands and objects."""
 
     source: HelperSource
     values: Mapping[Chain, Any]
@@ -82,6 +89,8 @@ class Ways:
     """Functions of the program's that may be called."""
     calling: list[Any] = field(default_factory=list)
     """Those that are being called."""
+    given: Mapping[Chain, Item] = field(default_factory=dict)
+    """All operands, by their chains."""
     written: set[int] = field(default_factory=set)
     told: frozenset[str] = frozenset()
     numpys: dict[int, Item] = field(default_factory=dict)

@@ -490,9 +490,12 @@ def bisected(f, low, high):
 
 def test_functions_among_the_arguments(natively):
     decorated = runmat.jit(bisected)
-    for target in (2.0, 3.0, 2.0, 5.0):
+    for number, target in enumerate((2.0, 3.0, 2.5, 5.0)):
+        if number == 2:
+            compiled = runmat.telemetry.snapshot()["kernels_compiled"]
         f = lambda v: v * v - target
         assert decorated(f, 0.0, 9.0) == bisected(f, 0.0, 9.0)
+    assert runmat.telemetry.snapshot()["kernels_compiled"] == compiled
     for g in (math.cos, lambda v: v - 1.0):
         assert decorated(g, 0.0, 3.0) == bisected(g, 0.0, 3.0)
     assert natively() == 6

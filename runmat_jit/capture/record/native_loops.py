@@ -49,7 +49,6 @@ _FUNCTIONS: Final = (
     *(types.BuiltinFunctionType, types.FunctionType, type, np.ufunc),
     type(np.sum),
 )
-_CONSTANTS: Final = (*_FUNCTIONS, *_NUMBERS)
 
 
 class LoopHooks(Protocol):
@@ -83,11 +82,16 @@ class LoopHooks(Protocol):
 
 @frozen
 class Found:
-    """The operands and the objects of a loop, as the program has them now."""
+    """The operands and the objects of a loop, as the program has them now.
+
+    ``owners``: of operands that functions which the loop calls read, those functions, and the
+    chains by which they do.
+    """
 
     operands: dict[Chain, Any]
     objects: dict[Chain, Any]
     helpers: dict[types.FunctionType, Helper]
+    owners: dict[Chain, tuple[types.FunctionType, Chain]]
 
     @property
     def reads(self) -> Reads:
@@ -107,7 +111,7 @@ def find(
 
     ``outside`` gives a value by where it is found and by its name.
     """
-    found = Found({}, {}, {})
+    found = Found({}, {}, {}, {})
     for chain in source.chains:
         where = source.outside.get(chain.name)
         value = outside(where, chain.name) if where else variables.get(chain.name, _MISSING)
@@ -123,31 +127,35 @@ def find(
             found.operands[prefix] = value
         elif isinstance(value, _FUNCTIONS):
             found.objects[prefix] = value
-            add_helper(found.helpers, value, converter)
+            add_helper(found, value, converter)
     return found
 
 
-def add_helper(
-    helpers: dict[types.FunctionType, Helper], fn: Any, converter: Any, depth: int = 0
-) -> None:
+def add_helper(found: Found, fn: Any, converter: Any) -> None:
     """Take in a function of the program's that a loop may call, and those that it calls."""
-    if type(fn) is not types.FunctionType or fn in helpers or depth > MOST_HELPERS:
+    helpers = found.helpers
+    if type(fn) is not types.FunctionType or fn in helpers or len(helpers) >= MOST_HELPERS:
         return
     source = None if callables.is_installed(fn) else converter.helper(fn)
     if source is None:
         return
-    from runmat_jit.loops.ways import Helper  # noqa: PLC0415  (loaded by now)
+    from runmat_jit.loops.ways import Given, Helper  # noqa: PLC0415  (loaded by now)
 
     reader = Reader(fn)
     values: dict[Chain, Any] = {}
+    number = len(helpers)
     helpers[fn] = Helper(source, values)
     for chain in source.chains:
         value = outside(reader, source.outside[chain.name], chain.name)
         for name in chain.attributes:
             value = attribute(value, name)
-        if isinstance(value, _FUNCTIONS) or type(value) in _NUMBERS:
+        if is_operand(value):
+            given = Chain(f"{chain} of function {number}")
+            values[chain], found.operands[given] = Given(given), value
+            found.owners[given] = fn, chain
+        elif isinstance(value, _FUNCTIONS):
             values[chain] = value
-            add_helper(helpers, value, converter, depth + 1)
+            add_helper(found, value, converter)
 
 
 class Reader:
@@ -187,7 +195,6 @@ def looped(hooks: LoopHooks, number: int, frame: types.FrameType) -> tuple[tuple
     source = hooks.loops[number]
     variables = variables_of(frame)
     found = find(source, variables, partial(outside, hooks), hooks.converter)
-    helpers = found.helpers
     call = loops.call(source, hooks.fn.__qualname__, found.reads)
     tape, line = recording.tape, recording.here()
     feeds = tape.feeding
@@ -203,13 +210,14 @@ def looped(hooks: LoopHooks, number: int, frame: types.FrameType) -> tuple[tuple
             return ()
         result = attempted
     # only now: what a loop that runs as it stands reads is noted where it does
-    values = tuple([registered(hooks, source, chain, variables) for chain in found.operands])
+    noted_of = partial(registered, hooks, source, variables=variables)
+    known = {chain: noted_of(chain) for chain in found.operands if chain not in found.owners}
     for chain in found.objects:
-        registered(hooks, source, chain, variables)
-    for fn, helper in helpers.items():
-        own = hooks.of(fn)
-        for chain in helper.values:
-            registered(own, helper.source, chain, {})
+        noted_of(chain)
+    for fn, helper in found.helpers.items():
+        own = {chain: registered(hooks.of(fn), helper.source, chain, {}) for chain in helper.values}
+        known |= {chain: own[inner] for chain, (of, inner) in found.owners.items() if of is fn}
+    values = tuple([known[chain] for chain in found.operands])
     return (noted(recording, call, values, result, line, fed=feeds),)
 
 
