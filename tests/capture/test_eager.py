@@ -21,7 +21,7 @@ import runmat_jit as runmat
 from runmat_jit.capture.record import balance
 from runmat_jit.capture.record.recording import Recording
 from runmat_jit.runtime.session import current_session
-from tests.capture.behavior import check
+from tests.capture.behavior import check, compare, observe
 from tests.capture.random_programs import programs
 from tests.capture.test_random_programs import call_all
 
@@ -225,6 +225,24 @@ def matches(x):
             return y.sum(axis=0)
         case _:
             return y.sum(axis=1)
+
+
+def functions_within(x):
+    def half(value):
+        return value * 0.5
+
+    calls = {half.__code__: 0}
+    for _ in range(200):
+        x = half(x)
+        calls[half.__code__] += 1
+    return x, list(calls.values())
+
+
+def test_code_of_functions_within_is_hashed():
+    captured = runmat.jit(functions_within)._dispatcher.capture(current_session())
+    x = np.linspace(0, 1, 9)
+    expected, found = observe(functions_within, (x,), {}), observe(captured.call_eagerly, (x,), {})
+    compare(expected, found, exact=True)
 
 
 def partials(x):

@@ -293,6 +293,7 @@ def many(x, turns):
 
 @pytest.mark.parametrize("fn", [spin, many])
 def test_an_interrupt_ends_a_loop_and_other_threads_run(fn):
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored
     turns, ended, decorated = [0], threading.Event(), runmat.jit(fn)
     for number in (10, 1 << 25):  # each kind of number has been seen then
         decorated(np.ones(3), number)
@@ -321,5 +322,6 @@ def test_an_interrupt_ends_a_loop_and_other_threads_run(fn):
         ended.set()
         timer.join()
         other.join()
+        signal.signal(signal.SIGINT, before)
     assert x.tolist() == [1, 1, 1]
     assert turns[0] > 3

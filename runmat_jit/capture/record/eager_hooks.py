@@ -33,7 +33,7 @@ from runmat_jit.capture.source.rewrite import Rewritten, bind
 from runmat_jit.capture.tape import call_forms
 from runmat_jit.capture.tape.lines import call_at, is_boundary
 from runmat_jit.core.frames import uncounted
-from runmat_jit.core.slotted import slotted
+from runmat_jit.core.slotted import slotted_object
 from runmat_jit.loops.source import LoopSource
 
 FUNCTIONS_LIMIT: Final = 256
@@ -289,7 +289,7 @@ _OF_CLASS: Final[dict[type, Callable[[EagerHooks, Any, Any, Any], Any]]] = {
 }
 
 
-@slotted
+@slotted_object  # code is hashed by its constants
 class DirectHooks:
     """Hooks of a function in its direct form, which calls few; ``call`` has no frame of its own."""
 
