@@ -166,6 +166,11 @@ class Builder:
         """Whether the caller of the kernel wants it to end."""
         return self.emit("ask", (address,), "i1", lane=False)
 
+    def invoke(self, function: Value, args: Value, dimensions: Value, steps: Value) -> None:
+        """Call one of NumPy's inner loops: addresses of it and of what it is given."""
+        operands = (function, args, dimensions, steps)
+        self._stack[-1].append(Instruction("invoke", operands))
+
     def below(self, x: Value, limit: float) -> Value:
         """Whether a float's magnitude is below a limit; open for NaN."""
         return self.emit("below", (x, self.const(limit, x.type)), "i1")

@@ -6,8 +6,8 @@ against the bounds of its buffer, and rounds every ``fma`` exactly.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import field
 
 import numpy as np
@@ -67,6 +67,9 @@ def interpret(
             interpreter.memory[parameter.name] = memory
     interpreter.run(kernel.body)
     return interpreter.event
+
+
+_INNER_LOOP = ctypes.CFUNCTYPE(None, *(ctypes.c_void_p,) * 4)
 
 
 class _Left(Exception):  # noqa: N818  (no error: how Python leaves a cell)
@@ -168,8 +171,11 @@ class _Interpreter:
     def grid(self, instruction: Instruction) -> None:
         block, self.in_cell = _block(instruction), True
         for cell in range(*(self.part or (0, self.number(instruction.args[0])))):
-            with suppress(_Left):
+            before = self.event
+            try:
                 self.iteration(block, cell)
+            except _Left:
+                self.event = before
 
     def iteration(self, block: Block, index: int) -> None:
         assert block.index is not None, "this block counts"
@@ -261,6 +267,10 @@ class _Interpreter:
     def ask(self, instruction: Instruction) -> None:
         self.set_all(instruction.results, [np.asarray(0)])
 
+    def invoke(self, instruction: Instruction) -> None:
+        function, *given = [int(self.get(a)) for a in instruction.args]
+        _INNER_LOOP(function)(*given, None)
+
     def libm(self, instruction: Instruction) -> None:
         function = c_function(str(instruction.attrs["function"]))
         args = [float(self.get(a)) for a in instruction.args]
@@ -306,6 +316,7 @@ _SPECIAL = {
     "call": _Interpreter.call,
     "keep": _Interpreter.keep,
     "ask": _Interpreter.ask,
+    "invoke": _Interpreter.invoke,
     "libm": _Interpreter.libm,
     "builtin": _Interpreter.builtin,
     "unknown": _Interpreter.unknown,

@@ -181,7 +181,10 @@ class Instruction:
     ``keep`` (arg: a uniform float) computes a value that nobody may need, for the machine's flags;
     ``ask`` (arg: the address of a function, an i64) calls ``i64 f(void)``: whether the
     caller of the kernel wants it to end;
-    ``leave`` (arg: a uniform i1) ends the cell of a ``grid`` where the i1 is set;
+    ``invoke`` (args: four addresses, i64) calls ``void f(args, dimensions, steps, data)``, one of
+    NumPy's inner loops, whose data are null;
+    ``leave`` (arg: a uniform i1) ends the cell of a ``grid`` where the i1 is set, and what the cell
+    has noted is forgotten;
     ``splat`` gives every lane one value; ``unknown`` gives its constant, in shaders in a form that
     the adapter's compiler does not know; ``call`` (attr ``function``) runs a cold function, on
     uniform operands with uniform results.

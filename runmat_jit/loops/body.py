@@ -13,6 +13,9 @@ from runmat_jit.kernel.ir import Value
 from runmat_jit.loops.nests import Nests, Repeated
 from runmat_jit.loops.source import Chain
 from runmat_jit.loops.values import (
+    Array,
+    Item,
+    Lazy,
     Scalar,
     Unknown,
     literal,
@@ -47,6 +50,10 @@ class Body(Nests):
                 return
 
     def statement(self, node: ast.stmt) -> None:
+        with self.memory.holding():
+            self.emitted(node)
+
+    def emitted(self, node: ast.stmt) -> None:
         match node:
             case ast.Assign(targets=targets, value=value):
                 made = self.item(value)
@@ -69,16 +76,32 @@ class Body(Nests):
         match target:
             case ast.Name(id=name):
                 old = self.read(Chain(name))
+                if isinstance(old, Array) and old.axes:
+                    self.change(old, op, self.item(value))
+                    return
                 self.bind(name, self.operate(op, old, self.item(value)))
             case ast.Subscript(value=base, slice=index):
                 place = self.element(self.item(base), index)
                 old = self.load(place)
+                if place.axes:
+                    self.change(place, op, self.item(value))
+                    return
                 self.store(place, self.operate(op, old, self.item(value)))
             case _:
                 raise Unknown(f"a store into {type(target).__name__}")
 
+    def change(self, place: Array, op: str, value: Item) -> None:
+        """An operation in place: the result has the dtype of the array."""
+        made = self.operate(op, place, value)
+        if not isinstance(made, Lazy) or made.dtype != place.dtype:
+            raise Unknown("an operation in place whose result is of another dtype")
+        if len(made.axes) != len(place.axes):
+            raise Unknown("an operation in place whose result has more axes")
+        self.store(place, made)
+
     def branch(self, node: ast.If) -> None:
-        test = self.item(node.test)
+        with self.memory.holding():
+            test = self.item(node.test)
         if isinstance(test, Scalar) and test.literal is not None:
             self.run(node.body if test.literal else node.orelse)
             return
@@ -114,7 +137,8 @@ class Body(Nests):
             if ends is not None:
                 ends.append(dict(self.names))
 
-        test = self.item(node.test)
+        with self.memory.holding():
+            test = self.item(node.test)
         if isinstance(test, Scalar) and test.literal is not None:
             if test.literal:
                 run()

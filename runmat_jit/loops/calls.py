@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import builtins
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
-from runmat_jit.loops.elements import Elements, bounds_of
+from runmat_jit.loops.elements import bounds_of
+from runmat_jit.loops.products import Products
 from runmat_jit.loops.source import chain_of
 from runmat_jit.loops.values import (
     FLOAT,
@@ -32,6 +33,8 @@ from runmat_jit.loops.values import (
     literal,
     numpy_kind,
 )
+from runmat_jit.loops.wholes import is_whole, plain_of
+from runmat_jit.ops.table import row_of, row_of_method
 
 _TYPES: Final[dict[Any, np.dtype]] = {
     np.float64: np.dtype(np.float64),
@@ -43,24 +46,44 @@ _TYPES: Final[dict[Any, np.dtype]] = {
 TYPE_CHARS: Final = {"f32": "f", "f64": "f", "i32": "i", "i64": "i", "i1": "b"}
 
 
-class Calls(Elements):
+class Calls(Products):
     """Emits calls."""
 
     __slots__ = ()
 
-    def call(self, function: ast.expr, args: Sequence[ast.expr]) -> Item:
+    def call(
+        self, function: ast.expr, args: Sequence[ast.expr], keywords: Sequence[ast.keyword] = ()
+    ) -> Item:
+        """A call of a known function, or of a method."""
+        named = {each.arg or "": plain_of(self.item(each.value)) for each in keywords}
         if isinstance(function, ast.Attribute) and chain_of(function) not in self.chains:
             base = self.item(function.value)
-            if isinstance(base, Scalar) and function.attr == "item" and not args:
-                return self.python_number(base)
-            if isinstance(base, Scalar) and function.attr == "copy" and not args:
-                return self.copied(base)
-            raise Unknown(f"the method {function.attr}")
+            return self.method(base, function.attr, [self.item(arg) for arg in args], named)
         called = self.item(function)
         fn = called.value if isinstance(called, Object) else None
-        if fn is len and len(args) == 1:
-            return self.length(self.item(args[0]))
-        operands = [self.scalar(self.item(arg)) for arg in args]
+        items = [self.item(arg) for arg in args]
+        if fn is len and len(items) == 1:
+            return self.length(items[0])
+        if any(map(is_whole, items)):
+            return self.of_arrays(fn, items, named)
+        if named:
+            raise Unknown("a call with keywords")
+        if fn is np.array and len(items) == 1:
+            return self.array_of(items[0])
+        return self.of_numbers(fn, [self.scalar(item) for item in items])
+
+    def of_arrays(self, fn: Any, items: Sequence[Item], named: Mapping[str, Any]) -> Item:
+        """A function of NumPy's of what are not all numbers."""
+        handler = _OF_ARRAYS.get(fn) if not named and isinstance(fn, Hashable) else None
+        if handler is not None:
+            return handler(self, items)
+        row = row_of(fn) if callable(fn) else None
+        if row is None:
+            raise Unknown(f"a call of {getattr(fn, '__name__', 'what is not known')} on arrays")
+        return self.by_row(row, items, named)
+
+    def of_numbers(self, fn: Any, operands: Sequence[Scalar]) -> Item:
+        """A function of single numbers."""
         if isinstance(fn, np.ufunc):
             if len(operands) != fn.nin or fn.nout != 1:
                 raise Unknown(f"numpy.{fn.__name__} with other arguments")
@@ -69,16 +92,32 @@ class Calls(Elements):
             return self.arithmetic.math(fn, operands)
         handler = _BUILTINS.get(fn) if isinstance(fn, type | types.BuiltinFunctionType) else None
         if handler is not None:
-            return handler(self, operands)
+            return handler(self, [*operands])
         if isinstance(fn, type) and fn in _TYPES and len(operands) == 1:
             return self.of_numpy(operands[0], _TYPES[fn])
         raise Unknown(f"a call of {getattr(fn, '__name__', 'what is not known')}")
 
+    def method(
+        self, base: Item, name: str, args: Sequence[Item], keywords: Mapping[str, Any]
+    ) -> Item:
+        """A method of an array or a number."""
+        if isinstance(base, Scalar) and name in ("item", "copy") and not args and not keywords:
+            return self.python_number(base) if name == "item" else self.copied(base)
+        if not is_whole(base):
+            raise Unknown(f"the method {name}")
+        if name == "dot" and not keywords:
+            return self.dot([base, *args])
+        row = row_of_method(name)
+        if row is None:
+            raise Unknown(f"the method {name} of arrays")
+        return self.by_method(row, base, args, keywords)
+
     def length(self, of: Item) -> Scalar:
         if isinstance(of, Items):
             return literal(self.k, len(of.items))
-        if isinstance(of, Array) and of.axes:
-            return self.extent(of.axes[0])
+        settled = self.settled(of)  # its events count
+        if isinstance(settled, Array) and settled.axes:
+            return self.extent(settled.axes[0])
         raise Unknown("the length of what is no array")
 
     def python_number(self, x: Scalar) -> Scalar:
@@ -183,4 +222,24 @@ _BUILTINS: Final[dict[Any, Callable[[Calls, list[Scalar]], Item]]] = {
     builtins.int: _one(Calls.integer),
     builtins.float: _one(_float),
     builtins.bool: _one(_truth),
+}
+
+
+def _like(number: int) -> Callable[[Calls, Sequence[Item]], Item]:
+    def handle(body: Calls, items: Sequence[Item]) -> Item:
+        if len(items) != 1:
+            raise Unknown("a new array with other arguments")
+        return body.like(items[0], number)
+
+    return handle
+
+
+_OF_ARRAYS: Final[dict[Any, Callable[[Calls, Sequence[Item]], Item]]] = {
+    np.matmul: Calls.product,
+    np.dot: Calls.dot,
+    np.outer: Calls.outer,
+    np.linalg.norm: Calls.norm,
+    np.zeros_like: _like(0),
+    np.ones_like: _like(1),
+    np.empty_like: _like(0),
 }

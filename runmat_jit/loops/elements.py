@@ -90,7 +90,7 @@ class Elements(Ways):
     def moved(self, base: Array, axes: tuple[Axis, ...], at: Value, stride: Value | int) -> Array:
         step = at if stride == 1 else at * stride
         offset = step if base.offset is None else base.offset + step
-        return replace(base, offset=offset, axes=axes)
+        return replace(base, offset=offset, axes=axes, whole=False)
 
     def load(self, at: Array) -> Item:
         """An element; a part with axes is no value, but a place."""
@@ -105,7 +105,8 @@ class Elements(Ways):
     def store(self, at: Array, made: Item) -> None:
         if at.axes:
             raise Unknown("an assignment to more than one element")
-        self.written.add(at.operand)
+        if at.operand >= 0:
+            self.written.add(at.operand)
         value = self.arithmetic.stored(self.scalar(made), at.dtype)
         offset = self.k.const(0, "index") if at.offset is None else at.offset
         self.k.store(at.buffer, offset, value, 0)

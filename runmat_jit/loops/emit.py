@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from runmat_jit.core.frozen import frozen, frozen_object
@@ -18,8 +19,10 @@ from runmat_jit.kernel.ir import Instruction, Kernel, Value
 from runmat_jit.loops.arithmetic import Arithmetic
 from runmat_jit.loops.body import Body
 from runmat_jit.loops.elements import bounds_of
+from runmat_jit.loops.extents import ONE, SINGLE, Dim, Extents, Places
 from runmat_jit.loops.forms import Forms, NumberForm, ObjectForm
 from runmat_jit.loops.iteration import Turns
+from runmat_jit.loops.memory import Memory, Pool, Pools
 from runmat_jit.loops.nests import Carried, Repeated, breaks
 from runmat_jit.loops.source import Chain, LoopSource
 from runmat_jit.loops.values import (
@@ -36,6 +39,7 @@ from runmat_jit.loops.values import (
     literal,
 )
 from runmat_jit.loops.ways import BROKEN, DOUBT, Around, Helper, Known, tag
+from runmat_jit.loops.wholes import known_dims
 
 LEFT, DONE, MORE = 0, 1, 2
 """Status of a kernel's run: it left and wrote what nobody reads; the loop has ended; it goes on."""
@@ -55,21 +59,36 @@ class Emitted:
         written: Operands that it stores to.
         ours: Some bits are our own, not NumPy's.
         begins: Turns after which names are of the kinds of ``results``.
+        pools: The arrays that it makes: how many of each shape there are at once.
+        places: Where the extents of those are found among the operands.
+        spans: Extents of the arrays that it stores at once.
+        products: Calls of NumPy's inner loops.
 
     """
 
     kernel: Kernel
     carried: tuple[tuple[str, str], ...]
-    results: tuple[tuple[str, tuple[Kind, ...]], ...]
+    results: tuple[tuple[str, tuple[Kind, ...] | Pool], ...]
     written: frozenset[int]
     ours: bool
     begins: int
+    pools: Pools
+    places: Places
+    spans: frozenset[tuple[Dim, ...]]
+    products: int
 
 
 def emit(
-    source: LoopSource, forms: Forms, helpers: Mapping[Any, Helper], *, careful: bool = False
+    source: LoopSource,
+    forms: Forms,
+    helpers: Mapping[Any, Helper],
+    *,
+    careful: bool = False,
+    exact: bool = False,
 ) -> Emitted:
-    """The kernel of a loop, for operands of these forms (``careful`` as of :class:`Arithmetic`).
+    """The kernel of a loop, for operands of these forms.
+
+    ``careful`` as of :class:`Arithmetic`, ``exact`` as of :class:`Wholes`.
 
     Its parameters: ``state`` and ``floats``, the integers and the floats that are carried;
     ``limit``, the turns that it may run; ``caller``, the address of who is asked whether to go on;
@@ -80,14 +99,17 @@ def emit(
         Unknown: something in it does not run natively.
 
     """
-    peel = False
-    try:
-        first = _Emission(source, forms, helpers, careful=careful).emit()
-    except Unknown:  # names may be of other classes in the first turn
-        peel = True
-        first = _Emission(source, forms, helpers, careful=careful, peel=True).emit()
-    written = first.written
-    return _Emission(source, forms, helpers, careful=careful, peel=peel, written=written).emit()
+    make = partial(_Emission, source, forms, helpers, careful=careful, exact=exact)
+    refused: Unknown | None = None
+    for copies, peel in ((False, False), (True, False), (False, True), (True, True)):
+        try:
+            first = make(peel=peel, copies=copies).emit()
+        except Unknown as unknown:  # names may be of other classes in the first turn
+            refused = unknown if refused is None or not copies else refused
+            continue
+        return make(peel=peel, copies=copies, known=(first.written, first.pools)).emit()
+    assert refused is not None, "none was made"
+    raise refused
 
 
 @frozen_object
@@ -100,7 +122,11 @@ class _Reached:
 
 
 class _Emission:
-    """Emits one kernel; ``written``: the operands that are stored to, None where nobody knows."""
+    """Emits one kernel.
+
+    ``known``: the operands that are stored to and the arrays that are made, where they are known.
+    ``copies``: names that the loop binds hold copies of arrays from before it, in its memory.
+    """
 
     def __init__(
         self,
@@ -109,34 +135,51 @@ class _Emission:
         helpers: Mapping[Any, Helper],
         *,
         careful: bool,
+        exact: bool,
         peel: bool = False,
-        written: frozenset[int] | None = None,
+        copies: bool = False,
+        known: tuple[frozenset[int], Pools] | None = None,
     ) -> None:
-        self.source, self.node, self.peel = source, source.node, peel
+        self.source, self.node, self.peel, self.copies = source, source.node, peel, copies
         k = self.k = Builder()
         self.state = k.buffer("state", "i64", written=True)
         self.floats = k.buffer("floats", "f64", written=True)
         self.limit, caller = k.scalar("limit", "i64"), k.scalar("caller", "i64")
-        chains = _operands(k, forms, written)
+        extents = Extents(k)
+        chains = _operands(k, forms, None if known is None else known[0], extents)
         entry: Known = {name: chains.get(Chain(name), UNBOUND) for name in source.assigned}
         outside = {c: item for c, item in chains.items() if c.name not in source.assigned}
         told = frozenset(source.results)
         body = self.body = Body(
             k, Arithmetic(k, careful), outside, {}, caller, helpers, told=told, given=chains
         )
+        body.extents, body.exact, body.stores, body.frames = extents, exact, 0, []
+        body.spans, body.calls, body.addresses, body.products = set(), None, {}, 0
+        body.memory = Memory(k, extents, {} if known is None else known[1])
+        body.memory.declare()
         body.names[DOUBT] = literal(k, number=False)
         if not careful:
             body.arithmetic.doubtful = body.doubt
         for name, item in entry.items():
             body.bind(name, item)
         self.turns: Turns | None = None
+        self.copied: dict[str, Value] = {}
+        """Where the copies lie that names hold before the first turn."""
+        self.originals: set[int] = set()
+        """The operands that have been copied."""
         self.ends: list[Known] = []
         """What is known at the ends of turns that were emitted."""
 
     def emit(self) -> Emitted:
         """The kernel."""
-        with self.k.grid(1):
-            carried = self.emit_cell()
+        k, body = self.k, self.body
+        with k.grid(1):
+            with body.aside() as instructions:
+                carried = self.emit_cell()
+            k.extend(body.extents.entry)
+            k.extend(instructions)
+        if body.written & self.originals:
+            raise Unknown("a store into an array that another name is to have a copy of")
         results = tuple([(n, _kinds(self.ends[-1], n, carried.kinds)) for n in self.source.results])
         return Emitted(
             self.k.finish(),
@@ -145,6 +188,10 @@ class _Emission:
             frozenset(self.body.written),
             self.body.arithmetic.ours,
             1 + self.peel + self.source.is_while,
+            dict(body.memory.used),
+            dict(body.extents.places),
+            frozenset(body.spans),
+            body.products,
         )
 
     def turn(self, number: Value) -> None:
@@ -161,6 +208,9 @@ class _Emission:
     def emit_cell(self) -> Carried:
         """The cell; what it carries."""
         k, body, node = self.k, self.body, self.node
+        begun = k.load(self.state, TURNS, 0)
+        if self.copies:
+            self.copy(begun)
         loop = Repeated(node, self.turn)
         self.turns = body.turns(node.iter) if isinstance(node, ast.For) else None
         first: tuple[list[Instruction], Value] | None = None
@@ -171,12 +221,14 @@ class _Emission:
         after_first = dict(body.names)
         settled, inside = body.settle(loop)
         carried = body.carried(node, settled)
-        begun = k.load(self.state, TURNS, 0)
         last = begun + self.limit
         count = None if self.turns is None else self.turns.count
         if count is not None:
             last = k.select(count < last, count, last)
         starts = [self.load(slot, kind) for slot, kind in slots_of(carried)]
+        for place, name in enumerate(carried.names):
+            if name in self.copied:
+                starts[place] = k.select(k.eq(begun, 0), self.copied[name], starts[place])
         reached = _Reached(begun, k.const(False, "i1"), starts)
         if first is not None:
             at_first = (begun < last) & k.eq(begun, 0)
@@ -200,6 +252,25 @@ class _Emission:
                 guard.yield_(*self.uncounted(loop, carried, inside, reached, last))
         self.finish(_Reached(guard.out[0], guard.out[1], guard.out[2:]), carried, count)
         return carried
+
+    def copy(self, begun: Value) -> None:
+        """Have names that the loop binds hold copies of arrays from before it."""
+        body, made = self.body, dict[int, Array]()
+        for name in sorted(self.source.assigned):
+            item = body.names.get(name)
+            if not (isinstance(item, Array) and item.axes):
+                continue
+            if item.operand not in made:
+                array = body.memory.new(item.dtype, known_dims(item.axes), made.values())
+                body.memory.copies.append(array)
+                with self.k.if_(self.k.eq(begun, 0)) as first:
+                    body.fill_new(array, item)
+                    first.yield_()
+                self.originals.add(item.operand)
+                made[item.operand] = replace(array, copied=True, turned=item.turned)
+            array = body.names[name] = made[item.operand]
+            assert array.home is not None, "it is in memory of the loop's own"
+            self.copied[name] = array.home
 
     def uncounted(
         self,
@@ -236,13 +307,24 @@ class _Emission:
                 k.leave_if(value)
             k.store(self.state if where == "state" else self.floats, place, _widened(k, value), 0)
         done = reached.over if count is None else reached.over | (count <= reached.turns)
+        held = dict(zip(carried.names, reached.values, strict=True))
+        for name in self.source.results:
+            item = carried.settled.end.get(name)
+            if isinstance(item, Array) and item.copied and name in held:
+                for array in self.body.memory.copies:  # the result is the caller's array itself
+                    assert array.home is not None, "it is in memory of the loop's own"
+                    k.leave_if(done & k.eq(held[name], array.home))
         k.store(self.state, TURNS, reached.turns, 0)
         k.store(self.state, STATUS, k.select(done, k.const(DONE, "i64"), MORE), 0)
 
 
-def _kinds(end: Known, name: str, kinds: Mapping[str, str]) -> tuple[Kind, ...]:
-    """The kinds of a name after the last turn."""
+def _kinds(end: Known, name: str, kinds: Mapping[str, str]) -> tuple[Kind, ...] | Pool:
+    """The kinds of a name after the last turn, or what array it is."""
     item = end.get(name, UNBOUND)
+    if isinstance(item, Array) and item.whole and name in kinds:
+        if item.turned and len(item.axes) > 1:
+            raise Unknown(f"{name} after the loop: its order in memory depends on other arrays")
+        return Pool(item.dtype, item.pool)
     if not isinstance(item, Scalar) or name not in kinds:
         why = item.why if isinstance(item, Unbound) else "it is no number"
         raise Unknown(f"{name} after the loop: {why}")
@@ -256,7 +338,9 @@ def _kinds(end: Known, name: str, kinds: Mapping[str, str]) -> tuple[Kind, ...]:
     return tuple(found)
 
 
-def _operands(k: Builder, forms: Forms, written: frozenset[int] | None) -> dict[Chain, Item]:
+def _operands(
+    k: Builder, forms: Forms, written: frozenset[int] | None, extents: Extents
+) -> dict[Chain, Item]:
     """What is known of the operands, whose parameters are declared."""
     found: dict[Chain, Item] = {}
     arrays: dict[int, Array] = {}
@@ -281,8 +365,14 @@ def _operands(k: Builder, forms: Forms, written: frozenset[int] | None) -> dict[
                 extent = k.scalar(f"n{number}_{axis}", "index")
                 one = form.unit and axis == form.ndim - 1
                 stride = 1 if one else k.scalar(f"s{number}_{axis}", "index")
-                axes.append(Axis(form.extents[axis], extent, stride))
-            arrays[number] = Array(number, buffer, form.dtype, None, tuple(axes))
+                own = form.extents[axis]
+                extents.bases.setdefault(("extent", own), extent)
+                extents.places.setdefault(("extent", own), (number, axis))
+                dim = ONE if own == SINGLE else Dim("extent", own)
+                axes.append(Axis(own, extent, stride, dim))
+            arrays[number] = Array(
+                number, buffer, form.dtype, None, tuple(axes), turned=not form.packed
+            )
             found[chain] = arrays[number]
     return found
 
@@ -301,6 +391,8 @@ def _narrowed(k: Builder, value: Value, kind: str) -> Value:
         return value
     if kind == "f32":
         return k.convert("fptrunc", value, kind)
+    if kind == "index":
+        return k.convert("sext", value, kind)
     return k.ne(value, 0) if kind == "i1" else k.convert("trunc", value, kind)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from runmat_jit.loops.calls import Calls
@@ -22,6 +23,7 @@ from runmat_jit.loops.values import (
     literal,
 )
 from runmat_jit.loops.ways import DOUBT, Given, Helper
+from runmat_jit.loops.wholes import arrays_in, is_whole
 
 _DEPTH: Final = 4
 """Functions of the program's that call each other within a loop."""
@@ -36,7 +38,11 @@ class Expressions(Calls):
     def run(self, statements: Sequence[ast.stmt]) -> None:
         """Emit statements."""
 
-    def operate(self, op: str, *items: Item) -> Scalar:
+    def operate(self, op: str, *items: Item) -> Item:
+        if op == "MatMult":
+            return self.product(items)
+        if any(map(is_whole, items)):
+            return self.operate_on(op, items)
         return self.arithmetic.operate(op, *map(self.scalar, items))
 
     def item(self, node: ast.expr) -> Item:
@@ -50,32 +56,46 @@ class Expressions(Calls):
                 return self.operate(type(op).__name__, self.item(left), self.item(right))
             case ast.UnaryOp(op=op, operand=operand):
                 return self.unary(op, self.item(operand))
-            case ast.Compare():
-                return self.comparison(node)
-            case ast.BoolOp(op=op, values=values):
-                return self.boolean(values, conjunction=isinstance(op, ast.And))
-            case ast.IfExp(test=test, body=body, orelse=orelse):
-                return self.either(test, body, orelse)
+            case ast.Compare() | ast.BoolOp() | ast.IfExp():
+                return self.decision(node)
             case ast.Subscript(value=base, slice=index):
                 return self.subscript(self.item(base), index)
-            case ast.Tuple(elts=elts):
+            case ast.Tuple(elts=elts) | ast.List(elts=elts, ctx=ast.Load()):
                 return Items(tuple(self.item(each) for each in elts))
-            case ast.NamedExpr(target=target, value=value):
-                made = self.item(value)
-                self.assign(target, made)
-                return made
-            case ast.Call(func=function, args=args):
-                return self.value_of_call(function, args)
+            case ast.NamedExpr():
+                return self.bound_within(node)
+            case ast.Call(func=function, args=args, keywords=keywords):
+                return self.value_of_call(function, args, keywords)
         raise Unknown(f"an expression of the kind {type(node).__name__}")
 
-    def value_of_call(self, function: ast.expr, args: Sequence[ast.expr]) -> Item:
+    def decision(self, node: ast.Compare | ast.BoolOp | ast.IfExp) -> Item:
+        """An expression of which parts are computed where they are wanted."""
+        if isinstance(node, ast.Compare):
+            return self.comparison(node)
+        if isinstance(node, ast.BoolOp):
+            return self.boolean(node.values, conjunction=isinstance(node.op, ast.And))
+        return self.either(node.test, node.body, node.orelse)
+
+    def bound_within(self, node: ast.NamedExpr) -> Item:
+        """``name := value``; of arrays, what the name held before might still be read."""
+        made = self.item(node.value)
+        if is_whole(made):
+            raise Unknown("an array is bound within an expression")
+        self.assign(node.target, made)
+        return made
+
+    def value_of_call(
+        self, function: ast.expr, args: Sequence[ast.expr], keywords: Sequence[ast.keyword]
+    ) -> Item:
         """A call: of a function of the program's, or of a known one."""
         known = chain_of(function) in self.chains or isinstance(function, ast.Name)
         called = self.item(function) if known else None
         helper = self.helpers.get(called.value) if isinstance(called, Object) else None
         if helper is None or not isinstance(called, Object):
-            return self.call(function, args)
-        return self.helped(called.value, helper, [self.item(arg) for arg in args])
+            return self.call(function, args, keywords)
+        if keywords:
+            raise Unknown("a call of a function with keywords")
+        return self.helped(called.value, helper, [self.settled(self.item(arg)) for arg in args])
 
     def helped(self, fn: Any, helper: Helper, items: Sequence[Item]) -> Item:
         """A call of a function of the program's, whose body is emitted here."""
@@ -84,14 +104,17 @@ class Expressions(Calls):
             raise Unknown("a call of a function that is called otherwise, or by itself")
         around = self.names, self.chains, self.told
         self.calling.append(fn)
+        self.frames.append(self.names)
         self.chains = {chain: self.constant(value) for chain, value in helper.values.items()}
         self.told = frozenset()
         self.names = {DOUBT: self.names[DOUBT], **dict(zip(source.parameters, items, strict=True))}
-        result = self.returned(source.body)
+        result = self.settled(self.returned(source.body))
+        self.memory.pinned.extend(arrays_in(result))
         doubt, inner = self.names[DOUBT], self.names
         self.names, self.chains, self.told = around
         self.names[DOUBT] = doubt
         self.calling.pop()
+        self.frames.pop()
         for name in sorted(inner):
             item = inner[name]
             if isinstance(item, Scalar) and item is not result and name not in source.parameters:
@@ -123,7 +146,7 @@ class Expressions(Calls):
         first, second = (lambda way=way: self.scalar(self.returned(way)) for way in ways)
         return self.chosen(self.arithmetic.truth(decided), first, second)
 
-    def unary(self, op: ast.unaryop, operand: Item) -> Scalar:
+    def unary(self, op: ast.unaryop, operand: Item) -> Item:
         if not isinstance(op, ast.Not):
             return self.operate(type(op).__name__, operand)
         truth = self.arithmetic.truth(self.scalar(operand))
@@ -134,7 +157,7 @@ class Expressions(Calls):
             case ast.Name(id=name):
                 self.bind(name, made)
             case ast.Tuple(elts=targets):
-                items = self.unpacked(made, len(targets))
+                items = [self.settled(item) for item in self.unpacked(made, len(targets))]
                 for each, item in zip(targets, items, strict=True):
                     self.assign(each, item)
             case ast.Subscript(value=base, slice=index):
@@ -178,6 +201,7 @@ class Expressions(Calls):
         return found
 
     def attribute(self, base: Item, name: str) -> Item:
+        base = self.settled(base)  # its events count
         if isinstance(base, Array):
             if name == "shape":
                 return Items(tuple(self.extent(axis) for axis in base.axes))
@@ -185,19 +209,22 @@ class Expressions(Calls):
                 return literal(self.k, len(base.axes))
             if name == "size" and len(base.axes) == 1:
                 return self.extent(base.axes[0])
+            if name == "T":
+                return replace(base, axes=base.axes[::-1], whole=False, turned=True)
         raise Unknown(f"the attribute {name}")
 
     def comparison(self, node: ast.Compare) -> Item:
         """A chain of comparisons: the later ones are made where the earlier hold."""
         left = self.item(node.left)
         right = self.item(node.comparators[0])
-        first = self.operate(type(node.ops[0]).__name__, left, right)
+        made = self.operate(type(node.ops[0]).__name__, left, right)
         if len(node.ops) == 1:
-            return first
+            return made
+        first = self.scalar(made)
 
         def rest(place: int, left: Item) -> Scalar:
             right = self.item(node.comparators[place])
-            found = self.operate(type(node.ops[place]).__name__, left, right)
+            found = self.scalar(self.operate(type(node.ops[place]).__name__, left, right))
             if place + 1 == len(node.ops):
                 return found
             return self.both(found, lambda: rest(place + 1, right), when=True)

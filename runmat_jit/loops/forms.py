@@ -11,6 +11,7 @@ import numpy as np
 
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.types import is_compiled_dtype
+from runmat_jit.loops.extents import SINGLE
 from runmat_jit.loops.source import Chain
 from runmat_jit.loops.values import FLOAT, INT, TRUTH, Kind, is_narrow, numpy_kind
 
@@ -23,12 +24,15 @@ class ArrayForm:
     """What is known of an array among the operands.
 
     ``number``: the first operand that is the same array. ``unit``: its last axis has no gaps.
-    ``extents``: a number for each extent; equal extents have equal ones.
+    ``packed``: nor has any other, or there is none.
+    ``extents``: a number for each extent; equal extents have equal ones, and those of 1 the number
+    :data:`.extents.SINGLE`.
     """
 
     dtype: np.dtype
     ndim: int
     unit: bool
+    packed: bool
     number: int
     extents: tuple[int, ...]
 
@@ -65,7 +69,7 @@ def forms_of(values: Mapping[Chain, Any], *, facts: bool) -> dict[Chain, Form]:
     seen: dict[int, int] = {}
     extents: dict[int, int] | None = None
     if facts:
-        extents = {}
+        extents = {1: SINGLE}
         for value in values.values():
             if type(value) is np.ndarray:
                 for extent in value.shape:
@@ -85,11 +89,12 @@ def form_of(
         if not is_compiled_dtype(value.dtype) or not value.flags.aligned or not value.ndim:
             return OPAQUE
         unit = value.strides[-1] == value.itemsize
+        packed = value.ndim < 2 or value.flags.c_contiguous
         first = seen.setdefault(id(value), number)
-        if extents is None:
-            return ArrayForm(value.dtype, value.ndim, unit, first, apart(first, value.ndim))
-        numbers = tuple([extents[extent] for extent in value.shape])
-        return ArrayForm(value.dtype, value.ndim, unit, first, numbers)
+        numbers = apart(first, value.ndim)
+        if extents is not None:
+            numbers = tuple([extents[extent] for extent in value.shape])
+        return ArrayForm(value.dtype, value.ndim, unit, packed, first, numbers)
     python = _PYTHONS.get(kind)
     if python is INT:
         magnitude = abs(value)
@@ -111,7 +116,7 @@ def apart(number: int, ndim: int) -> tuple[int, ...]:
 def key_of(values: Sequence[Any], *, facts: bool) -> tuple[Any, ...]:
     """Equal for operands of equal forms (:func:`forms_of`)."""
     seen: dict[int, int] = {}
-    extents: dict[int, int] = {}
+    extents: dict[int, int] = {1: SINGLE}
     parts: list[Any] = []
     for value in values:
         if type(value) is np.ndarray:
@@ -122,6 +127,7 @@ def key_of(values: Sequence[Any], *, facts: bool) -> tuple[Any, ...]:
             parts.append(
                 (dtype.char, dtype.isnative, len(strides), unit, first, value.flags.aligned)
             )
+            parts.append(len(strides) < 2 or value.flags.c_contiguous)
             if facts:
                 for extent in value.shape:
                     extents.setdefault(extent, len(extents))

@@ -59,7 +59,7 @@ class Iteration(Expressions):
                 if fn is reversed and len(args) == 1:
                     inner = self.turns(args[0])
                     return Turns(inner.count, lambda k: inner.item(inner.count - 1 - k))
-        iterated = self.item(node)
+        iterated = self.settled(self.item(node))
         if isinstance(iterated, Array) and iterated.axes:
             first, axes = iterated.axes[0], iterated.axes[1:]
             extent = self.k.convert("sext", first.extent, "i64")

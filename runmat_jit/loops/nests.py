@@ -20,13 +20,16 @@ from runmat_jit.loops.iteration import Iteration
 from runmat_jit.loops.source import Loop, bound_by
 from runmat_jit.loops.values import (
     UNBOUND,
+    Array,
     Item,
     Scalar,
     Unknown,
-    held_as,
+    in_register,
     is_same,
     joined,
     literal,
+    register,
+    register_type,
     widened,
 )
 from runmat_jit.loops.ways import BROKEN, DOUBT, LIVE, Around, Known, tag
@@ -100,7 +103,9 @@ class Nests(Iteration):
             self.names[name] = joined(entry.get(name, UNBOUND), end.get(name, UNBOUND))
         for name, value in zip(carried.names, results, strict=True):
             known = self.names.get(name)
-            if isinstance(known, Scalar):
+            if isinstance(known, Array) and register(known) is not None:
+                self.names[name] = in_register(known, value)
+            elif isinstance(known, Scalar):
                 self.names[name] = as_held(known, settled.head[name], value)
                 if known.is_float and any(not kind.python for kind in known.kinds):
                     self.arithmetic.made_at[value.number] = self.arithmetic.place
@@ -231,9 +236,8 @@ class Nests(Iteration):
         arithmetic.loop = arithmetic.place = inside.number
         self.names = {**self.names, **{name: head[name] for name in self.bound(loop.node)}}
         for name, value in zip(carried.names, values, strict=True):
-            known = head[name]
-            if isinstance(known, Scalar):
-                self.names[name] = replace(known, value=value)
+            if register(head[name]) is not None:
+                self.names[name] = in_register(head[name], value)
         self.names[LIVE] = literal(self.k, number=True)
         self.names[BROKEN] = literal(self.k, number=False)
         if listens:
@@ -262,7 +266,7 @@ class Nests(Iteration):
         found = []
         for name, value in zip(carried.names, old, strict=True):
             item, kind = end.get(name), carried.kinds[name]
-            found.append(held_as(self.k, item, kind) if isinstance(item, Scalar) else value)
+            found.append(value if item is None or register(item) is None else self.held(item, kind))
         return found
 
     # -- before a loop -----------------------------------------------------------------------------
@@ -302,8 +306,8 @@ class Nests(Iteration):
     def tried(self, loop: Repeated, head: Known, inside: Around) -> Known:
         """What is known at the end of a turn, of which nothing is kept."""
         with self.aside():
-            names = [name for name, item in head.items() if isinstance(item, Scalar)]
-            kinds = {name: self.met(head, name).type for name in names}
+            names = [name for name, item in head.items() if register(item) is not None]
+            kinds = {name: register_type(head[name]) for name in names}
             values = [self.k.placeholder(kind) for kind in kinds.values()]
             number = self.k.placeholder("i64")
             carried = Carried(Settled(head, head), names, kinds)
@@ -314,9 +318,9 @@ class Nests(Iteration):
         kinds: dict[str, str] = {}
         for name in sorted(self.bound(node)):
             items = settled.head[name], settled.end.get(name)
-            found = next((item for item in items if isinstance(item, Scalar)), None)
+            found = next((item for item in items if register(item) is not None), None)
             if found is not None:
-                kinds[name] = found.type
+                kinds[name] = register_type(found)
         return Carried(settled, list(kinds), kinds)
 
     def secure(self, inside: Around, count: Value | None) -> None:

@@ -7,6 +7,7 @@ their elements back: Python runs the loop from its beginning.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final
@@ -18,6 +19,7 @@ from runmat_jit.core.log import LOG
 from runmat_jit.core.slotted import slotted
 from runmat_jit.kernel.ir import Kernel, Table
 from runmat_jit.loops.emit import Emitted, emit
+from runmat_jit.loops.extents import Dim, Places, shape_of
 from runmat_jit.loops.forms import Forms, ObjectForm, forms_of, key_of
 from runmat_jit.loops.source import Chain, LoopSource
 from runmat_jit.loops.values import Unknown
@@ -78,7 +80,7 @@ class LoopCall:
         self.source, self.services = source, services
         self.operands, self.objects, self.helpers = reads.operands, reads.objects, reads.helpers
         self.variants: dict[Any, Variant | Unknown] = {}
-        self.known: dict[Any, Unknown | None] = {}
+        self.known: dict[Any, Emitted | Unknown] = {}
         self.exits = self.odd = self.poor = 0
         self.per_turn, self.asked = 1, 0
         """Operations of Python's in a turn, about."""
@@ -86,6 +88,8 @@ class LoopCall:
         """Of the last run."""
         self.careful = self.ours = False
         self.__name__ = self.__qualname__ = f"loop of line {source.line} in {name}"
+        self.spans: frozenset[tuple[Dim, ...]] = frozenset()
+        self.places: Places = {}
         self._lock = new_lock()
 
     def __call__(self, *values: Any) -> Any:
@@ -133,7 +137,7 @@ class LoopCall:
         if variant is None:
             return None
         events = 0 if careful else sum(1 << n for n, event in enumerate(FLAGS) if event in warn)
-        return variant.run(values, events)
+        return variant.run(values, events, noted=bool(warn))
 
     @property
     def gave_up(self) -> bool:
@@ -144,25 +148,33 @@ class LoopCall:
         """What keeps the loop from running natively on operands of these forms; nothing is made."""
         key = tuple([forms[chain] for chain in self.operands])
         if key not in self.known:
-            found = self.emitted(forms, careful=False)
-            self.known[key] = found if isinstance(found, Unknown) else None
-        return self.known[key]
+            self.known[key] = self.emitted(forms, careful=False)
+        found = self.known[key]
+        return found if isinstance(found, Unknown) else None
 
-    def emitted(self, forms: Forms, *, careful: bool) -> Emitted | Unknown:
+    def emitted(self, forms: Forms, *, careful: bool, exact: bool = False) -> Emitted | Unknown:
         """The kernel for operands of these forms, or why there is none."""
         complete = self.complete(forms)
         try:
-            return emit(self.source, complete, self.helpers, careful=careful)
+            found = emit(self.source, complete, self.helpers, careful=careful, exact=exact)
         except Unknown as unknown:
             return unknown
         except Exception:  # the program runs as it stands, and must not fail for our sake
             LOG.exception("%s was not made a kernel of; please report this", self.__name__)
             return Unknown("a mistake of runmat_jit")
+        if found.spans:
+            self.spans, self.places = found.spans, found.places
+        return found
+
+    def span(self, given: Sequence[Any]) -> int:
+        """Elements of the largest array that it stores at once; numbers and shapes are given."""
+        sizes = [math.prod(shape_of(dims, self.places, given)) for dims in self.spans]
+        return max(sizes, default=0)
 
     def report(self) -> str:
         """How the loop runs, for people."""
         native = [each for each in self.variants.values() if isinstance(each, Variant)]
-        refused = [each for each in (*self.known.values(), *self.variants.values()) if each]
+        refused = [*self.known.values(), *self.variants.values()]
         why = next((each for each in refused if isinstance(each, Unknown)), None)
         if self.exits >= EXITS:
             return "in Python: native runs of it have left each time"
@@ -196,7 +208,8 @@ class LoopCall:
 
     def make(self, forms: Forms, *, careful: bool) -> Variant | Unknown:
         """The kernel, or why there is none."""
-        emitted = self.emitted(forms, careful=careful)
+        known = None if careful else self.known.get(tuple([forms[c] for c in self.operands]))
+        emitted = known or self.emitted(forms, careful=careful, exact=careful)
         if isinstance(emitted, Emitted) and emitted.ours and not careful:
             emitted = self.emitted(forms, careful=True)
         if isinstance(emitted, Unknown):

@@ -17,10 +17,19 @@ _KNOWN = (
     *(ast.Assign, ast.AugAssign, ast.If, ast.For, ast.While),
     *(ast.Break, ast.Continue, ast.Pass, ast.Expr, ast.Return),
     *(ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp),
-    *(ast.Subscript, ast.Attribute, ast.Call, ast.Tuple, ast.NamedExpr),
+    *(
+        ast.Subscript,
+        ast.Attribute,
+        ast.Call,
+        ast.keyword,
+        ast.Tuple,
+        ast.List,
+        ast.NamedExpr,
+        ast.Slice,
+    ),
     *(ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop),
 )
-_UNKNOWN_OPERATORS = (ast.MatMult, ast.Is, ast.IsNot, ast.In, ast.NotIn)
+_UNKNOWN_OPERATORS = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
 _HIDING = (ast.Try, ast.TryStar, ast.AsyncFor, ast.AsyncWith)
 """Statements after which the program may look at what a loop within them had done."""
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -151,12 +160,12 @@ def is_known(node: ast.AST) -> bool:
             return False
         case ast.Expr(value=value):
             return isinstance(value, ast.Constant)
-        case ast.Call(keywords=[_, *_]):
+        case ast.Call(keywords=keywords) if any(each.arg is None for each in keywords):
             return False
         case ast.Name(id=name) | ast.Attribute(attr=name) if is_private(name):
             return False
         case ast.Constant(value=value):
-            return type(value) in (bool, int, float, str)
+            return type(value) in (bool, int, float, str, type(None), type(Ellipsis))
     return isinstance(node, _KNOWN) and not isinstance(node, _UNKNOWN_OPERATORS)
 
 

@@ -8,7 +8,7 @@ are the same number. An operation on it is known if it is the same for each of t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -17,6 +17,8 @@ import numpy as np
 from runmat_jit.core.frozen import frozen, frozen_object
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Buffer, Value
+from runmat_jit.loops.extents import Dim
+from runmat_jit.ops.spec import Op
 
 EXACT: Final = 1 << 53
 """Integers up to this magnitude are float64 numbers."""
@@ -118,22 +120,59 @@ class Scalar:
 
 @frozen
 class Axis:
-    """An axis of an array that is still to be indexed; ``number`` is that of its extent."""
+    """An axis of an array that is still to be indexed; ``number`` is that of its extent.
+
+    ``dim``: the extent, where it is known before the loop; ``limit``: one that is no smaller.
+    """
 
     number: int
     extent: Value
     stride: Value | int
+    dim: Dim | None = None
+    limit: Dim | None = None
 
 
 @frozen
 class Array:
-    """An array, or part of one: the elements from ``offset`` on, along the axes that are left."""
+    """An array, or part of one: the elements from ``offset`` on, along the axes that are left.
+
+    ``operand`` is -1 for arrays that the loop makes. Of those, ``home`` is where in the memory of
+    their dtype the array begins that this is, or is a part of, and ``pool`` are its extents.
+    ``whole``: it is no part. ``copied``: it may stand for an operand, whose elements it has.
+    ``turned``: NumPy may have its elements in another order than that of its axes.
+    """
 
     operand: int
     buffer: Buffer
     dtype: np.dtype
     offset: Value | None
     axes: tuple[Axis, ...]
+    home: Value | None = None
+    pool: tuple[Dim, ...] = ()
+    whole: bool = False
+    copied: bool = False
+    turned: bool = False
+
+    @property
+    def dims(self) -> tuple[Dim | None, ...]:
+        """The extents, where they are known before the loop."""
+        return tuple([axis.dim for axis in self.axes])
+
+
+@frozen_object
+class Lazy:
+    """Elements that are computed where they are needed, by a row of the table.
+
+    ``stores``: how many stores to arrays had been emitted before.
+    """
+
+    op: Op
+    operands: tuple[Lazy | Array | Value, ...]
+    types: tuple[str, ...]
+    params: Mapping[str, Any]
+    dtype: np.dtype
+    axes: tuple[Axis, ...]
+    stores: int
 
 
 @frozen
@@ -157,7 +196,7 @@ class Unbound:
     why: str = "it may be unbound"
 
 
-Item = Scalar | Array | Items | Object | Unbound
+Item = Scalar | Array | Lazy | Items | Object | Unbound
 UNBOUND: Final = Unbound()
 
 
@@ -211,6 +250,8 @@ def joined(a: Item, b: Item) -> Item:
             return b
         if isinstance(a, Array | Object) and a == b:
             return a
+        if isinstance(a, Array) and isinstance(b, Array) and is_alike(a, b):
+            return replace(a, copied=a.copied or b.copied, turned=a.turned or b.turned)
         return Unbound("it is of several classes")
     kinds = a.kinds | b.kinds
     try:
@@ -229,6 +270,31 @@ def joined(a: Item, b: Item) -> Item:
         narrow=a.narrow and b.narrow,
         top=a.top if a.top == b.top else None,
     )
+
+
+def is_alike(a: Array, b: Array) -> bool:
+    """Whether two arrays that a loop has made differ by where they lie, at most."""
+    return a.whole and b.whole and (a.dtype, a.pool) == (b.dtype, b.pool)
+
+
+def register(item: Item | None) -> Value | None:
+    """The one value that decides what an item is, of what is known of it; None: there is none."""
+    if isinstance(item, Scalar):
+        return item.value
+    return item.home if isinstance(item, Array) and item.whole else None
+
+
+def register_type(item: Item | None) -> str:
+    """The type of that value, in which an item is held."""
+    return item.type if isinstance(item, Scalar) else "index"
+
+
+def in_register(item: Item, value: Value) -> Any:
+    """The item of which this is the value."""
+    if isinstance(item, Scalar):
+        return replace(item, value=value)
+    assert isinstance(item, Array), "others are not held in registers"
+    return replace(item, offset=value, home=value)
 
 
 def is_held(a: Scalar, held: str) -> bool:
@@ -261,6 +327,8 @@ def is_same(a: Item, b: Item) -> bool:
     """Whether as much is known of two values."""
     if isinstance(a, Scalar) and isinstance(b, Scalar):
         return bool(facts(a) == facts(b))
+    if isinstance(a, Array) and isinstance(b, Array) and is_alike(a, b):
+        return (a.copied, a.turned) == (b.copied, b.turned)
     return type(a) is type(b) and (isinstance(a, Unbound) or a == b)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import struct
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,9 +12,13 @@ from typing import Any, Final
 import numpy as np
 
 from runmat_jit.core.frozen import frozen_object
+from runmat_jit.core.types import COMPILED_DTYPES, KERNEL_ELEMENTS
 from runmat_jit.kernel.ir import Buffer, Table
 from runmat_jit.kernel.walk import every_instruction
 from runmat_jit.loops.emit import DONE, LEFT, SLOTS, STATUS, TURNS, Emitted
+from runmat_jit.loops.extents import shape_of
+from runmat_jit.loops.memory import MEMORY, Pool
+from runmat_jit.loops.products import CALL_WORDS, CALLS, CALLS_AT
 from runmat_jit.loops.source import Chain
 from runmat_jit.loops.values import Kind
 from runmat_jit.loops.ways import tag
@@ -39,6 +44,8 @@ class Variant:
         entry: Runs it.
         words: The argument block; what differs from run to run is 0.
         fills: Of that, the places, what goes there, of which operand, along which axis.
+        memory: Of that, the places of memory of the loop's own, with its dtype.
+        calls: The places of what NumPy's inner loops are given.
         starts: Of the state: the places, what goes there, and the operand, if it is one.
         asks: It asks now and then whether to go on.
 
@@ -49,20 +56,25 @@ class Variant:
     entry: Any
     words: tuple[int, ...]
     fills: tuple[tuple[int, str, int, int], ...]
+    memory: tuple[tuple[int, np.dtype], ...]
+    calls: tuple[int, ...]
     starts: tuple[tuple[int, str, int], ...]
     asks: bool
 
-    def run(self, operands: Sequence[Any], events: int) -> tuple[tuple[Any, ...], int] | None:
+    def run(
+        self, operands: Sequence[Any], events: int, *, noted: bool
+    ) -> tuple[tuple[Any, ...], int] | None:
         """Run the loop: its results and its turns; None where it left, or ran too few.
 
-        ``events``: bits of those that are to be reported.
+        ``events``: bits of those that are to be reported; ``noted``: so are those that the kernel
+        takes note of.
         """
         written = self.emitted.written
         if not all(may_write(operands[number], operands) for number in written):
             return None
         backups = [(operands[number], operands[number].copy()) for number in written]
         try:
-            found = self.run_slices(operands, events)
+            found = self.run_slices(operands, events, noted=noted)
             if found is not None:
                 backups.clear()
             return found
@@ -71,11 +83,17 @@ class Variant:
                 array[...] = backup
 
     def run_slices(
-        self, operands: Sequence[Any], events: int
+        self, operands: Sequence[Any], events: int, *, noted: bool
     ) -> tuple[tuple[Any, ...], int] | None:
         """Run the loop slice after slice, on the arrays themselves."""
         state, floats = self.begun(operands)
         block = self.block(operands, state, floats)
+        memory = self.allocated(operands)
+        for place, dtype in self.memory:
+            block[place] = memory[dtype].__array_interface__["data"][0]
+        calls: Any = (ctypes.c_int64 * (CALL_WORDS * self.emitted.products))()
+        for place in self.calls:
+            block[place] = ctypes.addressof(calls)
         turns, interrupted = _FIRST_SLICE, list[BaseException]()
         if self.asks:
             listener = _LISTENER(listening(interrupted).__next__)
@@ -87,7 +105,7 @@ class Variant:
             seen = self.entry(self.address, block)
             if interrupted:
                 raise interrupted[0]
-            if seen & events or state[STATUS] == LEFT:
+            if seen & events or state[STATUS] == LEFT or (noted and block[-1]):
                 return None
             if state[STATUS] == DONE:
                 break
@@ -95,7 +113,15 @@ class Variant:
             turns = max(1, min(turns * 32, int(turns * SLICE / max(took, 1e-6))))
         if state[TURNS] < self.emitted.begins:
             return None
-        return self.results(state, floats), int(state[TURNS])
+        return self.results(state, floats, memory, operands), int(state[TURNS])
+
+    def allocated(self, operands: Sequence[Any]) -> dict[np.dtype, np.ndarray]:
+        """Memory of the arrays that the loop makes, by dtype."""
+        sizes, given = {dtype: 1 for _, dtype in self.memory}, shapes(operands)
+        for pool, places in self.emitted.pools.items():
+            shape = shape_of(pool.dims, self.emitted.places, given)
+            sizes[pool.dtype] += places * math.prod(shape)
+        return {dtype: np.empty(size, dtype) for dtype, size in sizes.items()}
 
     def begun(self, operands: Sequence[Any]) -> tuple[Any, Any]:
         """The state before the first turn: integers and floats."""
@@ -134,20 +160,41 @@ class Variant:
         made[len(words) - 2] = ctypes.addressof(made) + 8 * (len(words) - 1)  # the event word
         return made
 
-    def results(self, state: Any, floats: Any) -> tuple[Any, ...]:
+    def results(
+        self,
+        state: Any,
+        floats: Any,
+        memory: Mapping[np.dtype, np.ndarray],
+        operands: Sequence[Any],
+    ) -> tuple[Any, ...]:
         """The results of a loop that has ended."""
         if not self.emitted.results:
             return ()
         places = {name: place for place, (name, _) in enumerate(self.emitted.carried, SLOTS)}
         held = dict(self.emitted.carried)
-        found = []
+        found: list[Any] = []
+        arrays: dict[Any, np.ndarray] = {}
         for name, kinds in self.emitted.results:
+            if isinstance(kinds, Pool):
+                at = int(state[places[name]])
+                if (kinds, at) not in arrays:  # two names may hold one array
+                    shape = shape_of(kinds.dims, self.emitted.places, shapes(operands))
+                    part = memory[kinds.dtype][at : at + math.prod(shape)]
+                    arrays[kinds, at] = part.reshape(shape).copy()
+                found.append(arrays[kinds, at])
+                continue
             number = (floats if held[name] in _FLOATS else state)[places[name]]
             numpys = len(kinds) == 1 or state[places[tag(name)]]
             found.append(made(number, kinds[-1] if numpys else kinds[0]))
         return tuple(found)
 
 
+def shapes(operands: Sequence[Any]) -> list[Any]:
+    """The shapes of arrays among operands, and the numbers."""
+    return [getattr(value, "shape", value) or value for value in operands]
+
+
+_ELEMENTS: Final = [(dtype, KERNEL_ELEMENTS[dtype]) for dtype in COMPILED_DTYPES]
 STATE, FLOATS, LIMIT, CALLER = range(4)
 """Places of the parameters that every kernel has."""
 
@@ -165,6 +212,10 @@ def make_variant(
             words[place] = tables[name]
         elif place in (STATE, FLOATS, LIMIT, CALLER):
             assert name == ("state", "floats", "limit", "caller")[place], "they come first"
+        elif name.startswith((MEMORY, f"p_{MEMORY}")) or name in (CALLS, CALLS_AT):
+            continue
+        elif name.startswith("p_"):
+            fills.append((place, "address", int(name[3:]), 0))
         elif isinstance(parameter, Buffer):
             fills.append((place, "address", int(name[1:]), 0))
         elif name[0] == "x":
@@ -172,6 +223,13 @@ def make_variant(
         else:
             number, axis = map(int, name[1:].split("_"))
             fills.append((place, "extent" if name[0] == "n" else "stride", number, axis))
+    memory = [
+        (place, dtype)
+        for place, parameter in enumerate(parameters)
+        for dtype, element in _ELEMENTS
+        if parameter.name in (f"{MEMORY}{element}", f"p_{MEMORY}{element}")
+    ]
+    calls = [n for n, parameter in enumerate(parameters) if parameter.name in (CALLS, CALLS_AT)]
     starts = []
     for place, (name, kind) in enumerate(emitted.carried, SLOTS):
         chain = Chain(name.removesuffix("?"))
@@ -180,7 +238,15 @@ def make_variant(
             starts.append((place, what, list(chains).index(chain)))
     asks = any(instruction.op == "ask" for instruction in every_instruction(emitted.kernel.body))
     return Variant(
-        emitted, compiled.address, entry, tuple(words), tuple(fills), tuple(starts), asks
+        emitted=emitted,
+        address=compiled.address,
+        entry=entry,
+        words=tuple(words),
+        fills=tuple(fills),
+        memory=tuple(memory),
+        calls=tuple(calls),
+        starts=tuple(starts),
+        asks=asks,
     )
 
 

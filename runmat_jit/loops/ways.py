@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Any
 
 from runmat_jit.core.frozen import frozen, frozen_object
@@ -21,14 +21,18 @@ from runmat_jit.loops.values import (
     UNBOUND,
     Array,
     Item,
+    Lazy,
     Line,
     Scalar,
     Unbound,
     Unknown,
     held_as,
+    in_register,
     is_held,
     joined,
     literal,
+    register,
+    register_type,
 )
 
 LIVE, BROKEN = "%live", "%broken"
@@ -149,8 +153,8 @@ class Ways:
             name: joined(after_first.get(name, UNBOUND), after_second.get(name, UNBOUND))
             for name in changed
         }
-        chosen = [name for name in changed if isinstance(met[name], Scalar)]
-        kinds = {name: self.met(met, name).type for name in chosen}
+        chosen = [name for name in changed if register(met[name]) is not None]
+        kinds = {name: register_type(met[name]) for name in chosen}
         starts = [self.start(before.get(name), kinds[name]) for name in chosen]
         telling = {
             name
@@ -175,7 +179,7 @@ class Ways:
         self.names = before
         self.names.update(met)
         for name, value in zip(chosen, values, strict=True):
-            self.names[name] = replace(self.met(met, name), value=value)
+            self.names[name] = in_register(met[name], value)
             if name in telling:  # who needs the one needs what it was chosen from
                 self.arithmetic.made_at[value.number] = self.arithmetic.place
 
@@ -197,13 +201,18 @@ class Ways:
         return found
 
     def held(self, item: Item, kind: str) -> Value:
-        assert isinstance(item, Scalar), "it was joined with a number"
-        return held_as(self.k, item, kind)
+        if isinstance(item, Scalar):
+            return held_as(self.k, item, kind)
+        found = register(item)
+        assert found is not None, "it was joined with what is held in a register"
+        return found
 
     def start(self, item: Item | None, kind: str) -> Value:
         """What a name is where a way is not taken; anything, where it will not be read then."""
         if isinstance(item, Scalar) and is_held(item, kind):
             return held_as(self.k, item, kind)
+        if isinstance(item, Array) and item.whole and kind == "index":
+            return self.held(item, kind)
         return self.k.const(False if kind == "i1" else 0, kind)
 
     def captured(self, emit: Callable[[], None]) -> list[Instruction]:
@@ -268,8 +277,8 @@ class Ways:
             return item
         if isinstance(item, Unbound):
             raise Unknown(item.why)
-        if isinstance(item, Array):
-            raise Unknown("an operation on whole arrays")
+        if isinstance(item, Array | Lazy):
+            raise Unknown("an array where a number is needed")
         raise Unknown("an operation on what is no number")
 
 

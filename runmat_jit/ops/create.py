@@ -206,6 +206,7 @@ def _like_row(name: str, numpy: Callable[..., Any], doc: str, number: int | None
         result=_like_result,
         canonical=_canonical(_like_result),
         decompose=_filled_with(number, position=1),
+        is_pattern=True,
         zero_d="array",
         flops=0,
     )

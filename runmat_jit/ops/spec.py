@@ -115,6 +115,8 @@ class Op:
     :func:`canonical_params`."""
     layout: Layout = "K"
     """Memory order of a new result, unless a parameter ``order`` says otherwise."""
+    is_pattern: bool = False
+    """The first operand gives its shape and dtype alone: its elements are not read."""
     zero_d: ZeroD = "scalar"
     """What NumPy returns where the result is 0-d."""
 

@@ -48,6 +48,8 @@ class Emitter:
     label: str = "entry"
     in_cell: bool = False
     end_of_cell: str = ""
+    left: list[str] = field(default_factory=list)
+    """Blocks from which the cell may be left that is written."""
     _count: int = 0
 
     # -- text ------------------------------------------------------------------------------------

@@ -128,10 +128,17 @@ def lower_grid(emitter: Emitter, instruction: Instruction, body: Body) -> None:
         if not leaves(block.body):
             body(block)
             return []
-        emitter.end_of_cell = emitter.fresh_label()
+        emitter.end_of_cell, before = emitter.fresh_label(), _event_slots(emitter)
+        emitter.left = []
         body(block)
+        noted, last = [x for _, x in _event_slots(emitter)], emitter.label
         emitter.line(f"br label %{emitter.end_of_cell}")
         emitter.begin(emitter.end_of_cell)
+        found = []
+        for (kind, start), after in zip(before, noted, strict=True):
+            origins = ", ".join(f"[ {start}, %{label} ]" for label in emitter.left)
+            found.append(emitter.put(f"phi {kind} {origins}, [ {after}, %{last} ]"))
+        _set_events(emitter, found)
         return []
 
     emitter.in_cell = True
@@ -212,7 +219,7 @@ def lower_while(emitter: Emitter, instruction: Instruction, body: Body) -> None:
 
 def lower_leave(emitter: Emitter, instruction: Instruction) -> None:
     """Go to the end of the cell, past everything that it would still do."""
-    assert not emitter.events, "what a cell that is left has noted would be lost"
+    emitter.left.append(emitter.label)
     condition, going_on = emitter.uniform(instruction.args[0]), emitter.fresh_label()
     emitter.line(f"br i1 {condition}, label %{emitter.end_of_cell}, label %{going_on}")
     emitter.begin(going_on)

@@ -211,6 +211,15 @@ def _ask(emitter: Emitter, instruction: Instruction) -> None:
     emitter.bind(instruction.results[0], [emitter.put(f"icmp ne i64 {answer}, 0")])
 
 
+def _invoke(emitter: Emitter, instruction: Instruction) -> None:
+    """Call what works on memory alone."""
+    function, *given = [
+        emitter.put(f"inttoptr i64 {emitter.uniform(a)} to ptr") for a in instruction.args
+    ]
+    pointers = ", ".join(f"ptr {pointer}" for pointer in given)
+    emitter.line(f"call void {function}({pointers}, ptr null) nounwind")
+
+
 def _keep(emitter: Emitter, instruction: Instruction) -> None:
     """An empty piece of machine code that reads the value."""
     (value,) = instruction.args
@@ -295,6 +304,7 @@ STRAIGHT: dict[str, Lowering] = {
     "keep": _keep,
     "ask": _ask,
     "libm": _libm,
+    "invoke": _invoke,
     "splat": _splat,
     "unknown": _unknown,
     "lane_id": _lane_id,

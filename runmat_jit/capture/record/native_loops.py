@@ -41,6 +41,8 @@ LOOKS: Final = 64
 """Calls between such looks."""
 PER_CALL: Final = 8
 """Operations of Python's that take about as long as a call of NumPy."""
+MOST_ELEMENTS: Final = 1 << 15
+"""Of arrays up to which one thread computes whole turns faster than each statement is launched."""
 _MISSING: Final = object()
 _WRITES_BACK: Final = sys.version_info < (3, 13)
 """Whether a frame keeps the dict of its variables that was asked for."""
@@ -261,9 +263,18 @@ def is_worth(call: LoopCall, operands: dict[Chain, Any]) -> bool:
     """Whether a loop may run natively, and Python would take longer."""
     if not is_enough(call, operands):
         return False
+    from runmat_jit.loops.extents import SINGLE  # noqa: PLC0415  (loaded by now)
+
     seen: dict[int, int] = {}
-    forms = {c: form_of(value, n, seen) for n, (c, value) in enumerate(operands.items())}
-    return call.obstacle(forms) is None
+    extents = {1: SINGLE}
+    for value in operands.values():
+        shape = plain_of(value)
+        for extent in shape if isinstance(shape, tuple) else ():
+            extents.setdefault(extent, len(extents))
+    forms = {c: form_of(v, n, seen, extents) for n, (c, v) in enumerate(operands.items())}
+    if call.obstacle(forms) is not None:
+        return False
+    return not call.spans or call.span([*map(plain_of, operands.values())]) <= MOST_ELEMENTS
 
 
 def plain_of(value: Any) -> Any:
@@ -276,23 +287,23 @@ def plain_of(value: Any) -> Any:
     return getattr(value, "shape", None) if isinstance(value, np.ndarray) else value
 
 
-def form_of(value: Any, number: int, seen: dict[int, int]) -> Form:
+def form_of(value: Any, number: int, seen: dict[int, int], extents: dict[int, int]) -> Form:
     """What a kernel would be told of a value, as far as it is known without computing it."""
-    from runmat_jit.loops.forms import OPAQUE, ArrayForm, NumberForm, apart  # noqa: PLC0415  (loaded)
+    from runmat_jit.loops.forms import OPAQUE, ArrayForm, NumberForm  # noqa: PLC0415  (loaded)
     from runmat_jit.loops.forms import form_of as form_of_real  # noqa: PLC0415  (likewise)
     from runmat_jit.loops.values import numpy_kind  # noqa: PLC0415  (likewise)
 
     if type(value) is not Traced:
-        return form_of_real(value, number, seen)
+        return form_of_real(value, number, seen, extents)
     at, held = value._rm_geometry, value._rm_held
     if value._rm_kind == ARRAY and at is not None and at.shape:
         if not is_compiled_dtype(at.dtype) or at.dtype != at.storage.dtype:
             return OPAQUE
         first = seen.setdefault(id(value), number)
-        ndim = len(at.shape)
-        return ArrayForm(at.dtype, ndim, True, first, apart(first, ndim))
+        numbers = tuple([extents[plain(extent)] for extent in at.shape])
+        return ArrayForm(at.dtype, len(at.shape), True, True, first, numbers)
     if value._rm_kind == PYTHON:
-        return form_of_real(held, number, seen)
+        return form_of_real(held, number, seen, extents)
     if value._rm_kind == GENERIC:
         dtype = held.dtype if at is None else at.dtype
         if is_compiled_dtype(dtype):

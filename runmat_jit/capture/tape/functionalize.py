@@ -370,7 +370,7 @@ def _events_nobody_reads(
         node = stack.pop()
         if id(node) not in needed:
             needed.add(id(node))
-            stack.extend(node.args)
+            stack.extend(node.args[node.op.is_pattern :])
     unseen: list[Output] = []
     for _, node in reversed(computed):
         if id(node) in needed or not node.op.events:
@@ -381,5 +381,5 @@ def _events_nobody_reads(
             below = stack.pop()
             if id(below) not in needed:
                 needed.add(id(below))
-                stack.extend(below.args)
+                stack.extend(below.args[below.op.is_pattern :])
     return unseen

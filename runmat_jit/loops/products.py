@@ -1,0 +1,178 @@
+"""Matrix products of arrays in a turn, by NumPy's own inner loop: its bits, whatever the layout."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from runmat_jit.kernel.ir import Buffer, Value
+from runmat_jit.loops.creation import Creation
+from runmat_jit.loops.elements import bounds_of
+from runmat_jit.loops.extents import ONE
+from runmat_jit.loops.numpy_loops import inner_loop
+from runmat_jit.loops.values import (
+    Array,
+    Axis,
+    Item,
+    Lazy,
+    Scalar,
+    Unknown,
+    numpy_kind,
+)
+from runmat_jit.loops.wholes import known_dims
+
+CALL_WORDS: Final = 16
+"""Of one call: three addresses, four dimensions, nine steps."""
+CALLS, CALLS_AT = "calls", "calls_at"
+"""The parameters that hold what inner loops are given, and where that lies."""
+
+
+class Products(Creation):
+    """Emits matrix products."""
+
+    __slots__ = ("addresses", "calls", "products")
+
+    calls: Buffer | None
+    addresses: dict[str, Value]
+    """Addresses of arrays, and of what inner loops are given, by parameters."""
+    products: int
+
+    def product(self, items: Sequence[Item]) -> Item:
+        """``a @ b`` of arrays with one or two axes."""
+        if len(items) != 2:
+            raise Unknown("a matrix product with other arguments")
+        for item in items:
+            if not isinstance(item, Array | Lazy) or len(item.axes) not in (1, 2):
+                raise Unknown("a matrix product of what is no vector and no matrix")
+        a, b = (self.as_array(item) for item in items)
+        if a.dtype != b.dtype or a.dtype.kind != "f":
+            raise Unknown("a matrix product of these dtypes")
+        found = inner_loop(np.matmul, f"{a.dtype.char * 2}->{a.dtype.char}")
+        if found is None:
+            raise Unknown("a matrix product, for want of NumPy's inner loop")
+        self.equal(a.axes[-1], b.axes[0])
+        rows, columns = a.axes[:-1], b.axes[1:]
+        dims = known_dims((*rows, *columns)) or (ONE,)
+        made = self.memory.new(a.dtype, dims, self.held_arrays())
+        self.invoke(found[0], (a, b, made), rows, columns)
+        self.arithmetic.ours = True
+        if not rows and not columns:
+            value = self.k.load(made.buffer, self.start_of(made), 0)
+            self.k.note(value)
+            kinds = frozenset((numpy_kind(a.dtype),))
+            return Scalar(kinds, value, *bounds_of(a.dtype), narrow=value.type == "f32")
+        self.finite(made)
+        return made
+
+    def dot(self, items: Sequence[Item]) -> Item:
+        """``np.dot(a, b)``: the same of arrays that NumPy takes as they are."""
+        if len(items) != 2:
+            raise Unknown("dot with other arguments")
+        return self.product([self.side_by_side(item) for item in items])
+
+    def norm(self, items: Sequence[Item]) -> Item:
+        """``np.linalg.norm(x)`` of a vector."""
+        if len(items) != 1:
+            raise Unknown("a norm with other arguments")
+        x = self.side_by_side(items[0])
+        if len(x.axes) != 1:
+            raise Unknown("a norm of what is no vector")
+        square = self.product((x, x))
+        return self.arithmetic.ufunc(np.sqrt, [self.scalar(square)])
+
+    def outer(self, items: Sequence[Item]) -> Item:
+        """``np.outer(a, b)`` of vectors."""
+        vectors = [self.as_array(item) for item in items if isinstance(item, Array | Lazy)]
+        if len(items) != 2 or len(vectors) != 2 or any(len(x.axes) != 1 for x in vectors):
+            raise Unknown("an outer product of what are no vectors")
+        a, b = vectors
+        column = replace(a, axes=(a.axes[0], self.single()), whole=False)
+        row = replace(b, axes=(self.single(), b.axes[0]), whole=False)
+        return self.operate_on("Mult", [column, row])
+
+    def side_by_side(self, item: Item) -> Array:
+        """An array of which one axis has no gaps: itself, or a copy, as NumPy takes it."""
+        if not isinstance(item, Array | Lazy):
+            raise Unknown("a product of what is no array")
+        x = self.as_array(item)
+        if len(x.axes) == 1 and x.axes[0].stride != 1:
+            raise Unknown("a product of a vector with gaps")
+        if x.axes[-1].stride == 1 or x.axes[0].stride == 1:
+            return x
+        return self.materialized(x)
+
+    def as_array(self, item: Item) -> Array:
+        found = self.settled(item)
+        assert isinstance(found, Array), "it is an array"
+        return found
+
+    def equal(self, a: Axis, b: Axis) -> None:
+        """Leave where two extents are not equal."""
+        if a.number != b.number:
+            self.k.leave_if(self.k.ne(a.extent, b.extent))
+
+    def finite(self, made: Array) -> None:
+        """Take note of results that may tell of events."""
+        k = self.k
+        total = self.extents.product(known_dims(made.axes))
+        with k.lanes(0, total) as lanes:
+            k.note(k.load(made.buffer, self.start_of(made) + lanes.i, 1))
+
+    def start_of(self, x: Array) -> Value:
+        return self.k.const(0, "index") if x.offset is None else x.offset
+
+    def invoke(
+        self,
+        function: int,
+        arrays: Sequence[Array],
+        rows: Sequence[Axis],
+        columns: Sequence[Axis],
+    ) -> None:
+        """Call the inner loop on two operands and a result."""
+        k = self.k
+        a, b, made = arrays
+        size = a.dtype.itemsize
+        inner, first = a.axes[-1], k.const(1, "index")
+        extents = [
+            first,
+            rows[0].extent if rows else first,
+            inner.extent,
+            columns[0].extent if columns else first,
+        ]
+        of_made = list(made.axes)
+        steps: list[Value | int] = [0, 0, 0]
+        steps += [rows[0].stride if rows else 0, inner.stride]
+        steps += [b.axes[0].stride, columns[0].stride if columns else 0]
+        steps += [of_made.pop(0).stride if rows else 0, of_made.pop(0).stride if columns else 0]
+        words = [self.address_of(x) for x in arrays]
+        words += [k.convert("sext", extent, "i64") for extent in extents]
+        for step in steps:
+            if isinstance(step, int):
+                words.append(k.const(step * size, "i64"))
+            else:
+                words.append(k.convert("sext", step, "i64") * size)
+        if self.calls is None:
+            self.calls = k.buffer(CALLS, "i64", written=True)
+        base = CALL_WORDS * self.products
+        self.products += 1
+        for place, word in enumerate(words):
+            k.store(self.calls, base + place, word, 0)
+        at = self.parameter(CALLS_AT) + 8 * base
+        k.invoke(k.const(function, "i64"), at, at + 8 * 3, at + 8 * 7)
+
+    def parameter(self, name: str) -> Value:
+        """A parameter that is an address."""
+        if name not in self.addresses:
+            self.addresses[name] = self.k.scalar(name, "i64")
+        return self.addresses[name]
+
+    def address_of(self, x: Array) -> Value:
+        """Where the first element of an array lies."""
+        k = self.k
+        begin = self.parameter(f"p_{x.buffer.name}")
+        if x.offset is None:
+            return begin
+        return begin + k.convert("sext", x.offset, "i64") * x.dtype.itemsize
