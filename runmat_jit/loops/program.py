@@ -106,7 +106,7 @@ class LoopCall:
 
     def attempt(self, values: Sequence[Any]) -> tuple[Any, ...] | None:
         """The results of a native run; None where there is none, and nothing has happened."""
-        if self.gave_up:
+        if self.exits >= EXITS:
             return None
         state = self.services.states.current()
         if state.immediate or (state.warn and warnings_raise()):
