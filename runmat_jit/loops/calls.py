@@ -64,7 +64,9 @@ class Calls(Products):
         items = [self.item(arg) for arg in args]
         if fn is len and len(items) == 1:
             return self.length(items[0])
-        if any(map(is_whole, items)):
+        if fn is np.roll and list(named) == ["axis"]:
+            items, named = [*items, Object(named["axis"])], {}
+        if any(map(has_whole, items)):
             return self.of_arrays(fn, items, named)
         if named:
             raise Unknown("a call with keywords")
@@ -225,6 +227,11 @@ _BUILTINS: Final[dict[Any, Callable[[Calls, list[Scalar]], Item]]] = {
 }
 
 
+def has_whole(item: Item) -> bool:
+    """Whether arrays are among some values."""
+    return any(map(has_whole, item.items)) if isinstance(item, Items) else is_whole(item)
+
+
 def _like(number: int) -> Callable[[Calls, Sequence[Item]], Item]:
     def handle(body: Calls, items: Sequence[Item]) -> Item:
         if len(items) != 1:
@@ -239,6 +246,8 @@ _OF_ARRAYS: Final[dict[Any, Callable[[Calls, Sequence[Item]], Item]]] = {
     np.dot: Calls.dot,
     np.outer: Calls.outer,
     np.linalg.norm: Calls.norm,
+    np.stack: Calls.stacked,
+    np.roll: Calls.rolled,
     np.zeros_like: _like(0),
     np.ones_like: _like(1),
     np.empty_like: _like(0),

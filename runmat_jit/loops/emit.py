@@ -48,13 +48,24 @@ STATUS, TURNS, SLOTS = 0, 1, 2
 
 
 @frozen
+class Same:
+    """A result that is an operand itself, the one of this number."""
+
+    operand: int
+
+
+Result = tuple[Kind, ...] | Pool | Same
+"""What a name is after a loop: a number of these kinds, an array of the loop's, or an operand."""
+
+
+@frozen
 class Emitted:
     """A kernel of a loop, and what it is given.
 
     Attributes:
         kernel: Its parameters are named after what they hold; see :func:`emit`.
         carried: The names in the state, and their value types.
-        results: The kinds of the names that are read after the loop. Of two kinds, the second one
+        results: What the names are that are read after the loop. Of two kinds, the second one
             is NumPy's, and the state tells which it is under :func:`.body.tag`.
         written: Operands that it stores to.
         ours: Some bits are our own, not NumPy's.
@@ -68,7 +79,7 @@ class Emitted:
 
     kernel: Kernel
     carried: tuple[tuple[str, str], ...]
-    results: tuple[tuple[str, tuple[Kind, ...] | Pool], ...]
+    results: tuple[tuple[str, Result], ...]
     written: frozenset[int]
     ours: bool
     begins: int
@@ -105,7 +116,7 @@ def emit(
         try:
             first = make(peel=peel, copies=copies).emit()
         except Unknown as unknown:  # names may be of other classes in the first turn
-            refused = unknown if refused is None or not copies else refused
+            refused = unknown if refused is None or (copies and not peel) else refused
             continue
         return make(peel=peel, copies=copies, known=(first.written, first.pools)).emit()
     assert refused is not None, "none was made"
@@ -180,7 +191,7 @@ class _Emission:
             k.extend(instructions)
         if body.written & self.originals:
             raise Unknown("a store into an array that another name is to have a copy of")
-        results = tuple([(n, _kinds(self.ends[-1], n, carried.kinds)) for n in self.source.results])
+        results = tuple([(n, self.result(n, carried.kinds)) for n in self.source.results])
         return Emitted(
             self.k.finish(),
             tuple(carried.kinds.items()),
@@ -193,6 +204,19 @@ class _Emission:
             frozenset(body.spans),
             body.products,
         )
+
+    def result(self, name: str, kinds: Mapping[str, str]) -> Result:
+        """What a name is after the last turn."""
+        item = self.ends[-1].get(name, UNBOUND)
+        if not isinstance(item, Array):
+            return _kinds(item, name, kinds)
+        if item.whole and name in kinds:
+            if item.turned and len(item.axes) > 1:
+                raise Unknown(f"{name} after the loop: its order in memory is open")
+            return Pool(item.dtype, item.pool)
+        if item.operand >= 0 and item in self.body.given.values():
+            return Same(item.operand)
+        raise Unknown(f"{name} after the loop: it is a part of an array")
 
     def turn(self, number: Value) -> None:
         """Emit one turn."""
@@ -318,13 +342,8 @@ class _Emission:
         k.store(self.state, STATUS, k.select(done, k.const(DONE, "i64"), MORE), 0)
 
 
-def _kinds(end: Known, name: str, kinds: Mapping[str, str]) -> tuple[Kind, ...] | Pool:
-    """The kinds of a name after the last turn, or what array it is."""
-    item = end.get(name, UNBOUND)
-    if isinstance(item, Array) and item.whole and name in kinds:
-        if item.turned and len(item.axes) > 1:
-            raise Unknown(f"{name} after the loop: its order in memory depends on other arrays")
-        return Pool(item.dtype, item.pool)
+def _kinds(item: Item, name: str, kinds: Mapping[str, str]) -> tuple[Kind, ...]:
+    """The kinds of a number after the last turn."""
     if not isinstance(item, Scalar) or name not in kinds:
         why = item.why if isinstance(item, Unbound) else "it is no number"
         raise Unknown(f"{name} after the loop: {why}")

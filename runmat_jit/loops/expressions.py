@@ -166,6 +166,9 @@ class Expressions(Calls):
                 raise Unknown(f"a store into {type(target).__name__}")
 
     def unpacked(self, made: Item, count: int) -> tuple[Item, ...]:
+        settled = self.settled(made)
+        if isinstance(settled, Array) and settled.axes:
+            return self.rows_of(settled, count)
         if not isinstance(made, Items) or len(made.items) != count:
             raise Unknown("an assignment to several names of what is no tuple of as many")
         return made.items

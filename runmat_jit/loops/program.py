@@ -18,7 +18,7 @@ from runmat_jit.core.locks import new_lock
 from runmat_jit.core.log import LOG
 from runmat_jit.core.slotted import slotted
 from runmat_jit.kernel.ir import Kernel, Table
-from runmat_jit.loops.emit import Emitted, emit
+from runmat_jit.loops.emit import Emitted, Same, emit
 from runmat_jit.loops.extents import Dim, Places, shape_of
 from runmat_jit.loops.forms import Forms, ObjectForm, forms_of, key_of
 from runmat_jit.loops.source import Chain, LoopSource
@@ -34,6 +34,8 @@ ODD: Final = 2
 """Runs in a row that left for data that were not finite, after which each operation is watched."""
 WORTH: Final = 400
 """Operations of Python's that take longer than a native call of a loop."""
+PER_CALL: Final = 8
+"""Operations of Python's on numbers that take about as long as one of NumPy's on arrays."""
 POOR: Final = 8
 """Runs in a row that did less, after which Python runs a loop at once."""
 EXITS: Final = 3
@@ -88,12 +90,14 @@ class LoopCall:
         """Of the last run."""
         self.careful = self.ours = False
         self.__name__ = self.__qualname__ = f"loop of line {source.line} in {name}"
+        self.same: Mapping[str, int] | None = None
+        """Results that are operands, and which: the same in all calls."""
         self.spans: frozenset[tuple[Dim, ...]] = frozenset()
         self.places: Places = {}
         self._lock = new_lock()
 
     def __call__(self, *values: Any) -> Any:
-        """The results of the loop.
+        """The results of the loop, but for those that are operands (:meth:`merged`).
 
         Raises:
             LoopLeft: it does not run natively, and nothing has happened yet.
@@ -125,7 +129,7 @@ class LoopCall:
         self.exits, results, self.turns = 0, *found
         self.services.count("loops_run")
         self.services.count("loop_turns", self.turns)
-        little = self.turns * self.per_turn < WORTH
+        little = self.turns * self.per_turn * self.weight < WORTH
         self.poor = self.poor + 1 if little else 0
         return results
 
@@ -138,6 +142,12 @@ class LoopCall:
             return None
         events = 0 if careful else sum(1 << n for n, event in enumerate(FLAGS) if event in warn)
         return variant.run(values, events, noted=bool(warn))
+
+    @property
+    def weight(self) -> int:
+        """About how many operations of Python's one takes as long as; more, if nobody knows yet."""
+        looked_at = self.known or self.variants
+        return PER_CALL if self.spans or not looked_at else 1
 
     @property
     def gave_up(self) -> bool:
@@ -162,9 +172,19 @@ class LoopCall:
         except Exception:  # the program runs as it stands, and must not fail for our sake
             LOG.exception("%s was not made a kernel of; please report this", self.__name__)
             return Unknown("a mistake of runmat_jit")
+        same = {n: what.operand for n, what in found.results if isinstance(what, Same)}
+        if self.same is None:
+            self.same = same
+        elif self.same != same:
+            return Unknown("names hold arrays of the caller's, or others, by turns")
         if found.spans:
             self.spans, self.places = found.spans, found.places
         return found
+
+    def merged(self, made: Sequence[Any], operands: Sequence[Any]) -> tuple[Any, ...]:
+        """All results in their order, of those that are made and of the operands."""
+        rest, same = iter(made), self.same or {}
+        return tuple([operands[same[n]] if n in same else next(rest) for n in self.source.results])
 
     def span(self, given: Sequence[Any]) -> int:
         """Elements of the largest array that it stores at once; numbers and shapes are given."""

@@ -81,12 +81,16 @@ class Slices(Elements):
             extent = k.select(length < 0, 0, length)
             if size != 1:
                 extent = k.prim("sdiv", extent + (size - 1), size)
-            number = _UNKNOWN_EXTENT - k.placeholder("index").number
+            number = self.unknown_number()
         stride = axis.stride if size == 1 else axis.stride * size
         if isinstance(stride, int) and stride != 1:
             stride = k.const(stride, "index")
         made = base if start is None else self.moved(base, (), first, axis.stride)
         return made, Axis(number, extent, stride, dim, dim or axis.dim or axis.limit)
+
+    def unknown_number(self) -> int:
+        """The number of an extent that is no other's."""
+        return _UNKNOWN_EXTENT - self.k.placeholder("index").number
 
     def reversed_(self, base: Array, axis: Axis, step: int) -> tuple[Array, Axis]:
         """``x[::-1]``; of an axis without elements nothing is read."""

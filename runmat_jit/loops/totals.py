@@ -17,8 +17,9 @@ from runmat_jit.kernel.primitives import (
     total_lanes,
 )
 from runmat_jit.loops.elements import bounds_of
+from runmat_jit.loops.extents import ONE
 from runmat_jit.loops.values import TYPES, Array, Axis, Item, Lazy, Scalar, Unknown, numpy_kind
-from runmat_jit.loops.wholes import Meant, Point, Whole, Wholes, tells
+from runmat_jit.loops.wholes import Meant, Point, Whole, Wholes, known_dims, tells
 from runmat_jit.lower.exact_notes import ExactNotes
 from runmat_jit.ops.table import ROWS
 
@@ -34,27 +35,17 @@ class Totals(Wholes):
 
     def reduced(self, x: Item, meant: Meant) -> Item:
         """A reduction of all elements."""
-        row, dtype, params, type_ = meant.row, meant.dtypes[0], meant.params, meant.type
+        row, params, type_ = meant.row, meant.params, meant.type
         assert isinstance(x, Array | Lazy), "others are not reduced"
         rule = ROWS["sum"].reduction if row.name == "mean" else row.reduction
         assert rule is not None, "it is a reduction"
+        if len(x.axes) == 2 and params["axis"] == (1,) and len(type_.shape) == 1:
+            return self.row_by_row(x, meant)
         if type_.shape or len(x.axes) != len(params["axis"]):
             raise Unknown(f"{row.name} over some axes")
         if len(x.axes) > 1 and rule.combine not in _OF_ANY_ORDER:
             raise Unknown(f"{row.name} over several axes")
-        self.arithmetic.ours = True
-        k, kind = self.k, TYPES[dtype]
-        if rule.identity is None or row.name == "mean":
-            for axis in x.axes:
-                k.leave_if(k.eq(axis.extent, 0))
-        value = self.combined(x, rule.combine, kind)
-        if kind in FLOATS and rule.combine == "add":
-            value = value + 0.0
-            self.watch_sum(x, kind, value)
-        elif not self.exact and tells(x):
-            k.note(value)
-        if row.name == "mean":
-            value = self.mean_of(value, x, type_.dtype)
+        value = self.total_of(x, meant, ())
         return Scalar(
             frozenset((numpy_kind(type_.dtype),)),
             value,
@@ -62,7 +53,41 @@ class Totals(Wholes):
             narrow=value.type == "f32",
         )
 
-    def watch_sum(self, x: Whole, kind: str, total: Value) -> None:
+    def row_by_row(self, x: Whole, meant: Meant) -> Item:
+        """A reduction of each row of a matrix."""
+        dims = known_dims(x.axes[:1])
+        if dims == (ONE,):
+            raise Unknown("a reduction to one element of an array")
+        made = self.memory.new(meant.type.dtype, dims, self.held_arrays())
+        assert made.offset is not None, "it is in memory of the loop's own"
+        with self.k.loop(0, x.axes[0].extent) as rows:
+            value = self.total_of(x, meant, (rows.i,))
+            self.k.store(made.buffer, made.offset + rows.i, value, 0)
+            rows.yield_()
+        return made
+
+    def total_of(self, x: Whole, meant: Meant, outer: tuple[Value, ...]) -> Value:
+        """The reduction of all elements, or of those at the outer coordinates."""
+        row, dtype, type_ = meant.row, meant.dtypes[0], meant.type
+        rule = ROWS["sum"].reduction if row.name == "mean" else row.reduction
+        assert rule is not None, "it is a reduction"
+        left = x.axes[len(outer) :]
+        self.arithmetic.ours = True
+        k, kind = self.k, TYPES[dtype]
+        if rule.identity is None or row.name == "mean":
+            for axis in left:
+                k.leave_if(k.eq(axis.extent, 0))
+        value = self.combined(x, rule.combine, kind, outer)
+        if kind in FLOATS and rule.combine == "add":
+            value = value + 0.0
+            self.watch_sum(x, kind, value, outer)
+        elif not self.exact and tells(x):
+            k.note(value)
+        if row.name == "mean":
+            value = self.mean_of(value, left, type_.dtype)
+        return value
+
+    def watch_sum(self, x: Whole, kind: str, total: Value, outer: tuple[Value, ...]) -> None:
         """Leave where a sum has an event: what is not finite though no term says so."""
         k = self.k
         if not self.exact:
@@ -70,23 +95,23 @@ class Totals(Wholes):
             return
         with k.if_(k.prim("isnan", total - total)) as odd:
             with k.total(0, x.axes[-1].extent, [("or", "i1"), ("or", "i1")]) as terms:
-                term = self.at(x, kind, Point((), terms.i, ExactNotes(k)))
+                term = self.at(x, kind, Point(outer, terms.i, ExactNotes(k)))
                 terms.yield_(k.prim("isnan", term), k.ne(term - term, 0.0))
             is_nan, is_odd = terms.out
             excused = k.select(k.prim("isnan", total), is_nan, is_odd)
             k.leave_if(k.prim("xor", excused, True))
             odd.yield_()
 
-    def mean_of(self, total: Value, x: Whole, dtype: np.dtype) -> Value:
+    def mean_of(self, total: Value, axes: Sequence[Axis], dtype: np.dtype) -> Value:
         """The sum divided in double precision."""
         k = self.k
         count = k.const(1, "index")
-        for axis in x.axes:
+        for axis in axes:
             count = count * axis.extent
         wide = cast(k, total, "f64") / k.convert("sitofp", k.convert("sext", count, "i64"), "f64")
         return cast(k, wide, TYPES[dtype])
 
-    def combined(self, x: Whole, combine: str, kind: str) -> Value:
+    def combined(self, x: Whole, combine: str, kind: str, fixed: tuple[Value, ...]) -> Value:
         """All elements, combined in the order of the table's rows."""
         k = self.k
         extent = x.axes[-1].extent
@@ -103,7 +128,7 @@ class Totals(Wholes):
             start = k.const(identity(combine, kind), kind)
             with k.loop(0, extent, [start]) as loop:
                 with k.total(loop.i, loop.i + 1, [(combine, kind)]) as total:
-                    total.yield_(self.at(x, kind, Point((), total.i, ExactNotes(k))))
+                    total.yield_(self.at(x, kind, Point(fixed, total.i, ExactNotes(k))))
                 loop.yield_(self.pair(combine, loop.carry[0], total.out[0]))
             return loop.out[0]
 
@@ -116,15 +141,16 @@ class Totals(Wholes):
                 loop.yield_(self.pair(combine, loop.carry[0], found))
             return loop.out[0]
 
-        if len(x.axes) > 1 or combine in _OF_ANY_ORDER:
-            return within(x.axes, ())
+        left = x.axes[len(fixed) :]
+        if len(left) > 1 or combine in _OF_ANY_ORDER:
+            return within(left, fixed)
         zero = k.const(False if kind == "i1" else 0, kind)
         short = k.if_(extent < _FEW, [zero])
         with short:
             short.yield_(few())
         long = k.if_(k.prim("xor", extent < _FEW, True), [short.out[0]])
         with long:
-            long.yield_(row(()))
+            long.yield_(row(fixed))
         return long.out[0]
 
     def pair(self, combine: str, a: Value, b: Value) -> Value:

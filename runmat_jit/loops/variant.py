@@ -15,7 +15,7 @@ from runmat_jit.core.frozen import frozen_object
 from runmat_jit.core.types import COMPILED_DTYPES, KERNEL_ELEMENTS
 from runmat_jit.kernel.ir import Buffer, Table
 from runmat_jit.kernel.walk import every_instruction
-from runmat_jit.loops.emit import DONE, LEFT, SLOTS, STATUS, TURNS, Emitted
+from runmat_jit.loops.emit import DONE, LEFT, SLOTS, STATUS, TURNS, Emitted, Same
 from runmat_jit.loops.extents import shape_of
 from runmat_jit.loops.memory import MEMORY, Pool
 from runmat_jit.loops.products import CALL_WORDS, CALLS, CALLS_AT
@@ -167,7 +167,7 @@ class Variant:
         memory: Mapping[np.dtype, np.ndarray],
         operands: Sequence[Any],
     ) -> tuple[Any, ...]:
-        """The results of a loop that has ended."""
+        """The results of a loop that has ended, but for those that are operands."""
         if not self.emitted.results:
             return ()
         places = {name: place for place, (name, _) in enumerate(self.emitted.carried, SLOTS)}
@@ -175,6 +175,8 @@ class Variant:
         found: list[Any] = []
         arrays: dict[Any, np.ndarray] = {}
         for name, kinds in self.emitted.results:
+            if isinstance(kinds, Same):
+                continue
             if isinstance(kinds, Pool):
                 at = int(state[places[name]])
                 if (kinds, at) not in arrays:  # two names may hold one array

@@ -320,7 +320,8 @@ class Wholes(Slices):
     def everywhere(self, axes: Sequence[Axis], emit: Callable[[Point], None]) -> None:
         """Emit something for all elements of a shape, in lanes along the last axis."""
         k = self.k
-        dims = tuple([axis.dim for axis in axes if axis.dim is not None])
+        limits = [axis.dim or axis.limit for axis in axes]
+        dims = tuple([limit for limit in limits if limit is not None])
         self.spans.update((dims,) if len(dims) == len(axes) else ())
 
         def within(left: Sequence[Axis], outer: tuple[Value, ...]) -> None:

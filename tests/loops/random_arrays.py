@@ -65,8 +65,16 @@ class Writer:
             return f"a[:, {self.index()}]"
         if kind < 0.87:
             return f"{self.vector()}[::-1]"
-        if kind < 0.94:
-            return f"(a {self.pick('@', '@')} {self.vector()})"
+        if kind < 0.92:
+            return f"(a @ {self.vector()})"
+        if kind < 0.95:
+            return self.pick(
+                f"np.roll({self.vector()}, {self.pick('1', '-1', 'k', self.index())})",
+                f"np.roll(a, 1, axis={self.pick('0', '1')})[{self.index()}]",
+                f"a.{self.pick('max', 'min')}(axis=1)",
+                f"np.stack([{self.vector()}, {self.vector()}])[{self.pick('0', '-1')}]",
+                f"np.outer({self.vector()}, {self.vector()})[{self.index()}]",
+            )
         return f"np.dot(a, {self.vector()})"
 
     def whole(self, depth=2):
@@ -92,7 +100,7 @@ class Writer:
             return f"np.clip({a}, -2, {self.pick('2', '1.5')})"
         if kind < 0.93:
             self.rounds = True
-            return f"np.tanh({a})"
+            return self.pick(f"np.tanh({a})", "a.sum(axis=1)", "a.mean(axis=1)")
         return a
 
     def inner(self, depth=1):

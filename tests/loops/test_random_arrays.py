@@ -1,6 +1,6 @@
 """Random loops over whole arrays. Oracle: the undecorated functions, in everything seen.
 
-Results are equal to the bit, but in programs with functions that are rounded otherwise than NumPy's.
+They are equal to the bit, but for programs with functions that are rounded otherwise than NumPy's.
 """
 
 import numpy as np

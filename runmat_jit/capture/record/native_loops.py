@@ -39,8 +39,6 @@ DECLINES: Final = 4
 """Calls in a row in which a loop did not run natively, after which it is looked at but rarely."""
 LOOKS: Final = 64
 """Calls between such looks."""
-PER_CALL: Final = 8
-"""Operations of Python's that take about as long as a call of NumPy."""
 MOST_ELEMENTS: Final = 1 << 15
 """Of arrays up to which one thread computes whole turns faster than each statement is launched."""
 _MISSING: Final = object()
@@ -201,7 +199,9 @@ def looped(hooks: LoopHooks, number: int, frame: types.FrameType) -> tuple[tuple
     tape, line = recording.tape, recording.here()
     feeds = tape.feeding
     if feeds:
-        if not tape.feeds(call):
+        if call.same is None:
+            is_worth(call, found.operands)  # looks at it
+        if not tape.feeds(call) or call.same is None:
             return ()
         result: tuple[Any, ...] = ()
     else:
@@ -220,7 +220,8 @@ def looped(hooks: LoopHooks, number: int, frame: types.FrameType) -> tuple[tuple
         own = {chain: registered(hooks.of(fn), helper.source, chain, {}) for chain in helper.values}
         known |= {chain: own[inner] for chain, (of, inner) in found.owners.items() if of is fn}
     values = tuple([known[chain] for chain in found.operands])
-    return (noted(recording, call, values, result, line, fed=feeds),)
+    made = noted(recording, call, values, result, line, fed=feeds)
+    return (call.merged(made, values),)
 
 
 def variables_of(frame: types.FrameType) -> dict[str, Any]:
@@ -272,7 +273,7 @@ def is_worth(call: LoopCall, operands: dict[Chain, Any]) -> bool:
         for extent in shape if isinstance(shape, tuple) else ():
             extents.setdefault(extent, len(extents))
     forms = {c: form_of(v, n, seen, extents) for n, (c, v) in enumerate(operands.items())}
-    if call.obstacle(forms) is not None:
+    if call.obstacle(forms) is not None or not is_enough(call, operands):
         return False
     return not call.spans or call.span([*map(plain_of, operands.values())]) <= MOST_ELEMENTS
 
@@ -315,13 +316,16 @@ def attempt(
     recording: Recording, call: LoopCall, values: tuple[Any, ...], line: Line | None
 ) -> tuple[Any, ...] | None:
     """The results of a native run on what the program has; None where there is none."""
+    from runmat_jit.loops.program import PER_CALL  # noqa: PLC0415  (loaded by now)
+
     recording.flush()
     real = recording.raw(values)
     for value in real:
         host_written(value)
     result: tuple[Any, ...] | None = call_at(line, call.attempt, (real,), {})
     if result is not None:
-        recording.balance.gained(call.turns * call.per_turn // PER_CALL, ours=call.ours)
+        work = call.turns * call.per_turn * call.weight
+        recording.balance.gained(work // PER_CALL, ours=call.ours)
     return result
 
 
@@ -383,11 +387,12 @@ class EagerLoop:
         call, operands = self.loops.call(self.source, self.name, found.reads), found.operands
         if not is_enough(call, operands):
             return ()
-        result = call.attempt(tuple(operands.values()))
+        values = tuple(operands.values())
+        result = call.attempt(values)
         if result is None:
             return ()
         self.declined = 0
-        return (result,)
+        return (call.merged(result, values),)
 
 
 def is_enough(call: LoopCall, operands: dict[Chain, Any]) -> bool:
@@ -400,4 +405,4 @@ def is_enough(call: LoopCall, operands: dict[Chain, Any]) -> bool:
         turns, call.per_turn = work_of(call.source, known)
     else:
         turns = turns_of(call.source.node, known)
-    return not call.gave_up and turns * call.per_turn >= WORTH
+    return not call.gave_up and turns * call.per_turn * call.weight >= WORTH
