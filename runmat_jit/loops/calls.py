@@ -70,7 +70,7 @@ class Calls(Products):
             return self.of_arrays(fn, items, named)
         if named:
             raise Unknown("a call with keywords")
-        if fn is np.array and len(items) == 1:
+        if fn in (np.array, np.stack) and len(items) == 1:
             return self.array_of(items[0])
         return self.of_numbers(fn, [self.scalar(item) for item in items])
 
@@ -107,8 +107,8 @@ class Calls(Products):
             return self.python_number(base) if name == "item" else self.copied(base)
         if not is_whole(base):
             raise Unknown(f"the method {name}")
-        if name == "dot" and not keywords:
-            return self.dot([base, *args])
+        if name in _METHODS and not keywords:
+            return _METHODS[name](self, [base, *args])
         row = row_of_method(name)
         if row is None:
             raise Unknown(f"the method {name} of arrays")
@@ -241,14 +241,30 @@ def _like(number: int) -> Callable[[Calls, Sequence[Item]], Item]:
     return handle
 
 
+def _extreme_place(beats: str) -> Callable[[Calls, Sequence[Item]], Item]:
+    def handle(body: Calls, items: Sequence[Item]) -> Item:
+        if len(items) != 1:
+            raise Unknown("the place of an extreme with other arguments")
+        return body.place_of_extreme(items[0], beats)
+
+    return handle
+
+
 _OF_ARRAYS: Final[dict[Any, Callable[[Calls, Sequence[Item]], Item]]] = {
     np.matmul: Calls.product,
     np.dot: Calls.dot,
     np.outer: Calls.outer,
     np.linalg.norm: Calls.norm,
+    np.argmax: _extreme_place("gt"),
+    np.argmin: _extreme_place("lt"),
     np.stack: Calls.stacked,
     np.roll: Calls.rolled,
     np.zeros_like: _like(0),
     np.ones_like: _like(1),
     np.empty_like: _like(0),
+}
+_METHODS: Final = {
+    "dot": Calls.dot,
+    "argmax": _extreme_place("gt"),
+    "argmin": _extreme_place("lt"),
 }

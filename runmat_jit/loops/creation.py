@@ -10,7 +10,7 @@ import numpy as np
 from runmat_jit.kernel.ir import Value
 from runmat_jit.loops.extents import SINGLE, Dim
 from runmat_jit.loops.totals import Totals
-from runmat_jit.loops.values import TYPES, Array, Axis, Item, Items, Lazy, Unknown
+from runmat_jit.loops.values import TYPES, Array, Axis, Item, Items, Lazy, Scalar, Unknown
 from runmat_jit.loops.wholes import Point, is_turned, is_whole, known_dims, plain_of
 
 
@@ -29,6 +29,8 @@ class Creation(Totals):
     def stacked(self, items: Sequence[Item]) -> Item:
         """``np.stack([a, b])`` of arrays of one shape."""
         parts = items[0].items if len(items) == 1 and isinstance(items[0], Items) else ()
+        if parts and all(isinstance(part, Scalar) for part in parts):
+            return self.array_of(items[0])
         arrays = [part for part in parts if isinstance(part, Array | Lazy) and is_whole(part)]
         if not arrays or len(arrays) != len(parts) or len({x.dtype for x in arrays}) != 1:
             raise Unknown("a stack of what are no arrays of one dtype")

@@ -24,7 +24,7 @@ from runmat_jit.loops.forms import Forms, NumberForm, ObjectForm
 from runmat_jit.loops.iteration import Turns
 from runmat_jit.loops.memory import Memory, Pool, Pools
 from runmat_jit.loops.nests import Carried, Repeated, breaks
-from runmat_jit.loops.source import Chain, LoopSource
+from runmat_jit.loops.source import Chain, LoopSource, rebound_by
 from runmat_jit.loops.values import (
     TYPES,
     UNBOUND,
@@ -278,9 +278,9 @@ class _Emission:
         return carried
 
     def copy(self, begun: Value) -> None:
-        """Have names that the loop binds hold copies of arrays from before it."""
+        """Have names that the loop binds anew hold copies of arrays from before it."""
         body, made = self.body, dict[int, Array]()
-        for name in sorted(self.source.assigned):
+        for name in sorted(rebound_by(self.node)):
             item = body.names.get(name)
             if not (isinstance(item, Array) and item.axes):
                 continue

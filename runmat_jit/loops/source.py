@@ -180,6 +180,14 @@ def bound_by(node: ast.AST) -> frozenset[str]:
     return frozenset(each.id for each in names if isinstance(each.ctx, ast.Store))
 
 
+def rebound_by(node: ast.AST) -> frozenset[str]:
+    """The names that a statement binds by more than operations in place."""
+    in_place = {id(each.target) for each in ast.walk(node) if isinstance(each, ast.AugAssign)}
+    names = (each for each in ast.walk(node) if isinstance(each, ast.Name))
+    stored = (each for each in names if isinstance(each.ctx, ast.Store))
+    return frozenset(each.id for each in stored if id(each) not in in_place)
+
+
 def _read_beside(function: ast.AST, inside: set[int]) -> set[str]:
     """The names that a function reads, or may, outside of some nodes."""
     names: set[str] = set()

@@ -18,7 +18,17 @@ from runmat_jit.kernel.primitives import (
 )
 from runmat_jit.loops.elements import bounds_of
 from runmat_jit.loops.extents import ONE
-from runmat_jit.loops.values import TYPES, Array, Axis, Item, Lazy, Scalar, Unknown, numpy_kind
+from runmat_jit.loops.values import (
+    EXTENT,
+    TYPES,
+    Array,
+    Axis,
+    Item,
+    Lazy,
+    Scalar,
+    Unknown,
+    numpy_kind,
+)
 from runmat_jit.loops.wholes import Meant, Point, Whole, Wholes, known_dims, tells
 from runmat_jit.lower.exact_notes import ExactNotes
 from runmat_jit.ops.table import ROWS
@@ -162,3 +172,29 @@ class Totals(Wholes):
         if a.type in FLOATS:
             chosen = chosen | k.prim("isnan", a)
         return k.select(chosen, a, b)
+
+    def place_of_extreme(self, item: Item, beats: str) -> Item:
+        """``np.argmax(x)`` (``gt``) or ``np.argmin(x)`` (``lt``): the first one; NaN wins."""
+        x, k = self.settled(item), self.k
+        if not isinstance(x, Array) or len(x.axes) != 1 or x.dtype.kind == "b":
+            raise Unknown("the place of an extreme over several axes, or of truth values")
+        (axis,) = x.axes
+        k.leave_if(k.eq(axis.extent, 0))  # NumPy raises
+
+        def element(at: Value) -> Value:
+            found = self.load(self.moved(x, (), at, axis.stride))
+            return self.scalar(found).value
+
+        first = element(k.const(0, "index"))
+        with k.loop(1, axis.extent, [first, k.const(0, "i64")]) as loop:
+            best, place = loop.carry
+            other = element(loop.i)
+            wins = k.prim(beats, other, best)
+            if other.type in FLOATS:
+                quiet = k.prim("xor", k.prim("isnan", best), True)
+                wins = quiet & (wins | k.prim("isnan", other))
+            at = k.convert("sext", loop.i, "i64")
+            loop.yield_(k.select(wins, other, best), k.select(wins, at, place))
+        top = (axis.number, -1)
+        kinds = frozenset((numpy_kind(np.dtype(np.int64)),))
+        return Scalar(kinds, loop.out[1], 0, EXTENT, top)

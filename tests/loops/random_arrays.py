@@ -46,7 +46,8 @@ class Writer:
         if kind < 0.75:
             return f"{self.pick('np.max', 'np.min')}({self.whole(depth - 1)})"
         if kind < 0.8:
-            return f"{self.whole(0)}.{self.pick('max', 'min')}()"
+            name = self.pick("max", "min", "argmax", "argmin")
+            return f"{self.whole(0)}.{name}()"
         if kind < 0.9:
             return f"({self.vector()} @ {self.vector()})"
         if self.sums:
