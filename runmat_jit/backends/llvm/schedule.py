@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from runmat_jit.backends.llvm.target import Target
 from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Instruction, Kernel
-from runmat_jit.kernel.walk import every_instruction
+from runmat_jit.kernel.walk import every_instruction, leaves
 
 _BYTES = {"f64": 8, "i64": 8, "f32": 4, "i32": 4}
 
 _SHORT_LOOP = 60
 """Instructions of a loop body below which twice the vectors are kept in flight."""
 
+_SHORT_TURN = 300
+"""Instructions of a loop's turn above which more vectors in flight only take longer to compile."""
 _LONG, _HUGE = 700, 1500
 """Instructions above which registers do not hold four, or two, vectors of each value."""
 
@@ -65,6 +67,8 @@ def _hot_count(body: Sequence[Instruction]) -> int:
 def _unroll(kernel: Kernel) -> int:
     """Four vectors in flight; more where a short loop waits for its own results."""
     count = instruction_count(kernel)
+    if leaves(kernel.body):  # turns of a loop over short arrays
+        return 2 if count < _SHORT_TURN else 1
     if count > _HUGE:
         return 1
     if count > _LONG:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import types
 from functools import partial
 from typing import Any
@@ -20,6 +21,8 @@ class Rewriter:
         self._known: dict[tuple[types.CodeType, str, bool], Rewritten | Refused] = {}
         self._helpers: dict[tuple[types.CodeType, str], HelperSource | None] = {}
         self._codes: set[int] = set()
+        self._inner: dict[int, ast.AST] = {}
+        """Definitions of functions within others, by the rewritten code."""
         self._lock = new_lock()
 
     def find(
@@ -40,6 +43,11 @@ class Rewriter:
                         found = rewrite(fn, located, direct=direct)
                     if isinstance(found, Rewritten):
                         self._codes.update(map(id, found.codes))
+                        inner = definitions(located.node) if located else {}
+                        for each in found.codes:
+                            node = inner.get((each.co_name, each.co_firstlineno))
+                            if node is not None:
+                                self._inner[id(each)] = node
                     self._known[key] = found
         return found
 
@@ -50,8 +58,13 @@ class Rewriter:
         if key not in self._helpers:
             with self._lock:
                 found = None if self.is_rewritten(code) else locate(fn, self._sources)
+                node = self._inner.get(id(code)) if found is None else found.node
                 where = partial(where_found, code)
-                self._helpers[key] = None if found is None else find_helper(found.node, where)
+                helper = None if node is None else find_helper(node, where)
+                # a function within the program: what its cells hold is known to the program alone
+                if helper is not None and found is None and "free" in helper.outside.values():
+                    helper = None
+                self._helpers[key] = helper
         return self._helpers[key]
 
     def is_rewritten(self, code: types.CodeType) -> bool:
@@ -61,3 +74,15 @@ class Rewriter:
     def undecorated(self, fn: Any) -> Any:
         """Function beneath our own decorator; None where that is not."""
         return fn.__wrapped__ if type(fn).__name__ == "JitFunction" else None
+
+
+def definitions(function: ast.AST) -> dict[tuple[str, int], ast.AST]:
+    """The functions that are defined within one, by name and line; of one line, none."""
+    found: dict[tuple[str, int], ast.AST] = {}
+    doubles: set[tuple[str, int]] = set()
+    for node in ast.walk(function):
+        if node is not function and isinstance(node, ast.FunctionDef) and not node.decorator_list:
+            key = node.name, node.lineno
+            doubles.update((key,) if key in found else ())
+            found[key] = node
+    return {key: node for key, node in found.items() if key not in doubles}
