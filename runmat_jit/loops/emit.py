@@ -7,6 +7,7 @@ kernel that leaves its cell before the end says so by the status that it does no
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -19,7 +20,7 @@ from runmat_jit.kernel.ir import Instruction, Kernel, Value
 from runmat_jit.loops.arithmetic import Arithmetic
 from runmat_jit.loops.body import Body
 from runmat_jit.loops.elements import bounds_of
-from runmat_jit.loops.extents import ONE, SINGLE, Dim, Extents, Places
+from runmat_jit.loops.extents import ONE, SINGLE, Dim, Extents, Places, shape_of
 from runmat_jit.loops.forms import Forms, NumberForm, ObjectForm
 from runmat_jit.loops.iteration import Turns
 from runmat_jit.loops.memory import Memory, Pool, Pools
@@ -87,6 +88,11 @@ class Emitted:
     places: Places
     spans: frozenset[tuple[Dim, ...]]
     products: int
+
+    def span(self, given: Sequence[Any]) -> int:
+        """Elements of the largest array that it stores at once; numbers and shapes are given."""
+        sizes = [math.prod(shape_of(dims, self.places, given)) for dims in self.spans]
+        return max(sizes, default=0)
 
 
 def emit(

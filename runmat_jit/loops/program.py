@@ -7,7 +7,6 @@ their elements back: Python runs the loop from its beginning.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final
@@ -19,7 +18,6 @@ from runmat_jit.core.log import LOG
 from runmat_jit.core.slotted import slotted
 from runmat_jit.kernel.ir import Kernel, Table
 from runmat_jit.loops.emit import Emitted, Same, emit
-from runmat_jit.loops.extents import Dim, Places, shape_of
 from runmat_jit.loops.forms import Forms, ObjectForm, forms_of, key_of
 from runmat_jit.loops.source import Chain, LoopSource
 from runmat_jit.loops.values import Unknown
@@ -92,8 +90,8 @@ class LoopCall:
         self.__name__ = self.__qualname__ = f"loop of line {source.line} in {name}"
         self.same: Mapping[str, int] | None = None
         """Results that are operands, and which: the same in all calls."""
-        self.spans: frozenset[tuple[Dim, ...]] = frozenset()
-        self.places: Places = {}
+        self.has_arrays = False
+        """Whether a kernel of it stores arrays at once."""
         self._lock = new_lock()
 
     def __call__(self, *values: Any) -> Any:
@@ -147,20 +145,19 @@ class LoopCall:
     def weight(self) -> int:
         """About how many operations of Python's one takes as long as; more, if nobody knows yet."""
         looked_at = self.known or self.variants
-        return PER_CALL if self.spans or not looked_at else 1
+        return PER_CALL if self.has_arrays or not looked_at else 1
 
     @property
     def gave_up(self) -> bool:
         """Whether it has left so often, or done so little, that it is not tried any more."""
         return self.exits >= EXITS or self.poor >= POOR
 
-    def obstacle(self, forms: Forms) -> Unknown | None:
-        """What keeps the loop from running natively on operands of these forms; nothing is made."""
+    def look(self, forms: Forms) -> Emitted | Unknown:
+        """The kernel for operands of these forms, or why there is none; nothing is compiled."""
         key = tuple([forms[chain] for chain in self.operands])
         if key not in self.known:
             self.known[key] = self.emitted(forms, careful=False)
-        found = self.known[key]
-        return found if isinstance(found, Unknown) else None
+        return self.known[key]
 
     def emitted(self, forms: Forms, *, careful: bool, exact: bool = False) -> Emitted | Unknown:
         """The kernel for operands of these forms, or why there is none."""
@@ -177,19 +174,13 @@ class LoopCall:
             self.same = same
         elif self.same != same:
             return Unknown("names hold arrays of the caller's, or others, by turns")
-        if found.spans:
-            self.spans, self.places = found.spans, found.places
+        self.has_arrays = self.has_arrays or bool(found.spans)
         return found
 
     def merged(self, made: Sequence[Any], operands: Sequence[Any]) -> tuple[Any, ...]:
         """All results in their order, of those that are made and of the operands."""
         rest, same = iter(made), self.same or {}
         return tuple([operands[same[n]] if n in same else next(rest) for n in self.source.results])
-
-    def span(self, given: Sequence[Any]) -> int:
-        """Elements of the largest array that it stores at once; numbers and shapes are given."""
-        sizes = [math.prod(shape_of(dims, self.places, given)) for dims in self.spans]
-        return max(sizes, default=0)
 
     def report(self) -> str:
         """How the loop runs, for people."""

@@ -1,7 +1,8 @@
 """Loop statements that may run natively, as their syntax tells: what they read, and what they bind.
 
-A loop qualifies if every node in it is one that :mod:`.body` may know, and if nobody can see how
-far it had come when it ends early: it stands in no ``try``, and its function is no generator.
+A loop qualifies if every node in it is one that :mod:`.body` may know, if nobody can see how far
+it had come when it ends early (it stands in no ``try``, and its function is no generator), and if
+it waits for nobody: what it reads of the world, it reads once.
 """
 
 from __future__ import annotations
@@ -100,9 +101,11 @@ def find_helper(node: ast.AST, where: Callable[[str], str]) -> HelperSource | No
     if args.vararg or args.kwarg or args.kwonlyargs or args.defaults:
         return None
     body = [ast.Return(node.body)] if isinstance(node, ast.Lambda) else node.body
+    outer = ast.Module(list(body), [])
     if not all(is_known(each) for statement in body for each in ast.walk(statement)):
         return None
-    outer = ast.Module(list(body), [])
+    if waits(outer, where):
+        return None
     chains = tuple([chain for chain in _chains(outer) if where(chain.name) != "local"])
     parameters = tuple([arg.arg for arg in (*args.posonlyargs, *args.args)])
     return HelperSource(
@@ -136,7 +139,7 @@ def find_loops(function: ast.AST, where: Callable[[str], str]) -> dict[ast.AST, 
     for node in _not_hidden(function):
         if isinstance(node, ast.For | ast.While) and qualifies(node):
             assigned = bound_by(node)
-            if assigned & declared:
+            if assigned & declared or waits(node, where):
                 continue
             inside = {id(each) for each in ast.walk(node)}
             read_later = _read_beside(function, inside) & assigned
@@ -151,6 +154,55 @@ def qualifies(loop: Loop) -> bool:
     if not any(isinstance(node, ast.Assign | ast.AugAssign) for node in ast.walk(loop)):
         return False
     return all(is_known(node) and not isinstance(node, ast.Return) for node in ast.walk(loop))
+
+
+def waits(node: ast.AST, where: Callable[[str], str]) -> bool:
+    """Whether a loop in a node may end by what only others change: a name, an attribute, an item.
+
+    ``where`` as of :func:`find_loops`.
+    """
+    for loop in ast.walk(node):
+        if not isinstance(loop, Loop):
+            continue
+        tests = [loop.test] if isinstance(loop, ast.While) else []
+        tests += [each.test for each in ast.walk(loop) if isinstance(each, ast.If) and _ends(each)]
+        changed = bound_by(loop) | _stored_to(loop)
+        for term in [term for test in tests for term in _terms(test)]:
+            names = {each.id for each in ast.walk(term) if isinstance(each, ast.Name)}
+            if names and not names & changed and _is_of_the_world(term, names, where):
+                return True
+    return False
+
+
+def _ends(statement: ast.If) -> bool:
+    """Whether a loop, or a function, ends in one of the branches."""
+    return any(isinstance(each, ast.Break | ast.Return) for each in ast.walk(statement))
+
+
+def _terms(test: ast.expr) -> Iterator[ast.expr]:
+    """The conditions that a test combines."""
+    match test:
+        case ast.BoolOp(values=values):
+            for value in values:
+                yield from _terms(value)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield from _terms(operand)
+        case _:
+            yield test
+
+
+def _stored_to(loop: Loop) -> set[str]:
+    """The names of what items are stored to."""
+    items = (each for each in ast.walk(loop) if isinstance(each, ast.Subscript))
+    stored = (each.value for each in items if isinstance(each.ctx, ast.Store))
+    return {each.id for value in stored for each in ast.walk(value) if isinstance(each, ast.Name)}
+
+
+def _is_of_the_world(term: ast.expr, names: set[str], where: Callable[[str], str]) -> bool:
+    """Whether others may change what a condition says, although nothing here does."""
+    if any(where(name) != "local" for name in names):
+        return True
+    return any(isinstance(each, ast.Subscript | ast.Attribute) for each in ast.walk(term))
 
 
 def is_known(node: ast.AST) -> bool:

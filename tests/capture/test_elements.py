@@ -29,7 +29,7 @@ def of_items(x):
         if v > 0:
             s = s + v
         elif v == 0:
-            s = s - [1][0]  # no loop that runs natively
+            s = s - {0: 1}[0]  # no loop that runs natively
     return s
 
 
@@ -527,7 +527,7 @@ def test_many_decisions_beside_work_on_arrays_are_recorded_without_notes(size):
         steps = 0
         while x.max() < limit:
             x = x * 1.001 + 0.001
-            steps += 1
+            steps += {0: 1}[0]  # no loop that runs natively
         return x, steps
 
     decorated, x = runmat.jit(fn), np.full(size, 1.0)

@@ -28,6 +28,7 @@ KINDS = {
     "a class attribute": ("Holder.go", "Holder.go = False"),
     "a property": ("holder.going", "holder.run = False"),
     "a method": ("holder.goes()", "holder.run = False"),
+    "an element": ("STOP[0] == 0", "STOP[0] = 1"),
     "an item": ("FLAGS['run']", "FLAGS['run'] = False"),
     "an item of an argument": ("holder.flags['run']", "holder.flags['run'] = False"),
     "a length": ("len(ITEMS)", "ITEMS.clear()"),
@@ -84,6 +85,8 @@ def make():
 """
 FOR = "for turns in range(10**12):\n            if not ({test}):\n                break"
 CASES = [(kind, way, changer) for kind in KINDS for way in WAYS for changer in CHANGERS]
+NATIVE = [(kind, "operations", "a thread") for kind in KINDS]
+"""What would run natively, if nobody were waited for."""
 
 
 def is_case(kind, changer):
@@ -110,6 +113,7 @@ def world(namespace):
         QUEUE=queue.Queue(),
         LOCK=lock,
         MUTEX=threading.Lock(),
+        STOP=np.zeros(1, "i8"),
         UNTIL=time.time() + 0.02,
     )
     return holder
@@ -126,7 +130,10 @@ def alarmed(_number, _frame):
 @pytest.mark.parametrize("shape", ["while", "for"])
 @pytest.mark.parametrize(
     ("kind", "way", "changer"),
-    [case for case in CASES if is_case(case[0], case[2])][:: 5 if FULL else 9],
+    [
+        *NATIVE,
+        *[c for c in CASES if is_case(c[0], c[2]) and c not in NATIVE][:: 5 if FULL else 9],
+    ],
 )
 def test_a_loop_that_waits_ends(kind, way, changer, shape):
     test, act = KINDS[kind]

@@ -265,6 +265,7 @@ def is_worth(call: LoopCall, operands: dict[Chain, Any]) -> bool:
     if not is_enough(call, operands):
         return False
     from runmat_jit.loops.extents import SINGLE  # noqa: PLC0415  (loaded by now)
+    from runmat_jit.loops.values import Unknown  # noqa: PLC0415  (likewise)
 
     seen: dict[int, int] = {}
     extents = {1: SINGLE}
@@ -273,9 +274,10 @@ def is_worth(call: LoopCall, operands: dict[Chain, Any]) -> bool:
         for extent in shape if isinstance(shape, tuple) else ():
             extents.setdefault(extent, len(extents))
     forms = {c: form_of(v, n, seen, extents) for n, (c, v) in enumerate(operands.items())}
-    if call.obstacle(forms) is not None or not is_enough(call, operands):
+    found = call.look(forms)
+    if isinstance(found, Unknown) or not is_enough(call, operands):
         return False
-    return not call.spans or call.span([*map(plain_of, operands.values())]) <= MOST_ELEMENTS
+    return found.span([*map(plain_of, operands.values())]) <= MOST_ELEMENTS
 
 
 def plain_of(value: Any) -> Any:
