@@ -1,11 +1,11 @@
 """The benchmark of loops over arrays: every program is measured, and runs natively."""
 
-from benchmarks import array_loops
+from benchmarks import array_loops, element_loops
 from runmat_jit.runtime.session import current_session
 
 
 def test_every_program_is_measured(capsys, monkeypatch):
-    monkeypatch.setattr(array_loops, "by_numba", lambda _fn: None)
+    monkeypatch.setattr(element_loops, "by_numba", lambda _fn: None)
     before = current_session().telemetry.snapshot()["loops_run"]
     array_loops.main(["--quick", "--only", "waves_on_a_string,kalman,elimination"])
     shown = capsys.readouterr().out

@@ -291,7 +291,7 @@ class Row(NamedTuple):
 
 def rows_of(page):
     """The rows of the page by program; without counts where they are those of other versions."""
-    counted = f"hold for\n{versions()}." in page
+    counted = f"hold for {versions()}." in " ".join(page.split())
     return {
         name: Row(
             mode,
