@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import time
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +26,11 @@ OBJECT, PROGRAM, HOST = ".o", ".program", ".host"
 """Suffixes of entries: object code, how programs use it, and what LLVM says of a machine."""
 _SUFFIXES: Final = (OBJECT, PROGRAM, HOST, ".part")
 """Of entries, and of what a process has left behind that was stopped while it wrote one."""
+
+_LOOKED: Final = "looked"
+"""A file that was written when the directory was last listed."""
+_LATELY: Final = 3600.0
+"""Seconds for which nobody need list it again."""
 
 
 class ObjectCache:
@@ -93,11 +99,11 @@ class ObjectCache:
     def _prune(self) -> None:
         """Delete what was not used for longest, down to half the limit.
 
-        Only at the first and every 64th entry of a process: listing a full directory takes longer
-        than compiling.
+        Only at every 64th entry of a process, and at the first one where nobody has looked for an
+        hour: listing a full directory takes longer than compiling.
         """
         self._puts += 1
-        if self._puts % 64 and self._puts != 1:
+        if self._puts % 64 and (self._puts > 1 or self._looked_lately()):
             return
         facts = sorted(self._entries(), key=lambda pair: pair[1].st_mtime)
         excess = sum(each.st_size for _, each in facts) - self.limit_bytes
@@ -108,10 +114,19 @@ class ObjectCache:
             if excess <= 0:
                 return
             with contextlib.suppress(OSError):  # another process may prune, too
-                path.unlink()
+                os.unlink(path)  # noqa: PTH108  (a path of thousands)
             excess -= each.st_size
 
-    def _entries(self) -> list[tuple[Path, os.stat_result]]:
+    def _looked_lately(self) -> bool:
+        """Whether the directory was listed within the hour; from now on it was."""
+        stamp = self.directory / _LOOKED
+        with contextlib.suppress(FileNotFoundError):
+            if abs(time.time() - stamp.stat().st_mtime) < _LATELY:
+                return True
+        write_private(stamp, b"")
+        return False
+
+    def _entries(self) -> list[tuple[str, os.stat_result]]:
         """The files of the cache, with their sizes and times."""
         found = []
         with os.scandir(private_directory(self.directory)) as entries:
@@ -119,7 +134,7 @@ class ObjectCache:
                 with contextlib.suppress(OSError):  # gone meanwhile
                     facts = entry.stat(follow_symlinks=False)
                     if entry.name.endswith(_SUFFIXES) and stat.S_ISREG(facts.st_mode):
-                        found.append((Path(entry.path), facts))
+                        found.append((entry.path, facts))
         return found
 
 

@@ -1,6 +1,7 @@
 """Oracle: what was put in, and the code that compiling anew gives."""
 
 import os
+import time
 
 import pytest
 
@@ -63,6 +64,20 @@ def test_the_directory_is_not_listed_at_every_put(cache, monkeypatch):
     for number in range(128):
         cache.put(str(number), b"contents")
     assert len(listed) == 3  # at the first, the 64th and the 128th
+
+
+def test_the_directory_is_listed_by_the_first_process_of_an_hour(tmp_path, monkeypatch):
+    listed = []
+    entries = ObjectCache._entries
+    monkeypatch.setattr(ObjectCache, "_entries", lambda cache: listed.append(1) or entries(cache))
+    for number in range(3):
+        ObjectCache(tmp_path).put(str(number), b"contents")
+    assert len(listed) == 1
+    for moment in (time.time() - 4000, time.time() + 4000):  # another clock may have been ahead
+        os.utime(tmp_path / "looked", (moment, moment))
+        ObjectCache(tmp_path).put("key", b"contents")
+        ObjectCache(tmp_path).put("key", b"contents")
+    assert len(listed) == 3
 
 
 def test_a_second_process_compiles_nothing(cache):
