@@ -69,6 +69,17 @@ class SingleDraws:
         self.used += 1
         return numbers[self.used - 1]
 
+    def ahead(self, name: str, count: int) -> np.ndarray:
+        """The next numbers, so many; the generator stays where it is."""
+        self.stop()
+        return self._blocks(name, count)
+
+    def skip(self, count: int) -> None:
+        """So many of the next numbers have been used."""
+        self.stop()
+        self.used = count
+        self.stop()
+
     def stop(self) -> None:
         """Bring the generator to where the numbers that were used end."""
         if self.used:
@@ -79,11 +90,16 @@ class SingleDraws:
         self._known.clear()
 
     def _draw(self, name: str) -> list[Any]:
-        """The first number of each of the next blocks; the generator stays where it is."""
+        """The numbers of the next blocks as Python's; the generator stays where it is."""
+        found = self._blocks(name, _AHEAD).tolist()
+        return [number + _HALF for number in found] if name == "bits" else found
+
+    def _blocks(self, name: str, blocks: int) -> np.ndarray:
+        """The first number of each of the next blocks; ``bits`` less half of what they reach."""
         from runmat_jit.ops.random import ELEMENTS_PER_BLOCK  # noqa: PLC0415  (with the first draw)
 
         step, state = ELEMENTS_PER_BLOCK[8], self.generator.state
-        count = step * _AHEAD
+        count = step * blocks
         if name == "bits":
             drawn = self.generator.integers(-_HALF, _HALF, count)
         elif name == "uniform":
@@ -91,8 +107,7 @@ class SingleDraws:
         else:
             drawn = self.generator.standard_normal(count)
         self.generator.state = state
-        found = drawn[::step].tolist()
-        return [number + _HALF for number in found] if name == "bits" else found
+        return np.asarray(drawn)[::step]
 
 
 _AHEAD = 256

@@ -18,6 +18,7 @@ from matlab_frontend.values.array import Data
 
 if TYPE_CHECKING:
     from runmat_jit.core.source import SourceLine
+    from runmat_jit.loops.sites import Loops
     from runmat_jit.random import Generator
 
 Operand: TypeAlias = Any
@@ -111,6 +112,9 @@ class Engine(Protocol):
 
     def keep(self, data: Data) -> Data:
         """The same elements; what computes on the device finds them there, and leaves them."""
+
+    def loops(self) -> Loops | None:
+        """What makes loops run natively; None where they are interpreted."""
 
     @property
     def recording(self) -> bool:
@@ -210,6 +214,9 @@ class NumpyEngine:
 
     def keep(self, data: Data) -> Data:
         return data
+
+    def loops(self) -> Loops | None:
+        return None
 
     def is_pending(self, data: Data) -> bool:
         del data

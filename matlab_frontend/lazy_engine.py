@@ -24,6 +24,7 @@ from runmat_jit.core.types import COMPILED_DTYPES
 if TYPE_CHECKING:
     from runmat_jit.capture.record.tracer import Tracer
     from runmat_jit.core.source import SourceLine
+    from runmat_jit.loops.sites import Loops
     from runmat_jit.random import Generator
 
 Where: TypeAlias = "Callable[[], SourceLine | None]"
@@ -39,6 +40,7 @@ class LazyEngine:
         make_tracer: Begins the recording.
         small: Arrays of fewer elements are recorded only beside recorded ones.
         find_adapter: The device that the recording computes on, if arrays can be kept there.
+        find_loops: What makes loops run natively, if something does.
 
     """
 
@@ -47,11 +49,13 @@ class LazyEngine:
         make_tracer: Callable[[Where], Tracer],
         small: int = SMALL,
         find_adapter: Callable[[], Adapter | None] = lambda: None,
+        find_loops: Callable[[], Loops | None] = lambda: None,
     ) -> None:
         self.make_tracer, self.small = make_tracer, small
         self.adapter = cache(find_adapter)
+        self.loops = cache(find_loops)
         self.now = NumpyEngine()
-        self.loops = 0
+        self.repeats = 0
         self._keys: set[Hashable] = set()
         self._last_keys: set[Hashable] = set()
         self._where: Where = _nowhere
@@ -110,7 +114,7 @@ class LazyEngine:
     def concatenate(self, parts: Sequence[Data], axis: int) -> Data:
         if not any(map(self._recorded, parts)):
             return self.now.concatenate(parts, axis)
-        if self.loops and not self._repeats((self._place(), *(part.shape for part in parts))):
+        if self.repeats and not self._repeats((self._place(), *(part.shape for part in parts))):
             return self.now.concatenate([self.look(part) for part in parts], axis)
         lifted = [self._lift(part) for part in parts]
         return self.tracer.call(np.concatenate, (lifted, axis), {})
@@ -191,7 +195,7 @@ class LazyEngine:
         return owns_memory(data)
 
     def settle(self, data: Data, count: int) -> Data:
-        few = count < max(self.small, 2) and (count == 1 or self.loops)
+        few = count < max(self.small, 2) and (count == 1 or self.repeats)
         return self.look(data) if few and not (count > 1 and self.is_pending(data)) else data
 
     # -- devices -----------------------------------------------------------------------------------
@@ -224,11 +228,11 @@ class LazyEngine:
         self._flush()
         outer = self._keys, self._last_keys
         self._keys, self._last_keys = set(), set()
-        self.loops += 1
+        self.repeats += 1
         try:
             yield self._lap
         finally:
-            self.loops -= 1
+            self.repeats -= 1
             self._keys, self._last_keys = outer
 
     def _lap(self) -> None:
@@ -268,7 +272,7 @@ class LazyEngine:
         Slices that the expression did not use in the step before move through the array. Each would
         be a program of its own, so that they are taken from known arrays, as small parts are.
         """
-        if not self.loops:
+        if not self.repeats:
             return True
         slices = ((part.start, part.stop, part.step) for part in key)
         if not self._repeats((self._place(), data.shape, *slices)):
@@ -313,7 +317,7 @@ class LazyEngine:
         ]
 
     def _number(self, scalar: np.ndarray) -> Any:
-        return self.tracer.lift(scalar.ravel()[0]) if self.loops else scalar.item()
+        return self.tracer.lift(scalar.ravel()[0]) if self.repeats else scalar.item()
 
     def _lift_all(self, fn: Any, *operands: Any, **options: Any) -> Any:
         return self.tracer.call(fn, tuple(map(self._lift, operands)), options)

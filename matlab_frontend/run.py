@@ -22,6 +22,7 @@ from matlab_frontend.workspace import Workspace, from_python
 
 if TYPE_CHECKING:
     from runmat_jit.capture.record.tracer import Tracer
+    from runmat_jit.loops.sites import Loops
 
 _PYTHON_FRAMES = 20_000
 """Python frames for 500 calls of MATLAB functions within one another."""
@@ -45,7 +46,13 @@ def engine_for(device: str) -> Engine:
 
         return program_tracer(device, where)
 
-    return LazyEngine(make_tracer, find_adapter=_adapter if device == "gpu" else lambda: None)
+    def find_loops() -> Loops | None:
+        from runmat_jit.api import native_loops  # noqa: PLC0415  (with the first long loop)
+
+        return native_loops()
+
+    find_adapter = _adapter if device == "gpu" else lambda: None
+    return LazyEngine(make_tracer, find_adapter=find_adapter, find_loops=find_loops)
 
 
 def _adapter() -> Adapter | None:

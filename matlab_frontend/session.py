@@ -71,11 +71,15 @@ class Session:
         assert self.generator is not None, "just seeded"
         return self.generator
 
-    def draw_one(self, name: Literal["uniform", "normal", "bits"]) -> Any:
-        """The next number of the generator."""
+    def singles_ahead(self) -> SingleDraws:
+        """What draws single numbers, many at a time."""
         if self.singles is None:
             self.singles = SingleDraws(self.random())
-        return self.singles.next(name)
+        return self.singles
+
+    def draw_one(self, name: Literal["uniform", "normal", "bits"]) -> Any:
+        """The next number of the generator."""
+        return self.singles_ahead().next(name)
 
     def seed(self, seed: int) -> None:
         """Begin the random numbers that belong to a seed."""

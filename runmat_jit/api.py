@@ -19,6 +19,7 @@ from runmat_jit.runtime.session import current_session, use_session
 
 if TYPE_CHECKING:
     from runmat_jit.capture.record.tracer import Tracer
+    from runmat_jit.loops.sites import Loops
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -107,6 +108,13 @@ def program_tracer(
     tracer = Tracer(executor, session.states, lines, 0, batch_cache=known)
     tracer.tape.repeat_nothing()
     return tracer
+
+
+def native_loops() -> Loops | None:
+    """What makes loops of another language's programs run natively; None: nothing does."""
+    from runmat_jit.compiler.compiler import Compiler, DeviceExecutor  # noqa: PLC0415  (see _capture)
+
+    return DeviceExecutor(current_session().service(Compiler, Compiler), "cpu").loops()
 
 
 class _ProgramLines(NamedTuple):

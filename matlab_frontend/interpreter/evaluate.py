@@ -351,6 +351,8 @@ def _divide(left: float, right: float) -> float | None:
 
 def _power(left: float, right: float) -> float | None:
     """A power that is a real number within range; None where the engine must say what it is."""
+    if right == 2.0:
+        return left * left  # as of arrays
     if left > 0.0 or (left == 0.0 and right >= 0.0) or (left < 0.0 and right.is_integer()):
         try:
             return float(left**right)

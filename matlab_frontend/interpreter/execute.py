@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from matlab_frontend.interpreter.assign import assign_fields, compile_deletion, 
 from matlab_frontend.interpreter.evaluate import BINARY, operate, range_of, range_parts
 from matlab_frontend.interpreter.flow import Flow
 from matlab_frontend.interpreter.frame import Frame, SharedVariables
+from matlab_frontend.interpreter.native.run import ALL, NativeLoop
 from matlab_frontend.interpreter.references import chain
 from matlab_frontend.ranges import count_steps
 from matlab_frontend.residency import spread
@@ -81,6 +83,9 @@ def _as_matlab(error: Exception) -> Exception:
         return MatlabError("MATLAB:complex", "Complex numbers are not supported here.")
     if isinstance(error, MemoryError):
         return MatlabError("MATLAB:nomem", f"Out of memory. {error}".rstrip())
+    if isinstance(error, ValueError) and str(error) == "Maximum allowed dimension exceeded":
+        message = "Requested array exceeds the maximum possible variable size."
+        return MatlabError("MATLAB:pmaxsize", message)
     if isinstance(error, RecursionError):
         return MatlabError("MATLAB:recursionLimit", "The program is nested too deeply.")
     return error
@@ -314,8 +319,10 @@ def _stopping_early(interpreter: Interpreter, condition: nodes.Binary) -> Callab
 def _while(interpreter: Interpreter, node: nodes.While, dead: Dead) -> Run:
     holds = _compile_condition(interpreter, node.condition)
     body = compile_block(interpreter, node.body, dead)
+    native = NativeLoop(interpreter, node)
 
     def run(frame: Frame) -> Flow | None:
+        turns, look, begun = 0, native.first_look, perf_counter()
         with interpreter.engine.repeating() as lap:
             while holds(frame):
                 flow = body(frame)
@@ -325,6 +332,12 @@ def _while(interpreter: Interpreter, node: nodes.While, dead: Dead) -> Run:
                     if flow is Flow.RETURN:
                         return flow
                 lap()
+                turns += 1
+                if turns == look:
+                    look += look
+                    if native.takes_over(frame, None, turns, perf_counter() - begun) == ALL:
+                        return None
+        native.ended(turns, begun)
         return None
 
     return run
@@ -353,13 +366,15 @@ def _for(interpreter: Interpreter, node: nodes.For, dead: Dead) -> Run:
     assign = compile_target(interpreter, node.target)
     body = compile_block(interpreter, node.body, dead)
     rows = int(isinstance(node.columns, nodes.Range))
+    native = NativeLoop(interpreter, node)
 
     def run(frame: Frame) -> Flow | None:
         frame.span = node.columns.span
-        ran = False
+        steps = columns(frame)
+        turns, begun = 0, perf_counter()
+        look = 0 if steps.whole is None else native.first_look
         with interpreter.engine.repeating() as lap:
-            for value in columns(frame):
-                ran = True
+            for value in steps.values:
                 if name is not None:
                     frame.variables[name] = value
                 else:
@@ -371,37 +386,65 @@ def _for(interpreter: Interpreter, node: nodes.For, dead: Dead) -> Run:
                     if flow is Flow.RETURN:
                         return flow
                 lap()
-        if not ran:  # the variable of a loop without steps is empty
-            assign(frame, empty(rows, 0))
+                turns += 1
+                if turns == look:
+                    look += look
+                    assert steps.whole is not None, "it is looked at"
+                    rest = steps.whole[turns:]
+                    ran = native.takes_over(frame, rest, turns, perf_counter() - begun)
+                    if ran == ALL:
+                        return None
+                    for _ in range(ran):
+                        next(steps.values)
+            else:
+                if not turns:  # the variable of a loop without steps is empty
+                    assign(frame, empty(rows, 0))
+        native.ended(turns, begun)
         return None
 
     return run
 
 
-def _compile_columns(
-    interpreter: Interpreter, node: nodes.Expression
-) -> Callable[[Frame], Iterator[Value]]:
-    """What a loop's variable is, one step after the other: the columns of a value."""
+class _Steps(NamedTuple):
+    """What a loop's variable is, one step after the other; ``whole``: real numbers, all of them."""
+
+    values: Iterator[Value]
+    whole: range | np.ndarray | None = None
+
+
+def _compile_columns(interpreter: Interpreter, node: nodes.Expression) -> Callable[[Frame], _Steps]:
+    """What a loop's variable is: the columns of a value."""
     while isinstance(node, nodes.Parenthesized):
         node = node.expression
     if not isinstance(node, nodes.Range):
         code = interpreter.compile_value(node)
-        return lambda frame: _split(interpreter, code(frame))
+        return lambda frame: _steps(interpreter, code(frame))
     parts = range_parts(interpreter, node)
 
-    def run(frame: Frame) -> Iterator[Value]:
+    def run(frame: Frame) -> _Steps:
         start, step, stop = parts(frame)
         if type(start) is type(step) is type(stop) is float:  # noqa: SIM102  (one question of types, one of values)
             if start.is_integer() and step.is_integer():
                 count = count_steps(start, step, stop)
                 if max(abs(start), abs(stop)) < _EXACT:
                     first, by = int(start), int(step)
-                    return map(float, range(first, first + by * count, by or 1))
-                return (start + step * k for k in range(count))
+                    whole = range(first, first + by * count, by or 1)
+                    return _Steps(map(float, whole), whole)
+                return _Steps(start + step * k for k in range(count))
         made = range_of(interpreter.engine, [start, step, stop], stepped=node.step is not None)
-        return _split(interpreter, made)
+        return _steps(interpreter, made)
 
     return run
+
+
+def _steps(interpreter: Interpreter, value: Value) -> _Steps:
+    """The columns of a value; those of a row of doubles are known beforehand."""
+    values = _split(interpreter, value)
+    if type(value) is Array and type(value.data) is np.ndarray and not value.on_device:
+        data = value.data
+        if data.dtype == np.float64 and data.ndim == 2 and data.shape[1] == 1:
+            return _Steps(values, data[:, 0])
+    return _Steps(values)
 
 
 _EXACT = 2.0**53

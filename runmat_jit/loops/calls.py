@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from runmat_jit.loops.demands import LIMIT, demand, natural, position, whole
 from runmat_jit.loops.elements import bounds_of
 from runmat_jit.loops.products import Products
 from runmat_jit.loops.source import chain_of
@@ -36,6 +37,8 @@ from runmat_jit.loops.values import (
 from runmat_jit.loops.wholes import is_whole, plain_of
 from runmat_jit.ops.table import row_of, row_of_method
 
+_FUNCTIONS: Final = (type, types.BuiltinFunctionType, types.FunctionType)
+"""What functions of Python's are."""
 _TYPES: Final[dict[Any, np.dtype]] = {
     np.float64: np.dtype(np.float64),
     np.float32: np.dtype(np.float32),
@@ -92,7 +95,7 @@ class Calls(Products):
             return self.arithmetic.ufunc(fn, operands)
         if isinstance(fn, types.BuiltinFunctionType) and fn.__module__ == "math":
             return self.arithmetic.math(fn, operands)
-        handler = _BUILTINS.get(fn) if isinstance(fn, type | types.BuiltinFunctionType) else None
+        handler = _BUILTINS.get(fn) if isinstance(fn, _FUNCTIONS) else None
         if handler is not None:
             return handler(self, [*operands])
         if isinstance(fn, type) and fn in _TYPES and len(operands) == 1:
@@ -176,6 +179,36 @@ class Calls(Products):
             return Scalar(frozenset((INT,)), value, 0, 1)
         return self.as_python(x)
 
+    def demanded(self, holds: Scalar, value: Scalar) -> Scalar:
+        """``demand(holds, value)``."""
+        if holds.literal is not True:
+            truth = self.arithmetic.truth(holds)
+            self.k.leave_if(self.k.prim("xor", truth, True))
+        return value
+
+    def whole(self, x: Scalar) -> Scalar:
+        """``whole(x)``: the integer that a float is."""
+        if not x.is_float:
+            return self.integer(x)
+        k, value = self.k, self.arithmetic.cast(x, FLOAT64)
+        k.leave_if(k.prim("xor", k.prim("abs", value) <= float(LIMIT), True))
+        found = k.convert("fptosi", value, "i64")
+        k.leave_if(k.ne(k.convert("sitofp", found, "f64"), value))
+        return Scalar(frozenset((INT,)), found, -LIMIT, LIMIT)
+
+    def natural(self, x: Scalar) -> Scalar:
+        """``natural(x)``: an integer that is not negative."""
+        if x.is_float or x.type == "i1":
+            raise Unknown("an integer is wanted")
+        if x.low < 0:
+            self.k.leave_if(x.value < 0)
+        return replace(x, low=max(x.low, 0), high=max(x.high, 0))
+
+    def position(self, x: Scalar) -> Scalar:
+        """``position(x)``: a place counted from 0."""
+        found = self.arithmetic.operate("Sub", self.whole(x), literal(self.k, 1))
+        return self.natural(found)
+
     def magnitude(self, x: Scalar) -> Scalar:
         if x.type == "i1":
             raise Unknown("the magnitude of a truth value")
@@ -188,6 +221,12 @@ class Calls(Products):
         value = self.k.prim("abs", x.value)
         high = max(abs(x.low), abs(x.high))
         return Scalar(x.kinds, value, 0, min(high, MOST), None)
+
+
+def _demanded(body: Calls, operands: list[Scalar]) -> Item:
+    if len(operands) != 2:
+        raise Unknown("a call with another number of arguments")
+    return body.demanded(*operands)
 
 
 def _one(handler: Callable[[Calls, Scalar], Item]) -> Callable[[Calls, list[Scalar]], Item]:
@@ -224,6 +263,10 @@ _BUILTINS: Final[dict[Any, Callable[[Calls, list[Scalar]], Item]]] = {
     builtins.int: _one(Calls.integer),
     builtins.float: _one(_float),
     builtins.bool: _one(_truth),
+    demand: _demanded,
+    natural: _one(Calls.natural),
+    position: _one(Calls.position),
+    whole: _one(Calls.whole),
 }
 
 

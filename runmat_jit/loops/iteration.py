@@ -75,6 +75,23 @@ class Iteration(Expressions):
         line = Line(self.arithmetic.loop, 1, (), 0)
         return Scalar(frozenset((INT,)), k, 0, EXTENT, line=line)
 
+    def range_by(self, start: Scalar, stop: Scalar, step: Scalar) -> Turns:
+        """``range`` with a step that only the run knows; Python raises where it is 0."""
+        k, operate = self.k, self.arithmetic.operate
+        by = self.arithmetic.cast(step, INT64)
+        k.leave_if(k.eq(by, 0))
+        upwards = by > 0
+        wide = [
+            self.arithmetic.cast(operate("Sub", *pair), INT64)
+            for pair in ((stop, start), (start, stop))
+        ]
+        distance = k.select(upwards, *wide)
+        size = k.select(upwards, by, 0 - by)
+        count = k.select(distance > 0, k.prim("sdiv", distance - 1, size) + 1, 0)
+        first = self.arithmetic.cast(start, INT64)
+        bounds = min(start.low, stop.low), max(start.high, stop.high)
+        return Turns(count, lambda n: Scalar(frozenset((INT,)), first + n * by, *bounds))
+
     def range_(self, args: Sequence[ast.expr]) -> Turns:
         """``range`` of integers; the step is written in the program."""
         numbers = [self.scalar(self.item(arg)) for arg in args]
@@ -84,8 +101,10 @@ class Iteration(Expressions):
             numbers = [literal(self.k, 0), *numbers]
         start, stop = numbers[:2]
         step = numbers[2].literal if len(numbers) == 3 else 1
-        if type(step) is not int or step == 0 or len(numbers) > 3:
-            raise Unknown("a range whose step is not written in the program")
+        if len(numbers) > 3 or step == 0:
+            raise Unknown("a range that Python refuses")
+        if type(step) is not int:
+            return self.range_by(*numbers)
         k = self.k
         distance = self.arithmetic.operate("Sub", *((stop, start) if step > 0 else (start, stop)))
         wide = self.arithmetic.cast(distance, INT64)

@@ -8,9 +8,11 @@ import pytest
 
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.interpret import interpret
+from runmat_jit.kernel.ir import Buffer
 from runmat_jit.kernel.primitives import LIBM
 from runmat_jit.kernel.verify_kernel import verify_kernel
 from runmat_jit.kernel.verify_types import KernelError
+from runmat_jit.loops.numpy_loops import inner_loop
 from runmat_jit.runtime.session import current_session
 
 ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
@@ -133,6 +135,235 @@ def test_who_is_asked_may_do_what_he_likes_with_the_flags():
     assert array.tolist() == [3, math.inf, 1, 0]
 
 
+# -- inner loops of NumPy's ------------------------------------------------------------------------
+INNER_LOOP = ctypes.CFUNCTYPE(None, *(ctypes.c_void_p,) * 4)
+WORDS = np.zeros(32, np.int64)
+
+
+def run_with_addresses(kernel, memory, cells=(0, 1)):
+    """Like ``run``; the scalar ``at_x`` is the address of the buffer ``x``."""
+    verify_kernel(kernel)
+    compiled = current_session().backend.compile(kernel)
+
+    def natively(arguments):
+        given = arguments.values()
+        words = [x.ctypes.data if isinstance(x, np.ndarray) else x for x in given]
+        event = ctypes.c_int64(0)
+        block = (ctypes.c_int64 * (len(words) + 1))(*words, ctypes.addressof(event))
+        ENTRY(compiled.address)(block, *cells)
+
+    left = []
+    for way in (natively, lambda arguments: interpret(kernel, arguments, cells)):
+        own = {name: value.copy() for name, value in memory.items()}
+        at = {f"at_{name}": value.ctypes.data for name, value in own.items()}
+        way(
+            {
+                p.name: own[p.name] if isinstance(p, Buffer) else at[p.name]
+                for p in kernel.parameters
+            }
+        )
+        left.append(own)
+    for name in memory.keys() - {"words"}:  # which hold addresses
+        np.testing.assert_array_equal(left[0][name], left[1][name], err_msg=name)
+    return left[0]
+
+
+class Calls:
+    """Emits calls; ``words`` hold what inner loops are given."""
+
+    def __init__(self, k):
+        self.k, self.used = k, 0
+        self.words, self.at = k.buffer("words", "i64", written=True), k.scalar("at_words", "i64")
+
+    def __call__(self, function, arrays, dimensions, steps):
+        begin = self.used
+        for value in (*arrays, *dimensions, *steps):
+            self.k.store(self.words, self.used, self.k.const(value, "i64"), 0)
+            self.used += 1
+        given = [begin, begin + len(arrays), begin + len(arrays) + len(dimensions)]
+        address = self.k.const(function, "i64")
+        self.k.invoke(address, *(self.at + 8 * place for place in given))
+
+
+def addresses(k, *names):
+    return [k.scalar(f"at_{name}", "i64") for name in names]
+
+
+@pytest.mark.parametrize("cells", [(0, 3), (1, 2)])
+def test_an_inner_loop_sees_what_was_stored_before_and_is_seen_after(cells):
+    k = Builder()
+    x, out, seen = (k.buffer(name, "f64", written=True) for name in ("x", "out", "seen"))
+    at_x, at_out = addresses(k, "x", "out")
+    call, (add, _) = Calls(k), inner_loop(np.add, "dd->d")
+    with k.grid(3) as grid:
+        k.store(x, grid.i, 10.0, 0)
+        k.store(out, 4, -1.0, 0)
+        call(add, [at_x, at_x + 8, at_out], [4], [8, 8, 8])
+        k.store(seen, grid.i, k.load(out, 0, 0) + k.load(out, 4, 0), 0)
+        k.store(x, grid.i, k.load(out, grid.i, 0), 0)
+    memory = {"x": np.arange(5.0), "out": np.zeros(6), "seen": np.zeros(3), "words": WORDS}
+    found = run_with_addresses(k.finish(), memory, cells)
+    x, seen = np.arange(5.0), np.zeros(3)
+    for cell in range(*cells):
+        x[cell] = 10
+        out = x[:4] + x[1:]
+        x[cell], seen[cell] = out[cell], out[0] - 1
+    assert found["x"].tolist() == x.tolist()
+    assert found["seen"].tolist() == seen.tolist()
+    assert found["out"].tolist() == [*out, -1, 0]
+
+
+def test_an_inner_loop_goes_by_its_steps():
+    """Every other element, backwards, and one element again and again."""
+    k = Builder()
+    k.buffer("x", "f64")
+    k.buffer("out", "f64", written=True)
+    at_x, at_out = addresses(k, "x", "out")
+    call, (subtract, _) = Calls(k), inner_loop(np.subtract, "dd->d")
+    with k.grid(1):
+        call(subtract, [at_x, at_x + 40, at_out], [3], [16, -8, 8])
+        call(subtract, [at_x + 8, at_x + 40, at_out + 24], [2], [0, -8, 16])
+    x = np.arange(6.0) ** 2
+    found = run_with_addresses(k.finish(), {"x": x, "out": np.zeros(6), "words": WORDS})
+    assert found["out"].tolist() == [*(x[:5:2] - x[:2:-1]), x[1] - x[5], 0, x[1] - x[4]]
+
+
+@pytest.mark.parametrize("dtype", ["d", "f"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_matrix_products_have_numpys_bits(dtype, turned):
+    """In the second operand rows may be columns."""
+    element, size = {"d": ("f64", 8), "f": ("f32", 4)}[dtype]
+    rng = np.random.default_rng(0)
+    a, b = (rng.random(shape).astype(dtype) for shape in ((5, 7), (3, 7) if turned else (7, 3)))
+    k = Builder()
+    for name in ("a", "b"):
+        k.buffer(name, element)
+    out = k.buffer("out", element, written=True)
+    call, (product, _) = Calls(k), inner_loop(np.matmul, f"{dtype * 2}->{dtype}")
+    steps = [7, 1, *([1, 7] if turned else [3, 1]), 3, 1]
+    with k.grid(1):
+        call(
+            product,
+            addresses(k, "a", "b", "out"),
+            [1, 5, 7, 3],
+            [0, 0, 0, *(size * s for s in steps)],
+        )
+        with k.lanes(0, 15) as lanes:
+            k.note(k.load(out, lanes.i))
+    memory = {"a": a.ravel(), "b": b.ravel(), "out": np.zeros(15, dtype), "words": WORDS}
+    found = run_with_addresses(k.finish(), memory)["out"]
+    assert found.tobytes() == (a @ (b.T if turned else b)).tobytes()
+
+
+def test_an_inner_loop_is_called_where_a_cell_comes_to_it():
+    """In turns of loops and in branches, and not after the cell has been left; without data."""
+    called = []
+
+    def note(args, dimensions, steps, data):
+        count = ctypes.cast(dimensions, ctypes.POINTER(ctypes.c_int64))[0]
+        step = ctypes.cast(steps, ctypes.POINTER(ctypes.c_int64))[0]
+        called.append((ctypes.cast(args, ctypes.POINTER(ctypes.c_int64))[0], count, step, data))
+
+    function = INNER_LOOP(note)
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    k = Builder()
+    x = k.buffer("x", "f64")
+    call = Calls(k)
+    with k.grid(3) as grid:
+        value = k.load(x, grid.i, 0)
+        with k.if_(value > 1.0) as positive:
+            call(address, [7], [1], [2])
+            positive.yield_()
+        k.leave_if(k.eq(value, 5.0))
+        with k.loop(0, 2) as turns:
+            call(address, [9], [3], [4])
+            turns.yield_()
+    run_with_addresses(k.finish(), {"x": np.array([0.0, 5.0, 2.0]), "words": WORDS}, (0, 3))
+    in_turns, in_branch = (9, 3, 4, None), (7, 1, 2, None)
+    once = [in_turns, in_turns, in_branch, in_branch, in_turns, in_turns]
+    assert called == [*once, *once]
+
+
+# -- notes of cells that are left ------------------------------------------------------------------
+def noted(kernel, memory, cells):
+    """The event word, natively and by the interpreter."""
+    verify_kernel(kernel)
+    words, event = words_of([memory[p.name] for p in kernel.parameters])
+    ENTRY(current_session().backend.compile(kernel).address)(words, *cells)
+    assert event.value == interpret(kernel, memory, cells)
+    return event.value
+
+
+INF = math.inf
+
+
+@pytest.mark.parametrize(
+    ("values", "bits"),
+    [
+        ((1.0, 2.0, 3.0, 4.0), 0),
+        ((1.0, INF, 3.0, 4.0), 1),
+        ((1.0, -INF, 3.0, 4.0), 0),
+        ((INF, -INF, 3.0, 4.0), 1),
+        ((-INF, -INF, 3.0, INF), 1),
+        ((-INF, -INF, -INF, -INF), 0),
+        ((1.0, math.nan, 3.0, -INF), 1),
+    ],
+)
+@pytest.mark.parametrize("bit", [0, 5])
+def test_a_cell_that_is_left_forgets_what_it_noted(values, bits, bit):
+    """And nothing else: negative values leave, after notes of what is not finite."""
+    k = Builder()
+    x = k.buffer("x", "f64")
+    with k.grid(4) as grid:
+        value = k.load(x, grid.i, 0)
+        k.note(value, bit)
+        k.leave_if(value < 0.0)
+    kernel = k.finish()
+    memory = {"x": np.array(values)}
+    assert noted(kernel, memory, (0, 4)) == bits << bit
+    for cell, value in enumerate(values):
+        kept = not math.isfinite(value) and not value < 0
+        assert noted(kernel, memory, (cell, cell + 1)) == kept << bit
+
+
+@pytest.mark.parametrize("cells", [1, 3])
+@pytest.mark.parametrize("where", ["lanes", "loop", "branch", "while"])
+@pytest.mark.parametrize("leaves_at", [-1, 0, 2])
+def test_notes_within_blocks_are_forgotten_likewise(where, leaves_at, cells):
+    """Of several bits and types; the cell is left in a loop after them, or not at all."""
+    k = Builder()
+    x, small = k.buffer("x", "f64"), k.buffer("small", "f32")
+    with k.grid(cells) as grid:
+        if where == "lanes":
+            with k.lanes(0, 9) as lanes:
+                k.note(k.load(x, lanes.i))
+                k.note(k.load(small, lanes.i), 3)
+        elif where == "loop":
+            with k.loop(0, 9) as loop:
+                k.note(k.load(x, loop.i, 0))
+                k.note(k.load(small, loop.i, 0), 3)
+                loop.yield_()
+        elif where == "branch":
+            with k.if_(k.eq(k.load(x, 0, 0), 0.0)) as branch:
+                k.note(k.load(x, 4, 0))
+                k.note(k.load(small, 4, 0) > 2.0, 3)
+                branch.yield_()
+        else:
+            with k.while_([k.const(0, "index")]) as loop:
+                k.note(k.load(x, loop.carry[0], 0))
+                k.note(k.load(small, loop.carry[0], 0), 3)
+                loop.yield_(loop.carry[0] < 8, loop.carry[0] + 1)
+        with k.loop(0, 4) as turns:
+            k.leave_if(k.eq(turns.i, leaves_at) & k.eq(grid.i, cells - 1))
+            k.note(k.load(x, turns.i, 0) > 2.0, 7)
+            turns.yield_()
+    x = np.arange(9.0)
+    x[4] = math.inf
+    event = noted(k.finish(), {"x": x, "small": x.astype("f")}, (0, cells))
+    in_all_cells = 1 | 1 << 3 | 1 << 7
+    assert event == (in_all_cells if leaves_at < 0 or cells > 1 else 0)
+
+
 def refused(build):
     k = Builder()
     x = k.buffer("x", "f64", written=True)
@@ -149,6 +380,25 @@ def test_lanes_cannot_be_left():
             k.store(x, lanes.i, 0.0)
 
     assert "outside of lanes" in refused(build)
+
+
+def test_lanes_call_no_inner_loop():
+    def build(k, x):
+        at = k.const(0, "i64")
+        with k.grid(1), k.lanes(0, 4) as lanes:
+            k.invoke(at, at, at, at)
+            k.store(x, lanes.i, 0.0)
+
+    assert "outside of lanes" in refused(build)
+
+
+def test_an_inner_loop_is_given_addresses():
+    def build(k, x):
+        at = k.const(0, "index")
+        with k.grid(1):
+            k.invoke(at, at, at, at)
+
+    assert "invoke" in refused(build)
 
 
 def test_a_while_says_whether_it_goes_on():

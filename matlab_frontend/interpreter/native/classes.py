@@ -1,0 +1,102 @@
+"""What translated loops are made of: classes of variables, operands, expressions."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from matlab_frontend import nodes
+from matlab_frontend.source import Span
+
+Kind: TypeAlias = Literal["double", "logical"]
+"""The class of a number."""
+
+
+class NotNative(Exception):  # noqa: N818  (a signal within this package, never a user's)
+    """A loop is interpreted: why, and the part that does not run natively."""
+
+    def __init__(self, why: str, span: Span | None = None) -> None:
+        super().__init__(why)
+        self.why, self.span = why, span
+
+
+@dataclass(frozen=True, slots=True)
+class NumberClass:
+    """A variable that is a real double scalar, or a truth value."""
+
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayClass:
+    """A variable that is an array of real doubles, or of truth values, with so many axes.
+
+    ``is_row``, ``is_column``: it has one row, or one column, and two axes.
+    """
+
+    kind: Kind
+    axes: int
+    is_row: bool = False
+    is_column: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """A variable that is a handle of an anonymous function.
+
+    ``captured`` are the classes of its numbers; ``body`` and ``scope`` as of the handle.
+    """
+
+    parameters: tuple[str, ...]
+    body: nodes.Expression
+    scope: Any = field(compare=False)
+    captured: tuple[tuple[str, Kind], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OtherClass:
+    """A variable that is anything else."""
+
+
+VariableClass: TypeAlias = NumberClass | ArrayClass | Handle | OtherClass
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """What a translated loop is given.
+
+    Of a variable: its number (``value``), the array (``data``), the array as one line (``line``),
+    that line with ``room`` behind it, or the extent of an axis in MATLAB's order (``extent``); of a
+    handle the number that it captured (``captured``, whose name is ``part``). Of the loop: its
+    ``first``, ``stop`` and ``step``, or its ``items``; random numbers (``draws``). Or a number that
+    is always the same (``constant``): ``part``; or how far the one that ``part`` names may go while
+    there is room for a turn (``limit``).
+    """
+
+    what: Literal[
+        "value",
+        "data",
+        "line",
+        "room",
+        "extent",
+        "captured",
+        "first",
+        "stop",
+        "step",
+        "items",
+        "draws",
+        "constant",
+        "limit",
+    ]
+    variable: str = ""
+    part: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """An expression; ``whole``: as an integer, if it is made of integers alone."""
+
+    node: ast.expr
+    kind: Kind
+    whole: ast.expr | None = None

@@ -1,0 +1,391 @@
+"""When loops run natively, and on what.
+
+A loop begins in the interpreter. Where it takes longer than compiling it would, a kernel takes over
+between two turns: by then its variables have their classes. It leaves where something is to happen
+that it does not know; then nothing has happened yet, and the interpreter goes on where it was.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from matlab_frontend import nodes
+from matlab_frontend.interpreter.captures import below, names_in
+from matlab_frontend.interpreter.ownership import is_alone, references
+from matlab_frontend.values.array import AnonymousHandle, Array
+from matlab_frontend.values.make import empty
+
+if TYPE_CHECKING:
+    from matlab_frontend.engine import Engine
+    from matlab_frontend.interpreter.frame import Frame
+    from matlab_frontend.interpreter.interpreter import Interpreter
+    from matlab_frontend.interpreter.native.classes import Operand, VariableClass
+    from matlab_frontend.interpreter.native.translate import Translated
+    from matlab_frontend.session import Session
+    from runmat_jit.loops.program import LoopCall
+
+FIRST_LOOK: Final = 4
+"""Turns after which it is asked first whether a loop is worth compiling, then after twice as many;
+of loops around others, the first turn tells."""
+COMPILES: Final = 0.03
+"""Seconds that compiling a loop takes, about."""
+STARTS: Final = 0.1
+"""Seconds that the compiler itself takes to start, about."""
+KNOWN: Final = 0.0005
+"""Seconds of interpretation that a loop must save that has been compiled."""
+REFUSALS: Final = 3
+"""Runs that could not be native, after which a loop is interpreted."""
+ALL: Final = -1
+"""The loop has ended."""
+FEW: Final = 1 << 13
+"""Elements, and random numbers, for which there is room in the first part of a loop."""
+MOST: Final = 1 << 20
+"""The same of later parts."""
+UNBOUNDED: Final = 1 << 16
+"""The same where nobody knows how many a turn takes."""
+FARTHEST: Final = 1 << 31
+"""Loops count no farther natively."""
+_OF_ARRAYS: Final = ("data", "line", "extent", "room")
+_CLASSES: Final = {np.dtype(np.float64): "double", np.dtype(np.bool_): "logical"}
+
+
+class NativeLoop:
+    """A loop statement of a program."""
+
+    __slots__ = (
+        *("calls", "first_look", "interpreter", "may_grow", "node", "reason", "refusals", "spent"),
+    )
+
+    def __init__(self, interpreter: Interpreter, node: nodes.For | nodes.While) -> None:
+        self.interpreter, self.node = interpreter, node
+        self.calls: dict[Any, tuple[Translated, LoopCall] | None] = {}
+        self.refusals = 0
+        self.spent = 0.0
+        """Seconds that the interpreter has spent in it."""
+        self.reason = ""
+        self.may_grow = False
+        """Whether lines of numbers are taken to get elements behind their last."""
+        nested = any(isinstance(each, nodes.For | nodes.While) for each in below(node.body))
+        self.first_look = 1 if nested else FIRST_LOOK
+        """After how many turns a run is to be looked at; 0: it never is."""
+
+    def takes_over(
+        self, frame: Frame, rest: range | np.ndarray | None, turns: int, seconds: float
+    ) -> int:
+        """Run what is before a loop natively, if that pays and is known to be right.
+
+        Gives the turns that have been run so, or :data:`ALL`.
+
+        Args:
+            frame: Of the variables.
+            rest: What a ``for`` has still before it; None: a ``while``.
+            turns: What the interpreter has run.
+            seconds: What that took.
+
+        """
+        ahead = seconds if rest is None else seconds / turns * len(rest)
+        cost = KNOWN if self.calls else COMPILES if "llvmlite" in sys.modules else STARTS
+        if max(ahead, self.spent) < cost or (rest is not None and not len(rest)):
+            return 0
+        done, few = 0, FEW
+        while rest is None or done < len(rest):
+            before = None if rest is None else rest[done:]
+            ran = self.part(frame, before, few)
+            if ran == ALL:
+                return ALL
+            if not ran:
+                break
+            done, few = done + ran, min(8 * few, MOST)
+        if done:
+            self.refusals = 0
+            return done if rest is None or done < len(rest) else ALL
+        self.refusals += 1
+        if self.refusals >= REFUSALS:
+            self.first_look = 0
+        return 0
+
+    def part(self, frame: Frame, rest: range | np.ndarray | None, few: int) -> int:
+        """Run some turns, which make ``few`` elements and random numbers at most.
+
+        Gives their number, or :data:`ALL` where the loop has ended.
+        """
+        found = self.found(frame, rest)
+        if found is None:
+            return 0
+        translated, call = found
+        if not translated.is_bounded:
+            few = UNBOUNDED
+        while True:
+            part = rest
+            if rest is not None and translated.is_bounded:
+                most = max((translated.draws, *translated.grows.values()))
+                part = rest[: max(1, few // most)] if most else rest
+            room = Room(self.interpreter.session, translated, few)
+            values = self.operands(frame, translated, part, room)
+            results = None if values is None else call.attempt(values)
+            if results is not None or values is None or translated.is_bounded or few > MOST:
+                break
+            few *= 8  # there may have been too little room
+        if results is None:
+            self.reason = "it left for what only the interpreter does"
+            return self.growing(frame, rest, few, translated)
+        named = dict(zip(call.source.results, results, strict=True))
+        keep(frame.variables, translated, named)
+        room.keep(frame.variables, named)
+        if rest is None:
+            return call.turns if room.is_used_up(named) else ALL
+        assert part is not None, "it is a part of the rest"
+        return ALL if named.get("stopped", False) or len(part) == len(rest) else len(part)
+
+    def growing(
+        self, frame: Frame, rest: range | np.ndarray | None, few: int, left: Translated
+    ) -> int:
+        """As :meth:`part`, for a loop that may have left as it stored behind a last element."""
+        if self.may_grow:
+            return 0
+        self.may_grow = True
+        found = self.found(frame, rest)
+        if found is not None and found[0].grows.keys() != left.grows.keys():
+            ran = self.part(frame, rest, few)
+            if ran:
+                return ran
+        self.may_grow = False
+        return 0
+
+    def ended(self, turns: int, begun: float) -> None:
+        """A run that began then has ended, all of it interpreted."""
+        if turns >= FIRST_LOOK:
+            self.spent += time.perf_counter() - begun
+
+    def found(
+        self, frame: Frame, rest: range | np.ndarray | None
+    ) -> tuple[Translated, LoopCall] | None:
+        """The loop for variables of these classes; None where it is interpreted."""
+        variables = frame.variables
+        if type(variables) is not dict or frame.holds:
+            self.reason = "variables are shared"
+            return None
+        if isinstance(rest, range) and max(abs(rest.start), abs(rest.stop)) > FARTHEST:
+            self.reason = "it counts too far"
+            return None
+        classes = classes_of(variables, names_in(self.node))  # type: ignore[arg-type]  # any node
+        counts = isinstance(rest, range)
+        key = frame.scope.file, counts, self.may_grow, tuple(sorted(classes.items(), key=_name))
+        if key not in self.calls:
+            self.calls[key] = self.make(frame, classes, counts=counts)
+        return self.calls[key]
+
+    def make(
+        self, frame: Frame, classes: Mapping[str, VariableClass], *, counts: bool
+    ) -> tuple[Translated, LoopCall] | None:
+        """Translate the loop."""
+        loops = self.interpreter.engine.loops()
+        if loops is None:
+            self.first_look = 0
+            return None
+        from matlab_frontend.interpreter.native.classes import NotNative  # noqa: PLC0415  (rare)
+        from matlab_frontend.interpreter.native.translate import translate  # noqa: PLC0415  (rare)
+        from runmat_jit.loops.program import LoopCall, Reads  # noqa: PLC0415  (loaded by now)
+        from runmat_jit.loops.source import Chain  # noqa: PLC0415  (likewise)
+
+        try:
+            made = translate(
+                self.node,
+                classes,
+                self.interpreter.find_function,
+                frame.scope,
+                counts=counts,
+                may_grow=self.may_grow,
+            )
+        except NotNative as refused:
+            self.reason = refused.why
+            return None
+        objects = {Chain(name): value for name, value in made.objects.items()}
+        reads = Reads(tuple(map(Chain, made.operands)), objects, made.helpers)
+        return made, LoopCall(made.source, frame.name or "a script", reads, loops.services)
+
+    def operands(
+        self,
+        frame: Frame,
+        translated: Translated,
+        rest: range | np.ndarray | None,
+        room: Room,
+    ) -> tuple[Any, ...] | None:
+        """What a loop is given; None where an array cannot be given so."""
+        arrays: dict[str, np.ndarray] = {}
+        for operand in translated.operands.values():
+            name = operand.variable
+            if operand.what in _OF_ARRAYS and name not in arrays:
+                arrays[name] = self.array(frame, name, translated.written)
+        if any(
+            operand.what == "line" and not arrays[operand.variable].flags.c_contiguous
+            for operand in translated.operands.values()
+        ):
+            return None
+        return tuple(
+            [
+                room.given(operand, arrays)
+                if operand.what in ("room", "draws", "limit")
+                else given(operand, frame.variables.get(operand.variable), arrays, rest)
+                for operand in translated.operands.values()
+            ]
+        )
+
+    def array(self, frame: Frame, name: str, written: frozenset[str]) -> np.ndarray:
+        """The elements of a variable, for which nobody else holds them if they are written."""
+        engine, variables = self.interpreter.engine, frame.variables
+        held = variables[name]
+        assert type(held) is Array, "its class is known"
+        count, known = references(held), type(held.data) is np.ndarray
+        if known and (name not in written or is_writable(engine, held, count)):
+            return held.data  # type: ignore[no-any-return]  # known memory
+        data = np.array(engine.look(held.data))
+        variables[name] = Array(held.kind, data)
+        return data
+
+
+class Room:
+    """Memory for what turns of a loop make, and random numbers for them: so many of each."""
+
+    def __init__(self, session: Session, translated: Translated, few: int) -> None:
+        self.session, self.translated, self.few = session, translated, few
+        self.lines: dict[str, tuple[np.ndarray, tuple[int, ...]]] = {}
+        """Of arrays that grow: the line with room behind it, and their shape."""
+        self.last: dict[str, int] = {}
+        """How far numbers of the loop may go while there is room for one more turn."""
+        self.bits: np.ndarray | None = None
+
+    def given(self, operand: Operand, arrays: Mapping[str, np.ndarray]) -> Any:
+        """An operand of the loop."""
+        few = max(self.few, self.translated.draws, *self.translated.grows.values(), 0)
+        if operand.what == "limit":
+            if operand.part == "drawn":
+                return few - self.translated.draws
+            array = arrays[operand.part.removeprefix("m_")]
+            return array.size + few - self.translated.grows[operand.part.removeprefix("m_")]
+        if operand.what == "room":
+            array = arrays[operand.variable]
+            line = np.zeros(array.size + few, array.dtype)
+            line[: array.size] = array.reshape(-1)
+            self.lines[operand.variable] = line, array.shape
+            return line
+        ahead = self.session.singles_ahead()
+        if operand.part in ("uniform", "normal"):
+            return ahead.ahead(operand.part, few)
+        if self.bits is None:
+            self.bits = ahead.ahead("bits", few)
+        return (
+            (self.bits >> 32) + (1 << 31) if operand.part == "bits_high" else self.bits & 0xFFFFFFFF
+        )
+
+    def keep(self, variables: dict[str, Any], results: Mapping[str, Any]) -> None:
+        """Give the variables what has grown, and take what was drawn."""
+        for name, (line, shape) in self.lines.items():
+            size = results.get(f"m_{name}", math.prod(shape))
+            rows = shape[0] == 1  # the axes are in reverse
+            made = line.reshape(1, -1)[:, :size] if rows else line.reshape(-1, 1)[:size]
+            variables[name] = Array(variables[name].kind, made)
+        if results.get("drawn", 0):
+            self.session.singles_ahead().skip(results["drawn"])
+
+    def is_used_up(self, results: Mapping[str, Any]) -> bool:
+        """Whether a ``while`` may have ended because there was no more room."""
+        for name, (line, _) in self.lines.items():
+            if results.get(f"m_{name}", 0) > line.size - self.translated.grows[name]:
+                return True
+        few = max(self.few, self.translated.draws, *self.translated.grows.values(), 0)
+        return bool(self.translated.draws and results["drawn"] > few - self.translated.draws)
+
+
+def is_writable(engine: Engine, held: Array, count: int) -> bool:
+    """Whether the memory of a value with so many references may be stored to."""
+    return is_alone(engine, held, count) and bool(held.data.flags.writeable)
+
+
+def given(
+    operand: Operand,
+    held: Any,
+    arrays: Mapping[str, np.ndarray],
+    rest: range | np.ndarray | None,
+) -> Any:
+    """An operand of a loop; ``held`` is its variable, ``rest`` the turns of a ``for``."""
+    match operand.what:
+        case "value":
+            return held
+        case "captured":
+            return held.captured[operand.part]
+        case "data":
+            return arrays[operand.variable]
+        case "line":
+            return arrays[operand.variable].reshape(-1)
+        case "extent":
+            return extent(arrays[operand.variable].shape, operand.part)
+        case "items":
+            return rest
+        case "constant":
+            return operand.part
+    assert isinstance(rest, range), "the loop counts"
+    return {"first": rest.start, "stop": rest.stop, "step": rest.step}[operand.what]
+
+
+def _name(item: tuple[str, Any]) -> str:
+    return item[0]
+
+
+def classes_of(variables: Mapping[str, Any], names: set[str]) -> dict[str, VariableClass]:
+    """The classes of the variables that a loop mentions, as far as loops know them."""
+    from matlab_frontend.interpreter.native.classes import (  # noqa: PLC0415  (with the first long loop)
+        ArrayClass,
+        Handle,
+        NumberClass,
+        OtherClass,
+    )
+
+    found: dict[str, VariableClass] = {}
+    for name in names:
+        value = variables.get(name)
+        if value is None:
+            continue
+        if type(value) is float:
+            found[name] = NumberClass("double")
+        elif type(value) is bool:
+            found[name] = NumberClass("logical")
+        elif type(value) is Array and value.data.dtype in _CLASSES and not value.on_device:
+            shape = value.data.shape
+            line = [len(shape) == 2 and extent == 1 for extent in shape[::-1]]
+            found[name] = ArrayClass(_CLASSES[value.data.dtype], len(shape), *line[:2])  # type: ignore[arg-type]  # the two classes
+        elif type(value) is AnonymousHandle:
+            numbers = value.captured.items()
+            captured = tuple(
+                (part, "double" if type(number) is float else "logical")
+                for part, number in sorted(numbers, key=_name)
+                if type(number) in (float, bool)
+            )
+            found[name] = Handle(value.parameters, value.body, value.scope, captured)  # type: ignore[arg-type]  # the two classes
+        else:
+            found[name] = OtherClass()
+    return found
+
+
+def extent(shape: Sequence[int], part: Any) -> int:
+    """The extent of an axis, counted in MATLAB's order; None: all elements."""
+    if part is None:
+        return math.prod(shape)
+    if part == "longest":
+        return 0 if 0 in shape else max(shape)
+    return int(shape[len(shape) - 1 - part])
+
+
+def keep(variables: dict[str, Any], translated: Translated, results: Mapping[str, Any]) -> None:
+    """Give the variables what a loop has left in them."""
+    for name, (held, flag) in translated.results.items():
+        if results.get(translated.inner.get(name, ""), False):
+            variables[name] = empty(1, 0)
+        elif not flag or results[flag]:
+            variables[name] = results[held]

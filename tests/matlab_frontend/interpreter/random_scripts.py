@@ -1,0 +1,159 @@
+"""Random scripts with a loop over numbers, arrays and random draws, nested to some depth."""
+
+import random
+
+HELPER = """function r = h(t)
+  if t > 2
+    r = t - 1;
+    return;
+  end
+  r = t*0.5;
+  for jj = 1:2
+    r = r + jj;
+  end
+end
+"""
+START = (
+    "rng({seed}); n = {n}; s = {s}; b = {b}; c = {c}; x = 0.5; f = @(t) t^2 - c*t + 1;",
+    "v = {v}; g = [1 2]; e = [5; 6];",
+    "A = reshape(mod((1:n*n)*7, {m}), n, n); L = {mask};",
+)
+HEADS = (
+    *("for i = 1:n", "for i = 2:n-1", "for i = n:-1:1", "for i = 1:3*n", "for i = 0.5:0.5:n"),
+    *("for i = [3 1 2 5 4 1 1 2]", "for i = 1:2:n", "for i = -2:n"),
+)
+RANGES = (
+    *("1:n", "2:n", "i:n", "n:-1:1", "1:i", "1:2:n", "i+1:n", "1:c", "c:n", "1:c:n", "n:-c:1"),
+)
+
+
+def script(seed):
+    """A script; its variables tell what it did."""
+    return Script(random.Random(seed)).text()  # noqa: S311  (no secret)
+
+
+class Script:
+    def __init__(self, rng):
+        self.rng, self.names = rng, ["i"]
+
+    def text(self):
+        pick, n = self.rng.choice, self.rng.choice([3, 5, 8, 12])
+        facts = {
+            "seed": self.rng.randint(0, 9),
+            "n": n,
+            "s": pick(["0", "1.5", "-2", "1e300"]),
+            "b": pick(["true", "false"]),
+            "c": self.rng.randint(-3, 9),
+            "v": pick(["zeros(1,n)", "(1:n)*1.5", "(n:-1:1)'", "ones(n,1)"]),
+            "m": self.rng.randint(2, 19),
+            "mask": pick(["true(1,n)", "false(1,n)", "v > 2"]),
+        }
+        lines = [line.format(**facts) for line in START]
+        body = [line for _ in range(self.rng.randint(2, 4)) for line in self.statement(3)]
+        if self.rng.random() < 0.75:
+            lines += [pick(HEADS), *body, "end"]
+        else:
+            bound = pick(["n", "3*n", "40"])
+            lines += ["i = 0;", f"while i < {bound}{pick(['', ' && x < 1e9'])}", "i = i + 1;"]
+            lines += [*body, "end"]
+        return HELPER + "\n".join([*lines, "last = rand;"]) + "\n"
+
+    # -- expressions -------------------------------------------------------------------------------
+    def number(self, depth):
+        pick = self.rng.choice
+        if depth <= 0 or self.rng.random() < 0.25:
+            return pick([*self.names, *"scxn", "2", "-1", "0.5", "1e-3", "0", "rand", "numel(g)"])
+
+        def a():
+            return self.number(depth - 1)
+
+        return pick(
+            [
+                lambda: f"({a()} {pick(['+', '-', '*', '/', '.*', './'])} {a()})",
+                lambda: f"({a()} {pick(['+', '-', '*'])} {a()})",
+                lambda: f"{pick(['abs', 'floor', 'ceil', 'round', 'fix', 'sqrt'])}({a()})",
+                lambda: f"{pick(['sin', 'cos', 'exp', 'sign', 'log', 'tanh'])}({a()})",
+                lambda: f"{pick(['mod', 'rem', 'max', 'min', 'atan2'])}({a()}, {a()})",
+                lambda: f"v({self.place()})",
+                lambda: f"A({self.place()}, {self.place()})",
+                lambda: f"A({self.place()})",
+                lambda: f"({a()})^{pick(['2', '3', '0.5', '-1'])}",
+                lambda: f"-{a()}",
+                lambda: pick(["numel(v)", "length(v)", "size(A, 1)", "pi", "size(A, 2)"]),
+                lambda: f"({self.condition(depth - 1)})",
+                lambda: f"{pick('fh')}({a()})",
+            ]
+        )()
+
+    def place(self):
+        pick = self.rng.choice
+        return pick(
+            [
+                lambda: pick(self.names),
+                lambda: f"{pick(self.names)}{pick(['-1', '+1', '+2'])}",
+                lambda: f"mod({pick(self.names)}*3, n) + 1",
+                lambda: pick(["1", "2", "n", "end", "end-1", "c"]),
+            ]
+        )()
+
+    def condition(self, depth):
+        pick, chance = self.rng.choice, self.rng.random()
+        if depth <= 0 or chance < 0.6:
+            comparison = pick(["<", ">", "<=", ">=", "==", "~="])
+            return f"{self.number(1)} {comparison} {self.number(1)}"
+        if chance < 0.75:
+            operator = pick(["&&", "||", "&", "|"])
+            return f"({self.condition(depth - 1)} {operator} {self.condition(depth - 1)})"
+        if chance < 0.85:
+            return f"~({self.condition(depth - 1)})"
+        return f"L({self.place()})" if chance < 0.93 else pick(["b", "true", "s", "c"])
+
+    # -- statements --------------------------------------------------------------------------------
+    def statement(self, depth):
+        pick = self.rng.choice
+        simple = [
+            lambda: f"{pick('sxsxc')} = {self.number(3)};",
+            lambda: f"{pick('sx')} = {self.number(3)};",
+            lambda: f"v({self.place()}) = {self.number(2)};",
+            lambda: f"A({self.place()}, {self.place()}) = {self.number(2)};",
+            lambda: f"L({self.place()}) = {self.condition(1)};",
+            lambda: f"b = {self.condition(2)};",
+            lambda: f"t = {self.number(2)};",
+            lambda: f"q = {self.number(1)}; s = s + q;",
+            lambda: pick(["s = j;", "c = j;", "y = i;", "c = randi(5);", "s = s + randn();"]),
+            lambda: f"g(end+1) = {self.number(1)};",
+            lambda: f"g = [g, {self.number(1)}]; s = s + g(end) + numel(e);",
+            lambda: f"e = [e; {self.number(1)}]; g({self.place()}) = 1;",
+        ]
+        compound = [self.branches, self.inner_for, self.inner_while, self.jump]
+        if depth <= 0 or self.rng.random() < 0.65:
+            return [pick(simple)()]
+        return pick(compound)(depth - 1)
+
+    def block(self, depth):
+        return [line for _ in range(self.rng.randint(1, 3)) for line in self.statement(depth)]
+
+    def branches(self, depth):
+        lines = [f"if {self.condition(2)}", *self.block(depth)]
+        if self.rng.random() < 0.3:
+            lines += [f"elseif {self.condition(1)}", *self.block(depth)]
+        if self.rng.random() < 0.5:
+            lines += ["else", *self.block(depth)]
+        return [*lines, "end"]
+
+    def inner_for(self, depth):
+        name = next((n for n in "jkm" if n not in self.names), "z")
+        self.names.append(name)
+        lines = [f"for {name} = {self.rng.choice(RANGES)}", *self.block(depth), "end"]
+        self.names.remove(name)
+        return lines
+
+    def inner_while(self, depth):
+        bound = f"w < {self.rng.randint(1, 5)}{self.rng.choice(['', ' && s < 1e6'])}"
+        self.names.append("w")
+        lines = ["w = 0;", f"while {bound}", "w = w + 1;", *self.block(depth), "end"]
+        self.names.remove("w")
+        return lines
+
+    def jump(self, _depth):
+        return [f"if {self.condition(1)}, {self.rng.choice(['break', 'continue'])}, end"]

@@ -1,0 +1,311 @@
+"""Loops that run natively. Oracle: the interpreter, on the same script.
+
+Every variable, its class and its size, the text, the error and the next random number are the same;
+numbers are equal but for the rounding of functions such as ``exp``.
+"""
+
+import signal
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from matlab_frontend.builtins.scalars import SCALARS
+from matlab_frontend.errors import MatlabError
+from matlab_frontend.interpreter.interpreter import Interpreter
+from matlab_frontend.interpreter.native import run as native_run
+from matlab_frontend.interpreter.native.functions import FUNCTIONS
+from matlab_frontend.interpreter.native.run import NativeLoop
+from matlab_frontend.parser import parse
+from matlab_frontend.run import engine_for, run_source
+from matlab_frontend.session import Session
+from matlab_frontend.source import Source
+from matlab_frontend.values.array import Array
+from runmat_jit.loops.demands import NotMetError
+from runmat_jit.runtime.session import current_session
+from tests.matlab_frontend.interpreter.random_scripts import script
+
+PROGRAMS = sorted((Path(__file__).parent.parent / "programs").glob("*.m"))
+
+
+@pytest.fixture(autouse=True)
+def any_loop(monkeypatch):
+    """However little a loop does, it is taken over after its first turn."""
+    for name in ("COMPILES", "STARTS", "KNOWN"):
+        monkeypatch.setattr(native_run, name, -1.0)
+    monkeypatch.setattr(native_run, "FIRST_LOOK", 1)
+
+
+@pytest.fixture
+def interpreted(monkeypatch):
+    """Runs something without native loops."""
+
+    def run(what):
+        with monkeypatch.context() as patched:
+            patched.setattr(NativeLoop, "takes_over", lambda *_: 0)
+            return what()
+
+    return run
+
+
+def seen(text):
+    """What a script leaves: the error, the text, and every variable."""
+    printed, variables, error = [], {}, None
+    session = Session(engine_for("cpu"), write=printed.append, write_error=printed.append)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            Interpreter(session).run(parse(Source(text, "script.m")), variables)
+        except MatlabError as raised:
+            error = raised.identifier, str(raised), raised.__notes__
+    found = {name: plain(session.engine, value) for name, value in variables.items()}
+    return error, "".join(printed), found
+
+
+def plain(engine, value):
+    if type(value) is Array:
+        data = np.asarray(engine.look(value.data))
+        return value.kind, data.shape, data
+    return type(value).__name__, (), np.asarray(value if isinstance(value, (bool, float)) else 0.0)
+
+
+def compare(expected, found):
+    assert found[:2] == expected[:2]
+    assert found[2].keys() == expected[2].keys()
+    for name, (kind, shape, data) in expected[2].items():
+        assert found[2][name][:2] == (kind, shape), name
+        ours = found[2][name][2]
+        if data.dtype.kind == "f":
+            np.testing.assert_allclose(ours, data, rtol=1e-9, atol=1e-12, err_msg=name)
+        else:
+            np.testing.assert_array_equal(ours, data, err_msg=name)
+
+
+def loops_run(what):
+    """What something gives, and how many loops ran natively in it."""
+    count = current_session().telemetry.snapshot
+    before = count()["loops_run"]
+    return what(), count()["loops_run"] - before
+
+
+def check(interpreted, text, *, natively=True):
+    """Compare a script with itself, interpreted."""
+    expected = interpreted(lambda: seen(text))
+    found, count = loops_run(lambda: seen(text))
+    compare(expected, found)
+    if natively is not None:
+        assert bool(count) is natively, count
+
+
+NATIVE = {
+    "a sum": "s = 0; for i = 1:50, s = s + mod(i, 7)*0.5; end",
+    "fractions": "s = 0; for x = 0:0.1:3, s = s + x*x; end",
+    "a list of numbers": "s = 1; for x = [3 1 4 1 5 9], s = s*2 - x; end",
+    "downwards": "s = 0; for i = 10:-3:-7, s = s*2 + i; end",
+    "a while": "x = 1; k = 0; while x < 1e6, x = x*1.7 + 1; k = k + 1; end",
+    "a break": "for k = 1:100, if k*k > 50, break, end, end",
+    "a continue": "s = 0; for k = 1:30, if mod(k, 3) == 0, continue, end, s = s + k; end",
+    "stores": "x = zeros(1, 9); x(1) = .3; for k = 2:9, x(k) = 3.7*x(k-1)*(1-x(k-1)); end",
+    "a stencil": """
+        u = zeros(7); u(1,:) = 1; v = u;
+        for i = 2:6, for j = 2:6
+          v(i,j) = 0.25*(u(i-1,j) + u(i+1,j) + u(i,j-1) + u(i,j+1));
+        end, end""",
+    "pages": """
+        A = reshape(1:24, 2, 3, 4); s = 0;
+        for k = 1:4, for j = 1:3, for i = 1:2
+          s = s*1.01 + A(i,j,k); A(i,j,k) = s;
+        end, end, end""",
+    "one subscript and two": """
+        A = magic(4); s = 0; for k = 1:4, A(k) = A(k,2) + A(2*k); s = s + A(end) + A(end,k); end""",
+    "a triangle": "n = 8; s = 0; for i = 1:n, for j = i+1:n, s = s + i*j; end, end",
+    "truth values": """
+        n = 60; p = true(1, n); p(1) = false;
+        for i = 2:7, if p(i), for j = i*i:i:n, p(j) = false; end, end, end""",
+    "a step that is computed": "s = 0; for i = 1:4, for j = 9:-i:-3, s = s*1.1 + j; end, end",
+    "a swap": """
+        v = [5 3 9 1 7 2];
+        for i = 1:5, for j = 1:6-i
+          if v(j) > v(j+1), t = v(j); v(j) = v(j+1); v(j+1) = t; end
+        end, end""",
+    "a switch": """
+        s = 0;
+        for k = 1:20
+          switch mod(k, 5)
+            case 0, s = s + 1;
+            case {1, 2}, s = s + 10;
+            otherwise, s = s - 3;
+          end
+        end""",
+    "a handle": "a = 3; f = @(x, y) a*x^2 - y; s = 0; for k = 1:9, s = f(s/10, k) + f(k, s); end",
+    "a function": """
+        function r = g(x)
+          r = 0;
+          while x > 1, x = x/2; r = r + 1; end
+          if r > 3, r = -r; return, end
+          r = r + 1;
+        end
+        s = 0; for k = 1:30, s = s + g(k); end""",
+    "bits": """
+        c = 0;
+        for k = 1:40
+          c = bitxor(bitshift(c, 1), bitand(k*37, 255)); c = bitor(mod(c, 997), 1);
+        end""",
+    "random numbers": """
+        rng(4); x = 0; y = zeros(1, 6);
+        for k = 1:300
+          x = x + randn; if rand() < .3, x = x - 1; end
+          d = randi(6); y(d) = y(d) + 1;
+        end
+        z = rand;""",
+    "random numbers while": """
+        rng(1); p = 0; k = 0; while p < 50, p = p + rand; k = k + 1; end, z = randn;""",
+    "random numbers within": """
+        rng(2); s = 0; for i = 1:9, for j = 1:i, s = s + rand; end, end, z = rand;""",
+    "growth": """
+        v = [1 2]; w = [3 4]; z = [5; 6];
+        for k = 1:40, v(end+1) = k*v(end); w = [w, k]; z = [z; numel(v)]; end, n = length(v);""",
+    "growth by a number": "q = [1 2]; for k = 3:50, q(k) = q(k-1) + q(k-2); end",
+    "growth while": """
+        u = [1 1]; k = 0;
+        while numel(u) < 9000, k = k + 1; if mod(k, 3), u(end+1) = k; end, end""",
+    "growth within": "v = [0 0]; for i = 1:9, for j = 1:i, v(end+1) = i*j; end, end",
+    "growth of truth values": "m = [true false]; for k = 1:9, m(end+1) = mod(k, 2) == 0; end",
+    "a variable that is new": "for k = 1:9, if k > 4, t = k*2; end, end",
+    "a variable of an inner loop that is empty": "for i = 1:4, for j = i+1:4, s = j; end, end",
+    "division by zero": "s = 0; for k = -3:3, s = 1/k; end, t = -1/s;",
+    "infinities": "x = 1; for k = 1:2000, x = x*3; end",
+    "NaN": "x = 0; for k = 1:5, x = x/0 + k; end",
+    "logarithms and powers": """
+        s = 0; for k = 1:20, s = s + log(k)^2 + k^0.5 + 2^-k + exp(-k) + atan2(k, s); end""",
+    "rounding": """
+        s = 0; for x = [-2.5 -1.5 -.5 -.49999999999999994 0 .49999999999999994 .5 1.5 2.5]
+          s = s*3 + round(x) + fix(x) - floor(x) + ceil(x) + sign(x); end""",
+}
+INTERPRETED = {
+    "a text that is shown": "for k = 1:3, k, end",
+    "an array of whole arrays": "u = zeros(3); for k = 1:3, u = u + k; end",
+    "a cell": "c = {}; for k = 1:3, c{k} = k; end",
+    "a complex root": "x = 4; for k = 1:6, x = x - 2; y = sqrt(x); end",
+    "a class that changes": "x = 1; for k = 1:4, y = x; x = k > 2; x = x + 1; x = x > 0; end",
+    "32 bits": "s = int32(0); for k = 1:4, s = s + k; end",
+    "a try": "for k = 1:4, try, x = k; catch, end, end",
+    "an evaluation": "for k = 1:4, eval('x = k;'); end",
+    "a global": "global G; G = 0; for k = 1:4, G = G + k; end",
+    "a subscript that is no whole number": """
+        v = 1:9; s = 0; for k = 1:4, s = v(k + .5*(k > 3)); end""",
+    "a subscript that is zero": "v = 1:9; for k = 1:4, v(3-k) = 0; end",
+    "a subscript beyond the end": "v = 1:3; s = 0; for k = 1:5, s = s + v(k); end",
+    "a matrix that grows": "A = zeros(2); for k = 1:4, A(k, 2) = k; end",
+    "NaN as a condition": "x = 0; for k = 1:4, if x/0, x = 1; end, end",
+    "growth with a gap": "v = [1 2]; for k = 1:4, v(3*k) = k; end",
+}
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_loops_run_natively_and_do_what_the_interpreter_does(interpreted, name):
+    check(interpreted, NATIVE[name])
+
+
+@pytest.mark.parametrize("name", INTERPRETED)
+def test_other_loops_are_interpreted(interpreted, name):
+    check(interpreted, INTERPRETED[name], natively=None)
+    *_, last = INTERPRETED[name].partition("for k")
+    assert last, "there is a loop"
+
+
+@pytest.mark.parametrize("first", range(0, 60, 10))
+def test_random_scripts(interpreted, first):
+    for seed in range(first, first + 10):
+        check(interpreted, script(seed), natively=None)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(1000, 1600, 50))
+def test_many_random_scripts(interpreted, first):
+    for seed in range(first, first + 50):
+        check(interpreted, script(seed), natively=None)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
+def test_programs_print_the_same(program):
+    printed = []
+    run_source(Source.from_file(program), {}, Session(engine_for("cpu"), write=printed.append))
+    assert "".join(printed) == program.with_suffix(".txt").read_text(encoding="utf-8")
+
+
+NUMBERS = (
+    *(0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 0.49999999999999994, 2.5, -2.5, 3.7, -7.0, 1e-300, 1e300),
+    *(4503599627370495.5, 4503599627370496.0, -9007199254740993.0, np.inf, -np.inf, np.nan),
+)
+
+
+ROUNDED = ("sin", "cos", "tan", "atan", "atan2", "exp", "log", "log10", "tanh")
+
+
+@pytest.mark.parametrize(("name", "count"), [key for key in FUNCTIONS if key in SCALARS])
+def test_functions_give_what_those_of_the_interpreter_give(name, count):
+    ours, theirs = FUNCTIONS[name, count].function, SCALARS[name, count]
+    pairs = [(x,) for x in NUMBERS] if count == 1 else [(x, y) for x in NUMBERS for y in NUMBERS]
+    compared = 0
+    for arguments in pairs:
+        with np.errstate(all="ignore"):
+            try:
+                expected = theirs(*arguments)
+            except (ValueError, OverflowError, ZeroDivisionError):
+                expected = None
+            try:
+                found = ours(*arguments)
+            except (NotMetError, ValueError, OverflowError, ZeroDivisionError):
+                continue  # it is interpreted
+        if expected is not None:
+            compared += 1
+            assert type(found) is type(expected), arguments
+            rounding = 4 * np.finfo(float).eps if name in ROUNDED else 0
+            np.testing.assert_allclose(found, expected, rounding, err_msg=f"{name}{arguments}")
+            assert np.signbit(found) == np.signbit(expected), f"{name}{arguments}"
+    assert compared > 3
+
+
+def test_values_that_two_variables_hold_change_in_one_of_them(interpreted):
+    check(interpreted, "v = zeros(1, 9); w = v; c = {v}; for k = 1:9, v(k) = k; end, d = c{1};")
+
+
+def test_errors_leave_what_was_done_before_them(interpreted):
+    check(interpreted, "v = 1:4; s = 0; for k = 1:9, v(k) = -k; s = s + v(2*k); end", natively=None)
+
+
+def test_loops_stop_where_they_are_interrupted(monkeypatch):
+    monkeypatch.setattr(native_run, "FIRST_LOOK", 4)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            seen("s = 0; for i = 1:1e12, s = s + 1/i; end")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_loops_are_compiled_once(interpreted):
+    text = """
+        function s = total(n)
+          s = 0; for k = 1:n, s = s + k; end
+        end
+        t = 0; for r = {1, 2, 3, 4}, t = t + total(20 + r{1}); end"""
+    count = current_session().telemetry.snapshot
+    check(interpreted, text)
+    before = count()["kernels_compiled"]
+    _, ran = loops_run(lambda: seen(text))
+    assert ran == 4
+    assert count()["kernels_compiled"] - before == 1
+
+
+def test_nothing_is_native_where_that_is_disabled(monkeypatch, interpreted):
+    monkeypatch.setattr("runmat_jit.api.native_loops", lambda: None)
+    check(interpreted, NATIVE["a sum"], natively=False)
