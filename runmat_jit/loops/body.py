@@ -57,6 +57,8 @@ class Body(Nests):
         match node:
             case ast.Assign(targets=targets, value=value):
                 made = self.item(value)
+                if len(targets) > 1:
+                    made = self.settled(made)  # one array by several names
                 for target in targets:
                     self.assign(target, made)
             case ast.AugAssign(target=target, op=op, value=value):

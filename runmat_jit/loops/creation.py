@@ -75,7 +75,7 @@ class Creation(Totals):
         ):
             to = self.cut(made, place, begin, length)
             self.fill_new(to, self.cut(x, place, source, length))
-        return made
+        return replace(made, viewed=len(items) == 2)
 
     def cut(self, x: Array, place: int, begin: Value, length: Value) -> Array:
         """A part along one axis."""

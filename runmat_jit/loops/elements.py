@@ -77,7 +77,7 @@ class Elements(Ways):
     def safe_along(self, number: Scalar, axis: Axis) -> Value | None:
         """Whether an index stays within its extent in all turns of the innermost loop."""
         line = self.arithmetic.line_of(number)
-        if not self.around or line is None:
+        if not self.around or line is None or axis.dim is None:  # an extent of this turn's
             return None
         inside = self.around[-1]
         terms = tuple([(sign, value.number) for sign, value in line.terms])

@@ -16,7 +16,8 @@ from typing import Any
 from runmat_jit.core.frozen import frozen, frozen_object
 from runmat_jit.core.types import KERNEL_ELEMENTS
 from runmat_jit.kernel.build import Builder
-from runmat_jit.kernel.ir import Instruction, Kernel, Value
+from runmat_jit.kernel.ir import Buffer, Instruction, Kernel, Value
+from runmat_jit.kernel.walk import every_instruction
 from runmat_jit.loops.arithmetic import Arithmetic
 from runmat_jit.loops.body import Body
 from runmat_jit.loops.elements import bounds_of
@@ -180,6 +181,8 @@ class _Emission:
         for name, item in entry.items():
             body.bind(name, item)
         self.turns: Turns | None = None
+        self.read_before: frozenset[str] = frozenset()
+        """Buffers that are read to know what is iterated: each slice of the loop reads them."""
         self.copied: dict[str, Value] = {}
         """Where the copies lie that names hold before the first turn."""
         self.originals: set[int] = set()
@@ -195,6 +198,8 @@ class _Emission:
                 carried = self.emit_cell()
             k.extend(body.extents.entry)
             k.extend(instructions)
+        if {f"a{operand}" for operand in body.written} & self.read_before:
+            raise Unknown("what is iterated depends on elements that the loop stores")
         if body.written & self.originals:
             raise Unknown("a store into an array that another name is to have a copy of")
         results = tuple([(n, self.result(n, carried.kinds)) for n in self.source.results])
@@ -219,6 +224,8 @@ class _Emission:
         if item.whole and name in kinds:
             if item.turned and len(item.axes) > 1:
                 raise Unknown(f"{name} after the loop: its order in memory is open")
+            if item.viewed:
+                raise Unknown(f"{name} after the loop: it is a view")
             return Pool(item.dtype, item.pool)
         if item.operand >= 0 and item in self.body.given.values():
             return Same(item.operand)
@@ -242,7 +249,11 @@ class _Emission:
         if self.copies:
             self.copy(begun)
         loop = Repeated(node, self.turn)
-        self.turns = body.turns(node.iter) if isinstance(node, ast.For) else None
+        if isinstance(node, ast.For):
+            with body.aside() as instructions:
+                self.turns = body.turns(node.iter)
+            body.resume(instructions)
+            self.read_before = read_by(instructions)
         first: tuple[list[Instruction], Value] | None = None
         if self.peel:
             with body.aside() as instructions:
@@ -346,6 +357,24 @@ class _Emission:
                     k.leave_if(done & k.eq(held[name], array.home))
         k.store(self.state, TURNS, reached.turns, 0)
         k.store(self.state, STATUS, k.select(done, k.const(DONE, "i64"), MORE), 0)
+
+
+def read_by(instructions: Sequence[Instruction]) -> frozenset[str]:
+    """The buffers that instructions read.
+
+    Raises:
+        Unknown: they do more than that.
+
+    """
+    found: set[str] = set()
+    for instruction in every_instruction(instructions):
+        if instruction.op in ("store", "invoke"):
+            raise Unknown("what is iterated is computed")
+        if instruction.op in ("load", "gather"):
+            buffer = instruction.attrs["buffer"]
+            assert isinstance(buffer, Buffer), "it is read from one"
+            found.add(buffer.name)
+    return frozenset(found)
 
 
 def _kinds(item: Item, name: str, kinds: Mapping[str, str]) -> tuple[Kind, ...]:

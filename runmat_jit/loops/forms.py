@@ -60,8 +60,13 @@ class ObjectForm:
 Form = ArrayForm | NumberForm | ObjectForm
 Forms = Mapping[Chain, Form]
 
-OPAQUE: Final = ObjectForm(None)
-"""What is no number and no array of numbers: a loop that uses it runs as it stands."""
+
+class NotKnown:
+    """Stands for what is no number and no array of numbers: loops that use it run as they stand."""
+
+
+OPAQUE: Final = ObjectForm(NotKnown())
+NONE: Final = ObjectForm(None)
 
 
 def forms_of(values: Mapping[Chain, Any], *, facts: bool) -> dict[Chain, Form]:
@@ -85,6 +90,8 @@ def form_of(
     ``seen``: arrays by identity, and their numbers; ``extents``: those of all arrays, and theirs.
     """
     kind = type(value)
+    if value is None:
+        return NONE
     if kind is np.ndarray:
         if not is_compiled_dtype(value.dtype) or not value.flags.aligned or not value.ndim:
             return OPAQUE

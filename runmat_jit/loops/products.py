@@ -22,7 +22,7 @@ from runmat_jit.loops.values import (
     Unknown,
     numpy_kind,
 )
-from runmat_jit.loops.wholes import known_dims
+from runmat_jit.loops.wholes import is_turned, known_dims
 
 CALL_WORDS: Final = 16
 """Of one call: three addresses, four dimensions, nine steps."""
@@ -48,6 +48,8 @@ class Products(Creation):
             if not isinstance(item, Array | Lazy) or len(item.axes) not in (1, 2):
                 raise Unknown("a matrix product of what is no vector and no matrix")
         a, b = (self.as_array(item) for item in items)
+        if any(x.home is not None and is_turned(x) for x in (a, b)):
+            raise Unknown("a matrix product of a new array that may be in another order")
         if a.dtype != b.dtype or a.dtype.kind != "f":
             raise Unknown("a matrix product of these dtypes")
         found = inner_loop(np.matmul, f"{a.dtype.char * 2}->{a.dtype.char}")
@@ -71,7 +73,10 @@ class Products(Creation):
         """``np.dot(a, b)``: the same of arrays that NumPy takes as they are."""
         if len(items) != 2:
             raise Unknown("dot with other arguments")
-        return self.product([self.side_by_side(item) for item in items])
+        a, b = (self.side_by_side(item) for item in items)
+        if a.buffer is b.buffer and len(a.axes) == len(b.axes) == 2:
+            raise Unknown("dot of a matrix and itself")  # which NumPy may copy, or not
+        return self.product([a, b])
 
     def norm(self, items: Sequence[Item]) -> Item:
         """``np.linalg.norm(x)`` of a vector."""
@@ -94,7 +99,7 @@ class Products(Creation):
         return self.operate_on("Mult", [column, row])
 
     def side_by_side(self, item: Item) -> Array:
-        """An array of which one axis has no gaps: itself, or a copy, as NumPy takes it."""
+        """An array of which one axis has no gaps, so that NumPy takes it as it is."""
         if not isinstance(item, Array | Lazy):
             raise Unknown("a product of what is no array")
         x = self.as_array(item)
@@ -102,7 +107,7 @@ class Products(Creation):
             raise Unknown("a product of a vector with gaps")
         if x.axes[-1].stride == 1 or x.axes[0].stride == 1:
             return x
-        return self.materialized(x)
+        raise Unknown("a product of a matrix with gaps")
 
     def as_array(self, item: Item) -> Array:
         found = self.settled(item)

@@ -226,7 +226,11 @@ class LoopCall:
         if isinstance(emitted, Unknown):
             return emitted
         self.ours = self.ours or emitted.ours
-        compiled = self.services.compile(emitted.kernel)
+        try:
+            compiled = self.services.compile(emitted.kernel)
+        except Exception:  # as above
+            LOG.exception("%s was not compiled; please report this", self.__name__)
+            return Unknown("a mistake of runmat_jit")
         self.services.count("kernels_compiled")
         names = [p.name for p in emitted.kernel.parameters if isinstance(p, Table)]
         tables = {name: self.services.table(name) for name in names}

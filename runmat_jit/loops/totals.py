@@ -70,6 +70,7 @@ class Totals(Wholes):
             raise Unknown("a reduction to one element of an array")
         made = self.memory.new(meant.type.dtype, dims, self.held_arrays())
         assert made.offset is not None, "it is in memory of the loop's own"
+        self.leave_without_elements(meant, x.axes[1:])
         with self.k.loop(0, x.axes[0].extent) as rows:
             value = self.total_of(x, meant, (rows.i,))
             self.k.store(made.buffer, made.offset + rows.i, value, 0)
@@ -84,11 +85,13 @@ class Totals(Wholes):
         left = x.axes[len(outer) :]
         self.arithmetic.ours = True
         k, kind = self.k, TYPES[dtype]
-        if rule.identity is None or row.name == "mean":
-            for axis in left:
-                k.leave_if(k.eq(axis.extent, 0))
-        value = self.combined(x, rule.combine, kind, outer)
-        if kind in FLOATS and rule.combine == "add":
+        if not outer:
+            self.leave_without_elements(meant, left)
+        combine = rule.combine
+        if kind == "i1":
+            combine = {"max": "or", "min": "and"}.get(combine, combine)
+        value = self.combined(x, combine, kind, outer)
+        if kind in FLOATS and combine == "add":
             value = value + 0.0
             self.watch_sum(x, kind, value, outer)
         elif not self.exact and tells(x):
@@ -96,6 +99,13 @@ class Totals(Wholes):
         if row.name == "mean":
             value = self.mean_of(value, left, type_.dtype)
         return value
+
+    def leave_without_elements(self, meant: Meant, axes: Sequence[Axis]) -> None:
+        """Leave where there are none, if NumPy raises then, or warns."""
+        row = meant.row
+        if row.name == "mean" or (row.reduction is not None and row.reduction.identity is None):
+            for axis in axes:
+                self.k.leave_if(self.k.eq(axis.extent, 0))
 
     def watch_sum(self, x: Whole, kind: str, total: Value, outer: tuple[Value, ...]) -> None:
         """Leave where a sum has an event: what is not finite though no term says so."""

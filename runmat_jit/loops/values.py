@@ -140,6 +140,7 @@ class Array:
     their dtype the array begins that this is, or is a part of, and ``pool`` are its extents.
     ``whole``: it is no part. ``copied``: it may stand for an operand, whose elements it has.
     ``turned``: NumPy may have its elements in another order than that of its axes.
+    ``viewed``: NumPy may have made it as a view of an array that nobody has.
     """
 
     operand: int
@@ -152,6 +153,7 @@ class Array:
     whole: bool = False
     copied: bool = False
     turned: bool = False
+    viewed: bool = False
 
     @property
     def dims(self) -> tuple[Dim | None, ...]:
@@ -251,7 +253,12 @@ def joined(a: Item, b: Item) -> Item:
         if isinstance(a, Array | Object) and a == b:
             return a
         if isinstance(a, Array) and isinstance(b, Array) and is_alike(a, b):
-            return replace(a, copied=a.copied or b.copied, turned=a.turned or b.turned)
+            return replace(
+                a,
+                copied=a.copied or b.copied,
+                turned=a.turned or b.turned,
+                viewed=a.viewed or b.viewed,
+            )
         return Unbound("it is of several classes")
     kinds = a.kinds | b.kinds
     try:

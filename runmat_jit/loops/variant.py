@@ -113,7 +113,8 @@ class Variant:
             turns = max(1, min(turns * 32, int(turns * SLICE / max(took, 1e-6))))
         if state[TURNS] < self.emitted.begins:
             return None
-        return self.results(state, floats, memory, operands), int(state[TURNS])
+        results = self.results(state, floats, memory, operands)
+        return None if results is None else (results, int(state[TURNS]))
 
     def allocated(self, operands: Sequence[Any]) -> dict[np.dtype, np.ndarray]:
         """Memory of the arrays that the loop makes, by dtype."""
@@ -166,8 +167,11 @@ class Variant:
         floats: Any,
         memory: Mapping[np.dtype, np.ndarray],
         operands: Sequence[Any],
-    ) -> tuple[Any, ...]:
-        """The results of a loop that has ended, but for those that are operands."""
+    ) -> tuple[Any, ...] | None:
+        """The results of a loop that has ended, but for those that are operands.
+
+        None: which names hold one array is not known, for want of elements.
+        """
         if not self.emitted.results:
             return ()
         places = {name: place for place, (name, _) in enumerate(self.emitted.carried, SLOTS)}
@@ -183,6 +187,8 @@ class Variant:
                     shape = shape_of(kinds.dims, self.emitted.places, shapes(operands))
                     part = memory[kinds.dtype][at : at + math.prod(shape)]
                     arrays[kinds, at] = part.reshape(shape).copy()
+                elif not arrays[kinds, at].size:
+                    return None
                 found.append(arrays[kinds, at])
                 continue
             number = (floats if held[name] in _FLOATS else state)[places[name]]

@@ -23,6 +23,7 @@ from runmat_jit.kernel.math.casts import cast
 from runmat_jit.kernel.primitives import FLOATS
 from runmat_jit.loops.arithmetic import OF_PYTHON, sorted_kinds
 from runmat_jit.loops.extents import SINGLE, Dim
+from runmat_jit.loops.forms import NotKnown
 from runmat_jit.loops.memory import Memory
 from runmat_jit.loops.slices import Slices
 from runmat_jit.loops.values import (
@@ -478,6 +479,8 @@ def plain_of(x: Any) -> Any:
     if isinstance(x, Scalar) and x.literal is not None and all(k.python for k in x.kinds):
         return x.literal
     if isinstance(x, Object):
+        if isinstance(x.value, NotKnown):
+            raise Unknown("an operand that is no number and no array of known numbers")
         return x.value
     if isinstance(x, Items):
         return tuple(map(plain_of, x.items))
