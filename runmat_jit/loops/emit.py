@@ -171,6 +171,7 @@ class _Emission:
         body = self.body = Body(
             k, Arithmetic(k, careful), outside, {}, caller, helpers, told=told, given=chains
         )
+        body.begun, body.computed_first = None, []
         body.extents, body.exact, body.stores, body.frames = extents, exact, 0, []
         body.spans, body.calls, body.addresses, body.products = set(), None, {}, 0
         body.memory = Memory(k, extents, {} if known is None else known[1])
@@ -249,11 +250,7 @@ class _Emission:
         if self.copies:
             self.copy(begun)
         loop = Repeated(node, self.turn)
-        if isinstance(node, ast.For):
-            with body.aside() as instructions:
-                self.turns = body.turns(node.iter)
-            body.resume(instructions)
-            self.read_before = read_by(instructions)
+        self.turns = self.iterated(node, begun) if isinstance(node, ast.For) else None
         first: tuple[list[Instruction], Value] | None = None
         if self.peel:
             with body.aside() as instructions:
@@ -293,6 +290,18 @@ class _Emission:
                 guard.yield_(*self.uncounted(loop, carried, inside, reached, last))
         self.finish(_Reached(guard.out[0], guard.out[1], guard.out[2:]), carried, count)
         return carried
+
+    def iterated(self, node: ast.For, begun: Value) -> Turns:
+        """What the loop iterates; arrays for it are computed before its first slice."""
+        body = self.body
+        body.begun = begun
+        with body.aside() as instructions:
+            turns = body.turns(node.iter)
+        body.begun = None
+        body.resume(instructions)
+        once = set(map(id, body.computed_first))
+        self.read_before = read_by([each for each in instructions if id(each) not in once])
+        return turns
 
     def copy(self, begun: Value) -> None:
         """Have names that the loop binds anew hold copies of arrays from before it."""

@@ -213,7 +213,7 @@ class Expressions(Calls):
             if name == "size" and len(base.axes) == 1:
                 return self.extent(base.axes[0])
             if name == "T":
-                return replace(base, axes=base.axes[::-1], whole=False, turned=True)
+                return turned_over(base)
         raise Unknown(f"the attribute {name}")
 
     def comparison(self, node: ast.Compare) -> Item:
@@ -251,6 +251,14 @@ class Expressions(Calls):
             lambda: self.scalar(self.item(body)),
             lambda: self.scalar(self.item(orelse)),
         )
+
+
+def turned_over(x: Array) -> Array:
+    """``x.T``."""
+    if len(x.axes) < 2:
+        return replace(x, axes=x.axes[::-1], whole=False, turned=True)
+    turned = not (x.turned and x.mirrored)
+    return replace(x, axes=x.axes[::-1], whole=False, turned=turned, mirrored=not x.turned)
 
 
 def has_return(node: ast.AST) -> bool:

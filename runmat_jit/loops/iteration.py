@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from runmat_jit.core.frozen import frozen
-from runmat_jit.kernel.ir import Value
+from runmat_jit.kernel.ir import Instruction, Value
 from runmat_jit.loops.expressions import Expressions
 from runmat_jit.loops.values import (
     EXTENT,
@@ -18,12 +18,14 @@ from runmat_jit.loops.values import (
     Array,
     Item,
     Items,
+    Lazy,
     Line,
     Object,
     Scalar,
     Unknown,
     literal,
 )
+from runmat_jit.loops.wholes import known_dims
 
 
 @frozen
@@ -37,7 +39,12 @@ class Turns:
 class Iteration(Expressions):
     """Emits what is iterated."""
 
-    __slots__ = ()
+    __slots__ = ("begun", "computed_first")
+
+    begun: Value | None
+    """The turns before this slice of the loop, where what it iterates is emitted."""
+    computed_first: list[Instruction]
+    """Of that: what is computed before the first slice alone."""
 
     def turns(self, node: ast.expr) -> Turns:
         """What a ``for`` iterates."""
@@ -59,7 +66,7 @@ class Iteration(Expressions):
                 if fn is reversed and len(args) == 1:
                     inner = self.turns(args[0])
                     return Turns(inner.count, lambda k: inner.item(inner.count - 1 - k))
-        iterated = self.settled(self.item(node))
+        iterated = self.kept(self.item(node))
         if isinstance(iterated, Array) and iterated.axes:
             first, axes = iterated.axes[0], iterated.axes[1:]
             extent = self.k.convert("sext", first.extent, "i64")
@@ -70,6 +77,20 @@ class Iteration(Expressions):
 
             return Turns(extent, element)
         raise Unknown("a loop over what is no range and no array", node.lineno)
+
+    def kept(self, item: Item) -> Item:
+        """What is iterated, of which nothing is to be computed any more."""
+        if self.begun is None or not isinstance(item, Lazy):
+            return self.settled(item)
+        made = self.memory.new(item.dtype, known_dims(item.axes), ())
+        self.memory.copies.append(made)  # nothing else comes there
+        is_first = self.k.eq(self.begun, 0)
+        with self.aside() as instructions, self.k.if_(is_first) as first:
+            self.fill_new(made, item)
+            first.yield_()
+        self.resume(instructions)
+        self.computed_first.extend(instructions)
+        return made
 
     def counter(self, k: Value) -> Scalar:
         line = Line(self.arithmetic.loop, 1, (), 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -48,7 +48,7 @@ class Products(Creation):
             if not isinstance(item, Array | Lazy) or len(item.axes) not in (1, 2):
                 raise Unknown("a matrix product of what is no vector and no matrix")
         a, b = (self.as_array(item) for item in items)
-        if any(x.home is not None and is_turned(x) for x in (a, b)):
+        if any(x.home is not None and is_turned(x) and not x.mirrored for x in (a, b)):
             raise Unknown("a matrix product of a new array that may be in another order")
         if a.dtype != b.dtype or a.dtype.kind != "f":
             raise Unknown("a matrix product of these dtypes")
@@ -110,6 +110,12 @@ class Products(Creation):
         raise Unknown("a product of a matrix with gaps")
 
     def as_array(self, item: Item) -> Array:
+        """An array; new ones lie in NumPy's order."""
+        if isinstance(item, Lazy) and len(item.axes) == 2 and is_mirrored(item):
+            made = self.materialized(mirrored(item))
+            return replace(
+                made, axes=made.axes[::-1], whole=False, turned=True, mirrored=not made.turned
+            )
         found = self.settled(item)
         assert isinstance(found, Array), "it is an array"
         return found
@@ -181,3 +187,19 @@ class Products(Creation):
         if x.offset is None:
             return begin
         return begin + k.convert("sext", x.offset, "i64") * x.dtype.itemsize
+
+
+def is_mirrored(x: Any) -> bool:
+    """Whether all arrays of an expression are matrices in the opposite order of their axes."""
+    if isinstance(x, Array):
+        return len(x.axes) == 2 and x.mirrored
+    return not isinstance(x, Lazy) or all(map(is_mirrored, x.operands))
+
+
+def mirrored(x: Any) -> Any:
+    """The transpose of such an expression."""
+    if isinstance(x, Array):
+        return replace(x, axes=x.axes[::-1], whole=False, turned=False, mirrored=False)
+    if isinstance(x, Lazy):
+        return replace(x, axes=x.axes[::-1], operands=tuple(map(mirrored, x.operands)))
+    return x

@@ -139,7 +139,8 @@ class Array:
     ``operand`` is -1 for arrays that the loop makes. Of those, ``home`` is where in the memory of
     their dtype the array begins that this is, or is a part of, and ``pool`` are its extents.
     ``whole``: it is no part. ``copied``: it may stand for an operand, whose elements it has.
-    ``turned``: NumPy may have its elements in another order than that of its axes.
+    ``turned``: NumPy may have its elements in another order than that of its axes; ``mirrored``: it
+    has them in the opposite one, and so does this.
     ``viewed``: NumPy may have made it as a view of an array that nobody has.
     """
 
@@ -153,6 +154,7 @@ class Array:
     whole: bool = False
     copied: bool = False
     turned: bool = False
+    mirrored: bool = False
     viewed: bool = False
 
     @property
@@ -257,6 +259,7 @@ def joined(a: Item, b: Item) -> Item:
                 a,
                 copied=a.copied or b.copied,
                 turned=a.turned or b.turned,
+                mirrored=a.mirrored and b.mirrored,
                 viewed=a.viewed or b.viewed,
             )
         return Unbound("it is of several classes")
