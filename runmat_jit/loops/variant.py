@@ -6,8 +6,9 @@ import ctypes
 import math
 import struct
 import time
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -34,6 +35,18 @@ _WORD: Final = struct.Struct("<q")
 _FLOATS: Final = ("f32", "f64")
 
 
+class ArrayWords(NamedTuple):
+    """Places of an argument block that are filled with facts of an array: an operand.
+
+    Those of its address, and those of extents and strides with the numbers of the axes.
+    """
+
+    operand: int
+    addresses: list[int]
+    extents: list[tuple[int, int]]
+    strides: list[tuple[int, int]]
+
+
 @frozen_object
 class Variant:
     """A kernel of a loop, with what it takes to run it.
@@ -43,7 +56,8 @@ class Variant:
         address: Of its native code.
         entry: Runs it.
         words: The argument block; what differs from run to run is 0.
-        fills: Of that, the places, what goes there, of which operand, along which axis.
+        arrays: Of that, what is filled with facts of arrays.
+        numbers: Likewise of numbers: the places, value types and operands.
         memory: Of that, the places of memory of the loop's own, with its dtype.
         calls: The places of what NumPy's inner loops are given.
         starts: Of the state: the places, what goes there, and the operand, if it is one.
@@ -54,8 +68,9 @@ class Variant:
     emitted: Emitted
     address: int
     entry: Any
-    words: tuple[int, ...]
-    fills: tuple[tuple[int, str, int, int], ...]
+    words: bytes
+    arrays: tuple[ArrayWords, ...]
+    numbers: tuple[tuple[int, str, int], ...]
     memory: tuple[tuple[int, np.dtype], ...]
     calls: tuple[int, ...]
     starts: tuple[tuple[int, str, int], ...]
@@ -94,6 +109,7 @@ class Variant:
         calls: Any = (ctypes.c_int64 * (CALL_WORDS * self.emitted.products))()
         for place in self.calls:
             block[place] = ctypes.addressof(calls)
+        address, _ = block.buffer_info()
         turns, interrupted = _FIRST_SLICE, list[BaseException]()
         if self.asks:
             listener = _LISTENER(listening(interrupted).__next__)
@@ -102,7 +118,7 @@ class Variant:
             block[LIMIT] = turns
             state[STATUS] = LEFT
             start = time.perf_counter()
-            seen = self.entry(self.address, block)
+            seen = self.entry(self.address, address)
             if interrupted:
                 raise interrupted[0]
             if seen & events or state[STATUS] == LEFT or (noted and block[-1]):
@@ -139,27 +155,33 @@ class Variant:
                 state[place] = value  # others are bound before they are read
         return state, floats
 
-    def block(self, operands: Sequence[Any], state: Any, floats: Any) -> Any:
+    def block(self, operands: Sequence[Any], state: Any, floats: Any) -> array[int]:
         """The argument block."""
-        words = [*self.words]
+        words = array("q", self.words)
         words[STATE], words[FLOATS] = ctypes.addressof(state), ctypes.addressof(floats)
-        for place, what, operand, axis in self.fills:
+        for operand, places, extents, strides in self.arrays:
             value = operands[operand]
-            if what == "address":
-                words[place] = value.__array_interface__["data"][0]
-            elif what == "extent":
-                words[place] = value.shape[axis]
-            elif what == "stride":
-                words[place] = value.strides[axis] // value.itemsize
-            elif what == "f64":
-                (words[place],) = _WORD.unpack(_DOUBLE.pack(value))
-            elif what == "f32":
-                (words[place],) = _WORD.unpack(_SINGLE.pack(value))
+            if places:
+                address = value.__array_interface__["data"][0]
+                for place in places:
+                    words[place] = address
+            if extents:
+                shape = value.shape
+                for place, axis in extents:
+                    words[place] = shape[axis]
+            if strides:
+                steps, size = value.strides, value.itemsize
+                for place, axis in strides:
+                    words[place] = steps[axis] // size
+        for place, kind, operand in self.numbers:
+            if kind == "f64":
+                (words[place],) = _WORD.unpack(_DOUBLE.pack(operands[operand]))
+            elif kind == "f32":
+                (words[place],) = _WORD.unpack(_SINGLE.pack(operands[operand]))
             else:
-                words[place] = int(value)
-        made: Any = (ctypes.c_int64 * len(words))(*words)
-        made[len(words) - 2] = ctypes.addressof(made) + 8 * (len(words) - 1)  # the event word
-        return made
+                words[place] = int(operands[operand])
+        words[-2] = words.buffer_info()[0] + 8 * (len(words) - 1)  # the event word
+        return words
 
     def results(
         self,
@@ -212,8 +234,13 @@ def make_variant(
 ) -> Variant:
     """What runs a compiled kernel; ``chains``: the operands in order, ``tables``: addresses."""
     parameters = emitted.kernel.parameters
-    words = [0] * (len(parameters) + 2)
-    fills: list[tuple[int, str, int, int]] = []
+    words = array("q", bytes(8 * (len(parameters) + 2)))
+    places: dict[int, ArrayWords] = {}
+    numbers: list[tuple[int, str, int]] = []
+
+    def of(operand: int) -> ArrayWords:
+        return places.setdefault(operand, ArrayWords(operand, [], [], []))
+
     for place, parameter in enumerate(parameters):
         name = parameter.name
         if isinstance(parameter, Table):
@@ -222,15 +249,16 @@ def make_variant(
             assert name == ("state", "floats", "limit", "caller")[place], "they come first"
         elif name.startswith((MEMORY, f"p_{MEMORY}")) or name in (CALLS, CALLS_AT):
             continue
-        elif name.startswith("p_"):
-            fills.append((place, "address", int(name[3:]), 0))
+        elif name.startswith("p_a"):
+            of(int(name[3:])).addresses.append(place)
         elif isinstance(parameter, Buffer):
-            fills.append((place, "address", int(name[1:]), 0))
+            of(int(name[1:])).addresses.append(place)
         elif name[0] == "x":
-            fills.append((place, parameter.type, int(name[1:]), 0))
+            numbers.append((place, parameter.type, int(name[1:])))
         else:
-            number, axis = map(int, name[1:].split("_"))
-            fills.append((place, "extent" if name[0] == "n" else "stride", number, axis))
+            operand, axis = map(int, name[1:].split("_"))
+            rows = of(operand).extents if name[0] == "n" else of(operand).strides
+            rows.append((place, axis))
     memory = [
         (place, dtype)
         for place, parameter in enumerate(parameters)
@@ -249,8 +277,9 @@ def make_variant(
         emitted=emitted,
         address=compiled.address,
         entry=entry,
-        words=tuple(words),
-        fills=tuple(fills),
+        words=words.tobytes(),
+        arrays=tuple(places.values()),
+        numbers=tuple(numbers),
         memory=tuple(memory),
         calls=tuple(calls),
         starts=tuple(starts),
