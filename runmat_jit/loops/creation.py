@@ -61,6 +61,7 @@ class Creation(Totals):
         place, shift = places[0], self.scalar(items[1])
         if type(place) is not int or not -len(x.axes) <= place < len(x.axes) or shift.is_float:
             raise Unknown("roll along what is no axis")
+        self.asks_numpy = True
         if is_turned(x):
             raise Unknown("roll of an array in another order")
         k, at, axis = self.k, self.arithmetic.index(shift), x.axes[place]

@@ -76,6 +76,7 @@ class Emitted:
         places: Where the extents of those are found among the operands.
         spans: Extents of the arrays that it stores at once.
         products: Calls of NumPy's inner loops.
+        asks_numpy: A turn does what no kernel of recorded operations does.
 
     """
 
@@ -89,6 +90,7 @@ class Emitted:
     places: Places
     spans: frozenset[tuple[Dim, ...]]
     products: int
+    asks_numpy: bool
 
     def span(self, given: Sequence[Any]) -> int:
         """Elements of the largest array that it stores at once; numbers and shapes are given."""
@@ -171,7 +173,7 @@ class _Emission:
         body = self.body = Body(
             k, Arithmetic(k, careful), outside, {}, caller, helpers, told=told, given=chains
         )
-        body.begun, body.computed_first = None, []
+        body.begun, body.computed_first, body.asks_numpy = None, [], False
         body.extents, body.exact, body.stores, body.frames = extents, exact, 0, []
         body.spans, body.calls, body.addresses, body.products = set(), None, {}, 0
         body.memory = Memory(k, extents, {} if known is None else known[1])
@@ -215,6 +217,7 @@ class _Emission:
             dict(body.extents.places),
             frozenset(body.spans),
             body.products,
+            body.asks_numpy,
         )
 
     def result(self, name: str, kinds: Mapping[str, str]) -> Result:

@@ -169,6 +169,7 @@ class Products(Creation):
             self.calls = k.buffer(CALLS, "i64", written=True)
         base = CALL_WORDS * self.products
         self.products += 1
+        self.asks_numpy = True
         for place, word in enumerate(words):
             k.store(self.calls, base + place, word, 0)
         at = self.parameter(CALLS_AT) + 8 * base

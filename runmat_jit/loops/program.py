@@ -30,12 +30,14 @@ FACTUAL: Final = 6
 """Kernels of one loop after which others are told nothing of equal extents."""
 ODD: Final = 2
 """Runs in a row that left for data that were not finite, after which each operation is watched."""
-WORTH: Final = 400
+WORTH: Final = 800
 """Operations of Python's that take longer than a native call of a loop."""
+UNROLLED: Final = 1600
+"""The same of loops whose turns could be recorded one by one, and be kernels."""
 PER_CALL: Final = 8
 """Operations of Python's on numbers that take about as long as one of NumPy's on arrays."""
 POOR: Final = 8
-"""Runs in a row that did less, after which Python runs a loop at once."""
+"""Runs in a row that did less, after which Python mostly runs a loop at once."""
 EXITS: Final = 3
 """Runs in a row that left, after which Python runs a loop at once."""
 
@@ -92,6 +94,8 @@ class LoopCall:
         """Results that are operands, and which: the same in all calls."""
         self.has_arrays = False
         """Whether a kernel of it stores arrays at once."""
+        self.asks_numpy = False
+        """Whether a turn, recorded, would call NumPy between kernels."""
         self._lock = new_lock()
 
     def __call__(self, *values: Any) -> Any:
@@ -127,8 +131,7 @@ class LoopCall:
         self.exits, results, self.turns = 0, *found
         self.services.count("loops_run")
         self.services.count("loop_turns", self.turns)
-        little = self.turns * self.per_turn * self.weight < WORTH
-        self.poor = self.poor + 1 if little else 0
+        self.poor = 0 if self.does_enough(self.turns) else self.poor + 1
         return results
 
     def attempt_with(
@@ -141,6 +144,11 @@ class LoopCall:
         events = 0 if careful else sum(1 << n for n, event in enumerate(FLAGS) if event in warn)
         return variant.run(values, events, noted=bool(warn))
 
+    def does_enough(self, turns: int, *, recorded: bool = False) -> bool:
+        """Whether so many turns take longer than a native call; ``recorded``: or than kernels."""
+        unrolls = recorded and self.has_arrays and not self.asks_numpy
+        return turns * self.per_turn * self.weight >= (UNROLLED if unrolls else WORTH)
+
     @property
     def weight(self) -> int:
         """About how many operations of Python's one takes as long as; more, if nobody knows yet."""
@@ -149,8 +157,13 @@ class LoopCall:
 
     @property
     def gave_up(self) -> bool:
-        """Whether it has left so often, or done so little, that it is not tried any more."""
-        return self.exits >= EXITS or self.poor >= POOR
+        """Whether it has left so often that it is not tried any more."""
+        return self.exits >= EXITS
+
+    @property
+    def is_poor(self) -> bool:
+        """Whether its last runs did little, so that it is tried now and then only."""
+        return self.poor >= POOR
 
     def look(self, forms: Forms) -> Emitted | Unknown:
         """The kernel for operands of these forms, or why there is none; nothing is compiled."""
@@ -175,6 +188,7 @@ class LoopCall:
         elif self.same != same:
             return Unknown("names hold arrays of the caller's, or others, by turns")
         self.has_arrays = self.has_arrays or bool(found.spans)
+        self.asks_numpy = self.asks_numpy or found.asks_numpy
         return found
 
     def merged(self, made: Sequence[Any], operands: Sequence[Any]) -> tuple[Any, ...]:
@@ -189,7 +203,7 @@ class LoopCall:
         why = next((each for each in refused if isinstance(each, Unknown)), None)
         if self.exits >= EXITS:
             return "in Python: native runs of it have left each time"
-        if self.poor >= POOR:
+        if self.is_poor:
             return "in Python: it does too little for a native run"
         if native:
             kernels = "1 kernel" if len(native) == 1 else f"{len(native)} kernels"

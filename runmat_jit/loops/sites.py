@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from runmat_jit.core.locks import new_lock
-from runmat_jit.loops.program import WORTH, LoopCall, Reads, Services
+from runmat_jit.loops.program import LoopCall, Reads, Services
 from runmat_jit.loops.source import Chain, Loop, LoopSource
 from runmat_jit.loops.ways import Given
 
@@ -22,9 +22,6 @@ _TURNS: Final = 64
 _OPERATIONS: Final = (
     *(ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.Call, ast.AugAssign, ast.BoolOp),
 )
-
-
-__all__ = ["WORTH", "Loops", "evaluated", "turns_of", "work_of"]
 
 
 class Loops:
@@ -48,6 +45,10 @@ class Loops:
                 made = LoopCall(source, name, reads, self.services)
                 found = self._calls.setdefault(key, made)
         return found
+
+    def forget(self) -> None:
+        """Begin anew with every loop, as in another process."""
+        self._calls.clear()
 
     def report(self, source: LoopSource) -> str:
         """What is known of a loop, for people: its line, and whether it runs natively."""

@@ -189,6 +189,7 @@ class Totals(Wholes):
         if not isinstance(x, Array) or len(x.axes) != 1 or x.dtype.kind == "b":
             raise Unknown("the place of an extreme over several axes, or of truth values")
         (axis,) = x.axes
+        self.asks_numpy = True
         k.leave_if(k.eq(axis.extent, 0))  # NumPy raises
 
         def element(at: Value) -> Value:

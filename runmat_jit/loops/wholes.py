@@ -85,13 +85,15 @@ def is_whole(item: Item | None) -> bool:
 class Wholes(Slices):
     """Emits operations on whole arrays."""
 
-    __slots__ = ("exact", "frames", "memory", "spans", "stores")
+    __slots__ = ("asks_numpy", "exact", "frames", "memory", "spans", "stores")
 
     memory: Memory
     stores: int
     exact: bool
     """Whether each operation on arrays looks for its own events; else results tell that there may
     have been some."""
+    asks_numpy: bool
+    """Whether something was emitted that no kernel of recorded operations does."""
     spans: set[tuple[Dim, ...]]
     """Extents of what is stored at once, where they are known before the loop."""
     frames: list[Known]

@@ -2,15 +2,15 @@
 
 import pytest
 
-from runmat_jit.loops import program, sites
+from runmat_jit.loops import program
 from runmat_jit.runtime.session import current_session
 
 
 @pytest.fixture(autouse=True)
 def any_loop(monkeypatch):
     """However little a loop does, it is worth a native run."""
-    monkeypatch.setattr(sites, "WORTH", 0)
     monkeypatch.setattr(program, "WORTH", 0)
+    monkeypatch.setattr(program, "UNROLLED", 0)
 
 
 @pytest.fixture

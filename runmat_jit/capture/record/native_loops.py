@@ -275,7 +275,7 @@ def is_worth(call: LoopCall, operands: dict[Chain, Any]) -> bool:
             extents.setdefault(extent, len(extents))
     forms = {c: form_of(v, n, seen, extents) for n, (c, v) in enumerate(operands.items())}
     found = call.look(forms)
-    if isinstance(found, Unknown) or not is_enough(call, operands):
+    if isinstance(found, Unknown) or not is_enough(call, operands, recorded=True):
         return False
     return found.span([*map(plain_of, operands.values())]) <= MOST_ELEMENTS
 
@@ -397,9 +397,12 @@ class EagerLoop:
         return (call.merged(result, values),)
 
 
-def is_enough(call: LoopCall, operands: dict[Chain, Any]) -> bool:
-    """Whether Python would take longer than a native run; what is in a turn is looked at rarely."""
-    from runmat_jit.loops.sites import WORTH, evaluated, turns_of, work_of  # noqa: PLC0415  (loaded)
+def is_enough(call: LoopCall, operands: dict[Chain, Any], *, recorded: bool = False) -> bool:
+    """Whether Python would take longer than a native run; what is in a turn is looked at rarely.
+
+    ``recorded``: or whether the operations would, recorded one by one.
+    """
+    from runmat_jit.loops.sites import evaluated, turns_of, work_of  # noqa: PLC0415  (loaded by now)
 
     known = partial(evaluated, value=lambda chain: plain_of(operands.get(chain)))
     call.asked += 1
@@ -407,4 +410,6 @@ def is_enough(call: LoopCall, operands: dict[Chain, Any]) -> bool:
         turns, call.per_turn = work_of(call.source, known)
     else:
         turns = turns_of(call.source.node, known)
-    return not call.gave_up and turns * call.per_turn * call.weight >= WORTH
+    if call.gave_up or (call.is_poor and call.asked % LOOKS):
+        return False
+    return call.does_enough(turns, recorded=recorded)
