@@ -52,9 +52,9 @@ def _run(options: Namespace) -> int:
         missing = f"Error (MATLAB:run:FileNotFound): {options.script}: {error.strerror}."
         return _fail(missing)
     home = (Path(options.script).resolve().parent,) if options.script else ()
-    engine = engine_for(options.device)
+    session = Session(engine_for(options.device), path=SearchPath(home))
     try:
-        run_source(source, {}, Session(engine, path=SearchPath(home)), frozenset())
+        run_source(source, {}, session, frozenset())
     except MatlabSyntaxError as error:
         sys.stdout.flush()
         return _fail(str(error))
@@ -63,7 +63,7 @@ def _run(options: Namespace) -> int:
         return _fail(report(error))
     finally:
         if options.explain:
-            sys.stderr.write(engine.explain())
+            sys.stderr.write(session.explain())
         sys.stdout.flush()
     return 0
 

@@ -61,6 +61,8 @@ class Session:
     """Whether an ``onCleanup`` was made: what ends then drops its variables at once."""
     depth: int = 0
     """Calls of functions that are running."""
+    loops: dict[tuple[str, int], str] = field(default_factory=dict)
+    """Of loops that took long, by file and line: whether they ran natively, and why not."""
 
     def random(self) -> Generator:
         """The generator of ``rand`` and its like, seeded with 0 until ``rng`` says otherwise."""
@@ -87,6 +89,11 @@ class Session:
 
         self.generator, self.singles = default_rng(seed), None
         self.seeded_with = seed
+
+    def explain(self) -> str:
+        """What computed, and which loops ran natively."""
+        lines = [f"  - line {line}: {how}\n" for (_, line), how in sorted(self.loops.items())]
+        return self.engine.explain() + ("  loops:\n" + "".join(lines) if lines else "")
 
     def clock(self) -> float:
         """Seconds of a clock that only runs forward."""

@@ -105,16 +105,19 @@ class Expressions(Calls):
         around = self.names, self.chains, self.told
         self.calling.append(fn)
         self.frames.append(self.names)
-        self.chains = {chain: self.constant(value) for chain, value in helper.values.items()}
-        self.told = frozenset()
-        self.names = {DOUBT: self.names[DOUBT], **dict(zip(source.parameters, items, strict=True))}
-        result = self.settled(self.returned(source.body))
-        self.memory.pinned.extend(arrays_in(result))
-        doubt, inner = self.names[DOUBT], self.names
-        self.names, self.chains, self.told = around
+        try:
+            self.chains = {chain: self.constant(value) for chain, value in helper.values.items()}
+            self.told = frozenset()
+            given = zip(source.parameters, items, strict=True)
+            self.names = {DOUBT: self.names[DOUBT], **dict(given)}
+            result = self.settled(self.returned(source.body))
+            self.memory.pinned.extend(arrays_in(result))
+            doubt, inner = self.names[DOUBT], self.names
+        finally:  # what is not known there may be emitted in another way
+            self.names, self.chains, self.told = around
+            self.calling.pop()
+            self.frames.pop()
         self.names[DOUBT] = doubt
-        self.calling.pop()
-        self.frames.pop()
         for name in sorted(inner):
             item = inner[name]
             if isinstance(item, Scalar) and item is not result and name not in source.parameters:

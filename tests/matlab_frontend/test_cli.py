@@ -8,6 +8,7 @@ import pytest
 
 from matlab_frontend.cli import main
 from matlab_frontend.interpreter.evaluate import BINARY
+from matlab_frontend.interpreter.native import run as native_run
 from runmat_jit.core.errors import BackendError
 
 
@@ -91,6 +92,17 @@ def test_something_to_run_is_required():
 def test_explain_says_what_computed(capsys):
     assert main(["-e", "x = 1;", "--explain"]) == 0
     assert "NumPy computed each operation" in capsys.readouterr().err
+
+
+def test_explain_says_which_loops_ran_natively(capsys, monkeypatch):
+    monkeypatch.setattr(native_run, "COMPILES", -1.0)
+    monkeypatch.setattr(native_run, "STARTS", -1.0)
+    text = "s = 0;\nfor k = 1:99\ns = s + k;\nend\nfor k = 1:99\nc = {k};\nend\ndisp(s)"
+    assert main(["-e", text, "--explain"]) == 0
+    told = capsys.readouterr()
+    assert told.out.split() == ["4950"]
+    assert "- line 2: natively, 95 turns in the last run" in told.err
+    assert "- line 5: interpreted: an expression of another kind" in told.err
 
 
 def test_every_device_gives_the_same_text(capsys):

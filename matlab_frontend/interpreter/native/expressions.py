@@ -122,6 +122,7 @@ class Expressions:
         self.bound: set[str] = set()
         self.twins: dict[str, ast.expr] = {}
         self.written: set[str] = set()
+        self.alike: set[tuple[str, str]] = set()
         self.empty_flags: dict[str, str] = {}
         self.subscripts: dict[str, set[int]] = {}
         self.ends: list[tuple[str, int, int]] = []
@@ -358,7 +359,7 @@ class Expressions:
             place = ast.Call(self.shared.basic("demand"), [inside, places[0]], [])
             return ast.Subscript(room, place, ast.Load())
         counts = self.subscripts.get(name, set())
-        if counts == {found.axes} and count == found.axes:
+        if counts <= {found.axes} and count == found.axes:
             array = self.shared.operand(f"a_{name}", Operand("data", name))
             return ast.Subscript(array, ast.Tuple(places[::-1], ast.Load()), ast.Load())
         line = self.shared.operand(f"l_{name}", Operand("line", name))

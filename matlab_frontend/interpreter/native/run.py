@@ -103,12 +103,17 @@ class NativeLoop:
                 break
             done, few = done + ran, min(8 * few, MOST)
         if done:
-            self.refusals = 0
             return done if rest is None or done < len(rest) else ALL
+        self.note(frame, f"interpreted: {self.reason}")
         self.refusals += 1
         if self.refusals >= REFUSALS:
             self.first_look = 0
         return 0
+
+    def note(self, frame: Frame, how: str) -> None:
+        """Say how the loop ran last, for people."""
+        source, start = frame.scope.source, self.node.span.start
+        self.interpreter.session.loops[source.name, source.position(start).line] = how
 
     def part(self, frame: Frame, rest: range | np.ndarray | None, few: int) -> int:
         """Run some turns, which make ``few`` elements and random numbers at most.
@@ -135,6 +140,8 @@ class NativeLoop:
         if results is None:
             self.reason = "it left for what only the interpreter does"
             return self.growing(frame, rest, few, translated)
+        self.refusals = 0
+        self.note(frame, f"natively, {call.turns} turns in the last run")
         named = dict(zip(call.source.results, results, strict=True))
         keep(frame.variables, translated, named)
         room.keep(frame.variables, named)
@@ -223,6 +230,8 @@ class NativeLoop:
             name = operand.variable
             if operand.what in _OF_ARRAYS and name not in arrays:
                 arrays[name] = self.array(frame, name, translated.written)
+        if any(arrays[one].shape != arrays[other].shape for one, other in translated.alike):
+            return None
         if any(
             operand.what == "line" and not arrays[operand.variable].flags.c_contiguous
             for operand in translated.operands.values()

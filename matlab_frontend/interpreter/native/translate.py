@@ -55,6 +55,7 @@ class Translated:
         grows: Arrays that get further elements, and how many in a turn, as they are written.
         draws: Random numbers that are taken in a turn, as they are written.
         is_bounded: No turn takes or makes more than is written.
+        alike: Pairs of arrays that must be of one size.
 
     """
 
@@ -68,6 +69,7 @@ class Translated:
     grows: Mapping[str, int]
     draws: int
     is_bounded: bool
+    alike: frozenset[tuple[str, str]]
 
 
 def translate(
@@ -126,6 +128,7 @@ def translate(
         within.grows,
         within.draws,
         within.is_bounded,
+        frozenset(within.alike),
     )
 
 
@@ -140,6 +143,11 @@ class Translator(Expressions):
                 self.subscripts.setdefault(node.target.name, set()).add(len(node.arguments))
             elif isinstance(node, nodes.For) and node not in parts:
                 self.counted.update(_targets(node))
+        copies = [found for node in below(*parts) if (found := copied_by(node)) is not None]
+        for _ in copies:  # both are then used in the same form
+            for one, other in copies:
+                counts = self.subscripts.get(one, set()) | self.subscripts.get(other, set())
+                self.subscripts[one] = self.subscripts[other] = counts
 
     def outer_for(self, loop: nodes.For, *, counts: bool) -> ast.stmt:
         """The loop itself, whose range or items are operands."""
@@ -149,7 +157,7 @@ class Translator(Expressions):
             items = self.shared.operand("items", Operand("items"))
             head = self.assigned(name, Made(self.float(load(item.id)), "double"), span)
             self.loops += 1
-            body = [*head, *self.body(loop.body)]
+            body = [*map(at_line, head), *self.body(loop.body)]
             self.loops -= 1
             return ast.For(item, items, body, [])
         first = self.shared.operand("first", Operand("first"))
@@ -173,7 +181,7 @@ class Translator(Expressions):
         rebound = any(name in _targets(each) for each in below(loop.body))
         if not rebound:
             self.twins[name] = load(twin)
-        body = [*head, *self.body(loop.body)]
+        body = [*map(at_line, head), *self.body(loop.body)]
         self.twins.pop(name, None)
         self.around.discard(name)
         self.loops -= 1
@@ -233,6 +241,24 @@ class Translator(Expressions):
                 self.known = None
                 return [ast.Return(returned.node)]
         raise NotNative(_NAMES.get(type(node), "a statement of another kind"), node.span)
+
+    def copied(self, name: str, other: str, span: Span) -> list[ast.stmt]:
+        """``name = other`` of arrays: the elements are stored where the others were."""
+        into, found = self.classes.get(name), self.classes[other]
+        assert isinstance(found, ArrayClass), "the caller looked"
+        if not isinstance(into, ArrayClass) or self.inside or {name, other} & self.growing:
+            raise NotNative(f"{other} is used as a whole array", span)
+        if (into.kind, into.axes) != (found.kind, found.axes):
+            raise NotNative(f"{name} becomes an array of another class", span)
+        self.written.add(name)
+        self.alike.add((name, other))
+        if self.subscripts.get(name, set()) <= {found.axes}:
+            to = self.shared.operand(f"a_{name}", Operand("data", name))
+            of = self.shared.operand(f"a_{other}", Operand("data", other))
+        else:
+            to = self.shared.operand(f"l_{name}", Operand("line", name))
+            of = self.shared.operand(f"l_{other}", Operand("line", other))
+        return [ast.Assign([ast.Subscript(to, ast.Slice(), ast.Store())], of)]
 
     def stopping(self) -> list[ast.stmt]:
         """Take note that the loop itself ends by a ``break``."""
@@ -308,6 +334,10 @@ class Translator(Expressions):
         if grown is not None and grown[0] in self.growing:
             return self.appended(*grown)
         if isinstance(target, nodes.Name):
+            if isinstance(value, nodes.Name) and isinstance(
+                self.classes.get(value.name), ArrayClass
+            ):
+                return self.copied(target.name, value.name, target.span)
             return self.assigned(target.name, self.value(value), target.span)
         if not isinstance(target, nodes.Index) or not isinstance(target.target, nodes.Name):
             raise NotNative("an assignment to a field or a cell", target.span)
@@ -420,6 +450,14 @@ class Translator(Expressions):
         self.loops -= 1
         self.known = before
         return [at_line(statement)]
+
+
+def copied_by(node: nodes.Node) -> tuple[str, str] | None:
+    """The variables of ``u = v``."""
+    match node:
+        case nodes.Assignment(targets=(nodes.Name(name=name),), value=nodes.Name(name=other)):
+            return name, other
+    return None
 
 
 def growing_in(

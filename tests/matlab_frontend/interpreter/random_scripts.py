@@ -15,7 +15,7 @@ end
 """
 START = (
     "rng({seed}); n = {n}; s = {s}; b = {b}; c = {c}; x = 0.5; f = @(t) t^2 - c*t + 1;",
-    "v = {v}; g = [1 2]; e = [5; 6];",
+    "v = {v}; p = v; g = [1 2]; e = [5; 6];",
     "A = reshape(mod((1:n*n)*7, {m}), n, n); L = {mask};",
 )
 HEADS = (
@@ -112,7 +112,7 @@ class Script:
     def statement(self, depth):
         pick = self.rng.choice
         simple = [
-            lambda: f"{pick('sxsxc')} = {self.number(3)};",
+            lambda: f"{pick('sx')} = {self.number(3)};",
             lambda: f"{pick('sx')} = {self.number(3)};",
             lambda: f"v({self.place()}) = {self.number(2)};",
             lambda: f"A({self.place()}, {self.place()}) = {self.number(2)};",
@@ -121,6 +121,7 @@ class Script:
             lambda: f"t = {self.number(2)};",
             lambda: f"q = {self.number(1)}; s = s + q;",
             lambda: pick(["s = j;", "c = j;", "y = i;", "c = randi(5);", "s = s + randn();"]),
+            lambda: pick(["p = v;", "v = p;", "p(1) = x; v = p;"]),
             lambda: f"g(end+1) = {self.number(1)};",
             lambda: f"g = [g, {self.number(1)}]; s = s + g(end) + numel(e);",
             lambda: f"e = [e; {self.number(1)}]; g({self.place()}) = 1;",
@@ -149,10 +150,14 @@ class Script:
         return lines
 
     def inner_while(self, depth):
-        bound = f"w < {self.rng.randint(1, 5)}{self.rng.choice(['', ' && s < 1e6'])}"
-        self.names.append("w")
-        lines = ["w = 0;", f"while {bound}", "w = w + 1;", *self.block(depth), "end"]
-        self.names.remove("w")
+        name = next((n for n in ("w1", "w2", "w3") if n not in self.names), None)
+        if name is None:  # loops within one another need counters of their own
+            return self.branches(depth)
+        bound = f"{name} < {self.rng.randint(1, 5)}{self.rng.choice(['', ' && s < 1e6'])}"
+        self.names.append(name)
+        lines = [f"{name} = 0;", f"while {bound}", f"{name} = {name} + 1;"]
+        lines += [*self.block(depth), "end"]
+        self.names.remove(name)
         return lines
 
     def jump(self, _depth):

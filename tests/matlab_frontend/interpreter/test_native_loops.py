@@ -112,6 +112,18 @@ NATIVE = {
         for i = 2:6, for j = 2:6
           v(i,j) = 0.25*(u(i-1,j) + u(i+1,j) + u(i,j-1) + u(i,j+1));
         end, end""",
+    "copies of arrays": """
+        u = zeros(9, 1); u(1) = 1; v = u; w = u';
+        for t = 1:7
+          for i = 2:8, v(i) = (u(i-1) + u(i+1))/2; end
+          u = v; w(t) = u(3);
+        end""",
+    "arrays that change places": """
+        u = zeros(5); u(3,3) = 1; v = u; t = u;
+        for k = 1:4
+          for i = 2:4, for j = 2:4, v(i,j) = u(i-1,j) + u(i,j+1); end, end
+          t = u; u = v; v = t;
+        end""",
     "pages": """
         A = reshape(1:24, 2, 3, 4); s = 0;
         for k = 1:4, for j = 1:3, for i = 1:2
@@ -197,6 +209,7 @@ INTERPRETED = {
         v = 1:9; s = 0; for k = 1:4, s = v(k + .5*(k > 3)); end""",
     "a subscript that is zero": "v = 1:9; for k = 1:4, v(3-k) = 0; end",
     "a subscript beyond the end": "v = 1:3; s = 0; for k = 1:5, s = s + v(k); end",
+    "copies of other sizes": "v = 1:3; u = 1:4; for k = 1:4, u = v; u(k) = k; end",
     "a matrix that grows": "A = zeros(2); for k = 1:4, A(k, 2) = k; end",
     "NaN as a condition": "x = 0; for k = 1:4, if x/0, x = 1; end, end",
     "growth with a gap": "v = [1 2]; for k = 1:4, v(3*k) = k; end",
