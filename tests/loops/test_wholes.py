@@ -1309,6 +1309,21 @@ def test_dot_of_a_matrix_with_gaps_and_its_transpose(product, check):
     check(in_turns(f"u = {product}", "u", "a"), make, times=None)
 
 
+def test_functions_of_what_changes_its_class_after_the_first_turn(check):
+    text = """
+def more(x):
+    return x + 1
+def fn(n, t):
+    for i in range(n):
+        x = 1
+        for j in range(4):
+            x = more(x) * 0.5
+        t = t + more(x)
+    return t
+"""
+    check(module(text)["fn"], lambda _rng: (9, 1.0))
+
+
 def test_one_loop_of_numbers_and_of_arrays():
     def fn(x, n):
         for _ in range(n):

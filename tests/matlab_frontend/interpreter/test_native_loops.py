@@ -37,6 +37,13 @@ def any_loop(monkeypatch):
     monkeypatch.setattr(native_run, "FIRST_LOOK", 1)
 
 
+@pytest.fixture(autouse=True)
+def no_mistakes(caplog):
+    """What is not known runs interpreted, and is no mistake that people are to report."""
+    yield
+    assert not [record for record in caplog.records if "please report" in record.getMessage()]
+
+
 @pytest.fixture
 def interpreted(monkeypatch):
     """Runs something without native loops."""
