@@ -1318,7 +1318,7 @@ def fn(n, t):
         x = 1
         for j in range(4):
             x = more(x) * 0.5
-        t = t + more(x)
+        t = t + x
     return t
 """
     check(module(text)["fn"], lambda _rng: (9, 1.0))
