@@ -45,13 +45,15 @@ class ArrayClass:
 class Handle:
     """A variable that is a handle of an anonymous function.
 
-    ``captured`` are the classes of its numbers; ``body`` and ``scope`` as of the handle.
+    ``captured`` are the classes of its numbers, ``others`` the names of what else it captured;
+    ``body`` and ``scope`` as of the handle.
     """
 
     parameters: tuple[str, ...]
     body: nodes.Expression
     scope: Any = field(compare=False)
     captured: tuple[tuple[str, Kind], ...]
+    others: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

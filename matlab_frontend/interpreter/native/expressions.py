@@ -18,6 +18,7 @@ from matlab_frontend.interpreter.native.classes import (
     NotNative,
     NumberClass,
     Operand,
+    OtherClass,
     VariableClass,
 )
 from matlab_frontend.interpreter.native.functions import (
@@ -334,6 +335,8 @@ class Expressions:
             return self.of_handle(name, found, node)
         if name in self.kinds:
             raise NotNative(f"an element of {name}, which is a number", node.span)
+        if found is not None:
+            raise NotNative(f"{name} is no array of numbers", node.span)
         function = self.shared.find(name, self.scope)
         if isinstance(function, Builtin):
             return self.of_builtin(name, node)
@@ -441,6 +444,7 @@ class Expressions:
         key = name, kinds
         if key not in self.shared.inlined:
             inner = self.callee(handle.scope, dict(zip(handle.parameters, kinds, strict=True)))
+            inner.classes = {**inner.classes, **dict.fromkeys(handle.others, OtherClass())}
             captured = dict[str, str]()
             for part, kind in handle.captured:
                 if part in inner.kinds:

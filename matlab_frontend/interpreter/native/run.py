@@ -183,7 +183,8 @@ class NativeLoop:
             return None
         classes = classes_of(variables, names_in(self.node))  # type: ignore[arg-type]  # any node
         counts = isinstance(rest, range)
-        key = frame.scope.file, counts, self.may_grow, tuple(sorted(classes.items(), key=_name))
+        means = frame.scope.file, self.interpreter.library.version
+        key = means, counts, self.may_grow, tuple(sorted(classes.items(), key=_name))
         if key not in self.calls:
             self.calls[key] = self.make(frame, classes, counts=counts)
         return self.calls[key]
@@ -376,7 +377,8 @@ def classes_of(variables: Mapping[str, Any], names: set[str]) -> dict[str, Varia
                 for part, number in sorted(numbers, key=_name)
                 if type(number) in (float, bool)
             )
-            found[name] = Handle(value.parameters, value.body, value.scope, captured)  # type: ignore[arg-type]  # the two classes
+            others = tuple(sorted(value.captured.keys() - dict(captured)))
+            found[name] = Handle(value.parameters, value.body, value.scope, captured, others)  # type: ignore[arg-type]  # the two classes
         else:
             found[name] = OtherClass()
     return found

@@ -217,6 +217,10 @@ INTERPRETED = {
     "a subscript that is zero": "v = 1:9; for k = 1:4, v(3-k) = 0; end",
     "a subscript beyond the end": "v = 1:3; s = 0; for k = 1:5, s = s + v(k); end",
     "copies of other sizes": "v = 1:3; u = 1:4; for k = 1:4, u = v; u(k) = k; end",
+    "names of functions that are variables": """
+        abs = {3, 4}; s = 0; for k = 1:4, c = abs(mod(k, 2) + 1); s = s + c{1}; end""",
+    "names of functions that a handle captured": """
+        abs = @(x) x + 10; f = @(x) abs(x) + 1; s = 0; for k = 1:4, s = s + f(-k); end""",
     "a matrix that grows": "A = zeros(2); for k = 1:4, A(k, 2) = k; end",
     "NaN as a condition": "x = 0; for k = 1:4, if x/0, x = 1; end, end",
     "growth with a gap": "v = [1 2]; for k = 1:4, v(3*k) = k; end",
