@@ -145,10 +145,12 @@ class NativeLoop:
         named = dict(zip(call.source.results, results, strict=True))
         keep(frame.variables, translated, named)
         room.keep(frame.variables, named)
+        if named.get("stopped", False):
+            return ALL
         if rest is None:
             return call.turns if room.is_used_up(named) else ALL
         assert part is not None, "it is a part of the rest"
-        return ALL if named.get("stopped", False) or len(part) == len(rest) else len(part)
+        return ALL if len(part) == len(rest) else len(part)
 
     def growing(
         self, frame: Frame, rest: range | np.ndarray | None, few: int, left: Translated
