@@ -19,7 +19,7 @@ from matlab_frontend import nodes
 from matlab_frontend.interpreter.captures import below, names_in
 from matlab_frontend.interpreter.ownership import is_alone, references
 from matlab_frontend.values.array import AnonymousHandle, Array
-from matlab_frontend.values.make import empty
+from matlab_frontend.values.make import empty, wrap
 
 if TYPE_CHECKING:
     from matlab_frontend.engine import Engine
@@ -266,21 +266,20 @@ class Room:
     """Memory for what turns of a loop make, and random numbers for them: so many of each."""
 
     def __init__(self, session: Session, translated: Translated, few: int) -> None:
-        self.session, self.translated, self.few = session, translated, few
+        self.session, self.translated = session, translated
+        self.few = max(few, translated.draws, *translated.grows.values())
         self.lines: dict[str, tuple[np.ndarray, tuple[int, ...]]] = {}
         """Of arrays that grow: the line with room behind it, and their shape."""
-        self.last: dict[str, int] = {}
-        """How far numbers of the loop may go while there is room for one more turn."""
         self.bits: np.ndarray | None = None
 
     def given(self, operand: Operand, arrays: Mapping[str, np.ndarray]) -> Any:
         """An operand of the loop."""
-        few = max(self.few, self.translated.draws, *self.translated.grows.values(), 0)
+        few, grows = self.few, self.translated.grows
         if operand.what == "limit":
             if operand.part == "drawn":
                 return few - self.translated.draws
-            array = arrays[operand.part.removeprefix("m_")]
-            return array.size + few - self.translated.grows[operand.part.removeprefix("m_")]
+            name = operand.part.removeprefix("m_")
+            return arrays[name].size + few - grows[name]
         if operand.what == "room":
             array = arrays[operand.variable]
             line = np.zeros(array.size + few, array.dtype)
@@ -302,7 +301,7 @@ class Room:
             size = results.get(f"m_{name}", math.prod(shape))
             rows = shape[0] == 1  # the axes are in reverse
             made = line.reshape(1, -1)[:, :size] if rows else line.reshape(-1, 1)[:size]
-            variables[name] = Array(variables[name].kind, made)
+            variables[name] = wrap(variables[name].kind, made)
         if results.get("drawn", 0):
             self.session.singles_ahead().skip(results["drawn"])
 
@@ -311,8 +310,8 @@ class Room:
         for name, (line, _) in self.lines.items():
             if results.get(f"m_{name}", 0) > line.size - self.translated.grows[name]:
                 return True
-        few = max(self.few, self.translated.draws, *self.translated.grows.values(), 0)
-        return bool(self.translated.draws and results["drawn"] > few - self.translated.draws)
+        draws = self.translated.draws
+        return bool(draws and results["drawn"] > self.few - draws)
 
 
 def is_writable(engine: Engine, held: Array, count: int) -> bool:

@@ -193,6 +193,9 @@ NATIVE = {
         u = [1 1];
         while true, u(end+1) = numel(u); if numel(u) >= 8195, break, end, end""",
     "random numbers as a condition": "rng(5); k = 0; while rand < .99, k = k + 1; end, z = rand;",
+    "growth from nothing": """
+        v = zeros(1, 0); w = zeros(0, 1); n = 0;
+        for k = 1:3, n = n + numel(v); if k > 2, v(end+1) = k; w = [w; k]; end, end""",
     "growth within": "v = [0 0]; for i = 1:9, for j = 1:i, v(end+1) = i*j; end, end",
     "growth of truth values": "m = [true false]; for k = 1:9, m(end+1) = mod(k, 2) == 0; end",
     "a variable that is new": "for k = 1:9, if k > 4, t = k*2; end, end",
