@@ -7,4 +7,4 @@ for t=1:100
   end
   u = v;
 end
-fprintf('%.12f\n', sum(u(:)));
+fprintf('%.8f\n', sum(u(:)));
