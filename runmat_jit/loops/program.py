@@ -93,7 +93,7 @@ class LoopCall:
         self.same: Mapping[str, int] | None = None
         """Results that are operands, and which: the same in all calls."""
         self.has_arrays = False
-        """Whether a kernel of it stores arrays at once."""
+        """Whether a kernel of it stores arrays at once, or multiplies some."""
         self.asks_numpy = False
         """Whether a turn, recorded, would call NumPy between kernels."""
         self._lock = new_lock()
@@ -187,8 +187,8 @@ class LoopCall:
             self.same = same
         elif self.same != same:
             return Unknown("names hold arrays of the caller's, or others, by turns")
-        self.has_arrays = self.has_arrays or bool(found.spans)
         self.asks_numpy = self.asks_numpy or found.asks_numpy
+        self.has_arrays = self.has_arrays or bool(found.spans) or found.asks_numpy
         return found
 
     def merged(self, made: Sequence[Any], operands: Sequence[Any]) -> tuple[Any, ...]:
