@@ -239,11 +239,16 @@ def test_loops_run_natively_and_do_what_the_interpreter_does(interpreted, name):
     check(interpreted, NATIVE[name])
 
 
+NEVER = (
+    *("a text that is shown", "an array of whole arrays", "a cell", "32 bits", "a try"),
+    *("an evaluation", "a global", "names of functions that are variables"),
+)
+"""Of those: what no turn of is native; others leave when they come to it."""
+
+
 @pytest.mark.parametrize("name", INTERPRETED)
-def test_other_loops_are_interpreted(interpreted, name):
-    check(interpreted, INTERPRETED[name], natively=None)
-    *_, last = INTERPRETED[name].partition("for k")
-    assert last, "there is a loop"
+def test_what_is_not_known_does_what_the_interpreter_does(interpreted, name):
+    check(interpreted, INTERPRETED[name], natively=False if name in NEVER else None)
 
 
 @pytest.mark.parametrize("first", range(0, 60, 10))
