@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
+from functools import partial
 from typing import Any, Final
 
 from runmat_jit.core.errstate import FLAGS, ErrorStates, warnings_raise
@@ -20,8 +21,10 @@ from runmat_jit.kernel.ir import Kernel, Table
 from runmat_jit.loops.emit import Emitted, Same, emit
 from runmat_jit.loops.forms import Forms, ObjectForm, forms_of, key_of
 from runmat_jit.loops.source import Chain, LoopSource
+from runmat_jit.loops.tiles import RunCells, Tiled, lanes_for
+from runmat_jit.loops.transposing import Transposing
 from runmat_jit.loops.values import Unknown
-from runmat_jit.loops.variant import WATCHED, Variant, make_variant
+from runmat_jit.loops.variant import WATCHED, Variant, Watch, make_variant
 from runmat_jit.loops.ways import Helper
 
 VARIANTS: Final = 12
@@ -86,6 +89,8 @@ class LoopCall:
         self.exits = self.odd = self.poor = 0
         self.per_turn, self.asked = 1, 0
         """Operations of Python's in a turn, about."""
+        self.expected = 0
+        """Operations of Python's in the run that is looked at, about."""
         self.turns = 0
         """Of the last run."""
         self.careful = self.ours = False
@@ -142,7 +147,16 @@ class LoopCall:
         if variant is None:
             return None
         events = 0 if careful else sum(1 << n for n, event in enumerate(FLAGS) if event in warn)
-        return variant.run(values, events, noted=bool(warn))
+        watch = Watch(events, bool(warn))
+        lanes = lanes_for(variant, values)
+        if lanes is None:
+            return variant.run(values, lambda: variant.run_slices(values, watch))
+        variant_of, services = partial(self.variant, careful=careful), self.services
+        tiled = Tiled(variant, lanes, variant_of, services.transposing, services.run_cells)
+        found = variant.run(values, lambda: tiled.run(values, watch))
+        if found is not None:
+            self.services.count("loops_tiled")
+        return found
 
     def does_enough(self, turns: int, *, recorded: bool = False) -> bool:
         """Whether so many turns take longer than a native call; ``recorded``: or than kernels."""
@@ -259,5 +273,7 @@ class Services:
     compile: Compile
     table: Callable[[str], int]
     watched_call: Callable[[], int]
+    run_cells: RunCells
+    transposing: Transposing
     count: Callable[..., None]
     states: ErrorStates = field(default_factory=ErrorStates)
