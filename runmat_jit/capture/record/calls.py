@@ -31,6 +31,7 @@ from runmat_jit.capture.tape import call_forms
 from runmat_jit.capture.tape.lines import call_at
 from runmat_jit.capture.tape.values import (
     ARRAY,
+    GENERIC,
     PYTHON,
     SCALARS,
     TEXT,
@@ -168,11 +169,11 @@ def call_of_dtypes(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any
 
 
 def call_of_weak_dtypes(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
-    """``np.result_type``: Python numbers count by their class alone."""
+    """``np.result_type``: Python numbers count by their class alone, NumPy's by their dtype."""
     args, _ = shadowed(hooks, args, kwargs)
-    weak = [type(arg) is Traced and arg._rm_kind == PYTHON for arg in args]
-    pairs = zip(args, weak, strict=True)
-    return fn(*[alike(arg) if is_weak else dtype_stand_in(hooks, arg) for arg, is_weak in pairs])
+    known = [type(arg) is Traced and arg._rm_kind in (PYTHON, GENERIC) for arg in args]
+    pairs = zip(args, known, strict=True)
+    return fn(*[alike(arg) if is_known else dtype_stand_in(hooks, arg) for arg, is_known in pairs])
 
 
 def dtype_stand_in(hooks: Following, value: Any) -> Any:
