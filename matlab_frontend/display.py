@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -41,9 +40,10 @@ from matlab_frontend.values.array import (
 )
 from matlab_frontend.values.kinds import INTEGER_KINDS
 from matlab_frontend.values.read import lines_of
+from runmat_jit.core.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shown:
     """A value's header (``1x3 int32 row vector``, or nothing) and its lines."""
 

@@ -12,6 +12,7 @@ from matlab_frontend.builtins.registry import Builtin, Call, builtin
 from matlab_frontend.errors import MatlabError, MatlabSyntaxError
 from matlab_frontend.format_text import unescape
 from matlab_frontend.parser import parse
+from matlab_frontend.pattern import pattern
 from matlab_frontend.source import Source
 from matlab_frontend.values.array import (
     Array,
@@ -386,7 +387,7 @@ def str2double(_: Call, x: Value) -> Value:
 
 
 _REAL = r"[+-]?\s*(?:(?:\d+\.?\d*|\.\d+)(?:[eEdD][+-]?\d+)?|[Ii]nf|NaN|nan|INF)"
-_COMPLEX = re.compile(rf"({_REAL})?(?:\s*({_REAL}|[+-])\s*\*?\s*[ij])?|([ij])")
+_COMPLEX = pattern(rf"({_REAL})?(?:\s*({_REAL}|[+-])\s*\*?\s*[ij])?|([ij])")
 
 
 def _number(shown: str) -> float | complex:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, TypeAlias
 
 from matlab_frontend import nodes
@@ -35,6 +35,7 @@ from matlab_frontend.interpreter.native.functions import (
     up_to,
 )
 from matlab_frontend.source import Span
+from runmat_jit.core.slotted import slotted
 from runmat_jit.loops.source import Chain, HelperSource
 from runmat_jit.loops.ways import Given, Helper
 
@@ -48,7 +49,7 @@ Find: TypeAlias = Callable[[str, Any], Any]
 """Finds a function by its name, as the code of a file sees it."""
 
 
-@dataclass(slots=True)
+@slotted
 class Shared:
     """What a loop and the functions that it calls are given."""
 
@@ -513,7 +514,7 @@ class _Inlined:
     """Stands for a function of the program's, in what a loop calls."""
 
 
-@dataclass(slots=True)
+@slotted
 class _deeper:  # noqa: N801  (used as a function)
     shared: Shared
     span: Span

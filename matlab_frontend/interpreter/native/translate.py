@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from matlab_frontend import nodes
@@ -34,11 +33,12 @@ from matlab_frontend.interpreter.native.expressions import (
     store,
 )
 from matlab_frontend.source import Span
+from runmat_jit.core.frozen import frozen
 from runmat_jit.loops.source import LoopSource
 from runmat_jit.loops.ways import Helper
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Translated:
     """A loop of Python's syntax.
 
