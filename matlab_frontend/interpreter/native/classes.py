@@ -43,18 +43,11 @@ class ArrayClass:
 
 
 @frozen
-class Handle:
-    """A variable that is a handle of an anonymous function.
+class NamedFunction:
+    """A variable that is a handle of a function with a name, as the code of ``scope`` sees it."""
 
-    ``captured`` are the classes of its numbers, ``others`` the names of what else it captured;
-    ``body`` and ``scope`` as of the handle.
-    """
-
-    parameters: tuple[str, ...]
-    body: nodes.Expression
-    scope: Any = field(compare=False)
-    captured: tuple[tuple[str, Kind], ...]
-    others: tuple[str, ...]
+    name: str
+    scope: Any
 
 
 @frozen
@@ -62,7 +55,22 @@ class OtherClass:
     """A variable that is anything else."""
 
 
-VariableClass: TypeAlias = NumberClass | ArrayClass | Handle | OtherClass
+@frozen
+class Handle:
+    """A variable that is a handle of an anonymous function.
+
+    ``captured`` are the classes of its numbers, ``others`` those of what else it captured;
+    ``body`` and ``scope`` as of the handle.
+    """
+
+    parameters: tuple[str, ...]
+    body: nodes.Expression
+    scope: Any = field(compare=False)
+    captured: tuple[tuple[str, Kind], ...]
+    others: tuple[tuple[str, NamedFunction | OtherClass], ...]
+
+
+VariableClass: TypeAlias = NumberClass | ArrayClass | Handle | NamedFunction | OtherClass
 
 
 @frozen

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import field
 from typing import Any, Final, TypeAlias
 
@@ -15,10 +16,10 @@ from matlab_frontend.interpreter.native.classes import (
     Handle,
     Kind,
     Made,
+    NamedFunction,
     NotNative,
     NumberClass,
     Operand,
-    OtherClass,
     VariableClass,
 )
 from matlab_frontend.interpreter.native.functions import (
@@ -105,6 +106,8 @@ class Expressions:
         grows: How many in a turn, as they are written.
         draws: Random numbers that are taken in a turn, as they are written.
         is_bounded: No turn takes or makes more.
+        way: The statements from here to the end of each block around, the outermost one first.
+        rests: What is left of a turn where only the interpreter goes on.
 
     """
 
@@ -136,6 +139,22 @@ class Expressions:
         self.growing: frozenset[str] = frozenset()
         self.grows: dict[str, int] = {}
         self.draws, self.is_bounded = 0, True
+        self.way: list[nodes.Block] = []
+        self.rests: list[nodes.Block] = []
+
+    def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What is known so far, for :meth:`reset`."""
+        names: tuple[str, ...] = Shared.__match_args__
+        shared = {name: getattr(self.shared, name) for name in names}
+        own = {name: value for name, value in vars(self).items() if name != "shared"}
+        return _copied(own), _copied(shared)
+
+    def reset(self, state: tuple[dict[str, Any], dict[str, Any]]) -> None:
+        """Forget what was found since."""
+        own, shared = state
+        vars(self).update(own)
+        for name, value in shared.items():
+            setattr(self.shared, name, value)
 
     @abstractmethod
     def look_at(self, *parts: Any) -> None:
@@ -336,9 +355,15 @@ class Expressions:
             return self.of_handle(name, found, node)
         if name in self.kinds:
             raise NotNative(f"an element of {name}, which is a number", node.span)
+        if isinstance(found, NamedFunction):
+            return self.of_named(found.name, found.scope, node)
         if found is not None:
             raise NotNative(f"{name} is no array of numbers", node.span)
-        function = self.shared.find(name, self.scope)
+        return self.of_named(name, self.scope, node)
+
+    def of_named(self, name: str, scope: Any, node: nodes.Index) -> Made:
+        """A call of the function that has a name in the code of a file."""
+        function = self.shared.find(name, scope)
         if isinstance(function, Builtin):
             return self.of_builtin(name, node)
         if isinstance(function, tuple) and isinstance(function[0], nodes.Function):
@@ -445,7 +470,7 @@ class Expressions:
         key = name, kinds
         if key not in self.shared.inlined:
             inner = self.callee(handle.scope, dict(zip(handle.parameters, kinds, strict=True)))
-            inner.classes = {**inner.classes, **dict.fromkeys(handle.others, OtherClass())}
+            inner.classes = {**inner.classes, **dict(handle.others)}
             captured = dict[str, str]()
             for part, kind in handle.captured:
                 if part in inner.kinds:
@@ -526,6 +551,14 @@ class _deeper:  # noqa: N801  (used as a function)
 
     def __exit__(self, *_: object) -> None:
         self.shared.depth -= 1
+
+
+def _copied(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values by name, of which those that change are copied."""
+    return {
+        name: copy(value) if isinstance(value, dict | list | set) else value
+        for name, value in values.items()
+    }
 
 
 def literal(node: nodes.Expression) -> float | None:

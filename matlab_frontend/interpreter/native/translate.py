@@ -56,6 +56,8 @@ class Translated:
         draws: Random numbers that are taken in a turn, as they are written.
         is_bounded: No turn takes or makes more than is written.
         alike: Pairs of arrays that must be of one size.
+        rests: What is left of a turn at the statements that only the interpreter runs. There the
+            loop ends, and the number ``left`` says which it was, counted from 1.
 
     """
 
@@ -70,6 +72,7 @@ class Translated:
     draws: int
     is_bounded: bool
     alike: frozenset[tuple[str, str]]
+    rests: tuple[nodes.Block, ...]
 
 
 def translate(
@@ -114,7 +117,7 @@ def translate(
     )
     kept = [*names.values(), *flags.values(), *within.empty_flags.values()]
     kept += [f"m_{name}" for name in within.growing if f"m_{name}" in assigned]
-    kept += [name for name in ("drawn", "stopped") if name in assigned]
+    kept += [name for name in ("drawn", "stopped", "left") if name in assigned]
     assert isinstance(statement, ast.For | ast.While), "it is a loop"
     source = LoopSource(statement, (), assigned, tuple(sorted(kept)), {})
     return Translated(
@@ -129,6 +132,7 @@ def translate(
         within.draws,
         within.is_bounded,
         frozenset(within.alike),
+        tuple(within.rests),
     )
 
 
@@ -210,11 +214,28 @@ class Translator(Expressions):
     def body(self, block: nodes.Block) -> list[ast.stmt]:
         """Statements of a block."""
         made: list[ast.stmt] = []
-        for statement in block:
+        for at, statement in enumerate(block):
             if self.known is None:  # what follows is never run
                 break
-            made += [at_line(each) for each in self.statement(statement)]
+            self.way.append(block[at:])
+            made += [at_line(each) for each in self.statement_or_exit(statement)]
+            self.way.pop()
         return made or [at_line(ast.Pass())]
+
+    def statement_or_exit(self, node: nodes.Statement) -> list[ast.stmt]:
+        """A statement; in a branch of the loop itself one that is not known ends the loop there."""
+        if self.inside or self.loops != 1 or len(self.way) == 1:
+            return self.statement(node)
+        before = self.state()
+        try:
+            return self.statement(node)
+        except NotNative:
+            self.reset(before)
+        here, *around = reversed(self.way)
+        self.rests.append((*here, *(each for block in around for each in block[1:])))
+        self.known = None
+        self.shared.operand("left", Operand("constant", part=0))
+        return [ast.Assign([store("left")], constant(len(self.rests))), ast.Break()]
 
     def statement(self, node: nodes.Statement) -> list[ast.stmt]:
         match node:
