@@ -108,6 +108,7 @@ class Expressions:
         is_bounded: No turn takes or makes more.
         way: The statements from here to the end of each block around, the outermost one first.
         rests: What is left of a turn where only the interpreter goes on.
+        nothing: What a function gives where only the interpreter goes on: any number of the class.
 
     """
 
@@ -141,6 +142,7 @@ class Expressions:
         self.draws, self.is_bounded = 0, True
         self.way: list[nodes.Block] = []
         self.rests: list[nodes.Block] = []
+        self.nothing: list[ast.Constant] = []
 
     def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """What is known so far, for :meth:`reset`."""
@@ -507,7 +509,10 @@ class Expressions:
                     body.append(at_line(ast.Return(result.node)))
             if inner.output not in inner.kinds:
                 raise NotNative(f"{function.name} gives nothing", node.span)
-            self.inline(key, function.inputs, body, inner.kinds[inner.output], {})
+            kind = inner.kinds[inner.output]
+            for each in inner.nothing:
+                each.value = 0.0 if kind == "double" else False
+            self.inline(key, function.inputs, body, kind, {})
         name, kind = self.shared.inlined[key]
         return Made(ast.Call(load(name), [each.node for each in made], []), kind)
 

@@ -223,14 +223,24 @@ class Translator(Expressions):
         return made or [at_line(ast.Pass())]
 
     def statement_or_exit(self, node: nodes.Statement) -> list[ast.stmt]:
-        """A statement; in a branch of the loop itself one that is not known ends the loop there."""
-        if self.inside or self.loops != 1 or len(self.way) == 1:
+        """A statement; one that is not known in a branch of the loop itself ends the loop there.
+
+        In a branch of a function that is called nothing of the turn has happened.
+        """
+        if self.loops != int(not self.inside) or len(self.way) == 1:
             return self.statement(node)
         before = self.state()
         try:
             return self.statement(node)
         except NotNative:
             self.reset(before)
+        if self.inside:
+            self.known = None
+            self.nothing.append(constant(value=False))
+            never = ast.Call(
+                self.shared.basic("demand"), [constant(value=False), self.nothing[-1]], []
+            )
+            return [ast.Return(never)]
         here, *around = reversed(self.way)
         self.rests.append((*here, *(each for block in around for each in block[1:])))
         self.known = None

@@ -177,6 +177,16 @@ NATIVE = {
           r = r + 1;
         end
         s = 0; for k = 1:30, s = s + g(k); end""",
+    "a function that may raise an error": """
+        s = 0; for k = 1:40, s = s + g(k) + h(k); end
+        function y = g(x)
+          if x < 0, error('my:id', 'negative: %d', x); end
+          y = sqrt(x);
+        end
+        function y = h(x)
+          if x > 1e6, disp('large'), elseif mod(x, 2), y = x > 3; return, end
+          y = x > 7;
+        end""",
     "bits": """
         c = 0;
         for k = 1:40
@@ -284,6 +294,18 @@ ENDED_BY_THE_INTERPRETER = {
     "the last turn": "for k = 1:30, s = k; if k == 30, disp('end'), end, end",
 }
 INTERPRETED = {
+    "a function that raises an error": """
+        s = 0; for k = 9:-1:-9, s = s + g(k); end
+        function y = g(x)
+          if x < 0, error('my:id', 'negative: %d', x); end
+          y = sqrt(x);
+        end""",
+    "a function that shows text": """
+        s = 0; for k = 1:9, s = s + g(k); end
+        function y = g(x)
+          if mod(x, 2) == 0, disp(x), end
+          y = x/2;
+        end""",
     "a text that is shown": "for k = 1:3, k, end",
     "an array of whole arrays": "u = zeros(3); for k = 1:3, u = u + k; end",
     "a cell": "c = {}; for k = 1:3, c{k} = k; end",
