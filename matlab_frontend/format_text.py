@@ -14,8 +14,8 @@ import numpy as np
 from matlab_frontend.engine import Engine
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.pattern import pattern
-from matlab_frontend.values.array import Array, Cell, Value, kind_of
-from matlab_frontend.values.read import array_of, decode
+from matlab_frontend.values.array import Value, as_array, kind_of
+from matlab_frontend.values.read import decode
 from runmat_jit.core.frozen import frozen
 
 Argument: TypeAlias = float | int | str
@@ -147,12 +147,12 @@ def flatten(engine: Engine, values: Sequence[Value]) -> Iterator[Argument]:
         if type(value) is float:
             yield value
             continue
-        if isinstance(value, Cell) or not isinstance(value, (float, bool, Array)):
+        array = as_array(value)
+        if array is None:
             raise MatlabError(
                 "MATLAB:format:cellArgument",
                 f"Function is not defined for '{kind_of(value)}' inputs.",
             )
-        array = array_of(value)
         data = engine.look(array.data)
         if array.kind == "char":
             yield decode(data.ravel())

@@ -85,6 +85,7 @@ CATEGORIES: Mapping[str, str] = {
     "signals": (
         "conv conv2 deconv fft fft2 fftshift filter ifft ifft2 ifftshift interp1 spline unwrap"
     ),
+    "sparse_matrices": "full nzmax spalloc sparse spdiags speye spones",
     "special_functions": (
         "besseli besselj besselk bessely beta betaln erf erfc erfcinv erfcx erfinv gamma "
         "gammainc gammaln psi"

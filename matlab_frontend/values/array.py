@@ -159,6 +159,10 @@ class Extension:
         """MATLAB's ``size``."""
         return (1, 1)
 
+    def as_array(self) -> Array | None:
+        """The same elements as an array, for functions that know nothing of the class."""
+        return None
+
     def index(self, engine: Any, subscripts: list[Any]) -> Value:
         """``value(subscripts)``."""
         raise self.refusal("Indexing with parentheses '()'")
@@ -274,14 +278,14 @@ def kind_of(value: Value) -> str:
 
 
 def as_array(value: Value) -> Array | None:
-    """A value as an array, scalars included; None for cells, structs and objects."""
+    """A value as an array, scalars and sparse ones included; None for cells and objects."""
     if isinstance(value, Array):
         return value
     if isinstance(value, bool):
         return Array("logical", np.full((1, 1), value))
     if isinstance(value, float):
         return Array("double", np.full((1, 1), value))
-    return None
+    return value.as_array() if isinstance(value, Extension) else None
 
 
 _KINDS = {
