@@ -105,9 +105,14 @@ CATEGORIES: Mapping[str, str] = {
         "renamevars struct2table table table.join table.sortrows table2array table2cell "
         "table2struct tail varfun width"
     ),
+    "text_parts": (
+        "append compose convertCharsToStrings convertStringsToChars count erase eraseBetween "
+        "extractAfter extractBefore extractBetween insertAfter insertBefore isStringScalar matches "
+        "newline pad replace replaceBetween reverse splitlines strip"
+    ),
     "texts": (
         "blanks contains deblank endsWith join lower split startsWith str2double str2num strcat "
-        "strcmp strcmpi strfind strip strjoin strlength strncmp strncmpi strrep strsplit strtok "
+        "strcmp strcmpi strfind strjoin strlength strncmp strncmpi strrep strsplit strtok "
         "strtrim upper"
     ),
     "textscan": "textscan",

@@ -428,7 +428,6 @@ GENERATED = (
     _mapped("lower", str.lower, "Texts in small letters."),
     _trimmed("strtrim", lambda s: s.strip(_BLANKS), "Texts without blanks at both ends."),
     _trimmed("deblank", lambda s: s.rstrip(_BLANKS), "Texts without blanks at the end."),
-    _mapped("strip", lambda s: s.strip(_BLANKS), "Texts without blanks at both ends."),
     _search("contains", lambda s, p: p in s, "Whether texts contain a part."),
     _search("startsWith", str.startswith, "Whether texts begin with a part."),
     _search("endsWith", str.endswith, "Whether texts end with a part."),

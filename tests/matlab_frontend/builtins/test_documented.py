@@ -189,6 +189,48 @@ cast(1.5, 'like', int8(1))                      | int8(2)
 max([1 NaN], [0 5], 'omitnan')                  | [1 5]
 sub2ind([2 3], 1, 2, 1)                         | 3
 size(cell2mat({[1 2]; [3 4]}))                  | [2 2]
+newline                                         | char(10)
+reverse('abc')                                  | 'cba'
+reverse(["ab" "cd"])                            | ["ba" "dc"]
+replace('a-b-c', '-', '+')                      | 'a+b+c'
+replace("one two", ["one" "two"], ["1" "2"])    | "1 2"
+replace({'aa', 'ba'}, 'a', 'x')                 | {'xx', 'bx'}
+erase('the quick', 'quick')                     | 'the '
+erase("a b c", ["a " "c"])                      | "b "
+count('banana', 'an')                           | 2
+count(["Ab" "abab"], 'ab', 'IgnoreCase', true)  | [1 2]
+matches(["a" "b"], ["b" "c"])                   | [false true]
+extractBefore('name.ext', '.')                  | 'name'
+extractAfter("name.ext", '.')                   | "ext"
+extractBefore('abcdef', 3)                      | 'ab'
+extractAfter('abcdef', 3)                       | 'def'
+extractBefore('abc', 'x')                       | ''
+extractBetween('<a><b>', '<', '>')              | {'a'; 'b'}
+extractBetween("<a><b>", '<', '>')              | ["a"; "b"]
+extractBetween("abcdef", 2, 4)                  | "bcd"
+extractBetween("a(b)c", "(", ")", 'Boundaries', 'inclusive') | "(b)"
+eraseBetween('a(b)c', '(', ')')                 | 'a()c'
+replaceBetween('a(b)c', '(', ')', 'x')          | 'a(x)c'
+replaceBetween("abcdef", 2, 4, "-")             | "a-ef"
+insertAfter('ab', 1, '-')                       | 'a-b'
+insertAfter("aXbX", 'X', '!')                   | "aX!bX!"
+insertBefore('ab', 'b', '-')                    | 'a-b'
+pad('ab', 4)                                    | 'ab  '
+pad(["a" "bcd"])                                | ["a  " "bcd"]
+pad('7', 3, 'left', '0')                        | '007'
+pad("ab", 5, 'both')                            | " ab  "
+strip('  a ')                                   | 'a'
+strip("xxax", 'x')                              | "a"
+strip('00120', 'left', '0')                     | '120'
+append('a ', 'b')                               | 'a b'
+append("a", ["b" "c"])                          | ["ab" "ac"]
+splitlines("a" + newline + "b")                 | ["a"; "b"]
+compose("%d-%d", [1 2; 3 4])                    | ["1-2"; "3-4"]
+compose('%g', [1.5 2])                          | {'1.5', '2'}
+compose("a\\tb")                              | "a" + char(9) + "b"
+isStringScalar("a")                             | true
+convertStringsToChars(["a" "b"])                | {'a', 'b'}
+convertCharsToStrings({'a', 'b'})               | ["a" "b"]
 """
 CASES = [tuple(part.strip() for part in line.split("|")) for line in VALUES.strip().splitlines()]
 
@@ -258,6 +300,14 @@ REFUSED = {
     "unknown options of sort": ("sort([1 2], 'MissingPlacement', 'first')", "MATLAB:sort:options"),
     "replacements in numbers": ("strrep(1, 'a', 'b')", "MATLAB:strrep:InputClass"),
     "imaginary parts that would be lost": ("hypot(1i, 2)", "MATLAB:hypot:complex"),
+    "parts of numbers": ("extractBefore(5, 'a')", "MATLAB:extractBefore:InvalidInput"),
+    "parts that are missing": ('extractAfter("a", "b")', "MATLAB:extractAfter:missing"),
+    "positions outside": ("extractBefore('abc', 4)", "MATLAB:extractBefore:Position"),
+    "filling with several": ("pad('a', 3, 'left', 'xy')", "MATLAB:pad:options"),
+    "boundaries of another kind": (
+        "extractBetween('abc', 'a', 'c', 'Boundaries', 'both')",
+        "MATLAB:extractBetween:unknownOption",
+    ),
     "unknown options of rescale": ("rescale([1 2], 'Size', 1)", "MATLAB:rescale:InvalidOption"),
 }
 
