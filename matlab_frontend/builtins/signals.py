@@ -224,15 +224,6 @@ def _interpolate(
     raise MatlabError("MATLAB:interp1:InvalidMethod", f"Unknown interpolation method '{method}'.")
 
 
-@builtin("spline")
-def spline(call: Call, x: Value, y: Value, query: Value) -> Value:
-    """Cubic spline interpolation."""
-    places, heights = (known(call.engine, part).ravel() for part in (x, y))
-    return wrap(
-        "double", _interpolate(places, heights, call.engine.look(array_of(query).data), "spline")
-    )
-
-
 @builtin("unwrap")
 def unwrap(call: Call, x: Value) -> Value:
     """Angles without jumps of more than pi."""
