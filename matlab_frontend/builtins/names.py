@@ -91,7 +91,9 @@ CATEGORIES: Mapping[str, str] = {
         "isrow isscalar isvector kron length ndims nnz numel permute repelem repmat reshape rot90 "
         "shiftdim size squeeze sub2ind transpose tril triu vertcat"
     ),
-    "signals": ("conv conv2 deconv fft fft2 fftshift filter ifft ifft2 ifftshift interp1 unwrap"),
+    "signals": (
+        "conv conv2 deconv fft fft2 fftn fftshift filter ifft ifft2 ifftn ifftshift interp1 unwrap"
+    ),
     "sparse_matrices": "full nzmax spalloc sparse spdiags speye spones",
     "special_functions": (
         "besseli besselj besselk bessely beta betaln erf erfc erfcinv erfcx erfinv gamma "

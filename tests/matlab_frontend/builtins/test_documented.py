@@ -232,6 +232,10 @@ compose("a\\tb")                              | "a" + char(9) + "b"
 isStringScalar("a")                             | true
 convertStringsToChars(["a" "b"])                | {'a', 'b'}
 convertCharsToStrings({'a', 'b'})               | ["a" "b"]
+class(fft2(single([1 2; 3 4])))                 | 'single'
+fft2([1 2; 3 4], 3, 2)                          | fft(fft([1 2; 3 4; 0 0]), [], 2)
+fftn([1 2; 3 4])                                | fft2([1 2; 3 4])
+ifftn(fftn(reshape(1:8, 2, 2, 2)))              | reshape(1:8, 2, 2, 2)
 repelem([1 2 3], 2)                             | [1 1 2 2 3 3]
 repelem([1; 2], [2 1])                          | [1; 1; 2]
 repelem([1 2; 3 4], 1, 2)                       | [1 1 2 2; 3 3 4 4]
