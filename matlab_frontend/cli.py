@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
-from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
+from matlab_frontend.command_line import (
+    HELP,
+    USAGE,
+    WRONG_USAGE,
+    Options,
+    UsageError,
+    read_options,
+)
 from matlab_frontend.errors import MatlabError, MatlabSyntaxError
 from matlab_frontend.run import engine_for, read_source, run_source
 from matlab_frontend.search_path import SearchPath
 from matlab_frontend.session import Session
 from matlab_frontend.source import Source
 from runmat_jit.core.errors import RunMatError
+from runmat_jit.core.log import LOG
 from runmat_jit.runtime.session import current_session
 
 INTERRUPTED = 130
@@ -25,9 +32,17 @@ NO_READER = 141
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a program; 0 if it ended by itself, 1 after an error, files that cannot be read too."""
-    options = _parser().parse_args(arguments)
     try:
-        if current_session().log.level:  # the option log asks for it
+        options = read_options(sys.argv[1:] if arguments is None else arguments)
+    except UsageError as error:
+        return _fail(f"{USAGE}error: {error}", WRONG_USAGE)
+    if options.help:
+        sys.stdout.write(HELP)
+        return 0
+    try:
+        if current_session().config.log:
+            import logging  # noqa: PLC0415  (with the option alone)
+
             logging.basicConfig()
         return _run(options)
     except KeyboardInterrupt:
@@ -39,15 +54,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except RunMatError as error:
         return _fail(_with_place(f"Error: {error}", error))
     except Exception as error:
-        log = logging.getLogger("runmat_jit")
-        log.debug("The command line shows one line of this error:", exc_info=error)
+        LOG.debug("The command line shows one line of this error:", exc_info=error)
         return _fail(_with_place(f"Internal error: {_described(error)}; please report it", error))
 
 
-def _run(options: Namespace) -> int:
+def _run(options: Options) -> int:
     try:
-        text = options.code
-        source = read_source(options.script) if text is None else Source(text, "<text>")
+        source = _source_of(options)
     except OSError as error:
         missing = f"Error (MATLAB:run:FileNotFound): {options.script}: {error.strerror}."
         return _fail(missing)
@@ -68,6 +81,13 @@ def _run(options: Namespace) -> int:
     return 0
 
 
+def _source_of(options: Options) -> Source:
+    if options.script is None:
+        assert options.code is not None, "there is a script or a text"
+        return Source(options.code, "<text>")
+    return read_source(Path(options.script))
+
+
 def report(error: MatlabError) -> str:
     """What a user reads: identifier, message, and the place with a caret below it."""
     name = f" ({error.identifier})" if error.identifier else ""
@@ -86,15 +106,3 @@ def _described(error: Exception) -> str:
 def _fail(message: str, status: int = 1) -> int:
     sys.stderr.write(f"{message}\n")
     return status
-
-
-def _parser() -> ArgumentParser:
-    parser = ArgumentParser(prog="python -m runmat_jit.matlab", description="Run MATLAB programs.")
-    which = parser.add_mutually_exclusive_group(required=True)
-    which.add_argument("script", nargs="?", type=Path, help="a file such as script.m")
-    which.add_argument("-e", dest="code", metavar="code", help="run a text instead of a file")
-    parser.add_argument(
-        "--explain", action="store_true", help="say afterwards what was fused, and where it ran"
-    )
-    parser.add_argument("--device", choices=("auto", "cpu", "gpu"), default="auto")
-    return parser

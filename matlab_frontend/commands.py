@@ -6,12 +6,13 @@ import re
 from collections.abc import Container
 from typing import NamedTuple
 
+from matlab_frontend.pattern import pattern
 from matlab_frontend.source import Span
 from matlab_frontend.tokens import OCTAVE_KEYWORDS
 
 # A name and blanks; then a word that is neither `=`, `(`, the end of the statement, nor an
 # operator with a blank after it. `x -1` is a command where x is no variable.
-_COMMAND = re.compile(
+_COMMAND = pattern(
     r"""([A-Za-z]\w*)[ \t]++
     (?![=(;,%)\]}\n]|\Z|\.\.\.)
     (?!(?:\.[*/\\^']|[~!<>+\-*/^&|]=|&&|\|\||\+\+|--|\*\*|[-+*/\\^<>&|:]|\.')(?:[ \t;,\n]|\Z))
@@ -19,10 +20,10 @@ _COMMAND = re.compile(
     re.VERBOSE | re.ASCII,
 )
 _WORD = r"""(?:'(?:[^'\n]|'')*+'|"(?:[^"\n]|"")*+"|[^\s;,{comment}'"])+"""
-_WORD_MATLAB = re.compile(_WORD.format(comment="%"))
-_WORD_OCTAVE = re.compile(_WORD.format(comment="%#"))
-_QUOTED = re.compile(r"""'((?:[^'\n]|'')*+)'|"((?:[^"\n]|"")*+)\"""")
-_BLANKS = re.compile(r"(?:[ \t]|\.\.\.[^\n]*\n)*")
+_WORD_MATLAB = pattern(_WORD.format(comment="%"))
+_WORD_OCTAVE = pattern(_WORD.format(comment="%#"))
+_QUOTED = pattern(r"""'((?:[^'\n]|'')*+)'|"((?:[^"\n]|"")*+)\"""")
+_BLANKS = pattern(r"(?:[ \t]|\.\.\.[^\n]*\n)*")
 
 
 class CommandText(NamedTuple):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from matlab_frontend.errors import MatlabSyntaxError
+from matlab_frontend.pattern import pattern
 from matlab_frontend.source import Source, Span
 
-_MATLAB = re.compile(r"^[ \t]*%([{}])[ \t]*$", re.MULTILINE)
-_OCTAVE = re.compile(r"^[ \t]*[%#]([{}])[ \t]*$", re.MULTILINE)
+_MATLAB = pattern(r"^[ \t]*%([{}])[ \t]*$", re.MULTILINE)
+_OCTAVE = pattern(r"^[ \t]*[%#]([{}])[ \t]*$", re.MULTILINE)
 
 
 def end_of_block_comment(source: Source, start: int, *, octave: bool = False) -> int | None:

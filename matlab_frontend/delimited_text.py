@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from matlab_frontend.errors import MatlabError
+from matlab_frontend.pattern import pattern
 
 _NAMES = {
     "comma": ",",
@@ -17,7 +18,7 @@ _NAMES = {
     "\\t": "\t",
 }
 _GUESSED = (",", "\t", ";", "|", " ")
-_NUMBER = re.compile(
+_NUMBER = pattern(
     r"[+-]?(?:\d+\.?\d*(?:[eEdD][+-]?\d+)?|\.\d+(?:[eEdD][+-]?\d+)?|inf(?:inity)?|nan)"
     r"(?:\s*[+-]\s*(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[ij])?",
     re.IGNORECASE,

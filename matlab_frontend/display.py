@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -41,9 +40,10 @@ from matlab_frontend.values.array import (
 )
 from matlab_frontend.values.kinds import INTEGER_KINDS
 from matlab_frontend.values.read import lines_of
+from runmat_jit.core.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shown:
     """A value's header (``1x3 int32 row vector``, or nothing) and its lines."""
 
@@ -53,7 +53,7 @@ class Shown:
 
 def display(engine: Engine, name: str, value: Value, style: Styles = SHORT) -> str:
     """The text that a statement without a semicolon prints."""
-    array = as_array(value)
+    array = _array(value)
     if array is not None and len(shape_of(array)) > 2 and 0 not in shape_of(array):
         return "".join(_pages(engine, name, array, style))
     shown = show(engine, value, style)
@@ -66,7 +66,7 @@ def display(engine: Engine, name: str, value: Value, style: Styles = SHORT) -> s
 
 def disp(engine: Engine, value: Value, style: Styles = SHORT) -> str:
     """The text that ``disp`` prints: the lines alone."""
-    array = as_array(value)
+    array = _array(value)
     if array is not None and len(shape_of(array)) > 2:
         return "".join(_pages(engine, "", array, style))
     if array is not None and array.kind == "string":
@@ -78,6 +78,11 @@ def disp(engine: Engine, value: Value, style: Styles = SHORT) -> str:
         return "" if shape == (0, 0) else f"{' ' * 2}{_empty_text(value)}\n"
     shown = show(engine, value, style)
     return "".join(f"{line}\n" for line in shown.lines or (f"  {shown.header}",))
+
+
+def _array(value: Value) -> Array | None:
+    """A value as an array if it is shown as one."""
+    return None if isinstance(value, Extension) else as_array(value)
 
 
 def show(engine: Engine, value: Value, style: Styles = SHORT) -> Shown:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from matlab_frontend.values.array import (
     shape_of,
 )
 from matlab_frontend.values.read import decode
+from runmat_jit.core.frozen import frozen
 
 _MOST_ELEMENTS = 10
 _MOST_CHARACTERS = 75
@@ -56,7 +56,7 @@ def inline(engine: Engine, value: Value) -> str:
     return f"[{_size(array)} {array.kind}]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Inside:
     """What stands between the braces of an element; numbers are aligned at the right."""
 

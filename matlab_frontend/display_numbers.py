@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+
+from runmat_jit.core.frozen import frozen
 
 LINE_WIDTH = 80
 TIMES = "\N{MULTIPLICATION SIGN}"
@@ -20,7 +22,7 @@ _WIDE_INTEGER = 1e9
 """Whole numbers from here on are shown with an exponent."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Style:
     """What ``format`` chose.
 
@@ -38,7 +40,7 @@ class Style:
     margin: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Styles:
     """The styles of double and single precision."""
 
@@ -50,7 +52,7 @@ SHORT = Styles(Style(4, 10, 1000.0, 3), Style(4, 10, 1000.0, 3))
 LONG = Styles(Style(15, 20, 100.0, 5), Style(7, 12, 100.0, 5))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layout:
     """How the elements of one array are shown: each takes ``width`` characters."""
 

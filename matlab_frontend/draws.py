@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+
+from runmat_jit.core.frozen import frozen
 
 if TYPE_CHECKING:
     from runmat_jit.capture.record.tracer import Tracer
@@ -23,7 +24,7 @@ _STEPS_32 = 1 << 31
 """Draws with fewer elements are counted in 32 bits."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Draw:
     """What is drawn: ``uniform`` and ``normal`` numbers of a dtype, or ``integers`` as int64.
 

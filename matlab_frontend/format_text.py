@@ -6,7 +6,6 @@ import math
 import re
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -14,17 +13,19 @@ import numpy as np
 
 from matlab_frontend.engine import Engine
 from matlab_frontend.errors import MatlabError
-from matlab_frontend.values.array import Array, Cell, Value, kind_of
-from matlab_frontend.values.read import array_of, decode
+from matlab_frontend.pattern import pattern
+from matlab_frontend.values.array import Value, as_array, kind_of
+from matlab_frontend.values.read import decode
+from runmat_jit.core.frozen import frozen
 
 Argument: TypeAlias = float | int | str
 """One element: a number, or the text of a character array that ``%s`` may take whole."""
 
-_CONVERSION = re.compile(
+_CONVERSION = pattern(
     r"%(?:(?P<place>\d+)\$)?(?P<flags>[-+ 0#]*)(?P<width>\*|\d+)?(?:\.(?P<precision>\*|\d*))?"
     r"(?:[lh])?(?P<bits>[bt](?=[oxXu]))?(?P<letter>[diuoxXfeEgGcs%])"
 )
-_ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]+)|([0-7]{1,3})|(.))", re.DOTALL)
+_ESCAPE = pattern(r"\\(?:x([0-9A-Fa-f]+)|([0-7]{1,3})|(.))", re.DOTALL)
 _ESCAPES = {
     "n": "\n",
     "t": "\t",
@@ -40,7 +41,7 @@ _ESCAPES = {
 _INTEGER_LETTERS = "diuoxXc"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Conversion:
     """``%-8.3f``; width and precision are ``*`` where an argument gives them.
 
@@ -146,12 +147,12 @@ def flatten(engine: Engine, values: Sequence[Value]) -> Iterator[Argument]:
         if type(value) is float:
             yield value
             continue
-        if isinstance(value, Cell) or not isinstance(value, (float, bool, Array)):
+        array = as_array(value)
+        if array is None:
             raise MatlabError(
                 "MATLAB:format:cellArgument",
                 f"Function is not defined for '{kind_of(value)}' inputs.",
             )
-        array = array_of(value)
         data = engine.look(array.data)
         if array.kind == "char":
             yield decode(data.ravel())

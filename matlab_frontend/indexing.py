@@ -137,10 +137,10 @@ def _read_linear(engine: Engine, data: Data, shape: Shape, subscript: Subscript)
             f"Index exceeds the number of array elements. Index must not exceed {size}.",
         )
     flat = engine.take(_reshaped(engine, data, (size,)), (found.key,))
-    return _reshaped(engine, flat, _linear_shape(found, shape)[::-1])
+    return _reshaped(engine, flat, linear_shape(found, shape)[::-1])
 
 
-def _linear_shape(found: Positions, shape: Shape) -> Shape:
+def linear_shape(found: Positions, shape: Shape) -> Shape:
     """The size of ``x(k)``: that of k, but vectors keep the direction of x."""
     if found.shape is None:
         return (found.count, 1)

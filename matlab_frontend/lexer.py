@@ -13,6 +13,7 @@ from typing import NamedTuple, NoReturn
 
 from matlab_frontend.comments import end_of_block_comment
 from matlab_frontend.errors import MatlabSyntaxError
+from matlab_frontend.pattern import pattern
 from matlab_frontend.source import Source, Span
 from matlab_frontend.tokens import (
     CHAR,
@@ -50,15 +51,15 @@ _TEMPLATE = r"""
 
 def _pattern(operators: str, comments: str) -> re.Pattern[str]:
     text = _TEMPLATE.replace("%(operators)s", operators).replace("%(comments)s", comments)
-    return re.compile(text, re.VERBOSE | re.ASCII)
+    return pattern(text, re.VERBOSE | re.ASCII)
 
 
 _MATLAB = _pattern("", "%")
 # In Octave `x++` and `x--` are statements; elsewhere `++` is a sum with a sign.
 _OCTAVE = _pattern(r"(?:\+\+|--)(?=[ \t]*(?:[;,\n]|\Z))|!=|[-+*/^|&]=|\*\*|", "%#")
 _LITERALS = {
-    "'": (CHAR, re.compile(r"'(?:[^'\n]|'')*+'")),
-    '"': (STRING, re.compile(r'"(?:[^"\n]|"")*+"')),
+    "'": (CHAR, pattern(r"'(?:[^'\n]|'')*+'")),
+    '"': (STRING, pattern(r'"(?:[^"\n]|"")*+"')),
 }
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _STANDS_ALONE = frozenset({"else", "try", "otherwise", "return", "break", "continue", "end", "do"})

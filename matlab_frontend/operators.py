@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,11 +21,12 @@ from matlab_frontend.values.array import (
 )
 from matlab_frontend.values.kinds import DTYPES, INTEGER_KINDS
 from matlab_frontend.values.make import strings, wrap
+from runmat_jit.core.frozen import frozen
 
 _DOUBLE = np.dtype(np.float64)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Arithmetic:
     """An arithmetic operator: its row, and the function of two Python floats where that is safe."""
 
@@ -36,7 +36,7 @@ class Arithmetic:
     scalar: Callable[[float, float], float] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Comparison:
     """A comparison: its row, and the function of two Python numbers."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal
 
 from matlab_frontend.display_numbers import SHORT, Styles
@@ -14,6 +14,7 @@ from matlab_frontend.engine import Engine, NumpyEngine
 from matlab_frontend.search_path import SearchPath
 from matlab_frontend.streams import Streams
 from matlab_frontend.values.array import ErrorObject, Value
+from runmat_jit.core.slotted import slotted
 
 if TYPE_CHECKING:
     from runmat_jit.random import Generator
@@ -35,7 +36,7 @@ def read_line() -> str:
     return sys.stdin.readline()
 
 
-@dataclass(slots=True)
+@slotted
 class Session:
     """The state that the functions of a run share."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+
+from runmat_jit.core.frozen import frozen
 
 _BYTE_ORDER_MARK = "\ufeff"
 
@@ -19,7 +20,7 @@ class Span(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Position:
     """Where an offset stands: line and column, both counted from 1."""
 
@@ -27,7 +28,7 @@ class Position:
     column: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Source:
     r"""A program's text, with ``\n`` as the only line end, and the name that errors show."""
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from io import BufferedRandom
 from pathlib import Path
 from typing import Any
 
 from matlab_frontend.errors import MatlabError
+from matlab_frontend.pattern import pattern
 
 STANDARD = (0, 1, 2)
 """Identifiers of the standard streams, which are always open."""
-_PERMISSION = re.compile(r"([rwaRWA])([bt]?\+?|\+[bt])")
+_PERMISSION = pattern(r"([rwaRWA])([bt]?\+?|\+[bt])")
 
 
 class Stream:

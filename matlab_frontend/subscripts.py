@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -13,9 +12,10 @@ from matlab_frontend.engine import Engine
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.values.array import Array, Data, Shape, Value, as_array, kind_of, shape_of
 from matlab_frontend.values.kinds import INTEGER_KINDS
+from runmat_jit.core.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Everything:
     """``:`` as a subscript."""
 
@@ -23,7 +23,7 @@ class Everything:
 EVERYTHING = Everything()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Span:
     """``first:step:last`` of whole numbers, ascending, counted from 1, ``last`` included."""
 
@@ -40,7 +40,7 @@ class Span:
 Subscript: TypeAlias = Value | Everything | Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Positions:
     """A subscript read for an axis: what to take (from 0), how many, and the highest, from 1."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -32,6 +32,7 @@ from matlab_frontend.values.array import (
 )
 from matlab_frontend.values.make import cell, cell_row, empty, struct, text, wrap
 from matlab_frontend.values.read import known, lines_of
+from runmat_jit.core.frozen import frozen_object
 
 _PROPERTIES = "Properties"
 _OVERLOADED = ("sortrows", "join")
@@ -53,7 +54,7 @@ def take_rows(engine: Any, column: Value, rows: Subscript) -> Value:
     return wrap(array.kind, read_elements(engine, array.data, subscripts))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_object
 class Table(Extension):
     """Columns by name; each has ``rows`` rows, which may have names."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -35,6 +34,7 @@ from matlab_frontend.values.array import (
 )
 from matlab_frontend.values.make import cell, strings, text, text_rows, wrap
 from matlab_frontend.values.read import lines_of, text_of
+from runmat_jit.core.frozen import frozen_object
 
 DAY_MS = SECONDS_A_DAY * 1e3
 UNITS_MS = {
@@ -63,7 +63,7 @@ _SUMS = frozenset(("sum", "cumsum", "abs", "mod", "rem"))
 """Functions of durations that are durations."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_object
 class Times(Extension):
     """Moments (milliseconds since 1970) or spans; axes in reverse, as those of arrays are."""
 
@@ -97,12 +97,12 @@ class Times(Extension):
             return text(self.form or default_form(self))
         part = _PARTS.get(name)
         if self.kind != "datetime" or part is None:
-            return super(Times, self).field(engine, name)
+            return Extension.field(self, engine, name)
         return part_of(self, part)
 
     def put_field(self, engine: Any, name: str, value: Value) -> Value:
         if name != "Format":
-            return super(Times, self).put_field(engine, name, value)
+            return Extension.put_field(self, engine, name, value)
         return Times(self.kind, self.data, text_of(value))
 
     def put(self, engine: Any, subscripts: list[Any], value: Value, assign: Assign) -> Value:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +15,7 @@ from matlab_frontend.errors import MatlabError, MatlabSyntaxError
 from matlab_frontend.workspace import Workspace
 from runmat_jit.core.config import DEVICES
 from runmat_jit.core.errors import ArgumentError
+from runmat_jit.core.loading import no_collections
 
 __all__ = ["MatlabError", "MatlabSyntaxError", "Workspace", "run"]
 
@@ -48,6 +50,8 @@ def run(
 
 
 if __name__ == "__main__":
-    from matlab_frontend.cli import main
+    with no_collections():
+        from matlab_frontend.cli import main
 
+    gc.freeze()  # modules stay until the end, where looking through them takes as long as loading
     sys.exit(main())

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from matlab_frontend.builtins.sizes import dimension_of, first_dimension
 from matlab_frontend.engine import Engine
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.values.array import Value, count_of, shape_of
 from matlab_frontend.values.read import is_text, known, text_of
+from runmat_jit.core.frozen import frozen
 
 _OPTIONS = ("default", "double", "native", "omitnan", "includenan", "omitmissing", "includemissing")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Axes:
     """MATLAB's dimensions, from 0, and options."""
 

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-
 import numpy as np
 
 from matlab_frontend.builtins.registry import Call, builtin
 from matlab_frontend.builtins.streams import machine_of, stream_of
 from matlab_frontend.engine import NumpyEngine
 from matlab_frontend.errors import MatlabError
+from matlab_frontend.pattern import pattern
 from matlab_frontend.rounding import saturate
 from matlab_frontend.streams import STANDARD, Stream
 from matlab_frontend.values.array import Array, Value
 from matlab_frontend.values.kinds import DTYPES
 from matlab_frontend.values.make import empty, wrap
 from matlab_frontend.values.read import integer_of, is_text, known, number_of, text_of
+from runmat_jit.core.frozen import frozen
 
 _CLASSES = {
     **{kind: kind for kind in DTYPES if kind not in ("string", "logical")},
@@ -35,10 +34,10 @@ _CLASSES = {
 """MATLAB's classes by the names that precisions have."""
 _MOST = 3
 """Arguments behind the data: precision, skip, and the machine's format."""
-_PRECISION = re.compile(r"(?:(\d+)\*)?(\*?)([a-zA-Z0-9* ]+?)\s*(?:=>\s*([a-z0-9*]+))?")
+_PRECISION = pattern(r"(?:(\d+)\*)?(\*?)([a-zA-Z0-9* ]+?)\s*(?:=>\s*([a-z0-9*]+))?")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Precision:
     """What a number is in a file, what it becomes, and after how many bytes are skipped."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -24,6 +23,7 @@ from matlab_frontend.values.array import (
 from matlab_frontend.values.kinds import DTYPES, NUMERIC_KINDS
 from matlab_frontend.values.make import empty, objects, row, wrap
 from matlab_frontend.values.read import array_of, cell_of, integer_of, is_text, known, text_of
+from runmat_jit.core.frozen import frozen
 
 V = TypeVar("V", Value, Cell)
 _GROUPS: Mapping[str, np.ufunc] = {"max": np.fmax, "min": np.fmin}
@@ -192,7 +192,7 @@ def accumarray(call: Call, subscripts: Value, values: Value, *rest: Value) -> Va
     return wrap(kind, total.reshape(shape[::-1]))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Groups:
     """Values of a class, the group of each, and the size of all groups."""
 

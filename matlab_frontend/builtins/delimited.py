@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -18,11 +17,12 @@ from matlab_frontend.delimited_text import (
 )
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.format_text import format_number, format_values, unescape
+from matlab_frontend.pattern import pattern
 from matlab_frontend.values.array import Cell, Value, as_array, kind_of
 from matlab_frontend.values.make import empty, from_numpy, strings, text
 from matlab_frontend.values.read import is_text, known, number_of, text_of
 
-_RANGE = re.compile(r"\$?([A-Za-z]+)\$?(\d+)(?::\$?([A-Za-z]+)\$?(\d+))?")
+_RANGE = pattern(r"\$?([A-Za-z]+)\$?(\d+)(?::\$?([A-Za-z]+)\$?(\d+))?")
 
 
 def lines_in(call: Call, name: Value, function: str) -> list[str]:

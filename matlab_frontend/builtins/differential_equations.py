@@ -9,7 +9,7 @@ times are asked for. Sources: Dormand and Prince (1980), Shampine and Reichelt (
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from matlab_frontend.errors import MatlabError
 from matlab_frontend.values.array import Struct, Value, count_of
 from matlab_frontend.values.make import column, empty, reverse, struct, text, wrap
 from matlab_frontend.values.read import known, number_of, struct_of, text_of
+from runmat_jit.core.frozen import frozen
 
 Slope = Callable[[float, np.ndarray], np.ndarray]
 _OPTIONS = (
@@ -28,7 +29,7 @@ _OPTIONS = (
 _UNDERSTOOD = ("AbsTol", "InitialStep", "MaxStep", "Refine", "RelTol", "Stats", "Vectorized")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pair:
     """A Runge-Kutta pair: where its stages are, their weights, and those of the error.
 
@@ -107,7 +108,7 @@ def odeget(_: Call, options: Value, name: Value, default: Value | None = None) -
     return default if default is not None and count_of(held) == 0 else held
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Control:
     """How steps are chosen; times in the unit of the problem."""
 
@@ -196,7 +197,7 @@ def _slope(call: Call, name: str, function: Value, more: Sequence[Value], count:
     return slope
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Problem:
     """What is solved: a pair, the right-hand side, the asked times, and how steps are chosen."""
 
@@ -211,7 +212,7 @@ class Problem:
         return self.control.absolute / self.control.relative
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Step:
     """One step: where it begins and ends, its slopes, and its relative error."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,9 +16,10 @@ from matlab_frontend.values.array import Array, Data, Value, as_array, kind_of
 from matlab_frontend.values.kinds import DTYPES, INTEGER_KINDS
 from matlab_frontend.values.make import wrap
 from matlab_frontend.values.read import array_of, integer_of
+from runmat_jit.core.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Function:
     """A function of one array: its row, and where real numbers have complex results."""
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from matlab_frontend.builtins.registry import Call, builtin
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.format_text import format_values, unescape
+from matlab_frontend.pattern import pattern
 from matlab_frontend.values.array import ErrorObject, Struct, Value, shape_of
 from matlab_frontend.values.make import empty, struct, text
 from matlab_frontend.values.read import is_text, is_true, struct_of, text_of, wrong_class
 
-_IDENTIFIER = re.compile(r"[A-Za-z][\w-]*(:[\w-]+)+")
+_IDENTIFIER = pattern(r"[A-Za-z][\w-]*(:[\w-]+)+")
 
 
 def read_message(call: Call, arguments: tuple[Value, ...]) -> tuple[str, str]:

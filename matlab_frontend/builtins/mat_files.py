@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,13 @@ from matlab_frontend.names_of_fields import valid_name
 from matlab_frontend.values.array import Value, as_array, count_of
 from matlab_frontend.values.make import from_numpy, struct
 from matlab_frontend.values.read import known, struct_of, text_of
+from runmat_jit.core.slotted import slotted
 
 _VERSIONS = ("-v4", "-v6", "-v7", "-v7.3", "-mat", "-binary")
 _TEXT = ("-ascii", "-double", "-tabs")
 
 
-@dataclass(slots=True)
+@slotted
 class _Request:
     """The words of a call: a file, names or patterns of variables, and options."""
 

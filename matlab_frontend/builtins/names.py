@@ -12,6 +12,7 @@ CATEGORIES: Mapping[str, str] = {
     "cells": "arrayfun cell cell2mat cellfun cellstr mat2cell num2cell structfun",
     "characters": "isletter isspace isstrprop strjust strvcat",
     "complex_numbers": "angle complex conj i imag j real",
+    "coordinates": "cart2pol cart2sph pol2cart sph2cart",
     "creation": (
         "cast colon diag e eps eye false flintmax Inf inf intmax intmin linspace logspace "
         "magic meshgrid NaN nan ndgrid ones pi realmax realmin true zeros"
@@ -48,6 +49,8 @@ CATEGORIES: Mapping[str, str] = {
         "saveas scatter semilogx semilogy set shading stem subplot surf title view xlabel "
         "xlim ylabel ylim zlabel zlim"
     ),
+    "grids": "del2 gradient interp2",
+    "groups": "discretize findgroups splitapply",
     "input_parser": (
         "addOptional addParamValue addParameter addRequired addSwitch inputParser parse"
     ),
@@ -59,17 +62,23 @@ CATEGORIES: Mapping[str, str] = {
     ),
     "mat_files": "load save",
     "matrix_gallery": "blkdiag compan hankel hilb pascal wilkinson",
+    "matrix_functions": "hess logm schur sqrtm",
+    "missing": "fillmissing ismissing rmmissing",
     "moving": "movmax movmean movmedian movmin movprod movstd movsum movvar",
     "number_bases": "base2dec bin2dec dec2base dec2bin dec2hex hex2dec",
     "objects": "isprop ismethod isvalid methods properties",
-    "optimization": "fminbnd fminsearch fzero integral optimget optimset",
+    "optimization": "fminbnd fminsearch fsolve fzero integral optimget optimset",
     "output": "disp display format fprintf int2str mat2str num2str sprintf",
+    "piecewise": "mkpp pchip ppval spline unmkpp",
     "polynomials": "poly polyder polyfit polyint polyval roots vander",
     "programming": (
         "clear computer deal eval evalc exist feval func2str isargout isvarname nargin "
         "narginchk nargout str2func version who"
     ),
+    "quadrature": "dblquad integral2 integral3 quad quadgk quadl",
+    "quantiles": "iqr prctile quantile",
     "random": "normrnd rand randi randn randperm rng",
+    "rationals": "pow2 rat",
     "reductions": "all any cummax cummin cumprod cumsum max mean min prod sum",
     "regular_expressions": "regexp regexpi regexprep",
     "remainders": "mod rem",
@@ -79,12 +88,13 @@ CATEGORIES: Mapping[str, str] = {
     "sets": "intersect ismember setdiff setxor union unique",
     "shape": (
         "cat circshift flip fliplr flipud horzcat ind2sub ipermute iscolumn isempty ismatrix "
-        "isrow isscalar isvector kron length ndims nnz numel permute repmat reshape rot90 "
-        "size squeeze sub2ind transpose tril triu vertcat"
+        "isrow isscalar isvector kron length ndims nnz numel permute repelem repmat reshape rot90 "
+        "shiftdim size squeeze sub2ind transpose tril triu vertcat"
     ),
     "signals": (
-        "conv conv2 deconv fft fft2 fftshift filter ifft ifft2 ifftshift interp1 spline unwrap"
+        "conv conv2 deconv fft fft2 fftn fftshift filter ifft ifft2 ifftn ifftshift interp1 unwrap"
     ),
+    "sparse_matrices": "full nzmax spalloc sparse spdiags speye spones",
     "special_functions": (
         "besseli besselj besselk bessely beta betaln erf erfc erfcinv erfcx erfinv gamma "
         "gammainc gammaln psi"
@@ -104,9 +114,14 @@ CATEGORIES: Mapping[str, str] = {
         "renamevars struct2table table table.join table.sortrows table2array table2cell "
         "table2struct tail varfun width"
     ),
+    "text_parts": (
+        "append compose convertCharsToStrings convertStringsToChars count erase eraseBetween "
+        "extractAfter extractBefore extractBetween insertAfter insertBefore isStringScalar matches "
+        "newline pad replace replaceBetween reverse splitlines strip"
+    ),
     "texts": (
         "blanks contains deblank endsWith join lower split startsWith str2double str2num strcat "
-        "strcmp strcmpi strfind strip strjoin strlength strncmp strncmpi strrep strsplit strtok "
+        "strcmp strcmpi strfind strjoin strlength strncmp strncmpi strrep strsplit strtok "
         "strtrim upper"
     ),
     "textscan": "textscan",

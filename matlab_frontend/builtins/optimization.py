@@ -83,6 +83,32 @@ def fminsearch(
     return wrap("double", found.x.reshape(shape)), float(found.fun), float(found.success)
 
 
+@builtin("fsolve")
+def fsolve(
+    call: Call, function: Value, start: Value, options: Value | None = None
+) -> tuple[Value, ...]:
+    """A zero of a function of several numbers near a point; the function there, and 1 if found."""
+    from scipy.optimize import root  # noqa: PLC0415  (SciPy loads slowly and few programs need it)
+
+    shape = array_of(start).data.shape
+    sizes: list[tuple[int, ...]] = []
+
+    def at(x: np.ndarray) -> np.ndarray:
+        value = wrap("double", x.reshape(shape).copy())
+        made = call.engine.look(array_of(call.interpreter.call_one(function, value)).data)
+        sizes[:] = [made.shape]
+        return np.asarray(made, float).ravel()
+
+    begin = np.asarray(call.engine.look(array_of(start).data), float).ravel()
+    tolerance = _setting(call, options, "TolFun", 1e-6)
+    square = at(begin).size == begin.size
+    method = {"method": "hybr", "tol": min(tolerance, 1e-10)} if square else {"method": "lm"}
+    found = root(at, begin, **method)
+    values = at(found.x)
+    flag = 1.0 if float(values @ values) <= np.sqrt(tolerance) * tolerance else -2.0
+    return wrap("double", found.x.reshape(shape)), wrap("double", values.reshape(sizes[0])), flag
+
+
 @builtin("fminbnd")
 def fminbnd(
     call: Call, function: Value, low: Value, high: Value, options: Value | None = None

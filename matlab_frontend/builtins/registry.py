@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from matlab_frontend.builtins.names import MODULE_OF
 from matlab_frontend.engine import Engine
 from matlab_frontend.values.array import Value
+from runmat_jit.core.frozen import frozen
+from runmat_jit.core.slotted import slotted
 
 if TYPE_CHECKING:
     from matlab_frontend.interpreter.frame import Frame
@@ -22,7 +23,7 @@ _VARIADIC = 0x04
 """Flag of code objects that take ``*args``."""
 
 
-@dataclass(slots=True)
+@slotted
 class Call:
     """What a builtin gets beside its arguments; ``frame`` is the caller's, where there is one."""
 
@@ -39,7 +40,7 @@ class Call:
         return self.interpreter.session
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Builtin:
     """A function that the language brings along."""
 

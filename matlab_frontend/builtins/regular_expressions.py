@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +28,7 @@ from matlab_frontend.values.make import (
     wrap,
 )
 from matlab_frontend.values.read import is_text, lines_of, text_of
+from runmat_jit.core.frozen import frozen
 
 _OUTPUTS = ("start", "end", "tokenExtents", "match", "tokens", "names", "split")
 _FLAGS = {
@@ -41,7 +41,7 @@ _ALIAS = "__"
 """Follows the name of a group that an alternative used before, and the number of its use."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Options:
     """How a pattern is applied, and which outputs are wanted first."""
 

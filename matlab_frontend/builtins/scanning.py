@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,11 +11,13 @@ from matlab_frontend.builtins.registry import Call, builtin
 from matlab_frontend.builtins.streams import stream_of
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.format_text import unescape
+from matlab_frontend.pattern import pattern
 from matlab_frontend.values.array import Array, Value
 from matlab_frontend.values.make import empty, text, wrap
 from matlab_frontend.values.read import is_text, known, text_of
+from runmat_jit.core.frozen import frozen
 
-_FIELD = re.compile(r"%(\*?)(\d*)(?:l|h)?(\[\^?\]?[^\]]*\]|[dinuofegxsc%])")
+_FIELD = pattern(r"%(\*?)(\d*)(?:l|h)?(\[\^?\]?[^\]]*\]|[dinuofegxsc%])")
 _BLANKS = " \t\n\r\f\v"
 _NUMBERS = {
     **dict.fromkeys("dnu", r"[+-]?\d+"),
@@ -29,7 +30,7 @@ _NUMBERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Field:
     """A part of a format: a conversion, or (where ``kind`` is empty) characters to match."""
 

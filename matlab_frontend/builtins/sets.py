@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from matlab_frontend.values.array import Array, Cell, Value, count_of, shape_of
 from matlab_frontend.values.kinds import DTYPES
 from matlab_frontend.values.make import cell, column, empty, objects, reverse, strings, text, wrap
 from matlab_frontend.values.read import array_of, is_text, known, lines_of
+from runmat_jit.core.frozen import frozen
 
 _WORDS = ("rows", "sorted", "stable")
 
@@ -144,7 +144,7 @@ def _text_members(x: Value, members: Value) -> tuple[Value, ...]:
     return wrap("logical", data > 0), wrap("double", data)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Operation:
     """A set operation: whether it keeps elements of both sets, and of one of them alone."""
 

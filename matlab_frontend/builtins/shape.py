@@ -228,6 +228,52 @@ def repmat(call: Call, x: Value, *counts: Value) -> Value:
     return with_data(x, call.engine.reshape(tiled, trimmed(joined[::-1])[::-1]))
 
 
+@builtin("repelem")
+def repelem(call: Call, x: Value, *counts: Value) -> Value:
+    """Copies of each element of a vector, or of elements along each dimension of a matrix."""
+    if not counts:
+        raise MatlabError("MATLAB:minrhs", "Not enough input arguments.")
+    data = call.engine.look(data_of(x))
+    rank = len(shape_of(x))
+    if len(counts) == 1:
+        if rank != 2 or 1 not in data.shape:
+            raise MatlabError(
+                "MATLAB:repelem:mustBeVector", "One number of copies is for a scalar or a vector."
+            )
+        along = [0 if shape_of(x)[1] == 1 and shape_of(x)[0] != 1 else 1]
+    else:
+        along = list(range(len(counts)))
+        data = data.reshape((1,) * max(len(counts) - rank, 0) + data.shape)
+    for dimension, count in zip(along, counts, strict=True):
+        numbers = known(call.engine, count).ravel()
+        extent = data.shape[data.ndim - 1 - dimension]
+        if np.any(numbers < 0) or np.any(numbers != np.floor(numbers)):
+            raise MatlabError("MATLAB:repelem:invalidReplications", "Copies are counted from 0.")
+        if numbers.size not in (1, extent):
+            raise MatlabError(
+                "MATLAB:repelem:mismatchedReplications",
+                "There is one number of copies, or one for each element.",
+            )
+        data = np.repeat(data, numbers.astype(int), axis=data.ndim - 1 - dimension)
+    return with_data(x, np.ascontiguousarray(data))
+
+
+@builtin("shiftdim")
+def shiftdim(call: Call, x: Value, count: Value | None = None) -> tuple[Value, ...]:
+    """Dimensions moved to the left, those of extent 1 if no number is given, or to the right."""
+    shape = shape_of(x)
+    leading = next((k for k, extent in enumerate(shape) if extent != 1), 0)
+    steps = leading if count is None else integer_of(call.engine, count)
+    if steps >= 0:
+        turns = steps % len(shape)
+        order = [*range(turns, len(shape)), *range(turns)]
+        moved = permuted(call, x, order)
+    else:
+        data = data_of(x)
+        moved = with_data(x, call.engine.reshape(data, (*data.shape, *(1,) * -steps)))
+    return moved, float(steps)
+
+
 def flipped(call: Call, x: Value, dimension: int) -> Value:
     """Elements in reverse along a dimension, from 0."""
     data = data_of(x)

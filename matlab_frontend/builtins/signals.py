@@ -37,11 +37,47 @@ def _transform(name: str, function: Callable[..., Any], doc: str) -> Builtin:
 
 
 def _transform_2d(name: str, function: Callable[..., Any], doc: str) -> Builtin:
-    def run(call: Call, x: Value) -> Value:
-        data = call.engine.look(array_of(x).data)
-        return operators.narrow(call.engine, "double", function(data, axes=(-2, -1)))
+    def run(call: Call, x: Value, rows: Value | None = None, columns: Value | None = None) -> Value:
+        if (rows is None) is not (columns is None):
+            raise MatlabError("MATLAB:minrhs", "Rows and columns are given together.")
+        sizes = None
+        if rows is not None and columns is not None:
+            sizes = tuple(integer_of(call.engine, each) for each in (columns, rows))
+        return _of_axes(call, x, function, (-2, -1), sizes)
 
-    return Builtin(name, run, 1, 1, doc)
+    return Builtin(name, run, 1, 3, doc)
+
+
+def _transform_all(name: str, function: Callable[..., Any], doc: str) -> Builtin:
+    def run(call: Call, x: Value, extents: Value | None = None) -> Value:
+        rank = len(shape_of(x))
+        sizes = None
+        if extents is not None and count_of(extents):
+            sizes = tuple(int(n) for n in known(call.engine, extents).ravel()[::-1])
+            if len(sizes) != rank:
+                message = "There is an extent for each dimension."
+                raise MatlabError(f"MATLAB:{name}:invalidSize", message)
+        return _of_axes(call, x, function, tuple(range(rank)), sizes)
+
+    return Builtin(name, run, 1, 2, doc)
+
+
+def _of_axes(
+    call: Call,
+    x: Value,
+    function: Callable[..., Any],
+    axes: tuple[int, ...],
+    sizes: tuple[int, ...] | None,
+) -> Value:
+    """A transform along axes of the data, of which so many elements count."""
+    array = array_of(x)
+    data = call.engine.look(array.data)
+    if data.size == 0:
+        return x
+    made = function(data, sizes, axes)
+    kind = "single" if array.kind == "single" else "double"
+    made = made.astype(np.complex64 if kind == "single" else np.complex128)
+    return operators.narrow(call.engine, kind, made)
 
 
 def _shift(name: str, function: Callable[..., Any], doc: str) -> Builtin:
@@ -61,6 +97,8 @@ GENERATED = (
     _transform("ifft", np.fft.ifft, "Inverse Fourier transform along a dimension."),
     _transform_2d("fft2", np.fft.fft2, "Fourier transform along rows and columns."),
     _transform_2d("ifft2", np.fft.ifft2, "Inverse Fourier transform along rows and columns."),
+    _transform_all("fftn", np.fft.fftn, "Fourier transform along all dimensions."),
+    _transform_all("ifftn", np.fft.ifftn, "Inverse Fourier transform along all dimensions."),
     _shift("fftshift", np.fft.fftshift, "Zero frequency moved to the middle."),
     _shift("ifftshift", np.fft.ifftshift, "Zero frequency moved back to the beginning."),
 )
@@ -222,15 +260,6 @@ def _interpolate(
     if method in ("pchip", "cubic"):
         return np.asarray(interpolate.PchipInterpolator(places, heights)(query))
     raise MatlabError("MATLAB:interp1:InvalidMethod", f"Unknown interpolation method '{method}'.")
-
-
-@builtin("spline")
-def spline(call: Call, x: Value, y: Value, query: Value) -> Value:
-    """Cubic spline interpolation."""
-    places, heights = (known(call.engine, part).ravel() for part in (x, y))
-    return wrap(
-        "double", _interpolate(places, heights, call.engine.look(array_of(query).data), "spline")
-    )
 
 
 @builtin("unwrap")

@@ -12,6 +12,7 @@ from matlab_frontend.builtins.registry import Builtin, Call, builtin
 from matlab_frontend.errors import MatlabError, MatlabSyntaxError
 from matlab_frontend.format_text import unescape
 from matlab_frontend.parser import parse
+from matlab_frontend.pattern import pattern
 from matlab_frontend.source import Source
 from matlab_frontend.values.array import (
     Array,
@@ -386,7 +387,7 @@ def str2double(_: Call, x: Value) -> Value:
 
 
 _REAL = r"[+-]?\s*(?:(?:\d+\.?\d*|\.\d+)(?:[eEdD][+-]?\d+)?|[Ii]nf|NaN|nan|INF)"
-_COMPLEX = re.compile(rf"({_REAL})?(?:\s*({_REAL}|[+-])\s*\*?\s*[ij])?|([ij])")
+_COMPLEX = pattern(rf"({_REAL})?(?:\s*({_REAL}|[+-])\s*\*?\s*[ij])?|([ij])")
 
 
 def _number(shown: str) -> float | complex:
@@ -427,7 +428,6 @@ GENERATED = (
     _mapped("lower", str.lower, "Texts in small letters."),
     _trimmed("strtrim", lambda s: s.strip(_BLANKS), "Texts without blanks at both ends."),
     _trimmed("deblank", lambda s: s.rstrip(_BLANKS), "Texts without blanks at the end."),
-    _mapped("strip", lambda s: s.strip(_BLANKS), "Texts without blanks at both ends."),
     _search("contains", lambda s, p: p in s, "Whether texts contain a part."),
     _search("startsWith", str.startswith, "Whether texts begin with a part."),
     _search("endsWith", str.endswith, "Whether texts end with a part."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -12,13 +12,16 @@ from matlab_frontend.builtins.registry import Call, builtin
 from matlab_frontend.builtins.streams import stream_of
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.format_text import unescape
+from matlab_frontend.pattern import pattern
 from matlab_frontend.streams import Stream
 from matlab_frontend.values.array import Array, Cell, Value, as_array
 from matlab_frontend.values.kinds import DTYPES
 from matlab_frontend.values.make import cell, cell_row, text, text_rows, wrap
 from matlab_frontend.values.read import integer_of, is_text, is_true, lines_of, number_of, text_of
+from runmat_jit.core.frozen import frozen
+from runmat_jit.core.slotted import slotted
 
-_CONVERSION = re.compile(
+_CONVERSION = pattern(
     r"%(\*?)(\d*)(?:\.(\d+))?(d8|d16|d32|d64|d|u8|u16|u32|u64|u|f32|f64|f|n|s|q|c|\[\^?\]?[^\]]*\])"
 )
 _CLASSES = {
@@ -27,13 +30,13 @@ _CLASSES = {
     **{f"{sign}{bits}": f"{word}{bits}" for sign, word in (("d", "int"), ("u", "uint"))
        for bits in (8, 16, 32, 64)},
 }  # fmt: skip
-_NUMBER = re.compile(
+_NUMBER = pattern(
     r"[+-]?(?:\d+\.?\d*(?:[eEdD][+-]?\d+)?|\.\d+(?:[eEdD][+-]?\d+)?|inf|nan)", re.IGNORECASE
 )
-_WHOLE = re.compile(r"[+-]?\d+")
+_WHOLE = pattern(r"[+-]?\d+")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Conversion:
     """A conversion of a format, or (where ``kind`` is empty) characters to be passed over."""
 
@@ -73,7 +76,7 @@ def _literals(characters: str) -> list[Conversion]:
     return [Conversion("", characters=word) for word in characters.split()]
 
 
-@dataclass(slots=True)
+@slotted
 class Options:
     """What the options of a call say."""
 

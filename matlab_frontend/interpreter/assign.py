@@ -276,7 +276,7 @@ def _store_element(
         assign = partial(_replaced, engine)
         container[slot] = held.put(engine, key.subscripts, value, assign)
         return
-    if isinstance(value, Extension) and not rest:
+    if isinstance(value, Extension) and not rest and not _is_stored_full(held, value):
         container[slot] = _put_first(engine, held, key.subscripts, value)
         return
     if rest and not isinstance(held, Struct) and held is not None and count_of(held):
@@ -462,6 +462,11 @@ def _inside_extension(
 def _replaced(engine: Engine, subscripts: list[Subscript], held: Value, value: Value) -> Value:
     """An ordinary array with a value at subscripts."""
     return replace(engine, held, subscripts, value, alone=False)
+
+
+def _is_stored_full(held: Value | None, value: Extension) -> bool:
+    """Whether the elements of a value go into an ordinary array as they are."""
+    return isinstance(held, (float, bool, Array)) and value.as_array() is not None
 
 
 def _put_first(

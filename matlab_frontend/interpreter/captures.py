@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
-from functools import cache
 from typing import Any
 
 from matlab_frontend import nodes
@@ -29,11 +27,4 @@ def below(*parts: Any) -> Iterator[nodes.Node]:
             left += node
         elif isinstance(node, nodes.Node):
             yield node
-            kind: Any = type(node)
-            left += [getattr(node, name) for name in _parts_of(kind)]
-
-
-@cache  # a memo of what classes declare
-def _parts_of(kind: type[nodes.Node]) -> tuple[str, ...]:
-    """The fields of a class of nodes that may hold others."""
-    return tuple(item.name for item in fields(kind) if item.name != "span")
+            left += node.parts()

@@ -19,6 +19,8 @@ from matlab_frontend.subscripts import EVERYTHING
 from matlab_frontend.values.array import Extension, Join, Value, kind_of
 from matlab_frontend.values.make import cell, empty, text
 from matlab_frontend.values.read import is_text, text_of
+from runmat_jit.core.frozen import frozen
+from runmat_jit.core.slotted import slotted_object
 
 if TYPE_CHECKING:
     from matlab_frontend.interpreter.interpreter import Interpreter
@@ -39,7 +41,7 @@ _UNSUPPORTED = ("subsref", "subsasgn", "subsindex", "numArgumentsFromSubscript",
 """Methods that would change what indexing means."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Property:
     """A property: its declaration, its attributes in lower case, and the class that has it."""
 
@@ -56,7 +58,7 @@ class Property:
         return self.attributes.get(kind, self.attributes.get("access", "public")).lower()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Method:
     """A method, its attributes in lower case, and the class that has it."""
 
@@ -226,7 +228,7 @@ class Class:
         return access == "protected" and running is not None and owner in running.lineage
 
 
-@dataclass(eq=False, slots=True)
+@slotted_object
 class Object(Extension):
     """An object: of a handle class its values are shared, else copied when they change."""
 

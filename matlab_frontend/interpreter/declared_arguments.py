@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from matlab_frontend import nodes
@@ -14,6 +13,7 @@ from matlab_frontend.values.array import Struct, Value, as_array, count_of, kind
 from matlab_frontend.values.kinds import NUMERIC_KINDS
 from matlab_frontend.values.make import cell_row, struct, text, wrap
 from matlab_frontend.values.read import integer_of, is_text, text_of
+from runmat_jit.core.slotted import slotted
 
 if TYPE_CHECKING:
     from matlab_frontend.interpreter.interpreter import Interpreter
@@ -27,7 +27,7 @@ _CONVERTED = {
 """For a declared class the classes whose values are converted to it."""
 
 
-@dataclass(slots=True)
+@slotted
 class _Declared:
     """The inputs of a function: by place, repeating, and by name within structs."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -18,7 +19,7 @@ from matlab_frontend.interpreter.assign import assign_fields, compile_deletion, 
 from matlab_frontend.interpreter.evaluate import BINARY, operate, range_of, range_parts
 from matlab_frontend.interpreter.flow import Flow
 from matlab_frontend.interpreter.frame import Frame, SharedVariables
-from matlab_frontend.interpreter.native.run import ALL, NativeLoop
+from matlab_frontend.interpreter.native.run import ALL, RETURNED, NativeLoop
 from matlab_frontend.interpreter.references import chain
 from matlab_frontend.ranges import count_steps
 from matlab_frontend.residency import spread
@@ -316,10 +317,14 @@ def _stopping_early(interpreter: Interpreter, condition: nodes.Binary) -> Callab
     return run
 
 
+_AFTER = {ALL: None, RETURNED: Flow.RETURN}
+"""How the block around is left after a loop that has ended natively."""
+
+
 def _while(interpreter: Interpreter, node: nodes.While, dead: Dead) -> Run:
     holds = _compile_condition(interpreter, node.condition)
     body = compile_block(interpreter, node.body, dead)
-    native = NativeLoop(interpreter, node)
+    native = NativeLoop(interpreter, node, partial(compile_block, interpreter, dead=dead))
 
     def run(frame: Frame) -> Flow | None:
         turns, look, begun = 0, native.first_look, perf_counter()
@@ -335,8 +340,11 @@ def _while(interpreter: Interpreter, node: nodes.While, dead: Dead) -> Run:
                 turns += 1
                 if turns == look:
                     look += look
-                    if native.takes_over(frame, None, turns, perf_counter() - begun) == ALL:
-                        return None
+                    now = perf_counter()
+                    ran = native.takes_over(frame, None, turns, now - begun)
+                    if ran < 0:
+                        return _AFTER[ran]
+                    begun += perf_counter() - now
         native.ended(turns, begun)
         return None
 
@@ -366,12 +374,12 @@ def _for(interpreter: Interpreter, node: nodes.For, dead: Dead) -> Run:
     assign = compile_target(interpreter, node.target)
     body = compile_block(interpreter, node.body, dead)
     rows = int(isinstance(node.columns, nodes.Range))
-    native = NativeLoop(interpreter, node)
+    native = NativeLoop(interpreter, node, partial(compile_block, interpreter, dead=dead))
 
     def run(frame: Frame) -> Flow | None:
         frame.span = node.columns.span
         steps = columns(frame)
-        turns, begun = 0, perf_counter()
+        turns, skipped, begun = 0, 0, perf_counter()
         look = 0 if steps.whole is None else native.first_look
         with interpreter.engine.repeating() as lap:
             for value in steps.values:
@@ -390,12 +398,15 @@ def _for(interpreter: Interpreter, node: nodes.For, dead: Dead) -> Run:
                 if turns == look:
                     look += look
                     assert steps.whole is not None, "it is looked at"
-                    rest = steps.whole[turns:]
-                    ran = native.takes_over(frame, rest, turns, perf_counter() - begun)
-                    if ran == ALL:
-                        return None
+                    rest = steps.whole[turns + skipped :]
+                    now = perf_counter()
+                    ran = native.takes_over(frame, rest, turns, now - begun)
+                    if ran < 0:
+                        return _AFTER[ran]
                     for _ in range(ran):
                         next(steps.values)
+                    skipped += ran
+                    begun += perf_counter() - now
             else:
                 if not turns:  # the variable of a loop without steps is empty
                     assign(frame, empty(rows, 0))

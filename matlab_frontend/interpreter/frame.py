@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from matlab_frontend import nodes
 from matlab_frontend.source import Source, Span
 from matlab_frontend.values.array import Value
+from runmat_jit.core.frozen import frozen_object
+from runmat_jit.core.slotted import slotted_object
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_object
 class Scope:
     """A file: its text, and the functions that its code sees first."""
 
@@ -87,7 +89,7 @@ class SharedVariables(dict[str, Value]):
         self.pop(name)
 
 
-@dataclass(slots=True, eq=False)
+@slotted_object
 class Frame:
     """One call. ``ends`` tells what ``end`` means: value, position and number of subscripts."""
 

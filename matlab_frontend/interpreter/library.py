@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeAlias
@@ -12,6 +11,7 @@ from matlab_frontend.builtins.registry import Builtin, find
 from matlab_frontend.errors import MatlabSyntaxError
 from matlab_frontend.interpreter.frame import Scope
 from matlab_frontend.parser import parse
+from matlab_frontend.pattern import pattern
 from matlab_frontend.search_path import SearchPath
 from matlab_frontend.source import Source
 
@@ -185,7 +185,7 @@ class Library:
         return False
 
 
-_CLASS = re.compile(rb"(?:\s|%[^\n]*\n)*classdef\b")
+_CLASS = pattern(rb"(?:\s|%[^\n]*\n)*classdef\b")
 
 
 def _begins_class(path: Path) -> bool:

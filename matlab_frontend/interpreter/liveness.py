@@ -7,11 +7,13 @@ it before it is assigned as a whole. What cannot be told from the text is taken 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from typing import TypeAlias
 
 from matlab_frontend import nodes
 from matlab_frontend.interpreter.captures import below
+from runmat_jit.core.frozen import frozen
+from runmat_jit.core.slotted import slotted
 
 Names: TypeAlias = frozenset[str]
 _NONE: Names = frozenset()
@@ -60,7 +62,7 @@ _SHARED = (nodes.Global, nodes.Persistent)
 _LITERALS = (nodes.CharLiteral, nodes.StringLiteral)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Ways:
     """What is live after a statement, and after the loop, or its step, around it.
 
@@ -73,7 +75,7 @@ class _Ways:
     always: Names = _NONE
 
 
-@dataclass(slots=True)
+@slotted
 class _Liveness:
     shared: Names
     results: Names
@@ -96,7 +98,8 @@ class _Liveness:
         for statement in reversed(block):
             touched = self.touched(statement) - self.shared - live
             self.dead[id(statement)] = tuple(sorted(touched))
-            live = _joined(self.before(statement, replace(ways, after=live)), ways.always)
+            here = _Ways(live, ways.end, ways.step, ways.always)
+            live = _joined(self.before(statement, here), ways.always)
         return live
 
     def touched(self, statement: nodes.Statement) -> Names:
@@ -130,7 +133,8 @@ class _Liveness:
             case nodes.Try() | nodes.UnwindProtect():
                 handler = node.handler if isinstance(node, nodes.Try) else node.cleanup
                 caught = self.block(handler, ways)
-                return self.block(node.body, replace(ways, always=ways.always | caught)) | caught
+                tried = _Ways(ways.after, ways.end, ways.step, ways.always | caught)
+                return self.block(node.body, tried) | caught
             case nodes.Return():
                 return self.results
             case nodes.Break():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 from matlab_frontend import nodes
@@ -26,7 +26,7 @@ def variables_in(parts: Any) -> set[str]:
                 found.update(node.names)
             if isinstance(node, nodes.Try) and node.error is not None:
                 found.add(node.error)
-            left += [getattr(node, field.name) for field in fields(node) if field.name != "span"]
+            left += node.parts()
     return found
 
 

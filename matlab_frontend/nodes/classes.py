@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from matlab_frontend.nodes.expressions import Expression
 from matlab_frontend.nodes.node import Node
 from matlab_frontend.nodes.program import ArgumentDeclaration, Function
+from runmat_jit.core.frozen import frozen
 
 Attributes: TypeAlias = tuple[tuple[str, str], ...]
 """``(Access = private, Static)``: names and values, ``true`` where none is written."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EnumerationMember(Node):
     """``Name`` or ``Name (arguments)`` of an enumeration."""
 
@@ -21,7 +21,7 @@ class EnumerationMember(Node):
     arguments: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClassBlock(Node):
     """``properties``, ``methods``, ``enumeration`` or ``events`` of a class."""
 
@@ -34,7 +34,7 @@ class ClassBlock(Node):
     """Names of methods that are declared and not defined, and of events."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClassDefinition(Node):
     """``classdef (attributes) Name < parents``; methods of properties are named ``get.Name``."""
 

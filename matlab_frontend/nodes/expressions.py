@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from matlab_frontend.nodes.node import Node
+from runmat_jit.core.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Number(Node):
     """A double: ``1``, ``.5e3``; ``2i`` is the imaginary number ``value * i``."""
 
@@ -16,7 +16,7 @@ class Number(Node):
     imaginary: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IntegerLiteral(Node):
     """A hexadecimal or binary number of an integer class: ``0x1F`` is a ``uint8``."""
 
@@ -24,45 +24,45 @@ class IntegerLiteral(Node):
     class_name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CharLiteral(Node):
     """``'text'``, doubled quotes undone."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StringLiteral(Node):
     """``"text"``, doubled quotes undone."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Name(Node):
     """A variable, or a function called without arguments."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Colon(Node):
     """``:`` alone as an argument."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class End(Node):
     """``end`` as a value, in the arguments of an index."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parenthesized(Node):
     """``(expression)``: one value, even where the expression is a comma-separated list."""
 
     expression: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unary(Node):
     """Operator before its operand: ``-``, ``+`` or ``~``."""
 
@@ -70,7 +70,7 @@ class Unary(Node):
     operand: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Postfix(Node):
     """Operator after its operand: ``'`` or ``.'``."""
 
@@ -78,7 +78,7 @@ class Postfix(Node):
     operand: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Binary(Node):
     """Arithmetic, comparison, and element-wise ``&`` and ``|``; ``!=`` is read as ``~=``."""
 
@@ -87,7 +87,7 @@ class Binary(Node):
     right: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShortCircuit(Node):
     """``&&`` or ``||``: the right operand is evaluated only if the left one does not decide."""
 
@@ -96,7 +96,7 @@ class ShortCircuit(Node):
     right: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Range(Node):
     """``start:stop`` (no step) or ``start:step:stop``."""
 
@@ -105,21 +105,21 @@ class Range(Node):
     stop: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Matrix(Node):
     """``[...]``; rows without elements are left out, so ``[]`` has no rows."""
 
     rows: tuple[tuple[Expression, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CellArray(Node):
     """``{...}``; rows without elements are left out."""
 
     rows: tuple[tuple[Expression, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Index(Node):
     """``target(arguments)``: an index into a variable or a call of a function."""
 
@@ -127,7 +127,7 @@ class Index(Node):
     arguments: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CellIndex(Node):
     """``target{arguments}``."""
 
@@ -135,7 +135,7 @@ class CellIndex(Node):
     arguments: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Field(Node):
     """``target.name``."""
 
@@ -143,7 +143,7 @@ class Field(Node):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DynamicField(Node):
     """``target.(name)``, the name computed."""
 
@@ -151,14 +151,14 @@ class DynamicField(Node):
     name: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FunctionHandle(Node):
     """``@name``; a name of a package keeps its dots."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnonymousFunction(Node):
     """``@(parameters) body``; a parameter that is not used is named ``IGNORED``."""
 
@@ -166,7 +166,7 @@ class AnonymousFunction(Node):
     body: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NamedArgument(Node):
     """``name=value`` among the arguments of an ``Index``: the same as ``'name', value``."""
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from matlab_frontend.nodes.expressions import Expression
 from matlab_frontend.nodes.node import Node
 from matlab_frontend.nodes.statements import Block
 from matlab_frontend.source import Source
+from runmat_jit.core.frozen import frozen
 
 if TYPE_CHECKING:
     from matlab_frontend.nodes.classes import ClassDefinition
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArgumentDeclaration(Node):
     """``name (dimensions) class {validators} = default`` in an ``arguments`` block.
 
@@ -28,7 +29,7 @@ class ArgumentDeclaration(Node):
     default: Expression | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArgumentsBlock(Node):
     """``arguments ... end``; attributes are ``Input``, ``Output`` and ``Repeating``."""
 
@@ -36,7 +37,7 @@ class ArgumentsBlock(Node):
     declarations: tuple[ArgumentDeclaration, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Function(Node):
     """``function [outputs] = name(inputs)``; an input that is not used is named ``IGNORED``.
 
@@ -51,7 +52,7 @@ class Function(Node):
     nested: tuple[Function, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Program:
     """A file: a script has statements; a function file none, and its first function is its own.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from matlab_frontend.nodes.expressions import (
@@ -14,9 +13,10 @@ from matlab_frontend.nodes.expressions import (
     Name,
 )
 from matlab_frontend.nodes.node import Node
+from runmat_jit.core.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Placeholder(Node):
     """``~`` among the targets of an assignment: this output is dropped."""
 
@@ -25,13 +25,13 @@ Reference: TypeAlias = Name | Index | CellIndex | Field | DynamicField
 Target: TypeAlias = Reference | Placeholder
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExpressionStatement(Node):
     expression: Expression
     suppressed: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Assignment(Node):
     """``target = value``, or ``[targets] = value`` with several outputs of one call.
 
@@ -45,7 +45,7 @@ class Assignment(Node):
     bracketed: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Deletion(Node):
     """``target(arguments) = []``, the brackets written literally: elements are removed."""
 
@@ -53,7 +53,7 @@ class Deletion(Node):
     suppressed: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Command(Node):
     """Command syntax, ``hold on``: a call with character vectors."""
 
@@ -62,7 +62,7 @@ class Command(Node):
     suppressed: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Branch(Node):
     """``if`` or ``elseif`` with its body."""
 
@@ -70,13 +70,13 @@ class Branch(Node):
     body: Block
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class If(Node):
     branches: tuple[Branch, ...]
     otherwise: Block
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class For(Node):
     """``for target = columns``; ``parallel`` for ``parfor``, whose limit on workers is not kept."""
 
@@ -86,13 +86,13 @@ class For(Node):
     parallel: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class While(Node):
     condition: Expression
     body: Block
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DoUntil(Node):
     """Octave's loop: the body is run until the condition holds, at least once."""
 
@@ -100,7 +100,7 @@ class DoUntil(Node):
     condition: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Case(Node):
     """``case value``; the value may be a cell array of alternatives."""
 
@@ -108,14 +108,14 @@ class Case(Node):
     body: Block
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Switch(Node):
     subject: Expression
     cases: tuple[Case, ...]
     otherwise: Block
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Try(Node):
     """``try body catch error, handler``; ``error`` is the variable's name where there is one."""
 
@@ -124,7 +124,7 @@ class Try(Node):
     handler: Block
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UnwindProtect(Node):
     """Octave's block whose cleanup is run whatever happens in the body."""
 
@@ -132,27 +132,27 @@ class UnwindProtect(Node):
     cleanup: Block
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Global(Node):
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Persistent(Node):
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Return(Node):
     """``return``."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Break(Node):
     """``break``."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Continue(Node):
     """``continue``."""
 

@@ -15,15 +15,16 @@ from matlab_frontend.nodes.classes import (
 from matlab_frontend.parser.cursor import Cursor
 from matlab_frontend.parser.declarations import declaration
 from matlab_frontend.parser.expressions import arguments
+from matlab_frontend.pattern import pattern
 from matlab_frontend.source import Span
 from matlab_frontend.tokens import NAME, SEPARATORS
 
-_BLOCK = re.compile(
+_BLOCK = pattern(
     r"(properties|methods|events|enumeration)[ \t]*(?:\(((?:[^()\n]|\([^()\n]*\))*)\))?"
     r"[ \t]*(?=[\n%,;]|\Z)",
     re.ASCII,
 )
-_HEAD = re.compile(
+_HEAD = pattern(
     r"classdef[ \t]*(?:\(([^()\n]*)\))?[ \t]*([A-Za-z]\w*)[ \t]*"
     r"(?:<[ \t]*([\w.]+(?:[ \t]*&[ \t]*[\w.]+)*))?[ \t]*(?=[\n%,;]|\Z)",
     re.ASCII,

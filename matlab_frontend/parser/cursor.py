@@ -9,6 +9,7 @@ from typing import NoReturn
 from matlab_frontend.comments import end_of_block_comment
 from matlab_frontend.errors import MatlabSyntaxError
 from matlab_frontend.lexer import statement_tokens
+from matlab_frontend.pattern import pattern
 from matlab_frontend.source import Source, Span
 from matlab_frontend.tokens import FINISH, NAME, SEPARATORS, Token
 
@@ -19,10 +20,10 @@ A level costs the parser six calls at most, so that Python's own limit is not me
 come to twenty levels.
 """
 
-_BLANKS = re.compile(r"(?:[ \t\f\v]|\.\.\.[^\n]*(?:\n|\Z))*")
+_BLANKS = pattern(r"(?:[ \t\f\v]|\.\.\.[^\n]*(?:\n|\Z))*")
 _BETWEEN = r"(?:[ \t\f\v;,\n]++|\.\.\.[^\n]*(?:\n|\Z)|[{comment}](?!\{{[ \t]*$)[^\n]*)*+"
-_BETWEEN_MATLAB = re.compile(_BETWEEN.format(comment="%"), re.MULTILINE)
-_BETWEEN_OCTAVE = re.compile(_BETWEEN.format(comment="%#"), re.MULTILINE)
+_BETWEEN_MATLAB = pattern(_BETWEEN.format(comment="%"), re.MULTILINE)
+_BETWEEN_OCTAVE = pattern(_BETWEEN.format(comment="%#"), re.MULTILINE)
 
 
 class Cursor:

@@ -7,10 +7,11 @@ import re
 from matlab_frontend.nodes import ArgumentDeclaration, ArgumentsBlock, Expression
 from matlab_frontend.parser.cursor import Cursor
 from matlab_frontend.parser.expressions import arguments, expression
+from matlab_frontend.pattern import pattern
 from matlab_frontend.source import Span
 from matlab_frontend.tokens import NAME
 
-_OPENING = re.compile(r"arguments[ \t]*(?:\(([\w, \t]*)\))?[ \t]*(?=[\n%]|\Z)", re.ASCII)
+_OPENING = pattern(r"arguments[ \t]*(?:\(([\w, \t]*)\))?[ \t]*(?=[\n%]|\Z)", re.ASCII)
 
 
 def opens_arguments_block(cursor: Cursor) -> bool:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from matlab_frontend.nodes import ArgumentsBlock, Function, Program, Statement
 from matlab_frontend.parser.cursor import Cursor
 from matlab_frontend.parser.declarations import arguments_block, opens_arguments_block
 from matlab_frontend.parser.parameters import outputs, parameters
 from matlab_frontend.parser.statements import next_statement
+from matlab_frontend.pattern import pattern
 from matlab_frontend.source import Span
 from matlab_frontend.tokens import FINISH, NAME, Token
+from runmat_jit.core.slotted import slotted
 
 
-@dataclass(slots=True)
+@slotted
 class _OpenFunction:
     """A function whose end is not read yet."""
 
@@ -84,7 +85,7 @@ def program(cursor: Cursor) -> Program:
     return Program(cursor.source, tuple(statements), tuple(functions), definition)
 
 
-_CLASS = re.compile(r"classdef\b")
+_CLASS = pattern(r"classdef\b")
 
 
 def closed_function(cursor: Cursor) -> Function:

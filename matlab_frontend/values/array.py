@@ -11,12 +11,14 @@ free. A real double scalar whose value is known is a Python ``float``, a logical
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from matlab_frontend.errors import MatlabError, Place
+from runmat_jit.core.frozen import frozen, frozen_object
+from runmat_jit.core.slotted import slotted_object
 
 Data: TypeAlias = Any
 """An array of an engine: has ``dtype`` and ``shape``, axes in reverse."""
@@ -24,7 +26,7 @@ Shape: TypeAlias = tuple[int, ...]
 """A size as MATLAB writes it: rows, columns, pages."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Array:
     """Numbers, truth values, characters or strings.
 
@@ -36,14 +38,14 @@ class Array:
     on_device: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cell:
     """A cell array: NumPy objects that are values."""
 
     data: np.ndarray
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Struct:
     """A struct array: one mapping an element, all with the same fields in the same order."""
 
@@ -51,7 +53,7 @@ class Struct:
     data: np.ndarray
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NamedHandle:
     """``@name``; ``scope`` is the file whose functions come first."""
 
@@ -59,7 +61,7 @@ class NamedHandle:
     scope: Any = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_object
 class AnonymousHandle:
     """``@(parameters) body`` with the variables that it captured.
 
@@ -74,7 +76,7 @@ class AnonymousHandle:
     scope: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_object
 class ErrorObject:
     """An ``MException``; ``notes`` are what a report of it says of its place."""
 
@@ -100,7 +102,7 @@ class CleanupObject:
             run(self.task)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_object
 class MapObject:
     """A ``containers.Map``: a handle, so that all its copies share ``items``."""
 
@@ -121,7 +123,7 @@ class MapObject:
         return self.items[key]
 
 
-@dataclass(slots=True, eq=False)
+@slotted_object
 class ParserObject:
     """An ``inputParser``: a handle, which its methods change.
 
@@ -156,6 +158,10 @@ class Extension:
     def shape(self) -> Shape:
         """MATLAB's ``size``."""
         return (1, 1)
+
+    def as_array(self) -> Array | None:
+        """The same elements as an array, for functions that know nothing of the class."""
+        return None
 
     def index(self, engine: Any, subscripts: list[Any]) -> Value:
         """``value(subscripts)``."""
@@ -272,14 +278,14 @@ def kind_of(value: Value) -> str:
 
 
 def as_array(value: Value) -> Array | None:
-    """A value as an array, scalars included; None for cells, structs and objects."""
+    """A value as an array, scalars and sparse ones included; None for cells and objects."""
     if isinstance(value, Array):
         return value
     if isinstance(value, bool):
         return Array("logical", np.full((1, 1), value))
     if isinstance(value, float):
         return Array("double", np.full((1, 1), value))
-    return None
+    return value.as_array() if isinstance(value, Extension) else None
 
 
 _KINDS = {

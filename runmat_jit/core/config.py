@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import field, fields
+from dataclasses import field
 from typing import Any, Final
 
 from runmat_jit.core.errors import ConfigError
@@ -172,6 +172,7 @@ def read_config(environment: Mapping[str, str] | None = None) -> Config:
             values[option.name] = option.read(text)
         except ValueError as error:
             raise ConfigError(f"{option.variable}={text!r}: {error}") from None
-    sources = {f.name: "default" for f in fields(Config) if f.name != "sources"}
+    names: tuple[str, ...] = Config.__match_args__
+    sources = {name: "default" for name in names if name != "sources"}
     sources |= {o.name: o.variable for o in OPTIONS if o.name in values}
     return Config(**values, sources=sources)

@@ -179,23 +179,24 @@ def compile_method(name: str, owner: type, every: Mapping[str, Any]) -> Callable
 
 
 def _source_of_init(owner: type, every: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    values: dict[str, Any] = {"missing": MISSING, "assign": object.__setattr__}
+    # Names that no field has.
+    values: dict[str, Any] = {"_missing_": MISSING, "_assign_": object.__setattr__}
     assign = "self.{0} = {1}"
     if "__setattr__" in vars(owner):  # which refuses
-        assign = "assign(self, '{0}', {1})"
+        assign = "_assign_(self, '{0}', {1})"
     parameters, lines = ["self"], []
     for name, given in given_to_init(every).items():
         default = given.default if isinstance(given, Field) else given
         factory = given.default_factory if isinstance(given, Field) else MISSING
         if factory is not MISSING:
-            values[f"new_{name}"] = factory
-            parameters.append(f"{name}=missing")
-            chosen = f"new_{name}() if {name} is missing else {name}"
+            values[f"_new_{name}_"] = factory
+            parameters.append(f"{name}=_missing_")
+            chosen = f"_new_{name}_() if {name} is _missing_ else {name}"
             lines.append(" " + assign.format(name, chosen))
             continue
         if default is not MISSING:
-            values[f"default_{name}"] = default
-        parameters.append(name if default is MISSING else f"{name}=default_{name}")
+            values[f"_default_{name}_"] = default
+        parameters.append(name if default is MISSING else f"{name}=_default_{name}_")
         lines.append(" " + assign.format(name, name))
     if hasattr(owner, "__post_init__"):
         lines.append(" self.__post_init__()")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runmat_jit.core.frozen import frozen, frozen_object, immutable
-from runmat_jit.core.slotted import slotted, slotted_object
+from runmat_jit.core.slotted import FEW, slotted, slotted_object
 
 NAMES = ("a", "b", "c", "d")
 DECORATORS = {
@@ -172,3 +172,16 @@ def test_fields_may_be_left_to_post_init():
         assert made == Made(first=number, rest=(number,))
         with pytest.raises(TypeError):
             Made(number, 0.5, (number,))
+
+
+def test_fields_may_have_any_name():
+    @slotted
+    class Names:
+        missing: list = field(default_factory=list)
+        assign: int = 3
+        other: list = field(default_factory=list)
+
+    for _ in range(2 * FEW):
+        made = Names(missing=[1])
+        assert (made.missing, made.assign, made.other) == ([1], 3, [])
+        assert Names().missing == []

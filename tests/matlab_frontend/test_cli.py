@@ -84,13 +84,33 @@ def test_an_empty_text_does_nothing(capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_something_to_run_is_required():
-    with pytest.raises(SystemExit):
-        main([])
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ([], "one of the arguments script -e is required"),
+        (["a.m", "b.m"], "one script or one -e code is run, not several"),
+        (["-e", "x = 1", "a.m"], "one script or one -e code is run, not several"),
+        (["-e"], "argument -e: expected one argument"),
+        (["a.m", "--device", "tpu"], "argument --device: 'tpu': there are auto, cpu, gpu"),
+        (["a.m", "--device="], "argument --device: '': there are auto, cpu, gpu"),
+        (["a.m", "--verbose"], "unrecognized arguments: --verbose"),
+    ],
+)
+def test_options_that_make_no_sense_are_told_beside_the_usage(capsys, arguments, complaint):
+    assert main(arguments) == 2
+    usage, told = capsys.readouterr().err.splitlines()
+    assert usage.startswith("usage: python -m runmat_jit.matlab ")
+    assert told == f"error: {complaint}"
+
+
+def test_help_names_every_option(capsys):
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in ("script", "-e code", "--explain", "--device", "--help"))
 
 
 def test_explain_says_what_computed(capsys):
-    assert main(["-e", "x = 1;", "--explain"]) == 0
+    assert main(["--explain", "-e", "x = 1;", "--device=cpu"]) == 0
     assert "NumPy computed each operation" in capsys.readouterr().err
 
 
@@ -220,3 +240,43 @@ def test_an_array_that_is_too_large_is_an_error_of_the_program(capsys):
     shown = capsys.readouterr()
     assert shown.out == "MATLAB:nomem\n"
     assert shown.err.startswith("Error (MATLAB:nomem): Out of memory.")
+
+
+def test_a_short_script_loads_only_what_it_uses():
+    code = (
+        "import sys, numpy\n"
+        "before = {*sys.modules}\n"
+        "from matlab_frontend.cli import main\n"
+        "main(['-e', 'disp(1)'])\n"
+        "print(*sorted({*sys.modules} - before))"
+    )
+    made = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    loaded = set(made.stdout.split()[1:])
+    ours = {name for name in loaded if name.startswith(("matlab_frontend", "runmat_jit"))}
+    assert loaded - ours <= {"_weakrefset", "copy", "dataclasses", "gc", "threading", "unicodedata"}
+    assert {name for name in ours if name.startswith("matlab_frontend.builtins.")} == {
+        f"matlab_frontend.builtins.{name}"
+        for name in ("names", "number_text", "output", "registry", "scalars", "sizes")
+    }
+    assert len(ours) <= 110
+
+
+def test_what_a_short_script_loads_makes_no_dataclasses_and_compiles_few_patterns():
+    code = (
+        "import dataclasses, re, numpy\n"
+        "counts = [0, 0]\n"
+        "def counting(index, function):\n"
+        "  def count(*args, **kwargs):\n"
+        "    counts[index] += 1\n"
+        "    return function(*args, **kwargs)\n"
+        "  return count\n"
+        "dataclasses._process_class = counting(0, dataclasses._process_class)\n"
+        "re._compiler.compile = counting(1, re._compiler.compile)\n"
+        "from matlab_frontend.cli import main\n"
+        "main(['-e', 'disp(1)'])\n"
+        "print(*counts)"
+    )
+    made = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    dataclasses, patterns = map(int, made.stdout.split()[1:])
+    assert dataclasses == 0
+    assert patterns <= 8

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, TypeAlias
 
 from matlab_frontend import nodes
 from matlab_frontend.source import Span
+from runmat_jit.core.frozen import frozen
 
 Kind: TypeAlias = Literal["double", "logical"]
 """The class of a number."""
@@ -21,14 +22,14 @@ class NotNative(Exception):  # noqa: N818  (a signal within this package, never 
         self.why, self.span = why, span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NumberClass:
     """A variable that is a real double scalar, or a truth value."""
 
     kind: Kind
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArrayClass:
     """A variable that is an array of real doubles, or of truth values, with so many axes.
 
@@ -41,11 +42,24 @@ class ArrayClass:
     is_column: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
+class NamedFunction:
+    """A variable that is a handle of a function with a name, as the code of ``scope`` sees it."""
+
+    name: str
+    scope: Any
+
+
+@frozen
+class OtherClass:
+    """A variable that is anything else."""
+
+
+@frozen
 class Handle:
     """A variable that is a handle of an anonymous function.
 
-    ``captured`` are the classes of its numbers, ``others`` the names of what else it captured;
+    ``captured`` are the classes of its numbers, ``others`` those of what else it captured;
     ``body`` and ``scope`` as of the handle.
     """
 
@@ -53,18 +67,13 @@ class Handle:
     body: nodes.Expression
     scope: Any = field(compare=False)
     captured: tuple[tuple[str, Kind], ...]
-    others: tuple[str, ...]
+    others: tuple[tuple[str, NamedFunction | OtherClass], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OtherClass:
-    """A variable that is anything else."""
+VariableClass: TypeAlias = NumberClass | ArrayClass | Handle | NamedFunction | OtherClass
 
 
-VariableClass: TypeAlias = NumberClass | ArrayClass | Handle | OtherClass
-
-
-@dataclass(frozen=True, slots=True)
+@frozen
 class Operand:
     """What a translated loop is given.
 
@@ -95,7 +104,7 @@ class Operand:
     part: Any = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Made:
     """An expression; ``whole``: as an integer, if it is made of integers alone."""
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import field
 from typing import Any, Final, TypeAlias
 
 from matlab_frontend import nodes
@@ -15,10 +16,10 @@ from matlab_frontend.interpreter.native.classes import (
     Handle,
     Kind,
     Made,
+    NamedFunction,
     NotNative,
     NumberClass,
     Operand,
-    OtherClass,
     VariableClass,
 )
 from matlab_frontend.interpreter.native.functions import (
@@ -35,6 +36,7 @@ from matlab_frontend.interpreter.native.functions import (
     up_to,
 )
 from matlab_frontend.source import Span
+from runmat_jit.core.slotted import slotted
 from runmat_jit.loops.source import Chain, HelperSource
 from runmat_jit.loops.ways import Given, Helper
 
@@ -48,7 +50,7 @@ Find: TypeAlias = Callable[[str, Any], Any]
 """Finds a function by its name, as the code of a file sees it."""
 
 
-@dataclass(slots=True)
+@slotted
 class Shared:
     """What a loop and the functions that it calls are given."""
 
@@ -104,6 +106,9 @@ class Expressions:
         grows: How many in a turn, as they are written.
         draws: Random numbers that are taken in a turn, as they are written.
         is_bounded: No turn takes or makes more.
+        way: The statements from here to the end of each block around, the outermost one first.
+        rests: What is left of a turn where only the interpreter goes on.
+        nothing: What a function gives where only the interpreter goes on: any number of the class.
 
     """
 
@@ -135,6 +140,23 @@ class Expressions:
         self.growing: frozenset[str] = frozenset()
         self.grows: dict[str, int] = {}
         self.draws, self.is_bounded = 0, True
+        self.way: list[nodes.Block] = []
+        self.rests: list[nodes.Block] = []
+        self.nothing: list[ast.Constant] = []
+
+    def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What is known so far, for :meth:`reset`."""
+        names: tuple[str, ...] = Shared.__match_args__
+        shared = {name: getattr(self.shared, name) for name in names}
+        own = {name: value for name, value in vars(self).items() if name != "shared"}
+        return _copied(own), _copied(shared)
+
+    def reset(self, state: tuple[dict[str, Any], dict[str, Any]]) -> None:
+        """Forget what was found since."""
+        own, shared = state
+        vars(self).update(own)
+        for name, value in shared.items():
+            setattr(self.shared, name, value)
 
     @abstractmethod
     def look_at(self, *parts: Any) -> None:
@@ -335,9 +357,15 @@ class Expressions:
             return self.of_handle(name, found, node)
         if name in self.kinds:
             raise NotNative(f"an element of {name}, which is a number", node.span)
+        if isinstance(found, NamedFunction):
+            return self.of_named(found.name, found.scope, node)
         if found is not None:
             raise NotNative(f"{name} is no array of numbers", node.span)
-        function = self.shared.find(name, self.scope)
+        return self.of_named(name, self.scope, node)
+
+    def of_named(self, name: str, scope: Any, node: nodes.Index) -> Made:
+        """A call of the function that has a name in the code of a file."""
+        function = self.shared.find(name, scope)
         if isinstance(function, Builtin):
             return self.of_builtin(name, node)
         if isinstance(function, tuple) and isinstance(function[0], nodes.Function):
@@ -444,7 +472,7 @@ class Expressions:
         key = name, kinds
         if key not in self.shared.inlined:
             inner = self.callee(handle.scope, dict(zip(handle.parameters, kinds, strict=True)))
-            inner.classes = {**inner.classes, **dict.fromkeys(handle.others, OtherClass())}
+            inner.classes = {**inner.classes, **dict(handle.others)}
             captured = dict[str, str]()
             for part, kind in handle.captured:
                 if part in inner.kinds:
@@ -481,7 +509,10 @@ class Expressions:
                     body.append(at_line(ast.Return(result.node)))
             if inner.output not in inner.kinds:
                 raise NotNative(f"{function.name} gives nothing", node.span)
-            self.inline(key, function.inputs, body, inner.kinds[inner.output], {})
+            kind = inner.kinds[inner.output]
+            for each in inner.nothing:
+                each.value = 0.0 if kind == "double" else False
+            self.inline(key, function.inputs, body, kind, {})
         name, kind = self.shared.inlined[key]
         return Made(ast.Call(load(name), [each.node for each in made], []), kind)
 
@@ -513,7 +544,7 @@ class _Inlined:
     """Stands for a function of the program's, in what a loop calls."""
 
 
-@dataclass(slots=True)
+@slotted
 class _deeper:  # noqa: N801  (used as a function)
     shared: Shared
     span: Span
@@ -525,6 +556,14 @@ class _deeper:  # noqa: N801  (used as a function)
 
     def __exit__(self, *_: object) -> None:
         self.shared.depth -= 1
+
+
+def _copied(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values by name, of which those that change are copied."""
+    return {
+        name: copy(value) if isinstance(value, dict | list | set) else value
+        for name, value in values.items()
+    }
 
 
 def literal(node: nodes.Expression) -> float | None:

@@ -3,6 +3,9 @@
 A loop begins in the interpreter. Where it takes longer than compiling it would, a kernel takes over
 between two turns: by then its variables have their classes. It leaves where something is to happen
 that it does not know; then nothing has happened yet, and the interpreter goes on where it was.
+
+A branch may hold statements that no kernel knows, such as ``fprintf``. The loop ends natively where
+it comes to one, the interpreter runs the rest of that turn, and the kernel goes on with the next.
 """
 
 from __future__ import annotations
@@ -10,15 +13,16 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
 from matlab_frontend import nodes
 from matlab_frontend.interpreter.captures import below, names_in
+from matlab_frontend.interpreter.flow import Flow
 from matlab_frontend.interpreter.ownership import is_alone, references
-from matlab_frontend.values.array import AnonymousHandle, Array
+from matlab_frontend.values.array import AnonymousHandle, Array, NamedHandle
 from matlab_frontend.values.make import empty, wrap
 
 if TYPE_CHECKING:
@@ -43,6 +47,10 @@ REFUSALS: Final = 3
 """Runs that could not be native, after which a loop is interpreted."""
 ALL: Final = -1
 """The loop has ended."""
+RETURNED: Final = -2
+"""The loop has come to a ``return``."""
+EXITS: Final = 8
+"""Turns that the interpreter has ended after which it is asked whether a native loop is faster."""
 FEW: Final = 1 << 13
 """Elements, and random numbers, for which there is room in the first part of a loop."""
 MOST: Final = 1 << 20
@@ -51,6 +59,10 @@ UNBOUNDED: Final = 1 << 16
 """The same where nobody knows how many a turn takes."""
 FARTHEST: Final = 1 << 31
 """Loops count no farther natively."""
+Rest: TypeAlias = "Callable[[Frame], Flow | None]"
+"""Statements as the interpreter runs them."""
+MANY: Final = 64
+"""Turns that tell how long the interpreter takes for one: first ones take longer than others."""
 _OF_ARRAYS: Final = ("data", "line", "extent", "room")
 _CLASSES: Final = {np.dtype(np.float64): "double", np.dtype(np.bool_): "logical"}
 
@@ -59,11 +71,33 @@ class NativeLoop:
     """A loop statement of a program."""
 
     __slots__ = (
-        *("calls", "first_look", "interpreter", "may_grow", "node", "reason", "refusals", "spent"),
+        *(
+            "calls",
+            "compile_rest",
+            "exits",
+            "first_look",
+            "interpreter",
+            "left",
+            "may_grow",
+            "node",
+        ),
+        *("reason", "refusals", "rests", "spent"),
     )
 
-    def __init__(self, interpreter: Interpreter, node: nodes.For | nodes.While) -> None:
+    def __init__(
+        self,
+        interpreter: Interpreter,
+        node: nodes.For | nodes.While,
+        compile_rest: Callable[[nodes.Block], Rest],
+    ) -> None:
         self.interpreter, self.node = interpreter, node
+        self.compile_rest = compile_rest
+        self.rests: dict[tuple[int, ...], Rest] = {}
+        """What the interpreter runs of a turn, by the identities of the statements."""
+        self.left: nodes.Block = ()
+        """What is left of the last turn that ran natively."""
+        self.exits = 0
+        """Turns of the last run that the interpreter has ended."""
         self.calls: dict[Any, tuple[Translated, LoopCall] | None] = {}
         self.refusals = 0
         self.spent = 0.0
@@ -80,7 +114,7 @@ class NativeLoop:
     ) -> int:
         """Run what is before a loop natively, if that pays and is known to be right.
 
-        Gives the turns that have been run so, or :data:`ALL`.
+        Gives the turns that have been run so, :data:`ALL` or :data:`RETURNED`.
 
         Args:
             frame: Of the variables.
@@ -93,7 +127,7 @@ class NativeLoop:
         cost = KNOWN if self.calls else COMPILES if "llvmlite" in sys.modules else STARTS
         if max(ahead, self.spent) < cost or (rest is not None and not len(rest)):
             return 0
-        done, few = 0, FEW
+        done, few, self.exits, begun = 0, FEW, 0, time.perf_counter()
         while rest is None or done < len(rest):
             before = None if rest is None else rest[done:]
             ran = self.part(frame, before, few)
@@ -102,13 +136,45 @@ class NativeLoop:
             if not ran:
                 break
             done, few = done + ran, min(8 * few, MOST)
+            if self.left:
+                flow = self.end_turn(frame)
+                if flow is Flow.RETURN:
+                    return RETURNED
+                if flow is Flow.BREAK:
+                    return ALL
+                if self.exits >= EXITS and self.is_slow(frame, done, begun, seconds, turns):
+                    break
         if done:
             return done if rest is None or done < len(rest) else ALL
+        self.refuse(frame)
+        return 0
+
+    def is_slow(self, frame: Frame, done: int, begun: float, seconds: float, turns: int) -> bool:
+        """Whether the interpreter is to go on, as it is faster, or may be.
+
+        ``done`` turns have been run since ``begun``; others as of :meth:`takes_over`.
+        """
+        if (time.perf_counter() - begun) / done > seconds / turns:
+            self.reason = "it comes too often to what only the interpreter does"
+            self.refuse(frame)
+            return True
+        return turns < MANY and done < MANY * self.exits / EXITS
+
+    def end_turn(self, frame: Frame) -> Flow | None:
+        """Let the interpreter run what is left of a turn; how it left the turn."""
+        statements, self.left = self.left, ()
+        key = tuple(map(id, statements))
+        if key not in self.rests:
+            self.rests[key] = self.compile_rest(statements)
+        self.exits += 1
+        return self.rests[key](frame)
+
+    def refuse(self, frame: Frame) -> None:
+        """Take note of a run that is interpreted."""
         self.note(frame, f"interpreted: {self.reason}")
         self.refusals += 1
         if self.refusals >= REFUSALS:
             self.first_look = 0
-        return 0
 
     def note(self, frame: Frame, how: str) -> None:
         """Say how the loop ran last, for people."""
@@ -140,17 +206,24 @@ class NativeLoop:
         if results is None:
             self.reason = "it left for what only the interpreter does"
             return self.growing(frame, rest, few, translated)
-        self.refusals = 0
-        self.note(frame, f"natively, {call.turns} turns in the last run")
+        self.note(frame, f"natively, {call.turns} turns in the last run{self.told_of_exits()}")
         named = dict(zip(call.source.results, results, strict=True))
         keep(frame.variables, translated, named)
         room.keep(frame.variables, named)
         if named.get("stopped", False):
             return ALL
+        if named.get("left", 0):
+            self.left = translated.rests[named["left"] - 1]
+            return call.turns
+        self.refusals = 0
         if rest is None:
             return call.turns if room.is_used_up(named) else ALL
         assert part is not None, "it is a part of the rest"
         return ALL if len(part) == len(rest) else len(part)
+
+    def told_of_exits(self) -> str:
+        """What to say of turns that the interpreter has ended."""
+        return f", after {self.exits} that the interpreter ended" if self.exits else ""
 
     def growing(
         self, frame: Frame, rest: range | np.ndarray | None, few: int, left: Translated
@@ -351,38 +424,40 @@ def _name(item: tuple[str, Any]) -> str:
 
 def classes_of(variables: Mapping[str, Any], names: set[str]) -> dict[str, VariableClass]:
     """The classes of the variables that a loop mentions, as far as loops know them."""
+    values = ((name, variables.get(name)) for name in names)
+    return {name: class_of(value) for name, value in values if value is not None}
+
+
+def class_of(value: Any) -> VariableClass:
+    """What loops know of a value."""
     from matlab_frontend.interpreter.native.classes import (  # noqa: PLC0415  (with the first long loop)
         ArrayClass,
         Handle,
+        NamedFunction,
         NumberClass,
         OtherClass,
     )
 
-    found: dict[str, VariableClass] = {}
-    for name in names:
-        value = variables.get(name)
-        if value is None:
-            continue
-        if type(value) is float:
-            found[name] = NumberClass("double")
-        elif type(value) is bool:
-            found[name] = NumberClass("logical")
-        elif type(value) is Array and value.data.dtype in _CLASSES and not value.on_device:
-            shape = value.data.shape
-            line = [len(shape) == 2 and extent == 1 for extent in shape[::-1]]
-            found[name] = ArrayClass(_CLASSES[value.data.dtype], len(shape), *line[:2])  # type: ignore[arg-type]  # the two classes
-        elif type(value) is AnonymousHandle:
-            numbers = value.captured.items()
-            captured = tuple(
-                (part, "double" if type(number) is float else "logical")
-                for part, number in sorted(numbers, key=_name)
-                if type(number) in (float, bool)
-            )
-            others = tuple(sorted(value.captured.keys() - dict(captured)))
-            found[name] = Handle(value.parameters, value.body, value.scope, captured, others)  # type: ignore[arg-type]  # the two classes
-        else:
-            found[name] = OtherClass()
-    return found
+    if type(value) is float:
+        return NumberClass("double")
+    if type(value) is bool:
+        return NumberClass("logical")
+    if type(value) is Array and value.data.dtype in _CLASSES and not value.on_device:
+        shape = value.data.shape
+        line = [len(shape) == 2 and extent == 1 for extent in shape[::-1]]
+        return ArrayClass(_CLASSES[value.data.dtype], len(shape), *line[:2])  # type: ignore[arg-type]  # the two classes
+    if type(value) is NamedHandle and value.scope is not None:
+        return NamedFunction(value.name, value.scope)
+    if type(value) is AnonymousHandle:
+        held = [(name, class_of(each)) for name, each in sorted(value.captured.items(), key=_name)]
+        numbers = tuple((name, a.kind) for name, a in held if isinstance(a, NumberClass))
+        others = tuple(
+            (name, a if isinstance(a, NamedFunction) else OtherClass())
+            for name, a in held
+            if not isinstance(a, NumberClass)
+        )
+        return Handle(value.parameters, value.body, value.scope, numbers, others)
+    return OtherClass()
 
 
 def extent(shape: Sequence[int], part: Any) -> int:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from matlab_frontend import nodes
@@ -34,11 +33,12 @@ from matlab_frontend.interpreter.native.expressions import (
     store,
 )
 from matlab_frontend.source import Span
+from runmat_jit.core.frozen import frozen
 from runmat_jit.loops.source import LoopSource
 from runmat_jit.loops.ways import Helper
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Translated:
     """A loop of Python's syntax.
 
@@ -56,6 +56,8 @@ class Translated:
         draws: Random numbers that are taken in a turn, as they are written.
         is_bounded: No turn takes or makes more than is written.
         alike: Pairs of arrays that must be of one size.
+        rests: What is left of a turn at the statements that only the interpreter runs. There the
+            loop ends, and the number ``left`` says which it was, counted from 1.
 
     """
 
@@ -70,6 +72,7 @@ class Translated:
     draws: int
     is_bounded: bool
     alike: frozenset[tuple[str, str]]
+    rests: tuple[nodes.Block, ...]
 
 
 def translate(
@@ -114,7 +117,7 @@ def translate(
     )
     kept = [*names.values(), *flags.values(), *within.empty_flags.values()]
     kept += [f"m_{name}" for name in within.growing if f"m_{name}" in assigned]
-    kept += [name for name in ("drawn", "stopped") if name in assigned]
+    kept += [name for name in ("drawn", "stopped", "left") if name in assigned]
     assert isinstance(statement, ast.For | ast.While), "it is a loop"
     source = LoopSource(statement, (), assigned, tuple(sorted(kept)), {})
     return Translated(
@@ -129,6 +132,7 @@ def translate(
         within.draws,
         within.is_bounded,
         frozenset(within.alike),
+        tuple(within.rests),
     )
 
 
@@ -210,11 +214,38 @@ class Translator(Expressions):
     def body(self, block: nodes.Block) -> list[ast.stmt]:
         """Statements of a block."""
         made: list[ast.stmt] = []
-        for statement in block:
+        for at, statement in enumerate(block):
             if self.known is None:  # what follows is never run
                 break
-            made += [at_line(each) for each in self.statement(statement)]
+            self.way.append(block[at:])
+            made += [at_line(each) for each in self.statement_or_exit(statement)]
+            self.way.pop()
         return made or [at_line(ast.Pass())]
+
+    def statement_or_exit(self, node: nodes.Statement) -> list[ast.stmt]:
+        """A statement; one that is not known in a branch of the loop itself ends the loop there.
+
+        In a branch of a function that is called nothing of the turn has happened.
+        """
+        if self.loops != int(not self.inside) or len(self.way) == 1:
+            return self.statement(node)
+        before = self.state()
+        try:
+            return self.statement(node)
+        except NotNative:
+            self.reset(before)
+        if self.inside:
+            self.known = None
+            self.nothing.append(constant(value=False))
+            never = ast.Call(
+                self.shared.basic("demand"), [constant(value=False), self.nothing[-1]], []
+            )
+            return [ast.Return(never)]
+        here, *around = reversed(self.way)
+        self.rests.append((*here, *(each for block in around for each in block[1:])))
+        self.known = None
+        self.shared.operand("left", Operand("constant", part=0))
+        return [ast.Assign([store("left")], constant(len(self.rests))), ast.Break()]
 
     def statement(self, node: nodes.Statement) -> list[ast.stmt]:
         match node:

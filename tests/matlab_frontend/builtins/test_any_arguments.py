@@ -15,6 +15,7 @@ from matlab_frontend.interpreter.frame import Frame
 from matlab_frontend.interpreter.interpreter import Interpreter
 from matlab_frontend.search_path import SearchPath
 from matlab_frontend.session import Session
+from matlab_frontend.sparse import sparse
 from matlab_frontend.tables import Table
 from matlab_frontend.times import Times
 from matlab_frontend.values.array import (
@@ -58,6 +59,7 @@ MORE_VALUES = (
     ErrorObject("a:b", "message"),
     Times("datetime", np.array([[0.0], [1e12]])),
     Times("duration", np.full((1, 1), 36e5)),
+    sparse(np.array([[1.0, 0], [0, 2.5]])),
     Table(("a", "b"), (column([1, 2]), cell([text("x"), text("y")], (2, 1))), 2),
 )
 WAITS = ("pause",)

@@ -6,6 +6,7 @@ elements.
 
 import re
 
+import numpy as np
 import pytest
 
 from matlab_frontend.errors import MatlabError
@@ -189,6 +190,107 @@ cast(1.5, 'like', int8(1))                      | int8(2)
 max([1 NaN], [0 5], 'omitnan')                  | [1 5]
 sub2ind([2 3], 1, 2, 1)                         | 3
 size(cell2mat({[1 2]; [3 4]}))                  | [2 2]
+newline                                         | char(10)
+reverse('abc')                                  | 'cba'
+reverse(["ab" "cd"])                            | ["ba" "dc"]
+replace('a-b-c', '-', '+')                      | 'a+b+c'
+replace("one two", ["one" "two"], ["1" "2"])    | "1 2"
+replace({'aa', 'ba'}, 'a', 'x')                 | {'xx', 'bx'}
+erase('the quick', 'quick')                     | 'the '
+erase("a b c", ["a " "c"])                      | "b "
+count('banana', 'an')                           | 2
+count(["Ab" "abab"], 'ab', 'IgnoreCase', true)  | [1 2]
+matches(["a" "b"], ["b" "c"])                   | [false true]
+extractBefore('name.ext', '.')                  | 'name'
+extractAfter("name.ext", '.')                   | "ext"
+extractBefore('abcdef', 3)                      | 'ab'
+extractAfter('abcdef', 3)                       | 'def'
+extractBefore('abc', 'x')                       | ''
+extractBetween('<a><b>', '<', '>')              | {'a'; 'b'}
+extractBetween("<a><b>", '<', '>')              | ["a"; "b"]
+extractBetween("abcdef", 2, 4)                  | "bcd"
+extractBetween("a(b)c", "(", ")", 'Boundaries', 'inclusive') | "(b)"
+eraseBetween('a(b)c', '(', ')')                 | 'a()c'
+replaceBetween('a(b)c', '(', ')', 'x')          | 'a(x)c'
+replaceBetween("abcdef", 2, 4, "-")             | "a-ef"
+insertAfter('ab', 1, '-')                       | 'a-b'
+insertAfter("aXbX", 'X', '!')                   | "aX!bX!"
+insertBefore('ab', 'b', '-')                    | 'a-b'
+pad('ab', 4)                                    | 'ab  '
+pad(["a" "bcd"])                                | ["a  " "bcd"]
+pad('7', 3, 'left', '0')                        | '007'
+pad("ab", 5, 'both')                            | " ab  "
+strip('  a ')                                   | 'a'
+strip("xxax", 'x')                              | "a"
+strip('00120', 'left', '0')                     | '120'
+append('a ', 'b')                               | 'a b'
+append("a", ["b" "c"])                          | ["ab" "ac"]
+splitlines("a" + newline + "b")                 | ["a"; "b"]
+compose("%d-%d", [1 2; 3 4])                    | ["1-2"; "3-4"]
+compose('%g', [1.5 2])                          | {'1.5', '2'}
+compose("a\\tb")                              | "a" + char(9) + "b"
+isStringScalar("a")                             | true
+convertStringsToChars(["a" "b"])                | {'a', 'b'}
+convertCharsToStrings({'a', 'b'})               | ["a" "b"]
+class(fft2(single([1 2; 3 4])))                 | 'single'
+fft2([1 2; 3 4], 3, 2)                          | fft(fft([1 2; 3 4; 0 0]), [], 2)
+fftn([1 2; 3 4])                                | fft2([1 2; 3 4])
+ifftn(fftn(reshape(1:8, 2, 2, 2)))              | reshape(1:8, 2, 2, 2)
+repelem([1 2 3], 2)                             | [1 1 2 2 3 3]
+repelem([1; 2], [2 1])                          | [1; 1; 2]
+repelem([1 2; 3 4], 1, 2)                       | [1 1 2 2; 3 3 4 4]
+repelem('ab', 2)                                | 'aabb'
+size(shiftdim(ones(1, 1, 3)))                   | [3 1]
+size(shiftdim(ones(2, 3, 4), 1))                | [3 4 2]
+size(shiftdim([1 2 3], -2))                     | [1 1 1 3]
+prctile([1 2 3 4 5], [10 50 90])                | [1 3 5]
+prctile([1 2; 3 4; 5 NaN], 50)                  | [3 3]
+quantile([1; 2; 3; 4], [0.25 0.5])              | [1.5 2.5]
+quantile([1 2 3 4; 5 6 7 8], 0.5, 2)            | [2.5; 6.5]
+quantile(1:10, 3)                               | [3 5.5 8]
+iqr([1 2 3 4])                                  | 2
+ismissing([1 NaN])                              | [false true]
+ismissing({'a', ''})                            | [false true]
+rmmissing([1 NaN 3])                            | [1 3]
+rmmissing([1 2; NaN 4])                         | [1 2]
+fillmissing([1 NaN 3 NaN], 'linear')            | [1 2 3 4]
+fillmissing([NaN 1 NaN], 'previous')            | [NaN 1 1]
+fillmissing([NaN 1 NaN], 'next')                | [1 1 NaN]
+fillmissing([1 NaN NaN 4], 'nearest')           | [1 1 4 4]
+fillmissing([1 NaN], 'constant', 7)             | [1 7]
+discretize([1 2 3 4 5 NaN], [1 3 5])            | [1 1 2 2 2 NaN]
+discretize([1 3], [1 3 5], [10 20])             | [10 20]
+discretize([1 3 5], [1 3 5], 'IncludedEdge', 'right') | [1 1 2]
+findgroups([30 10 30 NaN])                      | [2 1 2 NaN]
+findgroups({'b'; 'a'; 'b'})                     | [2; 1; 2]
+splitapply(@sum, [1; 2; 3; 4], [1; 2; 1; 2])    | [4; 6]
+gradient([1 4 9 16])                            | [3 4 6 7]
+gradient([1 4 9], 2)                            | [1.5 2 2.5]
+gradient([1 4 9], [0 1 3])                      | [3 8/3 2.5]
+del2([1 4 9 16 30])                             | [0.5 0.5 0.5 1.75 3]
+del2([1 2 5; 3 7 9; 4 6 2])                     | del2([1 2 5; 3 7 9; 4 6 2]')'
+cart2pol(0, 2)                                  | pi/2
+pow2(3)                                         | 8
+pow2([1 3], [2 4])                              | [4 48]
+rat(pi)                                         | '3 + 1/(7 + 1/(16))'
+rat(0.75)                                       | '1 + 1/(-4)'
+sqrtm([4 1; 0 9])                               | [2 0.2; 0 3]
+logm(eye(2))                                    | zeros(2)
+interp2([1 2; 3 4], 1.5, 1.5)                   | 2.5
+interp2([10 20], [1 2 3], [1 2; 3 4; 5 6], [10 15], [1.5; 3]) | [2 2.5; 5 5.5]
+interp2([1 2; 3 4], 3, 1)                       | NaN
+interp2([1 2; 3 4], 1.6, 1, 'nearest')          | 2
+interp2([1 2; 3 4], 3, 1, 'linear', 0)          | 0
+ppval(mkpp([0 1 3], [1 0; 2 1]), [0.5 2])       | [0.5 3]
+ppval(spline(0:4, [0 1 4 9 16]), 2.5)           | 6.25
+spline(0:2, [0 0 1 4 0], 1.5)                   | 2.875
+pchip([1 2 4 5], [1 4 2 3], 3)                  | 3
+round(1e6*integral2(@(x, y) x.*y, 0, 1, 0, 2))  | 1e6
+round(1e6*integral2(@(x, y) y, 0, 1, 0, @(x) x))| round(1e6/6)
+round(1e6*integral3(@(x, y, z) x + y + z, 0, 1, 0, 1, 0, 1)) | 1.5e6
+round(1e6*quadgk(@(x) exp(-x.^2), -Inf, Inf))   | round(1e6*sqrt(pi))
+round(1e6*fsolve(@(x) x^2 - 2, 1))              | round(1e6*sqrt(2))
+round(1e6*fsolve(@(x) [x(1) + x(2) - 3; x(1)*x(2) - 2], [0; 3])) | [1e6; 2e6]
 """
 CASES = [tuple(part.strip() for part in line.split("|")) for line in VALUES.strip().splitlines()]
 
@@ -258,6 +360,30 @@ REFUSED = {
     "unknown options of sort": ("sort([1 2], 'MissingPlacement', 'first')", "MATLAB:sort:options"),
     "replacements in numbers": ("strrep(1, 'a', 'b')", "MATLAB:strrep:InputClass"),
     "imaginary parts that would be lost": ("hypot(1i, 2)", "MATLAB:hypot:complex"),
+    "parts of numbers": ("extractBefore(5, 'a')", "MATLAB:extractBefore:InvalidInput"),
+    "parts that are missing": ('extractAfter("a", "b")', "MATLAB:extractAfter:missing"),
+    "positions outside": ("extractBefore('abc', 4)", "MATLAB:extractBefore:Position"),
+    "filling with several": ("pad('a', 3, 'left', 'xy')", "MATLAB:pad:options"),
+    "boundaries of another kind": (
+        "extractBetween('abc', 'a', 'c', 'Boundaries', 'both')",
+        "MATLAB:extractBetween:unknownOption",
+    ),
+    "copies of a matrix": ("repelem([1 2; 3 4], 2)", "MATLAB:repelem:mustBeVector"),
+    "probabilities above one": ("quantile([1 2], 1.5)", "MATLAB:quantile:BadProbs"),
+    "bins that are chosen": ("discretize([1 2], 3)", "MATLAB:discretize:InvalidEdges"),
+    "methods of interp2": (
+        "interp2([1 2; 3 4], 1, 1, 'makima')",
+        "MATLAB:interp2:unknownOption",
+    ),
+    "methods of fillmissing": (
+        "fillmissing([1 NaN], 'spline')",
+        "MATLAB:fillmissing:unknownOption",
+    ),
+    "groups with gaps": (
+        "splitapply(@sum, [1; 2], [1; 3])",
+        "MATLAB:splitapply:InvalidGroupNums",
+    ),
+    "values of no polynomial": ("ppval(struct('a', 1), 1)", "MATLAB:ppval:notpp"),
     "unknown options of rescale": ("rescale([1 2], 'Size', 1)", "MATLAB:rescale:InvalidOption"),
 }
 
@@ -301,6 +427,18 @@ SECOND = {
         [1, 2, 1],
     ),
     "three of unique texts": ("[c, i, j] = unique({'z', 'a', 'z'}); x = j';", [2, 1, 2]),
+    "of rat": ("[n, d] = rat([pi -1.5]); x = [n d];", [355, -3, 113, 2]),
+    "of findgroups": ("[g, x] = findgroups([30 10 30]);", [10, 30]),
+    "of gradient": ("[a, b] = gradient([1 4; 2 7], 2, 3); x = b(:)';", [1 / 3, 1 / 3, 1, 1]),
+    "of splitapply": (
+        "[a, b] = splitapply(@max, [5; 2; 9], [1; 1; 2]); x = [a' b'];",
+        [5, 9, 1, 1],
+    ),
+    "of cart2sph": ("[a, b, c] = cart2sph(0, 0, 2); x = [a b c];", [0, np.pi / 2, 2]),
+    "of schur": (
+        "A = [1 2; 3 4]; [U, T] = schur(A); x = round(1e9*reshape(U*T*U' - A, 1, 4)) + 1;",
+        [1, 1, 1, 1],
+    ),
     "of sort": ("[s, x] = sort([3+4i 1 -5], 'descend');", [3, 1, 2]),
 }
 

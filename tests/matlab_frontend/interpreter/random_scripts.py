@@ -16,7 +16,7 @@ end
 START = (
     "rng({seed}); n = {n}; s = {s}; b = {b}; c = {c}; x = 0.5; f = @(t) t^2 - c*t + 1;",
     "v = {v}; p = v; g = [1 2]; e = [5; 6];",
-    "A = reshape(mod((1:n*n)*7, {m}), n, n); L = {mask};",
+    "A = reshape(mod((1:n*n)*7, {m}), n, n); L = {mask}; told = {{}}; st.count = 0;",
 )
 HEADS = (
     *("for i = 1:n", "for i = 2:n-1", "for i = n:-1:1", "for i = 1:3*n", "for i = 0.5:0.5:n"),
@@ -134,8 +134,29 @@ class Script:
     def block(self, depth):
         return [line for _ in range(self.rng.randint(1, 3)) for line in self.statement(depth)]
 
+    def unknown(self):
+        """A statement that no kernel knows."""
+        return self.rng.choice(
+            [
+                "fprintf('%.6g ', s);",
+                "disp(numel(g))",
+                "told{end+1} = numel(v);",
+                "st.count = st.count + 1; st.last = i;",
+                "note = sprintf('%d', numel(e)); x = numel(note);",
+                "u = v*2; x = sum(u(1:2));",
+                "[x, at] = max(v);",
+                "v(2) = []; v = [v(:)' 7 8];",
+                "x",
+                "try, x = v(c); catch, x = -1; end",
+                "if n > 4, return, end",
+                "error('my:id', 'stopped at %g', i);",
+            ]
+        )
+
     def branches(self, depth):
         lines = [f"if {self.condition(2)}", *self.block(depth)]
+        if self.rng.random() < 0.4:
+            lines.insert(self.rng.randint(1, len(lines)), self.unknown())
         if self.rng.random() < 0.3:
             lines += [f"elseif {self.condition(1)}", *self.block(depth)]
         if self.rng.random() < 0.5:

@@ -158,6 +158,17 @@ NATIVE = {
           end
         end""",
     "a handle": "a = 3; f = @(x, y) a*x^2 - y; s = 0; for k = 1:9, s = f(s/10, k) + f(k, s); end",
+    "handles of functions with names": """
+        f = @sin; g = @half; h = @max; s = 0;
+        for k = 1:9, s = f(s) + g(k) + h(s, k); end
+        function y = half(x)
+          y = x/2;
+        end""",
+    "a handle that another one captured": """
+        f = @cos; g = @(x) f(x)*2; s = 0; for k = 1:9, s = g(s) + k; end""",
+    "a handle that becomes another one": """
+        f = @sin; s = 0;
+        for r = {1, 2, 3}, for k = 1:9, s = f(s) + k; end, f = @cos; end""",
     "a function": """
         function r = g(x)
           r = 0;
@@ -166,6 +177,16 @@ NATIVE = {
           r = r + 1;
         end
         s = 0; for k = 1:30, s = s + g(k); end""",
+    "a function that may raise an error": """
+        s = 0; for k = 1:40, s = s + g(k) + h(k); end
+        function y = g(x)
+          if x < 0, error('my:id', 'negative: %d', x); end
+          y = sqrt(x);
+        end
+        function y = h(x)
+          if x > 1e6, disp('large'), elseif mod(x, 2), y = x > 3; return, end
+          y = x > 7;
+        end""",
     "bits": """
         c = 0;
         for k = 1:40
@@ -209,7 +230,82 @@ NATIVE = {
         s = 0; for x = [-2.5 -1.5 -.5 -.49999999999999994 0 .49999999999999994 .5 1.5 2.5]
           s = s*3 + round(x) + fix(x) - floor(x) + ceil(x) + sign(x); end""",
 }
+ENDED_BY_THE_INTERPRETER = {
+    "text now and then": """
+        s = 0;
+        for k = 1:90
+          s = s + mod(k, 7)*0.5;
+          if mod(k, 30) == 0, fprintf('%d: %g\\n', k, s); s = s + 1; end
+          s = s*1.01;
+        end""",
+    "cells and fields": """
+        log = {}; st.n = 0; x = zeros(1, 60);
+        for k = 1:60
+          x(k) = k*k;
+          if mod(k, 20) == 1, log{end+1} = x(k); else, if k == 40, st.n = st.n + k; end, end
+          x(k) = x(k) + 1;
+        end""",
+    "an error": """
+        s = 0; for k = 1:50, s = s + k; if s > 600, error('my:id', 'too much: %g', s); end, end""",
+    "a while": """
+        n = 27; k = 0;
+        while n ~= 1
+          if mod(n, 2), n = 3*n + 1; else, n = n/2; end
+          k = k + 1;
+          if n > 3000, disp(n), end
+        end""",
+    "a return": """
+        s = f(40);
+        function s = f(n)
+          s = 0;
+          for k = 1:n, s = s + k; if s > 300, s = -s; return, end, end
+        end""",
+    "a break and a continue behind it": """
+        s = 0;
+        for k = 1:70
+          if mod(k, 11) == 0
+            x = sprintf('%d', k);
+            if k == 55, break, end
+            continue
+          end
+          s = s + k;
+        end""",
+    "a class that another branch changes": """
+        y = 0; for k = 1:60, if k == 20, y = 'text'; elseif k == 40, y = 2; end, s = k*2; end""",
+    "an array that another branch replaces": """
+        v = zeros(1, 50); w = v;
+        for k = 1:50, v(k) = k; if mod(k, 20) == 0, v = cumsum(v); w = v; end, end""",
+    "random numbers and growth": """
+        rng(3); v = [0 0]; t = {};
+        for k = 1:200
+          x = rand;
+          if x < .03, t{end+1} = x; elseif x > .5, v(end+1) = x + randn; end
+        end
+        z = rand;""",
+    "a switch": """
+        s = 0;
+        for k = 1:60
+          switch mod(k, 25), case 0, disp(k), case {1, 2}, s = s + 1; otherwise, s = s - k; end
+        end""",
+    "a loop within that is not known": """
+        c = {}; s = 0;
+        for k = 1:40, if mod(k, 13) == 0, for j = 1:3, c{j} = s; end, end, s = s + k; end""",
+    "a list of numbers": "s = 0; for x = [5 3 9 9 1 4], if x > 8, disp(x), end, s = s*2 + x; end",
+    "the last turn": "for k = 1:30, s = k; if k == 30, disp('end'), end, end",
+}
 INTERPRETED = {
+    "a function that raises an error": """
+        s = 0; for k = 9:-1:-9, s = s + g(k); end
+        function y = g(x)
+          if x < 0, error('my:id', 'negative: %d', x); end
+          y = sqrt(x);
+        end""",
+    "a function that shows text": """
+        s = 0; for k = 1:9, s = s + g(k); end
+        function y = g(x)
+          if mod(x, 2) == 0, disp(x), end
+          y = x/2;
+        end""",
     "a text that is shown": "for k = 1:3, k, end",
     "an array of whole arrays": "u = zeros(3); for k = 1:3, u = u + k; end",
     "a cell": "c = {}; for k = 1:3, c{k} = k; end",
@@ -237,6 +333,29 @@ INTERPRETED = {
 @pytest.mark.parametrize("name", NATIVE)
 def test_loops_run_natively_and_do_what_the_interpreter_does(interpreted, name):
     check(interpreted, NATIVE[name])
+
+
+@pytest.mark.parametrize("name", ENDED_BY_THE_INTERPRETER)
+def test_turns_end_in_the_interpreter_where_a_branch_is_not_known(interpreted, name):
+    check(interpreted, ENDED_BY_THE_INTERPRETER[name])
+
+
+def test_a_loop_that_always_comes_to_what_is_not_known_is_left_to_the_interpreter():
+    text = "for k = 1:20000, if k > 0, c{k} = k; end, end"
+    _, ran = loops_run(lambda: seen(text))
+    assert ran < 1000  # some, as it learns how long a turn takes
+
+
+def test_a_loop_that_was_left_after_native_turns_goes_on_where_it_was(interpreted, monkeypatch):
+    monkeypatch.setattr(native_run, "FEW", 16)
+    monkeypatch.setattr(native_run, "MOST", 16)
+    text = """
+        v = [0 0]; s = 0;
+        for k = 1:90
+          v(end+1) = k; s = s*1.01 + k;
+          if k == 41 || k > 70, y = sqrt(40 - k); end
+        end"""
+    check(interpreted, text)
 
 
 NEVER = (
