@@ -72,8 +72,8 @@ class Tile:
 
     def part(self, operand: int) -> np.ndarray:
         """The lanes of an operand."""
-        index = (slice(None),) * self.lanes.axes[operand], slice(self.begin, self.end)
-        found: np.ndarray = self.whole[operand][*index[0], index[1]]
+        before = (slice(None),) * self.lanes.axes[operand]
+        found: np.ndarray = self.whole[operand][*before, self.begin : self.end]
         return found
 
 
