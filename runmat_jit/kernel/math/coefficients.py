@@ -71,6 +71,30 @@ LOG10_2: Coefficients = {
 }
 """log10(2)."""
 
+LOG2_E: Coefficients = {
+    "f32": _floats(
+        "0x1.7154760000000p+0",
+        "0x1.4ae0c00000000p-26",
+    ),
+    "f64": _floats(
+        "0x1.71547652b82fep+0",
+        "0x1.777d0ffda0d24p-56",
+    ),
+}
+"""1 / log(2)."""
+
+LOG10_E: Coefficients = {
+    "f32": _floats(
+        "0x1.bcb7b20000000p-2",
+        "-0x1.5b235e0000000p-27",
+    ),
+    "f64": _floats(
+        "0x1.bcb7b1526e50ep-2",
+        "0x1.95355baaafad3p-57",
+    ),
+}
+"""1 / log(10)."""
+
 TWO_OVER_LN2: Coefficients = {
     "f32": _floats(
         "0x1.7154760000000p+1",
@@ -226,6 +250,63 @@ ARCTAN: Coefficients = {
     ),
 }
 """(arctan(t) / t - 1) / t**2, in t**2."""
+
+ARCTAN_OF_HALF: Coefficients = {
+    "f32": _floats(
+        "-0x1.5555100000000p-2",
+        "0x1.997a960000000p-3",
+        "-0x1.2245ba0000000p-3",
+        "0x1.9fdef40000000p-4",
+        "-0x1.a393da0000000p-5",
+    ),
+    "f64": _floats(
+        "-0x1.5555555555108p-2",
+        "0x1.999999991d314p-3",
+        "-0x1.249248fd2a7b9p-3",
+        "0x1.c71c65418b692p-4",
+        "-0x1.745bed9f8275fp-4",
+        "0x1.3b022fcb1869fp-4",
+        "-0x1.10629c9a959a6p-4",
+        "0x1.d8b3c4769ec78p-5",
+        "-0x1.853d7fed9ba68p-5",
+        "0x1.06046aae546b8p-5",
+        "-0x1.93823ee765e7cp-7",
+    ),
+}
+"""(arctan(t) / t - 1) / t**2, in t**2, for t up to 1/2."""
+
+SINH: Coefficients = {
+    "f32": _floats(
+        "0x1.5555560000000p-3",
+        "0x1.110fe20000000p-7",
+        "0x1.a28ee20000000p-13",
+    ),
+    "f64": _floats(
+        "0x1.5555555555559p-3",
+        "0x1.111111110f627p-7",
+        "0x1.a01a01b022726p-13",
+        "0x1.71ddf7a848894p-19",
+        "0x1.af60047cc2fcbp-26",
+    ),
+}
+"""(sinh(r) / r - 1) / r**2, in r**2."""
+
+COSH: Coefficients = {
+    "f32": _floats(
+        "0x1.0000000000000p-1",
+        "0x1.5554e20000000p-5",
+        "0x1.6d53dc0000000p-10",
+    ),
+    "f64": _floats(
+        "0x1.0000000000000p-1",
+        "0x1.5555555555558p-5",
+        "0x1.6c16c16c14fedp-10",
+        "0x1.a01a01ad88c54p-16",
+        "0x1.27e4cbf185c52p-22",
+        "0x1.1f8c1ce5f19b9p-29",
+    ),
+}
+"""(cosh(r) - 1) / r**2, in r**2."""
 
 SINE: Coefficients = {
     "f32": _floats(

@@ -20,13 +20,13 @@ from tests.kernel.math.ulp import largest_error
 
 
 @pytest.mark.parametrize("kind", FLOATS)
-def test_arctan_is_within_1_6_ulp(kind):
+def test_arctan_is_within_1_9_ulp(kind):
     rng, dtype = np.random.default_rng(18), FLOATS[kind]
     x = [any_bits(rng, dtype, 2000), rng.normal(0, 1, 2000), rng.uniform(0.8, 1.2, 1000)]
     x = np.concatenate([*(part.astype(dtype) for part in x), around([1, -1], dtype)])
     x = x[np.isfinite(x)]
     error, where = largest_error(compiled(arctan, (kind,))(x), mp.atan, [x])
-    assert error < 1.6, where
+    assert error < 1.9, where
 
 
 @pytest.mark.parametrize("kind", FLOATS)
@@ -57,3 +57,15 @@ def test_arctan2_knows_quadrants_zeros_and_infinities(kind):
     known = ~np.isnan(got)
     assert np.all(abs(got - expected)[known] <= np.spacing(abs(expected[known])))
     assert np.array_equal(np.signbit(got[known]), np.signbit(expected[known]))
+
+
+@pytest.mark.parametrize("kind", FLOATS)
+def test_diagonals_and_axes_have_the_nearest_angles(kind):
+    dtype = FLOATS[kind]
+    limits = np.finfo(dtype)
+    for size in (1.0, limits.tiny, limits.smallest_subnormal, limits.max, np.inf):
+        y, x = np.array([0, 1, 1, 1, 0]) * size, np.array([1, 1, 0, -1, -1]) * size
+        y[[0, 4]], x[2] = 0, 0  # also where infinity times zero is NaN
+        got = compiled(arctan2, (kind, kind), kind)(y, x)
+        assert differing(got, (np.arange(5) * (np.pi / 4)).astype(dtype), y, x) == []
+    assert compiled(arctan, (kind,))([1.0])[0] == dtype(np.pi / 4)
