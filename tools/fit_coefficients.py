@@ -165,6 +165,15 @@ FITS = (
         weight=lambda z: z,
     ),
     Fit(
+        "ARCSIN",
+        odd_tail(mp.asin),
+        1e-20,
+        0.25,
+        {"f32": 5, "f64": 12},
+        "(arcsin(t) / t - 1) / t**2, in t**2, for t up to 1/2",
+        weight=lambda z: z,
+    ),
+    Fit(
         "SINH",
         odd_tail(mp.sinh),
         1e-20,

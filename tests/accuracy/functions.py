@@ -14,6 +14,8 @@ EXACT |= {"tanh": mpmath.tanh, "power": mpmath.power, "pow": mpmath.power}
 EXACT |= {"exp2": lambda x: mpmath.power(2, x), "log2": lambda x: mpmath.log(x, 2)}
 EXACT |= {name: getattr(mpmath, name) for name in ("expm1", "log10", "log1p", "sinh", "cosh")}
 EXACT |= {"arctan": mpmath.atan, "arctan2": mpmath.atan2, "hypot": mpmath.hypot}
+EXACT |= {"arcsin": mpmath.asin, "arccos": mpmath.acos}
+EXACT["cbrt"] = lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x))
 EXACT["float_power"] = mpmath.power
 _POWERS = ("pow", "float_power")
 """Rows with the kernel code of ``power``."""

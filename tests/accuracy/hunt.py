@@ -49,6 +49,9 @@ _INVERSE = {
     "sinh": lambda v, n: np.arcsinh(np.ldexp(v, n % 40)),
     "cosh": lambda v, n: np.arccosh(np.ldexp(1 + np.abs(v), n % 40)),
     "arctan": lambda v, n: np.tan(v) + 0 * n,
+    "arcsin": lambda v, n: np.sin(v) + 0 * n,
+    "arccos": lambda v, n: np.cos(v + n % 3),
+    "cbrt": lambda v, n: np.ldexp(1 + v, n % 60) ** 3,
 }
 _SECOND = {
     "arctan2": lambda v, x: x * np.tan(v),
@@ -69,6 +72,9 @@ _CHANGES = {
     "sinh": lambda n: (n % 1026 + 0.5) * LN2,
     "cosh": lambda n: (n % 1026 + 0.5) * LN2,
     "arctan": lambda n: np.where(n % 2, 0.5, 2.0),
+    "arcsin": lambda n: np.where(n % 2, 0.5, -0.5),
+    "arccos": lambda n: np.where(n % 2, 0.5, -0.5),
+    "cbrt": lambda n: np.exp2(n % 90 - 45.0),
 }
 """Arguments at which the multiple that is taken off becomes another one."""
 

@@ -275,6 +275,31 @@ ARCTAN_OF_HALF: Coefficients = {
 }
 """(arctan(t) / t - 1) / t**2, in t**2, for t up to 1/2."""
 
+ARCSIN: Coefficients = {
+    "f32": _floats(
+        "0x1.5555ca0000000p-3",
+        "0x1.3301ac0000000p-4",
+        "0x1.74808c0000000p-5",
+        "0x1.8c25380000000p-6",
+        "0x1.59652c0000000p-5",
+    ),
+    "f64": _floats(
+        "0x1.555555555538fp-3",
+        "0x1.333333336e26dp-4",
+        "0x1.6db6db42dc67cp-5",
+        "0x1.f1c72c11eeafep-6",
+        "0x1.6e89f85557e58p-6",
+        "0x1.1c6ba0146a008p-6",
+        "0x1.c70301f298704p-7",
+        "0x1.8e9fc26940bb2p-7",
+        "0x1.ad039c008b9f5p-8",
+        "0x1.3f20bef217577p-6",
+        "-0x1.08868a923d7cdp-6",
+        "0x1.04fbc67cdbda1p-5",
+    ),
+}
+"""(arcsin(t) / t - 1) / t**2, in t**2, for t up to 1/2."""
+
 SINH: Coefficients = {
     "f32": _floats(
         "0x1.5555560000000p-3",

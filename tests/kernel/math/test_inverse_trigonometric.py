@@ -6,7 +6,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from runmat_jit.kernel.math.inverse_trigonometric import arctan, arctan2
+from runmat_jit.kernel.math.inverse_trigonometric import arccos, arcsin, arctan, arctan2
 from tests.kernel.math.expansions import (
     FLOATS,
     any_bits,
@@ -69,3 +69,28 @@ def test_diagonals_and_axes_have_the_nearest_angles(kind):
         got = compiled(arctan2, (kind, kind), kind)(y, x)
         assert differing(got, (np.arange(5) * (np.pi / 4)).astype(dtype), y, x) == []
     assert compiled(arctan, (kind,))([1.0])[0] == dtype(np.pi / 4)
+
+
+SINES = {"arcsin": (arcsin, mp.asin, 1.3), "arccos": (arccos, mp.acos, 1.3)}
+
+
+@pytest.mark.parametrize("name", SINES)
+@pytest.mark.parametrize("kind", FLOATS)
+def test_angles_of_sines_and_cosines_are_within_1_3_ulp(kind, name):
+    rng, dtype = np.random.default_rng(21), FLOATS[kind]
+    x = [rng.uniform(-1, 1, 3000), rng.normal(0, 1e-3, 500), 1 - 10 ** rng.uniform(-16, 0, 1000)]
+    x = np.concatenate([*(part.astype(dtype) for part in x), around([0.5, -0.5], dtype)])
+    x = x[(x != 1) & (x != 0)]
+    expand, exact, bound = SINES[name]
+    error, where = largest_error(compiled(expand, (kind,))(x), exact, [x])
+    assert error < bound, where
+
+
+@pytest.mark.parametrize("name", SINES)
+@pytest.mark.parametrize("kind", FLOATS)
+def test_they_have_the_special_values_of_numpy(kind, name):
+    x = np.concatenate([special_floats(FLOATS[kind]), [-1, -0.0, 0.0, 1]]).astype(FLOATS[kind])
+    got = compiled(SINES[name][0], (kind,))(x)
+    assert differing(got, exact_values(getattr(np, name), got, x), x) == []
+    ends = np.array([-1, 0, 1], FLOATS[kind])
+    assert differing(compiled(SINES[name][0], (kind,))(ends), getattr(np, name)(ends)) == []

@@ -11,6 +11,7 @@ import pytest
 
 from runmat_jit.backends.llvm.target import X86_64_V3_LINUX
 from runmat_jit.kernel.math import exponential, hyperbolic, inverse_trigonometric, logarithm
+from runmat_jit.kernel.math.cube_root import cbrt
 from runmat_jit.kernel.math.division import fmod
 from runmat_jit.kernel.math.hypotenuse import hypot
 from runmat_jit.kernel.math.power import power
@@ -28,6 +29,7 @@ from tests.kernel.math.expansions import (
 UNARY = [exponential.exp, exponential.exp2, exponential.expm1, sin, cos]
 UNARY += [logarithm.log, logarithm.log2, logarithm.log10, logarithm.log1p]
 UNARY += [hyperbolic.sinh, hyperbolic.cosh, hyperbolic.tanh, inverse_trigonometric.arctan]
+UNARY += [inverse_trigonometric.arcsin, inverse_trigonometric.arccos, cbrt]
 BINARY = [inverse_trigonometric.arctan2, hypot, power, fmod]
 FUNCTIONS = {function.__name__: function for function in (*UNARY, *BINARY)}
 
