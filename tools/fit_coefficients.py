@@ -156,6 +156,42 @@ FITS = (
         weight=lambda z: z,
     ),
     Fit(
+        "ARCTAN_OF_HALF",
+        odd_tail(mp.atan),
+        1e-20,
+        0.25,
+        {"f32": 5, "f64": 11},
+        "(arctan(t) / t - 1) / t**2, in t**2, for t up to 1/2",
+        weight=lambda z: z,
+    ),
+    Fit(
+        "ARCSIN",
+        odd_tail(mp.asin),
+        1e-20,
+        0.25,
+        {"f32": 5, "f64": 12},
+        "(arcsin(t) / t - 1) / t**2, in t**2, for t up to 1/2",
+        weight=lambda z: z,
+    ),
+    Fit(
+        "SINH",
+        odd_tail(mp.sinh),
+        1e-20,
+        0.3475**2,
+        {"f32": 3, "f64": 5},
+        "(sinh(r) / r - 1) / r**2, in r**2",
+        weight=lambda z: z,
+    ),
+    Fit(
+        "COSH",
+        lambda z: (mp.cosh(mp.sqrt(z)) - 1) / z,
+        1e-20,
+        0.3475**2,
+        {"f32": 3, "f64": 6},
+        "(cosh(r) - 1) / r**2, in r**2",
+        weight=lambda z: z,
+    ),
+    Fit(
         "SINE",
         sine_tail,
         -(1.58**2) / 8,
@@ -242,6 +278,14 @@ def constants() -> dict[str, tuple[str, dict[str, tuple[float, ...]]]]:
             "LOG10_2": (
                 "log10(2)",
                 {"f32": split(mp.log10(2), 24, 24), "f64": split(mp.log10(2), 53, 53)},
+            ),
+            "LOG2_E": (
+                "1 / log(2)",
+                {"f32": split(1 / ln2, 24, 24), "f64": split(1 / ln2, 53, 53)},
+            ),
+            "LOG10_E": (
+                "1 / log(10)",
+                {"f32": split(1 / mp.log(10), 24, 24), "f64": split(1 / mp.log(10), 53, 53)},
             ),
             "TWO_OVER_LN2": (
                 "2 / log(2)",

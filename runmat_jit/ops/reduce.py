@@ -15,7 +15,7 @@ from runmat_jit.ops.readers import axis_of, dtype_of, flag, method_reader
 from runmat_jit.ops.spec import Event, Make, Op, Operand, Params, Reduction, Result
 
 _BOOL, _DOUBLE = np.dtype(bool), np.dtype(np.float64)
-_EVENTS: frozenset[Event] = frozenset({"overflow", "underflow", "invalid"})
+EVENTS: frozenset[Event] = frozenset({"overflow", "underflow", "invalid"})
 _SUM_BOUND = 36.0
 
 DtypeRule = Callable[[np.dtype, Params], np.dtype | None]
@@ -48,7 +48,7 @@ def reduced_shape(
     return tuple(n for axis, n in enumerate(shape) if axis not in axes)
 
 
-def _rule(
+def reduction_rule(
     dtype_rule: DtypeRule, *, empty: bool
 ) -> Callable[[tuple[Operand, ...], Params], Result | None]:
     def result(operands: tuple[Operand, ...], params: Params) -> Result | None:
@@ -65,7 +65,9 @@ def _rule(
     return result
 
 
-def _canonical(result: Any) -> Callable[[Params, tuple[Operand, ...]], dict[str, Hashable]]:
+def canonical_reduction(
+    result: Any,
+) -> Callable[[Params, tuple[Operand, ...]], dict[str, Hashable]]:
     def canonical(params: Params, operands: tuple[Operand, ...]) -> dict[str, Hashable]:
         (x,) = operands
         covered = result(operands, params)
@@ -79,7 +81,7 @@ def _canonical(result: Any) -> Callable[[Params, tuple[Operand, ...]], dict[str,
     return canonical
 
 
-def _accumulator(ufunc: np.ufunc) -> DtypeRule:
+def accumulator(ufunc: np.ufunc) -> DtypeRule:
     def rule(dtype: np.dtype, params: Params) -> np.dtype | None:
         wanted = params["dtype"]
         return _default_accumulator(ufunc, dtype) if wanted is None else _cast(dtype, wanted)
@@ -112,7 +114,7 @@ def _cast(dtype: np.dtype, wanted: Hashable) -> np.dtype | None:
     return accumulator if harmless else None
 
 
-def _own(dtype: np.dtype, _params: Params) -> np.dtype | None:
+def own_dtype(dtype: np.dtype, _params: Params) -> np.dtype | None:
     return dtype
 
 
@@ -120,7 +122,7 @@ def _bool(_dtype: np.dtype, _params: Params) -> np.dtype | None:
     return _BOOL
 
 
-def _mean_dtype(dtype: np.dtype, params: Params) -> np.dtype | None:
+def mean_dtype(dtype: np.dtype, params: Params) -> np.dtype | None:
     wanted = params["dtype"]
     if wanted is not None:
         accumulator = _cast(dtype, wanted)
@@ -128,23 +130,35 @@ def _mean_dtype(dtype: np.dtype, params: Params) -> np.dtype | None:
     return dtype if dtype.kind == "f" else _DOUBLE
 
 
-def _decompose_mean(make: Make, args: tuple[Any, ...], params: Params, kind: TensorType) -> Any:
-    """The sum in the result's dtype, divided in double precision, as NumPy's ``mean`` does."""
-    (x,) = args
+def count_over(x: TensorType, axes: Hashable) -> int:
+    """How many elements a reduction over these canonical axes takes together."""
     count = 1
-    for axis in params["axis"]:  # type: ignore[attr-defined]  # a canonical tuple of axes
-        count *= x.type.shape[axis]
+    for axis in axes:  # type: ignore[attr-defined]  # a canonical tuple of axes
+        count *= x.shape[axis]
+    return count
+
+
+def divided(make: Make, total: Any, count: int) -> Any:
+    """A float total over a number of elements: in double precision, as NumPy divides."""
+    kind = total.type
     wide = TensorType(_DOUBLE, kind.shape)
-    total = make("sum", args, params, kind)
     if kind.dtype != _DOUBLE:
         total = make("cast", (total,), {"dtype": "float64"}, wide)
     divisor = make("count", (), {"number": count}, TensorType(_DOUBLE, ()))
-    mean = make("divide", (total, divisor), {}, wide)
+    quotient = make("divide", (total, divisor), {}, wide)
     if kind.dtype != _DOUBLE:
-        mean = make("cast", (mean,), {"dtype": kind.dtype.name}, kind)
-    return mean
+        quotient = make("cast", (quotient,), {"dtype": kind.dtype.name}, kind)
+    return quotient
 
 
+def _decompose_mean(make: Make, args: tuple[Any, ...], params: Params, kind: TensorType) -> Any:
+    """The sum in the result's dtype, divided."""
+    (x,) = args
+    return divided(make, make("sum", args, params, kind), count_over(x.type, params["axis"]))
+
+
+PLAIN: dict[str, Callable[[Any], Hashable]] = {"axis": axis_of, "keepdims": flag}
+TAKES_DTYPE = PLAIN | {"dtype": dtype_of}
 _WITH_DTYPE = ("a", "axis", "dtype", "out", "keepdims")
 _WITHOUT_DTYPE = ("a", "axis", "out", "keepdims")
 
@@ -161,10 +175,8 @@ def _row(
     **fields: Any,
 ) -> Op:
     """A reduction's row; ``empty``: it has a value over no elements."""
-    parse: dict[str, Callable[[Any], Hashable]] = {"axis": axis_of, "keepdims": flag}
-    if takes_dtype:
-        parse["dtype"] = dtype_of
-    rule = _rule(dtype_rule, empty=empty)
+    parse = TAKES_DTYPE if takes_dtype else PLAIN
+    rule = reduction_rule(dtype_rule, empty=empty)
 
     def meaning(x: Any, axis: Any, keepdims: bool | None, **dtype: Any) -> Any:  # noqa: FBT001 -- NumPy's
         return numpy(x, axis=axis, keepdims=bool(keepdims), **dtype)
@@ -180,22 +192,22 @@ def _row(
         methods=(name,),
         bind=method_reader(names, parse),
         result=rule,
-        canonical=_canonical(rule),
+        canonical=canonical_reduction(rule),
         **fields,
     )
 
 
-_EITHER = "zeros of two signs, and several NaN: any of them, in NumPy too"
+EITHER = "zeros of two signs, and several NaN: any of them, in NumPy too"
 
 ROWS = (
     _row(
         "sum",
         "Sum over axes; of bools and small integers in int64.",
         np.sum,
-        _accumulator(np.add),
+        accumulator(np.add),
         takes_dtype=True,
         exactness="ours",
-        events=_EVENTS,
+        events=EVENTS,
         ufunc="reduce",
         reduction=Reduction("add", 0.0, _SUM_BOUND),
         absorbs=(False,),
@@ -207,7 +219,7 @@ ROWS = (
         "prod",
         "Product over axes of bools and integers; of bools and small integers in int64.",
         np.prod,
-        _exact(_accumulator(np.multiply)),
+        _exact(accumulator(np.multiply)),
         takes_dtype=True,
         reduction=Reduction("mul", 1.0),
         absorbs=(False,),
@@ -218,11 +230,11 @@ ROWS = (
         "max",
         "Largest value over axes; NaN wins.",
         np.max,
-        _own,
+        own_dtype,
         empty=False,
         spellings=(np.amax,),
         reduction=Reduction("max", None),
-        differs=_EITHER,
+        differs=EITHER,
         absorbs=(True,),
         sign=sign.least,
         top=sign.highest,
@@ -232,11 +244,11 @@ ROWS = (
         "min",
         "Smallest value over axes; NaN wins.",
         np.min,
-        _own,
+        own_dtype,
         empty=False,
         spellings=(np.amin,),
         reduction=Reduction("min", None),
-        differs=_EITHER,
+        differs=EITHER,
         absorbs=(True,),
         sign=sign.least,
         top=sign.highest,
@@ -264,11 +276,11 @@ ROWS = (
         "mean",
         "Mean over axes; of integers and bools, in float64.",
         np.mean,
-        _mean_dtype,
+        mean_dtype,
         takes_dtype=True,
         empty=False,
         exactness="ours",
-        events=_EVENTS,
+        events=EVENTS,
         ufunc="reduce",
         absorbs=(False,),
         decompose=_decompose_mean,

@@ -7,10 +7,12 @@ from types import MappingProxyType
 from typing import Any
 
 from runmat_jit.ops import (
+    angles,
     arithmetic,
     cast,
     compare,
     create,
+    difference,
     host_call,
     logical,
     mathematical,
@@ -18,7 +20,9 @@ from runmat_jit.ops import (
     random,
     reduce,
     rounding,
+    statistics,
     structure,
+    unusual,
 )
 from runmat_jit.ops.spec import Op, RowError, check
 
@@ -28,10 +32,14 @@ _MODULES = (
     logical,
     rounding,
     mathematical,
+    angles,
+    unusual,
     cast,
     reduce,
+    statistics,
     create,
     move,
+    difference,
     random,
     structure,
     host_call,

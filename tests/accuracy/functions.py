@@ -11,9 +11,18 @@ from tests.ops.kernels import by_machine, element_kernel
 
 EXACT = {"log": mpmath.log, "sin": mpmath.sin, "cos": mpmath.cos, "exp": mpmath.exp}
 EXACT |= {"tanh": mpmath.tanh, "power": mpmath.power, "pow": mpmath.power}
-UNARY = ("exp", "log", "sin", "cos", "tanh")
+EXACT |= {"exp2": lambda x: mpmath.power(2, x), "log2": lambda x: mpmath.log(x, 2)}
+EXACT |= {name: getattr(mpmath, name) for name in ("expm1", "log10", "log1p", "sinh", "cosh")}
+EXACT |= {"arctan": mpmath.atan, "arctan2": mpmath.atan2, "hypot": mpmath.hypot}
+EXACT |= {"arcsin": mpmath.asin, "arccos": mpmath.acos}
+EXACT["cbrt"] = lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x))
+EXACT["float_power"] = mpmath.power
+_POWERS = ("pow", "float_power")
+"""Rows with the kernel code of ``power``."""
+OURS = [r for r in ROWS.values() if r.kind == "elementwise" and r.ulp and r.spellings]
+UNARY = tuple(row.name for row in OURS if row.arity == 1)
 """Rows of mathematics with one operand: their float32 inputs can all be tried."""
-NAMES = (*UNARY, "power")
+NAMES = (*UNARY, *(row.name for row in OURS if row.arity == 2 and row.name not in _POWERS))
 DTYPES = ("float32", "float64")
 ALL = 1 << 32
 """Numbers of float32."""

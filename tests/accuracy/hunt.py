@@ -41,13 +41,40 @@ _INVERSE = {
     "sin": lambda v, n: np.arcsin(v) + n * np.pi,
     "cos": lambda v, n: np.arccos(v) + n * np.pi,
     "tanh": lambda v, n: np.arctanh(v) + 0 * n,
+    "exp2": lambda v, n: np.log2(np.abs(v)) + n % 64,
+    "expm1": lambda v, n: np.log1p(v) + 0 * n,
+    "log2": lambda v, n: np.exp2(np.where(n % 2, v, -v)),
+    "log10": lambda v, n: 10 ** np.where(n % 2, v, -v),
+    "log1p": lambda v, n: np.expm1(np.where(n % 2, v, -v)),
+    "sinh": lambda v, n: np.arcsinh(np.ldexp(v, n % 40)),
+    "cosh": lambda v, n: np.arccosh(np.ldexp(1 + np.abs(v), n % 40)),
+    "arctan": lambda v, n: np.tan(v) + 0 * n,
+    "arcsin": lambda v, n: np.sin(v) + 0 * n,
+    "arccos": lambda v, n: np.cos(v + n % 3),
+    "cbrt": lambda v, n: np.ldexp(1 + v, n % 60) ** 3,
 }
+_SECOND = {
+    "arctan2": lambda v, x: x * np.tan(v),
+    "hypot": lambda v, x: x * np.sqrt(np.abs(v) * (2 + np.abs(v))),
+}
+"""The other operand, given the result (of hypot: how much longer it is) and one operand."""
 _CHANGES = {
     "exp": lambda n: (n + 0.5) * LN2,
     "log": lambda n: np.sqrt(0.5) * np.exp2(n % 40 - 20.0),
     "sin": lambda n: (n + 0.5) * np.pi,
     "cos": lambda n: n * np.pi,
     "tanh": lambda n: np.where(n % 8, (n % 60) * LN2 / 2, 0.34),
+    "exp2": lambda n: n % 2048 - 1023.5,
+    "expm1": lambda n: (n % 1100 - 64.5) * LN2,
+    "log2": lambda n: np.sqrt(0.5) * np.exp2(n % 40 - 20.0),
+    "log10": lambda n: np.sqrt(0.5) * np.exp2(n % 40 - 20.0),
+    "log1p": lambda n: np.sqrt(0.5) * np.exp2(n % 40) - 1,
+    "sinh": lambda n: (n % 1026 + 0.5) * LN2,
+    "cosh": lambda n: (n % 1026 + 0.5) * LN2,
+    "arctan": lambda n: np.where(n % 2, 0.5, 2.0),
+    "arcsin": lambda n: np.where(n % 2, 0.5, -0.5),
+    "arccos": lambda n: np.where(n % 2, 0.5, -0.5),
+    "cbrt": lambda n: np.exp2(n % 90 - 45.0),
 }
 """Arguments at which the multiple that is taken off becomes another one."""
 
@@ -64,8 +91,10 @@ def usual(name, dtype, rng):
     low, high = ROWS[name].domain
     near = rng.normal(1.0 if name in ("log", "power") else 0.0, 0.5, BATCH)
     x = np.where(rng.random(BATCH) < 0.5, rng.uniform(low, high, BATCH), near)
-    if name != "power":
+    if ROWS[name].arity == 1:
         return [x.astype(dtype)]
+    if name != "power":
+        return [x.astype(dtype), rng.permutation(x).astype(dtype)]
     x = np.abs(x).astype(dtype)
     with np.errstate(all="ignore"):
         digits = np.log2(x.astype(np.float64))
@@ -78,9 +107,11 @@ def beside_powers_of_two(name, dtype, rng):
     n = rng.integers(0, 1 << rng.integers(1, 38), BATCH)
     digits = rng.integers(1, 30, BATCH)
     value = np.exp2(-digits) * (1 + rng.normal(0, 1, BATCH) * np.exp2(-rng.integers(2, 40, BATCH)))
-    if name != "power":
+    if name in _INVERSE:
         return [_INVERSE[name](np.minimum(value, 1 - 2.0**-53), n).astype(dtype)]
     x = np.exp(rng.normal(0, 3, BATCH)).astype(dtype)
+    if name in _SECOND:
+        return [_SECOND[name](value, x.astype(np.float64)).astype(dtype), x]
     with np.errstate(all="ignore"):
         return [x, (np.log(value) / np.log(x.astype(np.float64))).astype(dtype)]
 
@@ -92,6 +123,10 @@ def beside_changes(name, dtype, rng):
         y = (rng.integers(-900, 900, BATCH) + 0.5) / np.log2(x)
         noise = 1 + rng.normal(0, 1, (2, BATCH)) * np.exp2(-rng.integers(2, 50, (2, BATCH)))
         return [(x * noise[0]).astype(dtype), (y * noise[1]).astype(dtype)]
+    if name in _SECOND:
+        x, quotient = rng.uniform(1, 2, BATCH), np.exp2(rng.integers(-1, 2, BATCH))
+        noise = 1 + rng.normal(0, 1, BATCH) * np.exp2(-rng.integers(2, 50, BATCH))
+        return [(x * quotient * noise).astype(dtype), x.astype(dtype)]
     n = rng.integers(0, 1 << rng.integers(1, 38), BATCH)
     noise = 1 + rng.normal(0, 1, BATCH) * np.exp2(-rng.integers(2, 50, BATCH))
     return [(_CHANGES[name](n) * noise).astype(dtype)]

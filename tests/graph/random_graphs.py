@@ -27,13 +27,14 @@ _PLAIN = [
 ]
 ELEMENTWISE = tuple(row.name for row in _PLAIN if row.exactness == "bit-defined")
 OURS = tuple(row.name for row in _PLAIN if row.exactness == "ours")
-REDUCTIONS = ("any", "all", "max", "min")
+REDUCTIONS = ("any", "all", "max", "min", "count_nonzero")
 SUMS = ("sum", "prod", "mean")
 VIEWS = ("transpose", "reshape", "slice", "broadcast_to")
 WRITES = ("update",)
+DIFFERENCES = ("diff",)
 JOINS = ("concatenate", "stack")
 HOST = ("host_call",)
-EXACT_ROWS = (*ELEMENTWISE, *REDUCTIONS, *VIEWS, *WRITES, *JOINS)
+EXACT_ROWS = (*ELEMENTWISE, *REDUCTIONS, *VIEWS, *WRITES, *DIFFERENCES, *JOINS)
 LARGEST = 400
 """Elements of the largest value."""
 
@@ -125,6 +126,9 @@ def _call_params(draw, name, arity):
         }
     if name == "cast":
         return {"dtype": draw(st.sampled_from(COMPILED_DTYPES)).name}
+    if name == "nan_to_num":
+        numbers = st.sampled_from((None, -1.5, 2))
+        return {which: draw(numbers) for which in ("nan", "posinf", "neginf")}
     return {"exponent": None} if name in ("power", "pow") else {}
 
 
@@ -166,6 +170,12 @@ def _reduction(draw, name, pool):
     params = {"axis": tuple(sorted(axes)), "keepdims": draw(st.booleans())}
     if "dtype" not in params and name in SUMS:
         params["dtype"] = None
+    return _called(name, [x], params)
+
+
+def _difference(draw, name, pool):
+    x = _drawn(draw, pool)
+    params = {"n": draw(st.integers(1, 2)), "axis": draw(st.integers(-1, max(x.type.ndim - 1, 0)))}
     return _called(name, [x], params)
 
 
@@ -271,6 +281,7 @@ def _host_call(draw, _name, pool):
 _MAKE = {
     **dict.fromkeys((*REDUCTIONS, *SUMS), _reduction),
     **dict.fromkeys(JOINS, _join),
+    **dict.fromkeys(DIFFERENCES, _difference),
     "transpose": _transpose,
     "reshape": _reshape,
     "slice": _slice,

@@ -6,7 +6,7 @@ import operator
 import numpy as np
 
 from runmat_jit.core.types import COMPILED_DTYPES
-from runmat_jit.ops.table import ROWS
+from runmat_jit.ops.table import ROWS, row_of
 from tests.ops.operands import array, one_operand, two_operands
 
 CALLED = [row for row in ROWS.values() if row.spellings or row.methods]
@@ -118,13 +118,14 @@ def _contiguous_copy():
 
 
 def _reduction(row):
-    (function, *_), (name,) = row.spellings, row.methods
+    function, names = row.spellings[0], row.methods
     shapes = ((3,), (), (0,), (2, 3), (2, 0, 3), (2, 3, 4))
     axes = (None, 0, -1, 1, (0, 1), (-1, 0), (), (0, 0), 5, True)
     for dtype, shape, axis in itertools.product(COMPILED_DTYPES, shapes, axes):
         x = array(dtype, shape)
         yield function, (x,), {"axis": axis}
-        yield method(name), (x, axis), {"keepdims": True}
+        yield function, (x, axis), {"keepdims": True}
+        yield from ((method(name), (x, axis), {"keepdims": True}) for name in names)
     x = array("int32", (2, 3))
     yield from ((f, (x,), {}) for f in row.spellings)
     yield function, (x,), {"axis": np.int64(1), "keepdims": np._NoValue}
@@ -133,7 +134,67 @@ def _reduction(row):
     if "dtype" in row.bind((x,), {}).params:
         for x, dtype in itertools.product(one_operand(), (*COMPILED_DTYPES, "float16", complex)):
             yield function, (x, 0, dtype), {}
-            yield method(name), (x,), {"dtype": dtype}
+            yield from ((method(name), (x,), {"dtype": dtype}) for name in names)
+    yield from _FURTHER.get(row.name, tuple)()
+
+
+def _variances(function):
+    (name,) = row_of(function).methods
+    for x, ddof in itertools.product(
+        (array("float32", (3,)), array("int64", (4, 5))), range(-1, 6)
+    ):
+        yield function, (x,), {"ddof": ddof}
+        yield function, (x, 0, None, None, ddof, True), {}
+        yield function, (x,), {"axis": -1, "correction": ddof}
+        yield method(name), (x, 0), {"ddof": ddof}
+    x = array("float64", (3, 4))
+    yield function, (x,), {"ddof": 0.5}
+    yield function, (x,), {"ddof": 0, "correction": 1}
+    yield function, (x,), {"mean": np.float64(0.5)}
+    yield method(name), (x,), {"dtype": None}
+
+
+def _averages():
+    x = array("float64", (3, 4))
+    yield np.average, (x, 0, None, False), {}
+    yield np.average, (x,), {"weights": np.ones((3, 4)), "returned": False}
+    yield np.average, (x, 0, None, False, True), {}
+
+
+def _counts():
+    yield np.count_nonzero, (np.array([np.nan, 0.0, -0.0]), 0), {}
+
+
+_FURTHER = {
+    "var": lambda: _variances(np.var),
+    "std": lambda: _variances(np.std),
+    "average": _averages,
+    "count_nonzero": _counts,
+}
+
+
+def _differences():
+    for dtype, shape in itertools.product(COMPILED_DTYPES, ((3,), (), (0,), (2, 3), (4, 0, 5))):
+        for n, axis in itertools.product((1, 2, 3, 4), (-1, 0, 1, 3)):
+            yield np.diff, (array(dtype, shape),), {"n": n, "axis": axis}
+    x = array("float64", (3, 4))
+    yield np.diff, (x,), {}
+    yield np.diff, (x, 1, 0), {}
+    yield np.diff, (x, 0), {}
+    yield np.diff, (x, -1), {}
+    yield np.diff, (x,), {"prepend": 1.0}
+
+
+def _replacements():
+    for x in one_operand():
+        yield np.nan_to_num, (x,), {}
+        yield np.nan_to_num, (x, True, 1, 2.5, -3), {}
+        yield np.nan_to_num, (x,), {"nan": -1.5, "posinf": 7}
+    x = array("float64", (3,))
+    yield np.nan_to_num, (x,), {"copy": False}
+    yield np.nan_to_num, (x,), {"nan": np.nan}
+    yield np.nan_to_num, (array("float32", (3,)),), {"posinf": 1e300}
+    yield np.nan_to_num, (np.array([np.nan, np.inf, -np.inf, -0.0]),), {"nan": np.inf}
 
 
 def _create(function, *fill):
@@ -210,6 +271,8 @@ _SPECIAL = {
     "empty_like": lambda: _like(np.empty_like),
     "full_like": _full_like,
     "arange": _arange,
+    "diff": _differences,
+    "nan_to_num": _replacements,
     "concatenate": _joins(np.concatenate),
     "stack": _joins(np.stack),
 }

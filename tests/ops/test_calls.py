@@ -139,7 +139,7 @@ def products_of_floats(row, function, args, kwargs):
 def unusual_keywords(row, function, args, kwargs):
     """Keywords with which a row is never compiled."""
     unusual = {"where", "order", "casting", "dtype", "decimals", "shape", "copy"}
-    named = {"sum", "prod", "mean", "cast", "zeros", "ones", "empty", "full", "arange"}
+    named = {"sum", "nansum", "prod", "mean", "cast", "zeros", "ones", "empty", "full", "arange"}
     like = row.name.endswith("_like")
     if row.name in named or like:
         unusual -= {"dtype"}
@@ -165,7 +165,8 @@ def nothing_reduced(row, function, args, kwargs):
 
 def empty_extremes(row, function, args, kwargs):
     """No elements: an extreme raises, a mean warns, unless the result is empty too."""
-    return row.name in ("max", "min", "mean") and args[0].size == 0
+    named = ("max", "min", "mean", "average", "var", "std", "ptp")
+    return row.name in named and args[0].size == 0
 
 
 def narrowing_accumulators(row, function, args, kwargs):
@@ -210,7 +211,65 @@ def positions_of_true(row, function, args, kwargs):
 
 def half_precision(row, function, args, kwargs):
     """NumPy computes these of bools in float16."""
-    return row.name == "signbit" and _kinds(args) == {"b"}
+    return row.name in ("signbit", "isposinf", "isneginf") and _kinds(args) == {"b"}
+
+
+def no_degrees_of_freedom(row, function, args, kwargs):
+    """NumPy warns where nothing is left to divide by; fractions of freedom are its own business."""
+    if row.name not in ("var", "std"):
+        return False
+    ddof = kwargs.get("ddof", kwargs.get("correction", args[4] if len(args) > 4 else 0))
+    axis = kwargs.get("axis", args[1] if len(args) > 1 else None)
+    axes = range(args[0].ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    extents = [args[0].shape[axis] for axis in axes if -args[0].ndim <= axis < args[0].ndim]
+    return ddof >= np.prod(extents) or type(ddof) is float
+
+
+def known_means(row, function, args, kwargs):
+    """Deviations from a mean that is given, and two names for one thing."""
+    return "mean" in kwargs or kwargs.keys() >= {"ddof", "correction"}
+
+
+def weighted_means(row, function, args, kwargs):
+    """An average with weights."""
+    return row.name == "average" and "weights" in kwargs
+
+
+def truth_values_as_axes(row, function, args, kwargs):
+    """``axis=True``, which NumPy takes for 1 where it asks for an index."""
+    axes = kwargs.get("axis"), *args[1:2]
+    return row.name == "average" and any(axis is True for axis in axes)
+
+
+def counts_of_all(row, function, args, kwargs):
+    """NumPy counts all elements in a number of Python."""
+    all_of_them = kwargs.get("axis", args[1] if len(args) > 1 else None) is None
+    return row.name == "count_nonzero" and all_of_them
+
+
+def short_axes(row, function, args, kwargs):
+    """Differences of fewer elements than are taken off, of many, or of none."""
+    if row.name != "diff":
+        return False
+    n = kwargs.get("n", args[1] if len(args) > 1 else 1)
+    return n in (0, 4) or n > min(args[0].shape, default=0)
+
+
+def ends(row, function, args, kwargs):
+    """Differences of what is put before or behind."""
+    return row.name == "diff" and "prepend" in kwargs
+
+
+def copies(row, function, args, kwargs):
+    """Integers have nothing to replace."""
+    return row.name == "nan_to_num" and np.asarray(args[0]).dtype.kind in "ib"
+
+
+def unusual_replacements(row, function, args, kwargs):
+    """NaN, and numbers that do not fit."""
+    if row.name != "nan_to_num":
+        return False
+    return any(np.isnan(value) or abs(value) > 1e100 for value in kwargs.values())
 
 
 def lossy_fills(row, function, args, kwargs):
@@ -224,6 +283,15 @@ def lossy_fills(row, function, args, kwargs):
 
 
 EXCEPTIONS = (
+    no_degrees_of_freedom,
+    known_means,
+    weighted_means,
+    truth_values_as_axes,
+    counts_of_all,
+    short_axes,
+    ends,
+    copies,
+    unusual_replacements,
     lossy_fills,
     positions_of_true,
     half_precision,

@@ -21,7 +21,7 @@ FUNCTIONS = sorted(
     for name, row in ROWS.items()
     if (row.sign is not None or row.top is not None) and isinstance(row.numpy, np.ufunc)
 )
-REDUCTIONS = ["max", "mean", "min", "prod", "sum"]
+REDUCTIONS = ["average", "max", "mean", "min", "nansum", "prod", "std", "sum", "var"]
 
 
 def known(sign, top):

@@ -176,7 +176,7 @@ def reporting_row(fn: Any, plan: Covered) -> Row:
     base = getattr(plan.bound.operands[0], "dtype", None)
     if row.name == "pow" and base != result.operand_dtypes[0]:
         return operators.plain_power()
-    if row.kind == "reduce" or row.name == "cast":
+    if row.kind == "reduce" or row.name == "cast" or row.decompose is not None:
         return operators.spelled_row(row.name, fn)
     return row
 

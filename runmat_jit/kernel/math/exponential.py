@@ -43,18 +43,13 @@ def exp2(k: Builder, x: Value) -> Value:
 
 
 def expm1(k: Builder, x: Value) -> Value:
-    """``e**x - 1``, accurate around 0."""
-    h, n = expm1_parts(k, k.select(x < -64.0, -64.0, x))
-    # 2**n (1 + h) - 1, scaled last: 2**n alone may overflow where the result does not
-    result = k.prim("scale2", h + (1.0 - k.prim("scale2", k.const(1.0, x.type), -n)), n)
-    return k.prim("copysign", result, x)  # -0.0
-
-
-def expm1_parts(k: Builder, x: Value) -> tuple[Value, Value]:
-    """``(h, n)`` with ``e**x = 2**n (1 + h)`` for ``x`` of at least -64; NaN passes."""
+    """``e**x - 1``, accurate around 0, as ``2**n ((1 - 2**-n) + r + r**2 P(r))``."""
     high, low = LN2[x.type]
     limit = _LIMIT[x.type]
-    x = k.select(x > limit, limit, x)
-    n = k.prim("nearest", x * (1 / math.log(2)))
-    r = k.fma(n, -low, k.fma(n, -high, x))
-    return k.fma(r * r, horner(k, r, EXPM1[x.type]), r), n
+    bounded = k.select(x > limit, limit, k.select(x < -64.0, -64.0, x))
+    n = k.prim("nearest", bounded * (1 / math.log(2)))
+    r = k.fma(n, -low, k.fma(n, -high, bounded))
+    # The sum with r is exact where it cancels. Scaled last: 2**n alone may overflow.
+    first = r + (1.0 - k.prim("scale2", k.const(1.0, x.type), -n))
+    scaled = k.fma(r * r, horner(k, r, EXPM1[x.type]), first)
+    return k.prim("copysign", k.prim("scale2", scaled, n), x)  # -0.0

@@ -7,13 +7,18 @@ import math
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
 from runmat_jit.kernel.math import for_adapters
-from runmat_jit.kernel.math.coefficients import LN2, TANH
-from runmat_jit.kernel.math.exponential import expm1_parts
+from runmat_jit.kernel.math.coefficients import COSH, LN2, SINH, TANH
 from runmat_jit.kernel.math.polynomial import horner
 
 # Arguments from which on the tangent rounds to 1, and the others overflow.
 _ONE_FROM = {"f32": 10.0, "f64": 20.0}
-_INFINITE_FROM = {"f32": 128.0, "f64": 800.0}
+_INFINITE_FROM = {"f32": 100.0, "f64": 800.0}
+
+# From here on, ``4**-n`` is lost in a sum with 1.
+_LOST_FROM = {"f32": 20.0, "f64": 40.0}
+
+# Lost in the sum with any square that counts; smaller ones are subnormal, which is slow.
+_NEAR_ZERO = {"f32": 2.0**-100, "f64": 2.0**-900}
 
 # Below, no power of two is taken off a tangent's argument: a little less than log(2) / 2.
 _SMALL = 0.34
@@ -44,29 +49,42 @@ def tanh(k: Builder, x: Value) -> Value:
 
 
 def sinh(k: Builder, x: Value) -> Value:
-    """Hyperbolic sine, as ``t + t / (2 t + 1)`` with ``t = (e**|x| - 1) / 2``.
-
-    Where n is 0, the equal ``2 t - 2 t (t / (2 t + 1))`` loses less.
-    """
-    magnitude = k.prim("abs", x)
-    r, n = _reduced(k, magnitude * 0.5, _INFINITE_FROM[x.type] / 2)
-    h, _ = _half_expm1(k, r)
-    # Scaled last: 2**n alone may overflow where the result does not.
-    t = k.prim("scale2", h + (0.5 - k.prim("scale2", k.const(0.5, x.type), -n)), n)
-    double = t + t
-    quotient = t / (double + 1.0)
-    result = k.select(k.eq(n, 0.0), k.fma(-double, quotient, double), t + quotient)
-    result = k.select(k.eq(t, math.inf), t, result)
-    # A subnormal t has lost its last bit; the sine is its argument long before.
-    result = k.select(magnitude < _TINY[x.type], magnitude, result)
-    return k.prim("copysign", result, x)
+    """Hyperbolic sine of ``n log(2) + r``, by the addition theorem."""
+    n, r, square = _parts(k, k.prim("abs", x))
+    minus, plus = 0.5 - square, 0.5 + square
+    sine, cosine = _series(k, r)
+    scaled = minus + k.fma(plus, r, k.fma(minus, cosine, plus * sine))
+    return k.prim("copysign", k.prim("scale2", scaled, n), x)
 
 
 def cosh(k: Builder, x: Value) -> Value:
-    """Hyperbolic cosine, as ``e + 1 / (4 e)`` with ``e = e**|x| / 2``."""
-    h, n = expm1_parts(k, k.prim("abs", x))
-    half = k.prim("scale2", k.fma(h, 0.5, 0.5), n)
-    return half + 0.25 / half
+    """Hyperbolic cosine of ``n log(2) + r``, by the addition theorem."""
+    n, r, square = _parts(k, k.prim("abs", x))
+    minus, plus = 0.5 - square, 0.5 + square
+    sine, cosine = _series(k, r)
+    scaled = 0.5 + k.fma(minus, r, k.fma(plus, cosine, k.fma(minus, sine, square)))
+    return k.prim("scale2", scaled, n)
+
+
+def _parts(k: Builder, x: Value) -> tuple[Value, Value, Value]:
+    """``(n, r, 4**-n / 2)`` with ``x = n log(2) + r``.
+
+    ``sinh(n log(2))`` is ``2**n (1/2 - 4**-n / 2)``, the cosine has the sum.
+    """
+    limit, lost = _INFINITE_FROM[x.type], _LOST_FROM[x.type]
+    x = k.select(x > limit, limit, x)
+    high, low = LN2[x.type]
+    n = k.prim("nearest", x * (1 / math.log(2)))
+    r = k.fma(n, -low, k.fma(n, -high, x))
+    # What is lost in these sums would be subnormal for large n.
+    square = k.prim("scale2", k.const(0.5, x.type), k.select(n > lost, lost, n) * -2.0)
+    return n, r, square
+
+
+def _series(k: Builder, r: Value) -> tuple[Value, Value]:
+    """``(sinh(r) - r, cosh(r) - 1)`` for ``|r| <= log(2) / 2``."""
+    z = k.fma(r, r, _NEAR_ZERO[r.type])
+    return horner(k, z, SINH[r.type]) * z * r, horner(k, z, COSH[r.type]) * z
 
 
 def _reduced(k: Builder, x: Value, limit: float) -> tuple[Value, Value]:

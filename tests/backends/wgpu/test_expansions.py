@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from runmat_jit.kernel.math import (
+    cube_root,
     division,
     exponential,
     extrema,
@@ -38,6 +39,9 @@ UNARY = {
     "sin": trigonometric.sin,
     "cos": trigonometric.cos,
     "arctan": inverse_trigonometric.arctan,
+    "arcsin": inverse_trigonometric.arcsin,
+    "arccos": inverse_trigonometric.arccos,
+    "cbrt": cube_root.cbrt,
     "rint": rounding.rint,
 }
 BINARY = {

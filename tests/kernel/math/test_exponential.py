@@ -31,7 +31,7 @@ def inputs(dtype):
 FUNCTIONS = {
     "exp": (exp, mp.exp, 1.0),
     "exp2": (exp2, lambda v: mp.mpf(2) ** v, 1.0),
-    "expm1": (expm1, mp.expm1, 2.0),
+    "expm1": (expm1, mp.expm1, 1.6),
 }
 
 

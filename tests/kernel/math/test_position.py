@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from runmat_jit.backends.llvm.target import X86_64_V3_LINUX
+from runmat_jit.kernel.math import exponential, hyperbolic, inverse_trigonometric, logarithm
+from runmat_jit.kernel.math.cube_root import cbrt
 from runmat_jit.kernel.math.division import fmod
-from runmat_jit.kernel.math.exponential import exp
-from runmat_jit.kernel.math.hyperbolic import tanh
-from runmat_jit.kernel.math.logarithm import log
+from runmat_jit.kernel.math.hypotenuse import hypot
 from runmat_jit.kernel.math.power import power
 from runmat_jit.kernel.math.trigonometric import cos, sin
 from tests.kernel.math.expansions import (
@@ -26,8 +26,12 @@ from tests.kernel.math.expansions import (
     special_floats,
 )
 
-FUNCTIONS = {"exp": exp, "log": log, "sin": sin, "cos": cos, "tanh": tanh}
-FUNCTIONS |= {"power": power, "fmod": fmod}
+UNARY = [exponential.exp, exponential.exp2, exponential.expm1, sin, cos]
+UNARY += [logarithm.log, logarithm.log2, logarithm.log10, logarithm.log1p]
+UNARY += [hyperbolic.sinh, hyperbolic.cosh, hyperbolic.tanh, inverse_trigonometric.arctan]
+UNARY += [inverse_trigonometric.arcsin, inverse_trigonometric.arccos, cbrt]
+BINARY = [inverse_trigonometric.arctan2, hypot, power, fmod]
+FUNCTIONS = {function.__name__: function for function in (*UNARY, *BINARY)}
 
 
 def inputs(name, dtype):
@@ -35,7 +39,7 @@ def inputs(name, dtype):
     x = np.concatenate([rng.normal(0, 10, 150).astype(dtype), special_floats(dtype)])
     x = np.concatenate([x, any_bits(rng, dtype, 50)])
     rng.shuffle(x)
-    return [x, rng.permutation(x)] if name in ("power", "fmod") else [x]
+    return [x, rng.permutation(x)] if FUNCTIONS[name] in BINARY else [x]
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.parity.program import program
+from tests.parity.program import program, rounded_as_given
 
 C_KM_S = 299792.458
 LINES = {"Ha": 6562.8, "Hb": 4861.3, "OIII": 5006.8}
@@ -35,7 +35,7 @@ def solve_kepler(mean, eccentricity):
     return E, true, bool(residual < 1e-4)
 
 
-@program(fluxes, shapes=((8,), (400,)), dtypes=("float64", "float32"))
+@program(fluxes, shapes=((8,), (400,)), dtypes=("float64", "float32"), amplified=rounded_as_given)
 def magnitudes_with_errors(flux, sigma, zero_point=25.0):
     flux[::4] *= -1
     with np.errstate(invalid="ignore"):
@@ -157,7 +157,7 @@ def weighted_coadd(frames, sigma, **bands):
     return mean, chi, colors, stack.dtype.str
 
 
-@program(fluxes, shapes=((4,), (500,)), dtypes=("float64", "float32"))
+@program(fluxes, shapes=((4,), (500,)), dtypes=("float64", "float32"), amplified=rounded_as_given)
 def planck_law(flux, sigma):
     wave = np.geomspace(1e-7, 3e-6, flux.size, dtype=flux.dtype)
     temperature = 3000 + 100 * flux
