@@ -11,7 +11,7 @@ from functools import partial
 
 from runmat_jit.kernel.ir import Value
 from runmat_jit.loops.nests import Nests, Repeated
-from runmat_jit.loops.source import Chain
+from runmat_jit.loops.source import Chain, appended
 from runmat_jit.loops.values import (
     Array,
     Item,
@@ -71,6 +71,8 @@ class Body(Nests):
                 self.while_(node)
             case ast.Pass() | ast.Expr(value=ast.Constant()):
                 pass
+            case ast.Expr(value=value) if (found := appended(value)) is not None:
+                self.append(self.item(found[0]), found[1])
             case _:
                 raise Unknown(f"a statement of the kind {type(node).__name__}")
 

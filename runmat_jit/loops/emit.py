@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -22,16 +22,18 @@ from runmat_jit.loops.arithmetic import Arithmetic
 from runmat_jit.loops.body import Body
 from runmat_jit.loops.elements import bounds_of
 from runmat_jit.loops.extents import ONE, SINGLE, Dim, Extents, Places, shape_of
-from runmat_jit.loops.forms import Forms, NumberForm, ObjectForm
+from runmat_jit.loops.forms import Forms, ListForm, NumberForm, ObjectForm
 from runmat_jit.loops.iteration import Turns
+from runmat_jit.loops.lists import Layout, ListLayout
 from runmat_jit.loops.memory import Memory, Pool, Pools
 from runmat_jit.loops.nests import Carried, Repeated, breaks
-from runmat_jit.loops.source import Chain, LoopSource, rebound_by
+from runmat_jit.loops.source import Chain, LoopSource, appended, rebound_by
 from runmat_jit.loops.values import (
     TYPES,
     UNBOUND,
     Array,
     Axis,
+    Grown,
     Item,
     Kind,
     Object,
@@ -47,6 +49,11 @@ LEFT, DONE, MORE = 0, 1, 2
 """Status of a kernel's run: it left and wrote what nobody reads; the loop has ended; it goes on."""
 STATUS, TURNS, SLOTS = 0, 1, 2
 """Places in the state: the status, the turns so far, and the first value that is carried."""
+_ROUNDS = 4
+"""Times that a kernel is made of what the one before was found to append to lists."""
+
+MadeBefore = tuple[frozenset[int], Pools, Mapping[int, tuple[Layout, ...]]]
+"""The operands that are stored to, the arrays that are made, and what is appended to lists."""
 
 
 @frozen
@@ -77,6 +84,7 @@ class Emitted:
         spans: Extents of the arrays that it stores at once.
         products: Calls of NumPy's inner loops.
         asks_numpy: A turn does what no kernel of recorded operations does.
+        lists: What it appends to lists.
 
     """
 
@@ -91,6 +99,7 @@ class Emitted:
     spans: frozenset[tuple[Dim, ...]]
     products: int
     asks_numpy: bool
+    lists: tuple[ListLayout, ...]
 
     def span(self, given: Sequence[Any]) -> int:
         """Elements of the largest array that it stores at once; numbers and shapes are given."""
@@ -113,7 +122,7 @@ def emit(
     Its parameters: ``state`` and ``floats``, the integers and the floats that are carried;
     ``limit``, the turns that it may run; ``caller``, the address of who is asked whether to go on;
     ``a3``, ``n3_0``, ``s3_0``: the array that is operand 3, extent and stride of its axis 0;
-    ``x4``: the number that is operand 4.
+    ``x4``: the number that is operand 4; those of lists as of :class:`.lists.Lists`.
 
     Raises:
         Unknown: something in it does not run natively.
@@ -127,9 +136,20 @@ def emit(
         except Unknown as unknown:  # names may be of other classes in the first turn
             refused = unknown if refused is None or (copies and not peel) else refused
             continue
-        return make(peel=peel, copies=copies, known=(first.written, first.pools)).emit()
+        return _settled(partial(make, peel=peel, copies=copies), first)
     assert refused is not None, "none was made"
     raise refused
+
+
+def _settled(make: Callable[..., _Emission], found: Emitted) -> Emitted:
+    """The kernel that knows what it stores to, makes and appends."""
+    for _ in range(_ROUNDS):
+        lists = {each.operand: each.layouts for each in found.lists}
+        again = make(known=(found.written, found.pools, lists)).emit()
+        if {each.operand: each.layouts for each in again.lists} == lists:
+            return again
+        found = again
+    raise Unknown("what is appended to a list changes from turn to turn")
 
 
 @frozen_object
@@ -144,7 +164,7 @@ class _Reached:
 class _Emission:
     """Emits one kernel.
 
-    ``known``: the operands that are stored to and the arrays that are made, where they are known.
+    ``known``: what such a kernel stores to, makes and appends, where that is known.
     ``copies``: names that the loop binds hold copies of arrays from before it, in its memory.
     """
 
@@ -158,7 +178,7 @@ class _Emission:
         exact: bool,
         peel: bool = False,
         copies: bool = False,
-        known: tuple[frozenset[int], Pools] | None = None,
+        known: MadeBefore | None = None,
     ) -> None:
         self.source, self.node, self.peel, self.copies = source, source.node, peel, copies
         k = self.k = Builder()
@@ -169,7 +189,7 @@ class _Emission:
         chains = _operands(k, forms, None if known is None else known[0], extents)
         entry: Known = {name: chains.get(Chain(name), UNBOUND) for name in source.assigned}
         outside = {c: item for c, item in chains.items() if c.name not in source.assigned}
-        told = frozenset(source.results)
+        told = frozenset(source.results) | told_of_items(source)
         body = self.body = Body(
             k, Arithmetic(k, careful), outside, {}, caller, helpers, told=told, given=chains
         )
@@ -178,6 +198,7 @@ class _Emission:
         body.spans, body.calls, body.addresses, body.products = set(), None, {}, 0
         body.memory = Memory(k, extents, {} if known is None else known[1])
         body.memory.declare()
+        body.open_lists(list(forms.values()), None if known is None else known[2])
         body.names[DOUBT] = literal(k, number=False)
         if not careful:
             body.arithmetic.doubtful = body.doubt
@@ -218,6 +239,7 @@ class _Emission:
             frozenset(body.spans),
             body.products,
             body.asks_numpy,
+            body.lists_as_they_are(),
         )
 
     def result(self, name: str, kinds: Mapping[str, str]) -> Result:
@@ -413,6 +435,8 @@ def _operands(
     for number, (chain, form) in enumerate(forms.items()):
         if isinstance(form, ObjectForm):
             found[chain] = Object(form.value)
+        elif isinstance(form, ListForm):
+            found[chain] = Grown(form.number)
         elif isinstance(form, NumberForm):
             value = k.scalar(f"x{number}", TYPES[form.kind.dtype])
             bounds = (-form.high, form.high - (form.high > 1 << 62))
@@ -441,6 +465,16 @@ def _operands(
             )
             found[chain] = arrays[number]
     return found
+
+
+def told_of_items(source: LoopSource) -> frozenset[str]:
+    """The names of numbers that are items of lists, which know whether they are NumPy's."""
+    if not source.grown:
+        return frozenset()
+    values = [each.value for each in ast.walk(source.node) if isinstance(each, ast.Expr)]
+    items = [found[1] for found in map(appended, values) if found is not None]
+    leaves = [leaf for item in items for leaf in ast.walk(item)]
+    return source.assigned & {leaf.id for leaf in leaves if isinstance(leaf, ast.Name)}
 
 
 def slots_of(carried: Carried) -> list[tuple[tuple[str, int], str]]:

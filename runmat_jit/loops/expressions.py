@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from runmat_jit.loops.calls import Calls
+from runmat_jit.loops.lists import Lists
 from runmat_jit.loops.source import Chain, chain_of, returns
 from runmat_jit.loops.values import (
     TRUTH,
     UNBOUND,
     Array,
+    Grown,
     Item,
     Items,
     Object,
@@ -29,7 +30,7 @@ _DEPTH: Final = 4
 """Functions of the program's that call each other within a loop."""
 
 
-class Expressions(Calls):
+class Expressions(Lists):
     """Emits expressions, calls of functions of the program's among them."""
 
     __slots__ = ()
@@ -61,7 +62,7 @@ class Expressions(Calls):
             case ast.Subscript(value=base, slice=index):
                 return self.subscript(self.item(base), index)
             case ast.Tuple(elts=elts) | ast.List(elts=elts, ctx=ast.Load()):
-                return Items(tuple(self.item(each) for each in elts))
+                return Items(tuple(map(self.item, elts)), is_list=isinstance(node, ast.List))
             case ast.NamedExpr():
                 return self.bound_within(node)
             case ast.Call(func=function, args=args, keywords=keywords):
@@ -186,6 +187,8 @@ class Expressions(Calls):
                 raise Unknown("an item of a tuple, by an index that is not written in the program")
             found: Item = base.items[number]
             return found
+        if isinstance(base, Grown):
+            return self.item_of_list(base, self.scalar(self.item(index)))
         return self.load(self.element(base, index))
 
     def read(self, chain: Chain) -> Item:

@@ -19,6 +19,7 @@ from runmat_jit.core.slotted import slotted
 from runmat_jit.kernel.ir import Kernel, Table
 from runmat_jit.loops.emit import Emitted, Same, emit
 from runmat_jit.loops.forms import Forms, ObjectForm, forms_of, key_of
+from runmat_jit.loops.rooms import NoRoomError
 from runmat_jit.loops.source import Chain, LoopSource
 from runmat_jit.loops.values import Unknown
 from runmat_jit.loops.variant import WATCHED, Variant, make_variant
@@ -34,6 +35,8 @@ WORTH: Final = 800
 """Operations of Python's that take longer than a native call of a loop."""
 UNROLLED: Final = 1600
 """The same of loops whose turns could be recorded one by one, and be kernels."""
+LISTS: Final = 5
+"""How many times as many take as long as a call of one that appends to lists: by the program."""
 PER_CALL: Final = 8
 """Operations of Python's on numbers that take about as long as one of NumPy's on arrays."""
 POOR: Final = 8
@@ -86,6 +89,8 @@ class LoopCall:
         self.exits = self.odd = self.poor = 0
         self.per_turn, self.asked = 1, 0
         """Operations of Python's in a turn, about."""
+        self.expected = 0
+        """Turns that its next run is taken to have."""
         self.turns = 0
         """Of the last run."""
         self.careful = self.ours = False
@@ -142,12 +147,17 @@ class LoopCall:
         if variant is None:
             return None
         events = 0 if careful else sum(1 << n for n, event in enumerate(FLAGS) if event in warn)
-        return variant.run(values, events, noted=bool(warn))
+        while True:
+            try:
+                return variant.run(values, events, noted=bool(warn))
+            except NoRoomError:  # what has been appended is gone, and nobody has seen it
+                continue
 
     def does_enough(self, turns: int, *, recorded: bool = False) -> bool:
         """Whether so many turns take longer than a native call; ``recorded``: or than kernels."""
         unrolls = recorded and self.has_arrays and not self.asks_numpy
-        return turns * self.per_turn * self.weight >= (UNROLLED if unrolls else WORTH)
+        least = (UNROLLED if unrolls else WORTH) * (LISTS if self.source.grown else 1)
+        return turns * self.per_turn * self.weight >= least
 
     @property
     def weight(self) -> int:
@@ -195,6 +205,13 @@ class LoopCall:
         """All results in their order, of those that are made and of the operands."""
         rest, same = iter(made), self.same or {}
         return tuple([operands[same[n]] if n in same else next(rest) for n in self.source.results])
+
+    def append(self, made: Sequence[Any], operands: Sequence[Any]) -> None:
+        """Append to the program's lists what a run has appended."""
+        lists = {id(value): value for value in operands if type(value) is list}
+        if lists:
+            for target, items in zip(lists.values(), made[-len(lists) :], strict=True):
+                target.extend(items)
 
     def report(self) -> str:
         """How the loop runs, for people."""

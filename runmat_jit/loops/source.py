@@ -57,6 +57,7 @@ class LoopSource:
         assigned: The names that it binds.
         results: Those of them that the function may read after it, in the order of their names.
         outside: Where names that are no variables of the function are found: ``glob`` or ``free``.
+        grown: Its names of what it appends to.
 
     """
 
@@ -65,6 +66,7 @@ class LoopSource:
     assigned: frozenset[str]
     results: tuple[str, ...]
     outside: Mapping[str, str]
+    grown: frozenset[str] = frozenset()
 
     @property
     def is_while(self) -> bool:
@@ -145,14 +147,16 @@ def find_loops(function: ast.AST, where: Callable[[str], str]) -> dict[ast.AST, 
             read_later = _read_beside(function, inside) & assigned
             chains = _chains(node)
             outside = {c.name: where(c.name) for c in chains if where(c.name) != "local"}
-            found[node] = LoopSource(node, chains, assigned, tuple(sorted(read_later)), outside)
+            results = tuple(sorted(read_later))
+            grown = frozenset(grown_by(node).difference(outside))
+            found[node] = LoopSource(node, chains, assigned, results, outside, grown)
     return found
 
 
 def qualifies(loop: Loop) -> bool:
     """Whether all of a loop is syntax that may run natively, and some of it does something."""
     if not any(isinstance(node, ast.Assign | ast.AugAssign) for node in ast.walk(loop)):
-        return False
+        return bool(grown_by(loop)) and all(map(is_known, ast.walk(loop)))
     return all(is_known(node) and not isinstance(node, ast.Return) for node in ast.walk(loop))
 
 
@@ -166,7 +170,7 @@ def waits(node: ast.AST, where: Callable[[str], str]) -> bool:
             continue
         tests = [loop.test] if isinstance(loop, ast.While) else []
         tests += [each.test for each in ast.walk(loop) if isinstance(each, ast.If) and _ends(each)]
-        changed = bound_by(loop) | _stored_to(loop)
+        changed = bound_by(loop) | _stored_to(loop) | grown_by(loop)
         for term in [term for test in tests for term in _terms(test)]:
             names = {each.id for each in ast.walk(term) if isinstance(each, ast.Name)}
             if names and not names & changed and _is_of_the_world(term, names, where):
@@ -211,7 +215,7 @@ def is_known(node: ast.AST) -> bool:
         case ast.For(orelse=[_, *_]) | ast.While(orelse=[_, *_]) | ast.Return(value=None):
             return False
         case ast.Expr(value=value):
-            return isinstance(value, ast.Constant)
+            return isinstance(value, ast.Constant) or appended(value) is not None
         case ast.Call(keywords=keywords) if any(each.arg is None for each in keywords):
             return False
         case ast.Name(id=name) | ast.Attribute(attr=name) if is_private(name):
@@ -219,6 +223,20 @@ def is_known(node: ast.AST) -> bool:
         case ast.Constant(value=value):
             return type(value) in (bool, int, float, str, type(None), type(Ellipsis))
     return isinstance(node, _KNOWN) and not isinstance(node, _UNKNOWN_OPERATORS)
+
+
+def appended(node: ast.expr) -> tuple[ast.Name, ast.expr] | None:
+    """The list and the item of ``xs.append(x)``; None of any other expression."""
+    match node:
+        case ast.Call(func=ast.Attribute(ast.Name() as name, "append"), args=[item], keywords=[]):
+            return None if isinstance(item, ast.Starred) else (name, item)
+    return None
+
+
+def grown_by(node: ast.AST) -> set[str]:
+    """The names of what a statement appends to."""
+    values = (each.value for each in ast.walk(node) if isinstance(each, ast.Expr))
+    return {found[0].id for value in values if (found := appended(value)) is not None}
 
 
 def is_private(name: str) -> bool:

@@ -20,6 +20,7 @@ from runmat_jit.loops.emit import DONE, LEFT, SLOTS, STATUS, TURNS, Emitted, Sam
 from runmat_jit.loops.extents import shape_of
 from runmat_jit.loops.memory import MEMORY, Pool
 from runmat_jit.loops.products import CALL_WORDS, CALLS, CALLS_AT
+from runmat_jit.loops.rooms import Filling, Rooms, is_of_lists, make_rooms
 from runmat_jit.loops.source import Chain
 from runmat_jit.loops.values import Kind
 from runmat_jit.loops.ways import tag
@@ -62,6 +63,7 @@ class Variant:
         calls: The places of what NumPy's inner loops are given.
         starts: Of the state: the places, what goes there, and the operand, if it is one.
         asks: It asks now and then whether to go on.
+        rooms: What it appends to lists.
 
     """
 
@@ -75,6 +77,7 @@ class Variant:
     calls: tuple[int, ...]
     starts: tuple[tuple[int, str, int], ...]
     asks: bool
+    rooms: Rooms | None
 
     def run(
         self, operands: Sequence[Any], events: int, *, noted: bool
@@ -83,6 +86,10 @@ class Variant:
 
         ``events``: bits of those that are to be reported; ``noted``: so are those that the kernel
         takes note of.
+
+        Raises:
+            NoRoomError: it has left, for it had too little room.
+
         """
         written = self.emitted.written
         if not all(may_write(operands[number], operands) for number in written):
@@ -111,10 +118,14 @@ class Variant:
             block[place] = ctypes.addressof(calls)
         address, _ = block.buffer_info()
         turns, interrupted = _FIRST_SLICE, list[BaseException]()
+        rooms = self.rooms
+        lists = None if rooms is None else Filling(rooms, block, operands, shapes(operands))
         if self.asks:
             listener = _LISTENER(listening(interrupted).__next__)
             block[CALLER] = ctypes.cast(listener, ctypes.c_void_p).value or 0
         while True:
+            if lists is not None:
+                turns = lists.fit(turns, state[TURNS])
             block[LIMIT] = turns
             state[STATUS] = LEFT
             start = time.perf_counter()
@@ -122,6 +133,8 @@ class Variant:
             if interrupted:
                 raise interrupted[0]
             if seen & events or state[STATUS] == LEFT or (noted and block[-1]):
+                if lists is not None:
+                    lists.left()
                 return None
             if state[STATUS] == DONE:
                 break
@@ -130,6 +143,8 @@ class Variant:
         if state[TURNS] < self.emitted.begins:
             return None
         results = self.results(state, floats, memory, operands)
+        if results is not None and lists is not None:
+            results += lists.items()
         return None if results is None else (results, int(state[TURNS]))
 
     def allocated(self, operands: Sequence[Any]) -> dict[np.dtype, np.ndarray]:
@@ -249,6 +264,8 @@ def make_variant(
             assert name == ("state", "floats", "limit", "caller")[place], "they come first"
         elif name.startswith((MEMORY, f"p_{MEMORY}")) or name in (CALLS, CALLS_AT):
             continue
+        elif is_of_lists(name):  # see .rooms
+            pass
         elif name.startswith("p_a"):
             of(int(name[3:])).addresses.append(place)
         elif isinstance(parameter, Buffer):
@@ -284,6 +301,7 @@ def make_variant(
         calls=tuple(calls),
         starts=tuple(starts),
         asks=asks,
+        rooms=make_rooms(parameters, emitted.lists, emitted.places),
     )
 
 

@@ -1,0 +1,342 @@
+"""Lists that a loop appends to: their new items lie in columns of memory until it has ended.
+
+An item is a number, a new array, a string, or a tuple or list of such; where the items of a list
+are of several layouts, a tag tells which one each has. How many items there are is kept in memory,
+too, and outlives a slice of the loop. Where there is no more room for one, the kernel leaves.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import field, replace
+from typing import Any, Final
+
+import numpy as np
+
+from runmat_jit.core.frozen import frozen
+from runmat_jit.core.slotted import slotted
+from runmat_jit.core.types import KERNEL_ELEMENTS
+from runmat_jit.kernel.ir import Buffer, Value
+from runmat_jit.loops.calls import Calls
+from runmat_jit.loops.elements import bounds_of
+from runmat_jit.loops.forms import ListForm
+from runmat_jit.loops.memory import Pool, packed
+from runmat_jit.loops.values import (
+    EXTENT,
+    INT,
+    INT64,
+    TRUTH,
+    TYPES,
+    Array,
+    Grown,
+    Item,
+    Items,
+    Kind,
+    Lazy,
+    Scalar,
+    Unknown,
+)
+from runmat_jit.loops.wholes import is_turned, known_dims
+
+COUNTS: Final = "counts"
+"""The parameter that holds how many items each list has."""
+_DTYPES: Final[dict[str, Any]] = dict(zip(TYPES.values(), TYPES, strict=True))
+_MOST_LAYOUTS: Final = 8
+
+
+@frozen
+class Number:
+    """A number of a kind, in a column of a dtype."""
+
+    kind: Kind
+    dtype: np.dtype
+
+
+@frozen
+class Constant:
+    """The same value in all items."""
+
+    value: str | None
+
+
+@frozen
+class Nested:
+    """A tuple, or a list."""
+
+    items: tuple[Layout, ...]
+    is_list: bool
+
+
+Layout = Number | Pool | Constant | Nested
+"""What an item of a list is."""
+Column = tuple[int, np.dtype, Any]
+"""Memory of the leaves of items that come at one place: that, their dtype, and their extents."""
+
+
+@frozen
+class ListLayout:
+    """What a loop appends to one list.
+
+    ``operand`` is its number; ``begins``: its items from before are the first ones of the column;
+    ``each``: how many items a turn appends at most; None: that is open.
+    """
+
+    operand: int
+    layouts: tuple[Layout, ...]
+    begins: bool
+    each: int | None
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of its items, in order."""
+        found = dict.fromkeys(each for layout in self.layouts for each in columns_of(layout))
+        return tuple(found)
+
+
+def columns_of(layout: Layout) -> list[Column]:
+    """The columns of the leaves of an item, in their order."""
+    return [
+        (place, leaf.dtype, leaf.dims if isinstance(leaf, Pool) else ())
+        for place, leaf in enumerate(leaves_of(layout))
+    ]
+
+
+def leaves_of(layout: Layout) -> list[Number | Pool]:
+    """What of an item is held in columns."""
+    if isinstance(layout, Nested):
+        return [leaf for item in layout.items for leaf in leaves_of(item)]
+    return [] if isinstance(layout, Constant) else [layout]
+
+
+@slotted
+class Growing:
+    """What is known of one list while the loop is emitted.
+
+    ``room`` is how many items there is room for; ``before`` how many the list had; ``settled`` are
+    the layouts that the loop was found to append before; ``layouts`` those that are met now.
+    """
+
+    operand: int
+    place: int
+    form: ListForm
+    room: Value
+    before: Value
+    settled: tuple[Layout, ...] | None
+    layouts: tuple[Layout, ...]
+    each: int | None = 0
+    buffers: dict[Any, Buffer] = field(default_factory=dict)
+
+    @property
+    def begins(self) -> bool:
+        """Whether its items from before the loop can be read."""
+        return self.form.kind is not None
+
+    def number(self, layout: Layout) -> int:
+        """The tag of a layout."""
+        if layout not in self.layouts:
+            self.layouts = (*self.layouts, layout)
+        if len(self.layouts) > _MOST_LAYOUTS:
+            raise Unknown("a list of items of many classes")
+        known = self.layouts if self.settled is None else self.settled
+        return known.index(layout) if layout in known else 0
+
+    def known(self) -> tuple[Layout, ...]:
+        """The layouts that items may have, as far as is known."""
+        more = [layout for layout in self.settled or () if layout not in self.layouts]
+        return (*self.layouts, *more)
+
+
+class Lists(Calls):
+    """Emits what a loop does with lists."""
+
+    __slots__ = ("counts", "lists")
+
+    lists: Mapping[int, Growing]
+    counts: Buffer | None
+
+    def open_lists(
+        self, forms: Sequence[Any], known: Mapping[int, tuple[Layout, ...]] | None
+    ) -> None:
+        """Declare the lists among the operands; ``known``: what the loop appends to them."""
+        k, found = self.k, dict[int, Growing]()
+        for number, form in enumerate(forms):
+            if isinstance(form, ListForm) and form.number == number:
+                room, before = k.scalar(f"m{number}", "i64"), k.scalar(f"b{number}", "i64")
+                first = () if form.kind is None else (Number(form.kind, form.kind.dtype),)
+                settled = None if known is None else known[number]
+                found[number] = Growing(
+                    number, len(found), form, room, before, settled, settled or first
+                )
+        self.lists = found
+        self.counts = k.buffer(COUNTS, "i64", written=True) if found else None
+
+    def lists_as_they_are(self) -> tuple[ListLayout, ...]:
+        """What has been appended to them."""
+        return tuple(
+            [
+                ListLayout(each.operand, each.layouts, each.begins, each.each)
+                for each in self.lists.values()
+            ]
+        )
+
+    @contextmanager
+    def nothing_appended(self) -> Iterator[None]:
+        """What is emitted meanwhile will have no place."""
+        before = self.lists_as_they_are()
+        try:
+            yield
+        finally:
+            for each, old in zip(self.lists.values(), before, strict=True):
+                each.layouts, each.each = old.layouts, old.each
+
+    # -- appending ---------------------------------------------------------------------------------
+    def append(self, base: Item, node: ast.expr) -> None:
+        """``xs.append(x)``."""
+        if not isinstance(base, Grown):
+            raise Unknown("append to what is no list from before the loop")
+        if self.calling:
+            raise Unknown("append in a function that the loop calls")
+        growing, k = self.lists[base.operand], self.k
+        leaves: list[Scalar | Array | Lazy] = []
+        alternatives = self.layouts_of(node, self.item(node), leaves)
+        count = self.count_of(growing)
+        k.leave_if(k.prim("xor", count < growing.room, True))
+        at = k.convert("sext", count, "index")
+        tag = self.tag_of(growing, alternatives, leaves)
+        for column, leaf in zip(columns_of(alternatives[0]), leaves, strict=True):
+            buffer = self.column(growing, column)
+            if isinstance(leaf, Scalar):
+                self.arithmetic.used(leaf)
+                k.store(buffer, at, leaf.value, 0)
+            else:
+                home = self.extents.product(column[2]) * at
+                self.fill_new(packed(buffer, column[1], column[2], home, self.extents), leaf)
+        if len(growing.settled or ()) > 1:
+            k.store(self.column(growing, None), at, tag, 0)
+        assert self.counts is not None, "there are lists"
+        k.store(self.counts, growing.place, count + 1, 0)
+        inner = growing.each is None or len(self.around) > 1
+        growing.each = None if inner else (growing.each or 0) + 1
+
+    def count_of(self, growing: Growing) -> Value:
+        """How many items lie in the columns."""
+        assert self.counts is not None, "there are lists"
+        return self.k.load(self.counts, growing.place, 0)
+
+    def column(self, growing: Growing, column: Column | None) -> Buffer:
+        """The memory of a column; None: of the tags."""
+        found = growing.buffers.get(column)
+        if found is None:
+            name, element = f"t{growing.operand}", "i32"
+            if column is not None:
+                columns = ListLayout(growing.operand, growing.known(), begins=False, each=0).columns
+                name = f"l{growing.operand}_{columns.index(column)}"
+                element = KERNEL_ELEMENTS[column[1]]
+            found = growing.buffers[column] = self.k.buffer(name, element, written=True)
+        return found
+
+    def tag_of(
+        self, growing: Growing, alternatives: Sequence[Layout], leaves: Sequence[Any]
+    ) -> Value:
+        """Which layout an item has: of two, the second one where its number is NumPy's."""
+        numbers = [growing.number(layout) for layout in alternatives]
+        tags = [self.k.const(number, "i32") for number in numbers]
+        if len(tags) == 1:
+            return tags[0]
+        (leaf,) = [x for x in leaves if isinstance(x, Scalar) and len(x.kinds) > 1]
+        numpys = self.is_numpys(leaf)
+        if not isinstance(numpys, Scalar):
+            raise Unknown("an item of a list that is of several classes")
+        return self.k.select(numpys.value, tags[1], tags[0])
+
+    # -- layouts -----------------------------------------------------------------------------------
+    def layouts_of(self, node: ast.expr, item: Item, leaves: list[Any]) -> list[Layout]:
+        """What an item may be: one layout, or two; appends its leaves."""
+        if isinstance(item, Scalar):
+            leaves.append(item)
+            return [Number(kind, _DTYPES[item.type]) for kind in self.kinds_of_item(item)]
+        if isinstance(item, Array) and not item.axes:
+            return self.layouts_of(node, self.load(item), leaves)
+        if isinstance(item, Array | Lazy):
+            array = self.new_array(item)
+            leaves.append(array)
+            return [Pool(array.dtype, known_dims(array.axes))]
+        if isinstance(node, ast.Constant) and (node.value is None or type(node.value) is str):
+            return [Constant(node.value)]
+        if isinstance(item, Items):
+            return self.layouts_of_items(node, item, leaves)
+        raise Unknown("an item of a list that is no number, no new array and no tuple of such")
+
+    def layouts_of_items(self, node: ast.expr, item: Items, leaves: list[Any]) -> list[Layout]:
+        """The same of a tuple, or of a list that nobody else holds."""
+        is_display = isinstance(node, ast.Tuple | ast.List)
+        if item.is_list and not is_display:
+            raise Unknown("an item of a list that is a list, of which others may know")
+        nodes = node.elts if isinstance(node, ast.Tuple | ast.List) else [node] * len(item.items)
+        found: list[tuple[Layout, ...]] = [()]
+        for inner, each in zip(nodes, item.items, strict=True):
+            ways = self.layouts_of(inner, each, leaves)
+            found = [(*before, way) for before in found for way in ways]
+        if len(found) > 2:
+            raise Unknown("a tuple of numbers of several classes")
+        return [Nested(each, item.is_list) for each in found]
+
+    def kinds_of_item(self, item: Scalar) -> list[Kind]:
+        """The kinds of a number: one, or Python's and NumPy's."""
+        found = sorted(item.kinds, key=lambda kind: not kind.python)
+        if len(found) > 1 and [kind.python for kind in found] != [True, False]:
+            raise Unknown("an item of a list that is of several classes")
+        return found
+
+    def new_array(self, item: Array | Lazy) -> Array | Lazy:
+        """An array that nobody else holds."""
+        if is_turned(item):
+            raise Unknown("an item of a list that may be in another order in memory")
+        if isinstance(item, Lazy):
+            return item
+        held = {x.home.number for x in self.held_arrays() if x.home is not None}
+        if item.home is None or not item.whole or item.copied or item.viewed:
+            raise Unknown("an item of a list that is an array of others")
+        if item.home.number in held:
+            raise Unknown("an item of a list that is an array which a name holds")
+        return item
+
+    # -- reading -----------------------------------------------------------------------------------
+    def length(self, of: Item) -> Scalar:
+        if not isinstance(of, Grown):
+            return super().length(of)
+        growing = self.lists[of.operand]
+        count = self.count_of(growing)
+        if not growing.begins:
+            count = count + growing.before
+        return Scalar(frozenset((INT,)), count, 0, EXTENT)
+
+    def item_of_list(self, of: Grown, index: Scalar) -> Scalar:
+        """``xs[i]`` of a list whose items are numbers."""
+        growing, k = self.lists[of.operand], self.k
+        if not (growing.begins or growing.form.empty):
+            raise Unknown("an item of a list with others from before the loop")
+        layouts = growing.known()
+        numbers = [layout for layout in layouts if isinstance(layout, Number)]
+        kinds = sorted((number.kind for number in numbers), key=lambda kind: not kind.python)
+        pythons = [kind.python for kind in kinds]
+        if not layouts or len(numbers) < len(layouts) or pythons not in ([True], [False], [1, 0]):
+            raise Unknown("an item of a list of others than numbers of one class")
+        if len({number.dtype for number in numbers}) != 1 or index.is_float or index.type == "i1":
+            raise Unknown("an item of a list of numbers of several classes")
+        count = self.count_of(growing)
+        at = self.arithmetic.cast(index, INT64)
+        if index.low < 0:
+            at = k.select(at < 0, at + count, at)
+        k.leave_if(k.prim("xor", k.prim("ult", at, count), True))
+        place = k.convert("sext", at, "index")
+        dtype = numbers[0].dtype
+        value = k.load(self.column(growing, (0, dtype, ())), place, 0)
+        found = Scalar(frozenset(kinds), value, *bounds_of(dtype), narrow=value.type == "f32")
+        if len(kinds) > 1:
+            wanted = next(n for n, layout in enumerate(layouts) if layout.kind == kinds[1])  # type: ignore[union-attr]  # numbers
+            tag = k.load(self.column(growing, None), place, 0)
+            self.numpys[value.number] = Scalar(frozenset((TRUTH,)), k.eq(tag, wanted))
+        return replace(found)
