@@ -27,7 +27,7 @@ from runmat_jit.loops.iteration import Turns
 from runmat_jit.loops.lists import Layout, ListLayout
 from runmat_jit.loops.memory import Memory, Pool, Pools
 from runmat_jit.loops.nests import Carried, Repeated, breaks
-from runmat_jit.loops.source import Chain, LoopSource, appended, rebound_by
+from runmat_jit.loops.source import Chain, LoopSource, rebound_by
 from runmat_jit.loops.values import (
     TYPES,
     UNBOUND,
@@ -189,7 +189,7 @@ class _Emission:
         chains = _operands(k, forms, None if known is None else known[0], extents)
         entry: Known = {name: chains.get(Chain(name), UNBOUND) for name in source.assigned}
         outside = {c: item for c, item in chains.items() if c.name not in source.assigned}
-        told = frozenset(source.results) | told_of_items(source)
+        told = source.assigned if source.grown else frozenset(source.results)
         body = self.body = Body(
             k, Arithmetic(k, careful), outside, {}, caller, helpers, told=told, given=chains
         )
@@ -465,16 +465,6 @@ def _operands(
             )
             found[chain] = arrays[number]
     return found
-
-
-def told_of_items(source: LoopSource) -> frozenset[str]:
-    """The names of numbers that are items of lists, which know whether they are NumPy's."""
-    if not source.grown:
-        return frozenset()
-    values = [each.value for each in ast.walk(source.node) if isinstance(each, ast.Expr)]
-    items = [found[1] for found in map(appended, values) if found is not None]
-    leaves = [leaf for item in items for leaf in ast.walk(item)]
-    return source.assigned & {leaf.id for leaf in leaves if isinstance(leaf, ast.Name)}
 
 
 def slots_of(carried: Carried) -> list[tuple[tuple[str, int], str]]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from runmat_jit.kernel.ir import Value
 from runmat_jit.loops.lists import Lists
 from runmat_jit.loops.source import Chain, chain_of, returns
 from runmat_jit.loops.values import (
@@ -44,7 +45,22 @@ class Expressions(Lists):
             return self.product(items)
         if any(map(is_whole, items)):
             return self.operate_on(op, items)
-        return self.arithmetic.operate(op, *map(self.scalar, items))
+        scalars = [self.scalar(item) for item in items]
+        made = self.arithmetic.operate(op, *scalars)
+        if len({kind.python for kind in made.kinds}) > 1:
+            self.follow(made, scalars)
+        return made
+
+    def follow(self, made: Scalar, operands: Sequence[Scalar]) -> None:
+        """A result is one of NumPy's where an operand is: where that is known."""
+        numpys: Value | None = None
+        for operand in operands:
+            own = self.is_numpys(operand)
+            if not isinstance(own, Scalar):
+                return
+            numpys = own.value if numpys is None else numpys | own.value
+        if numpys is not None:
+            self.numpys[made.value.number] = Scalar(frozenset((TRUTH,)), numpys)
 
     def item(self, node: ast.expr) -> Item:
         """The value of an expression."""

@@ -36,6 +36,7 @@ from runmat_jit.loops.values import (
     Kind,
     Lazy,
     Scalar,
+    Unbound,
     Unknown,
 )
 from runmat_jit.loops.wholes import is_turned, known_dims
@@ -108,6 +109,29 @@ def leaves_of(layout: Layout) -> list[Number | Pool]:
     if isinstance(layout, Nested):
         return [leaf for item in layout.items for leaf in leaves_of(item)]
     return [] if isinstance(layout, Constant) else [layout]
+
+
+@slotted
+class Appended:
+    """What is found of an item: its leaves, and whether it is of the second of two layouts."""
+
+    leaves: list[Scalar | Array | Lazy] = field(default_factory=list)
+    second: Value | None = None
+
+    def choose(self, second: Value) -> None:
+        """An item is of one of two layouts."""
+        if self.second is not None:
+            raise Unknown("an item of a list of many classes")
+        self.second = second
+
+
+def nested(parts: Sequence[list[Layout]], *, is_list: bool) -> list[Layout]:
+    """The layouts of a tuple or list of which at most one part has two."""
+    count = max([len(part) for part in parts], default=1)
+    return [
+        Nested(tuple([part[min(n, len(part) - 1)] for part in parts]), is_list)
+        for n in range(count)
+    ]
 
 
 @slotted
@@ -199,13 +223,13 @@ class Lists(Calls):
         if self.calling:
             raise Unknown("append in a function that the loop calls")
         growing, k = self.lists[base.operand], self.k
-        leaves: list[Scalar | Array | Lazy] = []
-        alternatives = self.layouts_of(node, self.item(node), leaves)
+        appended = Appended()
+        layouts = self.layouts_of(node, appended)
         count = self.count_of(growing)
         k.leave_if(k.prim("xor", count < growing.room, True))
         at = k.convert("sext", count, "index")
-        tag = self.tag_of(growing, alternatives, leaves)
-        for column, leaf in zip(columns_of(alternatives[0]), leaves, strict=True):
+        numbers = [growing.number(layout) for layout in layouts]
+        for column, leaf in zip(columns_of(layouts[0]), appended.leaves, strict=True):
             buffer = self.column(growing, column)
             if isinstance(leaf, Scalar):
                 self.arithmetic.used(leaf)
@@ -214,6 +238,9 @@ class Lists(Calls):
                 home = self.extents.product(column[2]) * at
                 self.fill_new(packed(buffer, column[1], column[2], home, self.extents), leaf)
         if len(growing.settled or ()) > 1:
+            tag = k.const(numbers[0], "i32")
+            if appended.second is not None:
+                tag = k.select(appended.second, k.const(numbers[1], "i32"), tag)
             k.store(self.column(growing, None), at, tag, 0)
         assert self.counts is not None, "there are lists"
         k.store(self.counts, growing.place, count + 1, 0)
@@ -237,58 +264,42 @@ class Lists(Calls):
             found = growing.buffers[column] = self.k.buffer(name, element, written=True)
         return found
 
-    def tag_of(
-        self, growing: Growing, alternatives: Sequence[Layout], leaves: Sequence[Any]
-    ) -> Value:
-        """Which layout an item has: of two, the second one where its number is NumPy's."""
-        numbers = [growing.number(layout) for layout in alternatives]
-        tags = [self.k.const(number, "i32") for number in numbers]
-        if len(tags) == 1:
-            return tags[0]
-        (leaf,) = [x for x in leaves if isinstance(x, Scalar) and len(x.kinds) > 1]
-        numpys = self.is_numpys(leaf)
-        if not isinstance(numpys, Scalar):
-            raise Unknown("an item of a list that is of several classes")
-        return self.k.select(numpys.value, tags[1], tags[0])
-
     # -- layouts -----------------------------------------------------------------------------------
-    def layouts_of(self, node: ast.expr, item: Item, leaves: list[Any]) -> list[Layout]:
-        """What an item may be: one layout, or two; appends its leaves."""
-        if isinstance(item, Scalar):
-            leaves.append(item)
-            return [Number(kind, _DTYPES[item.type]) for kind in self.kinds_of_item(item)]
+    def layouts_of(self, node: ast.expr, appended: Appended) -> list[Layout]:
+        """What an item may be: one layout, or two; its leaves, and which it is, are noted."""
+        match node:
+            case ast.Constant(value=str() | None as value):
+                return [Constant(value)]
+            case ast.IfExp(test, ast.Constant(str() | None as first), ast.Constant(second)):
+                if second is None or type(second) is str:
+                    truth = self.arithmetic.truth(self.scalar(self.item(test)))
+                    appended.choose(self.k.prim("xor", truth, True))
+                    return [Constant(first), Constant(second)]
+            case ast.Tuple(elts=nodes) | ast.List(elts=nodes):
+                parts = [self.layouts_of(each, appended) for each in nodes]
+                return nested(parts, is_list=isinstance(node, ast.List))
+        return self.layouts_of_item(self.item(node), appended)
+
+    def layouts_of_item(self, item: Item, appended: Appended) -> list[Layout]:
+        """The same of a value."""
         if isinstance(item, Array) and not item.axes:
-            return self.layouts_of(node, self.load(item), leaves)
+            item = self.load(item)
+        if isinstance(item, Scalar):
+            appended.leaves.append(item)
+            kinds = sorted(item.kinds, key=lambda kind: not kind.python)
+            if len(kinds) > 1:
+                numpys = self.is_numpys(item)
+                if [kind.python for kind in kinds] != [True, False] or isinstance(numpys, Unbound):
+                    raise Unknown("an item of a list that is of several classes")
+                appended.choose(self.scalar(numpys).value)
+            return [Number(kind, _DTYPES[item.type]) for kind in kinds]
         if isinstance(item, Array | Lazy):
             array = self.new_array(item)
-            leaves.append(array)
+            appended.leaves.append(array)
             return [Pool(array.dtype, known_dims(array.axes))]
-        if isinstance(node, ast.Constant) and (node.value is None or type(node.value) is str):
-            return [Constant(node.value)]
-        if isinstance(item, Items):
-            return self.layouts_of_items(node, item, leaves)
+        if isinstance(item, Items) and not item.is_list:
+            return nested([self.layouts_of_item(x, appended) for x in item.items], is_list=False)
         raise Unknown("an item of a list that is no number, no new array and no tuple of such")
-
-    def layouts_of_items(self, node: ast.expr, item: Items, leaves: list[Any]) -> list[Layout]:
-        """The same of a tuple, or of a list that nobody else holds."""
-        is_display = isinstance(node, ast.Tuple | ast.List)
-        if item.is_list and not is_display:
-            raise Unknown("an item of a list that is a list, of which others may know")
-        nodes = node.elts if isinstance(node, ast.Tuple | ast.List) else [node] * len(item.items)
-        found: list[tuple[Layout, ...]] = [()]
-        for inner, each in zip(nodes, item.items, strict=True):
-            ways = self.layouts_of(inner, each, leaves)
-            found = [(*before, way) for before in found for way in ways]
-        if len(found) > 2:
-            raise Unknown("a tuple of numbers of several classes")
-        return [Nested(each, item.is_list) for each in found]
-
-    def kinds_of_item(self, item: Scalar) -> list[Kind]:
-        """The kinds of a number: one, or Python's and NumPy's."""
-        found = sorted(item.kinds, key=lambda kind: not kind.python)
-        if len(found) > 1 and [kind.python for kind in found] != [True, False]:
-            raise Unknown("an item of a list that is of several classes")
-        return found
 
     def new_array(self, item: Array | Lazy) -> Array | Lazy:
         """An array that nobody else holds."""

@@ -35,7 +35,7 @@ WORTH: Final = 800
 """Operations of Python's that take longer than a native call of a loop."""
 UNROLLED: Final = 1600
 """The same of loops whose turns could be recorded one by one, and be kernels."""
-LISTS: Final = 5
+LISTS: Final = 6
 """How many times as many take as long as a call of one that appends to lists: by the program."""
 PER_CALL: Final = 8
 """Operations of Python's on numbers that take about as long as one of NumPy's on arrays."""

@@ -459,16 +459,20 @@ def is_enough(call: LoopCall, operands: dict[Chain, Any], *, recorded: bool = Fa
     ``recorded``: or whether the operations would, recorded one by one.
     """
     from runmat_jit.loops.program import LISTS  # noqa: PLC0415  (loaded by now)
-    from runmat_jit.loops.sites import evaluated, turns_of, work_of  # noqa: PLC0415  (likewise)
+    from runmat_jit.loops.sites import (  # noqa: PLC0415  (likewise)
+        TURNS,
+        evaluated,
+        operations_of,
+        turns_of,
+    )
 
     known = partial(evaluated, value=lambda chain: plain_of(operands.get(chain)))
     call.asked += 1
     if call.asked & (call.asked - 1) == 0 or not call.asked % LOOKS:
-        turns, call.per_turn = work_of(call.source, known)
-    else:
-        turns = turns_of(call.source.node, known)
-    if call.source.is_while and call.source.grown:  # many, until runs of few have been seen
-        turns *= LISTS
+        call.per_turn = operations_of(call.source, known)
+    turns = turns_of(call.source.node, known)
+    if turns is None:  # of lists, many until runs of few have been seen
+        turns = TURNS * (LISTS if call.source.grown else 1)
     call.expected = turns
     if call.gave_up or (call.is_poor and call.asked % LOOKS):
         return False
