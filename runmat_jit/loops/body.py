@@ -11,7 +11,7 @@ from functools import partial
 
 from runmat_jit.kernel.ir import Value
 from runmat_jit.loops.nests import Nests, Repeated
-from runmat_jit.loops.source import Chain, appended
+from runmat_jit.loops.source import Chain, appended, grown_by
 from runmat_jit.loops.values import (
     Array,
     Item,
@@ -116,7 +116,7 @@ class Body(Nests):
 
     # -- loops -------------------------------------------------------------------------------------
     def for_(self, node: ast.For) -> None:
-        turns = self.turns(node.iter)
+        turns = self.turns(node.iter, grows=bool(grown_by(node)))
 
         def turn(k: Value) -> None:
             self.assign(node.target, turns.item(k))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -24,11 +25,14 @@ from runmat_jit.loops.elements import bounds_of
 from runmat_jit.loops.extents import ONE, SINGLE, Dim, Extents, Places, shape_of
 from runmat_jit.loops.forms import Forms, ListForm, NumberForm, ObjectForm
 from runmat_jit.loops.iteration import Turns
-from runmat_jit.loops.lists import Layout, ListLayout
+from runmat_jit.loops.lists import Layout, ListLayout, UnknownItems
 from runmat_jit.loops.memory import Memory, Pool, Pools
 from runmat_jit.loops.nests import Carried, Repeated, breaks
 from runmat_jit.loops.source import Chain, LoopSource, rebound_by
 from runmat_jit.loops.values import (
+    FLOAT,
+    FLOAT64,
+    INT,
     TYPES,
     UNBOUND,
     Array,
@@ -41,6 +45,7 @@ from runmat_jit.loops.values import (
     Unbound,
     Unknown,
     literal,
+    numpy_kind,
 )
 from runmat_jit.loops.ways import BROKEN, DOUBT, Around, Helper, Known, tag
 from runmat_jit.loops.wholes import known_dims
@@ -129,6 +134,22 @@ def emit(
 
     """
     make = partial(_Emission, source, forms, helpers, careful=careful, exact=exact)
+    try:
+        return _emitted(make)
+    except UnknownItems as unknown:
+        for guess in (INT, FLOAT, numpy_kind(FLOAT64)):
+            with suppress(Unknown):
+                return _emitted(partial(make, guess=guess))
+        raise unknown from None
+
+
+def _emitted(make: Callable[..., _Emission]) -> Emitted:
+    """The kernel, by one of several ways to write it.
+
+    Raises:
+        Unknown: there is none.
+
+    """
     refused: Unknown | None = None
     for copies, peel in ((False, False), (True, False), (False, True), (True, True)):
         try:
@@ -166,6 +187,7 @@ class _Emission:
 
     ``known``: what such a kernel stores to, makes and appends, where that is known.
     ``copies``: names that the loop binds hold copies of arrays from before it, in its memory.
+    ``guess``: the kind of items of lists that are read before any is appended.
     """
 
     def __init__(
@@ -179,6 +201,7 @@ class _Emission:
         peel: bool = False,
         copies: bool = False,
         known: MadeBefore | None = None,
+        guess: Kind | None = None,
     ) -> None:
         self.source, self.node, self.peel, self.copies = source, source.node, peel, copies
         k = self.k = Builder()
@@ -198,7 +221,7 @@ class _Emission:
         body.spans, body.calls, body.addresses, body.products = set(), None, {}, 0
         body.memory = Memory(k, extents, {} if known is None else known[1])
         body.memory.declare()
-        body.open_lists(list(forms.values()), None if known is None else known[2])
+        body.open_lists([*forms.values()], None if known is None else known[2], guess)
         body.names[DOUBT] = literal(k, number=False)
         if not careful:
             body.arithmetic.doubtful = body.doubt
@@ -321,7 +344,7 @@ class _Emission:
         body = self.body
         body.begun = begun
         with body.aside() as instructions:
-            turns = body.turns(node.iter)
+            turns = body.turns(node.iter, grows=bool(self.source.grown))
         body.begun = None
         body.resume(instructions)
         once = set(map(id, body.computed_first))

@@ -47,6 +47,10 @@ _DTYPES: Final[dict[str, Any]] = dict(zip(TYPES.values(), TYPES, strict=True))
 _MOST_LAYOUTS: Final = 8
 
 
+class UnknownItems(Unknown):
+    """Items are read of a list before any is appended: of which kind they are is not known yet."""
+
+
 @frozen
 class Number:
     """A number of a kind, in a column of a dtype."""
@@ -139,7 +143,8 @@ class Growing:
     """What is known of one list while the loop is emitted.
 
     ``room`` is how many items there is room for; ``before`` how many the list had; ``settled`` are
-    the layouts that the loop was found to append before; ``layouts`` those that are met now.
+    the layouts that the loop was found to append before; ``layouts`` those that are met now;
+    ``guess`` the kind of items that are read before.
     """
 
     operand: int
@@ -149,6 +154,7 @@ class Growing:
     before: Value
     settled: tuple[Layout, ...] | None
     layouts: tuple[Layout, ...]
+    guess: Kind | None
     each: int | None = 0
     buffers: dict[Any, Buffer] = field(default_factory=dict)
 
@@ -181,9 +187,15 @@ class Lists(Calls):
     counts: Buffer | None
 
     def open_lists(
-        self, forms: Sequence[Any], known: Mapping[int, tuple[Layout, ...]] | None
+        self,
+        forms: Sequence[Any],
+        known: Mapping[int, tuple[Layout, ...]] | None,
+        guess: Kind | None,
     ) -> None:
-        """Declare the lists among the operands; ``known``: what the loop appends to them."""
+        """Declare the lists among the operands; ``known``: what the loop appends to them.
+
+        ``guess``: the kind of items that are read before any is appended.
+        """
         k, found = self.k, dict[int, Growing]()
         for number, form in enumerate(forms):
             if isinstance(form, ListForm) and form.number == number:
@@ -191,7 +203,7 @@ class Lists(Calls):
                 first = () if form.kind is None else (Number(form.kind, form.kind.dtype),)
                 settled = None if known is None else known[number]
                 found[number] = Growing(
-                    number, len(found), form, room, before, settled, settled or first
+                    number, len(found), form, room, before, settled, settled or first, guess
                 )
         self.lists = found
         self.counts = k.buffer(COUNTS, "i64", written=True) if found else None
@@ -329,6 +341,10 @@ class Lists(Calls):
         growing, k = self.lists[of.operand], self.k
         if not (growing.begins or growing.form.empty):
             raise Unknown("an item of a list with others from before the loop")
+        if not growing.known():
+            if growing.guess is None:
+                raise UnknownItems("an item of a list that nothing is known of yet")
+            growing.number(Number(growing.guess, growing.guess.dtype))
         layouts = growing.known()
         numbers = [layout for layout in layouts if isinstance(layout, Number)]
         kinds = sorted((number.kind for number in numbers), key=lambda kind: not kind.python)
