@@ -137,6 +137,8 @@ class Body(Nests):
         """
 
         def run() -> None:
+            if ends is not None:
+                self.turn_place = self.arithmetic.place
             self.run(node.body)
             if ends is not None:
                 ends.append(dict(self.names))

@@ -25,7 +25,7 @@ from runmat_jit.loops.elements import bounds_of
 from runmat_jit.loops.extents import ONE, SINGLE, Dim, Extents, Places, shape_of
 from runmat_jit.loops.forms import Forms, ListForm, NumberForm, ObjectForm
 from runmat_jit.loops.iteration import Turns
-from runmat_jit.loops.lists import Layout, ListLayout, UnknownItems
+from runmat_jit.loops.lists import LastItem, Layout, ListLayout, UnknownItems
 from runmat_jit.loops.memory import Memory, Pool, Pools
 from runmat_jit.loops.nests import Carried, Repeated, breaks
 from runmat_jit.loops.source import Chain, LoopSource, rebound_by
@@ -68,8 +68,10 @@ class Same:
     operand: int
 
 
-Result = tuple[Kind, ...] | Pool | Same
-"""What a name is after a loop: a number of these kinds, an array of the loop's, or an operand."""
+Result = tuple[Kind, ...] | Pool | Same | LastItem
+"""What a name is after a loop: a number of these kinds, an array of the loop's or in a list of the
+program's, or an operand.
+"""
 
 
 @frozen
@@ -249,6 +251,7 @@ class _Emission:
             raise Unknown("what is iterated depends on elements that the loop stores")
         if body.written & self.originals:
             raise Unknown("a store into an array that another name is to have a copy of")
+        body.require_unchanged()
         results = tuple([(n, self.result(n, carried.kinds)) for n in self.source.results])
         return Emitted(
             self.k.finish(),
@@ -270,7 +273,10 @@ class _Emission:
         item = self.ends[-1].get(name, UNBOUND)
         if not isinstance(item, Array):
             return _kinds(item, name, kinds)
-        if item.whole and name in kinds:
+        last = self.body.last_item(name, item)
+        if last is not None and item.whole and not breaks(self.node):
+            return last
+        if item.whole and name in kinds and last is None:
             if item.turned and len(item.axes) > 1:
                 raise Unknown(f"{name} after the loop: its order in memory is open")
             if item.viewed:
@@ -287,6 +293,7 @@ class _Emission:
             body.turn_while(node, self.ends)
             return
         assert self.turns is not None, "it is counted"
+        body.turn_place = body.arithmetic.place
         body.assign(node.target, self.turns.item(number))
         body.run(node.body)
         self.ends.append(dict(body.names))

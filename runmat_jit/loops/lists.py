@@ -21,6 +21,7 @@ from runmat_jit.core.types import KERNEL_ELEMENTS
 from runmat_jit.kernel.ir import Buffer, Value
 from runmat_jit.loops.calls import Calls
 from runmat_jit.loops.elements import bounds_of
+from runmat_jit.loops.extents import Dim
 from runmat_jit.loops.forms import ListForm
 from runmat_jit.loops.memory import Pool, packed
 from runmat_jit.loops.values import (
@@ -115,12 +116,32 @@ def leaves_of(layout: Layout) -> list[Number | Pool]:
     return [] if isinstance(layout, Constant) else [layout]
 
 
+@frozen
+class LastItem:
+    """A part of the last item of the list that is this operand: the array itself, not a copy."""
+
+    operand: int
+    path: tuple[int, ...]
+
+
 @slotted
 class Appended:
-    """What is found of an item: its leaves, and whether it is of the second of two layouts."""
+    """What is found of an item: its leaves, and whether it is of the second of two layouts.
+
+    ``held``: its arrays that names hold, and their places in it; ``path``: the place that is seen.
+    """
 
     leaves: list[Scalar | Array | Lazy] = field(default_factory=list)
     second: Value | None = None
+    held: list[tuple[Array, tuple[int, ...]]] = field(default_factory=list)
+    path: tuple[int, ...] = ()
+
+    @contextmanager
+    def at(self, place: int) -> Iterator[None]:
+        """See the item of a tuple or list at a place."""
+        around, self.path = self.path, (*self.path, place)
+        yield
+        self.path = around
 
     def choose(self, second: Value) -> None:
         """An item is of one of two layouts."""
@@ -181,10 +202,16 @@ class Growing:
 class Lists(Calls):
     """Emits what a loop does with lists."""
 
-    __slots__ = ("counts", "lists")
+    __slots__ = ("changed", "counts", "lists", "shared", "turn_place")
 
     lists: Mapping[int, Growing]
     counts: Buffer | None
+    shared: dict[int, tuple[Array, LastItem | None]]
+    """Arrays that names hold, and lists, too, by where they lie; None: it is not in each turn."""
+    changed: set[tuple[np.dtype, tuple[Dim, ...]]]
+    """Of what dtype and shape arrays are that a list may hold, and that are stored to."""
+    turn_place: int
+    """Where a turn of the loop is emitted, outside of all decisions."""
 
     def open_lists(
         self,
@@ -207,6 +234,7 @@ class Lists(Calls):
                 )
         self.lists = found
         self.counts = k.buffer(COUNTS, "i64", written=True) if found else None
+        self.shared, self.changed, self.turn_place = {}, set(), -1
 
     def lists_as_they_are(self) -> tuple[ListLayout, ...]:
         """What has been appended to them."""
@@ -237,6 +265,8 @@ class Lists(Calls):
         growing, k = self.lists[base.operand], self.k
         appended = Appended()
         layouts = self.layouts_of(node, appended)
+        for array, path in appended.held:
+            self.share(array, LastItem(base.operand, path))
         count = self.count_of(growing)
         k.leave_if(k.prim("xor", count < growing.room, True))
         at = k.convert("sext", count, "index")
@@ -288,7 +318,10 @@ class Lists(Calls):
                     appended.choose(self.k.prim("xor", truth, True))
                     return [Constant(first), Constant(second)]
             case ast.Tuple(elts=nodes) | ast.List(elts=nodes):
-                parts = [self.layouts_of(each, appended) for each in nodes]
+                parts = []
+                for place, each in enumerate(nodes):
+                    with appended.at(place):
+                        parts.append(self.layouts_of(each, appended))
                 return nested(parts, is_list=isinstance(node, ast.List))
         return self.layouts_of_item(self.item(node), appended)
 
@@ -306,25 +339,65 @@ class Lists(Calls):
                 appended.choose(self.scalar(numpys).value)
             return [Number(kind, _DTYPES[item.type]) for kind in kinds]
         if isinstance(item, Array | Lazy):
-            array = self.new_array(item)
-            appended.leaves.append(array)
-            return [Pool(array.dtype, known_dims(array.axes))]
+            self.look_at_array(item, appended)
+            appended.leaves.append(item)
+            return [Pool(item.dtype, known_dims(item.axes))]
         if isinstance(item, Items) and not item.is_list:
             return nested([self.layouts_of_item(x, appended) for x in item.items], is_list=False)
         raise Unknown("an item of a list that is no number, no new array and no tuple of such")
 
-    def new_array(self, item: Array | Lazy) -> Array | Lazy:
-        """An array that nobody else holds."""
+    # -- arrays ------------------------------------------------------------------------------------
+    def look_at_array(self, item: Array | Lazy, appended: Appended) -> None:
+        """See who holds an array besides the list: nobody, or names, from this turn on."""
         if is_turned(item):
             raise Unknown("an item of a list that may be in another order in memory")
         if isinstance(item, Lazy):
-            return item
-        held = {x.home.number for x in self.held_arrays() if x.home is not None}
+            return
         if item.home is None or not item.whole or item.copied or item.viewed:
             raise Unknown("an item of a list that is an array of others")
-        if item.home.number in held:
-            raise Unknown("an item of a list that is an array which a name holds")
-        return item
+        home = item.home.number
+        if home in {x.home.number for x in self.held_arrays() if x.home is not None}:
+            if home not in self.memory.apart or home < self.arithmetic.loop or home in self.shared:
+                raise Unknown("an item of a list that is an array from before")
+            appended.held.append((item, appended.path))
+
+    def share(self, array: Array, item: LastItem) -> None:
+        """Note that a list holds an array which names hold, too."""
+        assert array.home is not None, "the loop has made it"
+        always = self.arithmetic.place == self.turn_place and len(self.around) == 1
+        self.shared[array.home.number] = array, item if always else None
+
+    def store(self, at: Array, made: Item) -> None:
+        if at.home is not None:
+            home = at.home.number
+            if home not in self.memory.apart or home in self.shared:
+                self.changed.add((at.dtype, at.pool))
+        super().store(at, made)
+
+    def last_item(self, name: str, array: Array) -> LastItem | None:
+        """The item of a list that an array is after the loop; None: it is none.
+
+        Raises:
+            Unknown: it may be another one.
+
+        """
+        pools = {(kept.dtype, kept.pool) for kept, _ in self.shared.values()}
+        if (array.dtype, array.pool) not in pools or array.home is None:
+            return None
+        found = self.shared.get(array.home.number)
+        if found is None or found[1] is None:
+            raise Unknown(f"{name} after the loop: an array that may be an item of a list")
+        return found[1]
+
+    def require_unchanged(self) -> None:
+        """See that no array is stored to which a list may hold.
+
+        Raises:
+            Unknown: one may be.
+
+        """
+        if any((kept.dtype, kept.pool) in self.changed for kept, _ in self.shared.values()):
+            raise Unknown("a store into an array that may be an item of a list")
 
     # -- reading -----------------------------------------------------------------------------------
     def length(self, of: Item) -> Scalar:

@@ -19,7 +19,16 @@ from runmat_jit.core.frozen import frozen_object
 from runmat_jit.core.slotted import slotted_object
 from runmat_jit.kernel.ir import Parameter
 from runmat_jit.loops.extents import Places, shape_of
-from runmat_jit.loops.lists import COUNTS, Column, Constant, Layout, ListLayout, Number, columns_of
+from runmat_jit.loops.lists import (
+    COUNTS,
+    Column,
+    Constant,
+    LastItem,
+    Layout,
+    ListLayout,
+    Number,
+    columns_of,
+)
 from runmat_jit.loops.memory import Pool
 from runmat_jit.loops.values import INT
 
@@ -71,6 +80,14 @@ class Rooms:
     lists: tuple[Room, ...]
     counts: int
     places: Places
+
+    def last(self, part: LastItem, items: Sequence[list[Any]]) -> Any:
+        """A part of the last item of a list."""
+        pairs = zip(self.lists, items, strict=True)
+        found = next(of[-1] for room, of in pairs if room.layout.operand == part.operand)
+        for place in part.path:
+            found = found[place]
+        return found
 
 
 def make_rooms(

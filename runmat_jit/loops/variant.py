@@ -18,6 +18,7 @@ from runmat_jit.kernel.ir import Buffer, Table
 from runmat_jit.kernel.walk import every_instruction
 from runmat_jit.loops.emit import DONE, LEFT, SLOTS, STATUS, TURNS, Emitted, Same
 from runmat_jit.loops.extents import shape_of
+from runmat_jit.loops.lists import LastItem
 from runmat_jit.loops.memory import MEMORY, Pool
 from runmat_jit.loops.products import CALL_WORDS, CALLS, CALLS_AT
 from runmat_jit.loops.rooms import Filling, Rooms, is_of_lists, make_rooms
@@ -142,9 +143,10 @@ class Variant:
             turns = max(1, min(turns * 32, int(turns * SLICE / max(took, 1e-6))))
         if state[TURNS] < self.emitted.begins:
             return None
-        results = self.results(state, floats, memory, operands)
-        if results is not None and lists is not None:
-            results += lists.items()
+        items = () if lists is None else lists.items()
+        results = self.results(state, floats, memory, operands, items)
+        if results is not None:
+            results += items
         return None if results is None else (results, int(state[TURNS]))
 
     def allocated(self, operands: Sequence[Any]) -> dict[np.dtype, np.ndarray]:
@@ -204,8 +206,11 @@ class Variant:
         floats: Any,
         memory: Mapping[np.dtype, np.ndarray],
         operands: Sequence[Any],
+        items: Sequence[list[Any]],
     ) -> tuple[Any, ...] | None:
         """The results of a loop that has ended, but for those that are operands.
+
+        ``items``: what it has appended to lists.
 
         None: which names hold one array is not known, for want of elements.
         """
@@ -217,6 +222,10 @@ class Variant:
         arrays: dict[Any, np.ndarray] = {}
         for name, kinds in self.emitted.results:
             if isinstance(kinds, Same):
+                continue
+            if isinstance(kinds, LastItem):
+                assert self.rooms is not None, "there are lists"
+                found.append(self.rooms.last(kinds, items))
                 continue
             if isinstance(kinds, Pool):
                 at = int(state[places[name]])

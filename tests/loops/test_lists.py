@@ -163,17 +163,51 @@ def test_arrays_and_numbers(natively):
     both(fn, lambda: np.arange(12.0).reshape(3, 4), natively=natively)
 
 
-@pytest.mark.parametrize("item", ["u", "u[1:]", "u.T", "x", "x[1:]", "(u, 1)"])
-def test_arrays_that_others_hold_are_pythons(item, natively):
-    text = f"""def f(x, u):
-    out = []
-    for i in range(7):
-        u = u * 0.5
-        out.append({item})
-        u[0] = i
-    return out
-"""
-    both(named(text), ramp(5), ramp(6), natively=natively, times=0)
+KEPT = {
+    "an expression": ("u = u + 1\nh.append(u)", "h"),
+    "and the last one": ("u = u + 1\nh.append(u)", "h, u"),
+    "in a tuple": ("u = u + 1\nh.append((i, (u, 1)))", "h, u"),
+    "stored to before": ("v = u.copy()\nv[1:-1] = u[2:]\nu = v\nh.append(u)", "h, u"),
+    "an inner loop": ("for j in range(3):\n    u = u * 2\n    h.append(u)", "h"),
+    "by a test": ("u = u * 0.5\nif u[-1] > 0.1:\n    h.append(u)", "h"),
+    "two names": ("v = u + 1\nu = v\nh.append(v)", "h, u, v"),
+}
+NOT_KEPT = {
+    "stored to after": ("u = u * 2\nh.append(u)\nu += 1", "h, u"),
+    "stored to by an element": ("u = u * 2\nh.append(u)\nu[i] = 1", "h"),
+    "stored to by a part": ("v = u * 2\nw = v[1:]\nh.append(v)\nw[0] = 3", "h"),
+    "of a turn before": ("h.append(u)\nu = u * 2", "h"),
+    "the one before": ("p = u\nu = u * 2\nh.append(u)", "h, p"),
+    "now and then another": ("if i % 2:\n    u = u * 2\nh.append(u)", "h"),
+    "twice": ("u = u * 2\nh.append(u)\nh.append(u)", "h"),
+    "in an inner loop": ("u = u * 2\nfor j in range(3):\n    h.append(u)", "h"),
+    "after a break": ("u = u * 2\nif i == 4:\n    break\nh.append(u)", "h, u"),
+    "now and then the last": ("u = u * 2\nif i % 2:\n    h.append(u)", "h, u"),
+    "a part": ("u = u * 2\nh.append(u[1:])", "h"),
+    "an argument": ("h.append(x)\nu = u + x", "h"),
+}
+
+
+def keeping(body, result):
+    """A function that appends arrays which names hold."""
+    lines = "\n        ".join(body.split("\n"))
+    return named(
+        f"def f(u, x, n):\n    h, p, v, i = [], 0, 0, 0\n    for i in range(n):\n        {lines}\n"
+        f"    return {result}\n"
+    )
+
+
+@pytest.mark.parametrize(("body", "result"), KEPT.values(), ids=KEPT)
+def test_arrays_that_names_hold(body, result, natively):
+    """The list and the name have one array between them."""
+    fn = keeping(body, result)
+    both(fn, ramp(6), ramp(6), give(7), natively=natively)
+    both(fn, ramp(6, "f"), ramp(6), give(8), natively=natively)
+
+
+@pytest.mark.parametrize(("body", "result"), NOT_KEPT.values(), ids=NOT_KEPT)
+def test_arrays_that_may_be_others(body, result, natively):
+    both(keeping(body, result), ramp(6), ramp(6), give(7), natively=natively, times=0)
 
 
 # -- lists -----------------------------------------------------------------------------------------
