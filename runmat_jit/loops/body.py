@@ -73,6 +73,11 @@ class Body(Nests):
                 pass
             case ast.Expr(value=value) if (found := appended(value)) is not None:
                 self.append(self.item(found[0]), found[1])
+            case ast.Raise():  # by Python
+                self.k.leave_if(self.k.const(True, "i1"))
+            case ast.Assert(test=test):
+                holds = self.arithmetic.truth(self.scalar(self.item(test)))
+                self.k.leave_if(self.k.prim("xor", holds, True))
             case _:
                 raise Unknown(f"a statement of the kind {type(node).__name__}")
 

@@ -16,7 +16,7 @@ Loop = ast.For | ast.While
 
 _KNOWN = (
     *(ast.Assign, ast.AugAssign, ast.If, ast.For, ast.While),
-    *(ast.Break, ast.Continue, ast.Pass, ast.Expr, ast.Return),
+    *(ast.Break, ast.Continue, ast.Pass, ast.Expr, ast.Return, ast.Raise, ast.Assert),
     *(ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp),
     *(
         ast.Subscript,
@@ -104,7 +104,7 @@ def find_helper(node: ast.AST, where: Callable[[str], str]) -> HelperSource | No
         return None
     body = [ast.Return(node.body)] if isinstance(node, ast.Lambda) else node.body
     outer = ast.Module(list(body), [])
-    if not all(is_known(each) for statement in body for each in ast.walk(statement)):
+    if not all(is_known(each) for statement in body for each in run_by(statement)):
         return None
     if waits(outer, where):
         return None
@@ -156,8 +156,22 @@ def find_loops(function: ast.AST, where: Callable[[str], str]) -> dict[ast.AST, 
 def qualifies(loop: Loop) -> bool:
     """Whether all of a loop is syntax that may run natively, and some of it does something."""
     if not any(isinstance(node, ast.Assign | ast.AugAssign) for node in ast.walk(loop)):
-        return bool(grown_by(loop)) and all(map(is_known, ast.walk(loop)))
-    return all(is_known(node) and not isinstance(node, ast.Return) for node in ast.walk(loop))
+        return bool(grown_by(loop)) and all(map(is_known, run_by(loop)))
+    return all(is_known(node) and not isinstance(node, ast.Return) for node in run_by(loop))
+
+
+def run_by(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a statement, but for those that make the exceptions which it raises."""
+    yield node
+    for child in children_of(node):
+        yield from run_by(child)
+
+
+def children_of(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes in a node, but for those that make an exception."""
+    if isinstance(node, ast.Raise):
+        return iter(())
+    return iter([node.test]) if isinstance(node, ast.Assert) else ast.iter_child_nodes(node)
 
 
 def waits(node: ast.AST, where: Callable[[str], str]) -> bool:
@@ -170,6 +184,7 @@ def waits(node: ast.AST, where: Callable[[str], str]) -> bool:
             continue
         tests = [loop.test] if isinstance(loop, ast.While) else []
         tests += [each.test for each in ast.walk(loop) if isinstance(each, ast.If) and _ends(each)]
+        tests += [each.test for each in ast.walk(loop) if isinstance(each, ast.Assert)]
         changed = bound_by(loop) | _stored_to(loop) | grown_by(loop)
         for term in [term for test in tests for term in _terms(test)]:
             names = {each.id for each in ast.walk(term) if isinstance(each, ast.Name)}
@@ -180,7 +195,8 @@ def waits(node: ast.AST, where: Callable[[str], str]) -> bool:
 
 def _ends(statement: ast.If) -> bool:
     """Whether a loop, or a function, ends in one of the branches."""
-    return any(isinstance(each, ast.Break | ast.Return) for each in ast.walk(statement))
+    ends = ast.Break | ast.Return | ast.Raise
+    return any(isinstance(each, ends) for each in ast.walk(statement))
 
 
 def _terms(test: ast.expr) -> Iterator[ast.expr]:
@@ -301,7 +317,7 @@ def _chains(loop: ast.AST) -> tuple[Chain, ...]:
         if chain is not None:
             found[chain] = None
             return
-        for child in ast.iter_child_nodes(node):
+        for child in children_of(node):
             visit(child)
 
     visit(loop)
