@@ -95,6 +95,12 @@ class ListLayout:
     each: int | None
 
     @property
+    def keeps_arrays(self) -> bool:
+        """Whether arrays are among the items."""
+        leaves = [leaf for layout in self.layouts for leaf in leaves_of(layout)]
+        return any(isinstance(leaf, Pool) for leaf in leaves)
+
+    @property
     def columns(self) -> tuple[Column, ...]:
         """The columns of its items, in order."""
         found = dict.fromkeys(each for layout in self.layouts for each in columns_of(layout))

@@ -37,6 +37,10 @@ UNROLLED: Final = 1600
 """The same of loops whose turns could be recorded one by one, and be kernels."""
 LISTS: Final = 6
 """How many times as many take as long as a call of one that appends to lists: by the program."""
+REPLAYED: Final = 2048
+"""Turns up to which kernels of recorded turns give the arrays of a list sooner than a native call
+does, and copies of what it has made; of numbers, an eighth of them. Where NumPy is called between
+kernels, a few."""
 PER_CALL: Final = 8
 """Operations of Python's on numbers that take about as long as one of NumPy's on arrays."""
 POOR: Final = 8
@@ -101,6 +105,8 @@ class LoopCall:
         """Whether a kernel of it stores arrays at once, or multiplies some."""
         self.asks_numpy = False
         """Whether a turn, recorded, would call NumPy between kernels."""
+        self.keeps_arrays = False
+        """Whether it appends arrays to lists."""
         self._lock = new_lock()
 
     def __call__(self, *values: Any) -> Any:
@@ -166,6 +172,14 @@ class LoopCall:
         return PER_CALL if self.has_arrays or not looked_at else 1
 
     @property
+    def replays_better(self) -> bool:
+        """Whether a replay of kernels takes less than the next run, with lists of its results."""
+        if not self.has_arrays:
+            return False
+        part = 128 if self.asks_numpy else 1 if self.keeps_arrays else 8
+        return self.expected < REPLAYED // part
+
+    @property
     def gave_up(self) -> bool:
         """Whether it has left so often that it is not tried any more."""
         return self.exits >= EXITS
@@ -199,6 +213,7 @@ class LoopCall:
             return Unknown("names hold arrays of the caller's, or others, by turns")
         self.asks_numpy = self.asks_numpy or found.asks_numpy
         self.has_arrays = self.has_arrays or bool(found.spans) or found.asks_numpy
+        self.keeps_arrays = self.keeps_arrays or any(each.keeps_arrays for each in found.lists)
         return found
 
     def merged(self, made: Sequence[Any], operands: Sequence[Any]) -> tuple[Any, ...]:

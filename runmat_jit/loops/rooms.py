@@ -10,6 +10,7 @@ import ctypes
 import math
 from array import array
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from itertools import repeat
 from typing import Any, Final
 
@@ -42,6 +43,8 @@ _MOST: Final = 1 << 30
 """Items for which there is no room."""
 _FIRST: Final = 1 << 12
 """Turns of a first slice, where a run before had as many."""
+_SPARED: Final = 1 << 24
+"""Bytes of memory that are kept from run to run: pages that are new cost more than what is done."""
 _TAGS: Final = np.dtype(np.int32)
 
 
@@ -55,7 +58,8 @@ class Room:
 
     ``room``: of how many items there is room for; ``before``: of how many the list had;
     ``addresses``: of columns, and of tags as the last one. ``shapes`` are those of items, where
-    they are the same in all calls. ``wanted``: how many items it had at most.
+    they are the same in all calls. ``wanted``: how many items it had at most. ``spare``: memory of
+    a run that is over.
     """
 
     layout: ListLayout
@@ -65,6 +69,7 @@ class Room:
     addresses: tuple[tuple[int, int], ...]
     shapes: tuple[tuple[int, ...], ...] | None
     wanted: int = 0
+    spare: list[list[np.ndarray]] = field(default_factory=list)
 
     def shapes_of(self, places: Places, given: Sequence[Any]) -> Sequence[tuple[int, ...]]:
         """The shapes of items in columns, for operands that are given as numbers and shapes."""
@@ -158,8 +163,11 @@ class Filling:
             raise NoRoomError
 
     def items(self) -> tuple[list[Any], ...]:
-        """What has been appended to each list."""
-        return tuple([e.items(count) for e, count in zip(self.lists, self.counts, strict=True)])
+        """What has been appended to each list; its memory is given back."""
+        found = [e.items(count) for e, count in zip(self.lists, self.counts, strict=True)]
+        for each in self.lists:
+            each.over()
+        return tuple(found)
 
 
 class Filled:
@@ -188,10 +196,12 @@ class Filled:
         """Have room for so many items, of which there are some; write where it is."""
         of, old = self.of, self.memory
         self.room = room = max(wanted, of.wanted, 2 * self.room)
-        pairs = zip(of.columns, self.shapes, strict=True)
-        made = [np.empty((room, *shape), column[1]) for column, shape in pairs]
-        if len(of.layout.layouts) > 1:
-            made.append(np.empty(room, _TAGS))
+        made = self.spare(room) if of.spare and not old else None
+        if made is None:
+            pairs = zip(of.columns, self.shapes, strict=True)
+            made = [np.empty((room, *shape), column[1]) for column, shape in pairs]
+            if len(of.layout.layouts) > 1:
+                made.append(np.empty(room, _TAGS))
         self.memory = made
         if old:
             for before, now in zip(old, made, strict=True):
@@ -201,9 +211,26 @@ class Filled:
             made[of.columns.index(column)][:count] = self.items_before
             if len(made) > len(of.columns):
                 made[-1][:count] = 0
-        block[of.room] = room
+        block[of.room] = self.room
         for place, number in of.addresses:
             block[place] = made[number].__array_interface__["data"][0]
+
+    def spare(self, room: int) -> list[np.ndarray] | None:
+        """Memory of a run that is over, if there is as much room in it."""
+        try:
+            found = self.of.spare.pop()
+        except IndexError:  # another thread has taken it
+            return None
+        pairs = zip(found, self.shapes, strict=False)
+        if not all(len(x) >= room and x.shape[1:] == shape for x, shape in pairs):
+            return None
+        self.room = min(map(len, found), default=room)
+        return found
+
+    def over(self) -> None:
+        """Nobody reads the memory any more."""
+        if not self.of.spare and sum(each.nbytes for each in self.memory) <= _SPARED:
+            self.of.spare.append(self.memory)
 
     def items(self, count: int) -> list[Any]:
         """What has been appended."""

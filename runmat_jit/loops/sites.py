@@ -100,10 +100,12 @@ def _items_of(iterated: ast.expr, number: Callable[[ast.expr], int | None]) -> i
 def _items_of_slice(
     count: int | None, part: ast.Slice, number: Callable[[ast.expr], int | None]
 ) -> int | None:
-    """Items of a slice of so many."""
+    """Items of a slice of so many; it is taken to be no shorter than what nobody knows."""
     begin, end = [None if each is None else number(each) for each in (part.lower, part.upper)]
     step = 1 if part.step is None else number(part.step)
-    return None if count is None or not step else len(range(count)[begin:end:step])
+    if count is None or not step:
+        return None
+    return max(TURNS, len(range(count)[begin:end:step]))
 
 
 def evaluated(node: ast.expr, value: Callable[[Chain], Any]) -> int | None:

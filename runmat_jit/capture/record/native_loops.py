@@ -245,7 +245,7 @@ def eagerly(
     if recording.tape.feeding or not recording.may_leave or not is_worth(call, found.operands):
         return ()
     gained = call.expected * call.per_turn * call.weight // PER_CALL
-    if gained < recording.balance.work_with(recording.pending):
+    if call.replays_better or gained < recording.balance.work_with(recording.pending):
         return ()
     recording.run_away("a loop that appends to lists runs natively in eager execution")
     assert recording.eager is not None, "it may be left"
