@@ -92,6 +92,7 @@ EFFECT: Final = Callee()
 _NUMPY: Final = Callee("numpy", pure=True)
 _CERTAIN: Final = Callee("numpy", pure=True, cannot_raise=True)
 _VIEW: Final = Callee("numpy", pure=True, view=True)
+_SOURCE: Final = Callee("source", pure=True)
 _BUILTIN: Final = Callee("builtin")
 _OPERATOR: Final = Callee("scalar", pure=True)
 _BROADCAST: Final = Callee("scalar", pure=True, cannot_raise=True, result=broadcast)
@@ -106,7 +107,7 @@ _INTO_LIST: Final = Callee("on list", writes=0)
 FUNCTIONS: Final[tuple[Names, ...]] = (
     # -- NumPy -------------------------------------------------------------------------------------
     Names("numpy", "*", _NUMPY),
-    Names("numpy", "vdot inner outer tensordot einsum kron convolve trace", _CERTAIN),
+    Names("numpy", "vdot inner tensordot einsum kron convolve trace", _CERTAIN),
     Names("numpy", "median ptp diff trapezoid", _CERTAIN),
     Names("numpy", "tile", replace(_NUMPY, cannot_raise=repeats_alike)),
     Names("numpy", "matmul dot", replace(_CERTAIN, result=product)),
@@ -120,7 +121,8 @@ FUNCTIONS: Final[tuple[Names, ...]] = (
     Names("numpy", "power float_power", replace(_NUMPY, result=broadcast)),
     Names("numpy", "transpose reshape ravel swapaxes moveaxis rollaxis squeeze", _VIEW),
     Names("numpy", "expand_dims broadcast_to diagonal flip fliplr flipud rot90", _VIEW),
-    Names("numpy", "atleast_1d atleast_2d atleast_3d real permute_dims matrix_transpose", _VIEW),
+    Names("numpy", "atleast_1d atleast_2d atleast_3d", replace(_VIEW, follow="each")),
+    Names("numpy", "real permute_dims matrix_transpose", _VIEW),
     Names("numpy", "split array_split hsplit vsplit dsplit", _VIEW),
     Names("numpy", "asarray asanyarray ascontiguousarray require", _VIEW),
     Names("numpy", "copyto fill_diagonal", Callee("numpy", writes=0, cannot_raise=True)),
@@ -132,6 +134,11 @@ FUNCTIONS: Final[tuple[Names, ...]] = (
     Names("numpy", "array2string array_repr array_str", Callee("text of arrays")),
     Names("numpy", "apply_along_axis apply_over_axes", Callee("along axes", calls_back=True)),
     Names("numpy", "piecewise fromfunction", Callee("source", calls_back=True)),
+    Names("numpy", "hstack vstack column_stack dstack append outer roll gradient", _SOURCE),
+    Names("numpy", "isclose allclose array_equal tril triu", _SOURCE),
+    Names("numpy", "broadcast", Callee("of constants")),
+    Names("numpy.lib.array_utils", "normalize_axis_index", Callee("of constants", pure=True)),
+    Names("numpy.lib.array_utils", "normalize_axis_tuple", _SOURCE),
     Names("numpy", "bool_ int8 int16 int32 int64 longlong float16 float32 float64", _NUMPY),
     Names("numpy", "uint8 uint16 uint32 uint64 ulonglong complex64 complex128", _NUMPY),
     Names("numpy", "longdouble clongdouble bytes_ str_ void datetime64 timedelta64", _NUMPY),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from runmat_jit.backends.llvm.object_layout import object_layout
@@ -105,12 +107,28 @@ class Compiler:
 def _make_loops(session: Session) -> Loops:
     from runmat_jit.loops.program import Services  # noqa: PLC0415  (loaded by now)
     from runmat_jit.loops.sites import Loops  # noqa: PLC0415  (likewise)
+    from runmat_jit.loops.transposing import Transposing  # noqa: PLC0415  (likewise)
 
     def table(name: str) -> int:
         return int(session.table(name).__array_interface__["data"][0])
 
     backend, count = session.backend, session.telemetry.count
-    return Loops(Services(backend.compile, table, backend.watched_call, count, session.states))
+
+    def run_cells(cells: Sequence[Sequence[tuple[int, int]]]) -> list[list[int]]:
+        number = len(cells[0])
+        steps = (ctypes.c_int64 * (2 * number * len(cells)))(
+            *(word for cell in cells for step in cell for word in step)
+        )
+        seen = (ctypes.c_int64 * (number * len(cells)))()
+        args = (ctypes.c_int64 * 3)(number, ctypes.addressof(steps), ctypes.addressof(seen))
+        session.pool.run(backend.watched_cells(), ctypes.addressof(args), len(cells), 1)
+        return [seen[at : at + number] for at in range(0, len(seen), number)]
+
+    services = Services(
+        *(backend.compile, table, backend.watched_call, run_cells, Transposing(backend.compile)),
+        *(count, session.states),
+    )
+    return Loops(services)
 
 
 class DeviceExecutor:

@@ -22,9 +22,10 @@ class Creation(Totals):
     def rows_of(self, x: Array, count: int) -> tuple[Item, ...]:
         """The parts of an array along its first axis, of which there are to be so many."""
         first, rest = x.axes[0], x.axes[1:]
+        self.fixed.add(first.number)
         self.k.leave_if(self.k.ne(first.extent, count))
         places = [self.k.const(place, "index") for place in range(count)]
-        return tuple([self.load(self.moved(x, rest, at, first.stride)) for at in places])
+        return tuple([self.load(self.moved(x, rest, at, first)) for at in places])
 
     def stacked(self, items: Sequence[Item]) -> Item:
         """``np.stack([a, b])`` of arrays of one shape."""
@@ -39,8 +40,7 @@ class Creation(Totals):
             if len(other.axes) != len(first.axes):
                 raise Unknown("a stack of arrays of several shapes")
             for a, b in zip(first.axes, other.axes, strict=True):
-                if a.number != b.number:
-                    self.k.leave_if(self.k.ne(a.extent, b.extent))
+                self.equal(a, b)
         dims = Dim("literal", len(arrays)), *known_dims(first.axes)
         made = self.memory.new(first.dtype, dims, self.held_arrays())
         for row, value in zip(self.rows_of(made, len(arrays)), arrays, strict=True):
@@ -65,6 +65,7 @@ class Creation(Totals):
         if is_turned(x):
             raise Unknown("roll of an array in another order")
         k, at, axis = self.k, self.arithmetic.index(shift), x.axes[place]
+        self.fixed.add(axis.number)
         made = self.memory.new(x.dtype, known_dims(x.axes), self.held_arrays())
         extent = k.select(axis.extent < 1, 1, axis.extent)
         rest = k.prim("srem", at, extent)
@@ -83,7 +84,7 @@ class Creation(Totals):
         axes, place = list(x.axes), place % len(x.axes)
         axis, number = axes[place], self.unknown_number()
         axes[place] = Axis(number, length, axis.stride, limit=axis.dim or axis.limit)
-        return self.moved(x, tuple(axes), begin, axis.stride)
+        return self.moved(x, tuple(axes), begin, axis)
 
     def array_of(self, item: Item) -> Item:
         """``np.array([a, b])`` of numbers."""

@@ -27,7 +27,11 @@ from runmat_jit.loops.ways import Ways
 class Elements(Ways):
     """Reads and writes elements."""
 
-    __slots__ = ()
+    __slots__ = ("fixed",)
+
+    fixed: set[int]
+    """Numbers of extents along which elements are told apart: what is done along the others is the
+    same for each element, and asks for none of its neighbors."""
 
     @abstractmethod
     def item(self, node: ast.expr) -> Item:
@@ -44,7 +48,7 @@ class Elements(Ways):
         for part in parts:
             number = self.scalar(self.item(part))
             axis, rest = found.axes[0], found.axes[1:]
-            found = self.moved(found, rest, self.checked(number, axis), axis.stride)
+            found = self.moved(found, rest, self.checked(number, axis), axis)
         return found
 
     def checked(self, number: Scalar, axis: Axis) -> Value:
@@ -87,8 +91,10 @@ class Elements(Ways):
         inside.accesses[key] = line, axis.extent
         return None
 
-    def moved(self, base: Array, axes: tuple[Axis, ...], at: Value, stride: Value | int) -> Array:
-        step = at if stride == 1 else at * stride
+    def moved(self, base: Array, axes: tuple[Axis, ...], at: Value, along: Axis) -> Array:
+        """A part of an array that begins so far along an axis of it."""
+        self.fixed.add(along.number)
+        step = at if along.stride == 1 else at * along.stride
         offset = step if base.offset is None else base.offset + step
         return replace(base, offset=offset, axes=axes, whole=False)
 
@@ -112,6 +118,8 @@ class Elements(Ways):
         self.k.store(at.buffer, offset, value, 0)
 
     def extent(self, axis: Axis) -> Scalar:
+        """An extent as a number of the program's."""
+        self.fixed.add(axis.number)
         value = self.k.convert("sext", axis.extent, "i64")
         return Scalar(frozenset((INT,)), value, 0, EXTENT, (axis.number, 0))
 

@@ -25,6 +25,7 @@ from runmat_jit.loops.elements import bounds_of
 from runmat_jit.loops.extents import ONE, SINGLE, Dim, Extents, Places, shape_of
 from runmat_jit.loops.forms import Forms, ListForm, NumberForm, ObjectForm
 from runmat_jit.loops.iteration import Turns
+from runmat_jit.loops.lanes import Lanes, find_lanes
 from runmat_jit.loops.lists import LastItem, Layout, ListLayout, UnknownItems
 from runmat_jit.loops.memory import Memory, Pool, Pools
 from runmat_jit.loops.nests import Carried, Repeated, breaks
@@ -90,6 +91,7 @@ class Emitted:
         places: Where the extents of those are found among the operands.
         spans: Extents of the arrays that it stores at once.
         products: Calls of NumPy's inner loops.
+        lanes: Axes along which it may run in tiles.
         asks_numpy: A turn does what no kernel of recorded operations does.
         lists: What it appends to lists.
 
@@ -105,6 +107,7 @@ class Emitted:
     places: Places
     spans: frozenset[tuple[Dim, ...]]
     products: int
+    lanes: tuple[Lanes, ...]
     asks_numpy: bool
     lists: tuple[ListLayout, ...]
 
@@ -206,6 +209,7 @@ class _Emission:
         guess: Kind | None = None,
     ) -> None:
         self.source, self.node, self.peel, self.copies = source, source.node, peel, copies
+        self.forms = forms
         k = self.k = Builder()
         self.state = k.buffer("state", "i64", written=True)
         self.floats = k.buffer("floats", "f64", written=True)
@@ -221,6 +225,7 @@ class _Emission:
         body.begun, body.computed_first, body.asks_numpy = None, [], False
         body.extents, body.exact, body.stores, body.frames = extents, exact, 0, []
         body.spans, body.calls, body.addresses, body.products = set(), None, {}, 0
+        body.fixed, body.strided = set(), set()
         body.memory = Memory(k, extents, {} if known is None else known[1])
         body.memory.declare()
         body.open_lists([*forms.values()], None if known is None else known[2], guess)
@@ -264,8 +269,18 @@ class _Emission:
             dict(body.extents.places),
             frozenset(body.spans),
             body.products,
+            self.lanes(),
             body.asks_numpy,
             body.lists_as_they_are(),
+        )
+
+    def lanes(self) -> tuple[Lanes, ...]:
+        """Axes along which the loop may run in tiles."""
+        body = self.body
+        if body.products or body.lists:
+            return ()
+        return find_lanes(
+            self.forms, body.memory.used, frozenset(body.written), body.fixed, body.strided
         )
 
     def result(self, name: str, kinds: Mapping[str, str]) -> Result:
@@ -483,7 +498,7 @@ def _operands(
             axes = []
             for axis in range(form.ndim):
                 extent = k.scalar(f"n{number}_{axis}", "index")
-                one = form.unit and axis == form.ndim - 1
+                one = axis == form.unit
                 stride = 1 if one else k.scalar(f"s{number}_{axis}", "index")
                 own = form.extents[axis]
                 extents.bases.setdefault(("extent", own), extent)

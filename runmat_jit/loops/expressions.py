@@ -75,6 +75,10 @@ class Expressions(Lists):
                 return self.unary(op, self.item(operand))
             case ast.Compare() | ast.BoolOp() | ast.IfExp():
                 return self.decision(node)
+            case ast.Subscript(
+                value=ast.Attribute(value=base, attr="shape"), slice=ast.Constant(value=int(place))
+            ):
+                return self.extent_of(self.item(base), place)
             case ast.Subscript(value=base, slice=index):
                 return self.subscript(self.item(base), index)
             case ast.Tuple(elts=elts) | ast.List(elts=elts, ctx=ast.Load()):
@@ -206,6 +210,13 @@ class Expressions(Lists):
         if isinstance(base, Grown):
             return self.item_of_list(base, self.scalar(self.item(index)))
         return self.load(self.element(base, index))
+
+    def extent_of(self, base: Item, place: int) -> Item:
+        """``x.shape[place]``, which asks for no other extent."""
+        found = self.settled(base)
+        if not isinstance(found, Array) or not -len(found.axes) <= place < len(found.axes):
+            raise Unknown("an extent of what has no such axis")
+        return self.extent(found.axes[place])
 
     def read(self, chain: Chain) -> Item:
         """A name, or a value from outside."""

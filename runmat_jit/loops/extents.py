@@ -121,6 +121,11 @@ def evaluated(dim: Dim, places: Places, given: Sequence[Any]) -> int:
     return -(-max(0, base - dim.less) // dim.step)
 
 
+def shapes(operands: Sequence[Any]) -> list[Any]:
+    """The shapes of arrays among operands, and the numbers."""
+    return [getattr(value, "shape", value) or value for value in operands]
+
+
 def shape_of(dims: Sequence[Dim], places: Places, given: Sequence[Any]) -> tuple[int, ...]:
     """The shape of an array with these extents, for such operands."""
     return tuple([evaluated(dim, places, given) for dim in dims])

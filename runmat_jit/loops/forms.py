@@ -25,15 +25,16 @@ FEW: Final = 16
 class ArrayForm:
     """What is known of an array among the operands.
 
-    ``number``: the first operand that is the same array. ``unit``: its last axis has no gaps.
-    ``packed``: nor has any other, or there is none.
+    ``number``: the first operand that is the same array. ``unit``: the axis along which elements
+    lie without gaps, the last one of several; -1: there is none.
+    ``packed``: it lies in C's order without gaps, or has one axis at most.
     ``extents``: a number for each extent; equal extents have equal ones, and those of 1 the number
     :data:`.extents.SINGLE`.
     """
 
     dtype: np.dtype
     ndim: int
-    unit: bool
+    unit: int
     packed: bool
     number: int
     extents: tuple[int, ...]
@@ -109,7 +110,7 @@ def form_of(
     if kind is np.ndarray:
         if not is_compiled_dtype(value.dtype) or not value.flags.aligned or not value.ndim:
             return OPAQUE
-        unit = value.strides[-1] == value.itemsize
+        unit = unit_axis(value.strides, value.itemsize)
         packed = value.ndim < 2 or value.flags.c_contiguous
         first = seen.setdefault(id(value), number)
         numbers = apart(first, value.ndim)
@@ -147,6 +148,14 @@ def kind_of_items(items: Sequence[Any]) -> Kind | None:
     return numpy_kind(dtype) if dtype is not None and is_compiled_dtype(dtype) else None
 
 
+def unit_axis(strides: Sequence[int], itemsize: int) -> int:
+    """The axis along which elements lie without gaps, the last one of several; -1: none."""
+    for axis in range(len(strides) - 1, -1, -1):
+        if strides[axis] == itemsize:
+            return axis
+    return -1
+
+
 def apart(number: int, ndim: int) -> tuple[int, ...]:
     """Numbers for the extents of an array of which nothing is known."""
     return tuple([-1 - 64 * number - axis for axis in range(ndim)])
@@ -162,7 +171,7 @@ def key_of(values: Sequence[Any], *, facts: bool) -> tuple[Any, ...]:
             dtype = value.dtype
             first = seen.setdefault(id(value), len(parts))
             strides = value.strides
-            unit = bool(strides) and strides[-1] == dtype.itemsize
+            unit = unit_axis(strides, dtype.itemsize)
             parts.append(
                 (dtype.char, dtype.isnative, len(strides), unit, first, value.flags.aligned)
             )

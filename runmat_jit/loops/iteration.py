@@ -78,7 +78,7 @@ class Iteration(Expressions):
 
             def element(k: Value) -> Item:
                 at = self.k.convert("sext", k, "index")
-                return self.load(self.moved(iterated, axes, at, first.stride))
+                return self.load(self.moved(iterated, axes, at, first))
 
             return Turns(extent, element)
         raise Unknown("a loop over what is no range and no array", node.lineno)

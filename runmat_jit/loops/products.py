@@ -55,6 +55,7 @@ class Products(Creation):
         found = inner_loop(np.matmul, f"{a.dtype.char * 2}->{a.dtype.char}")
         if found is None:
             raise Unknown("a matrix product, for want of NumPy's inner loop")
+        self.fixed.update(axis.number for axis in (*a.axes, *b.axes))
         self.equal(a.axes[-1], b.axes[0])
         rows, columns = a.axes[:-1], b.axes[1:]
         dims = known_dims((*rows, *columns)) or (ONE,)
@@ -119,11 +120,6 @@ class Products(Creation):
         found = self.settled(item)
         assert isinstance(found, Array), "it is an array"
         return found
-
-    def equal(self, a: Axis, b: Axis) -> None:
-        """Leave where two extents are not equal."""
-        if a.number != b.number:
-            self.k.leave_if(self.k.ne(a.extent, b.extent))
 
     def finite(self, made: Array) -> None:
         """Take note of results that may tell of events."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
+from functools import partial
 from typing import Any, Final
 
 from runmat_jit.core.errstate import FLAGS, ErrorStates, warnings_raise
@@ -21,8 +22,10 @@ from runmat_jit.loops.emit import Emitted, Same, emit
 from runmat_jit.loops.forms import Forms, ObjectForm, forms_of, key_of
 from runmat_jit.loops.rooms import NoRoomError
 from runmat_jit.loops.source import Chain, LoopSource
+from runmat_jit.loops.tiles import RunCells, Tiled, lanes_for
+from runmat_jit.loops.transposing import Transposing
 from runmat_jit.loops.values import Unknown
-from runmat_jit.loops.variant import WATCHED, Variant, make_variant
+from runmat_jit.loops.variant import WATCHED, Variant, Watch, make_variant
 from runmat_jit.loops.ways import Helper
 
 VARIANTS: Final = 12
@@ -35,7 +38,7 @@ WORTH: Final = 800
 """Operations of Python's that take longer than a native call of a loop."""
 UNROLLED: Final = 1600
 """The same of loops whose turns could be recorded one by one, and be kernels."""
-LISTS: Final = 6
+LISTS: Final = 9
 """How many times as many take as long as a call of one that appends to lists: by the program."""
 REPLAYED: Final = 2048
 """Turns up to which kernels of recorded turns give the arrays of a list sooner than a native call
@@ -94,7 +97,9 @@ class LoopCall:
         self.per_turn, self.asked = 1, 0
         """Operations of Python's in a turn, about."""
         self.expected = 0
-        """Turns that its next run is taken to have."""
+        """Operations of Python's in the run that is looked at, about."""
+        self.expected_turns = 0
+        """Of the same, its turns."""
         self.turns = 0
         """Of the last run."""
         self.careful = self.ours = False
@@ -153,11 +158,20 @@ class LoopCall:
         if variant is None:
             return None
         events = 0 if careful else sum(1 << n for n, event in enumerate(FLAGS) if event in warn)
-        while True:
-            try:
-                return variant.run(values, events, noted=bool(warn))
-            except NoRoomError:  # what has been appended is gone, and nobody has seen it
-                continue
+        watch = Watch(events, bool(warn))
+        lanes = lanes_for(variant, values)
+        if lanes is None:
+            while True:
+                try:
+                    return variant.run(values, lambda: variant.run_slices(values, watch))
+                except NoRoomError:  # what has been appended is gone, and nobody has seen it
+                    continue
+        variant_of, services = partial(self.variant, careful=careful), self.services
+        tiled = Tiled(variant, lanes, variant_of, services.transposing, services.run_cells)
+        found = variant.run(values, lambda: tiled.run(values, watch))
+        if found is not None:
+            self.services.count("loops_tiled")
+        return found
 
     def does_enough(self, turns: int, *, recorded: bool = False) -> bool:
         """Whether so many turns take longer than a native call; ``recorded``: or than kernels."""
@@ -177,7 +191,7 @@ class LoopCall:
         if not self.has_arrays:
             return False
         part = 128 if self.asks_numpy else 1 if self.keeps_arrays else 8
-        return self.expected < REPLAYED // part
+        return self.expected_turns < REPLAYED // part
 
     @property
     def gave_up(self) -> bool:
@@ -291,5 +305,7 @@ class Services:
     compile: Compile
     table: Callable[[str], int]
     watched_call: Callable[[], int]
+    run_cells: RunCells
+    transposing: Transposing
     count: Callable[..., None]
     states: ErrorStates = field(default_factory=ErrorStates)

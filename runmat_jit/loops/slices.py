@@ -53,7 +53,7 @@ class Slices(Elements):
             else:
                 axis = left.pop(0)
                 at = self.checked(self.scalar(self.item(part)), axis)
-                found = self.moved(found, (), at, axis.stride)
+                found = self.moved(found, (), at, axis)
         return replace(found, axes=(*axes, *left))
 
     def single(self) -> Axis:
@@ -67,6 +67,8 @@ class Slices(Elements):
         size = 1 if step is None else step.literal
         if type(size) is not int or size == 0:
             raise Unknown("a slice whose step is not written in the program")
+        if (start, stop, size) != (None, None, 1):
+            self.fixed.add(axis.number)
         if size < 0:
             if start is not None or stop is not None:
                 raise Unknown("a slice backwards between bounds")
@@ -85,7 +87,7 @@ class Slices(Elements):
         stride = axis.stride if size == 1 else axis.stride * size
         if isinstance(stride, int) and stride != 1:
             stride = k.const(stride, "index")
-        made = base if start is None else self.moved(base, (), first, axis.stride)
+        made = base if start is None else self.moved(base, (), first, axis)
         return made, Axis(number, extent, stride, dim, dim or axis.dim or axis.limit)
 
     def unknown_number(self) -> int:
@@ -100,7 +102,7 @@ class Slices(Elements):
         last = axis.extent - 1
         at = k.select(last < 0, 0, last)
         stride = -1 if axis.stride == 1 else self.k.const(0, "index") - axis.stride
-        return self.moved(base, (), at, axis.stride), Axis(axis.number, axis.extent, stride, dim)
+        return self.moved(base, (), at, axis), Axis(axis.number, axis.extent, stride, dim)
 
     def bound_of(self, node: ast.expr | None) -> Scalar | None:
         """A bound of a slice."""

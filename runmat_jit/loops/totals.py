@@ -83,6 +83,7 @@ class Totals(Wholes):
         rule = ROWS["sum"].reduction if row.name == "mean" else row.reduction
         assert rule is not None, "it is a reduction"
         left = x.axes[len(outer) :]
+        self.fixed.update(axis.number for axis in left)
         self.arithmetic.ours = True
         k, kind = self.k, TYPES[dtype]
         if not outer:
@@ -189,11 +190,12 @@ class Totals(Wholes):
         if not isinstance(x, Array) or len(x.axes) != 1 or x.dtype.kind == "b":
             raise Unknown("the place of an extreme over several axes, or of truth values")
         (axis,) = x.axes
+        self.fixed.add(axis.number)
         self.asks_numpy = True
         k.leave_if(k.eq(axis.extent, 0))  # NumPy raises
 
         def element(at: Value) -> Value:
-            found = self.load(self.moved(x, (), at, axis.stride))
+            found = self.load(self.moved(x, (), at, axis))
             return self.scalar(found).value
 
         first = element(k.const(0, "index"))

@@ -7,17 +7,18 @@ import math
 import struct
 import time
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from runmat_jit.core.frozen import frozen_object
+from runmat_jit.core.frozen import frozen, frozen_object
+from runmat_jit.core.slotted import slotted
 from runmat_jit.core.types import COMPILED_DTYPES, KERNEL_ELEMENTS
 from runmat_jit.kernel.ir import Buffer, Table
 from runmat_jit.kernel.walk import every_instruction
-from runmat_jit.loops.emit import DONE, LEFT, SLOTS, STATUS, TURNS, Emitted, Same
-from runmat_jit.loops.extents import shape_of
+from runmat_jit.loops.emit import DONE, LEFT, SLOTS, STATUS, TURNS, Emitted, Result, Same
+from runmat_jit.loops.extents import shape_of, shapes
 from runmat_jit.loops.lists import LastItem
 from runmat_jit.loops.memory import MEMORY, Pool
 from runmat_jit.loops.products import CALL_WORDS, CALLS, CALLS_AT
@@ -80,24 +81,22 @@ class Variant:
     asks: bool
     rooms: Rooms | None
 
-    def run(
-        self, operands: Sequence[Any], events: int, *, noted: bool
-    ) -> tuple[tuple[Any, ...], int] | None:
-        """Run the loop: its results and its turns; None where it left, or ran too few.
+    @property
+    def made(self) -> list[Result]:
+        """What the results are, but for those that are operands."""
+        return [what for _, what in self.emitted.results if not isinstance(what, Same)]
 
-        ``events``: bits of those that are to be reported; ``noted``: so are those that the kernel
-        takes note of.
+    def run(self, operands: Sequence[Any], way: Callable[[], Results | None]) -> Results | None:
+        """Run the loop in some way: its results and its turns; None where it left, or ran too few.
 
-        Raises:
-            NoRoomError: it has left, for it had too little room.
-
+        Where it leaves, or ends by an exception, nothing has happened to the operands.
         """
         written = self.emitted.written
         if not all(may_write(operands[number], operands) for number in written):
             return None
         backups = [(operands[number], operands[number].copy()) for number in written]
         try:
-            found = self.run_slices(operands, events, noted=noted)
+            found = way()
             if found is not None:
                 backups.clear()
             return found
@@ -105,10 +104,16 @@ class Variant:
             for array, backup in backups:
                 array[...] = backup
 
-    def run_slices(
-        self, operands: Sequence[Any], events: int, *, noted: bool
-    ) -> tuple[tuple[Any, ...], int] | None:
+    def run_slices(self, operands: Sequence[Any], watch: Watch) -> Results | None:
         """Run the loop slice after slice, on the arrays themselves."""
+        run = self.begin(operands)
+        if not self.finish([run], watch, lambda _: [run.go()]):
+            return None
+        results = run.results()
+        return None if results is None else (results, run.turns)
+
+    def begin(self, operands: Sequence[Any]) -> Run:
+        """A run that has not gone on yet."""
         state, floats = self.begun(operands)
         block = self.block(operands, state, floats)
         memory = self.allocated(operands)
@@ -117,37 +122,43 @@ class Variant:
         calls: Any = (ctypes.c_int64 * (CALL_WORDS * self.emitted.products))()
         for place in self.calls:
             block[place] = ctypes.addressof(calls)
-        address, _ = block.buffer_info()
-        turns, interrupted = _FIRST_SLICE, list[BaseException]()
         rooms = self.rooms
         lists = None if rooms is None else Filling(rooms, block, operands, shapes(operands))
+        return Run(self, operands, state, floats, block, memory, calls, lists)
+
+    def finish(
+        self, runs: Sequence[Run], watch: Watch, go: Callable[[Sequence[Run]], Sequence[int]]
+    ) -> bool:
+        """Run to the end, slice after slice; whether none has left, and none has ended too early.
+
+        ``go`` runs the next slice of each that has not ended: the bits of the events of each.
+
+        Raises:
+            NoRoomError: one has left, for it had too little room for what it appends to lists.
+
+        """
+        turns, interrupted = _FIRST_SLICE, list[BaseException]()
         if self.asks:
             listener = _LISTENER(listening(interrupted).__next__)
-            block[CALLER] = ctypes.cast(listener, ctypes.c_void_p).value or 0
-        while True:
-            if lists is not None:
-                turns = lists.fit(turns, state[TURNS])
-            block[LIMIT] = turns
-            state[STATUS] = LEFT
+            for run in runs:
+                run.block[CALLER] = ctypes.cast(listener, ctypes.c_void_p).value or 0
+        while pending := [run for run in runs if not run.is_done]:
+            turns = min([run.room_for(turns) for run in pending])
+            for run in pending:
+                run.block[LIMIT] = turns
+                run.state[STATUS] = LEFT
             start = time.perf_counter()
-            seen = self.entry(self.address, address)
+            words = go(pending)
             if interrupted:
                 raise interrupted[0]
-            if seen & events or state[STATUS] == LEFT or (noted and block[-1]):
-                if lists is not None:
-                    lists.left()
-                return None
-            if state[STATUS] == DONE:
-                break
+            if any(watch.sees(run, seen) for run, seen in zip(pending, words, strict=True)):
+                for run in pending:
+                    if run.lists is not None:
+                        run.lists.left()
+                return False
             took = time.perf_counter() - start
             turns = max(1, min(turns * 32, int(turns * SLICE / max(took, 1e-6))))
-        if state[TURNS] < self.emitted.begins:
-            return None
-        items = () if lists is None else lists.items()
-        results = self.results(state, floats, memory, operands, items)
-        if results is not None:
-            results += items
-        return None if results is None else (results, int(state[TURNS]))
+        return all(run.turns >= self.emitted.begins for run in runs)
 
     def allocated(self, operands: Sequence[Any]) -> dict[np.dtype, np.ndarray]:
         """Memory of the arrays that the loop makes, by dtype."""
@@ -243,11 +254,76 @@ class Variant:
         return tuple(found)
 
 
-def shapes(operands: Sequence[Any]) -> list[Any]:
-    """The shapes of arrays among operands, and the numbers."""
-    return [getattr(value, "shape", value) or value for value in operands]
+@slotted
+class Run:
+    """A run of a kernel on some operands, as far as it has come."""
+
+    variant: Variant
+    operands: Sequence[Any]
+    state: Any
+    floats: Any
+    block: array[int]
+    memory: Mapping[np.dtype, np.ndarray]
+    calls: Any
+    lists: Filling | None
+
+    @property
+    def address(self) -> int:
+        """Of the argument block."""
+        return self.block.buffer_info()[0]
+
+    @property
+    def turns(self) -> int:
+        """So far."""
+        return int(self.state[TURNS])
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the loop has ended."""
+        return bool(self.state[STATUS] == DONE)
+
+    @property
+    def has_left(self) -> bool:
+        """Whether the last slice has left."""
+        return bool(self.state[STATUS] == LEFT)
+
+    @property
+    def has_noted(self) -> bool:
+        """Whether the kernel has taken note of an event."""
+        return bool(self.block[-1])
+
+    def go(self) -> int:
+        """Run the next slice: the bits of the events that happened."""
+        return int(self.variant.entry(self.variant.address, self.address))
+
+    def room_for(self, turns: int) -> int:
+        """Make room for what a slice of so many turns appends: how many it is to have."""
+        return turns if self.lists is None else self.lists.fit(turns, self.turns)
+
+    def results(self) -> tuple[Any, ...] | None:
+        """The results, as of :meth:`Variant.results`, and what has been appended to lists."""
+        items = () if self.lists is None else self.lists.items()
+        found = self.variant.results(self.state, self.floats, self.memory, self.operands, items)
+        return None if found is None else (*found, *items)
 
 
+@frozen
+class Watch:
+    """What ends a run: ``events``, bits of those that are to be reported.
+
+    ``noted``: so are those that the kernel takes note of.
+    """
+
+    events: int
+    noted: bool
+
+    def sees(self, run: Run, seen: int) -> bool:
+        """Whether the last slice of a run has left, or met such an event."""
+        return bool(seen & self.events) or run.has_left or (self.noted and run.has_noted)
+
+
+Results = tuple[tuple[Any, ...], int]
+"""The results of a loop, but for those that are operands, and its turns."""
 _ELEMENTS: Final = [(dtype, KERNEL_ELEMENTS[dtype]) for dtype in COMPILED_DTYPES]
 STATE, FLOATS, LIMIT, CALLER = range(4)
 """Places of the parameters that every kernel has."""

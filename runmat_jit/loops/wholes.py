@@ -85,7 +85,7 @@ def is_whole(item: Item | None) -> bool:
 class Wholes(Slices):
     """Emits operations on whole arrays."""
 
-    __slots__ = ("asks_numpy", "exact", "frames", "memory", "spans", "stores")
+    __slots__ = ("asks_numpy", "exact", "frames", "memory", "spans", "stores", "strided")
 
     memory: Memory
     stores: int
@@ -94,6 +94,9 @@ class Wholes(Slices):
     have been some."""
     asks_numpy: bool
     """Whether something was emitted that no kernel of recorded operations does."""
+    strided: set[tuple[int, int]]
+    """Operands of which elements with gaps between them are taken side by side, and the numbers of
+    the extents along which they are."""
     spans: set[tuple[Dim, ...]]
     """Extents of what is stored at once, where they are known before the loop."""
     frames: list[Known]
@@ -204,9 +207,15 @@ class Wholes(Slices):
                         and "literal" == axis.dim.source == first.dim.source
                     ):
                         raise Unknown("shapes that do not match")
-                    self.k.leave_if(self.k.ne(axis.extent, first.extent))
+                    self.equal(axis, first)
                 known[axis.number] = first
         return known
+
+    def equal(self, a: Axis, b: Axis) -> None:
+        """Leave where two extents are not equal."""
+        if a.number != b.number:
+            self.fixed.update((a.number, b.number))
+            self.k.leave_if(self.k.ne(a.extent, b.extent))
 
     def stand_in(self, axis: Axis, known: Mapping[int, Axis]) -> int:
         """The number that stands for an extent."""
@@ -218,6 +227,8 @@ class Wholes(Slices):
         by_stand_in = {self.stand_in(axis, meant.known): axis for axis in meant.known.values()}
         by_stand_in[1] = self.single()
         axes = tuple([replace(by_stand_in[extent], stride=0) for extent in meant.type.shape])
+        numbers = [axis.number for axis in axes]
+        self.fixed.update(number for number in numbers if numbers.count(number) > 1)
         values: list[Lazy | Array | Value] = []
         for x, dtype in zip(operands, meant.dtypes, strict=True):
             if isinstance(x, Scalar):
@@ -317,6 +328,8 @@ class Wholes(Slices):
         last = x.axes[-1]
         if last.number == SINGLE or last.stride == 0:
             return self.k.const(0, "index") if offset is None else offset, 0
+        if last.stride != 1:
+            self.strided.add((x.operand, last.number))
         step = point.lane if last.stride == 1 else point.lane * last.stride
         return step if offset is None else offset + step, last.stride
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from runmat_jit.backends.llvm.jit import Jit
 from runmat_jit.backends.llvm.target import Target
-from runmat_jit.backends.llvm.watched_call import watched_call
+from runmat_jit.backends.llvm.watched_call import watched_call, watched_cells
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.loading import LOADER
 from runmat_jit.core.locks import Made
@@ -82,6 +82,10 @@ class LlvmBackend:
     def watched_call(self) -> int:
         """Address of what runs one cell of a kernel and tells of events (:mod:`.watched_call`)."""
         return self._loaded.get("watched_call", lambda: watched_call(self._jit))
+
+    def watched_cells(self) -> int:
+        """Address of what does so for several argument blocks (:mod:`.watched_call`)."""
+        return self._loaded.get("watched_cells", lambda: watched_cells(self._jit))
 
     def source(self, kernel: Kernel) -> str:
         """LLVM text of a kernel, as ``compile`` would compile it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from functools import cache
 
 import numpy as np
 
@@ -30,6 +31,7 @@ class ObjectLayout:
     builtin_owner: int
 
 
+@cache  # a memo of a question whose answer no process changes
 def object_layout() -> ObjectLayout | None:
     """The layout in this interpreter; ``None`` where it is not what CPython and NumPy document.
 

@@ -87,11 +87,20 @@ def call_number_as_text(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -
 
 
 def call_of_constants(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
-    """A function of text alone: Python runs it while recording."""
-    if kwargs or not all(type(arg) is str for arg in args):
-        return run_effect(hooks.tracer, fn, args, kwargs, "it gets more than text")
+    """A function of text and integers alone: Python runs it while recording."""
+    if not all(map(is_plain_constant, (*args, *kwargs.values()))):
+        return run_effect(hooks.tracer, fn, args, kwargs, "it gets more than constants")
+    if kwargs:
+        return fn(*args, **kwargs)
     made = fn(*args)
     return hooks.fresh(made) if type(made) is list else made
+
+
+def is_plain_constant(value: Any) -> bool:
+    """Whether a value is text, an integer or None, or a tuple of such."""
+    if type(value) is tuple:
+        return all(map(is_plain_constant, value))
+    return type(value) in (str, int, bool, type(None))
 
 
 def call_type(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:

@@ -90,6 +90,8 @@ def call_unlisted(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     owner = getattr(fn, "__self__", None)
     if isinstance(owner, np.ufunc):
         return hooks.tracer.call(call_forms.bound_method(owner, fn.__name__), args, dict(kwargs))
+    if owner is dict and fn.__name__ == "fromkeys" and args and not kwargs:
+        return hooks.fresh(fn(*map(hooks.given, args)))
     if owner is not None and not isinstance(owner, types.ModuleType):
         return call_bound_builtin(hooks, fn, args, kwargs)
     call_of_type = getattr(kind, "__call__", None)  # noqa: B004  (the function itself is wanted)
@@ -149,6 +151,8 @@ def call_fact(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """``np.shape``, ``np.isscalar`` and the like: a fact of a traced value."""
     if fn is np.isscalar and len(args) == 1 and type(args[0]) is not Traced:  # it asks the class
         return fn(*args, **kwargs)
+    if len(args) == 1 and type(args[0]) in SCALARS and not kwargs:
+        return fn(args[0])
     if len(args) != 1 or type(args[0]) is not Traced or kwargs:
         return call_numpy(hooks, fn, args, kwargs)
     of_array = args[0]._rm_kind == ARRAY and fn in (np.shape, np.ndim, np.size)
@@ -192,8 +196,18 @@ def call_along_axes(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> An
     return effect(hooks, fn, args, kwargs)
 
 
+def call_each(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+    """``np.atleast_1d`` and its siblings, which do the same to each of their arguments."""
+    if len(args) == 1 or kwargs:
+        return call_numpy(hooks, fn, args, kwargs)
+    return tuple([call_numpy(hooks, fn, (arg,), {}) for arg in args])
+
+
 def call_source(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
-    """A library's function that calls what it is given: followed as if the user had written it."""
+    """A function of a library that is made of what capture knows, or calls what it is given.
+
+    It is followed as if the user had written it.
+    """
     return call_followed(hooks, getattr(fn, "_implementation", fn), args, kwargs)
 
 
@@ -329,6 +343,7 @@ HANDLERS: Final[dict[str, Handler]] = {
     "of a class": call_of_class,
     "text of arrays": texts.of_arrays,
     "along axes": call_along_axes,
+    "each": call_each,
     "source": call_source,
     "generator": generators.call,
     "run": run,

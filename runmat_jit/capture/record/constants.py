@@ -23,7 +23,10 @@ from runmat_jit.capture.tape.values import GENERIC, is_number
 from runmat_jit.core.errstate import trial
 
 _PLAIN: Final = (bool, int, float, complex, str, bytes, type(None), type, np.dtype, enum.Enum)
-_REDUCTIONS: Final = (np.prod, np.sum, np.max, np.min, np.mean, np.round, np.around, np.isscalar)
+_REDUCTIONS: Final = (
+    *(np.prod, np.sum, np.max, np.min, np.mean, np.round, np.around, np.isscalar),
+    *(np.all, np.any),
+)
 """Functions that give a number for the numbers of a tuple."""
 NO_CONSTANT: Final = object()
 

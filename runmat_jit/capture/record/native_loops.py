@@ -41,6 +41,8 @@ LOOKS: Final = 64
 """Calls between such looks."""
 MOST_ELEMENTS: Final = 1 << 15
 """Of arrays up to which one thread computes whole turns faster than each statement is launched."""
+LONG: Final = 10_000
+"""Operations whose recording takes longer than a native run of a loop that runs in tiles."""
 _MISSING: Final = object()
 _WRITES_BACK: Final = sys.version_info < (3, 13)
 """Whether a frame keeps the dict of its variables that was asked for."""
@@ -244,7 +246,7 @@ def eagerly(
     recording = hooks.tracer
     if recording.tape.feeding or not recording.may_leave or not is_worth(call, found.operands):
         return ()
-    gained = call.expected * call.per_turn * call.weight // PER_CALL
+    gained = call.expected * call.weight // PER_CALL
     if call.replays_better or gained < recording.balance.work_with(recording.pending):
         return ()
     recording.run_away("a loop that appends to lists runs natively in eager execution")
@@ -306,7 +308,10 @@ def is_worth(call: LoopCall, operands: dict[Chain, Any]) -> bool:
     found = call.look(forms)
     if isinstance(found, Unknown) or not is_enough(call, operands, recorded=True):
         return False
-    return found.span([*map(plain_of, operands.values())]) <= MOST_ELEMENTS
+    if found.span([*map(plain_of, operands.values())]) <= MOST_ELEMENTS:
+        return True
+    has_gaps = any(lanes.gaps for lanes in found.lanes)
+    return has_gaps or (bool(found.lanes) and call.expected >= LONG)
 
 
 def plain_of(value: Any) -> Any:
@@ -335,7 +340,8 @@ def form_of(value: Any, number: int, seen: dict[int, int], extents: dict[int, in
             return OPAQUE
         first = seen.setdefault(id(value), number)
         numbers = tuple([extents[plain(extent)] for extent in at.shape])
-        return ArrayForm(at.dtype, len(at.shape), True, True, first, numbers)
+        rank = len(at.shape)
+        return ArrayForm(at.dtype, rank, rank - 1, True, first, numbers)
     if value._rm_kind == PYTHON:
         return form_of_real(held, number, seen, extents)
     if value._rm_kind == GENERIC:
@@ -473,7 +479,7 @@ def is_enough(call: LoopCall, operands: dict[Chain, Any], *, recorded: bool = Fa
     turns = turns_of(call.source.node, known)
     if turns is None:  # of lists, many until runs of few have been seen
         turns = TURNS * (LISTS if call.source.grown else 1)
-    call.expected = turns
+    call.expected_turns, call.expected = turns, turns * call.per_turn
     if call.gave_up or (call.is_poor and call.asked % LOOKS):
         return False
     return call.does_enough(turns, recorded=recorded)

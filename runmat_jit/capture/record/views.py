@@ -22,6 +22,8 @@ from runmat_jit.core.errstate import trial
 from runmat_jit.core.types import is_compiled_dtype
 from runmat_jit.ops.table import ROWS
 
+_HARMLESS = ("copy", "subok", "ndmin")
+"""What ``np.array`` may be told where it need not copy."""
 _BASIC = (int, np.integer, slice, type(None), type(Ellipsis))
 
 
@@ -43,7 +45,7 @@ def attempt(
     getitem = fn is call_forms.GETITEM
     if not args or type(args[0]) is not Traced or args[0]._rm_kind != ARRAY:
         return MISS
-    if not (is_basic(args[1]) if getitem else callables.is_view(fn)):
+    if not (is_basic(args[1]) if getitem else is_view(fn, kwargs)):
         return MISS
     rest = tuple(map(concrete_key, args[1:]))
     kwargs = {name: concrete_integer(value) for name, value in kwargs.items()}
@@ -73,6 +75,13 @@ def attempt(
     return True, traced
 
 
+def is_view(fn: Any, kwargs: Mapping[str, Any]) -> bool:
+    """Whether a call may show its first operand's memory."""
+    if fn is np.array:
+        return "copy" in kwargs and not kwargs["copy"]
+    return callables.is_view(fn)
+
+
 def tried(
     fn: Any, source: np.ndarray, rest: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> np.ndarray:
@@ -89,10 +98,23 @@ def unstable(value: Traced) -> bool:
 
 def copies(fn: Any, value: Traced, rest: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
     """Whether a conversion asks for more than the array itself, or a method for a copy."""
+    if fn is np.array:
+        return asks_for_more(value, rest, {n: v for n, v in kwargs.items() if n not in _HARMLESS})
     if fn in (np.asarray, np.asanyarray, np.ascontiguousarray, np.require):
-        return bool(rest or kwargs)
+        return asks_for_more(value, rest, kwargs)
     contiguous = value._rm_geometry is not None and value._rm_geometry.storage.memory is None
     return contiguous and getattr(fn, "__name__", "") == "__array__"
+
+
+def asks_for_more(value: Traced, rest: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
+    """Whether a conversion is told more than the dtype that the array has."""
+    told = [*rest, *kwargs.values()]
+    if not told:
+        return False
+    at = value._rm_geometry
+    if len(told) > 1 or at is None or (kwargs and "dtype" not in kwargs):
+        return True
+    return not isinstance(told[0], np.dtype) or told[0] is not at.dtype
 
 
 def shape_array(recording: Recording, value: Traced) -> np.ndarray:

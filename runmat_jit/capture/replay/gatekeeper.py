@@ -19,6 +19,9 @@ from runmat_jit.core.gates import Gate, Gates, NotForGates
 from runmat_jit.core.locks import new_lock
 from runmat_jit.core.log import LOG
 
+FAMILY_OFFER: Final = 32
+"""The same where a trace serves many extents: an entry is one of these extents, with programs of
+its own."""
 FIRST_OFFER: Final = 2
 """Replays after which an entry is made; then twice as many, should it not be taken."""
 _KEYS: Final = 64
@@ -70,7 +73,7 @@ class Gatekeeper:
             self._seen.clear()
             self._refused.clear()
         self._seen[key] = seen
-        if seen < FIRST_OFFER or seen & (seen - 1):
+        if seen < (FAMILY_OFFER if of_family else FIRST_OFFER) or seen & (seen - 1):
             return
         gates = self._gates()
         if gates is None:
@@ -109,8 +112,10 @@ class Gatekeeper:
         if len(self._extents) > _KEYS:
             self._extents.clear()
         self._extents[common] = extents, others
+        if extents == last or not others or others & (others - 1):
+            return False
         gates = self._gates()
-        if gates is None or extents == last or not others or others & (others - 1):
+        if gates is None:
             return False
         args, kwargs = given
         try:
