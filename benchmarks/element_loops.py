@@ -315,6 +315,8 @@ def require_equal(found: Any, expected: Any, name: str) -> None:
     """
     pairs = zip(found, expected, strict=True) if isinstance(found, tuple) else [(found, expected)]
     for ours, theirs in pairs:
+        if isinstance(theirs, list) and list(ours) == theirs:  # of text, too
+            continue
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12, err_msg=name)
 
 

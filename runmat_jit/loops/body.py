@@ -11,7 +11,7 @@ from functools import partial
 
 from runmat_jit.kernel.ir import Value
 from runmat_jit.loops.nests import Nests, Repeated
-from runmat_jit.loops.source import Chain
+from runmat_jit.loops.source import Chain, appended, grown_by
 from runmat_jit.loops.values import (
     Array,
     Item,
@@ -71,6 +71,13 @@ class Body(Nests):
                 self.while_(node)
             case ast.Pass() | ast.Expr(value=ast.Constant()):
                 pass
+            case ast.Expr(value=value) if (found := appended(value)) is not None:
+                self.append(self.item(found[0]), found[1])
+            case ast.Raise():  # by Python
+                self.k.leave_if(self.k.const(True, "i1"))
+            case ast.Assert(test=test):
+                holds = self.arithmetic.truth(self.scalar(self.item(test)))
+                self.k.leave_if(self.k.prim("xor", holds, True))
             case _:
                 raise Unknown(f"a statement of the kind {type(node).__name__}")
 
@@ -114,7 +121,7 @@ class Body(Nests):
 
     # -- loops -------------------------------------------------------------------------------------
     def for_(self, node: ast.For) -> None:
-        turns = self.turns(node.iter)
+        turns = self.turns(node.iter, grows=bool(grown_by(node)))
 
         def turn(k: Value) -> None:
             self.assign(node.target, turns.item(k))
@@ -135,6 +142,8 @@ class Body(Nests):
         """
 
         def run() -> None:
+            if ends is not None:
+                self.turn_place = self.arithmetic.place
             self.run(node.body)
             if ends is not None:
                 ends.append(dict(self.names))

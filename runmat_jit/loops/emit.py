@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -22,17 +23,22 @@ from runmat_jit.loops.arithmetic import Arithmetic
 from runmat_jit.loops.body import Body
 from runmat_jit.loops.elements import bounds_of
 from runmat_jit.loops.extents import ONE, SINGLE, Dim, Extents, Places, shape_of
-from runmat_jit.loops.forms import Forms, NumberForm, ObjectForm
+from runmat_jit.loops.forms import Forms, ListForm, NumberForm, ObjectForm
 from runmat_jit.loops.iteration import Turns
 from runmat_jit.loops.lanes import Lanes, find_lanes
+from runmat_jit.loops.lists import LastItem, Layout, ListLayout, UnknownItems
 from runmat_jit.loops.memory import Memory, Pool, Pools
 from runmat_jit.loops.nests import Carried, Repeated, breaks
 from runmat_jit.loops.source import Chain, LoopSource, rebound_by
 from runmat_jit.loops.values import (
+    FLOAT,
+    FLOAT64,
+    INT,
     TYPES,
     UNBOUND,
     Array,
     Axis,
+    Grown,
     Item,
     Kind,
     Object,
@@ -40,6 +46,7 @@ from runmat_jit.loops.values import (
     Unbound,
     Unknown,
     literal,
+    numpy_kind,
 )
 from runmat_jit.loops.ways import BROKEN, DOUBT, Around, Helper, Known, tag
 from runmat_jit.loops.wholes import known_dims
@@ -48,6 +55,11 @@ LEFT, DONE, MORE = 0, 1, 2
 """Status of a kernel's run: it left and wrote what nobody reads; the loop has ended; it goes on."""
 STATUS, TURNS, SLOTS = 0, 1, 2
 """Places in the state: the status, the turns so far, and the first value that is carried."""
+_ROUNDS = 4
+"""Times that a kernel is made of what the one before was found to append to lists."""
+
+MadeBefore = tuple[frozenset[int], Pools, Mapping[int, tuple[Layout, ...]]]
+"""The operands that are stored to, the arrays that are made, and what is appended to lists."""
 
 
 @frozen
@@ -57,8 +69,10 @@ class Same:
     operand: int
 
 
-Result = tuple[Kind, ...] | Pool | Same
-"""What a name is after a loop: a number of these kinds, an array of the loop's, or an operand."""
+Result = tuple[Kind, ...] | Pool | Same | LastItem
+"""What a name is after a loop: a number of these kinds, an array of the loop's or in a list of the
+program's, or an operand.
+"""
 
 
 @frozen
@@ -79,6 +93,7 @@ class Emitted:
         products: Calls of NumPy's inner loops.
         lanes: Axes along which it may run in tiles.
         asks_numpy: A turn does what no kernel of recorded operations does.
+        lists: What it appends to lists.
 
     """
 
@@ -94,6 +109,7 @@ class Emitted:
     products: int
     lanes: tuple[Lanes, ...]
     asks_numpy: bool
+    lists: tuple[ListLayout, ...]
 
     def span(self, given: Sequence[Any]) -> int:
         """Elements of the largest array that it stores at once; numbers and shapes are given."""
@@ -116,13 +132,29 @@ def emit(
     Its parameters: ``state`` and ``floats``, the integers and the floats that are carried;
     ``limit``, the turns that it may run; ``caller``, the address of who is asked whether to go on;
     ``a3``, ``n3_0``, ``s3_0``: the array that is operand 3, extent and stride of its axis 0;
-    ``x4``: the number that is operand 4.
+    ``x4``: the number that is operand 4; those of lists as of :class:`.lists.Lists`.
 
     Raises:
         Unknown: something in it does not run natively.
 
     """
     make = partial(_Emission, source, forms, helpers, careful=careful, exact=exact)
+    try:
+        return _emitted(make)
+    except UnknownItems as unknown:
+        for guess in (INT, FLOAT, numpy_kind(FLOAT64)):
+            with suppress(Unknown):
+                return _emitted(partial(make, guess=guess))
+        raise unknown from None
+
+
+def _emitted(make: Callable[..., _Emission]) -> Emitted:
+    """The kernel, by one of several ways to write it.
+
+    Raises:
+        Unknown: there is none.
+
+    """
     refused: Unknown | None = None
     for copies, peel in ((False, False), (True, False), (False, True), (True, True)):
         try:
@@ -130,9 +162,20 @@ def emit(
         except Unknown as unknown:  # names may be of other classes in the first turn
             refused = unknown if refused is None or (copies and not peel) else refused
             continue
-        return make(peel=peel, copies=copies, known=(first.written, first.pools)).emit()
+        return _settled(partial(make, peel=peel, copies=copies), first)
     assert refused is not None, "none was made"
     raise refused
+
+
+def _settled(make: Callable[..., _Emission], found: Emitted) -> Emitted:
+    """The kernel that knows what it stores to, makes and appends."""
+    for _ in range(_ROUNDS):
+        lists = {each.operand: each.layouts for each in found.lists}
+        again = make(known=(found.written, found.pools, lists)).emit()
+        if {each.operand: each.layouts for each in again.lists} == lists:
+            return again
+        found = again
+    raise Unknown("what is appended to a list changes from turn to turn")
 
 
 @frozen_object
@@ -147,8 +190,9 @@ class _Reached:
 class _Emission:
     """Emits one kernel.
 
-    ``known``: the operands that are stored to and the arrays that are made, where they are known.
+    ``known``: what such a kernel stores to, makes and appends, where that is known.
     ``copies``: names that the loop binds hold copies of arrays from before it, in its memory.
+    ``guess``: the kind of items of lists that are read before any is appended.
     """
 
     def __init__(
@@ -161,7 +205,8 @@ class _Emission:
         exact: bool,
         peel: bool = False,
         copies: bool = False,
-        known: tuple[frozenset[int], Pools] | None = None,
+        known: MadeBefore | None = None,
+        guess: Kind | None = None,
     ) -> None:
         self.source, self.node, self.peel, self.copies = source, source.node, peel, copies
         self.forms = forms
@@ -173,7 +218,7 @@ class _Emission:
         chains = _operands(k, forms, None if known is None else known[0], extents)
         entry: Known = {name: chains.get(Chain(name), UNBOUND) for name in source.assigned}
         outside = {c: item for c, item in chains.items() if c.name not in source.assigned}
-        told = frozenset(source.results)
+        told = source.assigned if source.grown else frozenset(source.results)
         body = self.body = Body(
             k, Arithmetic(k, careful), outside, {}, caller, helpers, told=told, given=chains
         )
@@ -183,6 +228,7 @@ class _Emission:
         body.fixed, body.strided = set(), set()
         body.memory = Memory(k, extents, {} if known is None else known[1])
         body.memory.declare()
+        body.open_lists([*forms.values()], None if known is None else known[2], guess)
         body.names[DOUBT] = literal(k, number=False)
         if not careful:
             body.arithmetic.doubtful = body.doubt
@@ -210,6 +256,7 @@ class _Emission:
             raise Unknown("what is iterated depends on elements that the loop stores")
         if body.written & self.originals:
             raise Unknown("a store into an array that another name is to have a copy of")
+        body.require_unchanged()
         results = tuple([(n, self.result(n, carried.kinds)) for n in self.source.results])
         return Emitted(
             self.k.finish(),
@@ -224,12 +271,13 @@ class _Emission:
             body.products,
             self.lanes(),
             body.asks_numpy,
+            body.lists_as_they_are(),
         )
 
     def lanes(self) -> tuple[Lanes, ...]:
         """Axes along which the loop may run in tiles."""
         body = self.body
-        if body.products:
+        if body.products or body.lists:
             return ()
         return find_lanes(
             self.forms, body.memory.used, frozenset(body.written), body.fixed, body.strided
@@ -240,7 +288,10 @@ class _Emission:
         item = self.ends[-1].get(name, UNBOUND)
         if not isinstance(item, Array):
             return _kinds(item, name, kinds)
-        if item.whole and name in kinds:
+        last = self.body.last_item(name, item)
+        if last is not None and item.whole and not breaks(self.node):
+            return last
+        if item.whole and name in kinds and last is None:
             if item.turned and len(item.axes) > 1:
                 raise Unknown(f"{name} after the loop: its order in memory is open")
             if item.viewed:
@@ -257,6 +308,7 @@ class _Emission:
             body.turn_while(node, self.ends)
             return
         assert self.turns is not None, "it is counted"
+        body.turn_place = body.arithmetic.place
         body.assign(node.target, self.turns.item(number))
         body.run(node.body)
         self.ends.append(dict(body.names))
@@ -314,7 +366,7 @@ class _Emission:
         body = self.body
         body.begun = begun
         with body.aside() as instructions:
-            turns = body.turns(node.iter)
+            turns = body.turns(node.iter, grows=bool(self.source.grown))
         body.begun = None
         body.resume(instructions)
         once = set(map(id, body.computed_first))
@@ -428,6 +480,8 @@ def _operands(
     for number, (chain, form) in enumerate(forms.items()):
         if isinstance(form, ObjectForm):
             found[chain] = Object(form.value)
+        elif isinstance(form, ListForm):
+            found[chain] = Grown(form.number)
         elif isinstance(form, NumberForm):
             value = k.scalar(f"x{number}", TYPES[form.kind.dtype])
             bounds = (-form.high, form.high - (form.high > 1 << 62))

@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from runmat_jit.loops.calls import Calls
+from runmat_jit.kernel.ir import Value
+from runmat_jit.loops.lists import Lists
 from runmat_jit.loops.source import Chain, chain_of, returns
 from runmat_jit.loops.values import (
     TRUTH,
     UNBOUND,
     Array,
+    Grown,
     Item,
     Items,
     Object,
@@ -29,7 +31,7 @@ _DEPTH: Final = 4
 """Functions of the program's that call each other within a loop."""
 
 
-class Expressions(Calls):
+class Expressions(Lists):
     """Emits expressions, calls of functions of the program's among them."""
 
     __slots__ = ()
@@ -43,7 +45,22 @@ class Expressions(Calls):
             return self.product(items)
         if any(map(is_whole, items)):
             return self.operate_on(op, items)
-        return self.arithmetic.operate(op, *map(self.scalar, items))
+        scalars = [self.scalar(item) for item in items]
+        made = self.arithmetic.operate(op, *scalars)
+        if len({kind.python for kind in made.kinds}) > 1:
+            self.follow(made, scalars)
+        return made
+
+    def follow(self, made: Scalar, operands: Sequence[Scalar]) -> None:
+        """A result is one of NumPy's where an operand is: where that is known."""
+        numpys: Value | None = None
+        for operand in operands:
+            own = self.is_numpys(operand)
+            if not isinstance(own, Scalar):
+                return
+            numpys = own.value if numpys is None else numpys | own.value
+        if numpys is not None:
+            self.numpys[made.value.number] = Scalar(frozenset((TRUTH,)), numpys)
 
     def item(self, node: ast.expr) -> Item:
         """The value of an expression."""
@@ -65,7 +82,7 @@ class Expressions(Calls):
             case ast.Subscript(value=base, slice=index):
                 return self.subscript(self.item(base), index)
             case ast.Tuple(elts=elts) | ast.List(elts=elts, ctx=ast.Load()):
-                return Items(tuple(self.item(each) for each in elts))
+                return Items(tuple(map(self.item, elts)), is_list=isinstance(node, ast.List))
             case ast.NamedExpr():
                 return self.bound_within(node)
             case ast.Call(func=function, args=args, keywords=keywords):
@@ -190,6 +207,8 @@ class Expressions(Calls):
                 raise Unknown("an item of a tuple, by an index that is not written in the program")
             found: Item = base.items[number]
             return found
+        if isinstance(base, Grown):
+            return self.item_of_list(base, self.scalar(self.item(index)))
         return self.load(self.element(base, index))
 
     def extent_of(self, base: Item, place: int) -> Item:

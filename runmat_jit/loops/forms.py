@@ -17,6 +17,8 @@ from runmat_jit.loops.values import FLOAT, INT, TRUTH, Kind, is_narrow, numpy_ki
 
 _SMALL, _MEDIUM = 1 << 24, 1 << 40
 _PYTHONS: Final = {int: INT, float: FLOAT, bool: TRUTH}
+FEW: Final = 16
+"""Items of a list from before a loop that the loop may read."""
 
 
 @frozen
@@ -52,13 +54,25 @@ class NumberForm:
 
 
 @frozen
+class ListForm:
+    """What is known of a list: ``number`` as of arrays.
+
+    ``kind``: its items are numbers of this kind, and few; None: of others, or it is ``empty``.
+    """
+
+    number: int
+    kind: Kind | None
+    empty: bool
+
+
+@frozen
 class ObjectForm:
     """Any other value; it is the same in all calls."""
 
     value: object
 
 
-Form = ArrayForm | NumberForm | ObjectForm
+Form = ArrayForm | NumberForm | ListForm | ObjectForm
 Forms = Mapping[Chain, Form]
 
 
@@ -113,7 +127,25 @@ def form_of(
         return NumberForm(python, narrow=python is FLOAT and is_narrow(value))
     if isinstance(value, np.generic) and is_compiled_dtype(value.dtype):
         return NumberForm(numpy_kind(value.dtype), narrow=value.dtype == np.float32)
+    if kind is list:
+        return ListForm(seen.setdefault(id(value), number), kind_of_items(value), not value)
     return OPAQUE
+
+
+def kind_of_items(items: Sequence[Any]) -> Kind | None:
+    """The kind of which all items of a list are numbers; None: of none, or it has many."""
+    if not items or len(items) > FEW:
+        return None
+    classes = set(map(type, items))
+    cls: Any = classes.pop()
+    if classes:
+        return None
+    python = _PYTHONS.get(cls)
+    if python is not None:
+        large = python is INT and max(map(abs, items)) >= 1 << 63
+        return None if large else python
+    dtype = items[0].dtype if issubclass(cls, np.generic) else None
+    return numpy_kind(dtype) if dtype is not None and is_compiled_dtype(dtype) else None
 
 
 def unit_axis(strides: Sequence[int], itemsize: int) -> int:
@@ -150,6 +182,9 @@ def key_of(values: Sequence[Any], *, facts: bool) -> tuple[Any, ...]:
                 parts.append(tuple([extents[extent] for extent in value.shape]))
         else:
             parts.append(type(value))
+            if type(value) is list:
+                first = seen.setdefault(id(value), len(parts))
+                parts.append((first, kind_of_items(value), not value))
     for value in values:
         kind = type(value)
         if kind is int:

@@ -16,6 +16,7 @@ from runmat_jit.loops.values import (
     LEAST,
     MOST,
     Array,
+    Grown,
     Item,
     Items,
     Lazy,
@@ -46,8 +47,8 @@ class Iteration(Expressions):
     computed_first: list[Instruction]
     """Of that: what is computed before the first slice alone."""
 
-    def turns(self, node: ast.expr) -> Turns:
-        """What a ``for`` iterates."""
+    def turns(self, node: ast.expr, *, grows: bool) -> Turns:
+        """What a ``for`` iterates; ``grows``: it appends to lists, of which it may be one."""
         match node:
             case ast.Call(func=function, args=args):
                 made_by = self.item(function)
@@ -55,18 +56,22 @@ class Iteration(Expressions):
                 if fn is range:
                     return self.range_(args)
                 if fn is enumerate and len(args) == 1:
-                    inner = self.turns(args[0])
+                    inner = self.turns(args[0], grows=grows)
                     return Turns(inner.count, lambda k: Items((self.counter(k), inner.item(k))))
                 if fn is zip and args:
-                    every = [self.turns(arg) for arg in args]
+                    every = [self.turns(arg, grows=grows) for arg in args]
                     count = every[0].count
                     for other in every[1:]:
                         count = self.k.select(other.count < count, other.count, count)
                     return Turns(count, lambda k: Items(tuple(each.item(k) for each in every)))
                 if fn is reversed and len(args) == 1:
-                    inner = self.turns(args[0])
+                    inner = self.turns(args[0], grows=grows)
                     return Turns(inner.count, lambda k: inner.item(inner.count - 1 - k))
         iterated = self.kept(self.item(node))
+        if isinstance(iterated, Grown) and not grows:
+            return Turns(
+                self.length(iterated).value, lambda k: self.item_of_list(iterated, self.counter(k))
+            )
         if isinstance(iterated, Array) and iterated.axes:
             first, axes = iterated.axes[0], iterated.axes[1:]
             extent = self.k.convert("sext", first.extent, "i64")

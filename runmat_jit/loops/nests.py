@@ -305,7 +305,7 @@ class Nests(Iteration):
 
     def tried(self, loop: Repeated, head: Known, inside: Around) -> Known:
         """What is known at the end of a turn, of which nothing is kept."""
-        with self.aside():
+        with self.aside(), self.nothing_appended():
             names = [name for name, item in head.items() if register(item) is not None]
             kinds = {name: register_type(head[name]) for name in names}
             values = [self.k.placeholder(kind) for kind in kinds.values()]

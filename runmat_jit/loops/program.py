@@ -20,6 +20,7 @@ from runmat_jit.core.slotted import slotted
 from runmat_jit.kernel.ir import Kernel, Table
 from runmat_jit.loops.emit import Emitted, Same, emit
 from runmat_jit.loops.forms import Forms, ObjectForm, forms_of, key_of
+from runmat_jit.loops.rooms import NoRoomError
 from runmat_jit.loops.source import Chain, LoopSource
 from runmat_jit.loops.tiles import RunCells, Tiled, lanes_for
 from runmat_jit.loops.transposing import Transposing
@@ -37,6 +38,12 @@ WORTH: Final = 800
 """Operations of Python's that take longer than a native call of a loop."""
 UNROLLED: Final = 1600
 """The same of loops whose turns could be recorded one by one, and be kernels."""
+LISTS: Final = 9
+"""How many times as many take as long as a call of one that appends to lists: by the program."""
+REPLAYED: Final = 2048
+"""Turns up to which kernels of recorded turns give the arrays of a list sooner than a native call
+does, and copies of what it has made; of numbers, an eighth of them. Where NumPy is called between
+kernels, a few."""
 PER_CALL: Final = 8
 """Operations of Python's on numbers that take about as long as one of NumPy's on arrays."""
 POOR: Final = 8
@@ -91,6 +98,8 @@ class LoopCall:
         """Operations of Python's in a turn, about."""
         self.expected = 0
         """Operations of Python's in the run that is looked at, about."""
+        self.expected_turns = 0
+        """Of the same, its turns."""
         self.turns = 0
         """Of the last run."""
         self.careful = self.ours = False
@@ -101,6 +110,8 @@ class LoopCall:
         """Whether a kernel of it stores arrays at once, or multiplies some."""
         self.asks_numpy = False
         """Whether a turn, recorded, would call NumPy between kernels."""
+        self.keeps_arrays = False
+        """Whether it appends arrays to lists."""
         self._lock = new_lock()
 
     def __call__(self, *values: Any) -> Any:
@@ -150,7 +161,11 @@ class LoopCall:
         watch = Watch(events, bool(warn))
         lanes = lanes_for(variant, values)
         if lanes is None:
-            return variant.run(values, lambda: variant.run_slices(values, watch))
+            while True:
+                try:
+                    return variant.run(values, lambda: variant.run_slices(values, watch))
+                except NoRoomError:  # what has been appended is gone, and nobody has seen it
+                    continue
         variant_of, services = partial(self.variant, careful=careful), self.services
         tiled = Tiled(variant, lanes, variant_of, services.transposing, services.run_cells)
         found = variant.run(values, lambda: tiled.run(values, watch))
@@ -161,13 +176,22 @@ class LoopCall:
     def does_enough(self, turns: int, *, recorded: bool = False) -> bool:
         """Whether so many turns take longer than a native call; ``recorded``: or than kernels."""
         unrolls = recorded and self.has_arrays and not self.asks_numpy
-        return turns * self.per_turn * self.weight >= (UNROLLED if unrolls else WORTH)
+        least = (UNROLLED if unrolls else WORTH) * (LISTS if self.source.grown else 1)
+        return turns * self.per_turn * self.weight >= least
 
     @property
     def weight(self) -> int:
         """About how many operations of Python's one takes as long as; more, if nobody knows yet."""
         looked_at = self.known or self.variants
         return PER_CALL if self.has_arrays or not looked_at else 1
+
+    @property
+    def replays_better(self) -> bool:
+        """Whether a replay of kernels takes less than the next run, with lists of its results."""
+        if not self.has_arrays:
+            return False
+        part = 128 if self.asks_numpy else 1 if self.keeps_arrays else 8
+        return self.expected_turns < REPLAYED // part
 
     @property
     def gave_up(self) -> bool:
@@ -203,12 +227,20 @@ class LoopCall:
             return Unknown("names hold arrays of the caller's, or others, by turns")
         self.asks_numpy = self.asks_numpy or found.asks_numpy
         self.has_arrays = self.has_arrays or bool(found.spans) or found.asks_numpy
+        self.keeps_arrays = self.keeps_arrays or any(each.keeps_arrays for each in found.lists)
         return found
 
     def merged(self, made: Sequence[Any], operands: Sequence[Any]) -> tuple[Any, ...]:
         """All results in their order, of those that are made and of the operands."""
         rest, same = iter(made), self.same or {}
         return tuple([operands[same[n]] if n in same else next(rest) for n in self.source.results])
+
+    def append(self, made: Sequence[Any], operands: Sequence[Any]) -> None:
+        """Append to the program's lists what a run has appended."""
+        lists = {id(value): value for value in operands if type(value) is list}
+        if lists:
+            for target, items in zip(lists.values(), made[-len(lists) :], strict=True):
+                target.extend(items)
 
     def report(self) -> str:
         """How the loop runs, for people."""

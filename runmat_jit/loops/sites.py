@@ -17,7 +17,7 @@ from runmat_jit.loops.ways import Given
 
 MOST: Final = 1024
 """Loops that are known; replays know their own."""
-_TURNS: Final = 64
+TURNS: Final = 64
 """Turns that a loop is taken to have where nobody knows."""
 _OPERATIONS: Final = (
     *(ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.Call, ast.AugAssign, ast.BoolOp),
@@ -64,41 +64,48 @@ def identity(value: Any) -> Any:
     return value if isinstance(value, Given) else id(value)
 
 
-def work_of(source: LoopSource, number: Callable[[ast.expr], int | None]) -> tuple[int, int]:
-    """Turns of a loop, and operations of Python's in one, about.
-
-    ``number`` gives the value of an expression.
-    """
-    inner = sum(_work(child, number) for child in ast.iter_child_nodes(source.node))
-    return turns_of(source.node, number), inner
+def operations_of(source: LoopSource, number: Callable[[ast.expr], int | None]) -> int:
+    """Operations of Python's in a turn of a loop, about; ``number`` gives an expression's value."""
+    return sum(_work(child, number) for child in ast.iter_child_nodes(source.node))
 
 
 def _work(node: ast.AST, number: Callable[[ast.expr], int | None]) -> int:
     inner = sum(_work(child, number) for child in ast.iter_child_nodes(node))
     if isinstance(node, ast.For | ast.While):
-        return turns_of(node, number) * inner
+        turns = turns_of(node, number)
+        return (TURNS if turns is None else turns) * inner
     return inner + isinstance(node, _OPERATIONS)
 
 
-def turns_of(loop: Loop, number: Callable[[ast.expr], int | None]) -> int:
-    """The turns of a loop, about."""
-    return _items_of(loop.iter, number) if isinstance(loop, ast.For) else _TURNS
+def turns_of(loop: Loop, number: Callable[[ast.expr], int | None]) -> int | None:
+    """The turns of a loop, unless something ends it early; None: nobody knows."""
+    return _items_of(loop.iter, number) if isinstance(loop, ast.For) else None
 
 
-def _items_of(iterated: ast.expr, number: Callable[[ast.expr], int | None]) -> int:
-    """Items of a range or an array."""
+def _items_of(iterated: ast.expr, number: Callable[[ast.expr], int | None]) -> int | None:
+    """Items of a range, of an array, or of a part of one."""
+    if isinstance(iterated, ast.Subscript) and isinstance(iterated.slice, ast.Slice):
+        return _items_of_slice(_items_of(iterated.value, number), iterated.slice, number)
     if not (isinstance(iterated, ast.Call) and isinstance(iterated.func, ast.Name)):
-        length = ast.Call(ast.Name("len", ast.Load()), [iterated], [])
-        found = number(length)
-        return _TURNS if found is None else found
+        return number(ast.Call(ast.Name("len", ast.Load()), [iterated], []))
     if iterated.func.id == "range":
         bounds = [number(arg) for arg in iterated.args]
         if None in bounds or not bounds or len(bounds) > 3 or (len(bounds) == 3 and not bounds[2]):
-            return _TURNS
+            return None
         return len(range(*(bound for bound in bounds if bound is not None)))
-    if iterated.args:
-        return min(_items_of(arg, number) for arg in iterated.args)
-    return _TURNS
+    counts = [_items_of(arg, number) for arg in iterated.args]
+    return min([count for count in counts if count is not None], default=None)
+
+
+def _items_of_slice(
+    count: int | None, part: ast.Slice, number: Callable[[ast.expr], int | None]
+) -> int | None:
+    """Items of a slice of so many; it is taken to be no shorter than what nobody knows."""
+    begin, end = [None if each is None else number(each) for each in (part.lower, part.upper)]
+    step = 1 if part.step is None else number(part.step)
+    if count is None or not step:
+        return None
+    return max(TURNS, len(range(count)[begin:end:step]))
 
 
 def evaluated(node: ast.expr, value: Callable[[Chain], Any]) -> int | None:

@@ -16,7 +16,7 @@ Loop = ast.For | ast.While
 
 _KNOWN = (
     *(ast.Assign, ast.AugAssign, ast.If, ast.For, ast.While),
-    *(ast.Break, ast.Continue, ast.Pass, ast.Expr, ast.Return),
+    *(ast.Break, ast.Continue, ast.Pass, ast.Expr, ast.Return, ast.Raise, ast.Assert),
     *(ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp),
     *(
         ast.Subscript,
@@ -57,6 +57,7 @@ class LoopSource:
         assigned: The names that it binds.
         results: Those of them that the function may read after it, in the order of their names.
         outside: Where names that are no variables of the function are found: ``glob`` or ``free``.
+        grown: Its names of what it appends to.
 
     """
 
@@ -65,6 +66,7 @@ class LoopSource:
     assigned: frozenset[str]
     results: tuple[str, ...]
     outside: Mapping[str, str]
+    grown: frozenset[str] = frozenset()
 
     @property
     def is_while(self) -> bool:
@@ -102,7 +104,7 @@ def find_helper(node: ast.AST, where: Callable[[str], str]) -> HelperSource | No
         return None
     body = [ast.Return(node.body)] if isinstance(node, ast.Lambda) else node.body
     outer = ast.Module(list(body), [])
-    if not all(is_known(each) for statement in body for each in ast.walk(statement)):
+    if not all(is_known(each) for statement in body for each in run_by(statement)):
         return None
     if waits(outer, where):
         return None
@@ -145,15 +147,31 @@ def find_loops(function: ast.AST, where: Callable[[str], str]) -> dict[ast.AST, 
             read_later = _read_beside(function, inside) & assigned
             chains = _chains(node)
             outside = {c.name: where(c.name) for c in chains if where(c.name) != "local"}
-            found[node] = LoopSource(node, chains, assigned, tuple(sorted(read_later)), outside)
+            results = tuple(sorted(read_later))
+            grown = frozenset(grown_by(node).difference(outside))
+            found[node] = LoopSource(node, chains, assigned, results, outside, grown)
     return found
 
 
 def qualifies(loop: Loop) -> bool:
     """Whether all of a loop is syntax that may run natively, and some of it does something."""
     if not any(isinstance(node, ast.Assign | ast.AugAssign) for node in ast.walk(loop)):
-        return False
-    return all(is_known(node) and not isinstance(node, ast.Return) for node in ast.walk(loop))
+        return bool(grown_by(loop)) and all(map(is_known, run_by(loop)))
+    return all(is_known(node) and not isinstance(node, ast.Return) for node in run_by(loop))
+
+
+def run_by(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a statement, but for those that make the exceptions which it raises."""
+    yield node
+    for child in children_of(node):
+        yield from run_by(child)
+
+
+def children_of(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes in a node, but for those that make an exception."""
+    if isinstance(node, ast.Raise):
+        return iter(())
+    return iter([node.test]) if isinstance(node, ast.Assert) else ast.iter_child_nodes(node)
 
 
 def waits(node: ast.AST, where: Callable[[str], str]) -> bool:
@@ -166,7 +184,8 @@ def waits(node: ast.AST, where: Callable[[str], str]) -> bool:
             continue
         tests = [loop.test] if isinstance(loop, ast.While) else []
         tests += [each.test for each in ast.walk(loop) if isinstance(each, ast.If) and _ends(each)]
-        changed = bound_by(loop) | _stored_to(loop)
+        tests += [each.test for each in ast.walk(loop) if isinstance(each, ast.Assert)]
+        changed = bound_by(loop) | _stored_to(loop) | grown_by(loop)
         for term in [term for test in tests for term in _terms(test)]:
             names = {each.id for each in ast.walk(term) if isinstance(each, ast.Name)}
             if names and not names & changed and _is_of_the_world(term, names, where):
@@ -176,7 +195,8 @@ def waits(node: ast.AST, where: Callable[[str], str]) -> bool:
 
 def _ends(statement: ast.If) -> bool:
     """Whether a loop, or a function, ends in one of the branches."""
-    return any(isinstance(each, ast.Break | ast.Return) for each in ast.walk(statement))
+    ends = ast.Break | ast.Return | ast.Raise
+    return any(isinstance(each, ends) for each in ast.walk(statement))
 
 
 def _terms(test: ast.expr) -> Iterator[ast.expr]:
@@ -211,7 +231,7 @@ def is_known(node: ast.AST) -> bool:
         case ast.For(orelse=[_, *_]) | ast.While(orelse=[_, *_]) | ast.Return(value=None):
             return False
         case ast.Expr(value=value):
-            return isinstance(value, ast.Constant)
+            return isinstance(value, ast.Constant) or appended(value) is not None
         case ast.Call(keywords=keywords) if any(each.arg is None for each in keywords):
             return False
         case ast.Name(id=name) | ast.Attribute(attr=name) if is_private(name):
@@ -219,6 +239,20 @@ def is_known(node: ast.AST) -> bool:
         case ast.Constant(value=value):
             return type(value) in (bool, int, float, str, type(None), type(Ellipsis))
     return isinstance(node, _KNOWN) and not isinstance(node, _UNKNOWN_OPERATORS)
+
+
+def appended(node: ast.expr) -> tuple[ast.Name, ast.expr] | None:
+    """The list and the item of ``xs.append(x)``; None of any other expression."""
+    match node:
+        case ast.Call(func=ast.Attribute(ast.Name() as name, "append"), args=[item], keywords=[]):
+            return None if isinstance(item, ast.Starred) else (name, item)
+    return None
+
+
+def grown_by(node: ast.AST) -> set[str]:
+    """The names of what a statement appends to."""
+    values = (each.value for each in ast.walk(node) if isinstance(each, ast.Expr))
+    return {found[0].id for value in values if (found := appended(value)) is not None}
 
 
 def is_private(name: str) -> bool:
@@ -283,7 +317,7 @@ def _chains(loop: ast.AST) -> tuple[Chain, ...]:
         if chain is not None:
             found[chain] = None
             return
-        for child in ast.iter_child_nodes(node):
+        for child in children_of(node):
             visit(child)
 
     visit(loop)

@@ -181,9 +181,17 @@ class Lazy:
 
 @frozen
 class Items:
-    """A tuple."""
+    """A tuple; ``is_list``: a list that nothing is appended to."""
 
     items: tuple[Any, ...]
+    is_list: bool = False
+
+
+@frozen
+class Grown:
+    """A list from before the loop, which it may append to: the operand of this number."""
+
+    operand: int
 
 
 @frozen_object
@@ -200,7 +208,7 @@ class Unbound:
     why: str = "it may be unbound"
 
 
-Item = Scalar | Array | Lazy | Items | Object | Unbound
+Item = Scalar | Array | Lazy | Items | Grown | Object | Unbound
 UNBOUND: Final = Unbound()
 
 
@@ -252,7 +260,7 @@ def joined(a: Item, b: Item) -> Item:
             return a
         if isinstance(b, Unbound):
             return b
-        if isinstance(a, Array | Object) and a == b:
+        if isinstance(a, Array | Object | Grown) and a == b:
             return a
         if isinstance(a, Array) and isinstance(b, Array) and is_alike(a, b):
             return replace(

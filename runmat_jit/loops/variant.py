@@ -19,8 +19,10 @@ from runmat_jit.kernel.ir import Buffer, Table
 from runmat_jit.kernel.walk import every_instruction
 from runmat_jit.loops.emit import DONE, LEFT, SLOTS, STATUS, TURNS, Emitted, Result, Same
 from runmat_jit.loops.extents import shape_of, shapes
+from runmat_jit.loops.lists import LastItem
 from runmat_jit.loops.memory import MEMORY, Pool
 from runmat_jit.loops.products import CALL_WORDS, CALLS, CALLS_AT
+from runmat_jit.loops.rooms import Filling, Rooms, is_of_lists, make_rooms
 from runmat_jit.loops.source import Chain
 from runmat_jit.loops.values import Kind
 from runmat_jit.loops.ways import tag
@@ -63,6 +65,7 @@ class Variant:
         calls: The places of what NumPy's inner loops are given.
         starts: Of the state: the places, what goes there, and the operand, if it is one.
         asks: It asks now and then whether to go on.
+        rooms: What it appends to lists.
 
     """
 
@@ -76,6 +79,7 @@ class Variant:
     calls: tuple[int, ...]
     starts: tuple[tuple[int, str, int], ...]
     asks: bool
+    rooms: Rooms | None
 
     @property
     def made(self) -> list[Result]:
@@ -118,7 +122,9 @@ class Variant:
         calls: Any = (ctypes.c_int64 * (CALL_WORDS * self.emitted.products))()
         for place in self.calls:
             block[place] = ctypes.addressof(calls)
-        return Run(self, operands, state, floats, block, memory, calls)
+        rooms = self.rooms
+        lists = None if rooms is None else Filling(rooms, block, operands, shapes(operands))
+        return Run(self, operands, state, floats, block, memory, calls, lists)
 
     def finish(
         self, runs: Sequence[Run], watch: Watch, go: Callable[[Sequence[Run]], Sequence[int]]
@@ -126,6 +132,10 @@ class Variant:
         """Run to the end, slice after slice; whether none has left, and none has ended too early.
 
         ``go`` runs the next slice of each that has not ended: the bits of the events of each.
+
+        Raises:
+            NoRoomError: one has left, for it had too little room for what it appends to lists.
+
         """
         turns, interrupted = _FIRST_SLICE, list[BaseException]()
         if self.asks:
@@ -133,6 +143,7 @@ class Variant:
             for run in runs:
                 run.block[CALLER] = ctypes.cast(listener, ctypes.c_void_p).value or 0
         while pending := [run for run in runs if not run.is_done]:
+            turns = min([run.room_for(turns) for run in pending])
             for run in pending:
                 run.block[LIMIT] = turns
                 run.state[STATUS] = LEFT
@@ -141,6 +152,9 @@ class Variant:
             if interrupted:
                 raise interrupted[0]
             if any(watch.sees(run, seen) for run, seen in zip(pending, words, strict=True)):
+                for run in pending:
+                    if run.lists is not None:
+                        run.lists.left()
                 return False
             took = time.perf_counter() - start
             turns = max(1, min(turns * 32, int(turns * SLICE / max(took, 1e-6))))
@@ -203,8 +217,11 @@ class Variant:
         floats: Any,
         memory: Mapping[np.dtype, np.ndarray],
         operands: Sequence[Any],
+        items: Sequence[list[Any]],
     ) -> tuple[Any, ...] | None:
         """The results of a loop that has ended, but for those that are operands.
+
+        ``items``: what it has appended to lists.
 
         None: which names hold one array is not known, for want of elements.
         """
@@ -216,6 +233,10 @@ class Variant:
         arrays: dict[Any, np.ndarray] = {}
         for name, kinds in self.emitted.results:
             if isinstance(kinds, Same):
+                continue
+            if isinstance(kinds, LastItem):
+                assert self.rooms is not None, "there are lists"
+                found.append(self.rooms.last(kinds, items))
                 continue
             if isinstance(kinds, Pool):
                 at = int(state[places[name]])
@@ -244,6 +265,7 @@ class Run:
     block: array[int]
     memory: Mapping[np.dtype, np.ndarray]
     calls: Any
+    lists: Filling | None
 
     @property
     def address(self) -> int:
@@ -274,9 +296,15 @@ class Run:
         """Run the next slice: the bits of the events that happened."""
         return int(self.variant.entry(self.variant.address, self.address))
 
+    def room_for(self, turns: int) -> int:
+        """Make room for what a slice of so many turns appends: how many it is to have."""
+        return turns if self.lists is None else self.lists.fit(turns, self.turns)
+
     def results(self) -> tuple[Any, ...] | None:
-        """The results, as of :meth:`Variant.results`."""
-        return self.variant.results(self.state, self.floats, self.memory, self.operands)
+        """The results, as of :meth:`Variant.results`, and what has been appended to lists."""
+        items = () if self.lists is None else self.lists.items()
+        found = self.variant.results(self.state, self.floats, self.memory, self.operands, items)
+        return None if found is None else (*found, *items)
 
 
 @frozen
@@ -321,6 +349,8 @@ def make_variant(
             assert name == ("state", "floats", "limit", "caller")[place], "they come first"
         elif name.startswith((MEMORY, f"p_{MEMORY}")) or name in (CALLS, CALLS_AT):
             continue
+        elif is_of_lists(name):  # see .rooms
+            pass
         elif name.startswith("p_a"):
             of(int(name[3:])).addresses.append(place)
         elif isinstance(parameter, Buffer):
@@ -356,6 +386,7 @@ def make_variant(
         calls=tuple(calls),
         starts=tuple(starts),
         asks=asks,
+        rooms=make_rooms(parameters, emitted.lists, emitted.places),
     )
 
 

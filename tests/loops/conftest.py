@@ -11,6 +11,7 @@ def any_loop(monkeypatch):
     """However little a loop does, it is worth a native run."""
     monkeypatch.setattr(program, "WORTH", 0)
     monkeypatch.setattr(program, "UNROLLED", 0)
+    monkeypatch.setattr(program, "REPLAYED", 0)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import runmat_jit as runmat
+from tests.capture.plain_hooks import function_from
 from tests.loops.test_programs import array, both, give, ramp
 
 
@@ -46,6 +47,39 @@ def test_indices_count_from_the_end(index, natively):
 
     inside = -5 <= index < 5
     both(fn, ramp(5), give(index), natively=natively, times=3 if inside else 0)
+
+
+SETTLING = """def f(x, limit):
+    s, seen = 1.0, []
+    for v in x:
+        s = 0.5 * s + v
+        seen.append(s)
+        if s > limit:
+            raise ValueError(f"{s} after {len(seen)} of {x!r}") from None
+        assert s > -limit, (s, x)
+    return seen
+"""
+
+
+@pytest.mark.parametrize(("limit", "times"), [(100, 3), (2, 0), (0.1, 0)])
+def test_exceptions_that_the_program_raises(limit, times, natively):
+    both(function_from(SETTLING), ramp(9), give(limit), natively=natively, times=times)
+
+
+def test_exceptions_of_functions_that_are_called(natively):
+    def root(v):
+        if v < 0:
+            raise ValueError(v)
+        return math.sqrt(v)
+
+    def fn(x, shift):
+        s = 0.0
+        for v in x:
+            s += root(v + shift)
+        return s
+
+    both(fn, ramp(9), give(3), natively=natively)
+    both(fn, ramp(9), give(2), natively=natively, times=0)
 
 
 def test_division_by_zero_of_pythons_numbers(natively):

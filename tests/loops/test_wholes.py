@@ -1089,14 +1089,6 @@ def before_finally(x):
         x[0] = 9
 
 
-def a_list_grows(x):
-    out = []
-    for i in range(4):
-        x = x + i
-        out.append(x)
-    return out
-
-
 def a_list_of_results(x):
     out = [x]
     for _ in range(4):
@@ -1207,7 +1199,7 @@ def stored_after_new_ones(x):
 @pytest.mark.parametrize(
     "fn",
     [
-        *(of_a_generator, in_try, before_finally, a_list_grows, a_list_of_results, a_dict, printed),
+        *(of_a_generator, in_try, before_finally, a_list_of_results, a_dict, printed),
         *(asserted, returned, with_else, a_closure_looks, arrays_as_indices, extents_change),
         *(views_are_results, operands_change, bound_in_an_expression, one_of_two_arrays),
         stored_after_new_ones,

@@ -103,7 +103,11 @@ class Balance:
         if self.elements <= self.next_end:
             return False
         self.next_end *= 2
-        return 2 * (self.work + sum(map(work_of, pending))) < self.elements
+        return 2 * self.work_with(pending) < self.elements
+
+    def work_with(self, pending: list[Operation]) -> int:
+        """What kernels have done, and will do of what is pending."""
+        return self.work + sum(map(work_of, pending))
 
     def compiles(self, place: Hashable, steps: float) -> None:
         """A program has been made, of so many steps; what the program's text is long is free."""

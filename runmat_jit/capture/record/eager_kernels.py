@@ -95,10 +95,14 @@ class EagerKernels:
 
     @property
     def launches(self) -> int:
-        """Kernels that have run."""
+        """Kernels that have run, those of loops among them."""
         for gate in list(self._gates.values()):
             gate.flush()
         return self._launches
+
+    def ran_loop(self) -> None:
+        """Count a native run of a loop."""
+        self._launches += 1
 
     def _count(self, launches: int) -> None:
         self._launches += launches

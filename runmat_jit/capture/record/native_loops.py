@@ -119,13 +119,14 @@ def find(
         value = outside(where, chain.name) if where else variables.get(chain.name, _MISSING)
         taken = 0
         for name in chain.attributes:
-            if is_operand(value):
+            if is_operand(value) or type(value) is list:
                 break
             value, taken = attribute(value, name), taken + 1
         if value is _MISSING:
             continue
-        prefix = Chain(chain.name, chain.attributes[:taken])
-        if is_operand(value):
+        whole = taken == len(chain.attributes)
+        prefix = chain if whole else Chain(chain.name, chain.attributes[:taken])
+        if is_operand(value) or (type(value) is list and is_grown(source, prefix)):
             found.operands[prefix] = value
         elif isinstance(value, _FUNCTIONS):
             found.objects[prefix] = value
@@ -168,6 +169,11 @@ class Reader:
         self.cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
 
 
+def is_grown(source: LoopSource, chain: Chain) -> bool:
+    """Whether a loop appends to what a name of the function holds."""
+    return not chain.attributes and chain.name in source.grown
+
+
 def is_operand(value: Any) -> bool:
     """Whether a value is an array or a number, or stands for one."""
     kind = type(value)
@@ -198,6 +204,8 @@ def looped(hooks: LoopHooks, number: int, frame: types.FrameType) -> tuple[tuple
     variables = variables_of(frame)
     found = find(source, variables, partial(outside, hooks), hooks.converter)
     call = loops.call(source, hooks.fn.__qualname__, found.reads)
+    if any(type(value) is list for value in found.operands.values()):
+        return eagerly(hooks, number, call, found, frame)
     tape, line = recording.tape, recording.here()
     feeds = tape.feeding
     if feeds:
@@ -224,6 +232,27 @@ def looped(hooks: LoopHooks, number: int, frame: types.FrameType) -> tuple[tuple
     values = tuple([known[chain] for chain in found.operands])
     made = noted(recording, call, values, result, line, fed=feeds)
     return (call.merged(made, values),)
+
+
+def eagerly(
+    hooks: LoopHooks, number: int, call: LoopCall, found: Found, frame: types.FrameType
+) -> tuple[tuple[Any, ...], ...]:
+    """A loop that appends to lists: where that gains more than it costs, the recording ends.
+
+    A trace would follow each item of a list. Eager execution runs the loop natively.
+    """
+    from runmat_jit.loops.program import PER_CALL  # noqa: PLC0415  (loaded by now)
+
+    recording = hooks.tracer
+    if recording.tape.feeding or not recording.may_leave or not is_worth(call, found.operands):
+        return ()
+    gained = call.expected * call.weight // PER_CALL
+    if call.replays_better or gained < recording.balance.work_with(recording.pending):
+        return ()
+    recording.run_away("a loop that appends to lists runs natively in eager execution")
+    assert recording.eager is not None, "it may be left"
+    recording.leave()
+    return recording.eager.hooks(hooks.fn).loop_of(number).run(frame)  # type: ignore[no-any-return]  # of eager hooks
 
 
 def variables_of(frame: types.FrameType) -> dict[str, Any]:
@@ -301,6 +330,8 @@ def form_of(value: Any, number: int, seen: dict[int, int], extents: dict[int, in
     from runmat_jit.loops.forms import form_of as form_of_real  # noqa: PLC0415  (likewise)
     from runmat_jit.loops.values import numpy_kind  # noqa: PLC0415  (likewise)
 
+    if type(value) is list:
+        return form_of_list(value, number, seen)
     if type(value) is not Traced:
         return form_of_real(value, number, seen, extents)
     at, held = value._rm_geometry, value._rm_held
@@ -318,6 +349,19 @@ def form_of(value: Any, number: int, seen: dict[int, int], extents: dict[int, in
         if is_compiled_dtype(dtype):
             return NumberForm(numpy_kind(dtype), narrow=dtype == np.float32)
     return OPAQUE
+
+
+def form_of_list(value: list[Any], number: int, seen: dict[int, int]) -> Form:
+    """The same of a list, whose items may be traced values."""
+    from runmat_jit.loops.forms import FEW, ListForm, NumberForm  # noqa: PLC0415  (loaded)
+
+    kinds = set()
+    for item in value[: FEW + 1]:
+        is_number = item._rm_kind != ARRAY if type(item) is Traced else np.isscalar(item)
+        form = form_of(item, number, {}, {}) if is_number else None
+        kinds.add(form.kind if isinstance(form, NumberForm) else None)
+    alike = len(kinds) == 1 and len(value) <= FEW
+    return ListForm(seen.setdefault(id(value), number), kinds.pop() if alike else None, not value)
 
 
 def attempt(
@@ -380,10 +424,13 @@ class EagerLoop:
     def __init__(self, hooks: Any, number: int) -> None:
         self.source: LoopSource = hooks.loops[number]
         self.name, self.converter = hooks.fn.__qualname__, hooks.converter
+        self.ran = hooks.kernels.ran_loop
         self.outside = partial(outside, hooks)
         self.loops = hooks.kernels.executor.loops()
         self.declined = 0
         """Calls in a row that did not run it natively."""
+        self.last: tuple[Any, LoopCall] | None = None
+        """What it read when it was last looked at, and the loop that reads that."""
 
     def run(self, frame: types.FrameType) -> tuple[tuple[Any, ...], ...]:
         """The values that the loop leaves in its variables, in a tuple; empty: it has not run."""
@@ -392,7 +439,7 @@ class EagerLoop:
         if self.loops is None or (declined >= DECLINES and declined % LOOKS):
             return ()
         found = find(self.source, variables_of(frame), self.outside, self.converter)
-        call, operands = self.loops.call(self.source, self.name, found.reads), found.operands
+        call, operands = self.call_of(found), found.operands
         if not is_enough(call, operands):
             return ()
         values = tuple(operands.values())
@@ -400,7 +447,16 @@ class EagerLoop:
         if result is None:
             return ()
         self.declined = 0
+        self.ran()
+        call.append(result, values)
         return (call.merged(result, values),)
+
+    def call_of(self, found: Found) -> LoopCall:
+        """The loop that reads this."""
+        reads = tuple(found.operands), tuple(found.objects), tuple(found.objects.values())
+        if self.last is None or self.last[0] != reads or found.helpers:
+            self.last = reads, self.loops.call(self.source, self.name, found.reads)
+        return self.last[1]
 
 
 def is_enough(call: LoopCall, operands: dict[Chain, Any], *, recorded: bool = False) -> bool:
@@ -408,15 +464,22 @@ def is_enough(call: LoopCall, operands: dict[Chain, Any], *, recorded: bool = Fa
 
     ``recorded``: or whether the operations would, recorded one by one.
     """
-    from runmat_jit.loops.sites import evaluated, turns_of, work_of  # noqa: PLC0415  (loaded by now)
+    from runmat_jit.loops.program import LISTS  # noqa: PLC0415  (loaded by now)
+    from runmat_jit.loops.sites import (  # noqa: PLC0415  (likewise)
+        TURNS,
+        evaluated,
+        operations_of,
+        turns_of,
+    )
 
     known = partial(evaluated, value=lambda chain: plain_of(operands.get(chain)))
     call.asked += 1
     if call.asked & (call.asked - 1) == 0 or not call.asked % LOOKS:
-        turns, call.per_turn = work_of(call.source, known)
-    else:
-        turns = turns_of(call.source.node, known)
-    call.expected = turns * call.per_turn
+        call.per_turn = operations_of(call.source, known)
+    turns = turns_of(call.source.node, known)
+    if turns is None:  # of lists, many until runs of few have been seen
+        turns = TURNS * (LISTS if call.source.grown else 1)
+    call.expected_turns, call.expected = turns, turns * call.per_turn
     if call.gave_up or (call.is_poor and call.asked % LOOKS):
         return False
     return call.does_enough(turns, recorded=recorded)
