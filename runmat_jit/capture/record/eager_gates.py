@@ -21,6 +21,10 @@ from runmat_jit.core.slotted import slotted
 
 FIRST_OFFER: Final = 2
 """Calls of a kind after which it gets an entry."""
+SHAPE_OFFER: Final = 8
+"""Calls of one of several shapes after which it gets an entry, where no entry runs all shapes."""
+REFUSALS: Final = 4
+"""Calls for which there is no program for all shapes, after which none is looked for."""
 ENTRIES: Final = 32
 """Of one function: it is called from many places, with arguments of many kinds."""
 _KINDS: Final = 256
@@ -70,6 +74,10 @@ class EagerGate:
         self._seen: dict[Hashable, tuple[Hashable, int, int]] = {}
         self._refused: set[Hashable] = set()
         """Programs for all shapes that no entry runs, with the keys of the calls."""
+        self._shapeless: dict[Hashable, int] = {}
+        """How often there was no entry for all shapes, by the keys of the calls."""
+        self._shapes: dict[Hashable, int] = {}
+        """How often each shape of such calls came."""
         self.call = self._gate.call
 
     def wants(self, key: Hashable, shapes: Hashable) -> Literal["alike", "again", "shaped", ""]:
@@ -81,6 +89,7 @@ class EagerGate:
         if len(self._seen) >= _KINDS:
             self._seen.clear()
             self._refused.clear()
+            self._shapeless.clear()
         last, alike, others = self._seen.get(key, (None, 0, 0))
         if shapes == last:
             alike += 1
@@ -89,15 +98,27 @@ class EagerGate:
         self._seen[key] = shapes, alike, others
         if shapes == last and is_turn(alike):
             return "alike" if alike == FIRST_OFFER else "again"
-        if shapes == last:
+        if shapes == last or not others:
             return ""
-        return "shaped" if others else ""
+        if self._shapeless.get(key, 0) < REFUSALS:
+            return "shaped"
+        if len(self._shapes) >= _KINDS:
+            self._shapes.clear()
+        count = self._shapes[key, shapes] = self._shapes.get((key, shapes), 0) + 1
+        return "alike" if count >= SHAPE_OFFER and is_turn(count) else ""
+
+    def refuse_shapes(self, key: Hashable) -> None:
+        """There was no entry for all shapes."""
+        self._shapeless[key] = self._shapeless.get(key, 0) + 1
 
     def offer(self, call: EagerCall, *, shaped: bool) -> None:
         """Make an entry for calls like this one, if it can be."""
         kind = call.program if shaped else tuple(map(np.shape, call.leaves))
         offered = call.key, kind
-        if shaped and (offered in self._refused or self._gate.has(offered)):
+        if shaped and self._gate.has(offered):
+            return
+        if shaped and offered in self._refused:
+            self.refuse_shapes(call.key)
             return
         writer = self._gates.writer(len(call.args), tuple(call.kwargs))
         try:

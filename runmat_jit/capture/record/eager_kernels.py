@@ -300,6 +300,8 @@ def offer(gate: EagerGate, call: EagerCall, kernel: Kernel, extents: tuple[int, 
     """Have later calls like one that Python has made go through a gate, where that may pay."""
     wanted = gate.wants(call.key, tuple(map(np.shape, call.leaves)))
     shaped = kernel.shaped(extents) if wanted == "shaped" else None
+    if shaped is None and wanted == "shaped":
+        gate.refuse_shapes(call.key)
     if shaped is None and wanted not in ("alike", "again"):
         return
     call.program = kernel.program(extents) if shaped is None else shaped
