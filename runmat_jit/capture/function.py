@@ -547,7 +547,7 @@ class CapturedFunction:
         tally = found.tally = self.bailout.tally(call.kind)
         found.ours = tally.ours = tally.ours or found.ours
         found.mixed = tally.mixed = tally.mixed or found.mixed
-        if found.repays(tracer.tape.count):
+        if found.repays(tracer.tape.count, tracer.balance.programs):
             tally.gained()
         elif self.steps_aside(tracer, found, call):
             self.tell_aside(reasons_of(found), eager=tally.ours)

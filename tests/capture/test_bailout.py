@@ -76,7 +76,7 @@ def test_a_function_steps_aside_where_kernels_between_effects_do_not_pay(size, m
 def decides_by_a_number(x):
     x += 1
     n = int(x[0])
-    y = x * n
+    y = x * 3
     return list(range(n)), y
 
 
@@ -95,6 +95,21 @@ def test_python_drives_where_replays_do_not_come_to_an_end(size, misses):
     else:
         assert info.segments == 0
         assert "otherwise in each call" in explanation.notes[0]
+
+
+def test_a_function_steps_aside_where_each_recording_has_a_program_of_its_own():
+    """How many elements are chosen is part of the kernels."""
+
+    def fn(x):
+        chosen = x[x > x[0]]
+        return np.abs(chosen - len(chosen)).max()
+
+    decorated = runmat.jit(fn)
+    for seed in range(60):
+        args = np.random.default_rng(seed).random(1_000_000)
+        assert decorated(args) == fn(args)
+    assert decorated.cache_info().misses < 50
+    assert decorated.explain(np.ones(1_000_000)).mode == "plain Python"
 
 
 def test_scipy_functions_are_repeated_without_python():

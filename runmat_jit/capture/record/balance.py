@@ -23,6 +23,8 @@ ENTRY: Final = 30
 PROGRAM: Final = 3000
 """Price of a new program; each operation in it adds :data:`COMPILED`, as often as it has steps."""
 COMPILED: Final = 200
+NEW_PROGRAM: Final = 20_000
+"""Price of a new program in a recording of which it is asked whether it pays at each call."""
 REDUCTION: Final = 6
 """Steps of a reduction beside its own, which has several loops."""
 FREE: Final = 350_000
@@ -79,6 +81,8 @@ class Balance:
     deferred: int = 0
     next_end: int = field(default_factory=lambda: ELEMENTS_LIMIT)
     places: dict[Hashable, int] = field(default_factory=dict)
+    programs: int = 0
+    """That were made, and not known from another recording."""
     compiled: int = 0
     compiled_at: set[Hashable] = field(default_factory=set)
 

@@ -104,6 +104,7 @@ def compiled_with(
     text = to_text(functional.graph) if cache.checked else ""
     batch = disconnected(made, functional, made_key, text)
     if found is None:
+        recording.balance.programs += 1
         cache.keep(key, batch, len(pending))
     else:  # the program may have been compiled anew
         same = replace(found, program=made.program) == batch

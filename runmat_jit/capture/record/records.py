@@ -13,6 +13,7 @@ import numpy as np
 from runmat_jit.capture import callables
 from runmat_jit.capture.record.balance import (
     ENTRY,
+    NEW_PROGRAM,
     RECORDING,
     REPLAY,
     REPLAY_OF_KERNELS,
@@ -131,13 +132,15 @@ class Record:
             self.ours = self.ours or tracer.left.is_ours
             self.eager, self.given_up = self.ours, not self.ours
 
-    def repays(self, entries: int) -> bool:
+    def repays(self, entries: int, programs: int) -> bool:
         """Whether kernels gain more than recording so many entries costs, at each call.
+
+        ``programs``: those that were made for it, which the next recording may need, too.
 
         What other devices have computed may have bits of its own, of every row.
         """
         on_devices = any(program.device != "cpu" for program in self.programs)
-        return on_devices or self.work > price_of(entries)
+        return on_devices or self.work > price_of(entries) + NEW_PROGRAM * programs
 
     def gains_from(self, size: int) -> int:
         """The elements from which on kernels may do more than in a call with so many."""
