@@ -6,11 +6,15 @@ import math
 
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
-from runmat_jit.kernel.math.formats import bits_of, float_of, format_of, is_positive_normal, not_
+from runmat_jit.kernel.math.formats import bits_of, float_of, format_of, not_
 from runmat_jit.kernel.math.polynomial import horner
 
-# What subnormal numbers are scaled by, a power of 8, and the inverse of its cube root.
+# What tiny numbers are scaled by, a power of 8, and the inverse of its cube root.
 _SCALE = {"f32": (2.0**24, 2.0**-8), "f64": (2.0**54, 2.0**-18)}
+
+# Multiples of the smallest normal number below which numbers are tiny: the remainder of the root
+# would be subnormal, which some devices take for zero.
+_TINY = 2.0**30
 
 # Bits of a float are nearly its logarithm: what they exceed it by, on average.
 _EXCESS = 0.0675
@@ -23,17 +27,18 @@ def cbrt(k: Builder, x: Value) -> Value:
     """The cube root, of negative numbers too."""
     magnitude = k.prim("abs", x)
     result = _root_of_normal(k, magnitude)
-    rare = not_(k, is_positive_normal(k, bits_of(k, magnitude)))
+    tiny_below = format_of(x).smallest_normal * _TINY
+    rare = not_(k, (magnitude >= tiny_below) & (magnitude < math.inf))
     with k.if_any(rare, [result]) as unusual:
-        subnormal = (magnitude > 0.0) & (magnitude < format_of(x).smallest_normal)
+        is_tiny = (magnitude > 0.0) & (magnitude < tiny_below)
         limit = k.select(not_(k, magnitude < math.inf) | k.eq(magnitude, 0.0), magnitude, result)
-        with k.if_any(subnormal, [limit]) as tiny:
-            tiny.yield_(*k.call(f"cbrt_subnormal_{x.type}", (magnitude,), (x.type,), _of_subnormal))
+        with k.if_any(is_tiny, [limit]) as tiny:
+            tiny.yield_(*k.call(f"cbrt_tiny_{x.type}", (magnitude,), (x.type,), _of_tiny))
         unusual.yield_(*tiny.out)
     return k.prim("copysign", unusual.out[0], x)
 
 
-def _of_subnormal(k: Builder, arguments: tuple[Value, ...]) -> tuple[Value, ...]:
+def _of_tiny(k: Builder, arguments: tuple[Value, ...]) -> tuple[Value, ...]:
     (x,) = arguments
     up, down = _SCALE[x.type]
     return (_root_of_normal(k, x * up) * down,)
