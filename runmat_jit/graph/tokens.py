@@ -10,7 +10,7 @@ from runmat_jit.core.slotted import slotted
 _TOKEN = re.compile(
     r"""\s*(?:
       (?P<reference>[%$]\d+)
-    | (?P<number>-?(?:0x[0-9a-f]+|\d+(?:\.\d*)?(?:e[+-]?\d+)?|inf\b|nan\b))
+    | (?P<number>-?(?:0x[0-9a-f]+|\d+(?:\.\d*)?(?:e[+-]?\d+)?|(?:inf|nan)\b(?!=)))
     | (?P<name>[A-Za-z_]\w*)
     | (?P<string>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
     | (?P<mark>->|[()\[\]=:,])

@@ -35,10 +35,11 @@ def _whole(params: Params) -> tuple[int, int]:
 
 
 def _result(operands: tuple[Operand, ...], params: Params) -> Result | None:
+    """Each element of the operand enters the result: what computes it has its events seen."""
     (x,), (n, axis) = operands, _whole(params)
     if not isinstance(x, TensorType) or not is_compiled(x.dtype):
         return None
-    if not 1 <= n <= _MOST or not -x.ndim <= axis < x.ndim or x.shape[axis] < n:
+    if not 1 <= n <= _MOST or not -x.ndim <= axis < x.ndim or x.shape[axis] <= n:
         return None
     return Result(TensorType(x.dtype, _shortened(x.shape, axis % x.ndim, n)), (x.dtype,))
 

@@ -293,3 +293,15 @@ def test_nan_at_lengths_never_seen_asks_numpy_a_few_times():
     after = runmat.telemetry.snapshot()
     assert after["events_checked"] == before["events_checked"]
     assert after["programs_built"] == before["programs_built"]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_differences_of_nothing_hide_no_event_of_their_operand(n):
+    def fn(x):
+        y = np.arccos(x)
+        return np.diff(y - y, n=n)
+
+    decorated = runmat.jit(fn)
+    for length in (1, 2, 3, 4, 2):
+        x = np.full(length, 2.0)
+        compare(observe(fn, (x,), {}), observe(decorated, (x,), {}))

@@ -60,3 +60,10 @@ def test_an_error_says_line_and_column(line, message):
     with pytest.raises(GraphSyntaxError) as error:
         parse(X + line + "\n")
     assert str(error.value).startswith(message)
+
+
+def test_a_parameter_may_be_called_like_a_number():
+    graph = parse(
+        f"{X}%0 = nan_to_num($0, nan=nan, neginf=-inf, posinf=inf)\nreturn %0 -> fresh (0,)\n"
+    )
+    assert set(graph.nodes[-1].params) == {"nan", "neginf", "posinf"}

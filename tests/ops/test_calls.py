@@ -248,11 +248,11 @@ def counts_of_all(row, function, args, kwargs):
 
 
 def short_axes(row, function, args, kwargs):
-    """Differences of fewer elements than are taken off, of many, or of none."""
+    """Differences of no more elements than are taken off, of many, or of none."""
     if row.name != "diff":
         return False
     n = kwargs.get("n", args[1] if len(args) > 1 else 1)
-    return n in (0, 4) or n > min(args[0].shape, default=0)
+    return n in (0, 4) or n >= min(args[0].shape, default=0)
 
 
 def ends(row, function, args, kwargs):

@@ -24,6 +24,9 @@ WGSL_TYPES = {"f32": "f32", "f64": "f64", "i32": "i32", "i64": "i64", "index": "
 
 UNSIGNED = {"f32": "u32", "i32": "u32", "index": "u32", "f64": "u64", "i64": "u64"}
 
+_TYPES = frozenset({"f16", "f32", "f64", "i32", "i64", "u32", "u64"})
+"""Letters with counts that are no names."""
+
 _NAME = re.compile(r"[A-Za-z]\w*(\.\w+)?|\d+i")
 """Names, components of vectors, and whole numbers."""
 
@@ -85,7 +88,8 @@ class Printer:
     def fresh(self, letter: str = "v") -> str:
         """A name that nothing has yet."""
         self._count += 1
-        return f"{letter}{self._count}"
+        name = f"{letter}{self._count}"
+        return self.fresh(letter) if name in _TYPES else name
 
     def line(self, text: str) -> None:
         """Write a statement."""

@@ -7,8 +7,10 @@ import pytest
 from runmat_jit.backends.wgpu.arithmetic import Arithmetic
 from runmat_jit.backends.wgpu.facts import Facts
 from runmat_jit.backends.wgpu.print_shader import bindings_of, print_shader
+from runmat_jit.backends.wgpu.printer import Printer
 from runmat_jit.backends.wgpu.schedule import Schedule
 from runmat_jit.backends.wgpu.uniforms import END, FIRST, origin_of, uniform_block
+from runmat_jit.backends.wgpu.uses import uses_of
 from runmat_jit.kernel.build import Builder
 from tests.backends.wgpu.test_run import row_sums
 
@@ -69,3 +71,10 @@ def test_the_uniform_block_has_wide_fields_first():
     assert packed[:8] == (2**40).to_bytes(8, "little")
     with pytest.raises(OverflowError, match="do not fit"):
         block.pack(numbers | {"n": 2**31})
+
+
+def test_no_name_is_a_type_whatever_its_count():
+    printer = Printer(Schedule(), Arithmetic(), uses_of(scaled()), {})
+    names = {printer.fresh(letter) for letter in "iuf" for _ in range(70)}
+    assert len(names) == 210
+    assert not names & {"i32", "u32", "f32", "f16", "i64", "u64", "f64"}

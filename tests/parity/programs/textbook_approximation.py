@@ -57,7 +57,12 @@ def legendre_polynomials(c, x):
     return design, design @ c
 
 
-@program(coefficients_and_points, amplified=rounded_as_given)
+def of_small_differences(*args):
+    """The greatest difference is about a thousandth of the values that it is one of."""
+    return 1000 * rounded_as_given(*args)
+
+
+@program(coefficients_and_points, amplified=of_small_differences)
 def chebyshev_fit(_coefficients, x):
     n = 12
     k = np.arange(n)
