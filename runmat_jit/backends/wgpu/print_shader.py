@@ -56,9 +56,11 @@ _BUILTINS = (
     "@builtin(workgroup_id) wid: vec3<u32>, @builtin(num_workgroups) nwg: vec3<u32>, "
     "@builtin(local_invocation_index) lid: u32"
 )
-_UNKNOWN_ZERO = "wid.z"
-"""Launches have two dimensions. Numbers of the uniform block are no secret: drivers that compile a
-shader again for the values at hand (lavapipe does, for its loops) would see what the zero is."""
+_UNKNOWN_ZEROS = ("wid.z", "nwg.z - 1u")
+"""Of constants, and of values that are kept: ``constant - keep(constant)`` would be a difference of
+the same bits otherwise. Launches have two dimensions. Numbers of the uniform block are no secret:
+drivers that compile a shader again for the values at hand (lavapipe does, for its loops) would see
+what the zeros are."""
 
 
 @frozen
@@ -95,11 +97,12 @@ def print_shader(
             f"{_binding(len(memory) + 1)} var<storage, read_write> events: atomic<u32>;",
             *_workgroup_memory(printer),
             "var<private> zero: u32;",
+            "var<private> other_zero: u32;",
             *printer.functions.values(),
             *cold,
             f"@compute @workgroup_size({schedule.threads})",
             f"fn main({_BUILTINS}) {{",
-            f"  zero = {_UNKNOWN_ZERO};",
+            "  zero = {}; other_zero = {};".format(*_UNKNOWN_ZEROS),
             *(["  var event = 0u;"] if printer.noted else []),
             *printer.lines,
             "}",

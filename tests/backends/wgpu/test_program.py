@@ -102,6 +102,20 @@ def test_a_constant_that_passes_two_guards_stays_unknown():
     assert np.isposinf(quotients).all()
 
 
+def test_a_constant_less_itself_is_not_folded_where_it_makes_a_nan():
+    """``remainder`` makes its NaN as ``(x - x) * inf`` of an ``x`` that must stay unknown."""
+    text = """
+        $0 : bool[1] strides (1,)
+        %0 = cast(bool(False), dtype='float32') : float32[]
+        %1 = remainder(%0, 0.0) : float32[]
+        return %1 -> fresh ()
+    """
+    found, event = on_the_adapter(prepared(parse(text)), [np.zeros(1, bool)])
+    (remainder,) = found.values()
+    assert event
+    assert np.isnan(remainder)
+
+
 def softmax(shape):
     """Along the last axis: two reductions, with elements in between and after."""
     builder = GraphBuilder()
