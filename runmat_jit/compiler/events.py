@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeGuard
 
 from runmat_jit.core.errstate import warnings_raise
 from runmat_jit.core.loading import EVENTS, LOADER
@@ -38,7 +38,6 @@ class EventFinder:
         return report_events(self.graph, inputs, state)
 
 
-@runtime_checkable
 class NotingProgram(Program, Protocol):
     """A program that can be asked what its kernels note, and in which way."""
 
@@ -46,6 +45,11 @@ class NotingProgram(Program, Protocol):
 
     def noted(self, inputs: Sequence[Any]) -> int:
         """The event word of these inputs; nothing is written or reported."""
+
+
+def can_note(program: Program | None) -> TypeGuard[NotingProgram]:
+    """Whether a program can be asked so; ``isinstance`` would look at all of a protocol's names."""
+    return hasattr(program, "noted")
 
 
 Names = frozenset[str] | None
@@ -119,7 +123,7 @@ class Watch:
         self, way: Way, word: int, inputs: Sequence[Any], warn: frozenset[str]
     ) -> Sequence[EventReport]:
         each = self._built.get("each")
-        if way[0] != "each" and is_open(word) and isinstance(each, NotingProgram):
+        if way[0] != "each" and is_open(word) and can_note(each):
             way, word = each.way, each.noted(inputs)
         if is_open(word):
             self._count("events_checked")

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import field
+from functools import cache
 from threading import get_ident
 from typing import Any, Final
 
@@ -65,18 +66,24 @@ class ErrorStates:
         known = self._known.get(id(token))
         if known is not None and known[0] is token:
             return known[1]
-        actions: dict[str, str] = {event: str(action) for event, action in np.geterr().items()}
-        warn = frozenset(event for event, action in actions.items() if action == "warn")
-        state = ErrorState(
-            warn,
-            immediate=actions["under"] != "ignore"
-            or any(action not in ("warn", "ignore") for action in actions.values()),
-            raising=raising_state(warn),
-        )
+        state = state_of(tuple(np.geterr().values()))
         if len(self._known) > 1000:
             self._known.clear()
         self._known[id(token)] = (token, state)
         return state
+
+
+@cache
+def state_of(actions: tuple[str, ...]) -> ErrorState:
+    """What is reported under what ``numpy.geterr()`` gives, in its order."""
+    given = dict(zip(np.geterr(), actions, strict=True))
+    warn = frozenset(event for event, action in given.items() if action == "warn")
+    return ErrorState(
+        warn,
+        immediate=given["under"] != "ignore"
+        or any(action not in ("warn", "ignore") for action in actions),
+        raising=raising_state(warn),
+    )
 
 
 def warnings_raise() -> bool:

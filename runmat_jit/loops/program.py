@@ -118,10 +118,10 @@ class LoopCall:
         """The results of the loop, but for those that are operands (:meth:`merged`).
 
         Raises:
-            LoopLeft: it does not run natively, and nothing has happened yet.
+            LoopLeft: it does not run natively, or does too little for that; nothing has happened.
 
         """
-        found = self.attempt(values)
+        found = None if self.is_poor else self.attempt(values)
         if found is None:
             raise LoopLeft(self.__name__)
         return found

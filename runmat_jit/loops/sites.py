@@ -100,12 +100,15 @@ def _items_of(iterated: ast.expr, number: Callable[[ast.expr], int | None]) -> i
 def _items_of_slice(
     count: int | None, part: ast.Slice, number: Callable[[ast.expr], int | None]
 ) -> int | None:
-    """Items of a slice of so many; it is taken to be no shorter than what nobody knows."""
+    """Items of a slice of so many; where bounds are not known, no fewer than where nothing is."""
     begin, end = [None if each is None else number(each) for each in (part.lower, part.upper)]
     step = 1 if part.step is None else number(part.step)
     if count is None or not step:
         return None
-    return max(TURNS, len(range(count)[begin:end:step]))
+    found = len(range(count)[begin:end:step])
+    pairs = (part.lower, begin), (part.upper, end)
+    known = all(bound is None or value is not None for bound, value in pairs)
+    return found if known else max(TURNS, found)
 
 
 def evaluated(node: ast.expr, value: Callable[[Chain], Any]) -> int | None:

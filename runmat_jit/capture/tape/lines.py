@@ -108,7 +108,9 @@ class Lines:
 
     def is_ours(self, filename: str) -> bool:
         """Whether a file is one whose frames are not the user's."""
-        found = self._ours[filename] = filename.startswith(_OURS)
+        found = self._ours.get(filename)
+        if found is None:
+            found = self._ours[filename] = filename.startswith(_OURS)
         return found
 
     def above(self, level: int) -> Line | int:
