@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from runmat_jit.capture.capturer import Capturer
     from runmat_jit.capture.function import CapturedFunction
     from runmat_jit.capture.replay.bailout import LetThrough
+    from runmat_jit.capture.trial import Trial
     from runmat_jit.core.gates import Gate
 
 
@@ -87,6 +88,7 @@ class Dispatcher:
         self._install = install
         self._behind_gate: Callable[..., Any] = self.call
         self._gate: Gate | None = None
+        self._trial: Trial | None = None
         self._let_through: tuple[LetThrough, ...] | None = None
         self._lock = new_lock()
 
@@ -147,8 +149,19 @@ class Dispatcher:
                 whole, text = self.options["fullgraph"], self.source
                 made = CapturedFunction(self.fn, capturer, text, whole=whole, install=self.set_gate)
                 self.captured = session, made
+                self._trial = self.trial_of(session, made)
                 self.come_back()
             return self.captured[1]
+
+    def trial_of(self, session: Session, captured: CapturedFunction) -> Trial | None:
+        """What times calls both ways, where either may be chosen."""
+        config, device = session.config, self.options["device"] or session.config.device
+        chosen = self.options["fullgraph"] or device == "gpu" or config.verify
+        if chosen or not config.trials or calls_itself(self.fn.__code__, self.fn.__name__):
+            return None
+        from runmat_jit.capture.trial import Trial  # noqa: PLC0415  (see capture)
+
+        return Trial(captured, lambda: self.set_gate(self._gate))
 
     def bail_out(self, session: Session, captured: CapturedFunction) -> None:
         """Let calls of some kinds through, as long as the session is in use."""
@@ -174,6 +187,8 @@ class Dispatcher:
             self.fn, kinds, session, self.call, room=room, eager=eager, returned=returned
         )
         captured.gatekeeper.close()
+        if self._trial is not None:
+            self._trial.stop()
         self.set_behind_gate(made)
         if room is None:  # else a recursion would not get as deep as undecorated
             captured.gatekeeper.let_through(kinds, captured.direct_form)
@@ -190,10 +205,17 @@ class Dispatcher:
 
     def set_gate(self, gate: Gate | None) -> None:
         """Have calls go through a gate first, or through none."""
-        self._gate = gate
+        self._gate, trial = gate, self._trial
         if gate is not None:
             gate.set_fallback(self._behind_gate)
-        self._install(self._behind_gate if gate is None else gate.call)
+        way = self._behind_gate if gate is None else gate.call
+        if trial is None:
+            self._install(way)
+            return
+        if gate is None:
+            trial.again()
+        trial.way = way
+        self._install(trial.call if trial.active else way)
 
     def clear(self) -> None:
         """Forget what is known of the function in the current session."""

@@ -21,13 +21,14 @@ import numpy as np
 import runmat_jit as runmat
 from benchmarks.never_slower.sizes import Size
 from runmat_jit.api import JitFunction
+from runmat_jit.capture import trial
 from runmat_jit.capture.function import MISSES_LIMIT
 from runmat_jit.capture.replay.bailout import BAILOUT_CALLS
 from tests.parity.parity import compare_calls, fresh_arguments
 from tests.parity.program import Program
 
-WARM_CALLS = MISSES_LIMIT + BAILOUT_CALLS + 4
-"""After which a function whose replays come to no end, or gain nothing, is let through."""
+WARM_CALLS = MISSES_LIMIT + BAILOUT_CALLS + trial.CALLS + 4
+"""After which a function whose replays come to no end, gain nothing or lose is let through."""
 WARM_S = 4.0
 WARM_AT_LEAST = 6
 """Calls, whatever they take."""

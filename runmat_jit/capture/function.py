@@ -26,7 +26,14 @@ from runmat_jit.capture.record.records import (
     require_whole,
 )
 from runmat_jit.capture.record.tracer import Tracer
-from runmat_jit.capture.replay.bailout import EVERY, Bailout, Kind, Tally, size_of
+from runmat_jit.capture.replay.bailout import (
+    EVERY,
+    Bailout,
+    Kind,
+    LetThrough,
+    Tally,
+    size_of,
+)
 from runmat_jit.capture.replay.gatekeeper import Gatekeeper
 from runmat_jit.capture.replay.key import (
     Given,
@@ -471,6 +478,26 @@ class CapturedFunction:
             return not self.whole
         rewritten = self.capturer.rewriter.find(self.fn, self.carried)
         return not (tally.mixed or isinstance(rewritten, Refused))
+
+    def work_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int | None:
+        """What kernels do in a replay of such a call, in calls of NumPy; None: there is none."""
+        key = self.key_of(args, kwargs)
+        known = self.records.get(key) or self.families.of(key)
+        return None if known is None or not known.root.outcomes else known.work
+
+    def way_aside(self, kind: Kind) -> Callable[..., Any] | None:
+        """What calls of a kind would be after stepping aside, with the bits that they have."""
+        tally = self.bailout.tally(kind)
+        if not self.may_step_aside(tally):
+            return None
+        return (self.direct_form() or self.call_eagerly) if tally.ours else self.fn
+
+    def step_aside(self, kind: Kind, below: int) -> None:
+        """Let calls of a kind, and of less elements than ``below``, through: they take less so."""
+        eager = self.bailout.tally(kind).ours
+        self.bailout.let_through(LetThrough(kind, below, None, eager))
+        self.gatekeeper.close()
+        self.tell_aside((), eager=eager)
 
     def tell_aside(self, reasons: tuple[Reason, ...], *, eager: bool) -> None:
         """One line in the log, for the first kind of arguments."""

@@ -112,6 +112,13 @@ OPTIONS: Final = (
         "Kinds of loops that are not to run natively, with commas, or `all`.",
     ),
     Option(
+        "trials",
+        "RUNMAT_TRIALS",
+        _flag,
+        "Make some warm calls both ways, time them, and step aside where they take less without "
+        "kernels; results keep their bits.",
+    ),
+    Option(
         "verify",
         "RUNMAT_VERIFY",
         _level,
@@ -144,6 +151,7 @@ class Config:
     disable_jit: bool = False
     disable_fusion: frozenset[str] = frozenset()
     disable_loop_fusion: frozenset[str] = frozenset()
+    trials: bool = True
     verify: int = 0
     log: str = ""
     cache_dir: str = ""

@@ -224,10 +224,13 @@ class Bailout:
         if tally.count < BAILOUT_CALLS:
             return False
         tally.count, told, tally.told = 0, tally.told, True
-        made = LetThrough(kind, tally.below, tally.patience, tally.ours)
-        with self._lock:
-            self.kinds = (made, *(each for each in self.kinds if each.kind != kind))
+        self.let_through(LetThrough(kind, tally.below, tally.patience, tally.ours))
         return not told
+
+    def let_through(self, made: LetThrough) -> None:
+        """Let calls through from now on."""
+        with self._lock:
+            self.kinds = (made, *(each for each in self.kinds if each.kind != made.kind))
 
     def has_returned(self, let_through: LetThrough) -> bool:
         """Count a call that was to raise, and has not: whether such calls are looked at again."""

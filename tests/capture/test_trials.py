@@ -1,0 +1,235 @@
+"""Trials: what takes less without kernels is let through. Oracle: undecorated Python."""
+
+import traceback
+import warnings
+
+import numpy as np
+import pytest
+
+import runmat_jit as runmat
+from runmat_jit.capture import trial as trials
+from runmat_jit.core.config import Config
+from runmat_jit.runtime.session import Session, use_session
+from tests.parity.coverage import programs
+from tests.parity.parity import compare_calls, configurations
+
+ENOUGH = trials.CALLS + 8
+"""Calls after which there is a finding, and the next way is taken."""
+
+
+@pytest.fixture(autouse=True)
+def session():
+    """Tests count replays: elsewhere there are no trials."""
+    before = use_session(Session(Config(trials=True)))
+    yield
+    use_session(before)
+
+
+class Clock:
+    """Tells the time in calls; those without us take ``aside`` as long as those with us."""
+
+    def __init__(self, decorated, aside):
+        self.now, self.aside = 0.0, aside
+        dispatcher = decorated._dispatcher
+        self.captured = dispatcher.captured[1]
+        self.trial = dispatcher._trial
+        self.trial.clock, self.made = self, self.captured.way_aside
+        self.captured.way_aside = self.way_aside
+        self.calls = 0
+
+    def __call__(self):
+        self.now += 1e-3
+        return self.now
+
+    def way_aside(self, kind):
+        made = self.made(kind)
+
+        def call(*args, **kwargs):
+            self.calls += 1
+            self.now += 1e-3 * (self.aside - 1)
+            return made(*args, **kwargs)
+
+        return None if made is None else call
+
+
+def moved(x, y):
+    return (x * 2 + y)[::-1]
+
+
+def softened(x):
+    return np.exp(-x).sum()
+
+
+def numbers(n=16, seed=0):
+    return np.random.default_rng(seed).normal(size=n)
+
+
+def called(decorated, times, *args):
+    for _ in range(times):
+        found = decorated(*args)
+    return found
+
+
+def stepped_aside(decorated):
+    return bool(decorated._dispatcher.captured[1].bailout.kinds)
+
+
+def begun(fn, *args, aside):
+    """A decorated function that has been called once, and its clock."""
+    decorated = runmat.jit(fn)
+    decorated(*args)
+    return decorated, Clock(decorated, aside)
+
+
+def test_calls_that_take_less_without_us_are_let_through():
+    x, y = numbers(), numbers(seed=1)
+    decorated, _ = begun(moved, x, y, aside=0.5)
+    called(decorated, ENOUGH, x, y)
+    assert stepped_aside(decorated)
+    before = runmat.telemetry.snapshot()
+    np.testing.assert_array_equal(decorated(x, y), moved(x, y))
+    assert runmat.telemetry.snapshot()["kernel_launches"] == before["kernel_launches"]
+
+
+@pytest.mark.parametrize("aside", [1.0, 2.0])
+def test_calls_that_take_as_long_or_longer_are_not(aside):
+    x, y = numbers(), numbers(seed=1)
+    decorated, clock = begun(moved, x, y, aside=aside)
+    called(decorated, ENOUGH, x, y)
+    assert not stepped_aside(decorated)
+    assert clock.calls == trials.COLD + trials.PAIRS
+    called(decorated, ENOUGH, x, y)
+    assert clock.calls == trials.COLD + trials.PAIRS
+
+
+def test_two_calls_that_take_far_longer_end_a_trial():
+    x, y = numbers(), numbers(seed=1)
+    decorated, clock = begun(moved, x, y, aside=50.0)
+    called(decorated, ENOUGH, x, y)
+    assert not stepped_aside(decorated)
+    assert clock.calls == trials.COLD + 2
+
+
+def test_bits_of_our_own_stay():
+    x = numbers(1001)
+    decorated, _ = begun(softened, x, aside=0.5)
+    clock = decorated._dispatcher._trial
+    first = decorated(x)
+    clock.captured.work_of = lambda *_: 1  # the clock says a call takes a millisecond
+    found = {called(decorated, 1, x).tobytes() for _ in range(ENOUGH + 20)}
+    assert stepped_aside(decorated)
+    assert found == {first.tobytes()}
+
+
+def test_larger_arrays_are_replayed_as_before():
+    x, y = numbers(), numbers(seed=1)
+    decorated, _ = begun(moved, x, y, aside=0.5)
+    called(decorated, ENOUGH, x, y)
+    large = numbers(1000), numbers(1000, seed=1)
+    called(decorated, 4, *large)
+    before = runmat.telemetry.snapshot()["kernel_launches"]
+    np.testing.assert_array_equal(decorated(*large), moved(*large))
+    assert runmat.telemetry.snapshot()["kernel_launches"] > before
+
+
+def test_what_is_recorded_later_has_a_trial_of_its_own():
+    x, y = numbers(), numbers(seed=1)
+    decorated, clock = begun(moved, x, y, aside=2.0)
+    called(decorated, ENOUGH, x, y)
+    large = numbers(1000), numbers(1000, seed=1)
+    clock.aside = 0.5
+    called(decorated, 4 * ENOUGH, *large)
+    limits = [each.below for each in clock.captured.bailout.kinds]
+    assert limits == [1024]
+
+
+def test_calls_of_other_sizes_and_kinds_are_not_compared():
+    decorated, clock = begun(moved, numbers(), numbers(), aside=0.5)
+    for n in range(trials.WARM):
+        decorated(numbers(), numbers(seed=n))
+    seen = []
+    clock.trial.timed = lambda way, times, args, kwargs: (
+        seen.append((args[0].size, args[0].dtype.char)),
+        way(*args, **kwargs),
+    )[1]
+    decorated(numbers(), numbers())
+    decorated(numbers(5000), numbers(5000))
+    decorated(numbers().astype("f4"), numbers().astype("f4"))
+    decorated(numbers(), numbers())
+    assert seen == [(16, "d"), (16, "d")]
+
+
+def test_calls_that_raise_are_compared_too():
+    def fails(x, y):
+        return x * 2 + y
+
+    decorated = runmat.jit(fails)
+    good = numbers(), numbers()
+    decorated(*good)
+    _ = Clock(decorated, 0.5)
+    for _ in range(ENOUGH):
+        with pytest.raises(ValueError, match="broadcast") as caught:
+            decorated(numbers(3), numbers(4))
+        names = [frame.filename for frame in traceback.extract_tb(caught.value.__traceback__)]
+        assert all(name == __file__ for name in names)
+
+
+def test_warnings_are_at_the_lines_of_the_program():
+    def divided(x):
+        return 1 / x * 2
+
+    decorated = runmat.jit(divided)
+    x = np.zeros(16)
+    for call in range(ENOUGH):
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            decorated(x)
+        assert [w.filename for w in seen] == [__file__], call
+        assert seen[0].lineno == divided.__code__.co_firstlineno + 1
+
+
+@pytest.mark.parametrize(
+    "options", [{"fullgraph": True}, {"device": "gpu"}], ids=["fullgraph", "gpu"]
+)
+def test_what_was_asked_for_has_no_trial(options):
+    if options.get("device") == "gpu":
+        pytest.importorskip("wgpu")
+    decorated = runmat.jit(**options)(moved)
+    dispatcher = decorated._dispatcher
+    made = dispatcher.capture(Session(Config(trials=True)))
+    assert dispatcher.trial_of(Session(Config(trials=True)), made) is None
+
+
+def test_recursive_functions_have_none():
+    def halved(x):
+        return x if len(x) < 2 else halved(x[::2] * 0.5)
+
+    decorated = halved = runmat.jit(halved)
+    decorated(numbers())
+    assert decorated._dispatcher._trial is None
+
+
+def test_there_is_none_where_it_is_switched_off():
+    before = use_session(Session(Config(trials=False)))
+    decorated = runmat.jit(moved)
+    decorated(numbers(), numbers())
+    assert decorated._dispatcher._trial is None
+    use_session(before)
+
+
+EVERY = 16
+
+
+@pytest.mark.parametrize("name", sorted(programs())[::EVERY])
+@pytest.mark.parametrize("aside", [0.5, 1.0])
+def test_programs_compute_the_same_in_every_call_of_a_trial(name, aside, monkeypatch):
+    monkeypatch.setattr(trials, "WARM", 2)
+    program = programs()[name]
+    decorated = runmat.jit(program.fn)
+    configuration = configurations(program, whole=False)[0]
+    compare_calls(program, decorated, configuration, 0)
+    if decorated._dispatcher._trial is not None:
+        clock = Clock(decorated, aside)
+        clock.captured.work_of = lambda *_: 1
+    for seed in range(1, 2 * trials.PAIRS + trials.COLD + 20):
+        compare_calls(program, decorated, configuration, seed % 3)
