@@ -36,6 +36,8 @@ from runmat_jit.ops.table import ROWS
 KERNELS_LIMIT: Final = 10_000
 SCOPES_LIMIT: Final = 6
 """Kernels of calls that differ in extents alone: conditions divide their shapes."""
+FEW: Final = 1024
+"""Elements for which NumPy is asked at once what it reports of a call that no gate makes."""
 _NOTHING: Final[Mapping[str, Any]] = {}
 _CONSTANTS: Final = (bool, int, str, type(None), type, np.dtype)
 _NUMBERS: Final = {int, float}
@@ -152,7 +154,8 @@ class EagerKernels:
             return call_at(line, fn, args, kwargs)
         state = self.states.current()
         warn = state.warn
-        if of_numbers(leaves) or state.immediate or (warn and warnings_raise()):
+        asked = state.immediate or (warn and (are_few(leaves) or warnings_raise()))
+        if asked or of_numbers(leaves):
             call_at(line, operators.OUT_OF_PLACE.get(fn, fn), *without_out(fn, args, kwargs))
             warn = frozenset()  # NumPy has reported, and has not raised
         self._count(1)
@@ -294,6 +297,11 @@ class EagerKernels:
 def of_numbers(leaves: Sequence[Any]) -> bool:
     """Whether a call has no arrays: NumPy reports the events of such ones."""
     return not any(type(leaf) is np.ndarray for leaf in leaves)
+
+
+def are_few(leaves: Sequence[Any]) -> bool:
+    """Whether NumPy computes a call once more in less time than it takes to find its events."""
+    return sum([leaf.size for leaf in leaves if type(leaf) is np.ndarray]) <= FEW
 
 
 def offer(gate: EagerGate, call: EagerCall, kernel: Kernel, extents: tuple[int, ...]) -> None:
