@@ -161,7 +161,10 @@ class Dispatcher:
             return None
         from runmat_jit.capture.trial import Trial  # noqa: PLC0415  (see capture)
 
-        return Trial(captured, lambda: self.set_gate(self._gate))
+        def applies() -> bool:
+            return current_session() is session and not is_off(session)
+
+        return Trial(captured, applies, lambda: self.set_gate(self._gate))
 
     def bail_out(self, session: Session, captured: CapturedFunction) -> None:
         """Let calls of some kinds through, as long as the session is in use."""

@@ -52,7 +52,7 @@ def pytest_configure(config):
     os.environ["RUNMAT_CACHE_DIR"] = str(cache)  # never the user's own
     os.environ["MPLCONFIGDIR"] = str(Path(scratch.name, "matplotlib"))
     os.environ["MPLBACKEND"] = "Agg"
-    os.environ["RUNMAT_TRIALS"] = "0"  # see test_trials: elsewhere replays are counted
+    os.environ.setdefault("RUNMAT_TRIALS", "0")  # but in test_trials: replays are counted
 
 
 @pytest.fixture

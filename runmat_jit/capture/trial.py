@@ -16,6 +16,7 @@ from runmat_jit.capture.replay.bailout import Kind, below, size_of
 from runmat_jit.capture.replay.key import HoldsArrays, call_key
 from runmat_jit.capture.tape.lines import hide_our_frames
 from runmat_jit.core.frames import uncounted
+from runmat_jit.core.locks import new_lock
 
 if TYPE_CHECKING:
     from runmat_jit.capture.function import CapturedFunction
@@ -58,6 +59,7 @@ class Trial:
 
     Args:
         captured: What is known of the function.
+        applies: Whether decorated functions are more than plain Python, here and now.
         ended: Is called when there is no trial any more.
         clock: Seconds.
 
@@ -66,15 +68,17 @@ class Trial:
     def __init__(
         self,
         captured: CapturedFunction,
+        applies: Callable[[], bool],
         ended: Callable[[], None],
         clock: Callable[[], float] = perf_counter,
     ) -> None:
-        self.captured, self.ended, self.clock = captured, ended, clock
+        self.captured, self.applies, self.ended, self.clock = captured, applies, ended, clock
         self.way: Callable[..., Any] = captured.fn
         """What makes calls now: a gate, or what replays and records."""
         self.active, self.trials, self.recorded = True, 1, 0
         self.judged: set[Case] = set()
-        self.busy = False
+        self._lock = new_lock()
+        """Held in calls of a trial: those of other threads, or within one, go their way."""
         self.restart()
 
     def restart(self) -> None:
@@ -109,9 +113,12 @@ class Trial:
         """One call: most go their way."""
         self.calls += 1
         try:
-            if self.calls <= WARM or self.busy or not self.active:
+            if self.calls <= WARM or not self._lock.acquire(blocking=False):
                 return self.way(*args, **kwargs)
-            return self.tried(args, kwargs)
+            try:
+                return self.tried(args, kwargs)
+            finally:
+                self._lock.release()
         except BaseException as error:
             hide_our_frames(error)
             raise
@@ -119,9 +126,9 @@ class Trial:
     @uncounted
     def tried(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call of the trial, if it is of its kind and size."""
-        if self.calls > WARM + MOST:
+        if self.active and self.calls > WARM + MOST:
             self.end()
-        elif self.is_of_trial(args, kwargs):
+        elif self.active and self.is_of_trial(args, kwargs):
             if len(self.ours) < FIRST:
                 return self.timed(self.way, self.ours, args, kwargs)
             without = self.without or self.begun(args, kwargs)
@@ -136,6 +143,8 @@ class Trial:
         """Whether a call has the kind and size of the trial; the first one decides on them."""
         captured = self.captured
         if captured.capturer.active.tracer is not None or captured.reads_arrays:
+            return False
+        if not self.applies():
             return False
         try:
             call_key(None, args, kwargs)
@@ -170,14 +179,14 @@ class Trial:
     ) -> Any:
         """A call whose time counts, if nothing was recorded in it."""
         recorded, clock = self.captured.counts.recorded, self.clock
-        self.busy, start, counts = True, clock(), True
+        start, counts = clock(), True
         try:
             return way(*args, **kwargs)
         except BaseException as error:
             counts = isinstance(error, Exception)
             raise
         finally:
-            took, self.busy = clock() - start, False
+            took = clock() - start
             if counts and recorded == self.captured.counts.recorded:
                 self.count(took, times)
 

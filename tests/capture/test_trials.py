@@ -1,5 +1,6 @@
 """Trials: what takes less without kernels is let through. Oracle: undecorated Python."""
 
+import threading
 import traceback
 import warnings
 
@@ -215,6 +216,53 @@ def test_there_is_none_where_it_is_switched_off():
     decorated(numbers(), numbers())
     assert decorated._dispatcher._trial is None
     use_session(before)
+
+
+def test_plain_calls_stay_plain_in_a_trial():
+    x = numbers(1001)
+    decorated, clock = begun(softened, x, aside=0.5)
+    clock.captured.work_of = lambda *_: 1
+    called(decorated, trials.WARM + trials.FIRST, x)
+    plain = softened(x).tobytes()
+    with runmat.disable():
+        assert {decorated(x).tobytes() for _ in range(ENOUGH)} == {plain}
+    assert not clock.calls
+
+
+def test_threads_that_call_at_once_get_the_right_results():
+    x, y = numbers(), numbers(seed=1)
+    decorated, clock = begun(moved, x, y, aside=0.5)
+    wrong = []
+
+    def work():
+        for _ in range(ENOUGH):
+            if not np.array_equal(decorated(x, y), moved(x, y)):
+                wrong.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert stepped_aside(decorated)
+    assert clock.trial._lock.acquire(blocking=False)
+
+
+def test_a_function_that_is_called_again_within_a_call():
+    inner = []
+
+    def outer(x):
+        if len(x) > 8 and inner:
+            return x * 2 + inner[0](x[:8])[0]
+        return x * 3
+
+    decorated = runmat.jit(outer)
+    inner.append(decorated)
+    x = numbers()
+    expected = x * 2 + (x[:8] * 3)[0]
+    for _ in range(ENOUGH):
+        np.testing.assert_array_equal(decorated(x), expected)
 
 
 EVERY = 16
