@@ -122,6 +122,17 @@ def test_bits_of_our_own_stay():
     assert found == {first.tobytes()}
 
 
+@pytest.mark.parametrize("exponent", [3, 4, -2, 2.5])
+def test_powers_of_a_number_that_is_given_keep_their_bits(exponent):
+    def raised(x, power):
+        return np.abs(x) ** power
+
+    x = numbers()
+    decorated, clock = begun(raised, x, exponent, aside=0.5)
+    clock.captured.work_of = lambda *_: 1
+    assert len({called(decorated, 1, x, exponent).tobytes() for _ in range(ENOUGH + 20)}) == 1
+
+
 def test_larger_arrays_are_replayed_as_before():
     x, y = numbers(), numbers(seed=1)
     decorated, _ = begun(moved, x, y, aside=0.5)

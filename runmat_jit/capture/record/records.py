@@ -52,8 +52,23 @@ from runmat_jit.capture.tape.entries import (
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.slotted import slotted
 from runmat_jit.core.source import SourceLine
+from runmat_jit.graph.node import Graph
 
+_POWERS: Final = ("power", "pow", "float_power")
 _NUMBERS: Final = (bool, int, float, complex)
+
+
+def raises_to_number(program: Any) -> bool:
+    """Whether a program has a power whose exponent is a number that calls give it.
+
+    Eager execution takes small exponents for constants of the text, whose kernels have other bits.
+    """
+    graph = getattr(program, "captured", None)
+    return isinstance(graph, Graph) and any(
+        not node.args[1].type.shape and node.args[1].op.name != "constant"
+        for node in graph.nodes
+        if node.op.name in _POWERS and node.params.get("exponent") is None
+    )
 
 
 @slotted
@@ -80,7 +95,8 @@ class Record:
     ours: bool = False
     """A call had values whose bits are our own."""
     mixed: bool = False
-    """NumPy computed values of such rows in some calls, since it was to report events at once."""
+    """NumPy computed values of such rows in some calls, since it was to report events at once; or
+    eager execution would give values other bits."""
     work: int = 0
     """Of the kernels in one call, in calls of NumPy."""
     fruitless: int = 0
@@ -116,6 +132,7 @@ class Record:
         self.mixed = self.mixed or (
             tracer.was_immediate and any(type(e) is Call and is_own(e.fn) for e in noted)
         )
+        self.mixed = self.mixed or any(map(raises_to_number, programs))
         self.work = balance.work if resume is None else max(self.work, balance.work)
         self.look_at(noted)
         self.effects, self.first_reason = tuple(tape.effects), None
