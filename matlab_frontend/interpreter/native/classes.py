@@ -22,6 +22,10 @@ class NotNative(Exception):  # noqa: N818  (a signal within this package, never 
         self.why, self.span = why, span
 
 
+class RecursiveError(NotNative):
+    """A function calls itself, by way of others perhaps: no kernel does."""
+
+
 @frozen
 class NumberClass:
     """A variable that is a real double scalar, or a truth value."""

@@ -20,6 +20,7 @@ from matlab_frontend.interpreter.native.classes import (
     NotNative,
     NumberClass,
     Operand,
+    RecursiveError,
     VariableClass,
 )
 from matlab_frontend.interpreter.native.functions import (
@@ -62,7 +63,8 @@ class Shared:
     """Functions of the program's: their names in the loop, and the classes of their values."""
     captured: dict[Any, Mapping[str, str]] = field(default_factory=dict)
     """Of those: the operands that stand for what handles captured."""
-    depth: int = 0
+    callers: list[int | None] = field(default_factory=list)
+    """Identities of the functions that are being translated; None: an anonymous one."""
 
     def basic(self, name: str) -> ast.expr:
         """A function that translated loops may name."""
@@ -146,7 +148,7 @@ class Expressions:
 
     def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """What is known so far, for :meth:`reset`."""
-        names: tuple[str, ...] = Shared.__match_args__
+        names: tuple[str, ...] = type(self.shared).__match_args__
         shared = {name: getattr(self.shared, name) for name in names}
         own = {name: value for name, value in vars(self).items() if name != "shared"}
         return _copied(own), _copied(shared)
@@ -491,18 +493,17 @@ class Expressions:
 
     def of_function(self, function: nodes.Function, scope: Any, node: nodes.Index) -> Made:
         """A call of a function of the program's."""
-        if len(function.inputs) != len(node.arguments) or len(function.outputs) != 1:
-            raise NotNative(f"{function.name} is called with other arguments", node.span)
-        if function.nested or function.arguments or function.name in scope.enclosing:
-            raise NotNative(f"{function.name} shares variables, or checks arguments", node.span)
+        check_signature(function, scope, len(node.arguments), node.span)
         made = [self.value(argument) for argument in node.arguments]
         kinds = tuple(each.kind for each in made)
         key = id(function), kinds
+        if id(function) in self.shared.callers:
+            raise RecursiveError(f"{function.name} calls itself", node.span)
         if key not in self.shared.inlined:
             inner = self.callee(scope, dict(zip(function.inputs, kinds, strict=True)))
             (inner.output,) = function.outputs
             inner.look_at(function.body)
-            with _deeper(self.shared, node.span):
+            with _deeper(self.shared, node.span, id(function)):
                 body = inner.body(function.body)
                 if inner.known is not None:
                     result = inner.variable(inner.output, node.span)
@@ -540,6 +541,21 @@ class Expressions:
         self.shared.inlined[key] = name, kind
 
 
+def check_signature(function: nodes.Function, scope: Any, count: int, span: Span) -> None:
+    """Refuse functions that are more than a value of so many numbers.
+
+    Raises:
+        NotNative: a call of it is interpreted.
+
+    """
+    if len(function.inputs) != count or len(function.outputs) != 1:
+        raise NotNative(f"{function.name} is called with other arguments", span)
+    if "varargin" in function.inputs or "varargout" in function.outputs:
+        raise NotNative(f"{function.name} takes or gives lists of values", span)
+    if function.nested or function.arguments or function.name in scope.enclosing:
+        raise NotNative(f"{function.name} shares variables, or checks arguments", span)
+
+
 class _Inlined:
     """Stands for a function of the program's, in what a loop calls."""
 
@@ -548,14 +564,15 @@ class _Inlined:
 class _deeper:  # noqa: N801  (used as a function)
     shared: Shared
     span: Span
+    function: int | None = None
 
     def __enter__(self) -> None:
-        self.shared.depth += 1
-        if self.shared.depth > _DEPTH:
-            raise NotNative("functions that call each other, or themselves", self.span)
+        if len(self.shared.callers) >= _DEPTH:
+            raise NotNative("functions that call each other", self.span)
+        self.shared.callers.append(self.function)
 
     def __exit__(self, *_: object) -> None:
-        self.shared.depth -= 1
+        self.shared.callers.pop()
 
 
 def _copied(values: Mapping[str, Any]) -> dict[str, Any]:

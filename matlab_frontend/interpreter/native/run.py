@@ -268,10 +268,6 @@ class NativeLoop:
         self, frame: Frame, classes: Mapping[str, VariableClass], *, counts: bool
     ) -> tuple[Translated, LoopCall] | None:
         """Translate the loop."""
-        loops = self.interpreter.engine.loops()
-        if loops is None:
-            self.first_look = 0
-            return None
         from matlab_frontend.interpreter.native.classes import NotNative  # noqa: PLC0415  (rare)
         from matlab_frontend.interpreter.native.translate import translate  # noqa: PLC0415  (rare)
         from runmat_jit.loops.program import LoopCall, Reads  # noqa: PLC0415  (loaded by now)
@@ -288,6 +284,10 @@ class NativeLoop:
             )
         except NotNative as refused:
             self.reason = refused.why
+            return None
+        loops = self.interpreter.engine.loops()  # which loads the compiler
+        if loops is None:
+            self.first_look = 0
             return None
         objects = {Chain(name): value for name, value in made.objects.items()}
         reads = Reads(tuple(map(Chain, made.operands)), objects, made.helpers)

@@ -19,6 +19,7 @@ from matlab_frontend.interpreter.native.classes import (
     NotNative,
     NumberClass,
     Operand,
+    RecursiveError,
     VariableClass,
 )
 from matlab_frontend.interpreter.native.expressions import (
@@ -232,6 +233,10 @@ class Translator(Expressions):
         before = self.state()
         try:
             return self.statement(node)
+        except RecursiveError:
+            if self.inside:  # else each call that calls itself would leave
+                raise
+            self.reset(before)
         except NotNative:
             self.reset(before)
         if self.inside:
