@@ -11,7 +11,7 @@ from matlab_frontend import nodes
 from matlab_frontend.interpreter.calls import RECURSION_LIMIT
 from matlab_frontend.interpreter.captures import below
 from matlab_frontend.interpreter.native import functions
-from matlab_frontend.interpreter.native.classes import Kind, Made, NotNative
+from matlab_frontend.interpreter.native.classes import NARROW, Kind, Made, NotNative
 from matlab_frontend.interpreter.native.expressions import (
     Find,
     Shared,
@@ -91,9 +91,11 @@ def compile_function(
         code = Code(find, assumption=Assumption(assumed))
         caller = FunctionTranslator(code, scope, {}, inside=True)
         try:
-            name, _ = caller.define(function, scope, kinds, function.span)
+            name, kind = caller.define(function, scope, kinds, function.span)
         except MistakenError:
             continue
+        if kind in NARROW:
+            raise NotNative(f"{function.name} gives a number of class {kind}", function.span)
         module = ast.fix_missing_locations(ast.Module(list(code.made.values()), []))
         space = dict(code.objects)
         exec(compile(module, f"<{function.name}>", "exec"), space)  # noqa: S102  (made above)

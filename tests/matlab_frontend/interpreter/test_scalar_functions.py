@@ -126,6 +126,9 @@ COMPILED = {
     "handed": """
         f = @handed; x = f(3); y = arrayfun(@handed, 1:9);
         function r = handed(x), if x < 2, r = x^.5; else, r = handed(x/2) + max(x, 3); end, end""",
+    "clipped": """
+        function r = clipped(x), r = double(uint8(x*3)) + double(single(x)/3); end
+        x = clipped(0.5); y = clipped(-4); z = clipped(1e9); w = clipped(NaN);""",
     "infinite": """
         function r = infinite(x), r = -1/x + x/0 - log(abs(x)*Inf); end
         x = infinite(0); y = infinite(-0.0); z = infinite(2);""",
@@ -175,6 +178,7 @@ INTERPRETED = {
     "f of arrays": "function r = f(n), r = n(1) + 1; end\nx = f([1 2]); y = f(int8(3)); z = f(2);",
     "f shows its value": "function r = f(n), r = n, end\nx = f(2);",
     "f gives text": "function r = f(n), r = 'text'; end\nx = f(2);",
+    "f gives an integer": "function r = f(n), r = int32(n); end\nx = f(2.5);",
     "f draws": "function r = f(n), r = rand*n; end\nx = f(2); y = rand;",
     "f counts its calls": """
         function r = f(n), persistent c; if isempty(c), c = 0; end, c = c + n; r = c; end
