@@ -1,8 +1,9 @@
-"""MATLAB loops over numbers against Octave: ``python -m benchmarks.matlab_loops``, two minutes.
+"""MATLAB loops and functions of numbers against Octave: ``python -m benchmarks.matlab_loops``.
 
-The scripts of ``benchmarks/matlab/loops`` are run as users run them, each in a process of its own,
-starts included; the texts that they print are compared first. The kernel cache is that of the user,
-so that the first of the runs may compile; the table shows the fastest of several.
+It takes two minutes. The scripts of ``benchmarks/matlab/loops`` and ``functions`` are run as users
+run them, each in a process of its own, starts included; the texts that they print are compared
+first. The kernel cache is that of the user, so that the first of the runs may compile; the table
+shows the fastest of several.
 """
 
 from __future__ import annotations
@@ -16,7 +17,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-SCRIPTS = sorted((Path(__file__).parent / "matlab" / "loops").glob("*.m"))
+SCRIPTS = [
+    script
+    for folder in ("loops", "functions")
+    for script in sorted((Path(__file__).parent / "matlab" / folder).glob("*.m"))
+]
 OCTAVE = "octave-cli"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -64,6 +64,8 @@ class Session:
     """Calls of functions that are running."""
     loops: dict[tuple[str, int], str] = field(default_factory=dict)
     """Of loops that took long, by file and line: whether they ran natively, and why not."""
+    functions: dict[tuple[str, int], str] = field(default_factory=dict)
+    """Of functions that were often called with numbers: whether they were compiled, likewise."""
 
     def random(self) -> Generator:
         """The generator of ``rand`` and its like, seeded with 0 until ``rng`` says otherwise."""
@@ -92,10 +94,16 @@ class Session:
         self.seeded_with = seed
 
     def explain(self) -> str:
-        """What computed, and which loops ran natively."""
-        lines = [f"  - line {line}: {how}\n" for (_, line), how in sorted(self.loops.items())]
-        return self.engine.explain() + ("  loops:\n" + "".join(lines) if lines else "")
+        """What computed, which loops ran natively, and which functions were compiled."""
+        parts = {"loops": self.loops, "functions": self.functions}
+        return self.engine.explain() + "".join(map(_listed, parts, parts.values()))
 
     def clock(self) -> float:
         """Seconds of a clock that only runs forward."""
         return time.perf_counter()
+
+
+def _listed(title: str, parts: Mapping[tuple[str, int], str]) -> str:
+    """What is to be said of parts of a program, by file and line."""
+    lines = [f"  - line {line}: {how}\n" for (_, line), how in sorted(parts.items())]
+    return f"  {title}:\n" + "".join(lines) if lines else ""

@@ -110,6 +110,10 @@ def call_found(
         return run_script(interpreter, found, arguments, outputs, frame)
     if isinstance(found, ClassFile):
         return [interpreter.class_of(found).construct(arguments)]
+    if outputs <= 1 and _are_numbers(arguments):
+        number = interpreter.scalar_functions.call(*found, arguments)
+        if number is not None:
+            return [number]
     return call_function(interpreter, *found, arguments, outputs)
 
 
@@ -233,6 +237,13 @@ def call_overloaded(
 def _are_floats(arguments: Sequence[Value]) -> bool:
     for argument in arguments:  # noqa: SIM110  (twice as fast as all())
         if type(argument) is not float:
+            return False
+    return True
+
+
+def _are_numbers(arguments: Sequence[Value]) -> bool:
+    for argument in arguments:
+        if type(argument) is not float and type(argument) is not bool:
             return False
     return True
 

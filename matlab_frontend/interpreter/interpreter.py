@@ -15,6 +15,7 @@ from matlab_frontend.interpreter.execute import compile_block
 from matlab_frontend.interpreter.frame import Frame, Scope
 from matlab_frontend.interpreter.library import ClassFile, Function, Library, scope_of
 from matlab_frontend.interpreter.liveness import dead_names
+from matlab_frontend.interpreter.native.scalar_functions import ScalarFunctions
 from matlab_frontend.parser import parse
 from matlab_frontend.session import Session
 from matlab_frontend.source import Source
@@ -43,6 +44,7 @@ class Interpreter:
         self._bodies: dict[int, tuple[object, Any]] = {}
         self._classes: dict[str, Class] = {}
         self._lines: dict[tuple[Source, int], SourceLine] = {}
+        self.scalar_functions = ScalarFunctions(self)
         self.engine.follow(self.line, self.place)
 
     def run(

@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from matlab_frontend import nodes
 from matlab_frontend.source import Span
 from runmat_jit.core.frozen import frozen
 
-Kind: TypeAlias = Literal["double", "logical"]
-"""The class of a number."""
+Kind: TypeAlias = Literal[
+    "double", "logical", "single", "int8", "int16", "int32", "uint8", "uint16", "uint32"
+]
+"""The class of a number. Those of all classes but ``logical`` are Python's floats in a loop."""
+NARROW: Final[Mapping[str, Kind]] = {
+    "single": "single",
+    "int8": "int8",
+    "int16": "int16",
+    "int32": "int32",
+    "uint8": "uint8",
+    "uint16": "uint16",
+    "uint32": "uint32",
+}
+"""Classes of which each result is rounded to a number of the class."""
 
 
 class NotNative(Exception):  # noqa: N818  (a signal within this package, never a user's)
@@ -22,9 +35,13 @@ class NotNative(Exception):  # noqa: N818  (a signal within this package, never 
         self.why, self.span = why, span
 
 
+class RecursiveError(NotNative):
+    """A function calls itself, by way of others perhaps: no kernel does."""
+
+
 @frozen
 class NumberClass:
-    """A variable that is a real double scalar, or a truth value."""
+    """A variable that is a real scalar, or a truth value."""
 
     kind: Kind
 

@@ -11,7 +11,9 @@ from typing import Any, Final, TypeAlias
 
 from matlab_frontend import nodes
 from matlab_frontend.builtins.registry import Builtin
+from matlab_frontend.interpreter.native import narrow
 from matlab_frontend.interpreter.native.classes import (
+    NARROW,
     ArrayClass,
     Handle,
     Kind,
@@ -20,6 +22,7 @@ from matlab_frontend.interpreter.native.classes import (
     NotNative,
     NumberClass,
     Operand,
+    RecursiveError,
     VariableClass,
 )
 from matlab_frontend.interpreter.native.functions import (
@@ -31,8 +34,11 @@ from matlab_frontend.interpreter.native.functions import (
     helper_of,
     is_true,
     modulo_of_whole,
+    number_of,
     power,
+    saturated,
     square,
+    to_single,
     up_to,
 )
 from matlab_frontend.source import Span
@@ -62,7 +68,8 @@ class Shared:
     """Functions of the program's: their names in the loop, and the classes of their values."""
     captured: dict[Any, Mapping[str, str]] = field(default_factory=dict)
     """Of those: the operands that stand for what handles captured."""
-    depth: int = 0
+    callers: list[int | None] = field(default_factory=list)
+    """Identities of the functions that are being translated; None: an anonymous one."""
 
     def basic(self, name: str) -> ast.expr:
         """A function that translated loops may name."""
@@ -146,7 +153,7 @@ class Expressions:
 
     def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """What is known so far, for :meth:`reset`."""
-        names: tuple[str, ...] = Shared.__match_args__
+        names: tuple[str, ...] = type(self.shared).__match_args__
         shared = {name: getattr(self.shared, name) for name in names}
         own = {name: value for name, value in vars(self).items() if name != "shared"}
         return _copied(own), _copied(shared)
@@ -267,6 +274,11 @@ class Expressions:
         if node.operator == "~":
             return Made(ast.UnaryOp(ast.Not(), self.truth_of(node.operand)), "logical")
         made = self.value(node.operand)
+        if made.kind in NARROW:
+            negative = node.operator == "-"
+            return (
+                self.narrowed(made.kind, ast.UnaryOp(ast.USub(), made.node)) if negative else made
+            )
         if node.operator == "+":
             return Made(self.as_float(made), "double", made.whole)
         whole = None if made.whole is None else ast.UnaryOp(ast.USub(), made.whole)
@@ -278,6 +290,8 @@ class Expressions:
             combined = ast.BinOp(self.truth_of(node.left), both, self.truth_of(node.right))
             return Made(ast.Call(self.shared.basic("bool"), [combined], []), "logical")
         left, right = self.value(node.left), self.value(node.right)
+        if left.kind in NARROW or right.kind in NARROW:
+            return self.narrow_binary(node, left, right)
         x, y = self.as_float(left), self.as_float(right)
         operator = node.operator
         if operator in _COMPARISONS:
@@ -300,6 +314,57 @@ class Expressions:
                 return self.called(square, x)
             return self.called(power, x, y)
         raise NotNative(f"the operator {operator}", node.span)
+
+    def narrow_binary(self, node: nodes.Binary, left: Made, right: Made) -> Made:
+        """An operator of numbers of which one has a class that rounds."""
+        kind, operator = narrow.common((left, right), node.span), node.operator
+        x, y = self.narrow_operand(left, kind), self.narrow_operand(right, kind)
+        if operator in _COMPARISONS:
+            return Made(ast.Compare(x, [_COMPARISONS[operator]()], [y]), "logical")
+        if operator in _ARITHMETIC:
+            return self.narrowed(kind, ast.BinOp(x, _ARITHMETIC[operator](), y))
+        if operator in ("/", "./"):
+            return self.narrowed(kind, self.called(divide, x, y).node)
+        raise NotNative(f"the operator {operator} of {kind}", node.span)
+
+    def narrow_operand(self, made: Made, kind: Kind) -> ast.expr:
+        """A number as an operand of an operation of a class that rounds."""
+        if made.kind == kind:
+            return made.node
+        exact = self.as_float(made)
+        return self.called(to_single, exact).node if kind == "single" else exact
+
+    def narrowed(self, kind: Kind, value: ast.expr) -> Made:
+        """A double, rounded to a number of a class."""
+        if kind == "single":
+            return Made(self.called(to_single, value).node, kind)
+        low, high = map(constant, narrow.LIMITS[kind])
+        return Made(self.called(saturated, value, low, high).node, kind)
+
+    def narrow_builtin(self, name: str, numbers: Sequence[Made], span: Span) -> Made:
+        """A builtin of numbers of which one has a class that rounds."""
+        kind = narrow.common(numbers, span)
+        known = narrow.functions_of(kind).get((name, len(numbers)))
+        if known is None:
+            raise NotNative(f"{name} of {kind}", span)
+        if name == "bitshift":
+            by, limit = self.as_float(numbers[1]), constant(narrow.LIMITS[kind][1] + 1.0)
+            return self.narrowed(kind, self.called(known, numbers[0].node, by, limit).node)
+        values = [
+            each.node if each.kind == kind else self.number_of(each, kind) for each in numbers
+        ]
+        return self.narrowed(kind, self.called(known, *values).node)
+
+    def number_of(self, made: Made, kind: Kind) -> ast.expr:
+        """A double as a number of a class that rounds, which it must be if that is of integers."""
+        if kind == "single":
+            return self.narrow_operand(made, kind)
+        low, high = map(constant, narrow.LIMITS[kind])
+        return self.called(number_of, self.as_float(made), low, high).node
+
+    def exact(self, made: Made) -> ast.expr:
+        """A number, but for singles, as the double that it equals."""
+        return made.node if made.kind in narrow.LIMITS else self.as_float(made)
 
     def called(self, function: Any, *args: ast.expr, logical: bool = False) -> Made:
         call = ast.Call(self.shared.function(function), list(args), [])
@@ -332,6 +397,14 @@ class Expressions:
         return self.called(is_true, made.node).node
 
     def as_float(self, made: Made) -> ast.expr:
+        """A double or a truth value as a double.
+
+        Raises:
+            NotNative: it is of a class that rounds, which the result would have, too.
+
+        """
+        if made.kind in NARROW:
+            raise NotNative(f"a number of class {made.kind} where a double is")
         return made.node if made.kind == "double" else self.float(made.node)
 
     def float(self, node: ast.expr) -> ast.expr:
@@ -411,8 +484,8 @@ class Expressions:
     def place(self, node: nodes.Expression) -> ast.expr:
         """A subscript, counted from 0."""
         made = self.value(node)
-        if made.kind != "double":
-            raise NotNative("a truth value as a subscript", node.span)
+        if made.kind in ("logical", "single"):
+            raise NotNative(f"a number of class {made.kind} as a subscript", node.span)
         if made.whole is not None:
             return ast.Call(self.shared.basic("natural"), [plus(made.whole, -1)], [])
         return ast.Call(self.shared.basic("position"), [made.node], [])
@@ -428,17 +501,29 @@ class Expressions:
         if name == "randi" and len(arguments) == 1:
             return self.drawn_up_to(self.value(arguments[0]), span)
         known = FUNCTIONS.get((name, len(arguments)))
-        if name == "double" and len(arguments) == 1:
-            made = self.value(arguments[0])
-            return Made(self.as_float(made), "double", made.whole)
-        if known is None:
+        if (name == "double" or name in NARROW) and len(arguments) == 1:
+            return self.converted(name, self.value(arguments[0]))
+        if known is None and name != "idivide":
             raise NotNative(f"a call of {name}", span)
         numbers = [self.value(argument) for argument in arguments]
+        if name != "logical" and any(each.kind in NARROW for each in numbers):
+            return self.narrow_builtin(name, numbers, span)
+        if known is None:
+            raise NotNative(f"{name} of doubles", span)
+        if name == "logical":
+            return Made(self.truth(numbers[0]), "logical")
         integers = [each.whole for each in numbers if each.whole is not None]
         if name == "mod" and len(integers) == 2:
             return self.called(modulo_of_whole, *integers)
         values = [self.as_float(each) for each in numbers]
         return self.called(known.function, *values, logical=known.logical)
+
+    def converted(self, name: str, made: Made) -> Made:
+        """A number as one of another class."""
+        exact = made.node if made.kind in NARROW else self.as_float(made)
+        if name == "double":
+            return Made(exact, "double", made.whole)
+        return made if made.kind == name else self.narrowed(NARROW[name], exact)
 
     def size(
         self,
@@ -491,18 +576,17 @@ class Expressions:
 
     def of_function(self, function: nodes.Function, scope: Any, node: nodes.Index) -> Made:
         """A call of a function of the program's."""
-        if len(function.inputs) != len(node.arguments) or len(function.outputs) != 1:
-            raise NotNative(f"{function.name} is called with other arguments", node.span)
-        if function.nested or function.arguments or function.name in scope.enclosing:
-            raise NotNative(f"{function.name} shares variables, or checks arguments", node.span)
+        check_signature(function, scope, len(node.arguments), node.span)
         made = [self.value(argument) for argument in node.arguments]
         kinds = tuple(each.kind for each in made)
         key = id(function), kinds
+        if id(function) in self.shared.callers:
+            raise RecursiveError(f"{function.name} calls itself", node.span)
         if key not in self.shared.inlined:
             inner = self.callee(scope, dict(zip(function.inputs, kinds, strict=True)))
             (inner.output,) = function.outputs
             inner.look_at(function.body)
-            with _deeper(self.shared, node.span):
+            with _deeper(self.shared, node.span, id(function)):
                 body = inner.body(function.body)
                 if inner.known is not None:
                     result = inner.variable(inner.output, node.span)
@@ -511,7 +595,7 @@ class Expressions:
                 raise NotNative(f"{function.name} gives nothing", node.span)
             kind = inner.kinds[inner.output]
             for each in inner.nothing:
-                each.value = 0.0 if kind == "double" else False
+                each.value = False if kind == "logical" else 0.0
             self.inline(key, function.inputs, body, kind, {})
         name, kind = self.shared.inlined[key]
         return Made(ast.Call(load(name), [each.node for each in made], []), kind)
@@ -540,6 +624,21 @@ class Expressions:
         self.shared.inlined[key] = name, kind
 
 
+def check_signature(function: nodes.Function, scope: Any, count: int, span: Span) -> None:
+    """Refuse functions that are more than a value of so many numbers.
+
+    Raises:
+        NotNative: a call of it is interpreted.
+
+    """
+    if len(function.inputs) != count or len(function.outputs) != 1:
+        raise NotNative(f"{function.name} is called with other arguments", span)
+    if "varargin" in function.inputs or "varargout" in function.outputs:
+        raise NotNative(f"{function.name} takes or gives lists of values", span)
+    if function.nested or function.arguments or function.name in scope.enclosing:
+        raise NotNative(f"{function.name} shares variables, or checks arguments", span)
+
+
 class _Inlined:
     """Stands for a function of the program's, in what a loop calls."""
 
@@ -548,14 +647,15 @@ class _Inlined:
 class _deeper:  # noqa: N801  (used as a function)
     shared: Shared
     span: Span
+    function: int | None = None
 
     def __enter__(self) -> None:
-        self.shared.depth += 1
-        if self.shared.depth > _DEPTH:
-            raise NotNative("functions that call each other, or themselves", self.span)
+        if len(self.shared.callers) >= _DEPTH:
+            raise NotNative("functions that call each other", self.span)
+        self.shared.callers.append(self.function)
 
     def __exit__(self, *_: object) -> None:
-        self.shared.depth -= 1
+        self.shared.callers.pop()
 
 
 def _copied(values: Mapping[str, Any]) -> dict[str, Any]:

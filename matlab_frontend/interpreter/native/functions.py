@@ -155,6 +155,37 @@ def is_true(x: float) -> bool:
     return demand(x == x, bool(x != 0.0))  # noqa: PLR0124  (NaN)
 
 
+def saturated(x: float, low: float, high: float) -> float:
+    """The nearest whole number from ``low`` to ``high``, halves away from zero; NaN is 0."""
+    cut = float(np.trunc(x))
+    away = cut + float(np.copysign(1.0, x))
+    nearest = away if abs(x - cut) >= 0.5 else cut
+    bound = low if nearest < low else high
+    within = nearest if low <= nearest and nearest <= high else bound  # noqa: PLR1716  (one by one)
+    return within + 0.0 if x == x else 0.0  # noqa: PLR0124  (NaN)
+
+
+def to_single(x: float) -> float:
+    """The nearest number of the class ``single``."""
+    return float(np.float32(x))
+
+
+def number_of(x: float, low: float, high: float) -> float:
+    """A double that is a number of a class of integers."""
+    return demand(low <= x and x <= high and x == np.floor(x), x)  # noqa: PLR1716  (one by one)
+
+
+def quotient(x: float, y: float) -> float:
+    return float(np.trunc(x / demand(y != 0.0, y)))
+
+
+def shifted_within(x: float, by: float, limit: float) -> float:
+    """``bitshift`` of a whole number below ``limit``, a power of 2: what goes beyond is lost."""
+    moved = float(np.floor(x * 2.0 ** demand(abs(by) <= 64.0 and x >= 0.0, whole(by))))
+    beyond = float(np.floor(moved / limit)) * limit
+    return demand(moved < 4503599627370496.0, moved - beyond)
+
+
 def up_to(high: int, low: int, limit: int) -> float:
     """``(bits * limit >> 64) + 1``, of 64 bits in two halves."""
     within = demand(0 < limit < 2147483648, limit)

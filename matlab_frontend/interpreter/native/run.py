@@ -23,6 +23,7 @@ from matlab_frontend.interpreter.captures import below, names_in
 from matlab_frontend.interpreter.flow import Flow
 from matlab_frontend.interpreter.ownership import is_alone, references
 from matlab_frontend.values.array import AnonymousHandle, Array, NamedHandle
+from matlab_frontend.values.kinds import DTYPES
 from matlab_frontend.values.make import empty, wrap
 
 if TYPE_CHECKING:
@@ -268,10 +269,6 @@ class NativeLoop:
         self, frame: Frame, classes: Mapping[str, VariableClass], *, counts: bool
     ) -> tuple[Translated, LoopCall] | None:
         """Translate the loop."""
-        loops = self.interpreter.engine.loops()
-        if loops is None:
-            self.first_look = 0
-            return None
         from matlab_frontend.interpreter.native.classes import NotNative  # noqa: PLC0415  (rare)
         from matlab_frontend.interpreter.native.translate import translate  # noqa: PLC0415  (rare)
         from runmat_jit.loops.program import LoopCall, Reads  # noqa: PLC0415  (loaded by now)
@@ -288,6 +285,10 @@ class NativeLoop:
             )
         except NotNative as refused:
             self.reason = refused.why
+            return None
+        loops = self.interpreter.engine.loops()  # which loads the compiler
+        if loops is None:
+            self.first_look = 0
             return None
         objects = {Chain(name): value for name, value in made.objects.items()}
         reads = Reads(tuple(map(Chain, made.operands)), objects, made.helpers)
@@ -401,9 +402,9 @@ def given(
     """An operand of a loop; ``held`` is its variable, ``rest`` the turns of a ``for``."""
     match operand.what:
         case "value":
-            return held
+            return number(held)
         case "captured":
-            return held.captured[operand.part]
+            return number(held.captured[operand.part])
         case "data":
             return arrays[operand.variable]
         case "line":
@@ -416,6 +417,11 @@ def given(
             return operand.part
     assert isinstance(rest, range), "the loop counts"
     return {"first": rest.start, "stop": rest.stop, "step": rest.step}[operand.what]
+
+
+def number(value: Any) -> Any:
+    """A real scalar as loops are given it: a float, or a truth value."""
+    return float(value.data.item()) if type(value) is Array else value
 
 
 def _name(item: tuple[str, Any]) -> str:
@@ -431,6 +437,7 @@ def classes_of(variables: Mapping[str, Any], names: set[str]) -> dict[str, Varia
 def class_of(value: Any) -> VariableClass:
     """What loops know of a value."""
     from matlab_frontend.interpreter.native.classes import (  # noqa: PLC0415  (with the first long loop)
+        NARROW,
         ArrayClass,
         Handle,
         NamedFunction,
@@ -442,6 +449,8 @@ def class_of(value: Any) -> VariableClass:
         return NumberClass("double")
     if type(value) is bool:
         return NumberClass("logical")
+    if type(value) is Array and value.kind in NARROW and is_number(value):
+        return NumberClass(NARROW[value.kind])
     if type(value) is Array and value.data.dtype in _CLASSES and not value.on_device:
         shape = value.data.shape
         line = [len(shape) == 2 and extent == 1 for extent in shape[::-1]]
@@ -460,6 +469,14 @@ def class_of(value: Any) -> VariableClass:
     return OtherClass()
 
 
+def is_number(value: Array) -> bool:
+    """Whether an array is one real number, and known."""
+    data = value.data
+    if type(data) is not np.ndarray or value.on_device:
+        return False
+    return bool(data.shape == (1, 1) and data.dtype == DTYPES[value.kind])
+
+
 def extent(shape: Sequence[int], part: Any) -> int:
     """The extent of an axis, counted in MATLAB's order; None: all elements."""
     if part is None:
@@ -475,4 +492,7 @@ def keep(variables: dict[str, Any], translated: Translated, results: Mapping[str
         if results.get(translated.inner.get(name, ""), False):
             variables[name] = empty(1, 0)
         elif not flag or results[flag]:
-            variables[name] = results[held]
+            made, kind = results[held], translated.kinds[name]
+            if kind not in ("double", "logical"):
+                made = Array(kind, np.full((1, 1), made, DTYPES[kind]))
+            variables[name] = made

@@ -14,11 +14,14 @@ from typing import Any, Final
 from matlab_frontend import nodes
 from matlab_frontend.interpreter.captures import below
 from matlab_frontend.interpreter.native.classes import (
+    NARROW,
     ArrayClass,
+    Kind,
     Made,
     NotNative,
     NumberClass,
     Operand,
+    RecursiveError,
     VariableClass,
 )
 from matlab_frontend.interpreter.native.expressions import (
@@ -50,6 +53,7 @@ class Translated:
         written: Variables whose arrays it stores to.
         results: Variables that it leaves: their names in the loop, and, where the loop may leave
             them alone, the names of the truth values that say so.
+        kinds: The classes of those variables.
         inner: Variables of inner loops, which are empty where those had no turns: the names of the
             truth values that say so.
         grows: Arrays that get further elements, and how many in a turn, as they are written.
@@ -67,6 +71,7 @@ class Translated:
     helpers: Mapping[Any, Helper]
     written: frozenset[str]
     results: Mapping[str, tuple[str, str]]
+    kinds: Mapping[str, Kind]
     inner: Mapping[str, str]
     grows: Mapping[str, int]
     draws: int
@@ -127,6 +132,7 @@ def translate(
         shared.all_helpers(),
         frozenset(within.written),
         {name: (held, flags.get(name, "")) for name, held in names.items()},
+        {name: within.kinds[name] for name in names},
         within.empty_flags,
         within.grows,
         within.draws,
@@ -201,7 +207,7 @@ class Translator(Expressions):
         names, flags = {}, {}
         for name in sorted(self.bound):
             names[name] = f"v_{name}"
-            start: float | bool = 0.0 if self.kinds[name] == "double" else False
+            start: float | bool = False if self.kinds[name] == "logical" else 0.0
             if name in self.classes:
                 self.shared.operand(f"v_{name}", Operand("value", name))
             else:
@@ -232,6 +238,10 @@ class Translator(Expressions):
         before = self.state()
         try:
             return self.statement(node)
+        except RecursiveError:
+            if self.inside:  # else each call that calls itself would leave
+                raise
+            self.reset(before)
         except NotNative:
             self.reset(before)
         if self.inside:
@@ -327,7 +337,9 @@ class Translator(Expressions):
 
     def stored(self, found: ArrayClass, made: Made) -> ast.expr:
         """A number as an array of this class holds it."""
-        return self.as_float(made) if found.kind == "double" else self.truth(made)
+        if found.kind == "double" or made.kind in NARROW:
+            return self.as_float(made)  # which refuses the latter
+        return self.truth(made)
 
     def put(self, name: str, found: ArrayClass, target: nodes.Index, made: Made) -> list[ast.stmt]:
         """``name(place) = made`` where the place may be the one behind the last."""
@@ -432,10 +444,10 @@ class Translator(Expressions):
                 every = [matches(each) for row in value.rows for each in row]
                 return ast.BoolOp(ast.Or(), every) if len(every) > 1 else every[0]
             made = self.value(value)
-            return ast.Compare(load(name), [ast.Eq()], [self.as_float(made)])
+            return ast.Compare(load(name), [ast.Eq()], [self.exact(made)])
 
         ways = [(case.value, case.body) for case in node.cases]
-        first = ast.Assign([store(name)], self.as_float(subject))
+        first = ast.Assign([store(name)], self.exact(subject))
         return [first, *self.branches(ways, node.otherwise, matches)]
 
     def for_(self, node: nodes.For) -> list[ast.stmt]:
