@@ -59,13 +59,13 @@ _NUMBERS: Final = (bool, int, float, complex)
 
 
 def raises_to_number(program: Any) -> bool:
-    """Whether a program has a power whose exponent is a number that calls give it.
+    """Whether a program raises arrays to a number that calls give it.
 
     Eager execution takes small exponents for constants of the text, whose kernels have other bits.
     """
     graph = getattr(program, "captured", None)
     return isinstance(graph, Graph) and any(
-        not node.args[1].type.shape and node.args[1].op.name != "constant"
+        node.type.shape and not node.args[1].type.shape and node.args[1].op.name != "constant"
         for node in graph.nodes
         if node.op.name in _POWERS and node.params.get("exponent") is None
     )
