@@ -17,8 +17,10 @@ from runmat_jit.lower.body import Body, value_type
 from runmat_jit.lower.elementwise import CELL, moved_bytes
 from runmat_jit.lower.index import smaller, split, unravel
 from runmat_jit.lower.launch import Launch
+from runmat_jit.lower.position import precedes
 from runmat_jit.lower.problem import Operand, Store
 from runmat_jit.lower.reduction_problem import (
+    FIRST,
     Reduce,
     ReductionNest,
     ReductionProblem,
@@ -46,7 +48,7 @@ def lower_lanes(problem: ReductionProblem) -> Launch | None:
     if 0 in nest.extents[: lane_axis + 1]:
         return None
     columns, outer = nest.extents[lane_axis], math.prod(nest.extents[:lane_axis])
-    width = _width(columns, outer)
+    width = cell_width(columns, outer)
     blocks = -(-columns // width)
     (phase,) = problem.phases
     seeds: dict[Operand, int] = {reduce.node: lane_axis + 1 for reduce in phase}
@@ -66,7 +68,8 @@ def lower_lanes(problem: ReductionProblem) -> Launch | None:
     return Launch(kernel, arguments, outer * blocks, grain, moved_bytes(nest))
 
 
-def _width(columns: int, outer: int) -> int:
+def cell_width(columns: int, outer: int) -> int:
+    """Columns of a cell: as many as the first-level cache holds, unless threads went without."""
     width = _COLUMNS
     while width > _FEW_COLUMNS and outer * -(-columns // width) < _ENOUGH_CELLS:
         width //= 2
@@ -214,19 +217,23 @@ def _finish(body: Body, problem: ReductionProblem, found: Sequence[Value]) -> No
 
 def _start(builder: Builder, reduce: Reduce) -> Value:
     kind = value_type(KERNEL_ELEMENTS[reduce.dtype])
-    return builder.splat(identity(reduce.combine, kind), kind)
+    combine = "min" if reduce.combine == FIRST else reduce.combine
+    return builder.splat(identity(combine, kind), kind)
 
 
 def _combined(
     builder: Builder, phase: Sequence[Reduce], left: Sequence[Value], right: Sequence[Value]
 ) -> list[Value]:
+    if phase[-1].combine == FIRST:
+        chosen = precedes(builder, phase[0].combine, left, right)
+        return [builder.select(chosen, a, b) for a, b in zip(left, right, strict=True)]
     return [
-        _combine(builder, reduce.combine, a, b)
+        combine_two(builder, reduce.combine, a, b)
         for reduce, a, b in zip(phase, left, right, strict=True)
     ]
 
 
-def _combine(builder: Builder, combine: str, a: Value, b: Value) -> Value:
+def combine_two(builder: Builder, combine: str, a: Value, b: Value) -> Value:
     """As ``total`` combines: the extremes pass NaN on."""
     if combine not in ("min", "max"):
         return builder.binary(combine, a, b)
