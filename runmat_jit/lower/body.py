@@ -263,6 +263,14 @@ class Body:
         buffer = self._buffer(access.memory, KERNEL_ELEMENTS[access.dtype])
         return self.builder.load(buffer, _advance(base, coordinate, self._steps[access]), 0)
 
+    def read_one(self, read: Read, coordinate: Value) -> Value:
+        """One element of what is in memory or counts: at a coordinate along the lanes' axis."""
+        if not isinstance(read.source, Iota):
+            return self.element(read, self.address(read), coordinate)
+        assert (read.source.start, read.source.step) == (0, 1), "it counts positions"
+        at = _advance(self.address(read), coordinate, self._steps[read])
+        return self.builder.convert("sext", self.parameter(read.source.offset) + at, "i64")
+
     def put_element(self, store: Store, base: Value, coordinate: Value, value: Value) -> None:
         """Store one element, likewise."""
         buffer = self._buffer(store.memory, KERNEL_ELEMENTS[store.dtype])
