@@ -46,5 +46,7 @@ def choose_device(wanted: str, regions: Sequence[Region], find_gpu: Callable[[],
         return Device("cpu", reason=f"{name} is computed by NumPy, in the host's memory")
     scan = next((n for region in regions for n in region.nodes if n.op.scan is not None), None)
     if scan is not None:
-        return Device("cpu", reason=f"{scan.op.name} takes one element after the other, in NumPy's order")
+        return Device(
+            "cpu", reason=f"{scan.op.name} takes one element after the other, in NumPy's order"
+        )
     return find_gpu()
