@@ -1,12 +1,14 @@
 """Positions of extreme values: which of two comes first, and the search along a row.
 
-A value and its position are reduced together, as two entries of one phase. What is left is the
-first of the most extreme values, in whatever order they are combined; NaN is the most extreme.
+A value and its position are reduced together, as two entries of one phase, in the order of the
+positions. Values are compared as ranks, of which NaN has the most extreme.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+
+import numpy as np
 
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.types import KERNEL_ELEMENTS
@@ -16,7 +18,7 @@ from runmat_jit.kernel.math.formats import FORMATS
 from runmat_jit.kernel.primitives import FLOATS, identity
 from runmat_jit.lower.body import Body, value_type
 from runmat_jit.lower.index import smaller
-from runmat_jit.lower.problem import Read, Store
+from runmat_jit.lower.problem import Operand, Read, Store
 from runmat_jit.lower.reduction_problem import Reduce
 
 Bounds = tuple[Value, Value]
@@ -25,12 +27,22 @@ BLOCK = 1024
 """Elements of a row that are searched for the position; in those before, the extreme is enough."""
 
 
-def precedes(
+_FEW = 16
+"""Truth values that are looked at one by one before any block is."""
+
+
+def pair(body: Body, phase: Sequence[Reduce]) -> list[Value]:
+    """The rank of an element and its position."""
+    value, position = phase
+    return [_rank(body.builder, value.combine, body.value(value.operand)), body.term(position)]
+
+
+def earlier(
     builder: Builder, combine: str, left: Sequence[Value], right: Sequence[Value]
-) -> Value:
-    """Whether the left value is more extreme, or as extreme at a lower position."""
-    (a, at), (b, other) = left, right
-    return _exceeds(builder, combine, a, b) | (_is_same(builder, a, b) & (at < other))
+) -> list[Value]:
+    """Of two ranks with their positions the more extreme, or the left."""
+    better = _exceeds(builder, combine, right[0], left[0])
+    return [builder.select(better, b, a) for a, b in zip(left, right, strict=True)]
 
 
 def find_first(
@@ -40,21 +52,11 @@ def find_first(
 
     ``stores``: values of elements to store on the way.
     """
-    builder, (value, position) = body.builder, phase
-    kind = value_type(KERNEL_ELEMENTS[value.dtype])
+    value, position = phase
     search = _Search(body, value, stores)
-    if body.nest.extents[body.nest.lanes] <= BLOCK:
-        best, block = search.extreme_of(bounds), bounds
-    else:
-        best, at = search.block_by_block(bounds)
-        block = at, smaller(at + BLOCK, bounds[1])
-    with builder.total(*block, [("min", "i32")]) as total, body.scope():
-        here = builder.eq(search.element(total.i), best)
-        place = builder.convert("trunc", total.i - block[0], "i32") + builder.lane_id()
-        total.yield_(builder.select(here, place, identity("min", "i32")))
-    body.define(value, _value_of(builder, best, kind))
+    best, first = search.in_truth_values(bounds) if search.may_stop else search.first_of(bounds)
+    body.define(value, best)
     assert isinstance(position.operand, Read), "positions are counted, or in memory"
-    first = block[0] + builder.convert("sext", total.out[0], "index")
     body.define(position, body.read_one(position.operand, first))
     body.compute(body.nest.lanes)
 
@@ -75,14 +77,48 @@ class _Search:
     @property
     def kind(self) -> str:
         """The type of a rank."""
-        kind = value_type(KERNEL_ELEMENTS[self.value.dtype])
-        return FORMATS[kind].integer if kind in FLOATS else kind
+        return value_type(KERNEL_ELEMENTS[self.value.dtype])
+
+    @property
+    def may_stop(self) -> bool:
+        """Whether nothing exceeds what may have been found, and nothing else is to be done."""
+        return self.kind == "i1" and not self.body.computes and _in_memory(self.value.operand)
+
+    def in_truth_values(self, bounds: Bounds) -> Bounds:
+        """One by one as far as the extreme is often found, then as in other rows."""
+        k, body, read = self.body.builder, self.body, self.value.operand
+        assert isinstance(read, Read), "they lie in memory"
+        extreme, limit = self.combine == "or", smaller(bounds[0] + _FEW, bounds[1])
+        with k.while_((k.const(True, "i1"), bounds[0])) as walk:
+            at = walk.carry[1]
+            differs = k.prim("xor", body.element(read, body.address(read), at), extreme)
+            following = k.select(differs, at + 1, at)
+            walk.yield_(differs & (following < limit), differs, following)
+        differs, at = walk.out
+        with k.if_(differs, (k.const(extreme, "i1"), at)) as rest:
+            rest.yield_(*self.first_of(bounds))
+        best, first = rest.out
+        return best, first
+
+    def first_of(self, bounds: Bounds) -> Bounds:
+        """The extreme, and where it first is."""
+        k, body = self.body.builder, self.body
+        if body.nest.extents[body.nest.lanes] <= BLOCK:
+            best, block = self.extreme_of(bounds), bounds
+        else:
+            best, at = self.block_by_block(bounds)
+            block = at, smaller(at + BLOCK, bounds[1])
+        with k.total(*block, [("min", "i32")]) as total, body.scope():
+            here = k.eq(self.element(total.i), best)
+            place = k.convert("trunc", total.i - block[0], "i32") + k.lane_id()
+            total.yield_(k.select(here, place, identity("min", "i32")))
+        return best, block[0] + k.convert("sext", total.out[0], "index")
 
     def element(self, index: Value) -> Value:
         """The rank of an element."""
         self.body.move(self.body.nest.lanes, index)
         self.body.need([self.value.operand])
-        return _rank(self.body.builder, self.combine, self.body.term(self.value))
+        return _rank(self.body.builder, self.combine, self.body.value(self.value.operand))
 
     def extreme_of(self, block: Bounds) -> Value:
         """The extreme of a block; on the way, elements are stored."""
@@ -100,13 +136,13 @@ class _Search:
         start = k.const(identity(self.combine, self.kind), self.kind)
         with k.loop(*bounds, (start, bounds[0]), BLOCK) as blocks:
             block = blocks.i, smaller(blocks.i + BLOCK, bounds[1])
-            if self.kind != "i1" or self.body.computes:
-                blocks.yield_(*self.compared(block, blocks.carry))
-            else:  # nothing exceeds what may have been found
-                open_ = k.prim("xor", blocks.carry[0], self.combine == "or")
-                with k.if_(open_, blocks.carry) as branch:
+            if self.may_stop:
+                needed = k.prim("xor", blocks.carry[0], self.combine == "or")
+                with k.if_(needed, blocks.carry) as branch:
                     branch.yield_(*self.compared(block, branch.carry))
                 blocks.yield_(*branch.out)
+            else:
+                blocks.yield_(*self.compared(block, blocks.carry))
         best, at = blocks.out
         return best, at
 
@@ -116,6 +152,11 @@ class _Search:
         found = self.extreme_of(block)
         better = _exceeds(k, self.combine, found, best)
         return k.select(better, found, best), k.select(better, block[0], at)
+
+
+def rank_dtype(dtype: np.dtype) -> np.dtype:
+    """The dtype of ranks: integers as wide as a float."""
+    return np.dtype(f"int{8 * dtype.itemsize}") if dtype.kind == "f" else dtype
 
 
 def _rank(builder: Builder, combine: str, x: Value) -> Value:
@@ -130,30 +171,13 @@ def _rank(builder: Builder, combine: str, x: Value) -> Value:
     return builder.select(magnitude > form.infinity, extreme, rank)
 
 
-def _value_of(builder: Builder, rank: Value, kind: str) -> Value:
-    """The float of a rank."""
-    if kind not in FLOATS:
-        return rank
-    bits = builder.select(rank < 0, -rank | FORMATS[kind].sign, rank)
-    return builder.convert("bitcast", bits, kind)
-
-
 def _exceeds(builder: Builder, combine: str, a: Value, b: Value) -> Value:
-    """Whether a value is more extreme than another."""
+    """Whether a rank is more extreme than another."""
     if a.type == "i1":
-        return a & _not(builder, b) if combine == "or" else _not(builder, a) & b
-    more = builder.binary({"min": "lt", "max": "gt"}[combine], a, b)
-    if a.type in FLOATS:
-        more = more | (builder.prim("isnan", a) & _not(builder, builder.prim("isnan", b)))
-    return more
+        high, low = (a, b) if combine == "or" else (b, a)
+        return high & builder.prim("xor", low, True)
+    return builder.binary({"min": "lt", "max": "gt"}[combine], a, b)
 
 
-def _is_same(builder: Builder, a: Value, b: Value) -> Value:
-    same = builder.eq(a, b)
-    if a.type in FLOATS:
-        same = same | (builder.prim("isnan", a) & builder.prim("isnan", b))
-    return same
-
-
-def _not(builder: Builder, truth: Value) -> Value:
-    return builder.prim("xor", truth, True)
+def _in_memory(operand: Operand) -> bool:
+    return isinstance(operand, Read) and operand.memory is not None

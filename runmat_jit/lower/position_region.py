@@ -18,6 +18,8 @@ from runmat_jit.graph.apply import make_node
 from runmat_jit.graph.node import Node
 from runmat_jit.lower.lane_reduction import lower_lanes
 from runmat_jit.lower.launch import Launch
+from runmat_jit.lower.nest import FEW_LANES
+from runmat_jit.lower.position import rank_dtype
 from runmat_jit.lower.problem import Iota, Operand, Read
 from runmat_jit.lower.reduction_levels import Axes, levels_of
 from runmat_jit.lower.reduction_problem import (
@@ -128,12 +130,11 @@ class _Lowering:
 
 
 def _extreme_of(node: Node) -> Node:
-    """The reduction to what stands at the position."""
+    """The reduction to the rank of what stands at the position."""
     reduction, (x,) = node.op.reduction, node.args
     assert reduction is not None, f"{node.op.name} reduces nothing"
-    return make_node(
-        reduction.combine, (x,), node.params, TensorType(x.type.dtype, node.type.shape)
-    )
+    kind = TensorType(rank_dtype(x.type.dtype), node.type.shape)
+    return make_node(reduction.combine, (x,), node.params, kind)
 
 
 def _positions(shape: Shape, axes: Axes) -> tuple[int, ...]:
@@ -158,8 +159,9 @@ def _next_step(problem: ReductionProblem, axes: Axes) -> Step:
     if not axes:
         return Step("short", (), 1)
     shape = problem.extents
-    if all(shape[axis] == 1 for axis in range(axes[-1] + 1, len(shape))):
-        for group in dict.fromkeys((axes, axes[-1:])):
+    columns = math.prod(shape[axes[-1] + 1 :])
+    if columns < FEW_LANES:
+        for group in dict.fromkeys((axes if columns == 1 else axes[-1:], axes[-1:])):
             row = replace(problem, step=Step("row", group, _row_cell(problem, group)))
             if row_nest(row) is not None and runs_along(row):
                 return row.step
