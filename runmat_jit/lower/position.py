@@ -108,11 +108,13 @@ class _Search:
         else:
             best, at = self.block_by_block(bounds)
             block = at, smaller(at + BLOCK, bounds[1])
-        with k.total(*block, [("min", "i32")]) as total, body.scope():
+        wide = self.kind == "i64"  # as many lanes as for the ranks
+        kind, convert = ("i64", "sext") if wide else ("i32", "trunc")
+        with k.total(*block, [("min", kind)]) as total, body.scope():
             here = k.eq(self.element(total.i), best)
-            place = k.convert("trunc", total.i - block[0], "i32") + k.lane_id()
-            total.yield_(k.select(here, place, identity("min", "i32")))
-        return best, block[0] + k.convert("sext", total.out[0], "index")
+            place = k.convert(convert, total.i - block[0], kind) + k.lane_id(kind)
+            total.yield_(k.select(here, place, identity("min", kind)))
+        return best, block[0] + k.convert("trunc" if wide else "sext", total.out[0], "index")
 
     def element(self, index: Value) -> Value:
         """The rank of an element."""

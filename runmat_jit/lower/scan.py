@@ -28,6 +28,8 @@ from runmat_jit.plan.notes import Notes
 
 LINES = 4
 """Lines that are walked at once."""
+ELEMENTS = 4
+"""Elements of a line that is walked alone between two looks at the end."""
 BLOCK = 1024
 """Elements of a line that are computed before they are taken in, in the first-level cache."""
 _ROWS_AT_ONCE = 4
@@ -232,16 +234,30 @@ def _take_elements(
     bounds: Bounds,
     starts: Sequence[Value],
 ) -> tuple[Value, ...]:
-    """Take in an element of each line in turn; all are read before one is written."""
-    with body.builder.loop(*bounds, starts) as loop, body.scope():
-        values = [body.element(source, base, loop.i) for base, _ in places]
-        found = [
-            _taken(body, problem, before, value)
-            for before, value in zip(loop.carry, values, strict=True)
-        ]
-        for (_, base), value in zip(places, found, strict=True):
-            body.put_element(problem.result, base, loop.i, value)
-        loop.yield_(*found)
+    """Take in an element of each line in turn, some of a line that is walked alone at once.
+
+    All are read before one is written.
+    """
+    builder, (low, high), found = body.builder, bounds, starts
+
+    def take(index: Value, so_far: Sequence[Value]) -> list[Value]:
+        values = [body.element(source, base, index) for base, _ in places]
+        pairs = zip(so_far, values, strict=True)
+        taken = [_taken(body, problem, before, value) for before, value in pairs]
+        for (_, base), value in zip(places, taken, strict=True):
+            body.put_element(problem.result, base, index, value)
+        return taken
+
+    if len(places) == 1:
+        high = low + builder.prim("sdiv", high - low, ELEMENTS) * ELEMENTS
+        with builder.loop(low, high, found, ELEMENTS) as loop, body.scope():
+            after: Sequence[Value] = loop.carry
+            for k in range(ELEMENTS):
+                after = take(loop.i + k, after)
+            loop.yield_(*after)
+        low, high, found = high, bounds[1], loop.out
+    with builder.loop(low, high, found) as loop, body.scope():
+        loop.yield_(*take(loop.i, loop.carry))
     return loop.out
 
 
