@@ -27,7 +27,7 @@ BLOCK = 1024
 """Elements of a row that are searched for the position; in those before, the extreme is enough."""
 
 
-_FEW = 16
+_FEW = 8
 """Truth values that are looked at one by one before any block is."""
 
 
@@ -89,12 +89,12 @@ class _Search:
         k, body, read = self.body.builder, self.body, self.value.operand
         assert isinstance(read, Read), "they lie in memory"
         extreme, limit = self.combine == "or", smaller(bounds[0] + _FEW, bounds[1])
-        with k.while_((k.const(True, "i1"), bounds[0])) as walk:
-            at = walk.carry[1]
-            differs = k.prim("xor", body.element(read, body.address(read), at), extreme)
-            following = k.select(differs, at + 1, at)
-            walk.yield_(differs & (following < limit), differs, following)
-        differs, at = walk.out
+        with k.loop(bounds[0], limit, (k.const(True, "i1"), bounds[0])) as few:
+            with k.if_(few.carry[0], few.carry) as look:
+                element = body.element(read, body.address(read), few.i)
+                look.yield_(k.ne(element, extreme), few.i)
+            few.yield_(*look.out)
+        differs, at = few.out
         with k.if_(differs, (k.const(extreme, "i1"), at)) as rest:
             rest.yield_(*self.first_of(bounds))
         best, first = rest.out
