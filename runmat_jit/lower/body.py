@@ -239,12 +239,12 @@ class Body:
         if isinstance(read.source, Iota):
             return self._count(read, read.source, element)
         buffer = self._buffer(read.source, element)
-        return self.builder.load(buffer, self._address(read), self._steps[read])
+        return self.builder.load(buffer, self.address(read), self._steps[read])
 
     def _count(self, read: Read, iota: Iota, element: str) -> Value:
         builder, kind = self.builder, "i64" if iota.wide else "i32"
         narrow = "sext" if iota.wide else "trunc"
-        first = self.parameter(iota.offset) + self._address(read)
+        first = self.parameter(iota.offset) + self.address(read)
         count = builder.convert(narrow, first, kind)
         step = self._steps[read]
         if step != 0:
@@ -257,7 +257,27 @@ class Body:
         scaled = count if iota.step == 1 else count * iota.step
         return scaled if iota.start == 0 else scaled + iota.start
 
-    def _address(self, access: Access) -> Value:
+    def element(self, access: Access, base: Value, coordinate: Value) -> Value:
+        """Load one element: so many steps along the lanes' axis from where it pointed at first."""
+        assert access.memory is not None, "it lies in memory"
+        buffer = self._buffer(access.memory, KERNEL_ELEMENTS[access.dtype])
+        return self.builder.load(buffer, _advance(base, coordinate, self._steps[access]), 0)
+
+    def read_one(self, read: Read, coordinate: Value) -> Value:
+        """One element of what is in memory or counts: at a coordinate along the lanes' axis."""
+        if not isinstance(read.source, Iota):
+            return self.element(read, self.address(read), coordinate)
+        assert (read.source.start, read.source.step) == (0, 1), "it counts positions"
+        at = _advance(self.address(read), coordinate, self._steps[read])
+        return self.builder.convert("sext", self.parameter(read.source.offset) + at, "i64")
+
+    def put_element(self, store: Store, base: Value, coordinate: Value, value: Value) -> None:
+        """Store one element, likewise."""
+        buffer = self._buffer(store.memory, KERNEL_ELEMENTS[store.dtype])
+        self.builder.store(buffer, _advance(base, coordinate, self._steps[store]), value, 0)
+
+    def address(self, access: Access) -> Value:
+        """Where an access points by now."""
         base = self._bases[access]
         return self.builder.const(0, "index") if base is None else base
 
@@ -269,12 +289,12 @@ class Body:
     def put(self, store: Store, value: Value) -> None:
         """Store a value where ``store`` points by now."""
         buffer = self._buffer(store.memory, KERNEL_ELEMENTS[store.dtype])
-        self.builder.store(buffer, self._address(store), value, self._steps[store])
+        self.builder.store(buffer, self.address(store), value, self._steps[store])
 
     def peek(self, store: Store) -> Value:
         """Load what was put there."""
         buffer = self._buffer(store.memory, KERNEL_ELEMENTS[store.dtype])
-        return self.builder.load(buffer, self._address(store), self._steps[store])
+        return self.builder.load(buffer, self.address(store), self._steps[store])
 
 
 _OPEN = EventBits()

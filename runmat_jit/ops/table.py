@@ -8,6 +8,7 @@ from typing import Any
 
 from runmat_jit.ops import (
     angles,
+    arg_extrema,
     arithmetic,
     cast,
     compare,
@@ -20,6 +21,7 @@ from runmat_jit.ops import (
     random,
     reduce,
     rounding,
+    scan,
     statistics,
     structure,
     unusual,
@@ -37,6 +39,8 @@ _MODULES = (
     cast,
     reduce,
     statistics,
+    arg_extrema,
+    scan,
     create,
     move,
     difference,

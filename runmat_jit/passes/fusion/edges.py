@@ -41,8 +41,10 @@ def fit(node: Node, operand: Node, place: Place) -> Fit | Reason:
     space = place.group.root().space
     if node.op.reduction is not None:
         return _fit_reduction(node, operand, place, space)
+    if node.op.scan is not None and (place.axes is not None or place.group.root().step):
+        return Reason("region-of-its-own", f"{node.op.name} shares no kernel with reductions")
     if place.axes is None:
-        if node.op.expand is None:
+        if node.op.expand is None and node.op.scan is None:
             return Reason("other-order", f"{node.op.name} reads elements in another order")
         if node.type.shape == space:
             return Fit("elementwise", None)
@@ -63,6 +65,8 @@ def _fit_reduction(node: Node, operand: Node, place: Place, space: Shape) -> Fit
         return _differ(space, operand.type.shape)
     axes = reduced_axes(node)
     step = place.group.root().step
+    if step is not None and is_position(node):
+        return Reason("region-of-its-own", f"{node.op.name} shares no kernel with other reductions")
     if step is not None and step != next_step(space, axes, node.type.dtype):
         detail = f"{node.op.name} over axes {axes} needs another order of elements"
         return Reason("other-order", detail)
@@ -78,6 +82,11 @@ def _fit_renamed(node: Node, operand: Node, axes: Axes, space: Shape) -> Fit | R
     elif node.op.name == "reshape" and _long(node.type.shape) == _long(shape):
         return Fit("reduction", renamed_axes(axes, shape, node.type.shape))
     return Reason("other-order", f"{node.op.name} reads results in another order")
+
+
+def is_position(node: Node) -> bool:
+    """Whether a reduction gives the position of an element."""
+    return node.op.reduction is not None and node.op.reduction.is_position
 
 
 def is_aligned(axes: Axes, shape: Shape, rank: int) -> bool:

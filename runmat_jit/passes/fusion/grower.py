@@ -26,7 +26,15 @@ from runmat_jit.passes.fusion.access import (
     read_by_host,
     whole_view,
 )
-from runmat_jit.passes.fusion.edges import Fit, Merge, Place, fit, reduced_axes, result_axes
+from runmat_jit.passes.fusion.edges import (
+    Fit,
+    Merge,
+    Place,
+    fit,
+    is_position,
+    reduced_axes,
+    result_axes,
+)
 from runmat_jit.passes.fusion.groups import INPUTS, Axes, Depth, Group, Site, behind, obstacle
 from runmat_jit.passes.fusion.kinds import label, permitted_merges
 from runmat_jit.passes.fusion.reduction_shape import next_step
@@ -80,7 +88,7 @@ class _Grower:
             return
         if is_view(node) and self._views[node].base is not node:
             self._take_view(node)
-        elif node.op.expand is not None or node.op.reduction is not None:
+        elif node.op.expand or node.op.reduction or node.op.scan:
             self._take_computed(node)
         else:
             self._alone(node)
@@ -156,6 +164,8 @@ class _Grower:
     def _join(self, node: Node, group: Group, axes: Axes | None) -> None:
         if node.op.reduction is not None:
             group.step = next_step(group.space, reduced_axes(node), node.type.dtype)
+            group.closed = group.closed or is_position(node)
+        group.closed = group.closed or node.op.scan is not None
         group.add(node, [site for site in self._sites(node) if self._group(site[0]) is not group])
         self.places[node] = Place(group, axes)
 
