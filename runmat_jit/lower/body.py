@@ -264,7 +264,11 @@ class Body:
     def store(self, stores: Iterable[Store]) -> None:
         """Store values at the addresses so far."""
         for store in stores:
-            self.put(store, self.value(store.value))
+            if store.mask is None:
+                self.put(store, self.value(store.value))
+            else:
+                with self.builder.if_any(self.value(store.mask), ()):
+                    self.put(store, self.value(store.value))
 
     def put(self, store: Store, value: Value) -> None:
         """Store a value where ``store`` points by now."""

@@ -12,6 +12,7 @@ from runmat_jit.lower.problem import Compute, Operand, Problem, Store
 from runmat_jit.passes.fusion.access import stored_strides
 from runmat_jit.passes.fusion.region import Region
 from runmat_jit.plan.argument import NodeBuffer
+from runmat_jit.plan.direct_stores import stores_chosen
 from runmat_jit.plan.plan import Plan
 
 
@@ -34,13 +35,15 @@ def elementwise_problem(region: Region, plan: Plan) -> Problem:
     computes = tuple(
         Compute(node, tuple(operand(arg) for arg in node.args), node in tested) for node in computed
     )
-    stores = tuple(
-        Store(
-            operand(node),
-            NodeBuffer(node),
-            node.type.dtype,
-            spread(stored_strides(node, plan.orders), aligned(node, rank), node, rank),
-        )
-        for node in region.outputs
-    )
-    return Problem(extents, computes, stores, plan.device.builtins, plan.notes)
+
+    def store(node: Node) -> Store:
+        strides = spread(stored_strides(node, plan.orders), aligned(node, rank), node, rank)
+        base = plan.direct.get(node)
+        if base is None or not stores_chosen(node, base):
+            return Store(operand(node), NodeBuffer(node), node.type.dtype, strides)
+        _, mask, value = map(operand, node.args)
+        return Store(value, NodeBuffer(node), node.type.dtype, strides, mask=mask)
+
+    stores = tuple(map(store, region.outputs))
+    problem = Problem(extents, computes, stores, plan.device.builtins, plan.notes)
+    return problem.pruned() if plan.direct else problem  # of which nothing reports an event

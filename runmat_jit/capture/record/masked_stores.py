@@ -163,8 +163,11 @@ def is_updatable(recording: Recording, target: Any, mask: Any) -> bool:
     if views.unstable(target) or at.dtype.kind not in "if" or at.shape != chosen.shape:
         return False
     is_own = target._rm_tracer is recording and mask._rm_tracer is recording
-    return is_own and bool(at.shape) and recording.writable(target) and not mixes(
-        recording, target, mask
+    return (
+        is_own
+        and bool(at.shape)
+        and recording.writable(target)
+        and not mixes(recording, target, mask)
     )
 
 
