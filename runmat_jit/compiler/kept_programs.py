@@ -165,8 +165,15 @@ def encode(kinds: tuple[str, ...], code: NativeCode) -> bytes | None:
         for b in layout.buffers
     ]
     commits = [(c.source, c.input, c.offset, c.shape, c.strides, c.whole) for c in layout.commits]
-    memory = layout.inputs, layout.tables, buffers, layout.fresh, layout.copies, commits
-    memory = *memory, layout.written
+    memory = (
+        layout.inputs,
+        layout.tables,
+        buffers,
+        layout.fresh,
+        layout.copies,
+        commits,
+        layout.written,
+    )
     launches = [
         (b.places, b.offsets, b.block, b.scalars, b.total, b.grain, b.nbytes, b.instructions, b.key)
         for b in code.launches

@@ -1,4 +1,4 @@
-"""Rows of boolean indexing. Capture finds them behind ``x[mask] = value``: no callable spells them."""
+"""Rows of indexing with arrays."""
 
 from __future__ import annotations
 

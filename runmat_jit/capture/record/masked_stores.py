@@ -18,6 +18,7 @@ from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.source.hook_base import Place
 from runmat_jit.capture.tape import call_forms
+from runmat_jit.capture.tape.storage import Geometry
 from runmat_jit.capture.tape.values import ARRAY, NOTHING
 from runmat_jit.core.types import is_compiled_dtype
 from runmat_jit.ops.promotion import fits, loop_dtypes
@@ -66,25 +67,29 @@ def is_mask(value: Any) -> bool:
 
 def mixes(recording: Recording, target: Traced, mask: Traced) -> bool:
     """Whether a store may change what is read of the mask afterwards: NumPy makes no copy of it."""
-    if target._rm_geometry.dtype != np.bool_:
-        exposed = target._rm_geometry.storage.dtype == np.bool_
-        return exposed or shares(recording, target, mask)
     return not lie_alike(target, mask) and shares(recording, target, mask)
 
 
 def lie_alike(one: Traced, other: Traced) -> bool:
     """Whether two arrays show the same elements of one memory, in the same places."""
-    at, there = one._rm_geometry, other._rm_geometry
-    same = at.storage is there.storage and at.offset == there.offset
+    at, there = geometry(one), geometry(other)
+    same = at.storage is there.storage and at.offset == there.offset and at.dtype == there.dtype
     return same and at.shape == there.shape and at.strides == there.strides
 
 
 def shares(recording: Recording, one: Traced, other: Traced) -> bool:
     """Whether two arrays may have memory in common."""
-    if one._rm_geometry.storage is other._rm_geometry.storage:
+    if geometry(one).storage is geometry(other).storage:
         return True
-    arrays = (views.shape_array(recording, each) for each in (one, other))
-    return np.may_share_memory(*arrays)
+    shown = views.shape_array(recording, one), views.shape_array(recording, other)
+    return np.may_share_memory(*shown)
+
+
+def geometry(array: Traced) -> Geometry:
+    """Where the elements of an array lie."""
+    at = array._rm_geometry
+    assert at is not None, "arrays have a geometry"
+    return at
 
 
 def number_for(recording: Recording, target: Traced, value: Any) -> Any:
@@ -92,7 +97,7 @@ def number_for(recording: Recording, target: Traced, value: Any) -> Any:
 
     Numbers of the program are cast here. The row's rule refuses traced ones that a cast may change.
     """
-    dtype = target._rm_geometry.dtype
+    dtype = geometry(target).dtype
     if type(value) is Traced:
         at, is_array = value._rm_geometry, value._rm_kind == ARRAY
         is_one = at is None or not at.shape
@@ -177,7 +182,7 @@ def update(recording: Recording, op: str, target: Traced, mask: Traced, number: 
     Each element has the value that NumPy computes of a copy of the chosen ones.
     """
     known = OPERATORS.get(op)
-    dtype = target._rm_geometry.dtype
+    dtype = geometry(target).dtype
     if known is None or not is_operand(number, dtype, known[1]):
         return False
     one = dtype.type(1)

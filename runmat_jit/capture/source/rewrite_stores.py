@@ -92,7 +92,7 @@ def rewrite_augmented(rewriter: NodeRewriter, node: ast.AugAssign) -> ast.stmt:
 
 
 def _is_plain(value: ast.expr) -> bool:
-    """Whether an expression is a number or a name, or one with a sign: evaluating it runs no code."""
+    """Whether evaluating an expression runs no code: a number, maybe with a sign, or a name."""
     if isinstance(value, ast.UnaryOp) and isinstance(value.operand, ast.Constant):
         value = value.operand
     return isinstance(value, ast.Constant | ast.Name)
