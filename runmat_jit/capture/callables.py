@@ -109,6 +109,7 @@ FUNCTIONS: Final[tuple[Names, ...]] = (
     Names("numpy", "*", _NUMPY),
     Names("numpy", "vdot inner tensordot einsum kron convolve trace", _CERTAIN),
     Names("numpy", "median ptp diff trapezoid", _CERTAIN),
+    Names("numpy", "take", replace(_NUMPY, follow="take")),
     Names("numpy", "tile", replace(_NUMPY, cannot_raise=repeats_alike)),
     Names("numpy", "matmul dot", replace(_CERTAIN, result=product)),
     Names("numpy", "sort argsort", replace(_CERTAIN, result=rearranged)),
@@ -228,6 +229,7 @@ FUNCTIONS: Final[tuple[Names, ...]] = (
     Names("runmat_jit.capture.record.ordered", "print_again call_stream", _ORDERED),
     Names("runmat_jit.capture.tape.lines", "warn_caller", _ORDERED),
     Names("runmat_jit.capture.record.masked_stores", "store", Callee("numpy", writes=0)),
+    Names("runmat_jit.capture.record.gathers", "taken", _NUMPY),
 )
 """Functions and classes of modules: known by identity."""
 

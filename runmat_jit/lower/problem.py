@@ -33,16 +33,26 @@ class Iota:
 
 
 @frozen
+class Along:
+    """An axis along which elements are read at computed places: its extent and stride."""
+
+    extent: int
+    stride: int
+
+
+@frozen
 class Read:
     """A value from outside; ``strides`` in elements, one an axis of the problem.
 
-    ``start``: how many elements into the memory the first one lies.
+    ``start``: how many elements into the memory the first one lies. ``along``: the place of the
+    element along one more axis is computed.
     """
 
     source: Memory | InputScalar | Iota
     dtype: np.dtype
     strides: tuple[int, ...]
     start: int = 0
+    along: Along | None = None
 
     @property
     def memory(self) -> Memory | None:

@@ -45,7 +45,41 @@ def _select(k: Builder, base: Value, mask: Value, value: Value) -> Value:
     return k.select(mask, value, base)
 
 
+def _take(x: Any, index: Any, axis: int) -> Any:
+    trailing = x.ndim - axis - 1
+    return np.take(x, index.reshape(index.shape[: index.ndim - trailing]), axis)
+
+
+def _take_result(operands: tuple[Operand, ...], params: Params) -> Result | None:
+    """The index has unit axes at its end for those of the first operand behind the axis."""
+    x, index = operands
+    axis = params["axis"]
+    if not isinstance(x, TensorType) or not isinstance(index, TensorType):
+        return None
+    if not is_compiled(x.dtype) or not is_compiled(index.dtype) or index.dtype.kind != "i":
+        return None
+    if not isinstance(axis, int) or not 0 <= axis < x.ndim or 0 in x.shape:
+        return None
+    trailing = x.ndim - axis - 1
+    chosen = index.ndim - trailing
+    if chosen < 0 or index.shape[chosen:] != (1,) * trailing:
+        return None
+    shape = (*x.shape[:axis], *index.shape[:chosen], *x.shape[axis + 1 :])
+    return Result(TensorType(x.dtype, shape), (x.dtype, index.dtype))
+
+
 ROWS = (
+    Op(
+        name="take",
+        doc="Elements of the first operand along an axis, at the positions that the second tells.",
+        kind="gather",
+        arity=2,
+        numpy=_take,
+        result=_take_result,
+        layout="C",
+        absorbs=(ABSORBS,) * 2,
+        zero_d="array",
+    ),
     Op(
         name="putmask",
         doc="The first operand with the third where the second, a mask, is true.",

@@ -75,7 +75,7 @@ def _is_alone(node: Node, base: Node, graph: Graph, orders: Orders) -> bool:
 
 def _is_computed(node: Node, base: Node, region: Region, orders: Orders) -> bool:
     """Whether a region computes each element once, and reads of the input no other one."""
-    if node not in region.outputs or any(each.op.expand is None for each in region.nodes):
+    if node not in region.outputs or any(each.op.kind != "elementwise" for each in region.nodes):
         return False
     if broadcast_shapes(*(each.type.shape for each in region.nodes)) != node.type.shape:
         return False

@@ -16,6 +16,7 @@ from runmat_jit.capture.record import (
     builtin_calls,
     containers,
     escape_barrier,
+    gathers,
     generators,
     masked_stores,
     ordered,
@@ -145,6 +146,13 @@ def call_masked_store(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> 
         tracer.call(call_forms.SETITEM, found, NOTHING)
         return None
     return call_numpy(hooks, fn, args, kwargs)
+
+
+def call_take(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+    """``np.take``: perhaps one that kernels know."""
+    found = None if hooks.tracer.passive else gathers.of_call(args, kwargs)
+    made = None if found is None else gathers.take(hooks.tracer, *found)
+    return call_numpy(hooks, fn, args, kwargs) if made is None else made
 
 
 def shadowed(hooks: Following, args: Args, kwargs: Kwargs) -> tuple[Args, dict[str, Any]]:
@@ -351,6 +359,7 @@ HANDLERS: Final[dict[str, Handler]] = {
     "": effect,
     "numpy": call_numpy,
     "masked store": call_masked_store,
+    "take": call_take,
     "library": call_library,
     "fact": call_fact,
     "of dtypes": call_of_dtypes,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from runmat_jit.capture import operators
-from runmat_jit.capture.record import lengths, masked_stores, views
+from runmat_jit.capture.record import gathers, lengths, masked_stores, views
 from runmat_jit.capture.record.concrete import concrete_integer, concrete_key
 from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.traced import Traced
@@ -49,6 +49,9 @@ def cover(
     if fn is masked_stores.store:
         bound = masked_stores.bind_arrays(args, kwargs)
         return None if bound is None else finish(recording, ROWS["putmask"], bound, args[0])
+    if fn is gathers.taken:
+        bound = gathers.bind(recording, args)
+        return None if bound is None else finish(recording, ROWS["take"], bound, None)
     if any(type(arg) is Traced and arg._rm_kind == TEXT for arg in args):
         return None
     inplace = operators.OUT_OF_PLACE.get(fn) if isinstance(fn, type(call_forms.GETITEM)) else None
