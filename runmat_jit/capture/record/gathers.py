@@ -89,17 +89,23 @@ def take(recording: Recording, array: Traced, index: Traced, axis: int) -> Trace
     shape = tuple(map(plain, geometry(array).shape))
     if views.unstable(array) or views.unstable(index) or 0 in shape:
         return None
-    if not are_in_range(recording, index, shape[axis]) or recording.passive:
+    if 0 not in map(plain, geometry(index).shape) and not are_in_range(
+        recording, index, shape[axis]
+    ):
         return None
-    return recording.call(taken, (array, index, axis), NOTHING)  # type: ignore[no-any-return]
+    if recording.passive:
+        return None
+    found: Traced = recording.call(taken, (array, index, axis), NOTHING)
+    return found
 
 
-def are_in_range(recording: Recording, index: Traced, extent: int) -> Traced:
+def are_in_range(recording: Recording, index: Traced, extent: int) -> Any:
     """Whether all positions are, a truth of which there is a branch of the trace."""
-    above = recording.call(operator.ge, (index, -extent), NOTHING)
-    below = recording.call(operator.lt, (index, extent), NOTHING)
-    both = recording.call(operator.and_, (above, below), NOTHING)
-    return recording.call(call_forms.method_of("all"), (both,), NOTHING)  # type: ignore[no-any-return]
+    least = recording.call(call_forms.method_of("min"), (index,), NOTHING)
+    most = recording.call(call_forms.method_of("max"), (index,), NOTHING)
+    above = recording.call(operator.ge, (least, -extent), NOTHING)
+    below = recording.call(operator.lt, (most, extent), NOTHING)
+    return recording.call(operator.and_, (above, below), NOTHING)
 
 
 def taken(array: np.ndarray, index: np.ndarray, axis: int) -> np.ndarray:
