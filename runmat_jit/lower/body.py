@@ -259,13 +259,12 @@ class Body:
         at = k.select(at < 0, at + extent, at)
         at = k.select(at < 0, 0, at)
         at = k.select(at < extent, at, extent - 1)
-        place = at * k.convert("sext", self.parameter(read.along.stride), "i64")
-        place = place + k.convert("sext", self._address(read), "i64")
+        first = k.convert("sext", self._address(read), "i64")
         step = self._steps[read]
-        if isinstance(step, Value):
-            step = k.convert("sext", step, "i64")
-        if isinstance(step, Value) or step:
-            place = place + k.lane_id("i64") * step
+        if step != 0:
+            step = k.convert("sext", step, "i64") if isinstance(step, Value) else step
+            first = first + k.lane_id("i64") * step
+        place = first + at * k.convert("sext", self.parameter(read.along.stride), "i64")
         assert isinstance(read.source, NodeBuffer | Scratch), "in memory"
         return k.gather(self._buffer(read.source, KERNEL_ELEMENTS[read.dtype]), place)
 

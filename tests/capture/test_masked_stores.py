@@ -116,11 +116,13 @@ def test_stores_are_replayed_without_the_host(fn, dtype):
             None,
         )
     ),
-    st.sampled_from(((7,), (2, 3), (0,), (0, 3), ())),
-    st.sampled_from(("C", "F", "reversed", "gaps", "read-only", "offset")),
-    st.sampled_from(("warn", "raise", "ignore")),
+    st.data(),
 )
-def test_all_dtypes_values_and_layouts(fn, dtype, value, shape, layout, errors):
+def test_all_dtypes_values_and_layouts(fn, dtype, value, data):
+    shape = data.draw(st.sampled_from(((7,), (2, 3), (0,), (0, 3), ())))
+    layout = data.draw(st.sampled_from(("C", "F", "reversed", "gaps", "read-only", "offset")))
+    errors = data.draw(st.sampled_from(("warn", "raise", "ignore")))
+
     def make(rng):
         x = np.asarray(rng.normal(size=shape) * 3).astype(dtype)
         if x.dtype.kind == "f" and x.size:

@@ -21,21 +21,22 @@ USES = ("", "%u = maximum(%s, $0)\nreturn %u -> fresh {order}\n", "return %s -> 
 def stores(draw):
     """A store into an input: base and mask given or computed, the value one number or many."""
     dtype = draw(st.sampled_from(("float32", "float64", "int32", "int64", "bool")))
-    shape = draw(st.lists(st.integers(0, 5), max_size=2)) + [draw(st.sampled_from((1, 7, 70)))]
+    outer = draw(st.lists(st.integers(0, 5), max_size=2))
+    shape = [*outer, draw(st.sampled_from((1, 7, 70)))]
     text = f"[{', '.join(map(str, shape))}]"
     steps = [int(np.prod(shape[axis + 1 :])) for axis in range(len(shape))]
     if draw(st.booleans()):
         steps = [2 * step for step in steps]
     strides = f"({', '.join(map(str, steps))},)".replace(",)", ")" if len(steps) > 1 else ",)")
     many = draw(st.booleans())
+    store = f"putmask({draw(st.sampled_from(BASES))}, {draw(st.sampled_from(MASKS))}, $2)"
     lines = [
         f"$0 : {dtype}{text} strides {strides}",
         f"$1 : bool{text} strides {strides}",
         f"$2 : {dtype}{text} strides {strides}" if many else f"$2 : {dtype}[] by value",
         f"%m = less($0, $2) : bool{text}",
         f"%b = maximum($0, $2) : {dtype}{text}",
-        f"%s = putmask({draw(st.sampled_from(BASES))}, {draw(st.sampled_from(MASKS))}, $2)"
-        f" : {dtype}{text}",
+        f"%s = {store} : {dtype}{text}",
     ]
     order = str(tuple(range(len(shape))))
     uses = draw(st.sampled_from(USES)).format(order=order)

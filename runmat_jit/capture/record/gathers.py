@@ -44,7 +44,7 @@ def columns(recording: Recording, array: Traced, index: Any) -> Traced | None:
     if len(geometry(array).shape) != 2 or len(geometry(index).shape) != 1:
         return None
     rows = take(recording, array.T, index, 0)
-    return None if rows is None else rows.T  # type: ignore[no-any-return]  # of a traced array
+    return None if rows is None else rows.T
 
 
 def lies_plainly(array: Traced, index: Traced) -> bool:
