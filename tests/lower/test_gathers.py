@@ -21,7 +21,7 @@ def gathers(draw):
     """A graph that takes elements along an axis, and the extent of that axis."""
     dtype = draw(st.sampled_from(("float32", "float64", "int32", "int64", "bool")))
     before, behind = (draw(st.lists(st.integers(1, 4), max_size=2)) for _ in range(2))
-    chosen = draw(st.lists(st.integers(0, 4), max_size=1)) + [draw(st.sampled_from((1, 9, 70)))]
+    chosen = [*draw(st.lists(st.integers(0, 4), max_size=1)), draw(st.sampled_from((1, 9, 70)))]
     extent, axis = draw(st.integers(1, 6)), len(before)
     shape, index = [*before, extent, *behind], [*chosen, *(1 for _ in behind)]
     order = draw(st.permutations(range(len(shape))))
@@ -75,7 +75,8 @@ def test_no_position_makes_a_kernel_read_outside(made, seed):
         # what surrounds it is one kernel with it: the index, and what is made of the elements
         (
             "%0 = negative($1)\n%1 = take($0, %0, axis=0) : float64[5]\n"
-            "%2 = add(%1, %1)\nreturn %2 -> fresh (0,)\n",
+            + "%2 = add(%1, %1)\n"
+            + TAIL.replace("%1", "%2"),
             [["negative", "take", "add"]],
         ),
         # what it takes elements of is stored
@@ -91,14 +92,15 @@ def test_no_position_makes_a_kernel_read_outside(made, seed):
         # a reduction reads what has been taken from memory
         (
             "%1 = take($0, $1, axis=0) : float64[5]\n"
-            "%2 = sum(%1, axis=(0,), keepdims=False, dtype=None) : float64[]\n"
-            "return %2 -> fresh ()\n",
+            + "%2 = sum(%1, axis=(0,), keepdims=False, dtype=None) : float64[]\n"
+            + "return %2 -> fresh ()\n",
             [["take"], ["sum"]],
         ),
         # numbers that nobody stores are stored for it
         (
             "%0 = broadcast_to(float64(2.0), shape=(5,)) : float64[5]\n"
-            "%1 = take(%0, $1, axis=0) : float64[5]\n" + TAIL,
+            + "%1 = take(%0, $1, axis=0) : float64[5]\n"
+            + TAIL,
             [["broadcast_to"], ["take"]],
         ),
     ],
