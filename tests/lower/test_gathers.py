@@ -13,7 +13,7 @@ from runmat_jit.passes.pipeline import optimize
 from tests.graph.random_graphs import arrays, bits_equal
 from tests.lower.execute import compiled, execute, regions
 
-TAIL = "return %1 -> fresh (0,)\n"
+INPUTS = ("$0 : float64[5] strides (1,)", "$1 : int64[5] strides (1,)")
 
 
 @st.composite
@@ -70,43 +70,44 @@ def test_no_position_makes_a_kernel_read_outside(made, seed):
 
 
 @pytest.mark.parametrize(
-    ("text", "names"),
+    ("lines", "names"),
     [
         # what surrounds it is one kernel with it: the index, and what is made of the elements
         (
-            "%0 = negative($1)\n%1 = take($0, %0, axis=0) : float64[5]\n"
-            + "%2 = add(%1, %1)\n"
-            + TAIL.replace("%1", "%2"),
+            ("%0 = negative($1)", "%1 = take($0, %0, axis=0) : float64[5]", "%2 = add(%1, %1)"),
             [["negative", "take", "add"]],
         ),
         # what it takes elements of is stored
         (
-            "%0 = negative($0)\n%1 = take(%0, $1, axis=0) : float64[5]\n" + TAIL,
+            ("%0 = negative($0)", "%1 = take(%0, $1, axis=0) : float64[5]"),
             [["negative"], ["take"]],
         ),
         # also where one value is both, and where the shapes are equal
         (
-            "%0 = negative($1)\n%1 = take(%0, %0, axis=0) : int64[5]\n" + TAIL,
+            ("%0 = negative($1)", "%1 = take(%0, %0, axis=0) : int64[5]"),
             [["negative"], ["take"]],
         ),
         # a reduction reads what has been taken from memory
         (
-            "%1 = take($0, $1, axis=0) : float64[5]\n"
-            + "%2 = sum(%1, axis=(0,), keepdims=False, dtype=None) : float64[]\n"
-            + "return %2 -> fresh ()\n",
-            [["take"], ["sum"]],
+            (
+                "%0 = take($0, $1, axis=0) : float64[5]",
+                "%1 = max(%0, axis=(0,), keepdims=True) : float64[1]",
+            ),
+            [["take"], ["max"]],
         ),
         # numbers that nobody stores are stored for it
         (
-            "%0 = broadcast_to(float64(2.0), shape=(5,)) : float64[5]\n"
-            + "%1 = take(%0, $1, axis=0) : float64[5]\n"
-            + TAIL,
+            (
+                "%0 = broadcast_to(float64(2.0), shape=(5,)) : float64[5]",
+                "%1 = take(%0, $1, axis=0) : float64[5]",
+            ),
             [["broadcast_to"], ["take"]],
         ),
     ],
 )
-def test_what_becomes_one_kernel(text, names):
-    graph = parse("$0 : float64[5] strides (1,)\n$1 : int64[5] strides (1,)\n" + text)
+def test_what_becomes_one_kernel(lines, names):
+    last = f"return %{len(lines) - 1} -> fresh (0,)"
+    graph = parse("\n".join((*INPUTS, *lines, last, "")))
     assert [[node.op.name for node in region.nodes] for region in regions(graph)] == names
     index = np.array([0, -1, -2, 0, -4])
     x = np.arange(5.0)
