@@ -23,7 +23,7 @@ from runmat_jit.lower.exact_notes import ExactNotes
 from runmat_jit.lower.nest import Access, Nest
 from runmat_jit.lower.problem import Compute, Iota, Memory, Operand, Read, Store
 from runmat_jit.lower.reduction_problem import Reduce
-from runmat_jit.plan.argument import Argument, InputScalar, TableBuffer
+from runmat_jit.plan.argument import Argument, InputScalar, NodeBuffer, Scratch, TableBuffer
 from runmat_jit.plan.notes import OPEN, RESULTS, SUM, EventBits, Notes
 
 
@@ -181,6 +181,9 @@ class Body:
 
     def _emit(self, compute: Compute) -> None:
         node = compute.node
+        if node.op.kind == "gather":
+            self.values[node] = self._gather(compute)
+            return
         operands = tuple(self.value(operand) for operand in compute.operands)
         assert node.op.expand is not None, f"{node.op.name} has no kernel code"
         value = self.values[node] = node.op.expand(self.builder, *operands, **node.params)
@@ -229,7 +232,11 @@ class Body:
 
     # -- memory ----------------------------------------------------------------------------------
     def _load(self, read: Read) -> None:
-        if read not in self.values:
+        if read in self.values:
+            return
+        if read.along is not None:  # its place is known, its element with the index
+            self.values[read] = self.builder.const(0, "index")
+        else:
             self.values[read] = self._read(read)
 
     def _read(self, read: Read) -> Value:
@@ -240,6 +247,26 @@ class Body:
             return self._count(read, read.source, element)
         buffer = self._buffer(read.source, element)
         return self.builder.load(buffer, self.address(read), self._steps[read])
+
+    def _gather(self, compute: Compute) -> Value:
+        """Elements at the places that an index tells: none outside of the axis, whatever it is."""
+        read, index = compute.operands
+        assert isinstance(read, Read), "elements are read from memory"
+        assert read.along is not None, "along an axis"
+        k, at = self.builder, self.value(index)
+        at = at if at.type == "i64" else k.convert("sext", at, "i64")
+        extent = k.convert("sext", self.parameter(read.along.extent), "i64")
+        at = k.select(at < 0, at + extent, at)
+        at = k.select(at < 0, 0, at)
+        at = k.select(at < extent, at, extent - 1)
+        first = k.convert("sext", self.address(read), "i64")
+        step = self._steps[read]
+        if step != 0:
+            step = k.convert("sext", step, "i64") if isinstance(step, Value) else step
+            first = first + k.lane_id("i64") * step
+        place = first + at * k.convert("sext", self.parameter(read.along.stride), "i64")
+        assert isinstance(read.source, NodeBuffer | Scratch), "in memory"
+        return k.gather(self._buffer(read.source, KERNEL_ELEMENTS[read.dtype]), place)
 
     def _count(self, read: Read, iota: Iota, element: str) -> Value:
         builder, kind = self.builder, "i64" if iota.wide else "i32"
@@ -284,7 +311,11 @@ class Body:
     def store(self, stores: Iterable[Store]) -> None:
         """Store values at the addresses so far."""
         for store in stores:
-            self.put(store, self.value(store.value))
+            if store.mask is None:
+                self.put(store, self.value(store.value))
+            else:
+                with self.builder.if_any(self.value(store.mask), ()):
+                    self.put(store, self.value(store.value))
 
     def put(self, store: Store, value: Value) -> None:
         """Store a value where ``store`` points by now."""

@@ -21,7 +21,7 @@ from runmat_jit.ops.sign import SignRule, TopRule
 
 Event = Literal["divide", "overflow", "underflow", "invalid"]
 Params = Mapping[str, Hashable]
-Kind = Literal["elementwise", "reduce", "scan", "move", "create", "structure", "host"]
+Kind = Literal["elementwise", "reduce", "scan", "move", "create", "gather", "structure", "host"]
 Exactness = Literal["bit-defined", "ours"]
 Layout = Literal["C", "K"]
 """Memory order of a new result: C, or (K) as the operands lie, as NumPy's ``order`` says."""

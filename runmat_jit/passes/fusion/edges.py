@@ -8,6 +8,7 @@ from typing import Any, Literal
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.reasons import Reason
 from runmat_jit.graph.node import Node
+from runmat_jit.passes.fusion.access import is_computed
 from runmat_jit.passes.fusion.groups import Axes, Group, Shape
 from runmat_jit.passes.fusion.reduction_shape import next_step
 
@@ -39,12 +40,14 @@ class Fit:
 def fit(node: Node, operand: Node, place: Place) -> Fit | Reason:
     """How ``node`` fits into the group of its operand; a reason where it does not."""
     space = place.group.root().space
+    if node.op.kind == "gather" and operand is node.args[0]:
+        return Reason("other-order", f"{node.op.name} reads elements at any place")
     if node.op.reduction is not None:
         return _fit_reduction(node, operand, place, space)
     if node.op.scan is not None and (place.axes is not None or place.group.root().step):
         return Reason("region-of-its-own", f"{node.op.name} shares no kernel with reductions")
     if place.axes is None:
-        if node.op.expand is None and node.op.scan is None:
+        if node.op.scan is None and not is_computed(node):
             return Reason("other-order", f"{node.op.name} reads elements in another order")
         if node.type.shape == space:
             return Fit("elementwise", None)

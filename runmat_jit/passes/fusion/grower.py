@@ -18,6 +18,7 @@ from runmat_jit.graph.text import operation_name
 from runmat_jit.passes.fusion.access import (
     Orders,
     View,
+    is_computed,
     is_leaf,
     is_stored_for_host,
     is_view,
@@ -77,8 +78,9 @@ class _Grower:
     def __post_init__(self) -> None:
         self._wanted.update(output.node for output in self.graph.outputs)
         for node in self.graph.nodes:
-            if node.op.kind == "host":
-                self._wanted.update(n for n in node.args if is_stored_for_host(n, self.orders))
+            if node.op.kind in ("host", "gather"):
+                read = node.args if node.op.kind == "host" else node.args[:1]
+                self._wanted.update(n for n in read if is_stored_for_host(n, self.orders))
 
     # -- one node --------------------------------------------------------------------------------
     def take(self, node: Node) -> None:
@@ -88,7 +90,7 @@ class _Grower:
             return
         if is_view(node) and self._views[node].base is not node:
             self._take_view(node)
-        elif node.op.expand or node.op.reduction or node.op.scan:
+        elif is_computed(node) or node.op.reduction is not None or node.op.scan is not None:
             self._take_computed(node)
         else:
             self._alone(node)
@@ -194,6 +196,9 @@ class _Grower:
         """The memory that its operands are read from, were they stored."""
         if node.op.kind == "host":
             return [read_by_host(operand, self.orders) for operand in node.args]
+        if node.op.kind == "gather":
+            base, index = node.args
+            return [read_by_host(base, self.orders), self._views[index]]
         return [self._views[operand] for operand in node.args]
 
     # -- whole groups ----------------------------------------------------------------------------
@@ -227,6 +232,8 @@ class _Grower:
     def _may_sink(self, operand: Node, node: Node, *, whole: bool) -> bool:
         """Whether an edge permits its producer to be computed in the reader's group."""
         if operand not in self.places:  # read through a view
+            return False
+        if node.op.kind == "gather" and operand is node.args[0]:
             return False
         if node.op.reduction is not None:
             return whole and "reduction" in self.merges
