@@ -59,6 +59,7 @@ class Group:
         step: The first step of its reductions, None as long as it has none.
         closed: It takes no other nodes in.
         gathers: It reads elements at computed places.
+        walks: It has scans, which walk along lines.
         reads: The stored values that it reads, and ``sites`` the places in them.
         places: How many places in memory its nodes may be written to.
 
@@ -69,6 +70,7 @@ class Group:
     step: Step | None = None
     closed: bool = False
     gathers: bool = False
+    walks: bool = False
     nodes: list[Node] = field(default_factory=list)
     reads: dict[Node, None] = field(default_factory=dict)
     sites: set[Site] = field(default_factory=set)
@@ -95,6 +97,7 @@ class Group:
         """Take in a node that reads from memory at ``sites``."""
         self.nodes.append(node)
         self.gathers = self.gathers or node.op.kind == "gather"
+        self.walks = self.walks or node.op.scan is not None
         self.sites.update(sites)
         self.reads.update(dict.fromkeys(base for base, _ in sites))
         self.flops += node.op.flops
@@ -110,6 +113,7 @@ class Group:
         large.places += small.places
         large.step = large.step or small.step
         large.gathers = large.gathers or small.gathers
+        large.walks = large.walks or small.walks
         large.depth = max(large.depth, small.depth)
         large.space = max(large.space, small.space, key=lambda s: (math.prod(s), len(s)))
         large.reasons.update(small.reasons)
@@ -130,8 +134,10 @@ def obstacle(groups: Iterable[Group], node: Node | None = None) -> Reason | None
         return Reason("region-of-its-own", "it is a region of its own")
     gathers = any(group.gathers for group in distinct) or (node and node.op.kind == "gather")
     reduces = any(group.step is not None for group in distinct) or (node and node.op.reduction)
-    if gathers and reduces:
-        return Reason("other-order", "a reduction reads no elements at computed places")
+    walks = any(group.walks for group in distinct) or (node and node.op.scan)
+    if gathers and (reduces or walks):
+        which = "reduction" if reduces else "scan"
+        return Reason("other-order", f"a {which} reads no elements at computed places")
     if len({group.step for group in distinct if group.step is not None}) > 1:
         return Reason("other-order", "the reductions run over different axes")
     if len({group.space for group in distinct if group.step is not None}) > 1:
