@@ -95,7 +95,7 @@ def alternate(
 ) -> tuple[list[float], list[float]]:
     """Seconds of calls of both, round by round on equal data, each first in every second one."""
     times: dict[bool, list[float]] = {True: [], False: []}
-    start, seed = perf_counter(), 100
+    start, seed = perf_counter(), 1000
     while len(times[True]) < ROUNDS[0] or len(times[True]) % 2 or perf_counter() - start < ROUNDS_S:
         if len(times[True]) == ROUNDS[1]:
             break
