@@ -479,11 +479,11 @@ class CapturedFunction:
         rewritten = self.capturer.rewriter.find(self.fn, self.carried)
         return not (tally.mixed or isinstance(rewritten, Refused))
 
-    def work_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int | None:
-        """What kernels do in a replay of such a call, in calls of NumPy; None: there is none."""
+    def work_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
+        """What kernels do in a replay of such a call, in calls of NumPy; 0 where there is none."""
         key = self.key_of(args, kwargs)
         known = self.records.get(key) or self.families.of(key)
-        return None if known is None or not known.root.outcomes else known.work
+        return 0 if known is None or not known.root.outcomes else known.work
 
     def way_aside(self, kind: Kind) -> Callable[..., Any] | None:
         """What calls of a kind would be after stepping aside, with the bits that they have."""

@@ -163,7 +163,7 @@ class Trial:
         without = self.captured.way_aside(self.case.kind)
         took = median(self.ours)
         compiles = without is not self.captured.fn or took > SHORT_S
-        if work is None or without is None or (compiles and took < CALL_S * work):
+        if without is None or (compiles and took < CALL_S * work):
             self.judge(aside=False)
             return None
         self.without = without
@@ -177,8 +177,8 @@ class Trial:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> Any:
-        """A call whose time counts, if nothing was recorded in it."""
-        recorded, clock = self.captured.counts.recorded, self.clock
+        """A call whose time counts; what is recorded again and again, warm, is to lose."""
+        clock = self.clock
         start, counts = clock(), True
         try:
             return way(*args, **kwargs)
@@ -187,7 +187,7 @@ class Trial:
             raise
         finally:
             took = clock() - start
-            if counts and recorded == self.captured.counts.recorded:
+            if counts:
                 self.count(took, times)
 
     def count(self, took: float, times: list[float]) -> None:

@@ -155,6 +155,23 @@ def test_what_is_recorded_later_has_a_trial_of_its_own():
     assert limits == [1024]
 
 
+def test_calls_that_are_recorded_each_time_are_let_through():
+    def spread(x):
+        chosen = x[x > 0]
+        return [chosen * len(chosen), type("T", (), {"x": chosen})]
+
+    def same(call):
+        (found, cls), (expected, _) = decorated(numbers(seed=call)), spread(numbers(seed=call))
+        return np.array_equal(found, expected) and isinstance(cls, type)
+
+    decorated, clock = begun(spread, numbers(), aside=0.5)
+    assert all(map(same, range(ENOUGH)))
+    assert stepped_aside(decorated)
+    recorded = clock.captured.counts.recorded
+    assert all(map(same, range(10)))
+    assert clock.captured.counts.recorded == recorded
+
+
 def test_calls_of_other_sizes_and_kinds_are_not_compared():
     decorated, clock = begun(moved, numbers(), numbers(), aside=0.5)
     for n in range(trials.WARM):
