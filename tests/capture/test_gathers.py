@@ -156,6 +156,12 @@ def test_positions_out_of_range_raise_what_numpy_raises(fn, wrong):
         compare(observe(fn, args, {}), observe(decorated, args, {}))
 
 
+def test_arrays_without_axes_have_no_positions():
+    for index in (np.array([0]), np.zeros((2, 3), int), np.zeros(0, int)):
+        for fn in (elements, stored, of_itself):
+            check(fn, lambda rng, index=index: (np.asarray(rng.normal()), index))
+
+
 def test_what_was_written_before_stays_written():
     def f(x, index):
         x += 1

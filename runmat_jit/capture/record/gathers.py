@@ -87,7 +87,7 @@ def take(recording: Recording, array: Traced, index: Traced, axis: int) -> Trace
     if recording.passive or recording.immediate or recording.boundary is not None:
         return None
     shape = tuple(map(plain, geometry(array).shape))
-    if views.unstable(array) or views.unstable(index) or 0 in shape:
+    if axis >= len(shape) or 0 in shape or views.unstable(array) or views.unstable(index):
         return None
     if 0 not in map(plain, geometry(index).shape) and not are_in_range(
         recording, index, shape[axis]
