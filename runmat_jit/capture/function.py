@@ -166,7 +166,7 @@ class CapturedFunction:
                     self.gatekeeper.offer(
                         key,
                         known.root,
-                        (args, kwargs),
+                        (args, kwargs, contents),
                         slots,
                         count=count,
                         rest=rest,

@@ -18,6 +18,7 @@ from numpy._core import umath
 
 from runmat_jit.capture.replay.direct_calls import direct_call
 from runmat_jit.capture.replay.guards import is_fixed
+from runmat_jit.capture.replay.key import Contents
 from runmat_jit.capture.replay.plain_objects import in_class
 from runmat_jit.capture.replay.raised import attempt
 from runmat_jit.capture.replay.resume import placed_structure, structure_of
@@ -100,7 +101,11 @@ class Known:
 
 
 class EntryMaker:
-    """Writes one entry; ``shaped``: for all extents for which its programs hold."""
+    """Writes one entry; ``shaped``: for all extents for which its programs hold.
+
+    ``contents``: what containers among the arguments held when the call began. It may have written
+    into them, and so may other threads.
+    """
 
     def __init__(
         self,
@@ -110,9 +115,10 @@ class EntryMaker:
         rest: Rest,
         names: tuple[str, ...],
         *,
+        contents: Contents,
         shaped: bool = False,
     ) -> None:
-        self.write, self.fn, self.slots = write, fn, slots
+        self.write, self.fn, self.slots, self.contents = write, fn, slots, contents
         self.rest, self.names, self.shaped = rest, names, shaped
         self.extents: list[tuple[int, int]] = []
         """The register and the axis of each extent of the arguments, in order."""
@@ -167,11 +173,13 @@ class EntryMaker:
 
     def container(self, register: int, value: Any) -> None:
         """Guards of a tuple, list or dict among the arguments, and of its items."""
+        items, like = value, value
         if type(value) is not tuple:
             self.known.registers[len(self.known.registers)] = register
             self.apart(register, value)
-        items = value.values() if type(value) is dict else value
-        for found, item in zip(self.write.container(register, value), items, strict=True):
+            structure, items = self.contents[id(value)]
+            like = structure(items)
+        for found, item in zip(self.write.container(register, like), items, strict=True):
             self.argument(found, item)
 
     def constant_argument(self, register: int, value: Any) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from runmat_jit.capture.replay.bailout import LetThrough
 from runmat_jit.capture.replay.gate_entries import EntryMaker, Rest
-from runmat_jit.capture.replay.key import Key
+from runmat_jit.capture.replay.key import Given, Key
 from runmat_jit.capture.replay.let_through import arguments_of, write_entry
 from runmat_jit.capture.replay.tree import Fork
 from runmat_jit.core.gates import Gate, Gates, NotForGates
@@ -54,7 +54,7 @@ class Gatekeeper:
         self,
         key: Key,
         root: Fork,
-        given: tuple[tuple[Any, ...], dict[str, Any]],
+        given: Given,
         slots: list[Any],
         *,
         count: Callable[[int], None],
@@ -79,11 +79,10 @@ class Gatekeeper:
         if gates is None:
             return
         try:
-            args, kwargs = given
+            args, kwargs, contents = given
             writer = gates.writer(len(args), tuple(kwargs))
-            EntryMaker(writer, self._fn, slots, rest, tuple(kwargs)).make(
-                root, (*args, *kwargs.values())
-            )
+            maker = EntryMaker(writer, self._fn, slots, rest, tuple(kwargs), contents=contents)
+            maker.make(root, (*args, *kwargs.values()))
             entry = writer.entry(key, count, replays=True)
         except NotForGates as why:
             self._refused[key] = str(why)
@@ -100,7 +99,7 @@ class Gatekeeper:
         self,
         key: Key,
         root: Fork,
-        given: tuple[tuple[Any, ...], dict[str, Any]],
+        given: Given,
         slots: list[Any],
         *,
         count: Callable[[int], None],
@@ -117,10 +116,13 @@ class Gatekeeper:
         gates = self._gates()
         if gates is None:
             return False
-        args, kwargs = given
+        args, kwargs, contents = given
+        names = tuple(kwargs)
         try:
-            writer = gates.writer(len(args), tuple(kwargs))
-            maker = EntryMaker(writer, self._fn, slots, _no_rest, tuple(kwargs), shaped=True)
+            writer = gates.writer(len(args), names)
+            maker = EntryMaker(
+                writer, self._fn, slots, _no_rest, names, contents=contents, shaped=True
+            )
             maker.make(root, (*args, *kwargs.values()))
             self._add(gates, writer.entry((common, *maker.programs), count, replays=True))
         except NotForGates:
