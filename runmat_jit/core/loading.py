@@ -8,16 +8,15 @@ the middle: in the child Python would wait for the importing thread, which does 
 
 from __future__ import annotations
 
-import _thread
 import gc
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from types import FrameType
 from typing import Final
 
+from runmat_jit.core.elsewhere import await_thread
 from runmat_jit.core.locks import new_lock
 
 COMPILER: Final = (
@@ -67,7 +66,6 @@ class Loader:
     def __init__(self) -> None:
         self._lock = new_lock()
         self._loaded: set[tuple[str, ...]] = set()
-        self._awaited: set[threading.Lock] = set()
 
     def load(self, names: tuple[str, ...] = COMPILER) -> bool:
         """Whether modules are loaded, now if not before.
@@ -87,24 +85,11 @@ class Loader:
     def _import_in_thread(self, names: tuple[str, ...]) -> None:
         """Wait for a thread that imports modules; a child that is forked meanwhile has none."""
         errors: list[BaseException] = []
-        done = threading.Lock()  # of this call alone, so that a handler's call may wait as well
-        done.acquire()
-        self._awaited.add(done)
-        try:
-            try:
-                # No `Thread`, whose start waits for the thread.
-                _thread.start_new_thread(self._import, (names, done, errors))
-            except RuntimeError:  # there are no more threads, as at the end of the interpreter
-                self._import(names, done, errors)
-            done.acquire()
-        finally:
-            self._awaited.discard(done)
+        await_thread(lambda: self._import(names, errors))
         if errors:
             raise errors[0]
 
-    def _import(
-        self, names: tuple[str, ...], done: threading.Lock, errors: list[BaseException]
-    ) -> None:
+    def _import(self, names: tuple[str, ...], errors: list[BaseException]) -> None:
         try:
             with self._lock:
                 with no_collections():
@@ -113,24 +98,15 @@ class Loader:
                 self._loaded.add(names)
         except BaseException as error:  # noqa: BLE001  (raised by the thread that waits)
             errors.append(error)
-        finally:
-            done.release()
 
     def before_fork(self) -> None:
         """Wait until nothing is being loaded."""
         self._lock.acquire(timeout=_FORK_WAITS_S)
 
-    def after_fork_in_parent(self) -> None:
+    def after_fork(self) -> None:
         """Let others load again."""
         if self._lock._is_owned():  # type: ignore[attr-defined]  # as `Condition` asks
             self._lock.release()
-
-    def after_fork_in_child(self) -> None:
-        """Let nobody wait for a thread that the child does not have."""
-        self.after_fork_in_parent()
-        for done in tuple(self._awaited):
-            if done.locked():
-                done.release()
 
 
 @contextmanager

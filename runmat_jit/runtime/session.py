@@ -279,12 +279,12 @@ def _give_back_llvm() -> None:
 
 def _after_fork_in_parent() -> None:
     _give_back_llvm()
-    LOADER.after_fork_in_parent()
+    LOADER.after_fork()
 
 
 def _after_fork_in_child() -> None:
     _give_back_llvm()
-    LOADER.after_fork_in_child()
+    LOADER.after_fork()
     CURRENT.gpu_left_behind = CURRENT.gpu_left_behind or "wgpu" in sys.modules
     for session in list(_sessions):
         session.after_fork()

@@ -11,6 +11,7 @@ import threading
 
 import pytest
 
+from runmat_jit.core.elsewhere import after_fork_in_child
 from runmat_jit.core.loading import Loader
 from tests.conftest import PROFILE
 
@@ -183,12 +184,13 @@ def test_a_child_loads_what_its_parents_thread_was_to_load():
         started = threading.Semaphore(0)
         lacking = 2
 
-        def _import(self, names, done, errors):
+        def _import(self, names, errors):
             if self.lacking:
                 self.lacking -= 1
                 self.started.release()
+                threading.Event().wait()
             else:
-                super()._import(names, done, errors)
+                super()._import(names, errors)
 
     loader, loaded = Forked(), []
     caller = threading.Thread(target=lambda: loaded.append(loader.load(("json",))), daemon=True)
@@ -196,6 +198,7 @@ def test_a_child_loads_what_its_parents_thread_was_to_load():
     for _ in range(2):
         assert loader.started.acquire(timeout=60)
         loader.before_fork()
-        loader.after_fork_in_child()
+        loader.after_fork()
+        after_fork_in_child()
     caller.join(60)
     assert loaded == [True]

@@ -16,6 +16,7 @@ from typing import Final
 from runmat_jit.backends.llvm.object_cache import HOST, ObjectCache
 from runmat_jit.backends.llvm.object_loader import IS_KNOWN_SYSTEM, place_code
 from runmat_jit.backends.llvm.target import FULL_WIDTH, Target
+from runmat_jit.core.elsewhere import with_llvm
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.loading import LLVM, LOADER
 
@@ -48,6 +49,10 @@ def find_host(cache: ObjectCache | None) -> Host:
 def ask_llvm() -> Host:
     """What LLVM says, with 512-bit vectors kept whole."""
     LOADER.load(LLVM)
+    return with_llvm(_ask)
+
+
+def _ask() -> Host:
     import llvmlite.binding as llvm  # noqa: PLC0415  (loaded here)
 
     triple = llvm.get_process_triple()

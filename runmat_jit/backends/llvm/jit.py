@@ -11,9 +11,10 @@ from runmat_jit.backends.llvm.host import Host, find_host
 from runmat_jit.backends.llvm.object_cache import ObjectCache
 from runmat_jit.backends.llvm.object_loader import UnknownObjectError, load_object
 from runmat_jit.backends.llvm.target import Target
+from runmat_jit.core.elsewhere import with_llvm
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.loading import LLVM, LOADER
-from runmat_jit.core.locks import llvm_lock_as_found, new_lock
+from runmat_jit.core.locks import new_lock
 
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
@@ -58,8 +59,7 @@ class Jit:
     def host(self) -> Host:
         """The machine of this process, and the version of LLVM."""
         if self._host is None:
-            with llvm_lock_as_found():
-                self._host = find_host(self.cache)
+            self._host = find_host(self.cache)
         return self._host
 
     @property
@@ -72,7 +72,6 @@ class Jit:
         """Counts since this instance was made."""
         return self._statistics
 
-    @llvm_lock_as_found()
     def compile_object(
         self, text: str, target: Target | None = None, codegen_level: int = 2
     ) -> bytes:
@@ -93,7 +92,6 @@ class Jit:
         kept = None if self.cache is None else self.cache.get(key)
         return self._compile(key, text, target, codegen_level) if kept is None else kept
 
-    @llvm_lock_as_found()
     def functions(
         self,
         text: str,
@@ -117,7 +115,6 @@ class Jit:
                 self.cache.tell(error)
         return self.load(self._compile(key, text, target, codegen_level), names, symbols)
 
-    @llvm_lock_as_found()
     def kept_functions(self, key: str, names: Sequence[str]) -> dict[str, int]:
         """Addresses of the functions of a module of which the cache has the object code.
 
@@ -137,16 +134,12 @@ class Jit:
     def _compile(self, key: str, text: str, target: Target, codegen_level: int) -> bytes:
         LOADER.load(LLVM)
         start = time.perf_counter()
-        machine = _target_machine(target, codegen_level)
-        module = _parse(text, machine)
-        (_optimize if text.startswith(SEQUENTIAL) else _simplify)(module, machine)
-        code: bytes = machine.emit_object(module)
+        code = with_llvm(lambda: _object_code(text, target, codegen_level))
         if self.cache is not None:
             self.cache.put(key, code)
         self._count(compiled=1, compile_ms=1e3 * (time.perf_counter() - start))
         return code
 
-    @llvm_lock_as_found()
     def load(
         self,
         object_code: bytes,
@@ -177,6 +170,11 @@ class Jit:
     ) -> dict[str, int]:
         """The same by LLVM's own loader, which knows the object files of every system."""
         LOADER.load(LLVM)
+        return with_llvm(lambda: self._linked(object_code, names, symbols))
+
+    def _linked(
+        self, object_code: bytes, names: Sequence[str], symbols: Mapping[str, int]
+    ) -> dict[str, int]:
         import llvmlite.binding as llvm  # noqa: PLC0415 - on first use, it takes 30 ms
 
         builder = llvm.JITLibraryBuilder().add_object_img(object_code).add_current_process()
@@ -212,6 +210,15 @@ class Jit:
                 loaded=old.loaded + loaded,
                 loaded_bytes=old.loaded_bytes + loaded_bytes,
             )
+
+
+def _object_code(text: str, target: Target, codegen_level: int) -> bytes:
+    """The work of LLVM: all that it makes on the way is released in the end."""
+    machine = _target_machine(target, codegen_level)
+    module = _parse(text, machine)
+    (_optimize if text.startswith(SEQUENTIAL) else _simplify)(module, machine)
+    code: bytes = machine.emit_object(module)
+    return code
 
 
 def _target_machine(target: Target, codegen_level: int) -> llvm.TargetMachine:

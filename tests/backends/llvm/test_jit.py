@@ -1,15 +1,21 @@
 """Oracle: what the LLVM text says, evaluated by hand; process state read from the outside."""
 
 import ctypes
+import gc
+import os
+import signal
 import subprocess
 import sys
 import threading
 
 import pytest
+from llvmlite import binding as llvm
 from llvmlite.binding import ffi
 
 from runmat_jit.backends.llvm.jit import Jit
 from runmat_jit.backends.llvm.target import CROSS_TARGETS
+from runmat_jit.core.elsewhere import with_llvm
+from runmat_jit.core.loading import LLVM, LOADER
 from runmat_jit.core.locks import llvm_lock
 
 
@@ -197,3 +203,58 @@ def test_an_exception_while_llvm_is_being_locked_leaves_it_unlocked():
         lock.unregister(interrupt, nothing)
     assert not llvm_lock()._is_owned()
     assert jit.functions("define i32 @one() { ret i32 1 }", ["one"])["one"]
+
+
+def test_no_handler_interrupts_llvm():
+    """Found by handlers of signals that raise at any point: an object was released twice."""
+    seen = set()
+    text = "define i32 @two() { ret i32 2 }"
+    sys.setprofile(lambda frame, *_: seen.add(frame.f_code.co_filename))
+    try:
+        jit = Jit()
+        assert jit.functions(text, ["two"])["two"]
+        assert jit.load(jit.compile_object(text), ["two"])["two"]
+    finally:
+        sys.setprofile(None)
+    assert any("jit.py" in name for name in seen)
+    assert not any("llvmlite" in name for name in seen)
+
+
+def test_what_a_handler_raises_ends_the_waiting_for_llvm():
+    started, go_on = threading.Event(), threading.Event()
+
+    def work():
+        started.set()
+        go_on.wait(60)
+        return 1
+
+    def send():
+        started.wait(60)
+        os.kill(os.getpid(), signal.SIGUSR1)
+
+    def stop(number, frame):
+        raise KeyboardInterrupt
+
+    LOADER.load(LLVM)
+    before = signal.signal(signal.SIGUSR1, stop)
+    try:
+        threading.Thread(target=send).start()
+        with pytest.raises(KeyboardInterrupt):
+            with_llvm(work)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+        go_on.set()
+    assert with_llvm(lambda: 2) == 2
+
+
+def test_errors_of_llvm_leave_nothing_for_a_collector(jit):
+    """Found by processes that crashed: it released a context of LLVM's before the module in it."""
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(3):
+            with pytest.raises(AssertionError, match="not valid"):
+                jit.compile_object("define i64 @f() {\n  ret i32 0\n}")
+        assert not [each for each in gc.get_objects() if type(each) is llvm.ContextRef]
+    finally:
+        gc.enable()
