@@ -70,6 +70,7 @@ SECTIONS: dict[Kind, str] = {
     "reduce": "Reductions",
     "create": "New arrays",
     "move": "Moving elements",
+    "gather": "Elements at positions",
 }
 
 

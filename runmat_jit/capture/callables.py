@@ -109,6 +109,7 @@ FUNCTIONS: Final[tuple[Names, ...]] = (
     Names("numpy", "*", _NUMPY),
     Names("numpy", "vdot inner tensordot einsum kron convolve trace", _CERTAIN),
     Names("numpy", "median ptp diff trapezoid", _CERTAIN),
+    Names("numpy", "take", replace(_NUMPY, follow="take")),
     Names("numpy", "tile", replace(_NUMPY, cannot_raise=repeats_alike)),
     Names("numpy", "matmul dot", replace(_CERTAIN, result=product)),
     Names("numpy", "sort argsort", replace(_CERTAIN, result=rearranged)),
@@ -125,8 +126,10 @@ FUNCTIONS: Final[tuple[Names, ...]] = (
     Names("numpy", "real permute_dims matrix_transpose", _VIEW),
     Names("numpy", "split array_split hsplit vsplit dsplit", _VIEW),
     Names("numpy", "asarray asanyarray ascontiguousarray require", _VIEW),
-    Names("numpy", "copyto fill_diagonal", Callee("numpy", writes=0, cannot_raise=True)),
-    Names("numpy", "put place putmask put_along_axis", Callee("numpy", writes=0)),
+    Names("numpy", "fill_diagonal", Callee("numpy", writes=0, cannot_raise=True)),
+    Names("numpy", "copyto", Callee("masked store", writes=0, cannot_raise=True)),
+    Names("numpy", "putmask", Callee("masked store", writes=0)),
+    Names("numpy", "put place put_along_axis", Callee("numpy", writes=0)),
     Names("numpy", "shape ndim size isscalar iscomplexobj isrealobj", Callee("fact", pure=True)),
     Names("numpy", "issubdtype", Callee("of dtypes", pure=True)),
     Names("numpy", "broadcast_shapes promote_types", Callee("of dtypes", pure=True)),
@@ -225,6 +228,8 @@ FUNCTIONS: Final[tuple[Names, ...]] = (
     # -- what replays call in place of the program's calls -----------------------------------------
     Names("runmat_jit.capture.record.ordered", "print_again call_stream", _ORDERED),
     Names("runmat_jit.capture.tape.lines", "warn_caller", _ORDERED),
+    Names("runmat_jit.capture.record.masked_stores", "store", Callee("numpy", writes=0)),
+    Names("runmat_jit.capture.record.gathers", "taken", _NUMPY),
 )
 """Functions and classes of modules: known by identity."""
 

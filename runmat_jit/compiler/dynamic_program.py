@@ -109,6 +109,7 @@ def structure_of(code: NativeCode) -> Hashable:
         tuple(map(_structure_of_launch, code.launches)),
         tuple(map(_structure_of_call, code.calls)),
         layout.fresh,
+        layout.written,
     )
 
 

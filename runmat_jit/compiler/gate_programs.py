@@ -356,7 +356,7 @@ class ShapedWriter(ProgramWriter):
         extents: Sequence[tuple[int, int]],
     ) -> None:
         code = program.code
-        if code.calls or code.layout.copies or code.layout.commits:
+        if code.calls or code.layout.copies or writes_inputs(code):
             raise NotForGates("a program for all shapes that is more than kernels")
         if len(extents) != program.scope.symbols:
             raise NotForGates("a program of numbers that are no extents")
@@ -427,6 +427,11 @@ class ShapedWriter(ProgramWriter):
         total = self.formulas.address(bound.total)
         listed = write.memory(arrays)
         write.emit("launch_counted", bound.address, address, len(given) // 3, listed, total)
+
+
+def writes_inputs(code: NativeCode) -> bool:
+    """Whether a program writes into arrays that it is given."""
+    return bool(code.layout.commits or code.layout.written)
 
 
 def teller(native: NativeProgram, warn: frozenset[str]) -> Callable[[int], Any]:

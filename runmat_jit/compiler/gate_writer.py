@@ -26,7 +26,13 @@ from runmat_jit.backends.llvm.gate import (
 )
 from runmat_jit.backends.llvm.gate_words import GUARDED_FLAGS
 from runmat_jit.compiler.compile_graph import CompiledGraph
-from runmat_jit.compiler.gate_programs import ProgramWriter, ShapedWriter, ask_again, teller
+from runmat_jit.compiler.gate_programs import (
+    ProgramWriter,
+    ShapedWriter,
+    ask_again,
+    teller,
+    writes_inputs,
+)
 from runmat_jit.compiler.native_program import NativeProgram
 from runmat_jit.core.gates import Codes, NotForGates
 from runmat_jit.runtime.session import Session
@@ -230,7 +236,7 @@ class GateWriter:
         outputs = made.write(warn, native.way, tell)
         work, launches = self._entry.memory(self._work), len(code.launches)
         self._entry.emit("tally", work, launches, native.nbytes)
-        self._written = self._written or bool(code.layout.commits) or telling
+        self._written = self._written or writes_inputs(code) or telling
         return self._noted(outputs, scalars)
 
     def run_shaped(

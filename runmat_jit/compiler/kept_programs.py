@@ -165,7 +165,15 @@ def encode(kinds: tuple[str, ...], code: NativeCode) -> bytes | None:
         for b in layout.buffers
     ]
     commits = [(c.source, c.input, c.offset, c.shape, c.strides, c.whole) for c in layout.commits]
-    memory = layout.inputs, layout.tables, buffers, layout.fresh, layout.copies, commits
+    memory = (
+        layout.inputs,
+        layout.tables,
+        buffers,
+        layout.fresh,
+        layout.copies,
+        commits,
+        layout.written,
+    )
     launches = [
         (b.places, b.offsets, b.block, b.scalars, b.total, b.grain, b.nbytes, b.instructions, b.key)
         for b in code.launches
@@ -185,7 +193,7 @@ def decode(data: bytes, address_of: Any, table: Any) -> KeptProgram:
 
     """
     kinds, memory, launches, blind = marshal.loads(data)  # noqa: S302  (nobody else has written it)
-    inputs, tables, buffers, fresh, copies, commits = memory
+    inputs, tables, buffers, fresh, copies, commits, written = memory
     layout = Layout(
         inputs,
         tables,
@@ -199,6 +207,7 @@ def decode(data: bytes, address_of: Any, table: Any) -> KeptProgram:
         copies,
         tuple([Commit(*each) for each in commits]),
         {},
+        written,
     )
     bound = tuple([Bound(address_of(each[-1]), *each) for each in launches])
     return KeptProgram(kinds, NativeCode(layout, tuple(map(table, tables)), bound, (), (), blind))

@@ -74,7 +74,7 @@ class VerifiedProgram:
 
 def every_value(graph: Graph) -> tuple[Graph, tuple[Node, ...]]:
     """The graph with every computed value as an output, and those values' nodes."""
-    nodes = tuple(n for n in graph.nodes if n.op.kind in ("elementwise", "reduce", "move"))
+    nodes = tuple(n for n in graph.nodes if n.op.kind in ("elementwise", "reduce", "scan", "move"))
     outputs = tuple(Output(node, Fresh(tuple(range(node.type.ndim)))) for node in nodes)
     return Graph(graph.inputs, graph.nodes, outputs), nodes
 

@@ -23,7 +23,7 @@ from runmat_jit.lower.exact_notes import ExactNotes
 from runmat_jit.lower.nest import Access, Nest
 from runmat_jit.lower.problem import Compute, Iota, Memory, Operand, Read, Store
 from runmat_jit.lower.reduction_problem import Reduce
-from runmat_jit.plan.argument import Argument, InputScalar, TableBuffer
+from runmat_jit.plan.argument import Argument, InputScalar, NodeBuffer, Scratch, TableBuffer
 from runmat_jit.plan.notes import OPEN, RESULTS, SUM, EventBits, Notes
 
 
@@ -181,6 +181,9 @@ class Body:
 
     def _emit(self, compute: Compute) -> None:
         node = compute.node
+        if node.op.kind == "gather":
+            self.values[node] = self._gather(compute)
+            return
         operands = tuple(self.value(operand) for operand in compute.operands)
         assert node.op.expand is not None, f"{node.op.name} has no kernel code"
         value = self.values[node] = node.op.expand(self.builder, *operands, **node.params)
@@ -229,7 +232,11 @@ class Body:
 
     # -- memory ----------------------------------------------------------------------------------
     def _load(self, read: Read) -> None:
-        if read not in self.values:
+        if read in self.values:
+            return
+        if read.along is not None:  # its place is known, its element with the index
+            self.values[read] = self.builder.const(0, "index")
+        else:
             self.values[read] = self._read(read)
 
     def _read(self, read: Read) -> Value:
@@ -239,12 +246,32 @@ class Body:
         if isinstance(read.source, Iota):
             return self._count(read, read.source, element)
         buffer = self._buffer(read.source, element)
-        return self.builder.load(buffer, self._address(read), self._steps[read])
+        return self.builder.load(buffer, self.address(read), self._steps[read])
+
+    def _gather(self, compute: Compute) -> Value:
+        """Elements at the places that an index tells: none outside of the axis, whatever it is."""
+        read, index = compute.operands
+        assert isinstance(read, Read), "elements are read from memory"
+        assert read.along is not None, "along an axis"
+        k, at = self.builder, self.value(index)
+        at = at if at.type == "i64" else k.convert("sext", at, "i64")
+        extent = k.convert("sext", self.parameter(read.along.extent), "i64")
+        at = k.select(at < 0, at + extent, at)
+        at = k.select(at < 0, 0, at)
+        at = k.select(at < extent, at, extent - 1)
+        first = k.convert("sext", self.address(read), "i64")
+        step = self._steps[read]
+        if step != 0:
+            step = k.convert("sext", step, "i64") if isinstance(step, Value) else step
+            first = first + k.lane_id("i64") * step
+        place = first + at * k.convert("sext", self.parameter(read.along.stride), "i64")
+        assert isinstance(read.source, NodeBuffer | Scratch), "in memory"
+        return k.gather(self._buffer(read.source, KERNEL_ELEMENTS[read.dtype]), place)
 
     def _count(self, read: Read, iota: Iota, element: str) -> Value:
         builder, kind = self.builder, "i64" if iota.wide else "i32"
         narrow = "sext" if iota.wide else "trunc"
-        first = self.parameter(iota.offset) + self._address(read)
+        first = self.parameter(iota.offset) + self.address(read)
         count = builder.convert(narrow, first, kind)
         step = self._steps[read]
         if step != 0:
@@ -257,24 +284,48 @@ class Body:
         scaled = count if iota.step == 1 else count * iota.step
         return scaled if iota.start == 0 else scaled + iota.start
 
-    def _address(self, access: Access) -> Value:
+    def element(self, access: Access, base: Value, coordinate: Value) -> Value:
+        """Load one element: so many steps along the lanes' axis from where it pointed at first."""
+        assert access.memory is not None, "it lies in memory"
+        buffer = self._buffer(access.memory, KERNEL_ELEMENTS[access.dtype])
+        return self.builder.load(buffer, _advance(base, coordinate, self._steps[access]), 0)
+
+    def read_one(self, read: Read, coordinate: Value) -> Value:
+        """One element of what is in memory or counts: at a coordinate along the lanes' axis."""
+        if not isinstance(read.source, Iota):
+            return self.element(read, self.address(read), coordinate)
+        assert (read.source.start, read.source.step) == (0, 1), "it counts positions"
+        at = _advance(self.address(read), coordinate, self._steps[read])
+        return self.builder.convert("sext", self.parameter(read.source.offset) + at, "i64")
+
+    def put_element(self, store: Store, base: Value, coordinate: Value, value: Value) -> None:
+        """Store one element, likewise."""
+        buffer = self._buffer(store.memory, KERNEL_ELEMENTS[store.dtype])
+        self.builder.store(buffer, _advance(base, coordinate, self._steps[store]), value, 0)
+
+    def address(self, access: Access) -> Value:
+        """Where an access points by now."""
         base = self._bases[access]
         return self.builder.const(0, "index") if base is None else base
 
     def store(self, stores: Iterable[Store]) -> None:
         """Store values at the addresses so far."""
         for store in stores:
-            self.put(store, self.value(store.value))
+            if store.mask is None:
+                self.put(store, self.value(store.value))
+            else:
+                with self.builder.if_any(self.value(store.mask), ()):
+                    self.put(store, self.value(store.value))
 
     def put(self, store: Store, value: Value) -> None:
         """Store a value where ``store`` points by now."""
         buffer = self._buffer(store.memory, KERNEL_ELEMENTS[store.dtype])
-        self.builder.store(buffer, self._address(store), value, self._steps[store])
+        self.builder.store(buffer, self.address(store), value, self._steps[store])
 
     def peek(self, store: Store) -> Value:
         """Load what was put there."""
         buffer = self._buffer(store.memory, KERNEL_ELEMENTS[store.dtype])
-        return self.builder.load(buffer, self._address(store), self._steps[store])
+        return self.builder.load(buffer, self.address(store), self._steps[store])
 
 
 _OPEN = EventBits()

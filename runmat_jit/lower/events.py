@@ -159,7 +159,7 @@ def _floats(compute: Compute) -> list[tuple[Operand, bool]]:
 
 def _may_rise(node: Node) -> bool:
     """Whether an operation may report an event, or hide a NaN that signals from what follows."""
-    return node.type.dtype.kind == "f" and (_reports(node) or _is_float_cast(node))
+    return node.type.dtype.kind == "f" and (reports_events(node) or _is_float_cast(node))
 
 
 def _is_float_cast(node: Node) -> bool:

@@ -17,8 +17,10 @@ from runmat_jit.lower.body import Body, value_type
 from runmat_jit.lower.elementwise import CELL, moved_bytes
 from runmat_jit.lower.index import smaller, split, unravel
 from runmat_jit.lower.launch import Launch
+from runmat_jit.lower.position import earlier, pair
 from runmat_jit.lower.problem import Operand, Store
 from runmat_jit.lower.reduction_problem import (
+    FIRST,
     Reduce,
     ReductionNest,
     ReductionProblem,
@@ -46,7 +48,7 @@ def lower_lanes(problem: ReductionProblem) -> Launch | None:
     if 0 in nest.extents[: lane_axis + 1]:
         return None
     columns, outer = nest.extents[lane_axis], math.prod(nest.extents[:lane_axis])
-    width = _width(columns, outer)
+    width = cell_width(columns, outer)
     blocks = -(-columns // width)
     (phase,) = problem.phases
     seeds: dict[Operand, int] = {reduce.node: lane_axis + 1 for reduce in phase}
@@ -66,7 +68,8 @@ def lower_lanes(problem: ReductionProblem) -> Launch | None:
     return Launch(kernel, arguments, outer * blocks, grain, moved_bytes(nest))
 
 
-def _width(columns: int, outer: int) -> int:
+def cell_width(columns: int, outer: int) -> int:
+    """Columns of a cell: as many as the first-level cache holds, unless threads went without."""
     width = _COLUMNS
     while width > _FEW_COLUMNS and outer * -(-columns // width) < _ENOUGH_CELLS:
         width //= 2
@@ -106,7 +109,7 @@ def _walk_columns(body: Body, problem: ReductionProblem, rows: Bounds, lanes: Bo
     builder, (phase,) = body.builder, problem.phases
     with builder.lanes(*lanes) as block:
         body.enter(body.nest.lanes, block.i)
-        starts = [_start(builder, reduce) for reduce in phase]
+        starts = _starts(body, phase, rows[0])
         with builder.loop(*rows, starts, COLUMN_BLOCK) as blocks:
             end = smaller(blocks.i + COLUMN_BLOCK, rows[1])
             found = _combine_rows(body, problem, (blocks.i, end), 1, starts)
@@ -124,7 +127,7 @@ def _walk_blocks(body: Body, problem: ReductionProblem, rows: Bounds, lanes: Bou
     sums, block = problem.accumulators[: len(phase)], problem.accumulators[len(phase) :]
     with builder.lanes(*lanes) as columns, body.scope():
         body.move(axis, columns.i)
-        starts = [_start(builder, reduce) for reduce in phase]
+        starts = _starts(body, phase, rows[0])
         _put(body, (*sums, *block), (*starts, *starts))
     with builder.loop(*rows, (), COLUMN_BLOCK) as blocks:
         end = smaller(blocks.i + COLUMN_BLOCK, rows[1])
@@ -136,7 +139,7 @@ def _walk_blocks(body: Body, problem: ReductionProblem, rows: Bounds, lanes: Bou
                 _put(body, block, _combine_rows(body, problem, few, 1, before))
         with builder.lanes(*lanes) as columns, body.scope():
             body.move(axis, columns.i)
-            starts = [_start(builder, reduce) for reduce in phase]
+            starts = _starts(body, phase, rows[0])
             left, right = ([body.peek(store) for store in kept] for kept in (sums, block))
             _put(body, (*sums, *block), (*_combined(builder, phase, left, right), *starts))
     with builder.lanes(*lanes) as columns:
@@ -190,17 +193,22 @@ def _combine_rows(
     builder, (phase,) = body.builder, problem.phases
     stores = problem.stores_of(0)
     with builder.loop(*rows, starts, step) as loop, body.scope():
-        first = body.nest.lanes + 1
-        extents = body.nest.extents[first:]
-        if extents:
-            sizes = [body.parameter(extent) for extent in extents[1:]]
-            for axis, coordinate in enumerate(unravel(loop.i, sizes)):
-                body.move(first + axis, coordinate)
+        _enter_row(body, loop.i)
         body.need([*(reduce.operand for reduce in phase), *(s.value for s in stores)])
         body.store(stores)
-        values = [body.term(reduce) for reduce in phase]
+        values = pair(body, phase) if _has_position(phase) else [body.term(r) for r in phase]
         loop.yield_(*_combined(builder, phase, loop.carry, values))
     return loop.out
+
+
+def _enter_row(body: Body, row: Value) -> None:
+    """Take the coordinates of a row into all addresses."""
+    first = body.nest.lanes + 1
+    extents = body.nest.extents[first:]
+    if extents:
+        sizes = [body.parameter(extent) for extent in extents[1:]]
+        for axis, coordinate in enumerate(unravel(row, sizes)):
+            body.move(first + axis, coordinate)
 
 
 def _finish(body: Body, problem: ReductionProblem, found: Sequence[Value]) -> None:
@@ -212,6 +220,23 @@ def _finish(body: Body, problem: ReductionProblem, found: Sequence[Value]) -> No
     body.store(problem.result_stores)
 
 
+def _starts(body: Body, phase: Sequence[Reduce], row: Value) -> list[Value]:
+    """What lanes start from; a position is that of the first row, which nothing need exceed."""
+    if not _has_position(phase):
+        return [_start(body.builder, reduce) for reduce in phase]
+    value, position = phase
+    with body.scope():
+        _enter_row(body, row)
+        body.need([position.operand])
+        at = body.value(position.operand)
+    at = at if at.lane else body.builder.splat(at, at.type)
+    return [_start(body.builder, value), at]
+
+
+def _has_position(phase: Sequence[Reduce]) -> bool:
+    return phase[-1].combine == FIRST
+
+
 def _start(builder: Builder, reduce: Reduce) -> Value:
     kind = value_type(KERNEL_ELEMENTS[reduce.dtype])
     return builder.splat(identity(reduce.combine, kind), kind)
@@ -220,13 +245,15 @@ def _start(builder: Builder, reduce: Reduce) -> Value:
 def _combined(
     builder: Builder, phase: Sequence[Reduce], left: Sequence[Value], right: Sequence[Value]
 ) -> list[Value]:
+    if _has_position(phase):
+        return earlier(builder, phase[0].combine, left, right)
     return [
-        _combine(builder, reduce.combine, a, b)
+        combine_two(builder, reduce.combine, a, b)
         for reduce, a, b in zip(phase, left, right, strict=True)
     ]
 
 
-def _combine(builder: Builder, combine: str, a: Value, b: Value) -> Value:
+def combine_two(builder: Builder, combine: str, a: Value, b: Value) -> Value:
     """As ``total`` combines: the extremes pass NaN on."""
     if combine not in ("min", "max"):
         return builder.binary(combine, a, b)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from runmat_jit.lower.copies import COPIES
 from runmat_jit.lower.elementwise_region import lower_elementwise_region
 from runmat_jit.lower.launch import Launch
+from runmat_jit.lower.position_region import lower_position_region
 from runmat_jit.lower.reduction_region import lower_reduction_region
+from runmat_jit.lower.scan_region import lower_scan_region
 from runmat_jit.passes.fusion.access import is_copied
+from runmat_jit.passes.fusion.edges import is_position
 from runmat_jit.passes.fusion.region import Region
 from runmat_jit.plan.plan import Plan
 
@@ -22,6 +25,10 @@ def lower(region: Region, plan: Plan) -> tuple[Launch, ...]:
     first = region.nodes[0]
     if first.op.name in COPIES and (first in region.outputs and is_copied(first, plan.orders)):
         return COPIES[first.op.name](first, plan)
+    if any(node.op.scan is not None for node in region.nodes):
+        return lower_scan_region(region, plan)
+    if any(map(is_position, region.nodes)):
+        return lower_position_region(region, plan)
     if any(node.op.reduction is not None for node in region.nodes):
         return lower_reduction_region(region, plan)
     return lower_elementwise_region(region, plan)

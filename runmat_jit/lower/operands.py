@@ -7,8 +7,8 @@ from typing import cast
 
 from runmat_jit.graph.constant import is_constant
 from runmat_jit.graph.node import Node
-from runmat_jit.lower.problem import Iota, Operand, Read
-from runmat_jit.passes.fusion.access import view_of
+from runmat_jit.lower.problem import Along, Iota, Operand, Read
+from runmat_jit.passes.fusion.access import read_by_host, view_of
 from runmat_jit.plan.argument import InputScalar, NodeBuffer
 from runmat_jit.plan.plan import Plan
 
@@ -45,6 +45,19 @@ def operand_of(
     if base.op.name == "input" and base.params["strides"] is None:
         return Read(InputScalar(base), node.type.dtype, (0,) * rank)
     return Read(NodeBuffer(base, view.offset), node.type.dtype, strides)
+
+
+def gathered(node: Node, rank: int, plan: Plan) -> Read:
+    """How a kernel gets the elements from which ``node`` takes some, but for their places."""
+    base, index = node.args
+    axis = cast("int", node.params["axis"])
+    view = read_by_host(base, plan.orders)
+    behind = base.type.ndim - axis - 1
+    chosen = (0,) * (index.type.ndim - behind)
+    along = (*view.strides[:axis], *chosen, *view.strides[axis + 1 :])
+    strides = spread(along, aligned(node, rank), node, rank)
+    place = Along(base.type.shape[axis], view.strides[axis])
+    return Read(NodeBuffer(view.base, view.offset), node.type.dtype, strides, along=place)
 
 
 def spread(strides: Sequence[int], axes: Sequence[int], node: Node, rank: int) -> tuple[int, ...]:

@@ -33,16 +33,26 @@ class Iota:
 
 
 @frozen
+class Along:
+    """An axis along which elements are read at computed places: its extent and stride."""
+
+    extent: int
+    stride: int
+
+
+@frozen
 class Read:
     """A value from outside; ``strides`` in elements, one an axis of the problem.
 
-    ``start``: how many elements into the memory the first one lies.
+    ``start``: how many elements into the memory the first one lies. ``along``: the place of the
+    element along one more axis is computed.
     """
 
     source: Memory | InputScalar | Iota
     dtype: np.dtype
     strides: tuple[int, ...]
     start: int = 0
+    along: Along | None = None
 
     @property
     def memory(self) -> Memory | None:
@@ -71,13 +81,19 @@ class Compute:
 
 @frozen
 class Store:
-    """A value that leaves the kernel."""
+    """A value that leaves the kernel; where a ``mask`` is false, its memory stays as it is."""
 
     value: Operand
     memory: Memory
     dtype: np.dtype
     strides: tuple[int, ...]
     start: int = 0
+    mask: Operand | None = None
+
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        """What it needs: the value, and the mask if there is one."""
+        return (self.value,) if self.mask is None else (self.value, self.mask)
 
 
 @frozen
@@ -96,12 +112,12 @@ class Problem:
     def reads(self) -> tuple[Read, ...]:
         """Everything read, each once, in the order of first use."""
         operands = [operand for compute in self.computes for operand in compute.operands]
-        operands += [store.value for store in self.stores]
+        operands += [wanted for store in self.stores for wanted in store.operands]
         return tuple(dict.fromkeys(o for o in operands if isinstance(o, Read)))
 
     def pruned(self) -> Problem:
         """The same problem without computations that nothing stored needs."""
-        wanted = [store.value for store in self.stores]
+        wanted = [wanted for store in self.stores for wanted in store.operands]
         return replace(self, computes=needed(self.computes, wanted))
 
 

@@ -21,10 +21,16 @@ _FEW_ELEMENTS = 24
 """Rows shorter than this are too short for a vector each."""
 
 
+FIRST = "first"
+"""How positions are combined: the one that belongs to the more extreme value, the lower of two."""
+
+
 @frozen
 class Reduce:
     """A value combined along the reduced axes; ``node`` stands for the result.
 
+    Where ``combine`` is ``FIRST``, values are positions, and those before it in its phase are what
+    stands there.
     ``final``: this kernel makes the result itself, not partial results. ``tested``: note a result
     that is not finite. ``whole``: the operand are the elements, not partial results.
     """

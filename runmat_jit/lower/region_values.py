@@ -23,7 +23,7 @@ from runmat_jit.plan.argument import NodeBuffer, Scratch
 from runmat_jit.plan.plan import Plan
 
 Shape = tuple[int, ...]
-_OF_BOOLS = {"max": "or", "add": "or", "min": "and", "mul": "and"}
+OF_BOOLS = {"max": "or", "add": "or", "min": "and", "mul": "and"}
 
 
 @slotted
@@ -107,7 +107,7 @@ class RegionValues:
         assert node.op.reduction is not None, f"{node.op.name} reduces nothing"
         combine = node.op.reduction.combine
         if node.type.dtype == np.bool_:
-            combine = _OF_BOOLS.get(combine, combine)
+            combine = OF_BOOLS.get(combine, combine)
         return Reduce(node, operand, combine, node.type.dtype, final, node in self.tested, whole)
 
     def keep(self, results: Sequence[Node]) -> list[Store]:

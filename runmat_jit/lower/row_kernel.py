@@ -11,8 +11,15 @@ from runmat_jit.lower.body import Body, value_type
 from runmat_jit.lower.elementwise import CELL, moved_bytes
 from runmat_jit.lower.index import smaller, split, unravel
 from runmat_jit.lower.launch import Launch
+from runmat_jit.lower.position import find_first
 from runmat_jit.lower.problem import Operand
-from runmat_jit.lower.reduction_problem import Reduce, ReductionNest, ReductionProblem, row_nest
+from runmat_jit.lower.reduction_problem import (
+    FIRST,
+    Reduce,
+    ReductionNest,
+    ReductionProblem,
+    row_nest,
+)
 
 
 def lower_rows(problem: ReductionProblem) -> Launch | None:
@@ -74,6 +81,9 @@ def _reduce(
 ) -> None:
     combines = [(reduce.combine, value_type(KERNEL_ELEMENTS[reduce.dtype])) for reduce in phase]
     stores = problem.stores_of(number)
+    if phase[-1].combine == FIRST:
+        find_first(body, phase, stores, bounds)
+        return
     with body.builder.total(*bounds, combines) as total, body.scope():
         body.move(body.nest.lanes, total.i)
         body.need([*(reduce.operand for reduce in phase), *(store.value for store in stores)])

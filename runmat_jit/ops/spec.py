@@ -21,7 +21,7 @@ from runmat_jit.ops.sign import SignRule, TopRule
 
 Event = Literal["divide", "overflow", "underflow", "invalid"]
 Params = Mapping[str, Hashable]
-Kind = Literal["elementwise", "reduce", "move", "create", "structure", "host"]
+Kind = Literal["elementwise", "reduce", "scan", "move", "create", "gather", "structure", "host"]
 Exactness = Literal["bit-defined", "ours"]
 Layout = Literal["C", "K"]
 """Memory order of a new result: C, or (K) as the operands lie, as NumPy's ``order`` says."""
@@ -70,12 +70,14 @@ class Reduction:
 
     ``combine`` is an operation of a kernel's ``total``; an empty reduction gives ``identity``
     (None: NumPy raises). ``bound`` is c of the error bound ``|r - exact| <= c u sum(|terms|)``
-    for each level of a float sum, 0 where the result is exact.
+    for each level of a float sum, 0 where the result is exact. ``is_position``: what comes out is
+    where the first such element is, not the element.
     """
 
     combine: str
     identity: float | bool | None
     bound: float = 0.0
+    is_position: bool = False
 
 
 class Make(Protocol):
@@ -126,6 +128,9 @@ class Op:
     expand: Callable[..., Value] | None = None
     """Elementwise kernel code: ``expand(builder, *values, **params) -> value``."""
     reduction: Reduction | None = None
+    scan: str | None = None
+    """How a scan takes in one element more: an operation that a kernel's ``total`` knows, in
+    NumPy's order."""
 
     exactness: Exactness = "bit-defined"
     differs: str = ""
@@ -198,6 +203,10 @@ def _faults(op: Op) -> tuple[tuple[bool, str], ...]:
         (
             op.kind == "reduce" and op.reduction is None and op.decompose is None,
             "a reduction says how it combines",
+        ),
+        (
+            op.kind == "scan" and op.scan is None and op.decompose is None,
+            "a scan says how it combines",
         ),
         (op.kind == "create" and op.decompose is None, "a creation decomposes"),
         (own_code and op.exactness == "ours" and not op.ulp, "ulp is missing"),

@@ -29,7 +29,7 @@ CPU = Device("cpu")
 
 
 def choose_device(wanted: str, regions: Sequence[Region], find_gpu: Callable[[], Device]) -> Device:
-    """The device of a program. One with host calls stays in the host's memory.
+    """The device of a program. One with host calls or scans stays in the host's memory.
 
     Args:
         wanted: ``cpu`` or ``gpu``.
@@ -44,4 +44,9 @@ def choose_device(wanted: str, regions: Sequence[Region], find_gpu: Callable[[],
     if host is not None:
         name = operation_name(host.nodes[0])
         return Device("cpu", reason=f"{name} is computed by NumPy, in the host's memory")
+    scan = next((n for region in regions for n in region.nodes if n.op.scan is not None), None)
+    if scan is not None:
+        return Device(
+            "cpu", reason=f"{scan.op.name} takes one element after the other, in NumPy's order"
+        )
     return find_gpu()

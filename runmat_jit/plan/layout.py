@@ -54,3 +54,5 @@ class Layout:
     commits: tuple[Commit, ...]
     places: Mapping[Node | Scratch | str, int]
     """The number of each input, stored node, scratch memory and table (by name)."""
+    written: tuple[int, ...] = ()
+    """The inputs that kernels write themselves."""

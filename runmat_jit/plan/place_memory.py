@@ -65,7 +65,7 @@ class _Places:
         self.numbers |= {name: len(inputs) + i for i, name in enumerate(self.tables)}
         self.buffers: list[Buffer] = []
         for node in (node for region in plan.regions for node in region.outputs):
-            base = plan.in_place.get(node)
+            base = plan.in_place.get(node) or plan.direct.get(node)
             if base is None:
                 returned, order = node.op.kind == "host", plan.orders[node]
                 kind = node.type
@@ -100,8 +100,12 @@ class _Places:
         fresh: list[int] = []
         copies: list[tuple[int, int]] = []
         commits: list[Commit] = []
+        written: list[int] = []
         for output in self.plan.graph.outputs:
             node, source = output.node, self.numbers[output.node]
+            if node in self.plan.direct:
+                written.append(source)
+                continue
             order = self.copied_order(output, source, fresh)
             if order is not None:
                 place = self.add_buffer(node.type.shape, node.type.dtype, order)
@@ -121,6 +125,7 @@ class _Places:
             tuple(copies),
             tuple(commits),
             self.numbers,
+            tuple(written),
         )
 
     def copied_order(

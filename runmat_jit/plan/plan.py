@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 
 from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Graph, Node
@@ -16,7 +17,7 @@ class Plan:
     """Regions in order; ``orders`` gives the memory order of every stored node's axes.
 
     ``in_place`` are updates that have no memory of their own, with the stored node whose memory
-    they take.
+    they take. ``direct`` are values that kernels write into the memory of an input themselves.
     """
 
     graph: Graph
@@ -25,3 +26,4 @@ class Plan:
     in_place: Mapping[Node, Node]
     device: Device = CPU
     notes: Notes = RESULTS
+    direct: Mapping[Node, Node] = field(default_factory=dict)

@@ -8,6 +8,7 @@ Elsewhere the adapter's results must be its CPU's where they are to be reproduci
 import warnings
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,6 +25,7 @@ from tests.capture.behavior import compare, module, observe
 from tests.capture.random_programs import programs
 from tests.conftest import PROFILE
 from tests.graph.random_graphs import EXACT_ROWS, OURS, SUMS, arrays, bits_equal, graphs
+from tests.graph.written import written
 
 pytestmark = pytest.mark.usefixtures("adapter", "reproducible")
 
@@ -115,3 +117,24 @@ def test_programs_of_smooth_operations_agree_on_cpu_and_gpu(program):
         expected = observe(on_cpu, program.inputs(change), {})
         found = observe(on_gpu, program.inputs(change), {})
         compare(expected, found, exact=True)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32", "bool"])
+@pytest.mark.parametrize("shape", [(5000,), (3, 9000), (300, 40), (70_000,)])
+def test_positions_in_long_rows_and_columns_are_numpys_on_gpus(shape, dtype):
+    def program(x):
+        return x.argmax(), x.argmin(axis=0), (x * 2).argmax(axis=-1)
+
+    x = (np.random.default_rng(0).normal(size=shape) * 5).astype(dtype)
+    decorated = runmat.jit(program, device="gpu")
+    for _ in range(2):
+        for found, expected in zip(decorated(x), program(x), strict=True):
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_the_reciprocal_of_a_reciprocal_is_rounded_twice_on_gpus(reproducible):
+    graph = written(["float32[40]"], "reciprocal(reciprocal($0))")
+    x = np.random.default_rng(0).uniform(1, 2, 40).astype(np.float32)
+    expected, found = (by_backend(reproducible, graph, device)([x]) for device in ("cpu", "gpu"))
+    assert bits_equal(expected[0], found[0])
+    assert not bits_equal(found[0], x)

@@ -27,14 +27,15 @@ _PLAIN = [
 ]
 ELEMENTWISE = tuple(row.name for row in _PLAIN if row.exactness == "bit-defined")
 OURS = tuple(row.name for row in _PLAIN if row.exactness == "ours")
-REDUCTIONS = ("any", "all", "max", "min", "count_nonzero")
+REDUCTIONS = ("any", "all", "max", "min", "count_nonzero", "argmax", "argmin")
 SUMS = ("sum", "prod", "mean")
 VIEWS = ("transpose", "reshape", "slice", "broadcast_to")
 WRITES = ("update",)
 DIFFERENCES = ("diff",)
+SCANS = ("cumsum", "cumprod", "maximum_accumulate", "minimum_accumulate")
 JOINS = ("concatenate", "stack")
 HOST = ("host_call",)
-EXACT_ROWS = (*ELEMENTWISE, *REDUCTIONS, *VIEWS, *WRITES, *DIFFERENCES, *JOINS)
+EXACT_ROWS = (*ELEMENTWISE, *REDUCTIONS, *VIEWS, *WRITES, *DIFFERENCES, *SCANS, *JOINS)
 LARGEST = 400
 """Elements of the largest value."""
 
@@ -179,6 +180,13 @@ def _difference(draw, name, pool):
     return _called(name, [x], params)
 
 
+def _scan(draw, name, pool):
+    x = _drawn(draw, pool)
+    axes = st.integers(0, max(x.type.ndim - 1, 0))
+    axis = draw(axes if name.endswith("accumulate") else st.none() | axes)
+    return _called(name, [x], {"axis": axis, "dtype": None})
+
+
 def _transpose(draw, _name, pool):
     x = _drawn(draw, pool)
     axes = tuple(draw(st.permutations(range(x.type.ndim))))
@@ -282,6 +290,7 @@ _MAKE = {
     **dict.fromkeys((*REDUCTIONS, *SUMS), _reduction),
     **dict.fromkeys(JOINS, _join),
     **dict.fromkeys(DIFFERENCES, _difference),
+    **dict.fromkeys(SCANS, _scan),
     "transpose": _transpose,
     "reshape": _reshape,
     "slice": _slice,

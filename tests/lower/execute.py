@@ -65,7 +65,7 @@ def execute(graph, inputs, disabled=(), run=None, *, mode="results", names=None)
     events = 0
     for region in plan.regions:
         for node in region.outputs:
-            taken = plan.in_place.get(node)
+            taken = plan.in_place.get(node) or plan.direct.get(node)
             memory[node] = empty(node.type, plan.orders[node]) if taken is None else memory[taken]
         scratch = {}
         for launch in lower(region, plan):

@@ -38,10 +38,10 @@ SMALL_LIMITS = {
 
 
 @contextmanager
-def small_limits():
+def small_limits(limits=SMALL_LIMITS):
     """Cells of a few elements: the orders of reductions stay valid, they are only shorter."""
     with ExitStack() as stack:
-        for module, values in SMALL_LIMITS.items():
+        for module, values in limits.items():
             stack.enter_context(patch.multiple(module, **values))
         yield
 

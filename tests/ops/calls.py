@@ -26,6 +26,8 @@ def calls(row):
         yield from _SPECIAL[row.name]()
     elif row.kind == "reduce":
         yield from _reduction(row)
+    elif row.kind == "scan":
+        yield from _scan(row)
     elif row.arity == 1:
         yield from ((f, (x,), {}) for f in row.spellings for x in one_operand())
     else:
@@ -136,6 +138,24 @@ def _reduction(row):
             yield function, (x, 0, dtype), {}
             yield from ((method(name), (x,), {"dtype": dtype}) for name in names)
     yield from _FURTHER.get(row.name, tuple)()
+
+
+def _scan(row):
+    shapes = ((3,), (), (0,), (1,), (2, 3), (2, 0, 3), (3, 2, 2))
+    functions = (*row.spellings, *map(method, row.methods))
+    axes = (None, 0, -1, 1, 2, -4, (0,), True)
+    for function, dtype, shape in itertools.product(functions, COMPILED_DTYPES, shapes):
+        x = array(dtype, shape)
+        yield from ((function, (x,), {"axis": axis}) for axis in axes)
+        yield function, (x,), {}
+        yield function, (x, 0), {"dtype": dtype}
+    for function in functions:
+        for x, dtype in itertools.product(one_operand(), (*COMPILED_DTYPES, "float16", complex)):
+            yield function, (x, 0, dtype), {}
+        x = array("int32", (2, 3))
+        yield function, (x, np.int64(1)), {}
+        yield function, (x,), {"axis": 0.5}
+        yield function, (x, 0, None, None, None), {}
 
 
 def _variances(function):

@@ -165,14 +165,14 @@ def nothing_reduced(row, function, args, kwargs):
 
 def empty_extremes(row, function, args, kwargs):
     """No elements: an extreme raises, a mean warns, unless the result is empty too."""
-    named = ("max", "min", "mean", "average", "var", "std", "ptp")
+    named = ("max", "min", "argmax", "argmin", "mean", "average", "var", "std", "ptp")
     return row.name in named and args[0].size == 0
 
 
 def narrowing_accumulators(row, function, args, kwargs):
     """Casts inside a reduction that lose values, or sum bools as bools."""
     dtype = kwargs.get("dtype", args[2] if len(args) > 2 else None)
-    if row.kind != "reduce" or dtype is None:
+    if row.kind not in ("reduce", "scan") or dtype is None:
         return False
     to_bool, from_float = np.dtype(dtype) == bool, args[0].dtype.kind == "f"
     integer_mean = row.name == "mean" and np.dtype(dtype).kind == "i"
@@ -255,6 +255,23 @@ def short_axes(row, function, args, kwargs):
     return n in (0, 4) or n >= min(args[0].shape, default=0)
 
 
+def scans_of_numbers(row, function, args, kwargs):
+    """NumPy makes arrays of one element of them."""
+    return row.kind == "scan" and _is_0d(args[0])
+
+
+def unusual_axes(row, function, args, kwargs):
+    """``accumulate`` takes a tuple of one axis, and none of one axis."""
+    return row.name.endswith("_accumulate") and type(kwargs.get("axis", 0)) is not int
+
+
+def extremes_of_other_dtypes(row, function, args, kwargs):
+    """Running extremes of what is cast first."""
+    dtype = kwargs.get("dtype", args[2] if len(args) > 2 else None)
+    extreme = row.name in ("maximum_accumulate", "minimum_accumulate")
+    return extreme and dtype is not None and dtype != args[0].dtype
+
+
 def ends(row, function, args, kwargs):
     """Differences of what is put before or behind."""
     return row.name == "diff" and "prepend" in kwargs
@@ -289,6 +306,9 @@ EXCEPTIONS = (
     truth_values_as_axes,
     counts_of_all,
     short_axes,
+    scans_of_numbers,
+    unusual_axes,
+    extremes_of_other_dtypes,
     ends,
     copies,
     unusual_replacements,

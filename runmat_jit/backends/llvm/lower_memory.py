@@ -80,9 +80,23 @@ def _load_gather(emitter: Emitter, instruction: Instruction) -> None:
         at = _moved(emitter, buffer.element, base, offsets[0])
         emitter.bind(result, [_load_one(emitter, buffer.element, at)])
         return
-    pointers = [_many(emitter, buffer.element, base, o) for o in offsets]
-    raws = _gather(emitter, buffer.element, pointers)
+    if isinstance(buffer, Buffer) and not emitter.live:
+        raws = [_load_each(emitter, buffer.element, base, o) for o in offsets]
+    else:
+        pointers = [_many(emitter, buffer.element, base, o) for o in offsets]
+        raws = _gather(emitter, buffer.element, pointers)
     emitter.bind(result, _from_memory(emitter, raws, buffer.element))
+
+
+def _load_each(emitter: Emitter, element: str, base: str, offsets: str) -> str:
+    """One load a lane: processors take longer for gathers from memory that is not in cache."""
+    vector, scalar, found = emitter.vector(element), LLVM_TYPES[element], "poison"
+    for lane in range(emitter.width):
+        number = f"extractelement {emitter.vector('i64')} {offsets}, i32 {lane}"
+        at = _moved(emitter, element, base, emitter.put(number))
+        one = emitter.put(f"load {scalar}, ptr {at}, align {SIZES[element]}")
+        found = emitter.put(f"insertelement {vector} {found}, {scalar} {one}, i32 {lane}")
+    return found
 
 
 # -- contiguous elements, upwards or downwards ---------------------------------------------------

@@ -6,7 +6,8 @@ Four levels of protection:
 
 - ``none``: as written.
 - ``fma``: a product that feeds another operation is ``fma(a, b, -0.0)``, which cannot be
-  contracted again. One instruction on most hardware; does not stop reassociation.
+  contracted again. One instruction on most hardware; does not stop reassociation. Where the
+  adapter splits ``fma``, the product is kept instead: the sum with -0.0 would be one like others.
 - ``sums``: as ``fma``, and sums and differences that another sum or difference takes are kept:
   nothing is reassociated. Where ``fma`` is fused, such a sum is one of a product with an unknown 1.
 - ``or``: every result that feeds another float operation is kept, and so is what is compared.

@@ -66,6 +66,8 @@ def _multiply(printer: Printer, instruction: Instruction) -> str:
     guarded = printer.arithmetic.guard in ("fma", "sums")
     if guarded and result.type in FLOATS and printer.is_merged(instruction):
         a, b = printer.operands(instruction)
+        if result.type in printer.arithmetic.emulate_fma:  # split, it is a sum like others
+            return printer.hide(f"{a} * {b}", result.type, lane=result.lane)
         zero = printer.constant(-0.0, result.type, lane=result.lane)
         return f"fma({a}, {b}, {zero})"
     return _infix(printer, instruction)

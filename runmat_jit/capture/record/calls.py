@@ -16,11 +16,14 @@ from runmat_jit.capture.record import (
     builtin_calls,
     containers,
     escape_barrier,
+    gathers,
     generators,
+    masked_stores,
     ordered,
     texts,
 )
 from runmat_jit.capture.record.answers import alike
+from runmat_jit.capture.record.cover import cover_setitem
 from runmat_jit.capture.record.encoder import holds_traced
 from runmat_jit.capture.record.following import Following
 from runmat_jit.capture.record.host_calls import run_effect, run_host
@@ -32,6 +35,7 @@ from runmat_jit.capture.tape.lines import call_at
 from runmat_jit.capture.tape.values import (
     ARRAY,
     GENERIC,
+    NOTHING,
     PYTHON,
     SCALARS,
     TEXT,
@@ -132,6 +136,23 @@ def call_numpy(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     if type(fn) is np.ufunc and not kwargs and all(type(arg) in _OPERANDS for arg in args):
         return hooks.tracer.call(fn, args, kwargs)
     return hooks.tracer.call(fn, *shadowed(hooks, args, kwargs))
+
+
+def call_masked_store(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+    """``np.putmask`` and ``np.copyto``, which may be the store of a number through a mask."""
+    tracer = hooks.tracer
+    found = None if tracer.passive else masked_stores.of_call(fn, args, kwargs)
+    if found is not None and cover_setitem(tracer, found) is not None:
+        tracer.call(call_forms.SETITEM, found, NOTHING)
+        return None
+    return call_numpy(hooks, fn, args, kwargs)
+
+
+def call_take(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+    """``np.take``: perhaps one that kernels know."""
+    found = None if hooks.tracer.passive else gathers.of_call(args, kwargs)
+    made = None if found is None else gathers.take(hooks.tracer, *found)
+    return call_numpy(hooks, fn, args, kwargs) if made is None else made
 
 
 def shadowed(hooks: Following, args: Args, kwargs: Kwargs) -> tuple[Args, dict[str, Any]]:
@@ -337,6 +358,8 @@ _OF_CLASS: Final[dict[type, Handler]] = {
 HANDLERS: Final[dict[str, Handler]] = {
     "": effect,
     "numpy": call_numpy,
+    "masked store": call_masked_store,
+    "take": call_take,
     "library": call_library,
     "fact": call_fact,
     "of dtypes": call_of_dtypes,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from runmat_jit.capture import operators
-from runmat_jit.capture.record import lengths, views
+from runmat_jit.capture.record import gathers, lengths, masked_stores, views
 from runmat_jit.capture.record.concrete import concrete_integer, concrete_key
 from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.traced import Traced
@@ -46,6 +46,12 @@ def cover(
     """The plan of a call that a row covers entirely."""
     if fn is call_forms.SETITEM:
         return cover_setitem(recording, args)
+    if fn is masked_stores.store:
+        bound = masked_stores.bind_arrays(args, kwargs)
+        return None if bound is None else finish(recording, ROWS["putmask"], bound, args[0])
+    if fn is gathers.taken:
+        bound = gathers.bind(recording, args)
+        return None if bound is None else finish(recording, ROWS["take"], bound, None)
     if any(type(arg) is Traced and arg._rm_kind == TEXT for arg in args):
         return None
     inplace = operators.OUT_OF_PLACE.get(fn) if isinstance(fn, type(call_forms.GETITEM)) else None
@@ -69,11 +75,12 @@ def cover(
 
 
 def cover_setitem(recording: Recording, args: tuple[Any, ...]) -> Covered | None:
-    """``target[key] = value`` with a basic key: a copy into the view that the key shows."""
+    """``target[key] = value`` with a basic key, a copy into the view that it shows; or a mask."""
     target, key, value = args
     view = views.basic_view(recording, target, key)
     if view is None:
-        return None
+        bound = masked_stores.bind(recording, target, key, value)
+        return None if bound is None else finish(recording, ROWS["putmask"], bound, target)
     if isinstance(value, Traced | np.generic):
         if views.reads_what_it_writes(recording, view, value):
             return None  # NumPy copies element by element, and so changes what it reads

@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from typing import Any, Final
 
-from runmat_jit.capture.record import elements, host_calls, views
+from runmat_jit.capture.record import elements, gathers, host_calls, views
 from runmat_jit.capture.record.balance import work_of
 from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.traced import Traced
@@ -24,6 +24,8 @@ WRITES_DEFERRED: Final = 4
 def item(recording: Recording, array: Traced, key: Any) -> Any:
     """An item, as of :meth:`Tracer.getitem`."""
     found = read(recording, array, key)
+    if found is None:
+        found = gathers.item(recording, array, key)
     return recording.call(call_forms.GETITEM, (array, key), NOTHING) if found is None else found
 
 

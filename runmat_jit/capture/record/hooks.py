@@ -29,6 +29,7 @@ from runmat_jit.capture.record import (
 from runmat_jit.capture.record.encoder import children_of, holds_traced
 from runmat_jit.capture.record.following import Following
 from runmat_jit.capture.record.host_calls import adopt_loosely, run_host
+from runmat_jit.capture.record.masked_stores import MaskedPlace
 from runmat_jit.capture.record.release import is_reduced
 from runmat_jit.capture.record.traced import Traced, TracedMethod
 from runmat_jit.capture.record.tracer import Tracer
@@ -39,7 +40,7 @@ from runmat_jit.capture.replay.plain_objects import (
     in_class,
     makes_classes,
 )
-from runmat_jit.capture.source.hook_base import Starred
+from runmat_jit.capture.source.hook_base import Place, Starred
 from runmat_jit.capture.source.refusal import Refused
 from runmat_jit.capture.source.rewrite import Rewritten
 from runmat_jit.capture.tape import call_forms
@@ -205,6 +206,11 @@ class Hooks(Following):
         return self.tracer.outside.free(self.fn, self.cells[name], name)
 
     # -- stores ------------------------------------------------------------------------------------
+    def item_place(self, obj: Any, key: Any, /) -> Place:
+        if type(obj) is Traced and type(key) is Traced:
+            return MaskedPlace(self.tracer, self.iop, self.item, self.setitem, obj, key)
+        return super().item_place(obj, key)
+
     def setitem(self, value: Any, obj: Any, key: Any, /) -> None:
         if self.tracer.passive:
             self.after("setitem", value, obj, key)

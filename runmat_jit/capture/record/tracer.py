@@ -23,6 +23,7 @@ from runmat_jit.capture.record import (
     deferral,
     element_access,
     escape_barrier,
+    gathers,
     host_calls,
     lengths,
     refusals,
@@ -151,6 +152,10 @@ class Tracer(Recording):
             if name.startswith("format"):
                 self.outside.print_options()
             return self.call(call_forms.text_method(name), (value, *args), kwargs)
+        if name == "take" and (found := gathers.of_call((value, *args), kwargs)) is not None:
+            made = gathers.take(self, *found)
+            if made is not None:
+                return made
         return self.call(call_forms.method_of(name), (value, *args), kwargs)
 
     resize, shape_of, count_of = resized.resize, lengths.shape_of, lengths.count_of

@@ -718,6 +718,8 @@ class EntryMaker:
         registers = self.known.registers
         if type(tree) is Ref and tree.slot in registers:
             self.write.give(registers[tree.slot])
+        elif tree is None or type(tree) in (bool, int, float, str):
+            self.write.give(self.write.hold(tree))
         elif is_flat(tree):
             self.write.give_tuple([self.item(item) for item in tree.items])
         else:

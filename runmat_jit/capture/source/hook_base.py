@@ -233,6 +233,10 @@ class Place:
         self._old = self._read(self._obj, self._key)
         return self
 
+    def load_late(self) -> "Place":
+        """The same, where evaluating the right-hand side runs no code: it may be read after it."""
+        return self.load()
+
     def update(self, op: str, rhs: Any) -> None:
         self._write(self._iop(op, self._old, rhs), self._obj, self._key)
 

@@ -84,9 +84,18 @@ def rewrite_augmented(rewriter: NodeRewriter, node: ast.AugAssign) -> ast.stmt:
         new = hook("iop", [op, old, rewriter.expression(node.value)], node)
         return placed(ast.Assign([target], new), node)
     read_line = target.end_lineno if isinstance(target, ast.Attribute) else target.lineno
-    loaded = method(_place(rewriter, target), "load", [], target, line=read_line)
+    late = isinstance(target, ast.Subscript) and _is_plain(node.value)
+    load = "load_late" if late else "load"
+    loaded = method(_place(rewriter, target), load, [], target, line=read_line)
     args = [op, rewriter.expression(node.value)]
     return placed(ast.Expr(method(loaded, "update", args, node, line=node.lineno)), node)
+
+
+def _is_plain(value: ast.expr) -> bool:
+    """Whether evaluating an expression runs no code: a number, maybe with a sign, or a name."""
+    if isinstance(value, ast.UnaryOp) and isinstance(value.operand, ast.Constant):
+        value = value.operand
+    return isinstance(value, ast.Constant | ast.Name)
 
 
 def rewrite_annotated(rewriter: NodeRewriter, node: ast.AnnAssign) -> ast.stmt:

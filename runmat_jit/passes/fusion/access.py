@@ -96,6 +96,11 @@ def _has_memory(base: Node) -> bool:
     return not is_by_value(base) and base.op.name != "iota"
 
 
+def is_computed(node: Node) -> bool:
+    """Whether kernels compute the node element by element, whatever they read for it."""
+    return node.op.expand is not None or node.op.kind == "gather"
+
+
 def is_leaf(node: Node) -> bool:
     """Whether the node needs no computation: an input, a constant, or numbers that count."""
     return node.op.name in ("input", "iota", "count") or is_constant(node)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.reasons import Reason
 from runmat_jit.graph.node import Node
+from runmat_jit.passes.fusion.access import is_computed
 from runmat_jit.passes.fusion.groups import Axes, Group, Shape
 from runmat_jit.passes.fusion.reduction_shape import next_step
 
@@ -39,10 +40,14 @@ class Fit:
 def fit(node: Node, operand: Node, place: Place) -> Fit | Reason:
     """How ``node`` fits into the group of its operand; a reason where it does not."""
     space = place.group.root().space
+    if node.op.kind == "gather" and operand is node.args[0]:
+        return Reason("other-order", f"{node.op.name} reads elements at any place")
     if node.op.reduction is not None:
         return _fit_reduction(node, operand, place, space)
+    if node.op.scan is not None and (place.axes is not None or place.group.root().step):
+        return Reason("region-of-its-own", f"{node.op.name} shares no kernel with reductions")
     if place.axes is None:
-        if node.op.expand is None:
+        if node.op.scan is None and not is_computed(node):
             return Reason("other-order", f"{node.op.name} reads elements in another order")
         if node.type.shape == space:
             return Fit("elementwise", None)
@@ -63,6 +68,8 @@ def _fit_reduction(node: Node, operand: Node, place: Place, space: Shape) -> Fit
         return _differ(space, operand.type.shape)
     axes = reduced_axes(node)
     step = place.group.root().step
+    if step is not None and is_position(node):
+        return Reason("region-of-its-own", f"{node.op.name} shares no kernel with other reductions")
     if step is not None and step != next_step(space, axes, node.type.dtype):
         detail = f"{node.op.name} over axes {axes} needs another order of elements"
         return Reason("other-order", detail)
@@ -78,6 +85,11 @@ def _fit_renamed(node: Node, operand: Node, axes: Axes, space: Shape) -> Fit | R
     elif node.op.name == "reshape" and _long(node.type.shape) == _long(shape):
         return Fit("reduction", renamed_axes(axes, shape, node.type.shape))
     return Reason("other-order", f"{node.op.name} reads results in another order")
+
+
+def is_position(node: Node) -> bool:
+    """Whether a reduction gives the position of an element."""
+    return node.op.reduction is not None and node.op.reduction.is_position
 
 
 def is_aligned(axes: Axes, shape: Shape, rank: int) -> bool:

@@ -58,6 +58,8 @@ class Group:
         space: The shape over which elements are computed.
         step: The first step of its reductions, None as long as it has none.
         closed: It takes no other nodes in.
+        gathers: It reads elements at computed places.
+        walks: It has scans, which walk along lines.
         reads: The stored values that it reads, and ``sites`` the places in them.
         places: How many places in memory its nodes may be written to.
 
@@ -67,6 +69,8 @@ class Group:
     space: Shape
     step: Step | None = None
     closed: bool = False
+    gathers: bool = False
+    walks: bool = False
     nodes: list[Node] = field(default_factory=list)
     reads: dict[Node, None] = field(default_factory=dict)
     sites: set[Site] = field(default_factory=set)
@@ -92,6 +96,8 @@ class Group:
     def add(self, node: Node, sites: Collection[Site]) -> None:
         """Take in a node that reads from memory at ``sites``."""
         self.nodes.append(node)
+        self.gathers = self.gathers or node.op.kind == "gather"
+        self.walks = self.walks or node.op.scan is not None
         self.sites.update(sites)
         self.reads.update(dict.fromkeys(base for base, _ in sites))
         self.flops += node.op.flops
@@ -106,6 +112,8 @@ class Group:
         large.flops += small.flops
         large.places += small.places
         large.step = large.step or small.step
+        large.gathers = large.gathers or small.gathers
+        large.walks = large.walks or small.walks
         large.depth = max(large.depth, small.depth)
         large.space = max(large.space, small.space, key=lambda s: (math.prod(s), len(s)))
         large.reasons.update(small.reasons)
@@ -124,6 +132,12 @@ def obstacle(groups: Iterable[Group], node: Node | None = None) -> Reason | None
     distinct = list(dict.fromkeys(groups))
     if any(group.closed for group in distinct):
         return Reason("region-of-its-own", "it is a region of its own")
+    gathers = any(group.gathers for group in distinct) or (node and node.op.kind == "gather")
+    reduces = any(group.step is not None for group in distinct) or (node and node.op.reduction)
+    walks = any(group.walks for group in distinct) or (node and node.op.scan)
+    if gathers and (reduces or walks):
+        which = "reduction" if reduces else "scan"
+        return Reason("other-order", f"a {which} reads no elements at computed places")
     if len({group.step for group in distinct if group.step is not None}) > 1:
         return Reason("other-order", "the reductions run over different axes")
     if len({group.space for group in distinct if group.step is not None}) > 1:

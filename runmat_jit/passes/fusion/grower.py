@@ -18,6 +18,7 @@ from runmat_jit.graph.text import operation_name
 from runmat_jit.passes.fusion.access import (
     Orders,
     View,
+    is_computed,
     is_leaf,
     is_stored_for_host,
     is_view,
@@ -26,7 +27,15 @@ from runmat_jit.passes.fusion.access import (
     read_by_host,
     whole_view,
 )
-from runmat_jit.passes.fusion.edges import Fit, Merge, Place, fit, reduced_axes, result_axes
+from runmat_jit.passes.fusion.edges import (
+    Fit,
+    Merge,
+    Place,
+    fit,
+    is_position,
+    reduced_axes,
+    result_axes,
+)
 from runmat_jit.passes.fusion.groups import INPUTS, Axes, Depth, Group, Site, behind, obstacle
 from runmat_jit.passes.fusion.kinds import label, permitted_merges
 from runmat_jit.passes.fusion.reduction_shape import next_step
@@ -69,8 +78,9 @@ class _Grower:
     def __post_init__(self) -> None:
         self._wanted.update(output.node for output in self.graph.outputs)
         for node in self.graph.nodes:
-            if node.op.kind == "host":
-                self._wanted.update(n for n in node.args if is_stored_for_host(n, self.orders))
+            if node.op.kind in ("host", "gather"):
+                read = node.args if node.op.kind == "host" else node.args[:1]
+                self._wanted.update(n for n in read if is_stored_for_host(n, self.orders))
 
     # -- one node --------------------------------------------------------------------------------
     def take(self, node: Node) -> None:
@@ -80,7 +90,7 @@ class _Grower:
             return
         if is_view(node) and self._views[node].base is not node:
             self._take_view(node)
-        elif node.op.expand is not None or node.op.reduction is not None:
+        elif is_computed(node) or node.op.reduction is not None or node.op.scan is not None:
             self._take_computed(node)
         else:
             self._alone(node)
@@ -156,6 +166,8 @@ class _Grower:
     def _join(self, node: Node, group: Group, axes: Axes | None) -> None:
         if node.op.reduction is not None:
             group.step = next_step(group.space, reduced_axes(node), node.type.dtype)
+            group.closed = group.closed or is_position(node)
+        group.closed = group.closed or node.op.scan is not None
         group.add(node, [site for site in self._sites(node) if self._group(site[0]) is not group])
         self.places[node] = Place(group, axes)
 
@@ -184,6 +196,9 @@ class _Grower:
         """The memory that its operands are read from, were they stored."""
         if node.op.kind == "host":
             return [read_by_host(operand, self.orders) for operand in node.args]
+        if node.op.kind == "gather":
+            base, index = node.args
+            return [read_by_host(base, self.orders), self._views[index]]
         return [self._views[operand] for operand in node.args]
 
     # -- whole groups ----------------------------------------------------------------------------
@@ -217,6 +232,8 @@ class _Grower:
     def _may_sink(self, operand: Node, node: Node, *, whole: bool) -> bool:
         """Whether an edge permits its producer to be computed in the reader's group."""
         if operand not in self.places:  # read through a view
+            return False
+        if node.op.kind == "gather" and operand is node.args[0]:
             return False
         if node.op.reduction is not None:
             return whole and "reduction" in self.merges

@@ -116,6 +116,21 @@ def test_a_constant_less_itself_is_not_folded_where_it_makes_a_nan():
     assert np.isnan(remainder)
 
 
+def test_a_product_is_no_part_of_the_sum_that_takes_it():
+    """On an adapter that splits ``fma``, it was one with the -0.0 that protects the product."""
+    text = """
+        $0 : float32[1] strides (0,)
+        %0 = cast(float32(0.0), dtype='float64') : float64[]
+        %1 = cast(int32(-1), dtype='float64') : float64[]
+        %2 = multiply(%1, %0) : float64[]
+        %3 = add(%0, %2) : float64[]
+        return %3 -> fresh ()
+    """
+    found, _ = on_the_adapter(prepared(parse(text)), [np.zeros(1, np.float32)])
+    (total,) = found.values()
+    assert bits_equal(total, np.zeros(()))
+
+
 def softmax(shape):
     """Along the last axis: two reductions, with elements in between and after."""
     builder = GraphBuilder()
