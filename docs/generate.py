@@ -12,9 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from matlab_frontend.builtins.names import CATEGORIES
+from matlab_frontend.builtins.not_supported import NOT_SUPPORTED
+from matlab_frontend.builtins.registry import Builtin, declared_in
 from runmat_jit.capture.callables import EFFECT, FUNCTIONS, LIBRARIES, METHODS, Callee, Names
 from runmat_jit.core.config import OPTIONS, Config
 from runmat_jit.core.reasons import CAUSES, Group
+from runmat_jit.ops.library import LibraryUfunc
 from runmat_jit.ops.spec import Kind, Op
 from runmat_jit.ops.table import ROWS
 
@@ -137,7 +141,9 @@ def _measured(name: str, dtype: str, entry: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _operation(row: Op) -> tuple[str, ...]:
-    calls = dict.fromkeys([*map(_spelling, row.spellings), *(f"`.{m}`" for m in row.methods)])
+    library = [row.numpy] if row.library is not None else []
+    named = [*row.spellings, *library]
+    calls = dict.fromkeys([*map(_spelling, named), *(f"`.{m}`" for m in row.methods)])
     return (
         f"`{row.name}`",
         row.doc.replace("|", "\\|"),
@@ -150,6 +156,8 @@ def _operation(row: Op) -> tuple[str, ...]:
 
 
 def _spelling(function: Callable[..., object]) -> str:
+    if isinstance(function, LibraryUfunc):
+        return f"`{function.module}.{function.name}`"
     module = getattr(function, "__module__", None) or ""
     numpy = isinstance(function, np.ufunc) or module.startswith("numpy")
     prefix = "np." if numpy else "operator." if module == "_operator" else ""
@@ -257,11 +265,40 @@ def _facts(callee: Callee) -> Iterable[str]:
         yield f"shape: {callee.result.__name__}"
 
 
+def builtins() -> str:
+    """The page of MATLAB's builtins, from their declarations."""
+    sections = (
+        f"## {category.replace('_', ' ').capitalize()}\n\n"
+        + _table(("function", "arguments", "meaning"), map(_builtin, _entries(category)))
+        for category in CATEGORIES
+    )
+    missing = ", ".join(f"`{name}`" for name in sorted(NOT_SUPPORTED))
+    return (
+        "# Builtins of MATLAB programs\n\n"
+        "The functions that [MATLAB programs](../guide/matlab.md) may call beside their own, and\n"
+        "how many arguments each takes. Methods of classes (`datetime`, `table`, maps) are in the\n"
+        "guide.\n\n" + "\n".join(sections) + f"\n## Not supported\n\nNot there yet: {missing}.\n"
+    )
+
+
+def _entries(category: str) -> Iterable[Builtin]:
+    return (entry for _, entry in sorted(declared_in(category).items()))
+
+
+def _builtin(row: Builtin) -> tuple[str, ...]:
+    counts = str(row.least) if row.least == row.most else f"{row.least} to {row.most}"
+    if row.most is None:
+        counts = f"{row.least} or more"
+    doc = " ".join(row.doc.split()).replace("|", "\\|")
+    return f'<a id="{row.name}"></a>`{row.name}`', counts, doc
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "reference/config.md": configuration,
     "reference/ops.md": operations,
     "reference/accuracy.md": accuracy,
     "reference/callables.md": called,
+    "reference/builtins.md": builtins,
     "reasons/index.md": reasons,
 }
 

@@ -1,4 +1,4 @@
-"""The command line: ``script.m`` or ``-e code``."""
+"""The command line: ``script.m``, ``-e code``, ``--check path``, or the prompt."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from matlab_frontend.command_line import (
     read_options,
 )
 from matlab_frontend.errors import MatlabError, MatlabSyntaxError
-from matlab_frontend.run import engine_for, read_source, run_source
+from matlab_frontend.run import engine_for, home_of, read_source, run_source
 from matlab_frontend.search_path import SearchPath
 from matlab_frontend.session import Session
 from matlab_frontend.source import Source
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             import logging  # noqa: PLC0415  (with the option alone)
 
             logging.basicConfig()
-        return _run(options)
+        return _do(options)
     except KeyboardInterrupt:
         return _fail("Interrupted.", INTERRUPTED)
     except BrokenPipeError:
@@ -58,14 +58,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(_with_place(f"Internal error: {_described(error)}; please report it", error))
 
 
+def _do(options: Options) -> int:
+    if options.check:
+        from matlab_frontend.check.command import check  # noqa: PLC0415  (with the option alone)
+
+        return check(options.check)
+    if options.script is None and options.code is None and sys.stdin.isatty():
+        from matlab_frontend.interactive.terminal import converse  # noqa: PLC0415  (without a script)
+
+        return converse(options.device)
+    return _run(options)
+
+
 def _run(options: Options) -> int:
     try:
         source = _source_of(options)
     except OSError as error:
-        missing = f"Error (MATLAB:run:FileNotFound): {options.script}: {error.strerror}."
+        name = options.script or "<input>"
+        missing = f"Error (MATLAB:run:FileNotFound): {name}: {error.strerror}."
         return _fail(missing)
-    home = (Path(options.script).resolve().parent,) if options.script else ()
+    home = home_of(source)
     session = Session(engine_for(options.device), path=SearchPath(home))
+    if options.time:
+        from matlab_frontend.line_times import LineTimes  # noqa: PLC0415  (with the option alone)
+
+        session.line_times = LineTimes()
     try:
         run_source(source, {}, session, frozenset())
     except MatlabSyntaxError as error:
@@ -78,13 +95,16 @@ def _run(options: Options) -> int:
         if options.explain:
             sys.stderr.write(session.explain())
         sys.stdout.flush()
-    return 0
+        if session.line_times is not None:
+            session.line_times.print_table()
+    return session.exit_status or 0
 
 
 def _source_of(options: Options) -> Source:
-    if options.script is None:
-        assert options.code is not None, "there is a script or a text"
+    if options.code is not None:
         return Source(options.code, "<text>")
+    if options.script in (None, "-"):
+        return Source.from_bytes(sys.stdin.buffer.read(), "<input>")
     return read_source(Path(options.script))
 
 

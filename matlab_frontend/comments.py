@@ -33,4 +33,4 @@ def end_of_block_comment(source: Source, start: int, *, octave: bool = False) ->
         if depth == 0:
             return mark.end()
     message = "the block comment is not closed: expected '%}' alone on a line"
-    raise MatlabSyntaxError(message, source, Span(start, start + 2))
+    raise MatlabSyntaxError(message, source, Span(start, start + 2), unfinished=True)

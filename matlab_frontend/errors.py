@@ -40,6 +40,10 @@ class MatlabError(RunMatError):
         return self.message
 
 
+class ProgramExit(BaseException):
+    """``exit`` ends the program, through every ``try`` of its own."""
+
+
 class MatlabSyntaxError(MatlabError, SyntaxError):
     """A text that is no program: says where, shows the line, and says what was expected.
 
@@ -49,10 +53,14 @@ class MatlabSyntaxError(MatlabError, SyntaxError):
         message: What is wrong, and what was expected instead.
         source: The text.
         span: The characters at fault; they are underlined as far as they stand on the first line.
+        unfinished: Whether the text ends where more is expected, so that further lines may make a
+            program of it: a bracket, block or comment is open.
 
     """
 
-    def __init__(self, message: str, source: Source, span: Span) -> None:
+    def __init__(
+        self, message: str, source: Source, span: Span, *, unfinished: bool = False
+    ) -> None:
         # Not by super(): SyntaxError takes a message, or a message and a tuple of details.
         SyntaxError.__init__(self, message)
         self.identifier = "MATLAB:m_syntax"
@@ -62,6 +70,7 @@ class MatlabSyntaxError(MatlabError, SyntaxError):
         text = source.line(start.line)
         self.source = source
         self.span = span
+        self.unfinished = unfinished
         self.filename = source.name
         self.lineno = start.line
         self.offset = start.column

@@ -17,6 +17,7 @@ from matlab_frontend.pattern import pattern
 from matlab_frontend.source import Source, Span
 from matlab_frontend.tokens import (
     CHAR,
+    CONTINUED,
     FINISH,
     INDEX_END,
     KEYWORDS,
@@ -114,7 +115,7 @@ class _Lexer:
             kind = found.lastgroup
             assert kind is not None, "every alternative is a named group"
             start = found.start(kind)
-            after_blank = start > offset
+            before, after_blank = offset, start > offset
             offset = found.end()
             if (
                 after_value
@@ -151,6 +152,8 @@ class _Lexer:
             elif kind == "comment":
                 offset = end_of_block_comment(self.source, start, octave=self.octave) or offset
             elif self.separator(kind, start, offset):
+                if kind == "finish" and text.find("...", before) >= 0:
+                    tokens[-1] = Token(FINISH, CONTINUED, start, offset)
                 return tokens
             else:
                 after_value = after_value and not self.separating
@@ -219,7 +222,7 @@ class _Lexer:
             self.fail_unknown(start)
         if self.brackets:
             if kind == "finish":
-                self.fail_unclosed("the text ends")
+                self.fail_unclosed("the text ends", unfinished=True)
             if not self.separating:
                 if kind == "semicolon":
                     self.fail_unclosed("';' is found")
@@ -228,14 +231,15 @@ class _Lexer:
         self.tokens.append(Token(token, self.source.text[start:end], start, end))
         return not self.brackets
 
-    def fail_unclosed(self, what: str) -> NoReturn:
+    def fail_unclosed(self, what: str, *, unfinished: bool = False) -> NoReturn:
         bracket = self.brackets[-1]
         closing = _CLOSING[bracket.text]
         line = self.source.position(bracket.start).line
-        self.fail(
+        raise MatlabSyntaxError(
             f"'{bracket.text}' of line {line} is not closed: expected '{closing}' before {what}",
-            bracket.start,
-            bracket.start + 1,
+            self.source,
+            Span(bracket.start, bracket.start + 1),
+            unfinished=unfinished,
         )
 
     def fail_unknown(self, start: int) -> NoReturn:

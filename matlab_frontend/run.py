@@ -98,12 +98,19 @@ def run_source(
     held = {name: from_python(value) for name, value in variables.items()}
     program = parse(source, variables=held)
     interpreter = Interpreter(session)
-    with _deep_recursion(), np.errstate(all="ignore"), _warnings_of_numpy():
+    with surroundings():
         try:
             frame = interpreter.run(program, held, results)
         finally:
             session.streams.close_all()
     return Workspace(session.engine, frame.variables)
+
+
+@contextmanager
+def surroundings() -> Iterator[None]:
+    """What Python and NumPy do while a program runs: recurse deeply, and warn of nothing."""
+    with _deep_recursion(), np.errstate(all="ignore"), _warnings_of_numpy():
+        yield
 
 
 @contextmanager

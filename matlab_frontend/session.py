@@ -17,6 +17,7 @@ from matlab_frontend.values.array import ErrorObject, Value
 from runmat_jit.core.slotted import slotted
 
 if TYPE_CHECKING:
+    from matlab_frontend.line_times import LineTimes
     from runmat_jit.random import Generator
 
 
@@ -62,6 +63,10 @@ class Session:
     """Whether an ``onCleanup`` was made: what ends then drops its variables at once."""
     depth: int = 0
     """Calls of functions that are running."""
+    line_times: LineTimes | None = None
+    """What measures each statement, if something does."""
+    exit_status: int | None = None
+    """What the program gave ``exit``; None unless it called that."""
     loops: dict[tuple[str, int], str] = field(default_factory=dict)
     """Of loops that took long, by file and line: whether they ran natively, and why not."""
     functions: dict[tuple[str, int], str] = field(default_factory=dict)

@@ -16,6 +16,9 @@ NEWLINE = "newline"
 FINISH = "finish"
 """After the last token of the text, and after a keyword behind which a statement begins."""
 
+CONTINUED = "..."
+"""Text of ``FINISH`` where the line before it is continued."""
+
 SEPARATORS = frozenset({NEWLINE, ";", ",", FINISH})
 """What stands between statements."""
 

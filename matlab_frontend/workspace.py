@@ -63,6 +63,17 @@ def to_python(engine: Engine, value: Value) -> Any:
     return value.to_python() if isinstance(value, Extension) else value
 
 
+def detached(value: Any) -> Any:
+    """A NumPy or Python value that shares no memory with the one that is given."""
+    if isinstance(value, np.ndarray):
+        return value.copy(order="K")
+    if isinstance(value, Mapping):
+        return {name: detached(item) for name, item in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(map(detached, value))
+    return value
+
+
 def _array(engine: Engine, value: Array) -> Any:
     if value.kind == "string":
         return value.data.item() if value.data.size == 1 else value.data.T

@@ -109,6 +109,12 @@ def sine_weight(z: mp.mpf) -> mp.mpf:
     return z * r / mp.sin(r)
 
 
+def scaled_erfc(q: mp.mpf) -> mp.mpf:
+    """``(1 + 2 x) exp(x**2) erfc(x) - 1`` for ``q = (x - 4) / (x + 4)``."""
+    x = 4 * (1 + q) / (1 - q)
+    return (1 + 2 * x) * mp.exp(x * x) * mp.erfc(x) - 1
+
+
 FITS = (
     Fit(
         "EXP",
@@ -210,6 +216,31 @@ FITS = (
         weight=sine_weight,
     ),
     Fit(
+        "ERF_OF_SQUARE",
+        lambda z: mp.erf(mp.sqrt(z)) / mp.sqrt(z) - 1,
+        1e-20,
+        0.75**2,
+        {"f32": 6, "f64": 12},
+        "erf(x) / x - 1, in x**2, for x up to 3/4",
+    ),
+    Fit(
+        "SCALED_ERFC",
+        scaled_erfc,
+        (0.749 - 4) / (0.749 + 4),
+        (27.5 - 4) / (27.5 + 4),
+        {"f32": 12, "f64": 22},
+        "(1 + 2 x) exp(x**2) erfc(x) - 1, in (x - 4) / (x + 4), for x from 3/4 on",
+    ),
+    Fit(
+        "TANGENT",
+        odd_tail(mp.tan),
+        1e-20,
+        0.7855**2,
+        {"f32": 6, "f64": 14},
+        "(tan(r) / r - 1) / r**2, in r**2",
+        weight=lambda z: z,
+    ),
+    Fit(
         "SINE_OF_SQUARE",
         odd_tail(mp.sin),
         1e-20,
@@ -243,6 +274,15 @@ FITS = (
         0.02945,
         {"f64": 7},
         "2 (atanh(s) - s) / s**3, in s**2",
+        weight=lambda z: z,
+    ),
+    Fit(
+        "ARCTANH",
+        odd_tail(mp.atanh),
+        1e-20,
+        0.0775,
+        {"f32": 4, "f64": 9},
+        "(arctanh(s) / s - 1) / s**2, in s**2",
         weight=lambda z: z,
     ),
     Fit(

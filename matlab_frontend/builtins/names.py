@@ -51,6 +51,7 @@ CATEGORIES: Mapping[str, str] = {
     ),
     "grids": "del2 gradient interp2",
     "groups": "discretize findgroups splitapply",
+    "help": "help",
     "input_parser": (
         "addOptional addParamValue addParameter addRequired addSwitch inputParser parse"
     ),
@@ -107,7 +108,7 @@ CATEGORIES: Mapping[str, str] = {
         "cell2struct containers.Map fieldnames getfield isfield isKey keys orderfields remove "
         "rmfield setfield struct struct2cell values"
     ),
-    "system": "getenv input keyboard setenv system unix unsetenv",
+    "system": "exit getenv input keyboard quit setenv system unix unsetenv",
     "table_files": "readtable writetable",
     "tables": (
         "addvars array2table cell2table groupsummary head height innerjoin istable removevars "

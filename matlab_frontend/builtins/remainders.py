@@ -38,7 +38,8 @@ def _remainder(call: Call, row: str, x: Value, y: Value) -> Value:
         keep = 0 if row == "fmod" else left
         rest = engine.apply("where", zero, keep, rest)
     if kind not in INTEGER_KINDS and not _are_whole(engine, right):
-        rest = _without_roundoff(engine, left, right, rest)
+        signed = right if row == "remainder" else left
+        rest = _without_roundoff(engine, left, right, rest, signed)
     return wrap(kind, engine.cast(rest, DTYPES[kind]))
 
 
@@ -49,8 +50,11 @@ def _are_whole(engine: Engine, divisor: Data) -> bool:
     return bool(divisor.size <= _LOOKED_AT and np.all(divisor == np.trunc(engine.look(divisor))))
 
 
-def _without_roundoff(engine: Engine, left: Data, right: Data, rest: Data) -> Data:
-    """Nothing is left of a quotient within rounding of a whole number, if the divisor is none."""
+def _without_roundoff(engine: Engine, left: Data, right: Data, rest: Data, signed: Data) -> Data:
+    """Nothing is left of a quotient within rounding of a whole number, if the divisor is none.
+
+    The zero has the sign of ``signed``, as other remainders have.
+    """
     quotient = engine.apply("absolute", engine.apply("divide", left, right))
     distance = engine.apply(
         "absolute", engine.apply("subtract", quotient, engine.apply("rint", quotient))
@@ -58,7 +62,8 @@ def _without_roundoff(engine: Engine, left: Data, right: Data, rest: Data) -> Da
     bound = engine.apply("multiply", quotient, float(np.finfo(left.dtype).eps))
     near = engine.apply("less_equal", distance, bound)
     fraction = engine.apply("not_equal", right, engine.apply("trunc", right))
-    return engine.apply("where", engine.apply("logical_and", near, fraction), 0.0, rest)
+    zero = engine.apply("multiply", signed, 0.0)
+    return engine.apply("where", engine.apply("logical_and", near, fraction), zero, rest)
 
 
 @builtin("mod")

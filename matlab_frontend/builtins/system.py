@@ -8,10 +8,10 @@ import sys
 
 from matlab_frontend.builtins.programming import frame_of
 from matlab_frontend.builtins.registry import Builtin, Call, builtin
-from matlab_frontend.errors import MatlabError, MatlabSyntaxError
+from matlab_frontend.errors import MatlabError, MatlabSyntaxError, ProgramExit
 from matlab_frontend.values.array import Value
 from matlab_frontend.values.make import empty, text
-from matlab_frontend.values.read import text_of
+from matlab_frontend.values.read import integer_of, is_text, text_of
 
 
 @builtin("getenv")
@@ -57,7 +57,18 @@ def _shell(name: str) -> Builtin:
     return Builtin(name, _system, 1, 2, "Runs a command in the system's shell.")
 
 
-GENERATED = (_shell("system"), _shell("unix"))
+def _exit(call: Call, *options: Value) -> None:
+    """End the program, with a status where a number is given."""
+    statuses = [option for option in options if not is_text(option)]
+    call.session.exit_status = integer_of(call.engine, statuses[0]) if statuses else 0
+    raise ProgramExit
+
+
+def _leaving(name: str) -> Builtin:
+    return Builtin(name, _exit, 0, 2, "End the program, with a status where a number is given.")
+
+
+GENERATED = (_shell("system"), _shell("unix"), _leaving("exit"), _leaving("quit"))
 
 
 def _ask(call: Call, prompt: str) -> str:

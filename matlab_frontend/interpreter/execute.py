@@ -95,6 +95,8 @@ def _as_matlab(error: Exception) -> Exception:
 def _compile_statement(interpreter: Interpreter, statement: nodes.Statement, dead: Dead) -> Run:
     """A statement, and forgetting what is not computed yet and what nothing reads after it."""
     run = _COMPILE[type(statement)](interpreter, statement, dead)
+    if interpreter.session.line_times is not None:
+        run = interpreter.session.line_times.watched(run, statement.span.start)
     names, engine = dead.get(id(statement), ()), interpreter.engine
     if not names:
         return run

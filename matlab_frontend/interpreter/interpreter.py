@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from matlab_frontend import nodes
 from matlab_frontend.collection import paused_collection
-from matlab_frontend.errors import MatlabError
+from matlab_frontend.errors import MatlabError, ProgramExit
 from matlab_frontend.interpreter import calls, evaluate, references
 from matlab_frontend.interpreter.execute import compile_block
 from matlab_frontend.interpreter.frame import Frame, Scope
@@ -69,11 +69,32 @@ class Interpreter:
                 calls.call_function(self, program.functions[0], scope, [], 0)
             else:
                 self._compiled(program.statements, scope, results)(frame)
+        except ProgramExit:
+            pass  # the session knows the status
         finally:
             self.frame = outer
             if self.session.has_cleanups:
                 drop_cleanups(frame.variables)
         return frame
+
+    def run_further(self, program: nodes.Program, frame: Frame) -> None:
+        """Run a text in a frame that lasts; its functions are known to all texts from now on.
+
+        Raises:
+            MatlabError: the text raised it and did not catch it; its notes say where.
+            ProgramExit: it called ``exit``.
+
+        """
+        if program.functions:
+            self.library.define(program)
+        frame.scope = replace(frame.scope, source=program.source)
+        self.frame = frame
+        try:
+            self._compiled(program.statements, frame.scope, None)(frame)
+        finally:
+            # What was left in the middle is not gone on with.
+            self.frame, frame.span, self.session.depth = None, None, 0
+            frame.ends.clear()
 
     def compile_value(self, node: nodes.Expression) -> Code:
         """Compile an expression for its one value."""

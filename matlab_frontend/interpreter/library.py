@@ -57,6 +57,8 @@ class Library:
         self._names: dict[Path, frozenset[str]] = {}
         self._has_classes: bool | None = None
         self._files: dict[Path, tuple[tuple[int, int], Function]] = {}
+        self.typed: dict[str, tuple[nodes.Function, Scope]] = {}
+        """Functions that were typed at a prompt, which all code sees."""
 
     @property
     def version(self) -> int:
@@ -71,8 +73,23 @@ class Library:
         self._refresh()
         key = (scope.file, name)
         if scope.imports or key not in self._found:
-            self._found[key] = self._imported(name, scope) or self._file(name, scope) or find(name)
+            typed = self.typed.get(name)
+            self._found[key] = (
+                typed or self._imported(name, scope) or self._file(name, scope) or find(name)
+            )
         return self._found[key]
+
+    def define(self, program: nodes.Program) -> None:
+        """Make the functions of a text known to all code."""
+        scope = scope_of(program)
+        self.typed |= {function.name: (function, scope) for function in program.functions}
+        self._path.changed()
+
+    def names(self, scope: Scope) -> set[str]:
+        """The functions that are not builtins, as the code of a file sees them."""
+        self._refresh()
+        found = {*scope.functions, *self.typed}
+        return found.union(*(self._names_in(folder) for folder in self._folders(scope)))
 
     def _refresh(self) -> None:
         if self._version != self._path.version:

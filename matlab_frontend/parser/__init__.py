@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from matlab_frontend.collection import paused_collection
+from matlab_frontend.errors import MatlabSyntaxError
 from matlab_frontend.nodes import Program
 from matlab_frontend.parser.cursor import Cursor
 from matlab_frontend.parser.functions import program
 from matlab_frontend.source import Source
 
-__all__ = ["parse"]
+__all__ = ["is_unfinished", "parse"]
 
 
 def parse(source: Source, *, variables: Iterable[str] = (), octave: bool = False) -> Program:
@@ -32,3 +33,18 @@ def parse(source: Source, *, variables: Iterable[str] = (), octave: bool = False
     """
     with paused_collection():
         return program(Cursor(source, variables, octave=octave))
+
+
+def is_unfinished(source: Source, variables: Iterable[str] = ()) -> bool:
+    """Whether more lines are expected after those of a text, as a prompt asks after each.
+
+    A bracket, block or comment is open, the last line is continued by ``...``, or a function was
+    begun: it ends with its ``end``, or else with an empty line. A text that no further line can
+    make a program is not unfinished but wrong.
+    """
+    cursor = Cursor(source, variables, octave=False)
+    try:
+        program(cursor)
+    except MatlabSyntaxError as error:
+        return error.unfinished or cursor.expects_more
+    return cursor.expects_more and not source.text.endswith("\n")

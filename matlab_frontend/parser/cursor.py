@@ -11,7 +11,7 @@ from matlab_frontend.errors import MatlabSyntaxError
 from matlab_frontend.lexer import statement_tokens
 from matlab_frontend.pattern import pattern
 from matlab_frontend.source import Source, Span
-from matlab_frontend.tokens import FINISH, NAME, SEPARATORS, Token
+from matlab_frontend.tokens import CONTINUED, FINISH, NAME, SEPARATORS, Token
 
 DEEPEST = 80
 """Brackets, blocks and operands may be nested this deep.
@@ -37,6 +37,8 @@ class Cursor:
         depth: How many levels of nesting are open, at most ``DEEPEST``.
         indices: How many arguments of an index are open, in which ``end`` has a value.
         loops: How many loops are open, which ``break`` may leave.
+        expects_more: Whether the text ends within a continued line, or a function without ``end``:
+            further lines would belong to its last statement or function.
 
     """
 
@@ -47,6 +49,7 @@ class Cursor:
         self.depth = 0
         self.indices = 0
         self.loops = 0
+        self.expects_more = False
         self.last_end = 0
         self._between = _BETWEEN_OCTAVE if octave else _BETWEEN_MATLAB
         self._tokens: list[Token] = []
@@ -66,6 +69,9 @@ class Cursor:
             end = end_of_block_comment(self.source, offset, octave=self.octave)
             # Behind a statement on its line the sign opens a comment of one line.
             offset = end if end is not None else _line_end(text, offset)
+        if offset == len(text):
+            last_line = text[self.last_end :].rpartition("\n")[2]
+            self.expects_more |= last_line.lstrip(" \t\f\v;,").startswith(CONTINUED)
         self.last_end = offset
         return offset
 
@@ -80,6 +86,7 @@ class Cursor:
         self._tokens = statement_tokens(self.source, offset, octave=self.octave)
         self._at = 0
         self.token = self._tokens[0]
+        self.expects_more |= self._tokens[-1].text == CONTINUED
 
     def advance(self) -> Token:
         """Return the next token and go on to the one behind it."""
@@ -130,6 +137,11 @@ class Cursor:
     def fail(self, message: str, span: Span | None = None) -> NoReturn:
         """Raise an error at the next token, or at a span."""
         raise MatlabSyntaxError(message, self.source, self.token.span if span is None else span)
+
+    def fail_unclosed(self, message: str, span: Span) -> NoReturn:
+        """Raise an error at what should be closed here; at the end of the text it may follow."""
+        ended = self.token.kind == FINISH
+        raise MatlabSyntaxError(message, self.source, span, unfinished=ended)
 
 
 def _named(kind: str) -> str:

@@ -33,7 +33,7 @@ def arguments_block(cursor: Cursor) -> ArgumentsBlock:
             break
         if cursor.token.kind != NAME:
             message = "the 'arguments' block is not closed: expected a declaration or 'end'"
-            cursor.fail(message, Span(start, start + len("arguments")))
+            cursor.fail_unclosed(message, Span(start, start + len("arguments")))
         declarations.append(declaration(cursor))
     return ArgumentsBlock(Span(start, cursor.advance().end), attributes, tuple(declarations))
 

@@ -79,7 +79,8 @@ def program(cursor: Cursor) -> Program:
     if pending and any_closed:
         opening = pending[-1].opening
         message = "the function is not closed by 'end', but other functions of this text are"
-        cursor.fail(message, opening.span)
+        cursor.fail_unclosed(message, opening.span)
+    cursor.expects_more |= bool(pending)
     ends = [function.opening.start for function in pending[1:]] + [cursor.last_end]
     functions += [function.close(end) for function, end in zip(pending, ends, strict=False)]
     return Program(cursor.source, tuple(statements), tuple(functions), definition)

@@ -32,7 +32,7 @@ from matlab_frontend.nodes import (
 from matlab_frontend.parser.cursor import Cursor
 from matlab_frontend.parser.expressions import expression, reference
 from matlab_frontend.source import Span
-from matlab_frontend.tokens import FINISH, KEYWORDS, NAME
+from matlab_frontend.tokens import CONTINUED, FINISH, KEYWORDS, NAME
 
 _UPDATES = {f"{symbol}=": symbol for symbol in "+-*/^|&"}
 _STEPS = {"++": "+", "--": "-"}
@@ -43,6 +43,7 @@ def command(cursor: Cursor, text: CommandText) -> Command:
     cursor.last_end = text.span.end
     offset = cursor.skip_blanks()
     following = cursor.source.text[offset : offset + 1]
+    cursor.expects_more |= not following and text.words[-1].endswith(CONTINUED)
     if following in {"'", '"'}:
         cursor.fail(f"{following} is not closed on its line", Span(offset, offset + 1))
     return Command(text.span, text.name, text.words, suppressed=following == ";")

@@ -188,7 +188,7 @@ def _fail_unclosed(cursor: Cursor, opening: Token) -> NoReturn:
     where = "the end of the text" if found.kind == FINISH else f"'{found.text}' of line {line}"
     closing = _CLOSING.get(opening.kind, "end")
     message = f"'{opening.text}' is not closed: expected '{closing}' before {where}"
-    cursor.fail(message, opening.span)
+    cursor.fail_unclosed(message, opening.span)
 
 
 def _fail_unsupported(cursor: Cursor) -> NoReturn:

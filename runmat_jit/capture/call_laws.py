@@ -76,6 +76,21 @@ def product(shapes: Shapes, kwargs: Mapping[str, Any]) -> Shape | None:
     return (*left[:-1], *right[1:]) if left[-1] == right[0] else None
 
 
+def stacked_product(shapes: Shapes, kwargs: Mapping[str, Any]) -> Shape | None:
+    """Shape of a product of vectors and matrices, or of as many matrices in two stacks."""
+    if len(shapes) != 2 or kwargs:
+        return None
+    left, right = shapes
+    if left is None or right is None or (len(left) < 3 and len(right) < 3):
+        return product(shapes, kwargs)
+    if min(len(left), len(right)) < 2 or left[-1] != right[-2]:
+        return None
+    stacks = [shape[:-2] for shape in (left, right) if len(shape) > 2]
+    if len(stacks) == 2 and stacks[0] != stacks[1]:
+        return None
+    return (*stacks[0], left[-2], right[-1])
+
+
 def has_two_choices(args: tuple[Any, ...]) -> bool:
     """Whether ``where`` gets more than a condition, which alone selects positions."""
     return len(args) > 1

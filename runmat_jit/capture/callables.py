@@ -30,6 +30,7 @@ from runmat_jit.capture.call_laws import (
     product,
     rearranged,
     repeats_alike,
+    stacked_product,
     stores_in_range,
 )
 from runmat_jit.capture.tape.call_forms import (
@@ -111,7 +112,8 @@ FUNCTIONS: Final[tuple[Names, ...]] = (
     Names("numpy", "median ptp diff trapezoid", _CERTAIN),
     Names("numpy", "take", replace(_NUMPY, follow="take")),
     Names("numpy", "tile", replace(_NUMPY, cannot_raise=repeats_alike)),
-    Names("numpy", "matmul dot", replace(_CERTAIN, result=product)),
+    Names("numpy", "matmul", replace(_CERTAIN, result=stacked_product)),
+    Names("numpy", "dot", replace(_CERTAIN, result=product)),
     Names("numpy", "sort argsort", replace(_CERTAIN, result=rearranged)),
     Names("numpy", "cumsum cumprod", replace(_CERTAIN, result=accumulated)),
     Names("numpy", "round copy", replace(_CERTAIN, result=first)),
@@ -163,6 +165,7 @@ FUNCTIONS: Final[tuple[Names, ...]] = (
     Names("numpy.random", "default_rng Generator RandomState SeedSequence", Callee("generator")),
     Names("numpy.random", "PCG64 PCG64DXSM MT19937 Philox SFC64", Callee("generator")),
     Names("numpy.random", "seed ranf sample", Callee("generator", ordered=True)),
+    Names("runmat_jit.random", "default_rng Generator", Callee("generator")),
     # -- builtins ----------------------------------------------------------------------------------
     Names("builtins", "range sum tuple zip", replace(_BUILTIN, alone=True)),
     Names("builtins", "enumerate reversed any all list dict set frozenset iter slice", _BUILTIN),
@@ -189,7 +192,7 @@ FUNCTIONS: Final[tuple[Names, ...]] = (
     Names("operator", "add sub mul truediv floordiv mod and_ or_ xor lshift rshift", _BROADCAST),
     Names("operator", "eq ne lt le gt ge", _BROADCAST),
     Names("operator", "neg pos abs invert", replace(_OPERATOR, result=broadcast)),
-    Names("operator", "matmul", replace(_OPERATOR, cannot_raise=True, result=product)),
+    Names("operator", "matmul", replace(_OPERATOR, cannot_raise=True, result=stacked_product)),
     Names("operator", "pow", replace(_OPERATOR, result=broadcast)),
     Names("operator", "contains", replace(_OPERATOR, cannot_raise=True)),
     Names("operator", "iadd isub imul itruediv ifloordiv imod iand ior ixor", _INPLACE),

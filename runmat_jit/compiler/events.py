@@ -12,6 +12,7 @@ from runmat_jit.core.log import LOG
 from runmat_jit.core.protocols import EventsRaise, Program
 from runmat_jit.core.source import SourceLine
 from runmat_jit.graph.node import Graph
+from runmat_jit.passes.events import possible_events
 from runmat_jit.plan.notes import Mode, is_open, operations
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ class Watch:
 
     Attributes:
         program: What runs in place of the program; None: itself.
+        possible: The events that NumPy may report: others need not be asked for.
 
     """
 
@@ -82,6 +84,7 @@ class Watch:
         modes: frozenset[Mode] = frozenset(("rises", "each")),
     ) -> None:
         self.program: Program | None = None
+        self.possible = possible_events(captured)
         self._find, self._count = EventFinder(captured), count
         self._build, self._modes = build, modes
         self._built: dict[Mode, Program | None] = {}

@@ -35,6 +35,8 @@ class RegionReport:
     reasons: tuple[Reason, ...]
     on_arrays: int = 0
     """The operations of kernels that make more than one number, or one of more than one."""
+    by_host: bool = False
+    """NumPy computes it."""
 
 
 @immutable
@@ -67,7 +69,7 @@ class Explanation:
         totals = f"{count(len(self.regions), 'region')}, {count(kernels, 'kernel')}"
         lines = [f"{self.function}: {self.mode}; {totals}"]
         for number, region in enumerate(self.regions, 1):
-            by = "NumPy" if region.kind == "host" else count(region.kernels, "kernel")
+            by = "NumPy" if region.by_host else count(region.kernels, "kernel")
             lines.append(
                 f"  {number}. {region.kind} on {region.device}: {by}, "
                 f"reads {size(region.bytes_read)}, writes {size(region.bytes_written)}"
@@ -144,7 +146,8 @@ def report_region(region: Region, kernels: int, compiled: CompiledGraph) -> Regi
         bytes_read=cost.bytes_read,
         bytes_written=cost.bytes_written,
         reasons=region.reasons,
-        on_arrays=0 if region.kind == "host" else sum(map(is_on_arrays, region.nodes)),
+        on_arrays=0 if region.is_host else sum(map(is_on_arrays, region.nodes)),
+        by_host=region.is_host,
     )
 
 

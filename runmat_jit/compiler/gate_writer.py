@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy._core import umath
 
 from runmat_jit.backends.llvm.gate import (
     MOST_ENTRIES,
@@ -145,10 +146,10 @@ class GateWriter:
         write = self._entry
         write.emit("has_code", write.object(function), write.object(function.__code__))
 
-    def context(self, variable: Any, value: Any) -> None:
-        """What a context variable holds."""
+    def errstate(self, state: Any) -> None:
+        """What NumPy does about floating-point errors, whichever object tells it."""
         write = self._entry
-        write.emit("is_context", write.object(variable), write.object(value))
+        write.emit("is_errstate", write.object(umath._extobj_contextvar), write.object(state))
 
     def gives(self, callable_: Callable[..., Any], arguments: tuple[Any, ...], value: Any) -> None:
         """What a function of the interpreter says now."""
@@ -223,6 +224,7 @@ class GateWriter:
             tells: Its lines are those of the call, so that events may be reported at them.
 
         """
+        warn = reported_by(program, warn)
         native = native_of(program, warn, exact=exact)
         if type(native) is not NativeProgram:
             raise NotForGates("a program that is more than kernels and calls")
@@ -448,6 +450,12 @@ def count_owed(telemetry: Telemetry, owed: Owed) -> None:
     """Count what entries have done."""
     telemetry.count("calls_replayed", owed.replays)
     telemetry.count_run(owed.launches, owed.nbytes)
+
+
+def reported_by(program: Any, warn: frozenset[str]) -> frozenset[str]:
+    """The events to report that a compiled program may have."""
+    native = program.program if isinstance(program, CompiledGraph) else None
+    return warn & native.watch.possible if type(native) is NativeProgram else warn
 
 
 def native_of(program: Any, warn: frozenset[str], *, exact: bool) -> Any:

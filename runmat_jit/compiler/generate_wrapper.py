@@ -36,12 +36,14 @@ from runmat_jit.compiler.host_step import (
     HostScalar,
     HostStep,
     laid_out,
+    multiplied,
     show,
 )
 from runmat_jit.compiler.native_code import Bound, NativeCode
 from runmat_jit.compiler.native_program import BYTE, SMALL, write
 from runmat_jit.core.extent import Extent, Scope
 from runmat_jit.ops.host_call import watched
+from runmat_jit.ops.product import Product
 from runmat_jit.plan.cost import is_parallel_text
 from runmat_jit.plan.layout import Buffer, Commit
 from runmat_jit.plan.notes import is_event
@@ -76,6 +78,7 @@ def generate_wrapper(
         "show": show,
         "laid_out": laid_out,
         "watched": watched,
+        "multiplied": multiplied,
         "Commit": Commit,
         **{f"m{layout.inputs + n}": array for n, array in enumerate(code.tables)},
         **{f"d{buffer.place}": buffer.dtype for buffer in layout.buffers},
@@ -185,8 +188,12 @@ class _Text:
         strides = None if step.strides is None else self.names(step.strides)
         lies = f"d{step.place}, {self.names(step.shape)}, {strides}, allocate"
         if step.reports:
+            called = f"call{number}"
+            if isinstance(step.call.fn, Product):
+                shape, dtype = self.names(step.shape), f"d{step.place}"
+                operands, called = [called, shape, dtype, "allocate", *operands], "multiplied"
             listed = "".join(f"{operand}, " for operand in operands)
-            yield f"value, happened = watched(call{number}, ({listed}))"
+            yield f"value, happened = watched({called}, ({listed}))"
             yield "if happened: blocks.word[0] |= 1"
             yield f"m{step.place} = laid_out(value, {lies})"
         else:

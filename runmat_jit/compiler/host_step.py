@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -10,6 +12,7 @@ import numpy as np
 from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Node
 from runmat_jit.ops.host_call import HostCall, watched
+from runmat_jit.ops.product import Product
 from runmat_jit.plan.argument import HostOperand, InputScalar, Number
 from runmat_jit.plan.layout import Layout
 from runmat_jit.runtime.arrays import Shown
@@ -18,6 +21,8 @@ Allocate = Callable[..., np.ndarray]
 """Gives new memory of a shape, dtype and byte strides."""
 
 
+RECYCLED_BYTES = 1 << 20
+"""Products of as many bytes lie in recycled memory: new pages may cost more than the product."""
 _IN_C_ORDER, _USABLE = 0x1, 0x500  # NumPy's flags; aligned and writeable
 
 
@@ -93,10 +98,13 @@ class HostStep:
 
     def compute(self, operands: Sequence[Any], allocate: Allocate) -> tuple[np.ndarray, bool]:
         """The result for some operands; whether an event happened."""
+        fn = self.call.fn
+        if isinstance(fn, Product) and is_large(self.shape, self.dtype):
+            fn = partial(multiplied, fn, self.shape, self.dtype, allocate)
         if self.reports:
-            value, happened = watched(self.call.fn, operands)
+            value, happened = watched(fn, operands)
         else:
-            value, happened = self.call.fn(*operands), False
+            value, happened = fn(*operands), False
         return laid_out(value, self.dtype, self.shape, self.strides, allocate), happened
 
     @property
@@ -105,6 +113,21 @@ class HostStep:
         if all(isinstance(each, HostArray) and each.strides is None for each in self.operands):
             return tuple([each.place for each in self.operands if isinstance(each, HostArray)])
         return None
+
+
+def multiplied(
+    product: Product, shape: tuple[int, ...], dtype: np.dtype, allocate: Allocate, *given: Any
+) -> Any:
+    """A product; a large one in recycled memory."""
+    a, b = given
+    if is_large(shape, dtype):
+        return product.into(a, b, allocate(shape, dtype))
+    return product(a, b)
+
+
+def is_large(shape: tuple[int, ...], dtype: np.dtype) -> bool:
+    """Whether a product of this shape lies in recycled memory."""
+    return dtype.itemsize * math.prod(shape) >= RECYCLED_BYTES
 
 
 def bind_host_step(

@@ -35,7 +35,7 @@ def link(
     steps = [
         step
         for region, group in zip(plan.regions, launches, strict=True)
-        for step in (host_steps(region, plan) if region.kind == "host" else map(kernel_step, group))
+        for step in (host_steps(region, plan) if region.is_host else map(kernel_step, group))
     ]
     layout = place_memory(plan, [step.uses for step in steps])
     before = session.backend.compiles

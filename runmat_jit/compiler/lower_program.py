@@ -14,7 +14,10 @@ from runmat_jit.graph.node import Graph
 from runmat_jit.kernel.ir import Kernel
 from runmat_jit.lower.launch import Launch
 from runmat_jit.lower.lower import lower_plan
+from runmat_jit.passes.fusion.centered_gram import KIND as CENTERED_GRAM
+from runmat_jit.passes.fusion.centered_gram import centered_grams
 from runmat_jit.passes.fusion.grower import grow
+from runmat_jit.passes.fusion.kinds import enabled_kinds
 from runmat_jit.passes.pipeline import PASSES, Pass, optimize
 from runmat_jit.plan.device import CPU, Device, choose_device
 from runmat_jit.plan.make_plan import make_plan
@@ -66,6 +69,8 @@ def lower_program(
 
     """
     optimized = optimize(graph, passes)
+    if any(kind.name == CENTERED_GRAM for kind in enabled_kinds(disabled)):
+        optimized = centered_grams(optimized)
     regions = grow(optimized, disabled)
     chosen = choose_device(device, regions, partial(find_gpu, session))
     plan = make_plan(optimized, regions, chosen)

@@ -54,6 +54,7 @@ class NativeProgram:
             EventsRaise: an event occurred while the warnings filters raise; nothing was written.
 
         """
+        warn = warn & self.watch.possible
         other = self.watch.program
         if other is not None and other is not self and warn:
             return other.run(inputs, warn)

@@ -18,6 +18,7 @@ from runmat_jit.core.locks import new_lock
 from runmat_jit.core.log import LOG
 from runmat_jit.graph.node import Graph
 from runmat_jit.graph.renumber import concrete, is_named
+from runmat_jit.passes.events import possible_events
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,6 +43,7 @@ class Template:
 
     def __init__(self, compiler: Compiler, graph: Graph, scope: Scope) -> None:
         self.compiler, self.graph, self.scope = compiler, graph, scope
+        self._possible = possible_events(graph)
         self.dynamic: tuple[DynamicProgram, ...] = ()
         self._untried: tuple[DynamicProgram, ...] = ()
         self._failures = 0
@@ -63,6 +65,7 @@ class Template:
             EventsRaise: an event occurred while the warnings filters raise; nothing was written.
 
         """
+        warn = warn & self._possible
         if self._alarming and extents in self._alarming:
             return self.at(extents).run(inputs, warn)
         programs = self.dynamic

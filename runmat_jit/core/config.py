@@ -10,10 +10,17 @@ from typing import Any, Final
 from runmat_jit.core.errors import ConfigError
 from runmat_jit.core.frozen import immutable
 
-FUSION_KINDS: Final = ("elementwise", "reduction", "map_reduce_broadcast", "image_normalize")
+FUSION_KINDS: Final = (
+    "elementwise",
+    "reduction",
+    "map_reduce_broadcast",
+    "image_normalize",
+    "matmul_epilogue",
+    "centered_gram",
+)
 """The fusion kinds, from the most general to the most special."""
-LOOP_KINDS: Final = ("element_loop",)
-"""The kinds of loops that run natively."""
+LOOP_KINDS: Final = ("element_loop", "recurrent_loop", "stochastic_evolution")
+"""The kinds of loops that run natively: any; with arrays in registers; with random numbers."""
 
 
 @immutable
@@ -109,7 +116,8 @@ OPTIONS: Final = (
         "disable_loop_fusion",
         "RUNMAT_DISABLE_LOOP_FUSION",
         _loop_kinds,
-        "Kinds of loops that are not to run natively, with commas, or `all`.",
+        "Kinds of loops that are not to run natively, with commas, or `all` (see the guide "
+        "to loops).",
     ),
     Option(
         "trials",

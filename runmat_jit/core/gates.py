@@ -131,8 +131,8 @@ class GateWriter(Protocol):
     def function(self, function: FunctionType) -> None:
         """Code of a function."""
 
-    def context(self, variable: Any, value: Any) -> None:
-        """What a context variable holds."""
+    def errstate(self, state: Any) -> None:
+        """What NumPy does about floating-point errors, whichever object tells it."""
 
     def gives(self, callable_: Callable[..., Any], arguments: tuple[Any, ...], value: Any) -> None:
         """What a function of the interpreter says of one argument at most."""

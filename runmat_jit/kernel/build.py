@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import field
 from types import TracebackType
 from typing import Self, TypeVar
@@ -320,6 +321,38 @@ class Builder:
     def extend(self, body: list[Instruction]) -> None:
         """Place the instructions of such a list here."""
         self._stack[-1].extend(body)
+
+    def begin(self, block: OpenBlock) -> list[Instruction]:
+        """Begin a block whose body is emitted bit by bit (:meth:`within`), until :meth:`end`."""
+        self.enter(block)
+        return self._stack.pop()
+
+    @contextmanager
+    def within(self, body: list[Instruction]) -> Iterator[None]:
+        """Emit into the body of such a block."""
+        self._stack.append(body)
+        yield
+        self.close_body(body)
+
+    @contextmanager
+    def outside(self, body: list[Instruction]) -> Iterator[None]:
+        """Emit where one was before going on with such a body."""
+        assert self._stack[-1] is body, "no block within it is open"
+        self._stack.pop()
+        yield
+        self._stack.append(body)
+
+    def end(
+        self,
+        block: OpenBlock,
+        body: list[Instruction],
+        yields: Sequence[Value] = (),
+        bounds: tuple[Value, ...] | None = None,
+    ) -> None:
+        """Place such a block here; ``bounds``: those that are known only now."""
+        block.args = block.args if bounds is None else bounds
+        self._stack.append(body)
+        self.leave(block, tuple(yields))
 
     def placeholder(self, kind: str) -> Value:
         """A value that nothing defines, for instructions that will have no place."""

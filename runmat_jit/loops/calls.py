@@ -12,8 +12,8 @@ from typing import Any, Final
 import numpy as np
 
 from runmat_jit.loops.demands import LIMIT, demand, natural, position, whole
+from runmat_jit.loops.draws import Draws
 from runmat_jit.loops.elements import bounds_of
-from runmat_jit.loops.products import Products
 from runmat_jit.loops.source import chain_of
 from runmat_jit.loops.values import (
     FLOAT,
@@ -28,6 +28,7 @@ from runmat_jit.loops.values import (
     Items,
     Object,
     Scalar,
+    Stream,
     Unknown,
     held_as,
     joined,
@@ -49,7 +50,7 @@ _TYPES: Final[dict[Any, np.dtype]] = {
 TYPE_CHARS: Final = {"f32": "f", "f64": "f", "i32": "i", "i64": "i", "i1": "b"}
 
 
-class Calls(Products):
+class Calls(Draws):
     """Emits calls."""
 
     __slots__ = ()
@@ -58,9 +59,13 @@ class Calls(Products):
         self, function: ast.expr, args: Sequence[ast.expr], keywords: Sequence[ast.keyword] = ()
     ) -> Item:
         """A call of a known function, or of a method."""
-        named = {each.arg or "": plain_of(self.item(each.value)) for each in keywords}
+        base: Item | None = None
         if isinstance(function, ast.Attribute) and chain_of(function) not in self.chains:
             base = self.item(function.value)
+            if isinstance(base, Stream):
+                return self.draw(base, function.attr, args, keywords)
+        named = {each.arg or "": plain_of(self.item(each.value)) for each in keywords}
+        if isinstance(function, ast.Attribute) and base is not None:
             return self.method(base, function.attr, [self.item(arg) for arg in args], named)
         called = self.item(function)
         fn = called.value if isinstance(called, Object) else None
@@ -284,30 +289,15 @@ def _like(number: int) -> Callable[[Calls, Sequence[Item]], Item]:
     return handle
 
 
-def _extreme_place(beats: str) -> Callable[[Calls, Sequence[Item]], Item]:
-    def handle(body: Calls, items: Sequence[Item]) -> Item:
-        if len(items) != 1:
-            raise Unknown("the place of an extreme with other arguments")
-        return body.place_of_extreme(items[0], beats)
-
-    return handle
-
-
 _OF_ARRAYS: Final[dict[Any, Callable[[Calls, Sequence[Item]], Item]]] = {
     np.matmul: Calls.product,
     np.dot: Calls.dot,
     np.outer: Calls.outer,
     np.linalg.norm: Calls.norm,
-    np.argmax: _extreme_place("gt"),
-    np.argmin: _extreme_place("lt"),
     np.stack: Calls.stacked,
     np.roll: Calls.rolled,
     np.zeros_like: _like(0),
     np.ones_like: _like(1),
     np.empty_like: _like(0),
 }
-_METHODS: Final = {
-    "dot": Calls.dot,
-    "argmax": _extreme_place("gt"),
-    "argmin": _extreme_place("lt"),
-}
+_METHODS: Final = {"dot": Calls.dot}

@@ -10,7 +10,7 @@ import ast
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any
 
@@ -21,9 +21,10 @@ from runmat_jit.kernel.ir import Buffer, Instruction, Kernel, Value
 from runmat_jit.kernel.walk import every_instruction
 from runmat_jit.loops.arithmetic import Arithmetic
 from runmat_jit.loops.body import Body
+from runmat_jit.loops.draws import COUNTER
 from runmat_jit.loops.elements import bounds_of
 from runmat_jit.loops.extents import ONE, SINGLE, Dim, Extents, Places, shape_of
-from runmat_jit.loops.forms import Forms, ListForm, NumberForm, ObjectForm
+from runmat_jit.loops.forms import Forms, GeneratorForm, ListForm, NumberForm, ObjectForm
 from runmat_jit.loops.iteration import Turns
 from runmat_jit.loops.lanes import Lanes, find_lanes
 from runmat_jit.loops.lists import LastItem, Layout, ListLayout, UnknownItems
@@ -34,6 +35,7 @@ from runmat_jit.loops.values import (
     FLOAT,
     FLOAT64,
     INT,
+    INT64,
     TYPES,
     UNBOUND,
     Array,
@@ -43,6 +45,7 @@ from runmat_jit.loops.values import (
     Kind,
     Object,
     Scalar,
+    Stream,
     Unbound,
     Unknown,
     literal,
@@ -94,6 +97,9 @@ class Emitted:
         lanes: Axes along which it may run in tiles.
         asks_numpy: A turn does what no kernel of recorded operations does.
         lists: What it appends to lists.
+        drawn: Elements of a draw of random numbers that have a block in common, at most.
+        numbers: Of each table of numbers that lanes are told, how many there are in a turn.
+        width: Elements that a lane has, where arrays are in registers; else 0.
 
     """
 
@@ -110,6 +116,9 @@ class Emitted:
     lanes: tuple[Lanes, ...]
     asks_numpy: bool
     lists: tuple[ListLayout, ...]
+    drawn: int
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    width: int = 0
 
     def span(self, given: Sequence[Any]) -> int:
         """Elements of the largest array that it stores at once; numbers and shapes are given."""
@@ -138,7 +147,7 @@ def emit(
         Unknown: something in it does not run natively.
 
     """
-    make = partial(_Emission, source, forms, helpers, careful=careful, exact=exact)
+    make = partial(Emission, source, forms, helpers, careful=careful, exact=exact)
     try:
         return _emitted(make)
     except UnknownItems as unknown:
@@ -148,7 +157,7 @@ def emit(
         raise unknown from None
 
 
-def _emitted(make: Callable[..., _Emission]) -> Emitted:
+def _emitted(make: Callable[..., Emission]) -> Emitted:
     """The kernel, by one of several ways to write it.
 
     Raises:
@@ -167,7 +176,7 @@ def _emitted(make: Callable[..., _Emission]) -> Emitted:
     raise refused
 
 
-def _settled(make: Callable[..., _Emission], found: Emitted) -> Emitted:
+def _settled(make: Callable[..., Emission], found: Emitted) -> Emitted:
     """The kernel that knows what it stores to, makes and appends."""
     for _ in range(_ROUNDS):
         lists = {each.operand: each.layouts for each in found.lists}
@@ -179,7 +188,7 @@ def _settled(make: Callable[..., _Emission], found: Emitted) -> Emitted:
 
 
 @frozen_object
-class _Reached:
+class Reached:
     """Where a loop is: the turns so far, whether it is over, and what it carries."""
 
     turns: Value
@@ -187,13 +196,15 @@ class _Reached:
     values: Sequence[Value]
 
 
-class _Emission:
+class Emission:
     """Emits one kernel.
 
     ``known``: what such a kernel stores to, makes and appends, where that is known.
     ``copies``: names that the loop binds hold copies of arrays from before it, in its memory.
     ``guess``: the kind of items of lists that are read before any is appended.
     """
+
+    body_class: type[Body] = Body
 
     def __init__(
         self,
@@ -219,7 +230,7 @@ class _Emission:
         entry: Known = {name: chains.get(Chain(name), UNBOUND) for name in source.assigned}
         outside = {c: item for c, item in chains.items() if c.name not in source.assigned}
         told = source.assigned if source.grown else frozenset(source.results)
-        body = self.body = Body(
+        body = self.body = self.body_class(
             k, Arithmetic(k, careful), outside, {}, caller, helpers, told=told, given=chains
         )
         body.begun, body.computed_first, body.asks_numpy = None, [], False
@@ -230,6 +241,8 @@ class _Emission:
         body.memory.declare()
         body.open_lists([*forms.values()], None if known is None else known[2], guess)
         body.names[DOUBT] = literal(k, number=False)
+        body.wholes, body.drawn = {}, 0
+        self.begin_streams()
         if not careful:
             body.arithmetic.doubtful = body.doubt
         for name, item in entry.items():
@@ -243,6 +256,16 @@ class _Emission:
         """The operands that have been copied."""
         self.ends: list[Known] = []
         """What is known at the ends of turns that were emitted."""
+
+    def begin_streams(self) -> None:
+        """Follow where streams of random numbers are."""
+        body, k = self.body, self.k
+        kinds = frozenset((numpy_kind(INT64),))
+        streams = {x.operand for x in body.given.values() if isinstance(x, Stream)}
+        for operand in sorted(streams):
+            name = f"{COUNTER}{operand}"
+            body.names[name] = Scalar(kinds, k.scalar(f"c{operand}", "i64"))
+            body.hidden |= {name}
 
     def emit(self) -> Emitted:
         """The kernel."""
@@ -272,7 +295,13 @@ class _Emission:
             self.lanes(),
             body.asks_numpy,
             body.lists_as_they_are(),
+            body.drawn,
+            **self.of_registers(),
         )
+
+    def of_registers(self) -> dict[str, Any]:
+        """What only kernels have whose arrays are in registers."""
+        return {}
 
     def lanes(self) -> tuple[Lanes, ...]:
         """Axes along which the loop may run in tiles."""
@@ -337,7 +366,7 @@ class _Emission:
         for place, name in enumerate(carried.names):
             if name in self.copied:
                 starts[place] = k.select(k.eq(begun, 0), self.copied[name], starts[place])
-        reached = _Reached(begun, k.const(False, "i1"), starts)
+        reached = Reached(begun, k.const(False, "i1"), starts)
         if first is not None:
             at_first = (begun < last) & k.eq(begun, 0)
             block = k.if_(at_first, [begun, reached.over, *reached.values])
@@ -346,7 +375,7 @@ class _Emission:
                 pairs = carried.kinds.items()
                 values = [body.start(after_first.get(name), kind) for name, kind in pairs]
                 block.yield_(1, first[1], *values)
-            reached = _Reached(block.out[0], block.out[1], block.out[2:])
+            reached = Reached(block.out[0], block.out[1], block.out[2:])
         body.secure(inside, count)
         carried = replace(carried, starts=reached.values)
         going_on = (reached.turns < last) & k.prim("xor", reached.over, True)
@@ -358,7 +387,7 @@ class _Emission:
                 guard.yield_(last, False, *results)
             else:
                 guard.yield_(*self.uncounted(loop, carried, inside, reached, last))
-        self.finish(_Reached(guard.out[0], guard.out[1], guard.out[2:]), carried, count)
+        self.finish(Reached(guard.out[0], guard.out[1], guard.out[2:]), carried, count)
         return carried
 
     def iterated(self, node: ast.For, begun: Value) -> Turns:
@@ -397,7 +426,7 @@ class _Emission:
         loop: Repeated,
         carried: Carried,
         inside: Around,
-        reached: _Reached,
+        reached: Reached,
         last: Value,
     ) -> Sequence[Value]:
         """A loop that may end early: the turns, whether it is over, and what it carries."""
@@ -416,16 +445,16 @@ class _Emission:
         """A value of the state, in the type in which it is carried."""
         where, place = slot
         loaded = self.k.load(self.state if where == "state" else self.floats, place, 0)
-        return _narrowed(self.k, loaded, kind)
+        return narrowed(self.k, loaded, kind)
 
-    def finish(self, reached: _Reached, carried: Carried, count: Value | None) -> None:
+    def finish(self, reached: Reached, carried: Carried, count: Value | None) -> None:
         """Put what is carried into the state, and say how far it has come."""
         k = self.k
         rows = zip(carried.names, slots_of(carried), reached.values, strict=True)
         for name, ((where, place), _), value in rows:
             if name == DOUBT:
                 k.leave_if(value)
-            k.store(self.state if where == "state" else self.floats, place, _widened(k, value), 0)
+            k.store(self.state if where == "state" else self.floats, place, widened(k, value), 0)
         done = reached.over if count is None else reached.over | (count <= reached.turns)
         held = dict(zip(carried.names, reached.values, strict=True))
         for name in self.source.results:
@@ -477,11 +506,16 @@ def _operands(
     """What is known of the operands, whose parameters are declared."""
     found: dict[Chain, Item] = {}
     arrays: dict[int, Array] = {}
+    streams: dict[int, Stream] = {}
     for number, (chain, form) in enumerate(forms.items()):
         if isinstance(form, ObjectForm):
             found[chain] = Object(form.value)
         elif isinstance(form, ListForm):
             found[chain] = Grown(form.number)
+        elif isinstance(form, GeneratorForm):
+            if form.number not in streams:
+                streams[form.number] = Stream(form.number, k.scalar(f"k{form.number}", "i64"))
+            found[chain] = streams[form.number]
         elif isinstance(form, NumberForm):
             value = k.scalar(f"x{number}", TYPES[form.kind.dtype])
             bounds = (-form.high, form.high - (form.high > 1 << 62))
@@ -520,7 +554,7 @@ def slots_of(carried: Carried) -> list[tuple[tuple[str, int], str]]:
     ]
 
 
-def _narrowed(k: Builder, value: Value, kind: str) -> Value:
+def narrowed(k: Builder, value: Value, kind: str) -> Value:
     """A value of the state in the type in which it is carried."""
     if kind == value.type:
         return value
@@ -531,7 +565,7 @@ def _narrowed(k: Builder, value: Value, kind: str) -> Value:
     return k.ne(value, 0) if kind == "i1" else k.convert("trunc", value, kind)
 
 
-def _widened(k: Builder, value: Value) -> Value:
+def widened(k: Builder, value: Value) -> Value:
     """A carried value as the state holds it."""
     if value.type in ("f64", "i64"):
         return value

@@ -123,25 +123,26 @@ class Expressions(Lists):
         source = helper.source
         if len(items) != len(source.parameters) or len(self.calling) > _DEPTH:
             raise Unknown("a call of a function that is called otherwise, or by itself")
-        around = self.names, self.chains, self.told
+        around, hidden = (self.names, self.chains, self.told), (DOUBT, *self.hidden)
         self.calling.append(fn)
         self.frames.append(self.names)
         try:
             self.chains = {chain: self.constant(value) for chain, value in helper.values.items()}
             self.told = frozenset()
             given = zip(source.parameters, items, strict=True)
-            self.names = {DOUBT: self.names[DOUBT], **dict(given)}
+            self.names = {**{name: self.names[name] for name in hidden}, **dict(given)}
             result = self.settled(self.returned(source.body))
             self.memory.pinned.extend(arrays_in(result))
-            doubt, inner = self.names[DOUBT], self.names
+            inner = self.names
         finally:  # what is not known there may be emitted in another way
             self.names, self.chains, self.told = around
             self.calling.pop()
             self.frames.pop()
-        self.names[DOUBT] = doubt
+        self.names.update({name: inner[name] for name in hidden})
         for name in sorted(inner):
             item = inner[name]
-            if isinstance(item, Scalar) and item is not result and name not in source.parameters:
+            kept = name in source.parameters or name in hidden or item is result
+            if isinstance(item, Scalar) and not kept:
                 self.arithmetic.dropped(item)
         return result
 

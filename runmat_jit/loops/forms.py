@@ -10,7 +10,9 @@ from typing import Any, Final
 import numpy as np
 
 from runmat_jit.core.frozen import frozen
+from runmat_jit.core.own_generator import is_own_generator
 from runmat_jit.core.types import is_compiled_dtype
+from runmat_jit.loops.drawing import Drawing
 from runmat_jit.loops.extents import SINGLE
 from runmat_jit.loops.source import Chain
 from runmat_jit.loops.values import FLOAT, INT, TRUTH, Kind, is_narrow, numpy_kind
@@ -66,13 +68,20 @@ class ListForm:
 
 
 @frozen
+class GeneratorForm:
+    """A generator of :mod:`runmat_jit.random`; ``number`` as of arrays."""
+
+    number: int
+
+
+@frozen
 class ObjectForm:
     """Any other value; it is the same in all calls."""
 
     value: object
 
 
-Form = ArrayForm | NumberForm | ListForm | ObjectForm
+Form = ArrayForm | NumberForm | ListForm | GeneratorForm | ObjectForm
 Forms = Mapping[Chain, Form]
 
 
@@ -129,7 +138,14 @@ def form_of(
         return NumberForm(numpy_kind(value.dtype), narrow=value.dtype == np.float32)
     if kind is list:
         return ListForm(seen.setdefault(id(value), number), kind_of_items(value), not value)
+    if is_generator(value):
+        return GeneratorForm(seen.setdefault(id(value), number))
     return OPAQUE
+
+
+def is_generator(value: Any) -> bool:
+    """Whether a value is a generator of ours, or stands for one while a loop draws from it."""
+    return type(value) is Drawing or is_own_generator(type(value))
 
 
 def kind_of_items(items: Sequence[Any]) -> Kind | None:
@@ -182,6 +198,8 @@ def key_of(values: Sequence[Any], *, facts: bool) -> tuple[Any, ...]:
                 parts.append(tuple([extents[extent] for extent in value.shape]))
         else:
             parts.append(type(value))
+            if type(value) is Drawing:
+                parts.append(seen.setdefault(id(value), len(parts)))
             if type(value) is list:
                 first = seen.setdefault(id(value), len(parts))
                 parts.append((first, kind_of_items(value), not value))

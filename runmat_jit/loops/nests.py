@@ -281,7 +281,7 @@ class Nests(Iteration):
     def bound(self, node: Loop) -> frozenset[str]:
         """The names that a loop binds, and those under which more is followed."""
         names = bound_by(node)
-        return names | {tag(name) for name in names & self.told} | {DOUBT}
+        return names | {tag(name) for name in names & self.told} | {DOUBT} | self.hidden
 
     def settle(self, loop: Repeated) -> tuple[Settled, Around]:
         """What is known of the names that a loop binds, at the beginning of each turn.

@@ -18,14 +18,18 @@ from runmat_jit.core.locks import new_lock
 from runmat_jit.core.log import LOG
 from runmat_jit.core.slotted import slotted
 from runmat_jit.kernel.ir import Kernel, Table
+from runmat_jit.loops.drawing import Drawing
 from runmat_jit.loops.emit import Emitted, Same, emit
-from runmat_jit.loops.forms import Forms, ObjectForm, forms_of, key_of
+from runmat_jit.loops.emit_registers import emit_registers
+from runmat_jit.loops.forms import Forms, ObjectForm, forms_of, is_generator, key_of
+from runmat_jit.loops.lanes import Lanes
+from runmat_jit.loops.registers import computes
 from runmat_jit.loops.rooms import NoRoomError
 from runmat_jit.loops.source import Chain, LoopSource
 from runmat_jit.loops.tiles import RunCells, Tiled, lanes_for
 from runmat_jit.loops.transposing import Transposing
 from runmat_jit.loops.values import Unknown
-from runmat_jit.loops.variant import WATCHED, Variant, Watch, make_variant
+from runmat_jit.loops.variant import WATCHED, Results, Variant, Watch, make_variant
 from runmat_jit.loops.ways import Helper
 
 VARIANTS: Final = 12
@@ -46,6 +50,8 @@ does, and copies of what it has made; of numbers, an eighth of them. Where NumPy
 kernels, a few."""
 PER_CALL: Final = 8
 """Operations of Python's on numbers that take about as long as one of NumPy's on arrays."""
+HELD: Final = 16
+"""Turns from which on one kernel with arrays in registers is better than some of a few turns."""
 POOR: Final = 8
 """Runs in a row that did less, after which Python mostly runs a loop at once."""
 EXITS: Final = 3
@@ -92,6 +98,9 @@ class LoopCall:
         self.source, self.services = source, services
         self.operands, self.objects, self.helpers = reads.operands, reads.objects, reads.helpers
         self.variants: dict[Any, Variant | Unknown] = {}
+        self.registers: dict[Any, Variant | Unknown] = {}
+        """Kernels with arrays in registers, of those that run in tiles."""
+        self.known_registers: dict[Any, Emitted | Unknown] = {}
         self.known: dict[Any, Emitted | Unknown] = {}
         self.exits = self.odd = self.poor = 0
         self.per_turn, self.asked = 1, 0
@@ -102,6 +111,8 @@ class LoopCall:
         """Of the same, its turns."""
         self.turns = 0
         """Of the last run."""
+        self.held = False
+        """Whether the last run had its arrays in registers."""
         self.careful = self.ours = False
         self.__name__ = self.__qualname__ = f"loop of line {source.line} in {name}"
         self.same: Mapping[str, int] | None = None
@@ -133,6 +144,7 @@ class LoopCall:
         state = self.services.states.current()
         if state.immediate or (state.warn and warnings_raise()):
             return None
+        values = drawn_from(values)
         found = None
         if not (self.careful and state.warn):
             found = self.attempt_with(values, state.warn, careful=False)
@@ -166,18 +178,85 @@ class LoopCall:
                     return variant.run(values, lambda: variant.run_slices(values, watch))
                 except NoRoomError:  # what has been appended is gone, and nobody has seen it
                     continue
-        variant_of, services = partial(self.variant, careful=careful), self.services
-        tiled = Tiled(variant, lanes, variant_of, services.transposing, services.run_cells)
-        found = variant.run(values, lambda: tiled.run(values, watch))
+        held = self.in_registers(variant, lanes, values, careful=careful)
+        if held is not None and not (lanes.gaps or computes(held.emitted.kernel)):
+            held = None
+        found = self.run_tiled(held or variant, lanes, values, watch, careful=careful)
         if found is not None:
+            self.held = held is not None
             self.services.count("loops_tiled")
+            self.services.count("loops_in_registers", int(self.held))
         return found
+
+    def run_tiled(
+        self, variant: Variant, lanes: Lanes, values: Sequence[Any], watch: Watch, *, careful: bool
+    ) -> Results | None:
+        """The results of a run in tiles, as of :meth:`.variant.Variant.run`."""
+
+        def variant_of(like: Sequence[Any]) -> Variant | None:
+            found = self.variant(like, careful=careful)
+            if found is None or not variant.emitted.width:
+                return found
+            return self.in_registers(found, lanes, like, careful=careful)
+
+        services = self.services
+        tiled = Tiled(variant, lanes, variant_of, services.transposing, services.run_cells)
+        return variant.run(values, lambda: tiled.run(values, watch))
+
+    def in_registers(
+        self, variant: Variant, lanes: Lanes, values: Sequence[Any], *, careful: bool
+    ) -> Variant | None:
+        """The kernel that does the same with arrays in registers; None where there is none."""
+        facts = lanes.number > 0
+        key = careful, lanes.number, key_of(values, facts=facts)
+        found = self.registers.get(key)
+        if found is None:
+            with self._lock:
+                found = self.registers.get(key)
+                if found is None:
+                    given = dict(zip(self.operands, values, strict=True))
+                    forms = forms_of(given, facts=facts)
+                    emitted = self.emitted_registers(variant.emitted, lanes, forms, careful=careful)
+                    known = emitted if isinstance(emitted, Unknown) else self.compiled(emitted)
+                    found = self.registers[key] = known
+        return found if isinstance(found, Variant) else None
+
+    def emitted_registers(
+        self, like: Emitted, lanes: Lanes, forms: Forms, *, careful: bool
+    ) -> Emitted | Unknown:
+        """Such a kernel beside one that does the same, or why there is none."""
+        if "recurrent_loop" in self.services.refused:
+            return Unknown("arrays in registers are switched off")
+        key = careful, lanes.number, tuple([forms[chain] for chain in self.operands])
+        if key not in self.known_registers:
+            emission = partial(emit_registers, self.source, self.complete(forms), self.helpers)
+            self.known_registers[key] = self.tried(
+                partial(emission, lanes, like, careful=careful or like.ours, exact=careful)
+            )
+        return self.known_registers[key]
+
+    def tried(self, emission: Callable[[], Emitted]) -> Emitted | Unknown:
+        """A kernel, or why there is none."""
+        try:
+            return emission()
+        except Unknown as unknown:
+            return unknown
+        except Exception:  # the program runs as it stands, and must not fail for our sake
+            LOG.exception("%s was not made a kernel of; please report this", self.__name__)
+            return Unknown("a mistake of runmat_jit")
 
     def does_enough(self, turns: int, *, recorded: bool = False) -> bool:
         """Whether so many turns take longer than a native call; ``recorded``: or than kernels."""
         unrolls = recorded and self.has_arrays and not self.asks_numpy
         least = (UNROLLED if unrolls else WORTH) * (LISTS if self.source.grown else 1)
         return turns * self.per_turn * self.weight >= least
+
+    def is_held(self, found: Emitted, forms: Forms) -> bool:
+        """Whether a kernel can have its arrays in registers, along some axis."""
+        if self.expected_turns < HELD:
+            return False
+        every = [self.emitted_registers(found, each, forms, careful=False) for each in found.lanes]
+        return any(isinstance(each, Emitted) and computes(each.kernel) for each in every)
 
     @property
     def weight(self) -> int:
@@ -212,14 +291,12 @@ class LoopCall:
 
     def emitted(self, forms: Forms, *, careful: bool, exact: bool = False) -> Emitted | Unknown:
         """The kernel for operands of these forms, or why there is none."""
-        complete = self.complete(forms)
-        try:
-            found = emit(self.source, complete, self.helpers, careful=careful, exact=exact)
-        except Unknown as unknown:
-            return unknown
-        except Exception:  # the program runs as it stands, and must not fail for our sake
-            LOG.exception("%s was not made a kernel of; please report this", self.__name__)
-            return Unknown("a mistake of runmat_jit")
+        emission = partial(emit, self.source, self.complete(forms), self.helpers)
+        found = self.tried(partial(emission, careful=careful, exact=exact))
+        if isinstance(found, Unknown):
+            return found
+        if found.drawn and "stochastic_evolution" in self.services.refused:
+            return Unknown("loops that draw random numbers are switched off")
         same = {n: what.operand for n, what in found.results if isinstance(what, Same)}
         if self.same is None:
             self.same = same
@@ -253,7 +330,10 @@ class LoopCall:
             return "in Python: it does too little for a native run"
         if native:
             kernels = "1 kernel" if len(native) == 1 else f"{len(native)} kernels"
-            return f"natively, by {kernels}; {self.turns} turns in the last call"
+            held = ", arrays in registers" if self.held else ""
+            if any(each.emitted.drawn for each in native):
+                held += ", random numbers drawn"
+            return f"natively, by {kernels}{held}; {self.turns} turns in the last call"
         if why is not None:
             at = "" if why.line is None else f" (line {why.line})"
             return f"in Python: {why.why}{at}"
@@ -286,6 +366,10 @@ class LoopCall:
         if isinstance(emitted, Unknown):
             return emitted
         self.ours = self.ours or emitted.ours
+        return self.compiled(emitted)
+
+    def compiled(self, emitted: Emitted) -> Variant | Unknown:
+        """What runs a kernel."""
         try:
             compiled = self.services.compile(emitted.kernel)
         except Exception:  # as above
@@ -296,6 +380,15 @@ class LoopCall:
         tables = {name: self.services.table(name) for name in names}
         entry = WATCHED(self.services.watched_call())
         return make_variant(emitted, compiled, entry, self.operands, tables)
+
+
+def drawn_from(values: Sequence[Any]) -> Sequence[Any]:
+    """The same operands, with streams in the places of generators."""
+    generators = {id(value): value for value in values if is_generator(value)}
+    if not generators:
+        return values
+    drawings = {key: Drawing.of(value) for key, value in generators.items()}
+    return tuple([drawings.get(id(value), value) for value in values])
 
 
 @slotted
@@ -309,3 +402,5 @@ class Services:
     transposing: Transposing
     count: Callable[..., None]
     states: ErrorStates = field(default_factory=ErrorStates)
+    refused: frozenset[str] = frozenset()
+    """Kinds of loops that are switched off."""

@@ -50,19 +50,29 @@ class Tile:
     end: int
     operands: list[Any]
     copies: list[tuple[int, np.ndarray]]
+    parts: dict[int, np.ndarray]
+    """Parts of operands, or copies that are padded to a multiple of some lanes."""
     blocks: list[array[int]]
     """Argument blocks of what makes the copies."""
 
     @classmethod
-    def of(cls, lanes: Lanes, whole: Sequence[Any], span: range, memory: Memory | None) -> Tile:
-        """The tile of these lanes; ``memory``: that of copies of what has gaps, if any are made."""
-        tile = cls(lanes, whole, span.start, span.stop, list(whole), [], [])
+    def of(
+        cls, lanes: Lanes, whole: Sequence[Any], span: range, memory: Memory | None, width: int = 1
+    ) -> Tile:
+        """The tile of these lanes; ``memory``: that of copies of what has gaps, if any are made.
+
+        ``width``: what the number of lanes is to be a multiple of.
+        """
+        tile = cls(lanes, whole, span.start, span.stop, list(whole), [], {}, [])
         made: dict[int, np.ndarray] = {}
         for operand in lanes.axes:
             array = whole[operand]
             found = made.get(id(array))
             if found is None:
                 found = tile.part(operand)
+                if len(span) % width:
+                    found = padded(found, lanes.axes[operand], -len(span) % width)
+                tile.parts[operand] = found
                 if memory is not None and operand in lanes.gaps:
                     found = side_by_side(found, lanes.axes[operand], memory, operand)
                     tile.copies.append((operand, found))
@@ -70,11 +80,29 @@ class Tile:
             tile.operands[operand] = found
         return tile
 
+    def put_back(self, written: frozenset[int]) -> None:
+        """Store what has been written to parts that are padded."""
+        for operand in written & set(self.parts):
+            part, found = self.part(operand), self.parts[operand]
+            if found.shape != part.shape:
+                part[...] = found[*before(self.lanes.axes[operand]), : self.end - self.begin]
+
     def part(self, operand: int) -> np.ndarray:
         """The lanes of an operand."""
-        before = (slice(None),) * self.lanes.axes[operand]
-        found: np.ndarray = self.whole[operand][*before, self.begin : self.end]
+        axis = self.lanes.axes[operand]
+        found: np.ndarray = self.whole[operand][*before(axis), self.begin : self.end]
         return found
+
+
+def before(axis: int) -> tuple[slice, ...]:
+    """All of the axes before one."""
+    return (slice(None),) * axis
+
+
+def padded(part: np.ndarray, axis: int, more: int) -> np.ndarray:
+    """A copy whose last lane is there some times more."""
+    last = part[*before(axis), -1:]
+    return np.concatenate([part, *[last] * more], axis=axis)
 
 
 Memory = dict[int, np.ndarray]
@@ -127,7 +155,8 @@ class Gathered:
                 shape = list(result.shape)
                 shape[axis] = self.extent
                 whole = self.arrays[number] = np.empty(shape, result.dtype)
-            whole[*(slice(None),) * axis, tile.begin : tile.end] = result
+            here = result[*before(axis), : tile.end - tile.begin]
+            whole[*before(axis), tile.begin : tile.end] = here
             found.append(whole)
         self.results = tuple(found)
 
@@ -150,17 +179,21 @@ class Tiled:
         lanes = self.lanes
         extent, turns = extent_of(lanes, operands), 0
         variant = self.side_by_side(operands) if lanes.gaps else self.variant
+        width = max(1, variant.emitted.width)
         size = tile_size(self.variant, lanes, operands)
+        size += -size % width
         gathered, left = Gathered(self.variant, lanes, extent), range(extent)
         memories: list[Memory] = [{} for _ in range(ROUND)]
         while left:
             spans = [left[at : at + size] for at in range(0, len(left), size)][:ROUND]
             left = left[sum(map(len, spans)) :]
             tiles = [
-                Tile.of(lanes, operands, span, None if variant is self.variant else memory)
+                Tile.of(lanes, operands, span, None if variant is self.variant else memory, width)
                 for span, memory in zip(spans, memories, strict=False)
             ]
             runs = [variant.begin(tile.operands) for tile in tiles]
+            for tile, run in zip(tiles, runs, strict=True):
+                run.is_part(lanes, tile.begin, extent)
             if not self.finish(variant, tiles, runs, watch):
                 return None
             for tile, run in zip(tiles, runs, strict=True):
@@ -168,10 +201,11 @@ class Tiled:
                 if results is None:
                     return None
                 gathered.put(results, tile)
+                tile.put_back(variant.emitted.written)
             turns = runs[-1].turns
             if not lanes.gaps:
                 wanted = TILE_WORK // (max(turns, 1) * lane_elements(self.variant, lanes, operands))
-                size = max(size, wanted - wanted % FEWEST)
+                size = max(size, wanted - wanted % max(FEWEST, width))
         return gathered.results, turns
 
     def side_by_side(self, operands: Sequence[Any]) -> Variant:
@@ -195,8 +229,8 @@ class Tiled:
             begun = bool(pending[0].turns)
             cells = []
             for run in pending:
-                before, after = steps[id(run)]
-                cells.append([*(() if begun else before), (variant.address, run.address), *after])
+                prior, after = steps[id(run)]
+                cells.append([*(() if begun else prior), (variant.address, run.address), *after])
             if variant.asks:  # in Python, on this thread
                 words = [[self.alone(step) for step in cell] for cell in cells]
             else:
@@ -211,15 +245,15 @@ class Tiled:
 
     def steps(self, variant: Variant, tile: Tile) -> tuple[list[Step], list[Step]]:
         """The copies of a tile: before its first turn, and after each slice."""
-        before, after = list[Step](), list[Step]()
+        first, after = list[Step](), list[Step]()
         for operand, copy in tile.copies:
-            part, axis = tile.part(operand), tile.lanes.axes[operand]
-            pairs = [(before, part, copy), (after, copy, part)]
+            part, axis = tile.parts[operand], tile.lanes.axes[operand]
+            pairs = [(first, part, copy), (after, copy, part)]
             for steps, source, made in pairs[: 1 + (operand in variant.emitted.written)]:
                 kernel, block = self.transposing.step(source, made, axis)
                 tile.blocks.append(block)
                 steps.append((kernel, block.buffer_info()[0]))
-        return before, after
+        return first, after
 
 
 def lanes_for(variant: Variant, operands: Sequence[Any]) -> Lanes | None:

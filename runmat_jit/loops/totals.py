@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -31,11 +32,15 @@ from runmat_jit.loops.values import (
 )
 from runmat_jit.loops.wholes import Meant, Point, Whole, Wholes, known_dims, tells
 from runmat_jit.lower.exact_notes import ExactNotes
+from runmat_jit.ops.spec import Op
 from runmat_jit.ops.table import ROWS
+from runmat_jit.passes.fusion.reduction_shape import COLUMN_BLOCK, COLUMN_CELL
 
 _FEW: Final = 8
 """Elements that a sum adds in order where there are fewer."""
 _OF_ANY_ORDER: Final = ("min", "max", "or", "and")
+_COLUMN_PARTS: Final = (COLUMN_BLOCK, COLUMN_CELL, COLUMN_CELL * COLUMN_BLOCK, COLUMN_CELL**2)
+"""Elements of a column that are combined in order, those of which the results are, and so on."""
 
 
 class Totals(Wholes):
@@ -49,8 +54,12 @@ class Totals(Wholes):
         assert isinstance(x, Array | Lazy), "others are not reduced"
         rule = ROWS["sum"].reduction if row.name == "mean" else row.reduction
         assert rule is not None, "it is a reduction"
+        if rule.is_position:
+            return self.positions(x, meant)
         if len(x.axes) == 2 and params["axis"] == (1,) and len(type_.shape) == 1:
             return self.row_by_row(x, meant)
+        if len(x.axes) == 2 and params["axis"] == (0,) and len(type_.shape) == 1:
+            return self.column_by_column(x, meant)
         if type_.shape or len(x.axes) != len(params["axis"]):
             raise Unknown(f"{row.name} over some axes")
         if len(x.axes) > 1 and rule.combine not in _OF_ANY_ORDER:
@@ -77,20 +86,78 @@ class Totals(Wholes):
             rows.yield_()
         return made
 
+    def column_by_column(self, x: Whole, meant: Meant) -> Item:
+        """A reduction of each column of a matrix: its elements in order, lanes along the rows."""
+        k, (rows, columns) = self.k, x.axes
+        dims = known_dims((columns,))
+        if dims == (ONE,):
+            raise Unknown("a reduction to one element of an array")
+        made = self.memory.new(meant.type.dtype, dims, self.held_arrays())
+        self.leave_without_elements(meant, (rows,))
+        k.leave_if((rows.extent > _COLUMN_PARTS[-1]) | k.eq(columns.extent, 1))
+        self.fixed.add(rows.number)
+        self.arithmetic.ours = True
+
+        def put(point: Point) -> None:
+            value = self.column_at(x, meant, point.lane)
+            if meant.row.name == "mean":
+                value = self.mean_of(value, (rows,), meant.type.dtype)
+            offset, stride = self.address(made, point)
+            k.store(made.buffer, offset, value, stride)
+
+        self.everywhere(made.axes, put)
+        return made
+
+    def column_at(self, x: Whole, meant: Meant, lane: Value) -> Value:
+        """The reduction of the columns of some lanes, in the order of ``column`` steps."""
+        k, kind = self.k, TYPES[meant.dtypes[0]]
+        combine = combined_as(meant.row, kind)
+        watched = kind in FLOATS and combine == "add"
+        combines = [combine, *(["or", "or"] if watched and self.exact else [])]
+        starts = [
+            k.splat(identity(how, of), of)
+            for how, of in zip(combines, (kind, "i1", "i1"), strict=False)
+        ]
+
+        def element(row: Value) -> list[Value]:
+            term = self.at(x, kind, Point((row,), lane, ExactNotes(k)))
+            if len(combines) == 1:
+                return [term]
+            return [term, k.prim("isnan", term), k.ne(term - term, 0.0)]
+
+        def part(level: int, low: Value | int) -> list[Value]:
+            """The elements of a part, or one where it has no parts."""
+            high = x.axes[0].extent
+            if level < len(_COLUMN_PARTS) - 1:
+                end = low + _COLUMN_PARTS[level]
+                high = k.select(end < high, end, high)
+            with k.loop(low, high, starts, _COLUMN_PARTS[level - 1] if level else 1) as loop:
+                found = part(level - 1, loop.i) if level else element(loop.i)
+                before = loop.carry
+                loop.yield_(*map(self.pair, combines, before, found))
+            return list(loop.out)
+
+        total, *odd = part(len(_COLUMN_PARTS) - 1, 0)
+        if watched:
+            total = total + k.splat(0.0, kind)
+        if odd:
+            is_nan, is_odd = odd
+            excused = k.select(k.prim("isnan", total), is_nan, is_odd)
+            k.note(k.prim("isnan", total - total) & k.prim("xor", excused, True))
+        elif not self.exact and (watched or tells(x)):
+            k.note(total)
+        return total
+
     def total_of(self, x: Whole, meant: Meant, outer: tuple[Value, ...]) -> Value:
         """The reduction of all elements, or of those at the outer coordinates."""
         row, dtype, type_ = meant.row, meant.dtypes[0], meant.type
-        rule = ROWS["sum"].reduction if row.name == "mean" else row.reduction
-        assert rule is not None, "it is a reduction"
         left = x.axes[len(outer) :]
         self.fixed.update(axis.number for axis in left)
         self.arithmetic.ours = True
         k, kind = self.k, TYPES[dtype]
         if not outer:
             self.leave_without_elements(meant, left)
-        combine = rule.combine
-        if kind == "i1":
-            combine = {"max": "or", "min": "and"}.get(combine, combine)
+        combine = combined_as(row, kind)
         value = self.combined(x, combine, kind, outer)
         if kind in FLOATS and combine == "add":
             value = value + 0.0
@@ -184,30 +251,97 @@ class Totals(Wholes):
             chosen = chosen | k.prim("isnan", a)
         return k.select(chosen, a, b)
 
-    def place_of_extreme(self, item: Item, beats: str) -> Item:
-        """``np.argmax(x)`` (``gt``) or ``np.argmin(x)`` (``lt``): the first one; NaN wins."""
-        x, k = self.settled(item), self.k
-        if not isinstance(x, Array) or len(x.axes) != 1 or x.dtype.kind == "b":
-            raise Unknown("the place of an extreme over several axes, or of truth values")
-        (axis,) = x.axes
+    def position_in_vector(self, x: Whole, combine: str) -> Item:
+        """``np.argmax(x)`` (``max``) or ``np.argmin(x)`` (``min``): the first one; NaN wins."""
+        (axis,), k = x.axes, self.k
+        settled = self.settled(x)
+        assert isinstance(settled, Array), "it is an array"
         self.fixed.add(axis.number)
-        self.asks_numpy = True
         k.leave_if(k.eq(axis.extent, 0))  # NumPy raises
+        top = (axis.number, -1)
+        kinds = frozenset((numpy_kind(np.dtype(np.int64)),))
+        return Scalar(kinds, self.first_extreme(settled, (), combine), 0, EXTENT, top)
 
-        def element(at: Value) -> Value:
-            found = self.load(self.moved(x, (), at, axis))
-            return self.scalar(found).value
+    def first_extreme(self, x: Array, outer: tuple[Value, ...], combine: str) -> Value:
+        """The first position of the extreme of a row that has elements: ``x[*outer, :]``.
+
+        The extreme is found first, then the first element that equals it, or is NaN if it is.
+        """
+        k, kind, extent = self.k, TYPES[x.dtype], x.axes[-1].extent
+        number, convert = ("i64", "sext") if kind in ("f64", "i64") else ("i32", "trunc")
+        k.leave_if(extent > TOTAL_STEPS * TOTAL_BLOCKS * total_lanes([kind]))
+
+        def element(lane: Value) -> Value:
+            return self.at(x, kind, Point(outer, lane, ExactNotes(k)))
+
+        with k.total(0, extent, [(combine, kind)]) as extreme:
+            extreme.yield_(element(extreme.i))
+        with k.total(0, extent, [("min", number)]) as first:
+            found = element(first.i)
+            here = k.eq(found, extreme.out[0])
+            if kind in FLOATS:
+                here = here | k.prim("isnan", found)
+            place = k.convert(convert, first.i, number) + k.lane_id(number)
+            first.yield_(k.select(here, place, identity("min", number)))
+        (place,) = first.out
+        return place if number == "i64" else k.convert("sext", place, "i64")
+
+    def positions(self, x: Whole, meant: Meant) -> Item:
+        """The position of the first extreme of a vector, or of each row or column of a matrix."""
+        k, row = self.k, meant.row
+        assert row.reduction is not None, "its combination tells which extreme"
+        combine = row.reduction.combine
+        if TYPES[meant.dtypes[0]] == "i1":
+            raise Unknown(f"{row.name} of truth values")
+        if len(x.axes) == 1 and not meant.type.shape:
+            return self.position_in_vector(x, combine)
+        if len(x.axes) != 2 or len(meant.type.shape) != 1:
+            raise Unknown(f"{row.name} of these axes")
+        (along,) = meant.params["axis"]
+        sought, kept = x.axes[along], x.axes[1 - along]
+        dims = known_dims((kept,))
+        if dims == (ONE,):
+            raise Unknown("a reduction to one element of an array")
+        made = self.memory.new(meant.type.dtype, dims, self.held_arrays())
+        self.fixed.add(sought.number)
+        k.leave_if(k.eq(sought.extent, 0))  # NumPy raises
+        if along == 0:
+            self.everywhere(made.axes, partial(self.put_position, made, x, combine))
+            return made
+        assert made.offset is not None, "it is in memory of the loop's own"
+        settled = self.settled(x)
+        assert isinstance(settled, Array), "it is an array"
+        with k.loop(0, kept.extent) as rows:
+            place = self.first_extreme(settled, (rows.i,), combine)
+            k.store(made.buffer, made.offset + rows.i, place, 0)
+            rows.yield_()
+        return made
+
+    def put_position(self, made: Array, x: Whole, combine: str, point: Point) -> None:
+        """Store the positions of the extremes of the columns of some lanes."""
+        k, kind = self.k, TYPES[x.dtype]
+
+        def element(row: Value) -> Value:
+            return self.at(x, kind, Point((row,), point.lane, ExactNotes(k)))
 
         first = element(k.const(0, "index"))
-        with k.loop(1, axis.extent, [first, k.const(0, "i64")]) as loop:
-            best, place = loop.carry
-            other = element(loop.i)
-            wins = k.prim(beats, other, best)
-            if other.type in FLOATS:
+        starts = [first if first.lane else k.splat(first, kind), k.splat(0, "i64")]
+        with k.loop(1, x.axes[0].extent, starts) as loop:
+            (best, place), other = loop.carry, element(loop.i)
+            wins = k.prim({"max": "gt", "min": "lt"}[combine], other, best)
+            if kind in FLOATS:
                 quiet = k.prim("xor", k.prim("isnan", best), True)
                 wins = quiet & (wins | k.prim("isnan", other))
             at = k.convert("sext", loop.i, "i64")
             loop.yield_(k.select(wins, other, best), k.select(wins, at, place))
-        top = (axis.number, -1)
-        kinds = frozenset((numpy_kind(np.dtype(np.int64)),))
-        return Scalar(kinds, loop.out[1], 0, EXTENT, top)
+        offset, stride = self.address(made, point)
+        k.store(made.buffer, offset, loop.out[1], stride)
+
+
+def combined_as(row: Op, kind: str) -> str:
+    """How two elements of a type are combined."""
+    rule = ROWS["sum"].reduction if row.name == "mean" else row.reduction
+    assert rule is not None, "it is a reduction"
+    if kind == "i1":
+        return {"max": "or", "min": "and"}.get(rule.combine, rule.combine)
+    return rule.combine

@@ -142,6 +142,7 @@ class Array:
     ``turned``: NumPy may have its elements in another order than that of its axes; ``mirrored``: it
     has them in the opposite one, and so does this.
     ``viewed``: NumPy may have made it as a view of an array that nobody has.
+    ``held``: its elements, in lanes, where it lies in no memory (:mod:`.registers`).
     """
 
     operand: int
@@ -156,11 +157,27 @@ class Array:
     turned: bool = False
     mirrored: bool = False
     viewed: bool = False
+    held: tuple[Value, ...] = ()
 
     @property
     def dims(self) -> tuple[Dim | None, ...]:
         """The extents, where they are known before the loop."""
         return tuple([axis.dim for axis in self.axes])
+
+
+@frozen_object
+class Position:
+    """The place of an element in a draw of which the first one here has this place."""
+
+    first: Value
+
+
+@frozen_object
+class Stream:
+    """A generator of random numbers: an operand, and the key of its stream."""
+
+    operand: int
+    key: Value
 
 
 @frozen_object
@@ -171,7 +188,7 @@ class Lazy:
     """
 
     op: Op
-    operands: tuple[Lazy | Array | Value, ...]
+    operands: tuple[Lazy | Array | Value | Position, ...]
     types: tuple[str, ...]
     params: Mapping[str, Any]
     dtype: np.dtype
@@ -208,7 +225,7 @@ class Unbound:
     why: str = "it may be unbound"
 
 
-Item = Scalar | Array | Lazy | Items | Grown | Object | Unbound
+Item = Scalar | Array | Lazy | Items | Grown | Object | Stream | Unbound
 UNBOUND: Final = Unbound()
 
 

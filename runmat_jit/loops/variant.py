@@ -7,7 +7,7 @@ import math
 import struct
 import time
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -17,11 +17,15 @@ from runmat_jit.core.slotted import slotted
 from runmat_jit.core.types import COMPILED_DTYPES, KERNEL_ELEMENTS
 from runmat_jit.kernel.ir import Buffer, Table
 from runmat_jit.kernel.walk import every_instruction
+from runmat_jit.loops.drawing import Drawing, signed
+from runmat_jit.loops.draws import COUNTER, FIRST, WHOLE
 from runmat_jit.loops.emit import DONE, LEFT, SLOTS, STATUS, TURNS, Emitted, Result, Same
 from runmat_jit.loops.extents import shape_of, shapes
+from runmat_jit.loops.lanes import Lanes
 from runmat_jit.loops.lists import LastItem
 from runmat_jit.loops.memory import MEMORY, Pool
 from runmat_jit.loops.products import CALL_WORDS, CALLS, CALLS_AT
+from runmat_jit.loops.registers import NUMBERS, TABLE_TURNS
 from runmat_jit.loops.rooms import Filling, Rooms, is_of_lists, make_rooms
 from runmat_jit.loops.source import Chain
 from runmat_jit.loops.values import Kind
@@ -30,12 +34,15 @@ from runmat_jit.loops.ways import tag
 SLICE: Final = 0.02
 """Seconds that a slice of a loop takes about: Ctrl-C and other threads wait no longer."""
 _FIRST_SLICE: Final = 256
+_LONGEST_SLICE: Final = 2**32
+"""Turns of a loop whose turns take no time at all, as those of ``while True: pass``."""
 WATCHED: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 """Runs a kernel (its address) on an argument block; the bits of the events that happened."""
 _LISTENER: Final = ctypes.CFUNCTYPE(ctypes.c_int64)
 _DOUBLE, _SINGLE = struct.Struct("<d"), struct.Struct("<f4x")
 _WORD: Final = struct.Struct("<q")
 _FLOATS: Final = ("f32", "f64")
+_OF_STREAMS: Final = {"k": "key", "c": "counter"}
 
 
 class ArrayWords(NamedTuple):
@@ -64,6 +71,9 @@ class Variant:
         memory: Of that, the places of memory of the loop's own, with its dtype.
         calls: The places of what NumPy's inner loops are given.
         starts: Of the state: the places, what goes there, and the operand, if it is one.
+        tables: Likewise of tables of numbers, with their sizes.
+        firsts: Of the first lanes of tiles, by the numbers of extents.
+        wholes: Of extents of what is cut into tiles: the places, operands and axes.
         asks: It asks now and then whether to go on.
         rooms: What it appends to lists.
 
@@ -78,6 +88,9 @@ class Variant:
     memory: tuple[tuple[int, np.dtype], ...]
     calls: tuple[int, ...]
     starts: tuple[tuple[int, str, int], ...]
+    tables: tuple[tuple[int, int], ...]
+    firsts: Mapping[tuple[int, int], int]
+    wholes: tuple[tuple[int, int, int], ...]
     asks: bool
     rooms: Rooms | None
 
@@ -85,6 +98,11 @@ class Variant:
     def made(self) -> list[Result]:
         """What the results are, but for those that are operands."""
         return [what for _, what in self.emitted.results if not isinstance(what, Same)]
+
+    @property
+    def counters(self) -> list[tuple[int, int]]:
+        """Where in the state positions of streams are, and of which operands."""
+        return [(place, operand) for place, what, operand in self.starts if what == "counter"]
 
     def run(self, operands: Sequence[Any], way: Callable[[], Results | None]) -> Results | None:
         """Run the loop in some way: its results and its turns; None where it left, or ran too few.
@@ -97,8 +115,9 @@ class Variant:
         backups = [(operands[number], operands[number].copy()) for number in written]
         try:
             found = way()
-            if found is not None:
-                backups.clear()
+            if found is None or not all(map(Drawing.commit, drawings_in(operands))):
+                return None
+            backups.clear()
             return found
         finally:
             for array, backup in backups:
@@ -122,9 +141,12 @@ class Variant:
         calls: Any = (ctypes.c_int64 * (CALL_WORDS * self.emitted.products))()
         for place in self.calls:
             block[place] = ctypes.addressof(calls)
+        tables = [np.empty(size, np.int64) for _, size in self.tables]
+        for (place, _), table in zip(self.tables, tables, strict=True):
+            block[place] = table.__array_interface__["data"][0]
         rooms = self.rooms
         lists = None if rooms is None else Filling(rooms, block, operands, shapes(operands))
-        return Run(self, operands, state, floats, block, memory, calls, lists)
+        return Run(self, operands, state, floats, block, memory, calls, lists, tables)
 
     def finish(
         self, runs: Sequence[Run], watch: Watch, go: Callable[[Sequence[Run]], Sequence[int]]
@@ -157,7 +179,7 @@ class Variant:
                         run.lists.left()
                 return False
             took = time.perf_counter() - start
-            turns = max(1, min(turns * 32, int(turns * SLICE / max(took, 1e-6))))
+            turns = max(1, min(turns * 32, int(turns * SLICE / max(took, 1e-6)), _LONGEST_SLICE))
         return all(run.turns >= self.emitted.begins for run in runs)
 
     def allocated(self, operands: Sequence[Any]) -> dict[np.dtype, np.ndarray]:
@@ -181,6 +203,8 @@ class Variant:
                 floats[place] = value
             elif what == "integer" and isinstance(value, (int, np.integer, np.bool_)):
                 state[place] = value  # others are bound before they are read
+            elif what == "counter":
+                state[place] = signed(value.counter)
         return state, floats
 
     def block(self, operands: Sequence[Any], state: Any, floats: Any) -> array[int]:
@@ -202,12 +226,9 @@ class Variant:
                 for place, axis in strides:
                     words[place] = steps[axis] // size
         for place, kind, operand in self.numbers:
-            if kind == "f64":
-                (words[place],) = _WORD.unpack(_DOUBLE.pack(operands[operand]))
-            elif kind == "f32":
-                (words[place],) = _WORD.unpack(_SINGLE.pack(operands[operand]))
-            else:
-                words[place] = int(operands[operand])
+            words[place] = word_of(operands[operand], kind)
+        for place, operand, axis in self.wholes:
+            words[place] = operands[operand].shape[axis]
         words[-2] = words.buffer_info()[0] + 8 * (len(words) - 1)  # the event word
         return words
 
@@ -266,6 +287,7 @@ class Run:
     memory: Mapping[np.dtype, np.ndarray]
     calls: Any
     lists: Filling | None
+    tables: Sequence[np.ndarray]
 
     @property
     def address(self) -> int:
@@ -292,17 +314,30 @@ class Run:
         """Whether the kernel has taken note of an event."""
         return bool(self.block[-1])
 
+    def is_part(self, lanes: Lanes, begin: int, extent: int) -> None:
+        """Say that the operands are lanes from one on, of so many."""
+        for place, operand, axis in self.variant.wholes:
+            if lanes.axes.get(operand) == axis:
+                self.block[place] = extent
+                first = self.variant.firsts.get((operand, axis))
+                if first is not None:
+                    self.block[first] = begin
+
     def go(self) -> int:
         """Run the next slice: the bits of the events that happened."""
         return int(self.variant.entry(self.variant.address, self.address))
 
     def room_for(self, turns: int) -> int:
         """Make room for what a slice of so many turns appends: how many it is to have."""
+        if self.tables:
+            turns = min(turns, TABLE_TURNS)
         return turns if self.lists is None else self.lists.fit(turns, self.turns)
 
     def results(self) -> tuple[Any, ...] | None:
         """The results, as of :meth:`Variant.results`, and what has been appended to lists."""
         items = () if self.lists is None else self.lists.items()
+        for place, operand in self.variant.counters:
+            self.operands[operand].reached = self.state[place]
         found = self.variant.results(self.state, self.floats, self.memory, self.operands, items)
         return None if found is None else (*found, *items)
 
@@ -329,6 +364,14 @@ STATE, FLOATS, LIMIT, CALLER = range(4)
 """Places of the parameters that every kernel has."""
 
 
+def word_of(value: Any, kind: str) -> int:
+    """A number, or one of a stream's, as an argument block holds it."""
+    if kind in _FLOATS:
+        packed = (_DOUBLE if kind == "f64" else _SINGLE).pack(value)
+        return int(_WORD.unpack(packed)[0])
+    return signed(getattr(value, kind)) if kind in _OF_STREAMS.values() else int(value)
+
+
 def make_variant(
     emitted: Emitted, compiled: Any, entry: Any, chains: Sequence[Chain], tables: Mapping[str, int]
 ) -> Variant:
@@ -336,6 +379,8 @@ def make_variant(
     parameters = emitted.kernel.parameters
     words = array("q", bytes(8 * (len(parameters) + 2)))
     places: dict[int, ArrayWords] = {}
+    firsts: dict[tuple[int, int], int] = {}
+    wholes: list[tuple[int, int, int]] = []
     numbers: list[tuple[int, str, int]] = []
 
     def of(operand: int) -> ArrayWords:
@@ -347,14 +392,18 @@ def make_variant(
             words[place] = tables[name]
         elif place in (STATE, FLOATS, LIMIT, CALLER):
             assert name == ("state", "floats", "limit", "caller")[place], "they come first"
-        elif name.startswith((MEMORY, f"p_{MEMORY}")) or name in (CALLS, CALLS_AT):
+        elif is_of_a_run(name):
             continue
-        elif is_of_lists(name):  # see .rooms
-            pass
         elif name.startswith("p_a"):
             of(int(name[3:])).addresses.append(place)
+        elif name.startswith(FIRST):
+            firsts[place_of(name, FIRST)] = place
+        elif name.startswith(WHOLE):
+            wholes.append((place, *place_of(name, WHOLE)))
         elif isinstance(parameter, Buffer):
             of(int(name[1:])).addresses.append(place)
+        elif name[0] in _OF_STREAMS:
+            numbers.append((place, _OF_STREAMS[name[0]], int(name[1:])))
         elif name[0] == "x":
             numbers.append((place, parameter.type, int(name[1:])))
         else:
@@ -368,12 +417,6 @@ def make_variant(
         if parameter.name in (f"{MEMORY}{element}", f"p_{MEMORY}{element}")
     ]
     calls = [n for n, parameter in enumerate(parameters) if parameter.name in (CALLS, CALLS_AT)]
-    starts = []
-    for place, (name, kind) in enumerate(emitted.carried, SLOTS):
-        chain = Chain(name.removesuffix("?"))
-        if chain in chains:
-            what = "class" if name.endswith("?") else "float" if kind in _FLOATS else "integer"
-            starts.append((place, what, list(chains).index(chain)))
     asks = any(instruction.op == "ask" for instruction in every_instruction(emitted.kernel.body))
     return Variant(
         emitted=emitted,
@@ -384,10 +427,54 @@ def make_variant(
         numbers=tuple(numbers),
         memory=tuple(memory),
         calls=tuple(calls),
-        starts=tuple(starts),
+        starts=tuple(starts_of(emitted, chains)),
+        tables=tables_of(emitted),
+        firsts=firsts,
+        wholes=tuple(wholes),
         asks=asks,
         rooms=make_rooms(parameters, emitted.lists, emitted.places),
     )
+
+
+def is_of_a_run(name: str) -> bool:
+    """Whether a parameter is memory of a run's own."""
+    if name.startswith((MEMORY, f"p_{MEMORY}")) or name in (CALLS, CALLS_AT):
+        return True
+    return name in NUMBERS.values() or is_of_lists(name)
+
+
+def starts_of(emitted: Emitted, chains: Sequence[Chain]) -> Iterator[tuple[int, str, int]]:
+    """Of the state: the places, what goes there, and the operand."""
+    for place, (name, kind) in enumerate(emitted.carried, SLOTS):
+        chain = Chain(name.removesuffix("?"))
+        if name.startswith(COUNTER):
+            yield place, "counter", int(name.removeprefix(COUNTER))
+        elif chain in chains:
+            what = "class" if name.endswith("?") else "float" if kind in _FLOATS else "integer"
+            yield place, what, list(chains).index(chain)
+
+
+def tables_of(emitted: Emitted) -> tuple[tuple[int, int], ...]:
+    """The places of tables of numbers, and their sizes."""
+    kinds = {name: kind for kind, name in NUMBERS.items()}
+    return tuple(
+        [
+            (place, TABLE_TURNS * emitted.numbers[kinds[parameter.name]])
+            for place, parameter in enumerate(emitted.kernel.parameters)
+            if parameter.name in kinds
+        ]
+    )
+
+
+def place_of(name: str, begin: str) -> tuple[int, int]:
+    """The operand and the axis that a parameter is named after."""
+    operand, axis = name.removeprefix(begin).split("_")
+    return int(operand), int(axis)
+
+
+def drawings_in(operands: Sequence[Any]) -> Iterable[Drawing]:
+    """The streams among operands, each once."""
+    return {id(each): each for each in operands if type(each) is Drawing}.values()
 
 
 def may_write(array: np.ndarray, operands: Sequence[Any]) -> bool:

@@ -97,6 +97,9 @@ class Ways:
     """All operands, by their chains."""
     written: set[int] = field(default_factory=set)
     told: frozenset[str] = frozenset()
+    hidden: frozenset[str] = frozenset()
+    """What every loop carries, and every function is given, beside the names: where streams of
+    random numbers are."""
     numpys: dict[int, Item] = field(default_factory=dict)
     """Whether numbers are NumPy's, by the numbers of their values, where the kernel decides it."""
     around: list[Around] = field(default_factory=list)

@@ -34,6 +34,7 @@ from runmat_jit.loops.values import (
     Items,
     Lazy,
     Object,
+    Position,
     Scalar,
     Unknown,
     literal,
@@ -263,10 +264,13 @@ class Wholes(Slices):
         return found.item
 
     # -- elements ----------------------------------------------------------------------------------
-    def at(self, x: Lazy | Array | Value, wanted: str, point: Point) -> Value:
+    def at(self, x: Lazy | Array | Value | Position, wanted: str, point: Point) -> Value:
         """An operand's element at a point, as a value of a type."""
         if isinstance(x, Value):
             return x
+        if isinstance(x, Position):
+            place = self.k.convert("trunc", point.lane, "i32") + self.k.lane_id("i32")
+            return place + self.k.convert("trunc", x.first, "i32")
         found = point.values.get(id(x))
         if found is None:
             found = self.loaded(x, point) if isinstance(x, Array) else self.expanded(x, point)
@@ -392,14 +396,17 @@ class Wholes(Slices):
         self.arithmetic.ours = True
 
         def put(point: Point) -> None:
-            offset, stride = self.address(at, point)
-            found = value if isinstance(value, Value) else self.final(value, wanted, point)
-            self.k.store(at.buffer, offset, found, 1 if stride == 0 else stride)
+            self.put(at, self.final(value, wanted, point), point)
 
         if any(axis.number == SINGLE for axis in at.axes[-1:]):
             raise Unknown("a store along an axis of one element")
         self.everywhere(at.axes, put)
         self.stores += 1
+
+    def put(self, at: Array, value: Value, point: Point) -> None:
+        """Store an element."""
+        offset, stride = self.address(at, point)
+        self.k.store(at.buffer, offset, value, 1 if stride == 0 else stride)
 
     def may_overlap(self, x: Any, at: Array) -> bool:
         """Whether elements that an expression reads may be stored to before."""
@@ -440,8 +447,7 @@ class Wholes(Slices):
         wanted = TYPES[made.dtype]
 
         def put(point: Point) -> None:
-            offset, stride = self.address(made, point)
-            self.k.store(made.buffer, offset, self.final(x, wanted, point), stride)
+            self.put(made, self.final(x, wanted, point), point)
 
         if made.axes[-1].number == SINGLE:
             raise Unknown("an array whose last axis has one element")

@@ -16,12 +16,12 @@ from runmat_jit.plan.plan import Plan
 
 def lower_plan(plan: Plan) -> tuple[tuple[Launch, ...], ...]:
     """The launches of each region of a plan: none for a host call, which linking binds."""
-    return tuple(() if r.kind == "host" else lower(r, plan) for r in plan.regions)
+    return tuple(() if r.is_host else lower(r, plan) for r in plan.regions)
 
 
 def lower(region: Region, plan: Plan) -> tuple[Launch, ...]:
     """The kernels of a region that is no host call, in order; none for one without elements."""
-    assert region.kind != "host", "a host call is no kernel"
+    assert not region.is_host, "a host call is no kernel"
     first = region.nodes[0]
     if first.op.name in COPIES and (first in region.outputs and is_copied(first, plan.orders)):
         return COPIES[first.op.name](first, plan)

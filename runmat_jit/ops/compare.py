@@ -236,6 +236,7 @@ ROWS = (
         bind_method=_read_clip_method,
         result=_clip_result,
         decompose=_decompose_clip,
+        allocates="ufunc",
         flops=2,
     ),
     Op(
@@ -244,6 +245,7 @@ ROWS = (
         kind="elementwise",
         arity=3,
         numpy=np.where,
+        allocates="iterator",
         spellings=(np.where,),
         bind=_read_where,
         result=_where_result,

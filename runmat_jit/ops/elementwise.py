@@ -60,6 +60,7 @@ def elementwise(
         result=ufunc_rule(ufunc, scalar_integers=scalar_integers),
         expand=expand,
         absorbs=absorbs,
+        allocates="ufunc",
         ufunc=ufunc.__name__,
         **fields,
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
 
+from runmat_jit.core.types import TensorType
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
 from runmat_jit.kernel.math.deferred import deferred
@@ -15,8 +17,17 @@ from runmat_jit.kernel.math.formats import nearest
 from runmat_jit.ops import sign
 from runmat_jit.ops.elementwise import ABSORBS, PASSES, elementwise, is_float
 from runmat_jit.ops.promotion import kind_of, shape_of, ufunc_rule
-from runmat_jit.ops.readers import Arguments, Bind, Keywords, NotCovered, reader, ufunc_reader
-from runmat_jit.ops.spec import Bound, Event, Op, Operand, Params, Result
+from runmat_jit.ops.readers import (
+    Arguments,
+    Bind,
+    Keywords,
+    NotCovered,
+    method_reader,
+    reader,
+    ufunc_reader,
+)
+from runmat_jit.ops.spec import Bound, Event, Make, Op, Operand, Params, Result, Weak
+from runmat_jit.ops.structure import constant_params
 
 _ULP_1 = {"float32": 1.0, "float64": 1.0}
 _ULP_1_5 = {"float32": 1.5, "float64": 1.5}
@@ -38,6 +49,7 @@ _ULP_EXP_GPU = {"float32": 4.0, "float64": 2.0}
 _integer_power = deferred("power", "integer_power")
 _power = deferred("power", "power")
 _power_constant = deferred("power", "power_constant")
+_log_sum_reports = deferred("log_sum", "log_sum_reports")
 
 _read_power = ufunc_reader(2)
 
@@ -67,6 +79,7 @@ def _power_result(rule: Callable[..., Result | None]) -> Callable[..., Result | 
 
 
 _ufunc_result = _power_result(ufunc_rule(np.power))
+_SCALED = ufunc_rule(np.multiply)
 _scalar_result = _power_result(ufunc_rule(np.power, scalar_integers=False))
 
 
@@ -131,12 +144,48 @@ def _power_row(
         strict=(1,),
         sign=sign.power,
         top=sign.top_of_power,
+        allocates="ufunc",
         ufunc="power",
         flops=40,
         domain=(0.0, 50.0),
         ulp=_ULP_POWER,
         gpu_ulp=_ULP_4,
         **fields,
+    )
+
+
+def _sinc_result(operands: tuple[Operand, ...], params: Params) -> Result | None:
+    """That of a product with a number."""
+    found = _SCALED((*operands, Weak(float)), params)
+    return None if found is None else Result(found.type, found.operand_dtypes[:1])
+
+
+def _decompose_sinc(make: Make, args: tuple[Any, ...], _params: Params, kind: TensorType) -> Any:
+    """NumPy divides a sine as well, and takes a small angle for 0."""
+
+    def number(value: float) -> Any:
+        return make("constant", (), constant_params(value, kind.dtype), TensorType(kind.dtype, ()))
+
+    angle = make("multiply", (*args, number(math.pi)), {}, kind)
+    truth = TensorType(np.dtype(bool), kind.shape)
+    is_angle = make("not_equal", (angle, number(0.0)), {}, truth)
+    angle = make("where", (is_angle, angle, number(1e-20)), {}, kind)
+    return make("divide", (make("sin", (angle,), {}, kind), angle), {}, kind)
+
+
+def _log_sum_row(ufunc: np.ufunc, doc: str, name: str) -> Op:
+    return elementwise(
+        ufunc,
+        doc,
+        deferred("log_sum", name),
+        (ABSORBS, ABSORBS),
+        exactness="ours",
+        events=_GROWS | _INVALID,
+        event_test=_log_sum_reports,
+        flops=50,
+        domain=(-20.0, 20.0),
+        ulp=_ULP_2,
+        gpu_ulp=_ULP_4,
     )
 
 
@@ -205,6 +254,36 @@ ROWS = (
         flops=18,
         ulp=_ULP_COSINE,
         gpu_ulp=_ULP_PERIODIC_GPU,
+    ),
+    elementwise(
+        np.tan,
+        "Tangent of an angle in radians.",
+        deferred("tangent", "tan"),
+        (PASSES,),
+        exactness="ours",
+        events=_PERIODIC,
+        matlab="tan",
+        flops=40,
+        domain=(-20.0, 20.0),
+        ulp=_ULP_1_5,
+        gpu_ulp=_ULP_4,
+    ),
+    Op(
+        name="sinc",
+        doc="``sin(pi x) / (pi x)``, by the row ``sin``.",
+        kind="elementwise",
+        arity=1,
+        numpy=np.sinc,
+        spellings=(np.sinc,),
+        bind=method_reader(("x",), {}),
+        result=_sinc_result,
+        allocates="iterator",
+        decompose=_decompose_sinc,
+        exactness="ours",
+        events=_GROWS | _INVALID,
+        ufunc="sin",
+        flops=24,
+        gpu_ulp=_ULP_4,
     ),
     elementwise(
         np.tanh,
@@ -371,6 +450,47 @@ ROWS = (
         sign=sign.clear,
     ),
     elementwise(
+        np.arcsinh,
+        "Inverse hyperbolic sine.",
+        deferred("inverse_hyperbolic", "arcsinh"),
+        (PASSES,),
+        exactness="ours",
+        events=_TINY,
+        matlab="asinh",
+        flops=45,
+        ulp=_ULP_2,
+        gpu_ulp=_ULP_4,
+        sign=sign.least,
+    ),
+    elementwise(
+        np.arccosh,
+        "Inverse hyperbolic cosine; NaN below 1.",
+        deferred("inverse_hyperbolic", "arccosh"),
+        (PASSES,),
+        exactness="ours",
+        events=_INVALID,
+        matlab="acosh",
+        flops=45,
+        domain=(1.0, 1e3),
+        ulp=_ULP_1_5,
+        gpu_ulp=_ULP_4,
+        sign=sign.clear,
+    ),
+    elementwise(
+        np.arctanh,
+        "Inverse hyperbolic tangent; infinite at 1, NaN beyond.",
+        deferred("inverse_hyperbolic", "arctanh"),
+        (PASSES,),
+        exactness="ours",
+        events=_LOGARITHMIC | _TINY,
+        matlab="atanh",
+        flops=32,
+        domain=(-1.0, 1.0),
+        ulp=_ULP_1_5,
+        gpu_ulp=_ULP_4,
+        sign=sign.least,
+    ),
+    elementwise(
         np.cbrt,
         "Cube root, of negative numbers too.",
         deferred("cube_root", "cbrt"),
@@ -393,6 +513,17 @@ ROWS = (
         ulp=_ULP_1_5,
         gpu_ulp=_ULP_4,
         sign=sign.clear,
+    ),
+    _log_sum_row(
+        np.logaddexp,
+        "``log(e**x + e**y)``, to 2 ULP of the largest of the result, the larger operand and what "
+        "the other one adds to it.",
+        "logaddexp",
+    ),
+    _log_sum_row(
+        np.logaddexp2,
+        "``log2(2**x + 2**y)``, as ``logaddexp``.",
+        "logaddexp2",
     ),
     _power_row(
         "power",

@@ -70,6 +70,7 @@ def _bits(k: Builder, index: Value, key: Value, counter: Value) -> Value:
 
 _of_bits = deferred("draws", "uniform")
 _of_two = deferred("draws", "normal")
+_pair: Callable[..., Any] = deferred("draws", "normals")
 
 
 def _uniform(k: Builder, index: Value, key: Value, counter: Value, *, dtype: str) -> Value:
@@ -91,16 +92,40 @@ def _normal(k: Builder, index: Value, key: Value, counter: Value, *, dtype: str)
     return _of_two(k, radius, k.select(_bit(k, index, 0), angle, angle + quarter))
 
 
+def numbers_of_block(
+    k: Builder, row: str, dtype: str, block: Value, stream: tuple[Value, Value]
+) -> tuple[Value, ...]:
+    """The elements of a block of a draw, all of them: ``random_uniform`` or ``random_normal``.
+
+    ``block``: its number in the draw, an i32; ``stream``: the key, and where the draw begins.
+    """
+    key, counter = stream
+    words = _words_of_block(k, block, key, counter)
+    units = words if dtype == "float32" else _halves(k, words)
+    if row == "random_uniform":
+        return tuple([_of_bits(k, unit) for unit in units])
+    pairs = zip(units[::2], units[1::2], strict=True)
+    found: list[Value] = []
+    for radius, angle in pairs:
+        found += _pair(k, radius, angle)
+    return tuple(found)
+
+
 def _block(k: Builder, index: Value, key: Value, counter: Value, shift: int) -> Counter:
     """The words of the block that element ``index`` is in, ``2**shift`` elements a block."""
-    zero, steps = k.const(0, "i32"), index >> shift
-    if index.type == "i64":
+    return _words_of_block(k, index >> shift, key, counter)
+
+
+def _words_of_block(k: Builder, steps: Value, key: Value, counter: Value) -> Counter:
+    """The words of the block so many after ``counter``."""
+    zero = k.const(0, "i32")
+    if steps.type == "i64":
         low, high = _words(k, counter + steps)
     else:  # by words: a type of 8 bytes would halve the lanes of all that follows
         start, upper = _words(k, counter)
         low = start + steps
         carry = k.convert("zext", k.prim("ult", low, start), "i32")
-        high = upper + (index >> 31) + carry
+        high = upper + (steps >> 31) + carry
     return philox4x32(k, (low, high, zero, zero), _words(k, key))
 
 

@@ -89,6 +89,7 @@ ROWS = (
         methods=("round",),
         bind=_read_round,
         result=_round_result,
+        allocates="ufunc",
         ufunc="rint",
         decompose=_decompose_round,
     ),

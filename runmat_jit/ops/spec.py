@@ -88,6 +88,23 @@ class Make(Protocol):
     ) -> Any: ...
 
 
+class LibraryFunction(Protocol):
+    """A callable of a library, found without loading that."""
+
+    @property
+    def name(self) -> str:
+        """The library's own name for it, which is unique among rows."""
+
+    def means(self, function: Any, /) -> bool:
+        """Whether a function is this one."""
+
+    def is_loaded(self) -> bool:
+        """Whether the library has been loaded."""
+
+    def ufunc(self) -> Callable[..., Any]:
+        """The callable itself; this loads the library."""
+
+
 @frozen
 class Op:
     """One row. Fields that a kind does not use keep their defaults."""
@@ -102,6 +119,8 @@ class Op:
 
     spellings: tuple[Callable[..., Any], ...] = ()
     """Callables that mean this row: ufunc, functions, operators."""
+    library: LibraryFunction | None = None
+    """A callable that means this row and whose module may not have been loaded."""
     methods: tuple[str, ...] = ()
     """Array methods that mean this row; the array is the first argument of ``bind``."""
     bind: Callable[[tuple[Any, ...], Mapping[str, Any]], Bound | None] | None = None
@@ -117,6 +136,9 @@ class Op:
     :func:`canonical_params`."""
     layout: Layout = "K"
     """Memory order of a new result, unless a parameter ``order`` says otherwise."""
+    allocates: Literal["ufunc", "iterator", "copy"] = "copy"
+    """What gives a new elementwise result its strides, where its operands have any order of axes: a
+    ufunc, NumPy's iterator, or what copies the first operand."""
     is_pattern: bool = False
     """The first operand gives its shape and dtype alone: its elements are not read."""
     zero_d: ZeroD = "scalar"
@@ -191,7 +213,7 @@ def check(op: Op) -> None:
 
 
 def _faults(op: Op) -> tuple[tuple[bool, str], ...]:
-    called = bool(op.spellings or op.methods)
+    called = bool(op.spellings or op.methods or op.library)
     elementwise = op.kind == "elementwise"
     own_code = op.expand is not None
     return (

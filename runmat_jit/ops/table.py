@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from runmat_jit.ops import (
     angles,
     arg_extrema,
@@ -23,6 +25,7 @@ from runmat_jit.ops import (
     reduce,
     rounding,
     scan,
+    special,
     statistics,
     structure,
     unusual,
@@ -36,6 +39,7 @@ _MODULES = (
     rounding,
     mathematical,
     angles,
+    special,
     unusual,
     cast,
     reduce,
@@ -77,15 +81,29 @@ def _refuse_doubles(keys: list[Any], what: str) -> None:
 
 ROWS = collect(tuple(row for module in _MODULES for row in module.ROWS))
 _BY_CALLABLE = {spelling: row for row in ROWS.values() for spelling in row.spellings}
+_OF_LIBRARIES = {row.library.name: row for row in ROWS.values() if row.library is not None}
 _BY_METHOD = {method: row for row in ROWS.values() for method in row.methods}
 
 
 def row_of(function: Callable[..., Any]) -> Op | None:
     """The row that a ufunc, a NumPy function or an operator means."""
     try:
-        return _BY_CALLABLE.get(function)
+        found = _BY_CALLABLE.get(function)
     except TypeError:  # a callable without a hash is none of ours
         return None
+    return _row_of_library(function) if found is None and type(function) is np.ufunc else found
+
+
+def _row_of_library(ufunc: np.ufunc) -> Op | None:
+    """The row that a ufunc of a library means."""
+    row = _OF_LIBRARIES.get(ufunc.__name__)
+    return row if row is not None and row.library is not None and row.library.means(ufunc) else None
+
+
+def loaded_functions() -> tuple[Callable[..., Any], ...]:
+    """The functions of libraries that mean rows, of modules that have been loaded."""
+    functions = [row.library for row in _OF_LIBRARIES.values()]
+    return tuple([f.ufunc() for f in functions if f is not None and f.is_loaded()])
 
 
 def row_of_method(name: str) -> Op | None:

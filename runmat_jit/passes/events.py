@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 import numpy as np
 
-from runmat_jit.graph.node import Node
+from runmat_jit.graph.node import Graph, Node
+from runmat_jit.ops.spec import Event
+
+KEYWORDS: Final[Mapping[Event, str]] = {
+    "divide": "divide",
+    "overflow": "over",
+    "underflow": "under",
+    "invalid": "invalid",
+}
+"""What ``numpy.errstate`` calls the events, in the order in which NumPy reports them."""
+
+
+def possible_events(graph: Graph) -> frozenset[str]:
+    """The events that NumPy may report in any run of a graph, as ``numpy.errstate`` calls them."""
+    noisy = filter(reports_events, graph.nodes)
+    return frozenset(KEYWORDS[event] for node in noisy for event in node.op.events)
 
 
 def reports_events(node: Node) -> bool:

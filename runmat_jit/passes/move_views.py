@@ -8,6 +8,7 @@ from runmat_jit.core.types import TensorType, c_strides
 from runmat_jit.graph.apply import make_node
 from runmat_jit.graph.node import Graph, Node
 from runmat_jit.graph.walk import roots, users
+from runmat_jit.ops.product import product_in
 from runmat_jit.ops.spec import Params
 from runmat_jit.passes.events import reports_events
 from runmat_jit.passes.rewrite import rewrite, rule
@@ -51,7 +52,7 @@ def _move_once(graph: Graph) -> Graph:
 def _passable(graph: Graph) -> AbstractSet[Node]:
     """Elementwise values that only views read, directly or through such values."""
     readers = users(graph.nodes)
-    stored = set(roots(graph))
+    stored = set(roots(graph)) | _multiplied(graph)
     copies: dict[Node, int] = {}
     sliced: set[Node] = set()
     for node in reversed(graph.nodes):
@@ -67,6 +68,18 @@ def _passable(graph: Graph) -> AbstractSet[Node]:
         copies[node] = count
         sliced |= {node} if cut else set()
     return copies.keys()
+
+
+def _multiplied(graph: Graph) -> set[Node]:
+    """Values that products read through views: BLAS rounds by how these lie."""
+    found: set[Node] = set()
+    for node in graph.nodes:
+        for operand in node.args if product_in(node.params) else ():
+            value = operand
+            while value.op.name in VIEWS:
+                (value,) = value.args
+            found.add(value)
+    return found
 
 
 def _computed_on_views(node: Node, value: Node) -> Node | None:

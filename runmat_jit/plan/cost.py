@@ -33,7 +33,7 @@ def cost_of(region: Region, in_place: Mapping[Node, Node]) -> Cost:
     """The cost of a region; an update in place touches its part of the array alone."""
     flops = sum(node.op.flops * node.type.size for node in region.nodes)
     first = region.nodes[0]
-    if first in in_place:
+    if first.op.name == "update" and first in in_place:
         shape: Any = first.params["shape"]
         part = math.prod(shape) * first.type.dtype.itemsize
         return Cost(first.args[1].type.nbytes, part, flops)

@@ -40,7 +40,7 @@ def choose_device(wanted: str, regions: Sequence[Region], find_gpu: Callable[[],
     """
     if wanted != "gpu":
         return CPU
-    host = next((region for region in regions if region.kind == "host"), None)
+    host = next((region for region in regions if region.is_host), None)
     if host is not None:
         name = operation_name(host.nodes[0])
         return Device("cpu", reason=f"{name} is computed by NumPy, in the host's memory")

@@ -25,7 +25,7 @@ def direct_stores(graph: Graph, regions: tuple[Region, ...], orders: Orders) -> 
         orders: The memory order of every stored node's axes.
 
     """
-    if not regions or any(region.kind == "host" for region in regions):
+    if not regions or any(region.is_host for region in regions):
         return {}
     wanted = [output for output in graph.outputs if _may_be(output, graph, orders)]
     if not wanted or any(map(reports_events, graph.nodes)):

@@ -1,10 +1,13 @@
-"""Updates of part of an array that nobody reads afterwards, made in that array's own memory."""
+"""Values that take the memory of what they are made of, which nobody reads afterwards."""
 
 from __future__ import annotations
 
-from runmat_jit.core.types import c_strides
+from collections.abc import Sequence
+
+from runmat_jit.core.types import broadcast_shapes, c_strides
 from runmat_jit.graph.node import Graph, Node
-from runmat_jit.passes.fusion.access import Orders, stored_strides, view_of
+from runmat_jit.passes.fusion.access import Orders, stored_strides, view_of, whole_view
+from runmat_jit.passes.fusion.matmul_epilogue import is_product
 from runmat_jit.passes.fusion.region import Region
 
 
@@ -53,3 +56,50 @@ def _lie_alike(node: Node, memory: Node, orders: Orders) -> bool:
     """Whether both are arrays of one shape in C order."""
     plain = c_strides(node.type.shape)
     return stored_strides(node, orders) == plain and stored_strides(memory, orders) == plain
+
+
+def epilogues_in_place(
+    graph: Graph, regions: tuple[Region, ...], orders: Orders
+) -> dict[Node, Node]:
+    """The values of epilogues that lie in the memory of the product, each with that product.
+
+    The epilogue reads of it each element once, where it computes that element of the value; and
+    nothing reads the product later (arguments as ``updates_in_place``).
+    """
+    wanted = {output.node for output in graph.outputs}
+    last = {node: number for number, region in enumerate(regions) for node in region.inputs}
+    found: dict[Node, Node] = {}
+    for number, region in enumerate(regions):
+        if region.kind != "matmul_epilogue":
+            continue
+        free = [
+            node
+            for node in region.inputs
+            if is_product(node) and node not in wanted and last[node] == number
+        ]
+        for value in region.outputs:
+            taken = next((node for node in free if _may_take(value, node, region, orders)), None)
+            if taken is not None:
+                found[value] = taken
+                free.remove(taken)
+    return found
+
+
+def _may_take(value: Node, memory: Node, region: Region, orders: Orders) -> bool:
+    """Whether a value of an elementwise region may lie where it reads another."""
+    space = broadcast_shapes(*(node.type.shape for node in region.nodes))
+    return (
+        value.type == memory.type
+        and value.type.shape == space
+        and orders[value] == orders[memory]
+        and _reads_in_place(memory, region.nodes, orders)
+    )
+
+
+def _reads_in_place(memory: Node, nodes: Sequence[Node], orders: Orders) -> bool:
+    """Whether nodes read each element of a value only where they compute that element."""
+    reads = ((arg, view_of(arg, orders)) for node in nodes for arg in node.args)
+    whole = whole_view(memory, orders)
+    return all(
+        arg.type == memory.type and view == whole for arg, view in reads if view.base is memory
+    )

@@ -16,8 +16,9 @@ from runmat_jit.plan.notes import RESULTS, Notes
 class Plan:
     """Regions in order; ``orders`` gives the memory order of every stored node's axes.
 
-    ``in_place`` are updates that have no memory of their own, with the stored node whose memory
-    they take. ``direct`` are values that kernels write into the memory of an input themselves.
+    ``in_place`` are updates and epilogues of products that have no memory of their own, with the
+    stored node whose memory they take. ``direct`` are values that kernels write into the memory of
+    an input themselves.
     """
 
     graph: Graph

@@ -30,6 +30,7 @@ EVENTS: Final[Mapping[str, str]] = MappingProxyType(
         "bytes_downloaded": "Bytes of arrays that were copied back from a GPU.",
         "loops_run": "Loops over elements that ran natively.",
         "loops_tiled": "Of those, the ones that ran in tiles of lanes.",
+        "loops_in_registers": "Of those, the ones whose arrays were in registers.",
         "loop_turns": "Turns of these loops, the outer ones.",
         "loops_left": "Native runs that ended for Python to run the loop from its beginning.",
         "events_checked": "Runs whose floating-point events were looked at one by one.",

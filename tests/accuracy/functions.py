@@ -15,8 +15,19 @@ EXACT |= {"exp2": lambda x: mpmath.power(2, x), "log2": lambda x: mpmath.log(x, 
 EXACT |= {name: getattr(mpmath, name) for name in ("expm1", "log10", "log1p", "sinh", "cosh")}
 EXACT |= {"arctan": mpmath.atan, "arctan2": mpmath.atan2, "hypot": mpmath.hypot}
 EXACT |= {"arcsin": mpmath.asin, "arccos": mpmath.acos}
+EXACT |= {"tan": mpmath.tan, "arcsinh": mpmath.asinh, "arccosh": mpmath.acosh}
+EXACT |= {"arctanh": mpmath.atanh}
+EXACT["logaddexp"] = lambda x, y: max(x, y) + mpmath.log1p(mpmath.exp(-abs(x - y)))
+EXACT["logaddexp2"] = lambda x, y: (
+    max(x, y) + mpmath.log1p(mpmath.power(2, -abs(x - y))) / mpmath.log(2)
+)
+EXACT |= {"expit": lambda x: 1 / (1 + mpmath.exp(-x)), "erf": mpmath.erf, "erfc": mpmath.erfc}
+EXACT |= {"logit": lambda x: mpmath.log(x / (1 - x)), "entr": lambda x: -x * mpmath.log(x)}
+EXACT |= {"xlogy": lambda x, y: x * mpmath.log(y), "xlog1py": lambda x, y: x * mpmath.log1p(y)}
 EXACT["cbrt"] = lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x))
 EXACT["float_power"] = mpmath.power
+SUMS = ("logaddexp", "logaddexp2")
+"""Rows whose two terms may cancel: the unit is that of the largest of both and the result."""
 _POWERS = ("pow", "float_power")
 """Rows with the kernel code of ``power``."""
 OURS = [r for r in ROWS.values() if r.kind == "elementwise" and r.ulp and r.spellings]
@@ -62,15 +73,30 @@ def wider(name, *operands):
         return getattr(np, name)(*(x.astype(dtype) for x in operands))
 
 
-def errors(got, exact):
+def errors_of(name, *operands):
+    """Units in the last place by which the row's native code is off."""
+    got, exact = ours(name, *operands), wider(name, *operands)
+    if name not in SUMS:
+        return errors(got, exact)
+    with np.errstate(all="ignore"):
+        unit = largest_term(exact, np.maximum(*operands), np.maximum)
+        return errors(got, exact, np.where(np.isfinite(unit), unit, exact))
+
+
+def largest_term(exact, larger, maximum=max):
+    """The largest of a sum of one term and another one, and both, in magnitude."""
+    return maximum(maximum(abs(exact), abs(larger)), abs(exact - larger))
+
+
+def errors(got, exact, unit=None):
     """Units in the last place between results and numbers of a wider format.
 
-    The unit is that of the exact number. An infinite result counts as the first power of two that
-    the format does not hold; NaN in one place only is infinitely wrong.
+    The unit is that of the exact number, or of what is given. An infinite result counts as the
+    first power of two that the format does not hold; NaN in one place only is infinitely wrong.
     """
     form = FORMATS[got.dtype.name]
     with np.errstate(all="ignore"):
-        off = np.abs(got - exact) * _places_of_one(exact, form)
+        off = np.abs(got - exact) * _places_of_one(exact if unit is None else unit, form)
         bounded = np.isfinite(off)
         if not bounded.all():
             rare = ~bounded
@@ -102,7 +128,8 @@ def exact_error(name, result, *operands):
     numbers = [mpmath.mpf(float(x)) for x in operands]
     with mpmath.workprec(1400):  # the largest angle has 1024 digits before the point
         value = EXACT[name](*numbers)
-        unit = mpmath.ldexp(1, max(mpmath.frexp(value)[1] - 1, form.least) - form.digits)
+        largest = largest_term(value, max(numbers)) if name in SUMS else value
+        unit = mpmath.ldexp(1, max(mpmath.frexp(largest)[1] - 1, form.least) - form.digits)
         first_above = mpmath.ldexp(1, form.largest + 1)
         bounded = [max(min(mpmath.mpf(float(v)), first_above), -first_above) for v in (result,)]
         return float(abs(bounded[0] - max(min(value, first_above), -first_above)) / unit)

@@ -23,10 +23,9 @@ from tests.accuracy.functions import (
     DTYPES,
     FORMATS,
     NAMES,
-    errors,
+    errors_of,
     exact_error,
     ours,
-    wider,
 )
 from tests.accuracy.record import Found, keep, record, worst_of
 
@@ -52,12 +51,18 @@ _INVERSE = {
     "arcsin": lambda v, n: np.sin(v) + 0 * n,
     "arccos": lambda v, n: np.cos(v + n % 3),
     "cbrt": lambda v, n: np.ldexp(1 + v, n % 60) ** 3,
+    "tan": lambda v, n: np.arctan(np.ldexp(v, n % 20)) + n * np.pi,
+    "arcsinh": lambda v, n: np.sinh(np.where(n % 2, v, 32 * v)),
+    "arccosh": lambda v, n: np.cosh(np.where(n % 2, v, 32 * v)),
+    "arctanh": lambda v, n: np.tanh(np.where(n % 2, v, 8 * v)),
 }
 _SECOND = {
     "arctan2": lambda v, x: x * np.tan(v),
+    "logaddexp": lambda v, x: x + np.log(np.expm1(np.abs(v))),
+    "logaddexp2": lambda v, x: x + np.log2(np.expm1(np.abs(v) * LN2)),
     "hypot": lambda v, x: x * np.sqrt(np.abs(v) * (2 + np.abs(v))),
 }
-"""The other operand, given the result (of hypot: how much longer it is) and one operand."""
+"""The other operand, given one and the result, or (but of arctan2) by how much that exceeds it."""
 _CHANGES = {
     "exp": lambda n: (n + 0.5) * LN2,
     "log": lambda n: np.sqrt(0.5) * np.exp2(n % 40 - 20.0),
@@ -75,6 +80,10 @@ _CHANGES = {
     "arcsin": lambda n: np.where(n % 2, 0.5, -0.5),
     "arccos": lambda n: np.where(n % 2, 0.5, -0.5),
     "cbrt": lambda n: np.exp2(n % 90 - 45.0),
+    "tan": lambda n: (n + 0.5) * np.pi / 2,
+    "arcsinh": lambda n: np.sinh((n % 60 + 0.5) * LN2),
+    "arccosh": lambda n: np.cosh((n % 60 + 0.5) * LN2),
+    "arctanh": lambda n: np.tanh((n % 50 + 0.75) * LN2 / 2),
 }
 """Arguments at which the multiple that is taken off becomes another one."""
 
@@ -89,7 +98,7 @@ def anywhere(name, dtype, rng):
 def usual(name, dtype, rng):
     """Numbers of the row's domain, and of the unit interval around 0 or 1."""
     low, high = ROWS[name].domain
-    near = rng.normal(1.0 if name in ("log", "power") else 0.0, 0.5, BATCH)
+    near = rng.normal(1.0 if name in ("log", "power", "arccosh") else 0.0, 0.5, BATCH)
     x = np.where(rng.random(BATCH) < 0.5, rng.uniform(low, high, BATCH), near)
     if ROWS[name].arity == 1:
         return [x.astype(dtype)]
@@ -134,7 +143,7 @@ def beside_changes(name, dtype, rng):
 
 def closest_angles(name, dtype, rng):
     """Numbers closest to multiples of pi / 2, by the continued fractions of 2**e 2 / pi."""
-    if name not in ("sin", "cos"):
+    if name not in ("sin", "cos", "tan"):
         return []
     form = FORMATS[dtype]
     found = [
@@ -193,7 +202,7 @@ def hunt(name, dtype, seconds, seed):
             operands = source(name, dtype, rng)
         if not operands:
             continue
-        off = errors(ours(name, *operands), wider(name, *operands))
+        off = errors_of(name, *operands)
         tried += off.size
         for index in np.argpartition(off, -4)[-4:]:
             entry = float(off[index]), next(counter), tuple(float(x[index]) for x in operands)

@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 
-from tests.accuracy.functions import ALL, UNARY, errors, ours, wider
+from tests.accuracy.functions import ALL, UNARY, errors_of
 from tests.accuracy.record import Found, keep
 
 BLOCK = 1 << 16
@@ -24,7 +24,7 @@ def sweep(name, stride=1):
     for start in range(0, ALL, BLOCK * stride):
         bits = np.arange(start, min(start + BLOCK * stride, ALL), stride, np.uint64)
         x = bits.astype(np.uint32).view(np.float32)
-        off = errors(ours(name, x), wider(name, x))
+        off = errors_of(name, x)
         index = int(np.argmax(off))
         entry = float(off[index]), int(bits[index]), float(x[index])
         (heapq.heappush if len(worst) < KEPT else heapq.heappushpop)(worst, entry)

@@ -14,10 +14,9 @@ from tests.accuracy.functions import (
     EXTENDED,
     NAMES,
     UNARY,
-    errors,
+    errors_of,
     exact_error,
     ours,
-    wider,
 )
 from tests.accuracy.record import record, worst_of
 from tests.accuracy.sweep import sweep
@@ -49,7 +48,7 @@ def test_neighbors_of_the_worst_operands_are_within_the_documented_bound(name, d
         first, *others = (np.array([x], dtype) for x in found.operands)
         around = (first.view(integer) + steps).view(dtype)
         operands = [around, *(np.repeat(x, around.size) for x in others)]
-        assert errors(ours(name, *operands), wider(name, *operands)).max() <= ROWS[name].ulp[dtype]
+        assert errors_of(name, *operands).max() <= ROWS[name].ulp[dtype]
 
 
 def test_every_float32_was_tried_where_that_can_be_done():
@@ -64,7 +63,7 @@ def test_a_short_search_finds_nothing_beyond_the_documented_bound(name, dtype):
     for source in (*hunt.SOURCES, hunt.closest_angles):
         operands = [x[:4000] for x in source(name, dtype, rng)]
         if operands:
-            off = errors(ours(name, *operands), wider(name, *operands))
+            off = errors_of(name, *operands)
             assert off.max() <= ROWS[name].ulp[dtype], [x[off.argmax()] for x in operands]
 
 

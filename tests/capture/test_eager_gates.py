@@ -189,3 +189,46 @@ def test_events_are_told_at_the_line_of_each_call(kernels):
                 line, _ = here(), power(x, -1.5)
         (found,) = caught
         assert (found.filename, found.lineno) == (__file__, line)
+
+
+def many_nans(rng):
+    x = data(rng, 40, np.float64)
+    x[::7] = np.nan
+    return x
+
+
+def test_data_that_are_not_finite_pass_an_entry(kernels):
+    """Few elements, too, of which Python would ask NumPy at each call."""
+    rng = np.random.default_rng(7)
+    for _ in range(40):
+        same(kernels, np.log, (many_nans(rng),), {})
+    before = hits(kernels, np.log)
+    same(kernels, np.log, (many_nans(rng),), {})
+    assert hits(kernels, np.log) == before + 1
+
+
+@pytest.mark.parametrize(
+    ("fn", "value", "state", "passes"),
+    [
+        (np.log, 0.0, {"divide": "ignore", "invalid": "ignore"}, True),
+        (np.log, -1.0, {"divide": "ignore", "invalid": "ignore"}, True),
+        (np.exp, 1e4, {"over": "ignore"}, True),
+        (np.log, 0.0, {"invalid": "ignore"}, False),
+        (np.exp, 1e4, {"divide": "ignore"}, False),
+    ],
+)
+def test_events_that_are_ignored_pass_an_entry(kernels, fn, value, state, passes):
+    """Under a state of its own in each call; what may not happen at all is not looked for."""
+    rng = np.random.default_rng(8)
+
+    def call():
+        x = data(rng, 40, np.float64)
+        x[3] = value
+        with np.errstate(**state):
+            same(kernels, fn, (x,), {})
+
+    for _ in range(12):
+        call()
+    before = hits(kernels, fn)
+    call()
+    assert (hits(kernels, fn) == before + 1) is passes

@@ -632,6 +632,46 @@ def test_errstate_goes_to_python():
     assert not is_let_go(decorated, vector())
 
 
+def test_states_of_errors_that_say_the_same_are_one():
+    """Each ``with np.errstate(...)`` makes a state of its own."""
+    state = {"divide": "ignore", "invalid": "warn", "call": observe}
+    decorated = runmat.jit(chain)
+    for _ in range(WARM):
+        with np.errstate(**state):
+            decorated(vector())
+    with np.errstate(**state):
+        assert not is_let_go(decorated, vector())
+
+
+STATES = {
+    "actions": {"divide": "warn"},
+    "events that are reported": {"invalid": "ignore"},
+    "what is called": {"call": compare},
+    "nothing is called": {"call": None},
+}
+
+
+@pytest.mark.parametrize("change", STATES.values(), ids=STATES)
+def test_states_of_errors_that_differ(change):
+    state = {"divide": "ignore", "invalid": "warn", "call": observe}
+    decorated = runmat.jit(chain)
+    for _ in range(WARM):
+        with np.errstate(**state):
+            decorated(vector())
+    with np.errstate(**{**state, **change}):
+        assert is_let_go(decorated, vector())
+
+
+def test_another_size_of_buffers_is_another_state():
+    decorated = warm(runmat.jit(chain), lambda: (vector(),))
+    before = np.setbufsize(4096)
+    try:
+        assert is_let_go(decorated, vector())
+    finally:
+        np.setbufsize(before)
+    assert not is_let_go(decorated, vector())
+
+
 def reciprocal(x):
     return 1 / x + 1
 

@@ -72,7 +72,8 @@ class Writer:
             return self.pick(
                 f"np.roll({self.vector()}, {self.pick('1', '-1', 'k', self.index())})",
                 f"np.roll(a, 1, axis={self.pick('0', '1')})[{self.index()}]",
-                f"a.{self.pick('max', 'min')}(axis=1)",
+                f"a.{self.pick('max', 'min')}(axis={self.pick('0', '1')})",
+                f"a.{self.pick('argmax', 'argmin')}(axis={self.pick('0', '1')}) * 0.5",
                 f"np.stack([{self.vector()}, {self.vector()}])[{self.pick('0', '-1')}]",
                 f"np.outer({self.vector()}, {self.vector()})[{self.index()}]",
             )
@@ -101,7 +102,7 @@ class Writer:
             return f"np.clip({a}, -2, {self.pick('2', '1.5')})"
         if kind < 0.93:
             self.rounds = True
-            return self.pick(f"np.tanh({a})", "a.sum(axis=1)", "a.mean(axis=1)")
+            return self.pick(f"np.tanh({a})", "a.sum(axis=1)", "a.sum(axis=0)", "a.mean(axis=0)")
         return a
 
     def inner(self, depth=1):

@@ -97,6 +97,7 @@ IN_TILES = {
     "lanes along the last axis": ("turned = turned * 0.5 + x", "turned"),
     "sums of rows": ("e = (m * c).sum(axis=1)\nx = x + e", "x, e"),
     "sums of rows go back": ("e = (m * m).sum(axis=1)\nm = m - e[:, None] * 0.25", "m"),
+    "sums of columns": ("turned = turned * 0.5 + (turned * x).sum(axis=0)", "turned"),
     "numbers of the turn": ("x = x + 0.5 ** t\nk = t * 2", "x, k"),
     "choices": ("x = np.where(x > y, x * 0.5, x + 1)", "x"),
     "branches": ("if t % 2:\n    x = x + y\nelse:\n    y = y * 0.5", "x, y"),

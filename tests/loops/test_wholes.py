@@ -415,6 +415,100 @@ def test_reductions_of_rows(name, natively):
     check_extents(fn, [arrays(pair) for pair in pairs], natively, at_least=6)
 
 
+@pytest.mark.parametrize("name", ["sum", "mean", "max", "min"])
+def test_reductions_of_columns(name, natively):
+    """Columns of one part, of several, and of parts of parts."""
+    pairs = [(n, m) for m in (2, 9, 64) for n in (1, 2, 7, 16, 17, 300, 5000)]
+    fn = in_turns(f"y = a.{name}(axis=0)\na += i", "y, a", "a")
+    check_extents(fn, [arrays(pair) for pair in pairs], natively, at_least=len(pairs) - 3)
+
+
+def test_truth_of_columns(natively):
+    pairs = [(n, m) for m in (2, 9) for n in (2, 16, 17)]
+    fn = in_turns(
+        "some = (a > i).any(axis=0)\nall_ = np.all(a > -i, axis=0)\ncount = (a > 0).sum(axis=0)",
+        "some, all_, count",
+        "a",
+    )
+    check_extents(fn, [arrays(pair) for pair in pairs], natively, at_least=len(pairs) - 1)
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "max"])
+@pytest.mark.parametrize("pair", [(0, 3), (3, 0), (0, 0), (1, 1), (3, 1)], ids=str)
+def test_reductions_of_columns_without_elements(name, pair, check):
+    """NumPy raises, warns, or gives the identity; Python runs what is not native."""
+    check(in_turns(f"y = a.{name}(axis=0)", "y", "a"), arrays(pair), times=None)
+
+
+@pytest.mark.parametrize("dtype", ["d", "f", "l", "i"])
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_positions_in_rows_and_columns(axis, name, dtype, natively):
+    """Many equal elements: the first one counts."""
+    pairs = [(n, m) for m in (1, 2, 9, 70) for n in (2, 7, 40)]
+    body = f"a = a * 3 % 5\ny = a.{name}(axis={axis})\nz = np.{name}(a[::-1], {axis})"
+    fn = in_turns(body, "y, z", "a")
+    makes = [arrays(pair, dtype=dtype) for pair in pairs]
+    check_extents(fn, makes, natively, at_least=len(pairs) - 3)
+
+
+SPECIAL_POSITIONS = {
+    "NaN": (np.nan, 1, np.nan, np.inf, np.nan),
+    "NaN behind": (np.inf, 1, 2, np.nan, np.nan),
+    "signed zeros": (-0.0, 0.0, -0.0, 0.0, -0.0),
+    "infinities": (-np.inf, np.inf, np.inf, -np.inf, 1),
+    "nothing else": (-np.inf,) * 5,
+}
+
+
+@pytest.mark.parametrize("numbers", SPECIAL_POSITIONS.values(), ids=SPECIAL_POSITIONS)
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+def test_positions_of_special_values(name, numbers, natively):
+    """In a vector, in rows and in columns, side by side with what is ordinary."""
+
+    def make(rng):
+        a = rng.standard_normal((5, 5))
+        a[2] = a[:, 1] = numbers
+        return a, np.array(numbers)
+
+    body = f"w, y, z, p = a.{name}(0), a.T.{name}(axis=0), a.{name}(axis=1), v.{name}()"
+    check_extents(in_turns(body, "w, y, z, p", "a, v"), [make] * 3, natively, at_least=3)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("pair", [(0, 3), (3, 0), (0, 0), (1, 1)], ids=str)
+def test_positions_without_elements(axis, pair, check):
+    """NumPy raises, or gives nothing."""
+    check(in_turns(f"y = a.argmax(axis={axis})", "y", "a"), arrays(pair), times=None)
+
+
+def test_positions_of_truth_values_are_pythons(check):
+    check(in_turns("y = (a > 0).argmax(axis=1)", "y", "a"), arrays((4, 5)), times=0)
+
+
+EVENTS_IN_COLUMNS = {
+    "NaN before": lambda a: a.__setitem__((3, 1), np.nan),
+    "an infinity before": lambda a: a.__setitem__((3, 1), np.inf),
+    "infinities that cancel": lambda a: a.__setitem__((slice(0, 2), 1), (np.inf, -np.inf)),
+    "an overflow": lambda a: a.__setitem__((slice(0, 2), 1), 1e308),
+    "an overflow between parts": lambda a: a.__setitem__((slice(0, 40, 20), 1), 1e308),
+    "beside NaN": lambda a: a.__setitem__((slice(0, 3), 1), (np.nan, 1e308, 1e308)),
+}
+
+
+@pytest.mark.parametrize("spoil", EVENTS_IN_COLUMNS.values(), ids=EVENTS_IN_COLUMNS)
+@pytest.mark.parametrize("name", ["sum", "mean", "max"])
+def test_events_in_columns(spoil, name, check):
+    """Warnings are NumPy's, whether the loop leaves or has its exact form."""
+
+    def make(rng):
+        (a,) = arrays((50, 6))(rng)
+        spoil(a)
+        return (a,)
+
+    check(in_turns(f"y = a.{name}(axis=0)", "y", "a"), make, times=None)
+
+
 SHAPES = [
     ((9,), (1,)),
     ((4, 1), (5,)),

@@ -1,8 +1,10 @@
 """Oracle: exit codes and texts that a user expects of a command line."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -87,7 +89,8 @@ def test_an_empty_text_does_nothing(capsys):
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ([], "one of the arguments script -e is required"),
+        (["--check"], "argument --check: expected files and folders"),
+        (["a.m", "--check", "b.m"], "--check runs nothing, and stands alone before the paths"),
         (["a.m", "b.m"], "one script or one -e code is run, not several"),
         (["-e", "x = 1", "a.m"], "one script or one -e code is run, not several"),
         (["-e"], "argument -e: expected one argument"),
@@ -106,7 +109,61 @@ def test_options_that_make_no_sense_are_told_beside_the_usage(capsys, arguments,
 def test_help_names_every_option(capsys):
     assert main(["--help"]) == 0
     shown = capsys.readouterr().out
-    assert all(name in shown for name in ("script", "-e code", "--explain", "--device", "--help"))
+    options = ("script", "-e code", "--check", "--explain", "--time", "--device", "--help")
+    assert all(name in shown for name in options)
+
+
+@pytest.mark.parametrize("arguments", [[], ["-"]])
+def test_a_text_that_is_piped_in_is_run(arguments):
+    command = [sys.executable, "-m", "runmat_jit.matlab", *arguments]
+    made = subprocess.run(
+        command, input="x = 3;\ndisp(x)\nexit(4)", capture_output=True, text=True, check=False
+    )
+    assert (made.returncode, made.stdout, made.stderr) == (4, "     3\n", "")
+
+
+def test_exit_ends_the_program_through_try_and_functions(tmp_path, capsys):
+    script = tmp_path / "leaves.m"
+    script.write_text(
+        "c = onCleanup(@() disp('clean'));\ntry\nf(2)\ncatch\nend\ndisp('not here')\n"
+        "function f(x)\nexit(x)\nend\n"
+    )
+    assert main([str(script)]) == 2
+    assert capsys.readouterr() == ("clean\n", "")
+
+
+def test_an_endless_loop_of_turns_that_do_nothing_is_interrupted():
+    command = [sys.executable, "-m", "runmat_jit.matlab", "-e", "disp(1), while true, end"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout.readline().strip() == b"1"
+    time.sleep(2)  # it has run natively for some slices
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=60)[1] == b"Interrupted.\n"
+    assert process.returncode == 130
+
+
+def test_time_says_how_long_each_line_took(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    script = tmp_path / "timed.m"
+    script.write_text(
+        "s = 0;\nfor k = 1:10\n  if k > 5, s = s + f(k); end\nend\ndisp(s)\n"
+        "function y = f(x)\n  y = g(x) + 1;\nend\nfunction y = g(x)\n  y = 2 * x;\nend\n"
+    )
+    assert main([str(script), "--time"]) == 0
+    told = capsys.readouterr()
+    assert told.out.split() == ["85"]
+    rows = [line.split(maxsplit=4) for line in told.err.splitlines() if line.strip()[:1].isdigit()]
+    counted = {int(row[0]): (int(row[1]), row[4].strip()) for row in rows[1:]}
+    assert counted == {
+        1: (1, "s = 0;"),
+        2: (1, "for k = 1:10"),
+        3: (10, "if k > 5, s = s + f(k); end"),
+        5: (1, "disp(s)"),
+        7: (5, "y = g(x) + 1;"),
+        10: (5, "y = 2 * x;"),
+    }
+    assert sum(float(row[3]) for row in rows[1:]) == pytest.approx(100, abs=0.5)
+    assert "computed where the program looks" in " ".join(told.err.split())
 
 
 def test_explain_says_what_computed(capsys):

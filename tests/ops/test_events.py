@@ -70,7 +70,8 @@ def noted_exactly(loop, operands, result, fired):
         ]
         told += ["infinite"] if rise and not told else []
         told += ["pole" if divides[index] else "test"] if fired[index] else []
-        found.append(None if hidden[index] else tuple(told))
+        asks = fired[index] and result.dtype.kind == "f"  # such tests have no bits
+        found.append(None if hidden[index] or asks else tuple(told))
     return found
 
 

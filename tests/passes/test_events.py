@@ -2,7 +2,7 @@
 
 import pytest
 
-from runmat_jit.passes.events import reports_events
+from runmat_jit.passes.events import possible_events, reports_events
 from tests.graph.written import written
 
 
@@ -26,3 +26,18 @@ from tests.graph.written import written
 )
 def test_floats_and_divisions_may_report_events(inputs, expression, may):
     assert reports_events(written(inputs, expression).outputs[0].node) is may
+
+
+@pytest.mark.parametrize(
+    ("inputs", "expression", "events"),
+    [
+        (["float32[4]"], "log($0)", {"divide", "invalid"}),
+        (["float64[4]"], "sqrt($0)", {"invalid"}),
+        (["float32[4]"], "add($0, 1.0)", {"over", "invalid"}),
+        (["float32[4]"], "negative($0)", set()),
+        (["int32[4]"], "add($0, 1)", set()),
+    ],
+)
+def test_the_events_of_a_graph_are_those_of_its_values(inputs, expression, events):
+    possible = possible_events(written(inputs, expression))
+    assert possible - {"under"} == events

@@ -206,7 +206,7 @@ class FunctionTranslator(Translator):
     def called(self, function: Any, *args: ast.expr, logical: bool = False) -> Made:
         """A call of a function of :mod:`.functions`, written out where that is short."""
         match function, args:
-            case functions.modulo_of_whole, _:  # which has zeros without a sign
+            case functions.modulo_of_whole, _:  # Python's remainder of doubles has its sign
                 return self.called(functions.modulo, *[self.as_double(each) for each in args])
             case functions.square, (ast.Name() as x,):
                 return Made(ast.BinOp(x, ast.Mult(), x), "double")

@@ -71,7 +71,8 @@ def remainder(x: float, y: float) -> float:
 
 
 def modulo_of_whole(x: int, y: int) -> float:
-    return float(x % demand(y != 0, y))
+    # A whole number has no sign where it is zero; the remainder has the divisor's.
+    return float(np.copysign(float(x % demand(y != 0, y)), float(y)))
 
 
 def greater(x: float, y: float) -> float:

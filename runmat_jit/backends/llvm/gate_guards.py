@@ -329,9 +329,10 @@ compare:
                 f"  %holds = icmp eq ptr %found, %code\n{TWO_WAYS}"
             ),
         ),
+        # Each ``with np.errstate(...)`` makes another object: what it holds is compared.
         (
-            "is_context",
-            "variable:p value:p",
+            "is_errstate",
+            "variable:p state:p",
             f"""  %cell = alloca ptr, align 8
   store ptr null, ptr %cell, align 8
   %status = call i32 @PyContextVar_Get(ptr %variable, ptr null, ptr %cell)
@@ -342,10 +343,35 @@ raised:
 read:
   %found = load ptr, ptr %cell, align 8
   %is_some = icmp ne ptr %found, null
-  br i1 %is_some, label %release, label %wrong
+  br i1 %is_some, label %look, label %wrong
+look:
+  %is_same = icmp eq ptr %found, %state
+  br i1 %is_same, label %release, label %open
+open:
+  %name = call ptr @PyCapsule_GetName(ptr %state)
+  %ours = call ptr @PyCapsule_GetPointer(ptr %state, ptr %name)
+  %theirs = call ptr @PyCapsule_GetPointer(ptr %found, ptr %name)
+  %is_known = icmp ne ptr %theirs, null
+  br i1 %is_known, label %compare, label %other
+other:
+  call void @PyErr_Clear()
+  br label %release
+compare:
+@field(our_actions, ours, {layout.errstate_actions}, i32)
+@field(actions, theirs, {layout.errstate_actions}, i32)
+@field(our_buffer, ours, {layout.errstate_buffer}, i64)
+@field(buffer, theirs, {layout.errstate_buffer}, i64)
+@field(our_function, ours, {layout.errstate_function}, ptr)
+@field(function, theirs, {layout.errstate_function}, ptr)
+  %does_same = icmp eq i32 %actions, %our_actions
+  %buffers_same = icmp eq i64 %buffer, %our_buffer
+  %calls_same = icmp eq ptr %function, %our_function
+  %both = and i1 %does_same, %buffers_same
+  %all = and i1 %both, %calls_same
+  br label %release
 release:
+  %holds = phi i1 [true, %look], [false, %other], [%all, %compare]
   call void @Py_DecRef(ptr %found)
-  %holds = icmp eq ptr %found, %value
 {TWO_WAYS}""",
         ),
         ("gives", "callable:p value:p", _gives("@PyObject_CallNoArgs(ptr %callable)")),

@@ -60,6 +60,8 @@ _PYTHON: Final[Mapping[str, str]] = MappingProxyType(
         "PyObject_GetAttr": "declare ptr @PyObject_GetAttr(ptr, ptr)",
         "PyDict_GetItemWithError": "declare ptr @PyDict_GetItemWithError(ptr, ptr)",
         "PyContextVar_Get": "declare i32 @PyContextVar_Get(ptr, ptr, ptr)",
+        "PyCapsule_GetName": "declare ptr @PyCapsule_GetName(ptr)",
+        "PyCapsule_GetPointer": "declare ptr @PyCapsule_GetPointer(ptr, ptr)",
         "PyFunction_GetCode": "declare ptr @PyFunction_GetCode(ptr)",
         "PyFunction_GetDefaults": "declare ptr @PyFunction_GetDefaults(ptr)",
         "PyFunction_GetKwDefaults": "declare ptr @PyFunction_GetKwDefaults(ptr)",

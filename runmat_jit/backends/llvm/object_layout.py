@@ -6,10 +6,18 @@ import ctypes
 from functools import cache
 
 import numpy as np
+from numpy._core import umath
 
 from runmat_jit.core.frozen import frozen
 
 POINTER_BYTES = 8
+
+_name = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(
+    ("PyCapsule_GetName", ctypes.pythonapi)
+)
+_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
 
 
 @frozen
@@ -29,6 +37,10 @@ class ObjectLayout:
     """Of NumPy's scalars of 4 and 8 bytes."""
     builtin_definition: int
     builtin_owner: int
+    errstate_actions: int
+    """Of what NumPy's state of floating-point errors points to, as the next two."""
+    errstate_buffer: int
+    errstate_function: int
 
 
 @cache  # a memo of a question whose answer no process changes
@@ -52,6 +64,9 @@ def object_layout() -> ObjectLayout | None:
         scalar_value=header,
         builtin_definition=header,
         builtin_owner=header + POINTER_BYTES,
+        errstate_actions=_ErrorState.actions.offset,
+        errstate_buffer=_ErrorState.buffer.offset,
+        errstate_function=_ErrorState.function.offset,
     )
     return layout if _holds(layout) else None
 
@@ -75,7 +90,33 @@ def _holds(layout: ObjectLayout) -> bool:
         and _half(np.float32(1.5), layout.scalar_value) == np.float32(1.5).view(np.uint32)
         and _word(np.float64(1.5), layout.scalar_value) == np.float64(1.5).view(np.uint64)
         and _holds_of_builtins(base, layout)
+        and _holds_of_errstates()
     )
+
+
+class _ErrorState(ctypes.Structure):
+    """``npy_extobj`` of NumPy."""
+
+    _fields_ = (
+        ("actions", ctypes.c_int),
+        ("buffer", ctypes.c_ssize_t),
+        ("function", ctypes.c_void_p),
+    )
+
+
+def _holds_of_errstates() -> bool:
+    """Whether NumPy's states are what :class:`_ErrorState` says, by states that differ."""
+    found = []
+    for divide in ("ignore", "warn", "raise"):
+        with np.errstate(divide=divide, call=print):
+            capsule = umath._extobj_contextvar.get()
+        if type(capsule).__name__ != "PyCapsule":
+            return False
+        inside = _ErrorState.from_address(_pointer(capsule, _name(capsule)))
+        if inside.buffer != np.getbufsize() or inside.function != id(print):
+            return False
+        found.append(inside.actions)
+    return [actions - found[0] for actions in found] == [0, 1, 2]
 
 
 def _holds_of_builtins(array: np.ndarray, layout: ObjectLayout) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from runmat_jit.backends.llvm.target import Target
 from runmat_jit.core.frozen import frozen
@@ -67,7 +67,7 @@ def _hot_count(body: Sequence[Instruction]) -> int:
 def _unroll(kernel: Kernel) -> int:
     """Four vectors in flight; more where a short loop waits for its own results."""
     count = instruction_count(kernel)
-    if leaves(kernel.body):  # turns of a loop over short arrays
+    if leaves(kernel.body) and not _has_turns_in_lanes(kernel):  # turns over short arrays
         return 2 if count < _SHORT_TURN else 1
     if count > _HUGE:
         return 1
@@ -77,12 +77,18 @@ def _unroll(kernel: Kernel) -> int:
 
 
 def _has_short_loop(kernel: Kernel) -> bool:
-    loops = (
-        i.block.body
-        for i in every_instruction(kernel.body)
-        if i.op == "loop" and i.block is not None and any(c.lane for c in i.block.carried)
-    )
-    return any(_hot_count(body) < _SHORT_LOOP for body in loops)
+    return any(_hot_count(body) < _SHORT_LOOP for body in _loops_that_carry_lanes(kernel))
+
+
+def _has_turns_in_lanes(kernel: Kernel) -> bool:
+    return any(True for _ in _loops_that_carry_lanes(kernel))
+
+
+def _loops_that_carry_lanes(kernel: Kernel) -> Iterator[Sequence[Instruction]]:
+    """The bodies of loops in lanes that keep what they compute in registers."""
+    for i in every_instruction(kernel.body):
+        if i.op == "loop" and i.block is not None and any(c.lane for c in i.block.carried):
+            yield i.block.body
 
 
 def _grain(instructions: int) -> int:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -15,13 +15,9 @@ from runmat_jit.core.frozen import frozen
 from runmat_jit.core.source import SourceLine
 from runmat_jit.graph.node import Computation, Graph, Node
 from runmat_jit.ops.spec import Event
+from runmat_jit.passes.events import KEYWORDS
 
-_EVENTS: Mapping[str, Event] = {
-    "divide": "divide",
-    "over": "overflow",
-    "under": "underflow",
-    "invalid": "invalid",
-}
+_EVENTS: Final = {keyword: event for event, keyword in KEYWORDS.items()}
 """NumPy's keywords of ``errstate``, in the order in which it reports."""
 
 _PHRASES = {

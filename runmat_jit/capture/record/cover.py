@@ -27,13 +27,17 @@ from runmat_jit.ops.table import ROWS
 
 @frozen
 class Covered:
-    """A covered call: its row, what it reads, what comes out, and where that goes."""
+    """A covered call: its row, what it reads, what comes out, and where that goes.
+
+    ``of_storages``: which of the operands share memory decides, too.
+    """
 
     row: Row
     bound: Bound
     operands: tuple[Operand, ...]
     result: Result
     out: Traced | None
+    of_storages: bool = False
 
     def arrays(self) -> list[Geometry]:
         """The operands that are arrays."""

@@ -74,6 +74,8 @@ def attempt_anew(
     except Unencodable:
         return MISS
     pattern, single = pattern_of(recording, fn, plan), False
+    if plan.of_storages:
+        key = None
     if key is not None and (places := places_of(plan, args)) is not None:
         known = known_call(pattern, plan, places, (fn, encoded, named))
         recording.inline_cache.keep(key, known)
@@ -232,9 +234,9 @@ def layout(recording: Recording, plan: Covered) -> tuple[int, ...] | None:
     ]
     shapes, dtypes = [array for array, _ in pairs], [dtype for _, dtype in pairs]
     shape = tuple(map(plain, kind.shape))
-    if isinstance(plan.row.numpy, np.ufunc) or (plan.row.ufunc and plan.row.arity > 1):
+    if plan.row.allocates == "ufunc":
         strides = ufunc_strides(shapes, dtypes, shape, size)
-    elif len(shapes) == 1:
+    elif plan.row.allocates == "copy":
         strides = copy_strides(shapes[0], size)
     else:
         strides = result_strides(shapes, shape, size)

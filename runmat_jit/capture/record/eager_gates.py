@@ -12,7 +12,6 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Final, Literal, Protocol
 
 import numpy as np
-from numpy._core import umath
 
 from runmat_jit.core.epoch import EPOCH_ADDRESS, epoch
 from runmat_jit.core.errstate import current_errstate
@@ -172,7 +171,7 @@ def _write(writer: GateWriter, call: EagerCall, *, shaped: bool) -> None:
     guard = writer.array_like if shaped else writer.array
     registers = _arguments(writer, (*call.args, *call.kwargs.values()), call.leaves, guard)
     writer.word(EPOCH_ADDRESS, epoch())
-    writer.context(umath._extobj_contextvar, current_errstate())
+    writer.errstate(current_errstate())
     inputs: list[Any] = []
     for place, dtype in call.kernel.sources:
         register, kind = registers[place], type(call.leaves[place])

@@ -22,7 +22,7 @@ import numpy as np
 from runmat_jit.capture import callables
 from runmat_jit.capture.record import caller_frames, native_loops
 from runmat_jit.capture.record.calls import makes_plain_instances
-from runmat_jit.capture.record.eager_kernels import OWN_FUNCTIONS, OWN_METHODS, EagerKernels
+from runmat_jit.capture.record.eager_kernels import OWN_METHODS, EagerKernels, is_own
 from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.release import Release
 from runmat_jit.capture.record.special_methods import may_call_back
@@ -168,7 +168,7 @@ class EagerHooks(HookBase):
     @uncounted
     def call_numpy(self, fn: Any, args: Any, kwargs: Any) -> Any:
         """A ufunc or another function of NumPy's."""
-        if fn in OWN_FUNCTIONS:
+        if is_own(fn):
             return self.kernels.function(fn)(*args, **kwargs)
         return call_at(self.kernels.lines.here(), fn, args, kwargs)
 

@@ -31,7 +31,8 @@ from runmat_jit.core.gates import Codes
 from runmat_jit.core.protocols import Executor, Program
 from runmat_jit.core.room import Room
 from runmat_jit.graph.renumber import as_seen
-from runmat_jit.ops.table import ROWS
+from runmat_jit.ops.table import ROWS, loaded_functions, row_of
+from runmat_jit.passes.events import possible_events
 
 KERNELS_LIMIT: Final = 10_000
 SCOPES_LIMIT: Final = 6
@@ -55,6 +56,9 @@ def is_own(fn: Any) -> bool:
     """Whether a row whose bits are our own covers some calls of a function, operator or method."""
     if isinstance(fn, call_forms.MethodCall):
         return fn.__name__ in OWN_METHODS
+    if type(fn) is np.ufunc:
+        row = row_of(fn)
+        return row is not None and row.exactness == "ours"
     return isinstance(fn, Hashable) and fn in OWN_FUNCTIONS
 
 
@@ -77,6 +81,8 @@ class Kernel(NamedTuple):
     holds: Holds
     sources: tuple[tuple[int, np.dtype | None], ...]
     """Which argument each input is; the dtype that a number is cast to."""
+    events: frozenset[str]
+    """What NumPy may report."""
     is_scalar: bool
 
 
@@ -153,7 +159,7 @@ class EagerKernels:
             self._numpys.add((key, special_shapes(leaves)))
             return call_at(line, fn, args, kwargs)
         state = self.states.current()
-        warn = state.warn
+        possible = warn = state.warn & kernel.events
         asked = state.immediate or (warn and (are_few(leaves) or warnings_raise()))
         if asked or of_numbers(leaves):
             call_at(line, operators.OUT_OF_PLACE.get(fn, fn), *without_out(fn, args, kwargs))
@@ -169,7 +175,7 @@ class EagerKernels:
             target = kwargs.get("out", args[0])
             return target[0] if type(target) is tuple else target
         if gate is not None and not state.immediate:
-            made = EagerCall(key, args, kwargs, leaves, kernel, None, state.warn)
+            made = EagerCall(key, args, kwargs, leaves, kernel, None, possible)
             offer(gate, made, kernel, extents)
         return results[0][()] if kernel.is_scalar else results[0]
 
@@ -196,7 +202,7 @@ class EagerKernels:
             with self.room:
                 return fallback(*args, **kwargs)
 
-        for fn in OWN_FUNCTIONS:
+        for fn in (*OWN_FUNCTIONS, *loaded_functions()):
             self.known.setdefault(fn, self.function(fn))
         methods = {name: self.function(call_forms.method_of(name)) for name in OWN_METHODS}
         self.codes = self.codes or gates.codes()
@@ -280,6 +286,7 @@ class EagerKernels:
                 lambda values: tuple(map(np.shape, values)),
                 lambda *found: True if found == shapes else None,
                 sources_of(functional),
+                possible_events(functional.graph),
                 is_scalar=False,
             )
         symbols.scope.close()
@@ -290,6 +297,7 @@ class EagerKernels:
             symbols.extents(),
             symbols.scope.function(()),
             sources_of(functional),
+            possible_events(functional.graph),
             is_scalar=False,
         )
 
@@ -313,7 +321,7 @@ def offer(gate: EagerGate, call: EagerCall, kernel: Kernel, extents: tuple[int, 
     if shaped is None and wanted not in ("alike", "again"):
         return
     call.program = kernel.program(extents) if shaped is None else shaped
-    call.exact = wanted == "again" and of_numbers(call.leaves)
+    call.exact = wanted == "again"
     gate.offer(call, shaped=shaped is not None)
 
 

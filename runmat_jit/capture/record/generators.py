@@ -1,7 +1,7 @@
-"""NumPy's random generators: each draw is a call that a replay makes again, in program order.
+"""Random generators, NumPy's and our own: a replay makes each draw again, in program order.
 
-The numbers are NumPy's own and the state that advances is the caller's: a trace knows a generator
-by the slot that holds it, never by its numbers. What reads or sets a state is an effect.
+The numbers are the generator's own and the state that advances is the caller's: a trace knows a
+generator by the slot that holds it, never by its numbers. What reads or sets a state is an effect.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from runmat_jit.capture.record.following import Following
 from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.tape.call_forms import MethodCall
 from runmat_jit.capture.tape.values import ARRAY
+from runmat_jit.core.own_generator import is_own_generator
 
 Args = tuple[Any, ...]
 Kwargs = Mapping[str, Any]
@@ -28,7 +29,8 @@ Kwargs = Mapping[str, Any]
 
 def of_method(owner: Any, name: str) -> Callee:
     """Facts of a method of a generator, or of what generators are made of."""
-    draws = type(owner) in (np.random.Generator, np.random.RandomState)
+    kind = type(owner)
+    draws = kind in (np.random.Generator, np.random.RandomState) or is_own_generator(kind)
     if draws and name.startswith("_"):
         return callables.EFFECT
     return callables.method("Generator" if draws else "BitGenerator", name)

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from runmat_jit.capture import callables
-from runmat_jit.capture.call_laws import Law, copied, rearranged
+from runmat_jit.capture.call_laws import Law, copied, product, rearranged, stacked_product
 from runmat_jit.capture.record.constants import is_fixed
 from runmat_jit.capture.record.cover import Covered, describe
 from runmat_jit.capture.record.recording import Recording
@@ -25,15 +25,20 @@ from runmat_jit.capture.tape.storage import Geometry
 from runmat_jit.capture.tape.values import ARRAY
 from runmat_jit.core.errstate import trial
 from runmat_jit.core.frozen import frozen
-from runmat_jit.core.types import TensorType, is_compiled_dtype
+from runmat_jit.core.types import TensorType, c_strides, is_compiled_dtype
 from runmat_jit.ops.host_call import HostCall
+from runmat_jit.ops.product import DENSE, Lies, Product
 from runmat_jit.ops.spec import Bound, Result
 from runmat_jit.ops.table import ROWS
 
 LITERAL_BYTES: Final = 1 << 16
 """Arrays of constants up to this size are kept and copied; larger ones are made anew."""
 _QUIET: Final = (rearranged, copied)
+_ORDERS: Final = frozenset("FAKfak")
+"""Of the elements of a new array in memory, but for C's."""
 """Laws of functions that compute nothing."""
+_PRODUCTS: Final = (product, stacked_product)
+"""Laws of products."""
 
 
 @frozen
@@ -73,31 +78,69 @@ def cover_host_call(
     """A host call as if a row covered it; None where it is to be made at once, in program order."""
     places = tuple([n for n, arg in enumerate(args) if is_array(arg)])
     law = law_of_node(recording, fn, args, kwargs) if places else None
-    if law is None:
-        return None
+    if law is None or any(map(names_order, (*args, *kwargs.values()))):
+        return None  # NumPy knows how its result lies
     described = [describe(recording, args[place]) for place in places]
-    if not all(each is not None and is_plain(each[1]) for each in described):
+    operands = tuple([each[1] for each in described if each is not None])
+    if len(operands) < len(described):
+        return None
+    made_by = product_of(fn, operands) if law in _PRODUCTS else None
+    if made_by is None and not all(map(is_plain, operands)):
         return None
     try:
         shape = law([shape_of(arg) for arg in args], kwargs)
     except ValueError:  # NumPy says so, too
         return None
-    call = BoundCall(
-        fn,
-        tuple([None if n in places else arg for n, arg in enumerate(args)]),
-        tuple(kwargs.items()),
-        places,
-    )
+    rest = tuple([None if n in places else arg for n, arg in enumerate(args)])
+    call = BoundCall(fn, rest, tuple(kwargs.items()), places)
     dtype = dtype_of(call, [args[place] for place in places])
     if not shape or dtype is None:
         return None
-    operands = tuple([each[1] for each in described if each is not None])
     kinds = tuple([each[0].dtype for each in described if each is not None])  # type: ignore[union-attr]  # arrays have one
     quiet = law in _QUIET and all(kind == dtype for kind in kinds)  # nothing is cast
     row = ROWS["host_call" if quiet else "reporting_host_call"]
-    params: dict[str, Hashable] = {"call": HostCall(call, shown(call))}
+    params: dict[str, Hashable] = {"call": HostCall(made_by or call, shown(call))}
     result = Result(TensorType(dtype, shape), kinds)
-    return Covered(row, Bound(tuple([args[p] for p in places]), params), operands, result, None)
+    bound = Bound(tuple([args[p] for p in places]), params)
+    alone = made_by is not None and made_by.lie != DENSE
+    return Covered(row, bound, operands, result, None, of_storages=alone)
+
+
+def names_order(arg: Any) -> bool:
+    """Whether an argument may say in what order a result lies, other than that of C."""
+    return type(arg) is str and arg in _ORDERS
+
+
+def product_of(fn: Any, operands: tuple[Any, ...]) -> Product | None:
+    """A product of operands that lie as NumPy gives them to BLAS; None where some lie otherwise."""
+    if len(operands) != 2 or not all(type(each) is Geometry for each in operands):
+        return None
+    if all(map(is_plain, operands)):
+        return Product(fn)
+    left, right = map(lies, operands)
+    if left is None or right is None:
+        return None
+    return Product(fn, (left, right), apart=not shares_memory(*operands))
+
+
+def shares_memory(a: Geometry, b: Geometry) -> bool:
+    """Whether two arrays may show the same memory, which keys of traces tell of arguments."""
+    first, second = a.storage.memory, b.storage.memory
+    known = first is not None and second is not None
+    return a.storage is b.storage or (known and np.may_share_memory(first, second))
+
+
+def lies(at: Geometry) -> Lies | None:
+    """How a matrix lies that is perhaps a view of another; None for what BLAS does not read."""
+    if is_plain(at) and len(at.shape) == 1:
+        return "dense"
+    if len(at.shape) != 2 or 1 in at.shape:
+        return None
+    (rows, columns), (down, along) = at.shape, at.strides
+    size = at.dtype.itemsize
+    if along == size and down >= columns * size and not down % size:
+        return "rows"
+    return "columns" if down == size and along >= rows * size and not along % size else None
 
 
 def law_of_node(
@@ -197,7 +240,8 @@ def is_new(made: Any) -> bool:
     """Whether a result is a new array, as kernels make them."""
     if type(made) is not np.ndarray or not is_compiled_dtype(made.dtype) or not made.ndim:
         return False
-    return made.flags.c_contiguous and made.flags.writeable and made.base is None
+    strides = tuple([step * made.itemsize for step in c_strides(made.shape)])
+    return made.strides == strides and made.flags.writeable and made.base is None
 
 
 def is_hashable(value: Any) -> bool:

@@ -24,6 +24,7 @@ from runmat_jit.capture.tape.lines import Line, call_at
 from runmat_jit.capture.tape.values import ARRAY, GENERIC, PYTHON
 from runmat_jit.core.extent import plain
 from runmat_jit.core.frozen import frozen
+from runmat_jit.core.own_generator import is_own_generator
 from runmat_jit.core.types import is_compiled_dtype
 from runmat_jit.loops.source import Chain, HelperSource, LoopSource
 from runmat_jit.runtime.arrays import host_written
@@ -175,9 +176,11 @@ def is_grown(source: LoopSource, chain: Chain) -> bool:
 
 
 def is_operand(value: Any) -> bool:
-    """Whether a value is an array or a number, or stands for one."""
+    """Whether a value is an array, a number, or a generator of ours, or stands for one."""
     kind = type(value)
-    return kind in _NUMBERS or kind is Traced or kind is np.ndarray or isinstance(value, np.generic)
+    if kind in _NUMBERS or kind is Traced or kind is np.ndarray:
+        return True
+    return isinstance(value, np.generic) or is_own_generator(kind)
 
 
 def attribute(value: Any, name: str) -> Any:
@@ -311,7 +314,7 @@ def is_worth(call: LoopCall, operands: dict[Chain, Any]) -> bool:
     if found.span([*map(plain_of, operands.values())]) <= MOST_ELEMENTS:
         return True
     has_gaps = any(lanes.gaps for lanes in found.lanes)
-    return has_gaps or (bool(found.lanes) and call.expected >= LONG)
+    return has_gaps or (bool(found.lanes) and call.expected >= LONG) or call.is_held(found, forms)
 
 
 def plain_of(value: Any) -> Any:

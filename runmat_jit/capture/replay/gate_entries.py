@@ -14,7 +14,6 @@ from dataclasses import field, replace
 from typing import Any, Final
 
 import numpy as np
-from numpy._core import umath
 
 from runmat_jit.capture.replay.direct_calls import direct_call
 from runmat_jit.capture.replay.guards import is_fixed
@@ -221,7 +220,7 @@ class EntryMaker:
         write.word(EPOCH_ADDRESS, epoch())
         write.word(EXCEPTIONS_ADDRESS, 0)
         write.function(self.fn)
-        write.context(umath._extobj_contextvar, current_errstate())
+        write.errstate(current_errstate())
         guard_unwatched(write)
 
     # -- outside state -----------------------------------------------------------------------------

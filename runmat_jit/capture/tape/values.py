@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from runmat_jit.core.own_generator import is_own_generator
 from runmat_jit.core.types import DUPLICATES, c_strides
 
 SCALARS = (bool, int, float, complex)
@@ -106,12 +107,12 @@ def is_bound(value: Any) -> bool:
 
 
 def is_random_state(kind: type) -> bool:
-    """Whether a class is of NumPy's generators of random numbers, or of what they are made of.
+    """Whether a class is of generators of random numbers, or of what NumPy's are made of.
 
     Values of these are known by their slots. There is none while ``numpy.random`` is not loaded,
     which would make the first call of most programs slower.
     """
-    return "numpy.random" in sys.modules and kind in random_states()
+    return is_own_generator(kind) or ("numpy.random" in sys.modules and kind in random_states())
 
 
 @cache  # what NumPy has

@@ -38,11 +38,29 @@ def normal(k: Builder, radius_bits: Value, angle_bits: Value) -> Value:
     a quarter turn to ``angle_bits`` gives the other number of the pair. The root and the sine are
     sums of two floats, so that only the logarithm's and the last rounding count.
     """
+    return _of_radius(k, _radius(k, radius_bits), angle_bits)
+
+
+def normals(k: Builder, radius_bits: Value, angle_bits: Value) -> tuple[Value, Value]:
+    """Both numbers of a pair, as of :func:`normal`: a quarter turn ahead, and at the angle."""
+    radius = _radius(k, radius_bits)
+    quarter = 1 << (format_of_bits(angle_bits)[1].width - 2)
+    ahead = _of_radius(k, radius, angle_bits + quarter)
+    return ahead, _of_radius(k, radius, angle_bits)
+
+
+def _radius(k: Builder, radius_bits: Value) -> tuple[Value, Value]:
+    """The root, a sum of two floats."""
     u = open_uniform(k, radius_bits)
     bits = k.convert("bitcast", u, FORMATS[u.type].integer)
     square = log_of_parts(k, *significand_and_exponent(k, bits)) * -2.0
     radius = k.prim("sqrt", square)
-    radius_low = k.fma(-radius, radius, square) / (radius + radius)
+    return radius, k.fma(-radius, radius, square) / (radius + radius)
+
+
+def _of_radius(k: Builder, root: tuple[Value, Value], angle_bits: Value) -> Value:
+    """A root times a sine."""
+    radius, radius_low = root
     sine, sine_low, sign = _sine_of_turns(k, angle_bits)
     correction = k.fma(radius_low, sine, radius * sine_low)
     return xor_sign(k, k.fma(radius, sine, correction), sign)

@@ -53,3 +53,41 @@ def expm1(k: Builder, x: Value) -> Value:
     first = r + (1.0 - k.prim("scale2", k.const(1.0, x.type), -n))
     scaled = k.fma(r * r, horner(k, r, EXPM1[x.type]), first)
     return k.prim("copysign", k.prim("scale2", scaled, n), x)  # -0.0
+
+
+def exp_of_difference(k: Builder, x: Value, low: Value) -> tuple[Value, Value]:
+    """``e**(x + low)`` as a sum of two, for ``x`` of at most 0 and a low part of less than a unit.
+
+    The second part counts where the first one is no less than a few per mille.
+    """
+    return _scaled_pair(k, *exp_parts(k, x, low))
+
+
+def exp2_of_difference(k: Builder, x: Value, low: Value) -> tuple[Value, Value]:
+    """``2**(x + low)``, likewise."""
+    limit = -1.5 * _LIMIT[x.type]
+    x = k.select(x < limit, limit, x) + _NEAR_ZERO[x.type]
+    n = k.prim("nearest", x)
+    r = (x - n) + low
+    return _scaled_pair(k, *_pair(k, r, horner(k, r, EXP2[x.type])), n)
+
+
+def exp_parts(k: Builder, x: Value, low: Value) -> tuple[Value, Value, Value]:
+    """``(h, l, n)`` with ``e**(x + low) = 2**n (h + l)``, for the same operands."""
+    high, rest = LN2[x.type]
+    x = k.select(x < _ZERO_BELOW[x.type], _ZERO_BELOW[x.type], x) + _NEAR_ZERO[x.type]
+    n = k.prim("nearest", x * (1 / math.log(2)))
+    r = k.fma(n, -rest, k.fma(n, -high, x)) + low
+    return (*_pair(k, r, horner(k, r, EXP[x.type])), n)
+
+
+def _pair(k: Builder, r: Value, series: Value) -> tuple[Value, Value]:
+    """``1 + r series`` as a sum of two."""
+    significand = k.fma(r, series, 1.0)
+    return significand, k.fma(r, series, 1.0 - significand)
+
+
+def _scaled_pair(k: Builder, significand: Value, lost: Value, n: Value) -> tuple[Value, Value]:
+    """``2**n (significand + lost)`` as a sum of two, the second one to a tenth."""
+    power = times_power_of_two(k, significand, n)
+    return power, power * k.fma(1.0 - significand, lost, lost)

@@ -10,8 +10,11 @@ from collections.abc import Callable, Sequence
 
 from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Node
+from runmat_jit.ops.product import product_in
+from runmat_jit.passes.fusion.centered_gram import KIND as CENTERED_GRAM
 from runmat_jit.passes.fusion.edges import Merge
 from runmat_jit.passes.fusion.image_normalize import is_image_normalize
+from runmat_jit.passes.fusion.matmul_epilogue import is_matmul_epilogue
 
 Shape = tuple[int, ...]
 
@@ -20,13 +23,22 @@ Shape = tuple[int, ...]
 class Kind:
     """One kind: ``merge`` is what it adds to its parent's, None for a name alone.
 
-    ``describes`` tells whether a region, given by its nodes and space, is of this kind.
+    ``describes`` tells whether a region, given by its nodes and space, is of this kind; a region of
+    a single operation has only kinds that are ``for_one``. ``parent`` is empty for the first kind.
     """
 
     name: str
     doc: str
     merge: Merge | None
     describes: Callable[[Sequence[Node], Shape], bool]
+    parent: str = ""
+    for_one: bool = False
+
+
+def is_symmetric(nodes: Sequence[Node]) -> bool:
+    """Whether this is a product of which half is computed."""
+    product = product_in(nodes[0].params)
+    return product is not None and product.symmetric
 
 
 def _has_reduction(nodes: Sequence[Node], _space: Shape) -> bool:
@@ -52,34 +64,57 @@ KINDS = (
         "A producer into its consumer over one iteration space.",
         "elementwise",
         lambda _nodes, _space: True,
+        for_one=True,
     ),
     Kind(
         "reduction",
         "Producers into a reduction, and what needs only its result.",
         "reduction",
         _has_reduction,
+        parent="elementwise",
+        for_one=True,
     ),
     Kind(
         "map_reduce_broadcast",
         "A reduction's result back into the space it was reduced from.",
         "map_reduce_broadcast",
         _has_result_in_space,
+        parent="reduction",
     ),
     Kind(
         "image_normalize",
         "Whitening of each image of a batch, gain, bias, clamp and gamma, perhaps with a metric.",
         None,
         is_image_normalize,
+        parent="map_reduce_broadcast",
+    ),
+    Kind(
+        "matmul_epilogue",
+        "Elementwise operations on a product of matrices, in the product's memory.",
+        None,
+        is_matmul_epilogue,
+        parent="elementwise",
+        for_one=True,
+    ),
+    Kind(
+        CENTERED_GRAM,
+        "A centered matrix times its transpose, half of which is computed.",
+        None,
+        lambda nodes, _space: is_symmetric(nodes),
+        parent="matmul_epilogue",
+        for_one=True,
     ),
 )
-"""From the most general to the most special; each builds on the one before."""
+"""From the most general to the most special; parents first."""
 
 
 def enabled_kinds(disabled: frozenset[str]) -> tuple[Kind, ...]:
-    """The kinds that are left when some are switched off."""
-    names = [kind.name for kind in KINDS]
-    first = min((names.index(name) for name in disabled if name in names), default=len(names))
-    return KINDS[:first]
+    """The kinds that are left when some are switched off, with all that build on those."""
+    gone = set(disabled)
+    for kind in KINDS:
+        if kind.parent in gone:
+            gone.add(kind.name)
+    return tuple(kind for kind in KINDS if kind.name not in gone)
 
 
 def permitted_merges(disabled: frozenset[str]) -> frozenset[Merge]:
@@ -93,6 +128,9 @@ def label(nodes: Sequence[Node], space: Shape, disabled: frozenset[str]) -> str:
     A single operation keeps the name of its own nature, whatever is switched off.
     """
     if nodes[0].op.kind == "host":
-        return "host"
-    kinds = enabled_kinds(disabled) if len(nodes) > 1 else KINDS[:2]
+        return CENTERED_GRAM if is_symmetric(nodes) else "host"
+    kinds = enabled_kinds(disabled)
+    if len(nodes) == 1:
+        own = (kind for kind in (*KINDS[:2], *kinds) if kind.for_one)
+        kinds = tuple(dict.fromkeys(own))
     return next((k.name for k in reversed(kinds) if k.describes(nodes, space)), KINDS[0].name)

@@ -13,7 +13,7 @@ class Region:
 
     ``inputs`` are nodes computed elsewhere (or graph inputs) that members read; ``outputs`` are
     members that are read elsewhere and must be stored. ``kind`` is the fusion kind's name, or
-    ``host`` for a call that stays with NumPy.
+    ``host`` for a call that stays with NumPy and is of no kind.
     """
 
     kind: str
@@ -24,3 +24,8 @@ class Region:
     """Greater than that of every region it reads."""
     reasons: tuple[Reason, ...] = ()
     """Why it did not grow further, for ``explain()``."""
+
+    @property
+    def is_host(self) -> bool:
+        """Whether NumPy computes it."""
+        return self.nodes[0].op.kind == "host"

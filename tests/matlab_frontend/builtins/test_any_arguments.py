@@ -9,7 +9,7 @@ import pytest
 
 from matlab_frontend.builtins.names import CATEGORIES
 from matlab_frontend.builtins.registry import find
-from matlab_frontend.errors import MatlabError
+from matlab_frontend.errors import MatlabError, ProgramExit
 from matlab_frontend.interpreter.calls import call_builtin
 from matlab_frontend.interpreter.frame import Frame
 from matlab_frontend.interpreter.interpreter import Interpreter
@@ -90,7 +90,7 @@ def test_a_builtin_answers_or_raises_an_error_of_the_language(category, outside)
         calls = [(), *product(MORE_VALUES), *product(VALUES, repeat=2)]
         for arguments, outputs in product(calls, (0, 2)):
             frame = Frame(interpreter.base)
-            with np.errstate(all="ignore"), contextlib.suppress(MatlabError):
+            with np.errstate(all="ignore"), contextlib.suppress(MatlabError, ProgramExit):
                 for value in call_builtin(interpreter, builtin, arguments, outputs, frame):
                     assert kind_of(value)
 
@@ -104,7 +104,7 @@ def test_no_builtin_loses_imaginary_parts_without_a_word(category):
         calls = [*product(numbers), *product((*numbers, 2.0), repeat=2)]
         for arguments in calls if name not in WAITS else ():
             frame = Frame(interpreter.base)
-            with np.errstate(all="ignore"), contextlib.suppress(MatlabError):
+            with np.errstate(all="ignore"), contextlib.suppress(MatlabError, ProgramExit):
                 call_builtin(interpreter, find(name), arguments, 1, frame)
 
 
@@ -126,7 +126,7 @@ def test_no_size_ends_in_ones_beyond_the_second_dimension(category, outside):
             if name in WAITS:
                 continue
             frame = Frame(interpreter.base)
-            with np.errstate(all="ignore"), contextlib.suppress(MatlabError):
+            with np.errstate(all="ignore"), contextlib.suppress(MatlabError, ProgramExit):
                 for value in call_builtin(interpreter, find(name), arguments, outputs, frame):
                     shape = shape_of(value)
                     assert len(shape) == 2 or shape[-1] != 1, (name, shape)

@@ -22,6 +22,10 @@ def run(code):
 
 
 VALUES = """
+1 ./ mod([-0 -5 5 0 -0], [5 5 -5 -5 0])         | [Inf Inf -Inf -Inf -Inf]
+1 ./ mod([5.5 -5.5 0.3 -0.3], [-5.5 5.5 -0.1 0.1]) | [-Inf Inf -Inf Inf]
+1 ./ rem([-0 -5 5 -5.5 -0.3 0.3], [5 5 -5 5.5 0.1 -0.1]) | [-Inf -Inf Inf -Inf -Inf Inf]
+1 ./ [mod(5, -5) mod(-5, 5) mod(0, -5) mod(-0, 5) rem(-5, 5)] | [-Inf Inf -Inf Inf -Inf]
 num2str([1 2; 3 4], '%d')                       | ['12'; '34']
 num2str([1 2; 3 4], '%d ')                      | ['1 2'; '3 4']
 num2str([1.5 22.25], '%8.3f')                   | '1.500  22.250'

@@ -112,6 +112,10 @@ NATIVE = {
     "downwards": "s = 0; for i = 10:-3:-7, s = s*2 + i; end",
     "a while": "x = 1; k = 0; while x < 1e6, x = x*1.7 + 1; k = k + 1; end",
     "a break": "for k = 1:100, if k*k > 50, break, end, end",
+    "signs of zero remainders": """
+        s = 0;
+        for k = 0:50, s = s + 1/(1 + 1/mod(k, -5)) + (1/mod(-k, 5) > 0) + 2*(1/rem(-k, 5) < 0); end
+        for k = 0:50, if 1/mod(-k, -5) == -Inf, s = s + 10; end, end""",
     "a continue": "s = 0; for k = 1:30, if mod(k, 3) == 0, continue, end, s = s + k; end",
     "stores": "x = zeros(1, 9); x(1) = .3; for k = 2:9, x(k) = 3.7*x(k-1)*(1-x(k-1)); end",
     "a stencil": """

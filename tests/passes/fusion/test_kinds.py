@@ -2,6 +2,7 @@
 
 import pytest
 
+from runmat_jit.core.config import FUSION_KINDS
 from runmat_jit.passes.fusion.grower import grow
 from runmat_jit.passes.fusion.kinds import KINDS, enabled_kinds, permitted_merges
 from runmat_jit.passes.pipeline import optimize
@@ -76,8 +77,20 @@ def test_a_name_alone_is_switched_off_without_a_change_of_regions():
 
 
 def test_kinds_build_on_one_another():
-    for number, kind in enumerate(KINDS):
-        assert enabled_kinds(frozenset({kind.name})) == KINDS[:number]
+    products = ["matmul_epilogue", "centered_gram"]
+    chain = [kind.name for kind in KINDS if kind.name not in products]
+    for number, name in enumerate(chain):
+        left = [each.name for each in enabled_kinds(frozenset({name}))]
+        assert left == chain[:number] + (products if number else [])
+    for number, name in enumerate(products):
+        left = [each.name for each in enabled_kinds(frozenset({name}))]
+        assert left == chain + products[:number]
+
+
+def test_parents_come_before_their_children():
+    names = ["", *(kind.name for kind in KINDS)]
+    assert all(kind.parent in names[: names.index(kind.name)] for kind in KINDS)
+    assert tuple(names[1:]) == FUSION_KINDS
 
 
 def test_switching_a_kind_off_takes_the_merges_of_its_descendants():

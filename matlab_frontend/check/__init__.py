@@ -1,0 +1,1 @@
+"""``--check``: mistakes that the text of programs shows, without running them."""

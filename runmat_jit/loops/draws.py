@@ -1,0 +1,157 @@
+"""Draws of random numbers in a turn, from generators of :mod:`runmat_jit.random`.
+
+A stream's position is a number that the loop carries; where the loop has ended, the generator goes
+on from there. Numbers are those of the rows of :mod:`runmat_jit.ops.random`, in any way to run.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from runmat_jit.kernel.ir import Value
+from runmat_jit.kernel.math.casts import cast
+from runmat_jit.loops.extents import ONE, SINGLE, Dim
+from runmat_jit.loops.products import Products
+from runmat_jit.loops.values import (
+    FLOAT,
+    FLOAT32,
+    FLOAT64,
+    Array,
+    Axis,
+    Item,
+    Lazy,
+    Object,
+    Position,
+    Scalar,
+    Stream,
+    Unknown,
+)
+from runmat_jit.ops.random import ELEMENTS_PER_BLOCK
+from runmat_jit.ops.table import ROWS
+
+FIRST: Final = "first"
+WHOLE: Final = "whole"
+"""Begin of the names of parameters: the place of a tile's first lane, and how many all have."""
+COUNTER: Final = "%counter"
+"""Begin of the names under which positions of streams are followed."""
+_ROWS: Final = {"random": "random_uniform", "standard_normal": "random_normal"}
+_PARAMETERS: Final = ("size", "dtype", "out")
+_MOST: Final = (1 << 31) - 1
+"""Elements of a draw."""
+
+
+class Draws(Products):
+    """Emits draws."""
+
+    __slots__ = ("drawn", "wholes")
+
+    drawn: int
+    """Elements of a draw that have a block in common, at most."""
+
+    wholes: dict[int, tuple[Value, Value]]
+    """Of extents, by their numbers: the first lane of a tile, and how many there are in all."""
+
+    def draw(
+        self, stream: Stream, method: str, args: Sequence[ast.expr], named: Sequence[ast.keyword]
+    ) -> Item:
+        """A call of a generator's method."""
+        if method not in _ROWS or len(args) > len(_PARAMETERS):
+            raise Unknown(f"the method {method} of a generator")
+        given = dict(zip(_PARAMETERS, args, strict=False))
+        for each in named:
+            if each.arg not in _PARAMETERS or each.arg in given:
+                raise Unknown(f"{method} with other arguments")
+            given[each.arg] = each.value
+        if not is_none(given.get("out")):
+            raise Unknown("numbers that are drawn into an array")
+        dtype = self.dtype_of(given.get("dtype"))
+        k, row, name = self.k, ROWS[_ROWS[method]], f"{COUNTER}{stream.operand}"
+        counter = self.scalar(self.names[name])
+        self.asks_numpy = self.arithmetic.ours = True
+        params, per_block = {"dtype": dtype.name}, ELEMENTS_PER_BLOCK[dtype.itemsize]
+        found: Item
+        if is_none(given.get("size")):
+            blocks: Value | int = 1
+            zero = k.const(0, "i32")
+            assert row.expand is not None, "it is elementwise"
+            value = cast(k, row.expand(k, zero, stream.key, counter.value, **params), "f64")
+            found = Scalar(frozenset((FLOAT,)), value, narrow=dtype == FLOAT32)
+        else:
+            axis = self.axis_of_size(given["size"])
+            self.drawn = max(self.drawn, per_block)
+            first, whole = self.places_along(axis)
+            k.leave_if(whole > _MOST)
+            blocks = k.prim("sdiv", whole + (per_block - 1), per_block)
+            operands = Position(first), stream.key, counter.value
+            types, axes = ("i32", "i64", "i64"), (replace(axis, stride=0),)
+            found = Lazy(row, operands, types, params, dtype, axes, self.stores)
+        self.names[name] = replace(counter, value=counter.value + blocks)
+        return found
+
+    def dtype_of(self, node: ast.expr | None) -> np.dtype:
+        """The dtype of a draw."""
+        if node is None:
+            return FLOAT64
+        item = self.item(node)
+        value = item.value if isinstance(item, Object) else None
+        for dtype in (FLOAT32, FLOAT64):
+            if value in (dtype.type, dtype.name, dtype.char) or value is dtype:
+                return dtype
+        raise Unknown("numbers that are drawn in another dtype")
+
+    def axis_of_size(self, node: ast.expr) -> Axis:
+        """The axis along which numbers are drawn; to say how many, no extent is asked for."""
+        match node:
+            case ast.Tuple(elts=[size]) | ast.List(elts=[size]):
+                return self.axis_of_size(size)
+            case ast.Attribute(value=ast.Name() as of, attr="shape" | "size"):
+                return self.only_axis(self.item(of))
+            case ast.Subscript(
+                value=ast.Attribute(value=ast.Name() as of, attr="shape"),
+                slice=ast.Constant(value=0),
+            ):
+                return self.only_axis(self.item(of))
+            case ast.Call(func=ast.Name(id="len") as function, args=[ast.Name() as of]):
+                called = self.item(function)
+                if isinstance(called, Object) and called.value is len:
+                    return self.only_axis(self.item(of))
+        number = self.scalar(self.item(node))
+        if type(number.literal) is int and number.literal > 1:
+            dim = Dim("literal", number.literal)
+        elif number.top is not None and any(number is each for each in self.given.values()):
+            dim = Dim("extent", number.top[0])  # an operand that is equal to it
+        else:
+            raise Unknown("as many numbers as no array has")
+        return Axis(self.extents.number(dim), self.extents.value(dim), 0, dim)
+
+    def only_axis(self, of: Item) -> Axis:
+        """The axis of an array that has one."""
+        if isinstance(of, Array | Lazy) and len(of.axes) == 1:
+            axis = of.axes[0]
+            if axis.number != SINGLE and axis.dim not in (None, ONE):
+                return axis
+        raise Unknown("numbers that are drawn in another shape")
+
+    def places_along(self, axis: Axis) -> tuple[Value, Value]:
+        """The place of the first element here in the whole draw, and how many that has."""
+        k, dim = self.k, axis.dim
+        place = None
+        if dim == Dim("extent", axis.number):
+            place = self.extents.places.get(("extent", axis.number))
+        if place is None:
+            return k.const(0, "i64"), k.convert("sext", axis.extent, "i64")
+        if axis.number not in self.wholes:
+            operand, number = place
+            first, whole = (k.scalar(f"{n}{operand}_{number}", "i64") for n in (FIRST, WHOLE))
+            self.wholes[axis.number] = first, whole
+        return self.wholes[axis.number]
+
+
+def is_none(node: ast.expr | None) -> bool:
+    """Whether an argument is not given, or None."""
+    return node is None or (isinstance(node, ast.Constant) and node.value is None)

@@ -1,0 +1,70 @@
+"""Products of matrices as host calls: NumPy's bits, in memory that a program may give.
+
+NumPy chooses a routine of BLAS by how the operands lie, and by whether both are one array; the
+routines round differently. So a product says how its operands lay in the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import numpy as np
+
+from runmat_jit.core.frozen import frozen
+from runmat_jit.ops.host_call import HostCall
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Lies = Literal["rows", "columns", "dense"]
+"""How an operand lies: rows of neighbors, columns of neighbors (the transpose of the former), or in
+C order without gaps, as everything does unless it is a view."""
+
+DENSE: Final[tuple[Lies, Lies]] = ("dense", "dense")
+
+
+@frozen
+class Product:
+    """A product of two arrays, ``fn(a, b)``, in new memory or in a given one of C order.
+
+    ``lie`` says how the operands lay in the program. ``apart``: they were two arrays there, one of
+    which may be the transpose of the other; a graph that computes equal values once would make them
+    one, for which NumPy computes half the result and copies it. ``symmetric``: it shall do so.
+    """
+
+    fn: Callable[..., Any]
+    lie: tuple[Lies, Lies] = DENSE
+    apart: bool = False
+    symmetric: bool = False
+
+    def __call__(self, a: np.ndarray, b: np.ndarray) -> Any:
+        """The product in new memory."""
+        if self.lie == DENSE:
+            return self.fn(a, b)
+        return self.fn(*self.placed(a, b))
+
+    def into(self, a: np.ndarray, b: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """The product in memory of the program's, which is given back."""
+        store: Any = np.dot if self.fn is np.dot else np.matmul
+        store(*self.placed(a, b), out=out)
+        return out
+
+    def placed(self, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The operands, as they lay in the program."""
+        a, b = _lying(a, self.lie[0]), _lying(b, self.lie[1])
+        return (a, b.copy(order="K")) if self.apart and np.may_share_memory(a, b) else (a, b)
+
+
+def _lying(array: np.ndarray, lies: Lies) -> np.ndarray:
+    if lies == "dense":
+        return array
+    neighbors = array.strides[-1 if lies == "rows" else -2] == array.itemsize
+    return array if neighbors else np.array(array, order="C" if lies == "rows" else "F")
+
+
+def product_in(params: Mapping[str, Any]) -> Product | None:
+    """The product that a host call with these parameters is; None where it is something else."""
+    call = params.get("call")
+    found = call.fn if isinstance(call, HostCall) else None
+    return found if isinstance(found, Product) else None
