@@ -135,7 +135,9 @@ class DeviceExecutor:
     """A compiler whose programs run on one device: what capture is given."""
 
     def __init__(self, compiler: Compiler, device: str, *, resident: bool = False) -> None:
-        self.compiler, self.device, self.is_resident = compiler, device, resident
+        # What ``auto`` computes on the CPU is computed as ``cpu`` says, by the same programs.
+        self.compiler, self.device = compiler, "gpu" if device == "gpu" else "cpu"
+        self.is_resident = resident
         self.count = compiler.count
 
     def compile(self, graph: Graph) -> CompiledGraph:
@@ -173,7 +175,7 @@ class DeviceExecutor:
     def gates(self) -> Gates | None:
         """What makes gates; None where programs are not plainly native."""
         session = self.compiler.session
-        if self.device != "cpu" or self.is_resident or session.config.verify:
+        if self.is_resident or session.config.verify:
             return None
         if session.unsupported is not None or object_layout() is None:
             return None

@@ -359,12 +359,10 @@ class GateWriter:
             self._shown(register)
 
     # -- results -----------------------------------------------------------------------------------
-    def hand_on(
-        self, function: Callable[..., Any], count: int, tidy: Callable[[BaseException], None]
-    ) -> None:
-        """The result is what a function gives for the arguments; ``tidy`` sees what it raises."""
+    def hand_on(self, function: Callable[..., Any], tidy: Callable[[BaseException], None]) -> None:
+        """A function makes the call, whatever comes of it; ``tidy`` sees what it raises."""
         write = self._entry
-        write.emit("hand_on", write.object(function), count, write.object(tidy))
+        write.emit("hand_on", write.object(function), write.object(tidy))
 
     def give(self, register: int) -> None:
         """The result is the object in a register."""

@@ -250,10 +250,8 @@ class GateWriter(Protocol):
         """Forget an object."""
 
     # -- the result
-    def hand_on(
-        self, function: Callable[..., Any], count: int, tidy: Callable[[BaseException], None]
-    ) -> None:
-        """The result is what a function gives for the arguments; ``tidy`` sees what it raises."""
+    def hand_on(self, function: Callable[..., Any], tidy: Callable[[BaseException], None]) -> None:
+        """A function makes the call, whatever comes of it; ``tidy`` sees what it raises."""
 
     def hold(self, value: Any) -> int:
         """Register with an object."""

@@ -25,6 +25,7 @@ from runmat_jit.backends.llvm.gate_words import (
     FAIL,
     GATE_WORDS,
     GO_ON,
+    HANDED,
     INSTRUCTION_WORDS,
     KEPT_REGISTERS,
     LEFT,
@@ -112,7 +113,7 @@ def operands_of(layout: ObjectLayout) -> dict[str, tuple[str, ...]]:
 def gate_text(layout: ObjectLayout) -> str:
     """Module with a gate's functions, the same for every target."""
     operations = [_operation(*each) for each in _operations(layout)]
-    functions = _RUN, _gate(layout), dispatch(layout)
+    functions = _RUN, _TIDIED, _enter(layout), _gate(layout), dispatch(layout)
     return "\n".join([*_PYTHON.values(), _NUMPY, *operations, *functions])
 
 
@@ -177,8 +178,8 @@ stopped:
   %recovery = load i64, ptr %a_recovery, align 8
   %is_none = icmp eq i64 %recovery, 0
   %is_done = icmp eq i64 %status, {DONE}
-  %is_left = icmp eq i64 %status, {LEFT}
-  %has_result = or i1 %is_done, %is_left
+  %ends_call = icmp uge i64 %status, {HANDED}
+  %has_result = or i1 %is_done, %ends_call
   %ends = or i1 %has_result, %is_none
   br i1 %ends, label %end, label %failed
 failed:
@@ -208,7 +209,9 @@ end:
 }}"""
 
 
-def _gate(layout: ObjectLayout) -> str:
+def _enter(layout: ObjectLayout) -> str:
+    """Runs the first entry whose guards hold: what came of it, and in ``answer`` what it gave."""
+
     def word(name: str, base: str, index: int, kind: str = "i64") -> str:
         return (
             f"  %a_{name} = getelementptr i64, ptr %{base}, i64 {index}\n"
@@ -217,19 +220,15 @@ def _gate(layout: ObjectLayout) -> str:
 
     of = ENTRY_WORDS
     return f"""
-define ptr @gate(ptr %self, ptr %arguments, i64 %count, ptr %given_names) {{
+define internal i64 @enter(ptr %words, ptr %arguments, i64 %count, ptr %given_names,
+                          ptr %answer) noinline {{
 entry:
-  %a_memory = getelementptr i8, ptr %self, i64 {layout.tuple_items}
-  %memory = load ptr, ptr %a_memory, align 8
-  %a_data = getelementptr i8, ptr %memory, i64 {layout.array_data}
-  %words = load ptr, ptr %a_data, align 8
 {word("most", "words", GATE_WORDS["registers"])}
   %room = add i64 %most, {KEPT_REGISTERS}
   %kept = alloca i64, i64 %room, align 8
   %registers = getelementptr i64, ptr %kept, i64 {KEPT_REGISTERS}
   %a_entry_count = getelementptr i64, ptr %words, i64 {GATE_WORDS["count"]}
 {word("entries", "words", GATE_WORDS["entries"], "ptr")}
-{word("fallback", "words", GATE_WORDS["fallback"], "ptr")}
   %has_names = icmp ne ptr %given_names, null
   br i1 %has_names, label %size, label %begin
 size:
@@ -302,7 +301,9 @@ run:
   store i64 1, ptr %a_busy, align 8
   %status = call i64 @run(ptr %registers, ptr %code)
   %is_done = icmp eq i64 %status, {DONE}
-  br i1 %is_done, label %counted, label %finish
+  %is_handed = icmp eq i64 %status, {HANDED}
+  %counts = or i1 %is_done, %is_handed
+  br i1 %counts, label %counted, label %finish
 counted:
 {word("hits", "entry_words", of["hits"])}
   %more_hits = add i64 %hits, 1
@@ -330,6 +331,7 @@ decide:
   switch i64 %status, label %fall_back [
     i64 {DONE}, label %done
     i64 {LEFT}, label %done
+    i64 {HANDED}, label %handed
     i64 {FAIL}, label %other
     i64 {RAISE}, label %raise
   ]
@@ -337,13 +339,102 @@ other:
   %next = add i64 %number, 1
   br label %try
 fall_back:
-  %called = call ptr @PyObject_Vectorcall(ptr %fallback, ptr %arguments, i64 %count,
-                                          ptr %given_names)
-  ret ptr %called
+  ret i64 {REPEAT}
 done:
   %a_result = getelementptr ptr, ptr %registers, i64 {RESULT}
   %result = load ptr, ptr %a_result, align 8
+  store ptr %result, ptr %answer, align 8
+  ret i64 {DONE}
+handed:
+  %a_callable = getelementptr ptr, ptr %registers, i64 {RESULT}
+  %callable = load ptr, ptr %a_callable, align 8
+  store ptr %callable, ptr %answer, align 8
+  %a_tidy = getelementptr ptr, ptr %registers, i64 {RECOVERED}
+  %tidy = load ptr, ptr %a_tidy, align 8
+  %a_second = getelementptr ptr, ptr %answer, i64 1
+  store ptr %tidy, ptr %a_second, align 8
+  ret i64 {HANDED}
+raise:
+  ret i64 {RAISE}
+}}"""
+
+
+def _gate(layout: ObjectLayout) -> str:
+    """What is called: other functions make calls where no registers of an entry are in the way."""
+    return f"""
+define ptr @gate(ptr %self, ptr %arguments, i64 %count, ptr %given_names) {{
+entry:
+  %answer = alloca [2 x ptr], align 8
+  %a_memory = getelementptr i8, ptr %self, i64 {layout.tuple_items}
+  %memory = load ptr, ptr %a_memory, align 8
+  %a_data = getelementptr i8, ptr %memory, i64 {layout.array_data}
+  %words = load ptr, ptr %a_data, align 8
+  %status = call i64 @enter(ptr %words, ptr %arguments, i64 %count, ptr %given_names, ptr %answer)
+  switch i64 %status, label %fall_back [
+    i64 {DONE}, label %done
+    i64 {HANDED}, label %handed
+    i64 {RAISE}, label %raise
+  ]
+fall_back:
+  %a_fallback = getelementptr i64, ptr %words, i64 {GATE_WORDS["fallback"]}
+  %fallback = load ptr, ptr %a_fallback, align 8
+  %called = call ptr @PyObject_Vectorcall(ptr %fallback, ptr %arguments, i64 %count,
+                                          ptr %given_names)
+  ret ptr %called
+handed:
+  %callable = load ptr, ptr %answer, align 8
+  %a_tidy = getelementptr ptr, ptr %answer, i64 1
+  %tidy = load ptr, ptr %a_tidy, align 8
+  %made = call ptr @PyObject_Vectorcall(ptr %callable, ptr %arguments, i64 %count,
+                                        ptr %given_names)
+  %has_raised = icmp eq ptr %made, null
+  br i1 %has_raised, label %shorten, label %return
+shorten:
+  call void @tidied(ptr %tidy)
+  br label %return
+return:
+  call void @Py_DecRef(ptr %callable)
+  call void @Py_DecRef(ptr %tidy)
+  ret ptr %made
+done:
+  %result = load ptr, ptr %answer, align 8
   ret ptr %result
 raise:
   ret ptr null
 }}"""
+
+
+_TIDIED: Final = """
+define internal void @tidied(ptr %tidy) noinline {
+entry:
+  %a_kind = alloca ptr, align 8
+  %a_value = alloca ptr, align 8
+  %a_trace = alloca ptr, align 8
+  call void @PyErr_Fetch(ptr %a_kind, ptr %a_value, ptr %a_trace)
+  call void @PyErr_NormalizeException(ptr %a_kind, ptr %a_value, ptr %a_trace)
+  %kind = load ptr, ptr %a_kind, align 8
+  %error = load ptr, ptr %a_value, align 8
+  %trace = load ptr, ptr %a_trace, align 8
+  %has_trace = icmp ne ptr %trace, null
+  br i1 %has_trace, label %set, label %untraced
+set:
+  %status = call i32 @PyException_SetTraceback(ptr %error, ptr %trace)
+  call void @Py_DecRef(ptr %trace)
+  %said = call ptr @PyObject_CallOneArg(ptr %tidy, ptr %error)
+  %is_said = icmp ne ptr %said, null
+  br i1 %is_said, label %told, label %untold
+told:
+  call void @Py_DecRef(ptr %said)
+  br label %traced
+untold:
+  call void @PyErr_Clear()
+  br label %traced
+traced:
+  %shorter = call ptr @PyException_GetTraceback(ptr %error)
+  call void @PyErr_Restore(ptr %kind, ptr %error, ptr %shorter)
+  ret void
+untraced:
+  call void @PyErr_Restore(ptr %kind, ptr %error, ptr null)
+  ret void
+}"""
+"""Where an exception is set: ``tidy`` is called with it before it goes on."""

@@ -12,7 +12,10 @@ GUARDED_FLAGS: Final = 0x503
 WRITEABLE: Final = 0x400
 OWNS: Final = 0x4
 RESULT, RECOVERY, RECOVERED = -1, -2, -3
-"""Registers before the first: the result, and what :func:`_recovery` sets."""
+"""Registers before the first: the result, and what :func:`_recovery` sets.
+
+Of a call that is handed on: the function that makes it, and what sees its exceptions.
+"""
 KEPT_REGISTERS: Final = 3
 REPEATS: Final = 1
 INSTRUCTION_WORDS: Final = 8
@@ -37,10 +40,10 @@ ENTRY_WORDS: Final[Mapping[str, int]] = MappingProxyType(
 """Of an entry: a call runs it; calls so far; how many arguments; the names of those given by name
 (addresses of interned text); its code; the first owned register, and the end of them."""
 
-GO_ON, FAIL, RAISE, DONE, REPEAT, LEFT = range(6)
+GO_ON, FAIL, RAISE, DONE, REPEAT, HANDED, LEFT = range(7)
 # What an operation says: go on; a guard failed; an exception is set; the result is there; the
-# fallback is to repeat the call; Python has made the rest of it, and the result is there. Anything
-# else is the address of the instruction that is next.
+# fallback is to repeat the call; another function is to make it; Python has made the rest of it,
+# and the result is there. Anything else is the address of the instruction that is next.
 
 
 Operation = tuple[str, str, str]
@@ -51,11 +54,20 @@ def spelled(body: str) -> str:
     """Short forms of what operations do often, as LLVM text."""
     body = re.sub(r"@field\((\w+), (\w+), (\d+), (\w+)\)", _FIELD, body)
     body = re.sub(r"<go on if (\w+)>", _OR_RAISE, body)
-    body = body.replace("<go on>", f"ret i64 {GO_ON}").replace("<fail>", f"ret i64 {FAIL}")
-    body = body.replace("<raise>", f"ret i64 {RAISE}").replace("<done>", f"ret i64 {DONE}")
-    return body.replace("<repeat>", f"ret i64 {REPEAT}").replace("<left>", f"ret i64 {LEFT}")
+    for word, status in _ANSWERS.items():
+        body = body.replace(f"<{word}>", f"ret i64 {status}")
+    return body
 
 
+_ANSWERS: Final = {
+    "go on": GO_ON,
+    "fail": FAIL,
+    "raise": RAISE,
+    "done": DONE,
+    "repeat": REPEAT,
+    "handed": HANDED,
+    "left": LEFT,
+}
 _FIELD: Final = r"  %a_\1 = getelementptr i8, ptr %\2, i64 \3\n  %\1 = load \4, ptr %a_\1, align 4"
 _OR_RAISE: Final = r"""br i1 %\1, label %fine, label %raised
 fine:

@@ -267,39 +267,6 @@ run:
     )
 
 
-def _tidied() -> str:
-    """Where an exception is set: ``tidy`` is called with it before it goes on."""
-    return """  %a_kind = alloca ptr, align 8
-  %a_value = alloca ptr, align 8
-  %a_trace = alloca ptr, align 8
-  call void @PyErr_Fetch(ptr %a_kind, ptr %a_value, ptr %a_trace)
-  call void @PyErr_NormalizeException(ptr %a_kind, ptr %a_value, ptr %a_trace)
-  %kind = load ptr, ptr %a_kind, align 8
-  %error = load ptr, ptr %a_value, align 8
-  %trace = load ptr, ptr %a_trace, align 8
-  %has_trace = icmp ne ptr %trace, null
-  br i1 %has_trace, label %set, label %untraced
-set:
-  %status = call i32 @PyException_SetTraceback(ptr %error, ptr %trace)
-  call void @Py_DecRef(ptr %trace)
-  %said = call ptr @PyObject_CallOneArg(ptr %tidy, ptr %error)
-  %is_said = icmp ne ptr %said, null
-  br i1 %is_said, label %tidied, label %untidied
-tidied:
-  call void @Py_DecRef(ptr %said)
-  br label %traced
-untidied:
-  call void @PyErr_Clear()
-  br label %traced
-traced:
-  %shorter = call ptr @PyException_GetTraceback(ptr %error)
-  call void @PyErr_Restore(ptr %kind, ptr %error, ptr %shorter)
-  <raise>
-untraced:
-  call void @PyErr_Restore(ptr %kind, ptr %error, ptr null)
-  <raise>"""
-
-
 def _is_open() -> str:
     """As :func:`runmat_jit.plan.notes.is_open` says of a word."""
     bits = {"open": OPEN, "sum": SUM, "large": LARGE, "positive": POSITIVE, "negative": NEGATIVE}
@@ -319,21 +286,18 @@ def _is_open() -> str:
 
 
 def handing() -> tuple[Operation, ...]:
-    """Calls that are handed on with their arguments: what that gives is the result."""
+    """Calls that are handed on: the gate makes them when the entry has ended, and none again."""
     return (
         (
             "hand_on",
-            "callable:p count:n tidy:p",
-            f"""  %found = call ptr @PyObject_Vectorcall(ptr %callable, ptr %registers, i64 %count,
-                                         ptr null)
-  %result = getelementptr ptr, ptr %registers, i64 {RESULT}
-  store ptr %found, ptr %result, align 8
-  %is_done = icmp ne ptr %found, null
-  br i1 %is_done, label %fine, label %raised
-fine:
-  <done>
-raised:
-{_tidied()}""",
+            "callable:p tidy:p",
+            f"""  call void @Py_IncRef(ptr %callable)
+  call void @Py_IncRef(ptr %tidy)
+  %a_callable = getelementptr i64, ptr %registers, i64 {RESULT}
+  store ptr %callable, ptr %a_callable, align 8
+  %a_tidy = getelementptr i64, ptr %registers, i64 {RECOVERED}
+  store ptr %tidy, ptr %a_tidy, align 8
+  <handed>""",
         ),
     )
 

@@ -93,9 +93,15 @@ def call(
     if isinstance(fn, CallForm):
         fn, args = fn.spelled(args)
     frame: types.FrameType | None = frame_above(1)
-    inside = True
+    inside, copies = True, 0
     while frame is not None:
         code = frame.f_code
+        if code.co_names == STAND_IN.co_names:
+            copies += 1
+            if copies > _COPIES:
+                break
+        elif copies:  # these frames have stand-ins already
+            break
         if not lines.is_ours(code.co_filename):
             seen = Variables(frame, recording if inside else None)
             made = CallFrom(fn, args, kwargs)
@@ -120,3 +126,9 @@ def stand_in(frame: types.FrameType, made: CallFrom) -> types.CodeType:
 
 
 _PLACEHOLDER: Final = "call"
+_COPIES: Final = 2
+"""Stand-ins of a call from unknown code that have some of their own in the call that it makes.
+
+A program that is recursive through such code has frames of ours between two of its own, and may
+come as deep as in plain Python: so they must be few.
+"""

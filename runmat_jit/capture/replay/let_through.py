@@ -57,10 +57,10 @@ def write_entry(
     write.word(EPOCH_ADDRESS, epoch())
     write.function(fn)
     if eager is None:
-        write.hand_on(fn, len(given), hide_our_frames)
+        write.hand_on(fn, hide_our_frames)
         return
     write.word(EXCEPTIONS_ADDRESS, 0)
     guard_unwatched(write)
     for name in ("__defaults__", "__kwdefaults__"):
         write.attribute(fn, name, getattr(fn, name), in_register=False)
-    write.hand_on(eager, len(given), hide_our_frames)
+    write.hand_on(eager, hide_our_frames)
