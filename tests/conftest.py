@@ -7,10 +7,10 @@ looks for a smaller example of each failure, which takes minutes where examples 
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import logging
 import os
+import signal
 import tempfile
 from pathlib import Path
 
@@ -37,22 +37,22 @@ settings.register_profile(
 
 
 def pytest_configure(config):
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so shells begin what is not waited for
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     settings.load_profile(PROFILE)
     scratch = tempfile.TemporaryDirectory(prefix="runmat-tests-")
     config.stash[TEMPORARY] = scratch
-    cache = Path(scratch.name, "cache")
-    if hasattr(config, "workerinput"):  # one of several: what one finds of adapters, all know
-        known = Path(os.environ[SHARED], "adapters")
-        known.mkdir(parents=True, exist_ok=True)
-        cache.mkdir()
-        with contextlib.suppress(OSError):  # links are not allowed everywhere
-            (cache / "adapters").symlink_to(known, target_is_directory=True)
-    else:
+    if not hasattr(config, "workerinput"):
         os.environ[SHARED] = scratch.name
-    os.environ["RUNMAT_CACHE_DIR"] = str(cache)  # never the user's own
+    # never the user's own; one for all processes of a run: what one compiles, all have
+    os.environ["RUNMAT_CACHE_DIR"] = str(Path(os.environ[SHARED], "cache"))
     os.environ["MPLCONFIGDIR"] = str(Path(scratch.name, "matplotlib"))
     os.environ["MPLBACKEND"] = "Agg"
     os.environ.setdefault("RUNMAT_TRIALS", "0")  # but in test_trials: replays are counted
+    if PROFILE == "default":
+        from runmat_jit.backends.llvm.jit import Jit  # noqa: PLC0415  (not before the variables)
+
+        Jit.codegen_level = 0  # bits are the same, and kernels of tests run once
 
 
 @pytest.fixture

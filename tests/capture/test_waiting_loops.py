@@ -9,6 +9,7 @@ import queue
 import signal
 import threading
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -178,26 +179,31 @@ def call(decorated, holder):
     assert result.shape == (3,)
 
 
-def test_what_a_repeated_call_waits_for_is_looked_at_again():
+def test_what_a_repeated_call_waits_for_is_looked_at_again(monkeypatch):
     """The pause is repeated without Python; what is read after it decides what comes next."""
-    flags = {"run": False}
+    flags, changes = {"run": False}, []
 
     class Holder:
         scale = 1.0
 
     holder = Holder()
 
+    def pause(_seconds):
+        for change in changes:
+            change()
+
     def fn(x, flags):
         first = holder.scale
         time.sleep(0.03)
         return x * holder.scale + first, flags["run"]
 
+    monkeypatch.setattr(time, "sleep", pause)
     decorated = runmat.jit(fn)
     for number in range(6):
-        flags["run"], holder.scale = False, 1.0
+        flags["run"], holder.scale, changes[:] = False, 1.0, []
         if number % 2:
-            threading.Timer(0.01, setattr, (holder, "scale", float(number))).start()
-            threading.Timer(0.01, flags.update, kwargs={"run": True}).start()
+            changes.append(partial(setattr, holder, "scale", float(number)))
+            changes.append(partial(flags.update, run=True))
         scaled, run = decorated(np.ones(2), flags)
         assert scaled.tolist() == [number + 1.0 if number % 2 else 2.0] * 2
         assert run is bool(number % 2)

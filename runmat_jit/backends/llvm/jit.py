@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from runmat_jit.backends.llvm.host import Host, find_host
 from runmat_jit.backends.llvm.object_cache import ObjectCache
@@ -47,6 +47,9 @@ class Jit:
 
     """
 
+    codegen_level: ClassVar[int] = 2
+    """Of LLVM, 0 to 3; 0 and 1 compile faster and run up to 4 % slower."""
+
     def __init__(self, cache: ObjectCache | None = None) -> None:
         self.cache = cache
         self._lock = new_lock()
@@ -73,7 +76,7 @@ class Jit:
         return self._statistics
 
     def compile_object(
-        self, text: str, target: Target | None = None, codegen_level: int = 2
+        self, text: str, target: Target | None = None, codegen_level: int | None = None
     ) -> bytes:
         """Relocatable object code of a module given as LLVM text.
 
@@ -81,13 +84,14 @@ class Jit:
             text: A module whose vectors, loops and hoisting are already as wanted; only
                 instruction combining and control-flow simplification run over it.
             target: The machine to generate for, by default this one.
-            codegen_level: 0 to 3; 0 and 1 compile faster and run up to 4 % slower.
+            codegen_level: Another than the usual one.
 
         Raises:
             AssertionError: The text is no valid module, which is a mistake of the generator.
 
         """
         target = target or self.target
+        codegen_level = self.codegen_level if codegen_level is None else codegen_level
         key = self.key(text, target, codegen_level)
         kept = None if self.cache is None else self.cache.get(key)
         return self._compile(key, text, target, codegen_level) if kept is None else kept
@@ -98,7 +102,7 @@ class Jit:
         names: Sequence[str],
         symbols: Mapping[str, int] | None = None,
         target: Target | None = None,
-        codegen_level: int = 2,
+        codegen_level: int | None = None,
     ) -> dict[str, int]:
         """Addresses of the functions of a module, compiled or kept by the cache, by name.
 
@@ -106,6 +110,7 @@ class Jit:
         is compiled anew.
         """
         target = target or self.target
+        codegen_level = self.codegen_level if codegen_level is None else codegen_level
         key = self.key(text, target, codegen_level)
         kept = None if self.cache is None else self.cache.get(key)
         if self.cache is not None and kept is not None:
@@ -190,8 +195,9 @@ class Jit:
         library.detach()  # never unloaded: see the class
         return addresses
 
-    def key(self, text: str, target: Target, codegen_level: int = 2) -> str:
+    def key(self, text: str, target: Target, codegen_level: int | None = None) -> str:
         """Key of the object code of a text in the cache."""
+        codegen_level = self.codegen_level if codegen_level is None else codegen_level
         return ObjectCache.key(text, target, codegen_level, self.host.llvm_version)
 
     def _count(
