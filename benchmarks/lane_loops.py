@@ -81,8 +81,8 @@ def by_jax() -> dict[str, Callable[..., Any]]:  # noqa: C901  (one small functio
     if importlib.util.find_spec("jax") is None:
         return {}
     import jax  # noqa: PLC0415  (a peer)
-    from jax import lax  # noqa: PLC0415
-    from jax import numpy as jnp  # noqa: PLC0415
+    from jax import lax  # noqa: PLC0415  (a peer)
+    from jax import numpy as jnp  # noqa: PLC0415  (a peer)
 
     jax.config.update("jax_enable_x64", val=True)  # NumPy's dtypes
 

@@ -58,6 +58,7 @@ class CacheInfo(NamedTuple):
 
 
 _bind: Final = types.MethodType
+_CLASS_METHODS: Final = ("__class_getitem__", "__init_subclass__")
 
 
 def _of_function(name: str) -> Any:
@@ -124,6 +125,11 @@ class JitFunction(Generic[P, R]):
     ) -> Callable[Q, R]: ...
     def __get__(self, instance: Any, owner: type | None = None, /) -> Any:
         return self if instance is None else _bind(self, instance)
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Python makes class methods of functions of these names, where they are in a class."""
+        if name in _CLASS_METHODS and vars(owner).get(name) is self:
+            setattr(owner, name, classmethod(self))
 
     def __repr__(self) -> str:
         return f"<jit of {self.__wrapped__!r}>"

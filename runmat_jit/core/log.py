@@ -10,6 +10,23 @@ if TYPE_CHECKING:
     from logging import Logger
 
 
+def show(level: str) -> None:
+    """Have lines from a level on shown, on the standard error stream if nobody else takes them."""
+    LOADER.load(("logging",))
+    import logging  # noqa: PLC0415  (see above)
+
+    logger = logging.getLogger("runmat_jit")
+    logger.setLevel(level)
+    if not any(handler.get_name() == _SHOWN for handler in logger.handlers):
+        handler = logging.StreamHandler()
+        handler.set_name(_SHOWN)
+        handler.addFilter(lambda _record: not logging.root.handlers)
+        logger.addHandler(handler)
+
+
+_SHOWN: Final = "runmat_jit: RUNMAT_LOG"
+
+
 class _Log:
     """Stands for the logger named ``runmat_jit``."""
 

@@ -21,7 +21,7 @@ from runmat_jit.core.errors import BackendError
 from runmat_jit.core.errstate import ErrorStates
 from runmat_jit.core.loading import LOADER, STAGES
 from runmat_jit.core.locks import llvm_lock, new_lock
-from runmat_jit.core.log import LOG
+from runmat_jit.core.log import LOG, show
 from runmat_jit.core.room import Room
 from runmat_jit.runtime.gpu import Gpu, open_gpu
 from runmat_jit.runtime.telemetry import Telemetry
@@ -69,7 +69,7 @@ class Session:
         self.room_for_arrays = self.room.for_frames(3)  # and of `plain_call`
         self.log = LOG
         if self.config.log:
-            self.log.setLevel(self.config.log)
+            show(self.config.log)
         self._services: dict[Hashable, Any] = {}
         self._tables: dict[str, np.ndarray] = {}
         self._lock = new_lock()

@@ -11,7 +11,7 @@ import numpy as np
 from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.tape.entries import CONSTANT, Guard
-from runmat_jit.capture.tape.values import PYTHON, TEXT, bits_of, exact_value
+from runmat_jit.capture.tape.values import ARRAY, PYTHON, TEXT, bits_of, exact_value
 
 TEXT_LIMIT = 1000
 """Characters of a text up to which Python may decide by it."""
@@ -74,6 +74,24 @@ def branch(
             recording.count,
             resident=recording.boundary is not None,
         )
+
+
+def exponent(recording: Recording, base: Any, power: Any) -> Any:
+    """An exponent, which ``**`` looks at: NumPy calls square, sqrt or reciprocal for three."""
+    if type(base) is not Traced or base._rm_kind != ARRAY or base.dtype.kind not in "fc":
+        return power
+    if power._rm_kind != PYTHON or power._rm_roots is None or power._rm_slot == CONSTANT:
+        return power
+    if is_quick(power._rm_held):
+        return guard(recording, power)
+    own = Guard(power._rm_slot, lambda other: not is_quick(other), "an exponent of ``power``")
+    recording.tape.guard(own, is_quick)
+    return power
+
+
+def is_quick(power: Any) -> bool:
+    """Whether ``**`` calls another function of NumPy's than ``power``."""
+    return (type(power) is int and power in (2, -1)) or (type(power) is float and power == 0.5)
 
 
 def guard(recording: Recording, value: Traced, *, test: bool = False) -> Any:

@@ -48,6 +48,11 @@ def unwrap(value: Any) -> Any:
     return kind(map(unwrap, value)) if kind is tuple or kind is list else real(value)
 
 
+def unwrap_named(kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The same of arguments given by name."""
+    return {name: unwrap(value) for name, value in kwargs.items()}
+
+
 def fold(recording: Recording, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """The result of a call on constants that is one itself; else ``NO_CONSTANT``."""
     if not all(map(is_fixed, (*args, *kwargs.values()))) or not folds(fn):

@@ -14,6 +14,7 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 from runmat_jit.capture import callables
+from runmat_jit.capture.record.concrete import concrete_integer
 from runmat_jit.capture.record.following import Following
 from runmat_jit.capture.record.host_calls import run_effect
 from runmat_jit.capture.record.release import slots_of
@@ -34,7 +35,8 @@ def make(hooks: Following, cls: type, args: Args, kwargs: Kwargs) -> Any:
     if cls is SimpleNamespace and not args:
         return own(SimpleNamespace(**kwargs))
     if cls is deque and not kwargs.keys() - {"maxlen"}:
-        return own(deque(*map(hooks.shadowed, args), **kwargs))
+        most = {name: concrete_integer(value) for name, value in kwargs.items()}
+        return own(deque(*map(hooks.shadowed, args[:1]), *map(concrete_integer, args[1:]), **most))
     if cls is defaultdict and args and any(args[0] is one for one in _FACTORIES):
         return filled(hooks, defaultdict(args[0]), args[1:], kwargs)
     if cls is OrderedDict:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator, Mapping, Sequence
 from threading import get_ident
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -44,6 +44,10 @@ from runmat_jit.capture.tape.values import ARRAY, NOTHING, TEXT
 from runmat_jit.core.errstate import current_errstate
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.source import SourceLine
+
+
+_AT_ONCE: Final = (views.attempt, deferral.literal)
+_DEFERRED: Final = (deferral.attempt, *_AT_ONCE)
 
 
 class Tracer(Recording):
@@ -169,24 +173,19 @@ class Tracer(Recording):
         if self.steps >= BATCH_TARGET:
             self.cut()
         if self.has_constants:
-            args = constants.unwrap(tuple(args))
-            kwargs = {name: constants.unwrap(value) for name, value in kwargs.items()}
+            args, kwargs = constants.unwrap(tuple(args)), constants.unwrap_named(kwargs)
+        if (fn is operator.pow or fn is operator.ipow) and type(args[1]) is Traced:
+            args = args[0], branches.exponent(self, *args)
         if not (args and type(args[0]) is Traced) and Traced not in map(type, args):
             made = constants.fold(self, fn, args, kwargs)
             if made is not constants.NO_CONSTANT:
                 return made
         if self._resuming or current_errstate() is not self.token:
             self.refresh_errstate()
-        if not self.immediate:
-            done, result = deferral.attempt(self, fn, args, kwargs)
+        for attempt in _AT_ONCE if self.immediate else _DEFERRED:
+            done, result = attempt(self, fn, args, kwargs)
             if done:
                 return result
-        done, result = views.attempt(self, fn, args, kwargs)
-        if done:
-            return result
-        done, result = deferral.literal(self, fn, args, kwargs)
-        if done:
-            return result
         return host_calls.run(self, fn, args, kwargs)
 
     def execute(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:

@@ -85,5 +85,5 @@ def test_a_second_process_compiles_nothing(cache):
     code = first.compile_object(TEXT)
     assert second.compile_object(TEXT) == code
     assert (first.statistics.compiled, second.statistics.compiled) == (1, 0)
-    assert second.compile_object(TEXT, codegen_level=0) is not None
+    assert second.compile_object(TEXT, codegen_level=1) is not None
     assert second.statistics.compiled == 1
