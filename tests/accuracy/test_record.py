@@ -21,6 +21,8 @@ from tests.accuracy.functions import (
 from tests.accuracy.record import record, worst_of
 from tests.accuracy.sweep import sweep
 
+pytestmark = pytest.mark.sampled(3)
+
 RECORDED = [(name, dtype) for name in NAMES for dtype in DTYPES]
 NEIGHBORS = 200
 

@@ -95,7 +95,10 @@ ARRAYS = {
     "matrix": lambda rng: np.asmatrix(rng.normal(size=(2, 2))),
     "memmap base": lambda rng: np.lib.stride_tricks.as_strided(rng.normal(size=6), (3, 3), (8, 8)),
 }
-pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # of np.matrix
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::PendingDeprecationWarning"),
+    pytest.mark.sampled(3),
+]  # of np.matrix
 PROGRAMS = []
 
 

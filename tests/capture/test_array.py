@@ -95,7 +95,7 @@ def test_programs_give_the_same_with_arrays_and_with_ndarrays(program):
     check(program, "cpu")
 
 
-@settings(max_examples=EXAMPLES)
+@settings(max_examples=-(-EXAMPLES // 5))
 @given(program=programs(exact=False))
 def test_programs_of_a_gpu_give_the_same_with_arrays_and_with_ndarrays(program):
     check(program, "gpu", "cpu", "gpu")

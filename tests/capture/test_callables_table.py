@@ -16,6 +16,8 @@ from runmat_jit.capture.record.calls import HANDLERS
 from runmat_jit.capture.record.result_shape import shape_of
 from runmat_jit.capture.tape.call_forms import attribute_of, bound_method, method_of
 
+pytestmark = pytest.mark.sampled(3)
+
 SHAPES = ((), (0,), (3,), (2, 3), (3, 0), (2, 3, 4), (1, 3))
 DTYPES = ("f8", "f4", "i4", "u1", "?", "c16")
 SPECIAL = {"f": (np.nan, np.inf, -np.inf, -0.0, 5e-324), "i": (0, -1, 1), "u": (0, 255), "b": (0,)}

@@ -17,6 +17,8 @@ import pytest
 import runmat_jit as runmat
 from tests.capture.behavior import compare_values, module
 
+pytestmark = pytest.mark.sampled(6)
+
 LOOKS = {
     "sys._getframe": "frame = sys._getframe(1)",
     "inspect.currentframe": "frame = inspect.currentframe().f_back",

@@ -11,6 +11,8 @@ import runmat_jit as runmat
 from runmat_jit.capture.record import balance
 from tests.capture.behavior import check
 
+pytestmark = pytest.mark.sampled(2)
+
 CALLS = (0, 0, 1, 0, 2, 1, 0)
 LOG = []
 LENGTHS = [0]

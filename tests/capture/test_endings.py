@@ -13,7 +13,7 @@ import runmat_jit as runmat
 from tests.capture.endings import BODIES, EFFECTS, ENDINGS, SIZES, TEXTS, WAYS, first_difference
 from tests.conftest import PROFILE
 
-SAMPLES = 12 if PROFILE == "default" else 200
+SAMPLES = 6 if PROFILE == "default" else 200
 """Programs of each effect."""
 
 
@@ -35,6 +35,7 @@ def test_an_effect_happens_as_often_as_in_plain_python(effect):
         assert found is None, f"{text}, {case}: {found}"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("body", ["small", "ours"])
 def test_calls_that_are_let_through_are_made_once(body, ending):

@@ -12,6 +12,8 @@ from runmat_jit.capture.replay.key import call_key
 from runmat_jit.capture.replay.tree import copied, segments_of
 from tests.capture.behavior import compare, observe
 
+pytestmark = pytest.mark.sampled(3)
+
 
 def chain(x):
     y = np.sin(x) * np.exp(-x / 10)

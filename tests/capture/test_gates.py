@@ -22,6 +22,8 @@ import runmat_jit as runmat
 from runmat_jit.runtime.session import current_session
 from tests.capture.behavior import compare, observe
 
+pytestmark = pytest.mark.sampled(2)
+
 WARM = 6
 SCALE = 2.5
 TABLE = np.linspace(1, 2, 8)

@@ -17,6 +17,8 @@ from runmat_jit.api import program_tracer
 from runmat_jit.capture.record.traced import Traced, TracedMethod
 from tests.capture.behavior import check, check_module
 
+pytestmark = pytest.mark.sampled(3)
+
 KEPT = []
 REGISTRY = {}
 PROGRAMS = []

@@ -11,6 +11,8 @@ import runmat_jit as runmat
 from tests.capture.behavior import compare, observe
 from tests.capture.plain_hooks import function_from
 
+pytestmark = pytest.mark.sampled(5)
+
 CALLS = [
     *(
         "np.roll(x, 1)",

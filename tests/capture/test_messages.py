@@ -14,6 +14,8 @@ import runmat_jit as runmat
 from tests.capture.behavior import module
 from tests.conftest import PROFILE
 
+pytestmark = pytest.mark.sampled(3)
+
 BINARY = ("+", "-", "*", "/", "//", "%", "**", "@", "<<", ">>", "&", "|", "^")
 COMPARISONS = ("<", "<=", ">", ">=")
 EXPRESSIONS = (

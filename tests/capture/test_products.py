@@ -8,6 +8,8 @@ import pytest
 import runmat_jit as runmat
 from tests.capture.behavior import check, compare, observe
 
+pytestmark = pytest.mark.sampled(4)
+
 SIZES = ((7, 5, 9), (40, 30, 50), (300, 200, 400), (600, 40, 700))
 """Small ones, and some whose products lie in recycled memory."""
 

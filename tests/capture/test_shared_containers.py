@@ -24,6 +24,8 @@ from runmat_jit.capture.tape.pytree import at_once, take_apart
 from tests.capture.behavior import check, compare, module, observe
 from tests.conftest import PROFILE
 
+pytestmark = pytest.mark.sampled(4)
+
 FULL = PROFILE == "full"
 THREADS, CALLS = (8, 10) if FULL else (4, 5)
 

@@ -14,6 +14,8 @@ from runmat_jit.runtime.session import Session, use_session
 from tests.parity.coverage import programs
 from tests.parity.parity import compare_calls, configurations
 
+pytestmark = pytest.mark.sampled(4)
+
 ENOUGH = trials.CALLS + 8
 """Calls after which there is a finding, and the next way is taken."""
 

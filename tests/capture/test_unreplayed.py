@@ -18,6 +18,8 @@ from benchmarks import unreplayed
 from benchmarks.unreplayed import KINDS, RAISING, plain, same
 from tests.capture.behavior import observe
 
+pytestmark = pytest.mark.sampled(2)
+
 WARM, MORE = 28, 10
 """Calls of one kind after which none is recorded any more, and calls that show it."""
 RAISING_EVENTS = 3

@@ -8,6 +8,8 @@ from hypothesis import given
 import runmat_jit as runmat
 from tests.capture.behavior import Keywords, check, compare, observe
 
+pytestmark = pytest.mark.sampled(3)
+
 PROGRAMS = []
 
 

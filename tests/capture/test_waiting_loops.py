@@ -18,6 +18,8 @@ import runmat_jit as runmat
 from tests.capture.behavior import module
 from tests.conftest import PROFILE
 
+pytestmark = pytest.mark.sampled(4)
+
 FULL = PROFILE == "full"
 TIMEOUT = 20
 

@@ -15,7 +15,7 @@ from runmat_jit.backends.wgpu.adapter import Device
 from runmat_jit.runtime.session import Session, current_session, use_session
 from tests.compiler.test_gpu_program import agree, chain, several, softmax, sums
 
-pytestmark = pytest.mark.usefixtures("gpu")
+pytestmark = [pytest.mark.usefixtures("gpu"), pytest.mark.sampled(3)]
 
 FLOATS = (np.float32, np.float64)
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-40, -1e-40, 1e-310, 3e38, 1.5, -2.5, 1e-45]

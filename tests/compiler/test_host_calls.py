@@ -28,6 +28,8 @@ from runmat_jit.runtime.session import Session, current_session
 from tests.graph.host_calls import ALIKE, CALLS, parsed
 from tests.graph.random_graphs import EXACT_ROWS, HOST, arrays, bits_equal, graphs
 
+pytestmark = pytest.mark.sampled(3)
+
 NONE = frozenset()
 ALL = frozenset(("divide", "over", "invalid"))
 X = "$0 : float64[4] strides (1,)\n"

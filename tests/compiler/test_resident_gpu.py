@@ -10,6 +10,8 @@ from runmat_jit.backends.wgpu.memory import DeviceMemory
 from runmat_jit.core.errors import BackendError
 from runmat_jit.runtime.session import Session, current_session, use_session
 
+pytestmark = pytest.mark.sampled(3)
+
 
 @pytest.fixture
 def own_gpu(gpu):

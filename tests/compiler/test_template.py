@@ -18,6 +18,8 @@ from runmat_jit.graph.text import to_text
 from runmat_jit.ops.table import ROWS
 from runmat_jit.runtime.session import current_session
 
+pytestmark = pytest.mark.sampled(2)
+
 NONE = frozenset()
 F32 = np.dtype("float32")
 

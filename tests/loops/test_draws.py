@@ -15,6 +15,8 @@ from tests.capture.behavior import compare, observe
 from tests.capture.plain_hooks import function_from
 from tests.loops.test_tiles import small_tiles
 
+pytestmark = pytest.mark.sampled(4)
+
 __all__ = ["small_tiles"]
 
 LANES, STEPS = 23, 5

@@ -18,6 +18,8 @@ from tests.capture.plain_hooks import function_from
 from tests.loops.random_lists import arguments, program
 from tests.loops.test_programs import both, give, ramp
 
+pytestmark = pytest.mark.sampled(5)
+
 
 def named(text, **names):
     """The function of a text."""

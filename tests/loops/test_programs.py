@@ -10,6 +10,8 @@ from benchmarks.element_loops import PROGRAMS
 from tests.capture.behavior import compare, observe
 from tests.capture.plain_hooks import function_from
 
+pytestmark = pytest.mark.sampled(2)
+
 SIZES = {"crc": 40, "csr_product": 12, "sieve": 50, "collatz": 60, "tridiagonal": 25}
 
 

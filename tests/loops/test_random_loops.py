@@ -8,6 +8,8 @@ from tests.capture.behavior import compare, observe
 from tests.capture.plain_hooks import function_from
 from tests.loops.random_loops import arguments, program
 
+pytestmark = pytest.mark.sampled(4)
+
 
 def check(seed):
     """Compare three calls of a program."""

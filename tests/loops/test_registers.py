@@ -12,6 +12,8 @@ from runmat_jit.runtime.session import current_session
 from tests.capture.behavior import compare, observe
 from tests.loops.test_tiles import IN_TILES, check, given, program, small_tiles
 
+pytestmark = pytest.mark.sampled(3)
+
 __all__ = ["small_tiles"]
 
 

@@ -20,6 +20,8 @@ from tests.lower.reduction_graphs import small_limits
 from tests.lower.test_positions import LAYOUTS
 from tests.ops.operands import specials
 
+pytestmark = pytest.mark.sampled(4)
+
 ROWS = {
     "running_sum": np.add,
     "running_product": np.multiply,

@@ -13,6 +13,8 @@ from matlab_frontend.session import Session
 from matlab_frontend.source import Source
 from runmat_jit.api import program_tracer
 
+pytestmark = pytest.mark.sampled(3)
+
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.m"))
 STORING = (
     *("accumulators", "cells_basic", "concatenation", "control_for", "growth_and_kinds"),

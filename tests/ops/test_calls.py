@@ -12,6 +12,8 @@ from runmat_jit.ops.table import ROWS, row_of, row_of_method
 from tests.ops.calls import CALLED, calls
 from tests.ops.operands import describe, same_bits
 
+pytestmark = pytest.mark.sampled(3)
+
 NUMPY_ERRORS = (TypeError, ValueError, OverflowError, IndexError, ZeroDivisionError)
 UNFILLED = ("empty", "empty_like")
 

@@ -8,6 +8,8 @@ from tests.ops.kernels import by_interpreter, element_kernel
 from tests.ops.loops import LOOPS
 from tests.ops.operands import specials
 
+pytestmark = pytest.mark.sampled(3)
+
 REPORTS = {
     "divide by zero": "divide",
     "overflow": "overflow",

@@ -9,6 +9,8 @@ from runmat_jit import jit
 from runmat_jit.ops.sign import Fact, Sign, Top, fact_of_number
 from runmat_jit.ops.table import ROWS
 
+pytestmark = pytest.mark.sampled(2)
+
 NUMBERS = [0.0, 1.0, 0.5, 3.0, 1e-300, 1e300, np.inf, 5e-324, np.nextafter(1.0, 0.0)]
 OF_SIGN = {
     Sign.CLEAR: NUMBERS,

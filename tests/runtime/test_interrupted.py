@@ -25,7 +25,7 @@ pytestmark = [
     # Where a generator is being closed, Python can but tell of what a handler raises.
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
-POINTS = 25 if PROFILE == "full" else 8
+POINTS = 25 if PROFILE == "full" else 4
 """At which a call is interrupted, for each phase and each kind of handler."""
 LIMIT_S = 60
 SIGNAL = signal.SIGUSR1

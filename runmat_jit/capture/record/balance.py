@@ -18,6 +18,10 @@ ELEMENTS_FREE: Final = 32
 """Operations on single numbers that take nothing from what a kernel gains."""
 ELEMENTS_LIMIT: Final = 1000
 """Operations on single numbers after which a recording that gains nothing ends."""
+TURNS_LIMIT: Final = 2000
+"""Turns of loops after which a recording whose kernels do less than one call in two turns ends."""
+ITEMS_OF_TURN: Final = 256
+"""Items of containers that are compared in the time that a turn of a loop takes to record."""
 ENTRY: Final = 30
 """Price of an entry of the tape."""
 PROGRAM: Final = 3000
@@ -79,6 +83,8 @@ class Balance:
     writes: int = 0
     next_look: int = 0
     deferred: int = 0
+    turns: int = 0
+    next_turns: int = field(default_factory=lambda: TURNS_LIMIT)
     next_end: int = field(default_factory=lambda: ELEMENTS_LIMIT)
     places: dict[Hashable, int] = field(default_factory=dict)
     programs: int = 0
@@ -108,6 +114,18 @@ class Balance:
             return False
         self.next_end *= 2
         return 2 * self.work_with(pending) < self.elements
+
+    def turns_in_vain(self, pending: list[Operation]) -> bool:
+        """Count a turn of a loop, whatever it does: whether a recording without gain is to end."""
+        self.turns += 1
+        if self.turns < self.next_turns:
+            return False
+        self.next_turns = 2 * self.turns
+        return 2 * self.work_with(pending) < self.turns
+
+    def looked_at(self, items: int) -> None:
+        """Count items of containers that were compared, as turns of loops that do nothing else."""
+        self.turns += items // ITEMS_OF_TURN
 
     def work_with(self, pending: list[Operation]) -> int:
         """What kernels have done, and will do of what is pending."""

@@ -162,7 +162,7 @@ class EagerHooks(HookBase):
         if type(owner) is types.ModuleType:
             if callables.of(fn) is not callables.EFFECT:
                 self.kernels.known[fn] = fn  # and is called from the program's own frame
-            return caller_frames.call(self.kernels.lines, None, fn, args, kwargs)
+            return self.call_unknown(fn, args, kwargs)
         return fn(*args, **kwargs)
 
     @uncounted

@@ -332,7 +332,13 @@ class Hooks(Following):
             self.tracer.leave()
         if self.tracer.passive:
             return self.after("loop", obj, 0)  # type: ignore[no-any-return]  # as above
-        return self.items_of(self.shadowed(obj))
+        return map(self.counted, self.items_of(self.shadowed(obj)))
+
+    def counted(self, item: Any) -> Any:
+        """An item that a loop comes to."""
+        if not self.tracer.passive:
+            self.tracer.turn()
+        return item
 
     @property
     def loops(self) -> tuple[LoopSource, ...]:
@@ -368,6 +374,7 @@ class Hooks(Following):
 
     def turn(self) -> bool:
         if not self.tracer.passive:
+            self.tracer.turn()
             self.tracer.outside.turn()
         return True
 

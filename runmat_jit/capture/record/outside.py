@@ -13,7 +13,6 @@ import inspect
 import sys
 import types
 from collections.abc import Callable, Hashable, Iterable
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ import numpy as np
 from runmat_jit.capture import callables
 from runmat_jit.capture.array import Array
 from runmat_jit.capture.record import escape_barrier
+from runmat_jit.capture.record.balance import ITEMS_OF_TURN
 from runmat_jit.capture.record.constants import constant
 from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.shadow_copies import ShadowCopy
@@ -84,7 +84,7 @@ _MADE_ANEW = (
 TURNS_LIMIT = 10_000
 """Turns of loops after which what the call has changed is shown to others."""
 LOOK_SHARE = 10
-"""Containers are looked at again after this many times what the look took."""
+"""Containers are looked at again after turns of loops that take this many times as long as a look."""
 CONTAINER_LIMIT = 200
 """Items of an outside container up to which a replay reads them all again."""
 
@@ -100,7 +100,7 @@ class Outside:
         self.changed: dict[int, Any] = {}  # instances whose attributes the program stores
         self.copying: set[int] = set()  # tuples whose items are being read
         self.splitting = False  # the items of a tuple that varies are being read
-        self.turns, self.next_look = 0, 0.0
+        self.turns = self.next_look = 0
 
     def register(self, value: Any, slot: int) -> None:
         """Remember which slot holds an outside object, whose class is outside, too."""
@@ -165,6 +165,7 @@ class Outside:
         self.memo.clear()
         recording.shadows.push(recording.release)
         recording.shadows.pull(recording.lift)
+        recording.balance.looked_at(recording.shadows.count_items())
 
     def turn(self) -> None:
         """A loop goes on, which may wait for others: look at the containers, every now and then."""
@@ -172,16 +173,15 @@ class Outside:
         if not shadows.all or recording.tape.feeding:
             return
         self.turns += 1
-        now = perf_counter()
-        if now < self.next_look:
+        if self.turns < self.next_look:
             return
+        self.next_look = self.turns + max(1, LOOK_SHARE * shadows.count_items() // ITEMS_OF_TURN)
         if not recording.publishable:
             self.synchronize()
         elif shadows.find_changed_by_others():
             self.notice("a container")
         elif self.turns > TURNS_LIMIT and shadows.find_edited():
             self.share("a loop may wait for what it changes")
-        self.next_look = perf_counter() + LOOK_SHARE * (perf_counter() - now)
 
     def share(self, why: str) -> None:
         """Others are to see what the program has changed so far."""

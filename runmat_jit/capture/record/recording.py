@@ -297,6 +297,11 @@ class Recording(Operations):
         if self.balance.ends(self.pending):
             self.run_away(f"{ELEMENTS_LIMIT} operations on single numbers, and few on whole arrays")
 
+    def turn(self) -> None:
+        """Count a turn of a loop, likewise."""
+        if self.balance.turns_in_vain(self.pending):
+            self.run_away(f"{self.balance.turns} turns of loops, and little work on whole arrays")
+
     def run_away(self, detail: str) -> None:
         """The recording costs more than it can gain: it is to end, where that may be done."""
         if self.may_leave and not self.tape.feeding:

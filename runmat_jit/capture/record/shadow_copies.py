@@ -93,6 +93,10 @@ class ShadowCopies:
         found = self._by_original.get(id(value))
         return found if found is not None and found.original is value else None
 
+    def count_items(self) -> int:
+        """Items of all originals that could be changed, which a look at them compares."""
+        return sum([len(shadow.real) for shadow in self.all if shadow.whole])
+
     def find_changed_by_others(self) -> ShadowCopy | None:
         """One of which the original was changed."""
         return next((shadow for shadow in self.all if shadow.is_changed_by_others()), None)

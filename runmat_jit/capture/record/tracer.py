@@ -45,7 +45,6 @@ from runmat_jit.core.errstate import current_errstate
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.source import SourceLine
 
-
 _AT_ONCE: Final = (views.attempt, deferral.literal)
 _DEFERRED: Final = (deferral.attempt, *_AT_ONCE)
 

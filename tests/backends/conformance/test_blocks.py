@@ -7,6 +7,8 @@ import pytest
 
 from runmat_jit.kernel.build import Builder
 
+pytestmark = pytest.mark.sampled(4)
+
 LENGTHS = (1, 5, 64, 130, 700, 0, 16, 63, 65, 200)
 """The first ones for every backend, all of them where a launch costs little."""
 

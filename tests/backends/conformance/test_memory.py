@@ -7,6 +7,8 @@ from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.evaluate import DTYPES
 from runmat_jit.kernel.interpret import Memory
 
+pytestmark = pytest.mark.sampled(4)
+
 ELEMENTS = ("f32", "f64", "i32", "i64", "bool")
 LENGTHS = (*range(12), 31, 64, 65, 131, 200)
 FEW_LENGTHS = (1, 2, 3, 4, 5, 8, 31, 64, 131)

@@ -10,6 +10,8 @@ from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.evaluate import DTYPES
 from tests.backends.conformance.compare import same
 
+pytestmark = pytest.mark.sampled(4)
+
 LENGTHS = (0, 1, 2, 3, 5, 15, 31, 32, 33, 63, 64, 65, 127, 511, 512, 513)
 LENGTHS += (1000, 1024, 1025, 2100, 5000, 8192)
 FEW_LENGTHS = (0, 1, 5, 63, 64, 65, 1000, 1024, 1025, 2100, 8192)

@@ -23,9 +23,12 @@ from runmat_jit.compiler import lower_program
 from runmat_jit.core import private_files
 from runmat_jit.runtime.session import Session, current_session, use_session
 
-pytestmark = pytest.mark.skipif(
-    not sys.platform.startswith("linux"), reason="owners, devices and FIFOs as on Linux"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        not sys.platform.startswith("linux"), reason="owners, devices and FIFOs as on Linux"
+    ),
+    pytest.mark.sampled(2),
+]
 LIMIT_S = 60
 IS_ROOT = os.geteuid() == 0
 OTHER = 12345

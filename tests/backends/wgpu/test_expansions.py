@@ -28,7 +28,7 @@ from runmat_jit.kernel.math import (
 from tests.backends.wgpu.shaders import run
 from tests.kernel.math.expansions import FLOATS, any_bits, compiled, differing, special_floats
 
-pytestmark = pytest.mark.usefixtures("adapter")
+pytestmark = [pytest.mark.usefixtures("adapter"), pytest.mark.sampled(3)]
 
 UNARY = {
     "exp": exponential.exp,

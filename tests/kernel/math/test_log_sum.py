@@ -20,6 +20,8 @@ from tests.kernel.math.expansions import (
     special_floats,
 )
 
+pytestmark = pytest.mark.sampled(2)
+
 FUNCTIONS = {"logaddexp": logaddexp, "logaddexp2": logaddexp2}
 
 

@@ -38,6 +38,8 @@ from matlab_frontend.values.make import (
     text,
 )
 
+pytestmark = pytest.mark.sampled(3)
+
 VALUES = (
     3.0,
     row([1, 2, 3]),

@@ -12,6 +12,8 @@ from matlab_frontend.session import Session
 from matlab_frontend.source import Source
 from runmat_jit.api import program_tracer
 
+pytestmark = pytest.mark.sampled(4)
+
 PROGRAMS = sorted((Path(__file__).parents[1] / "programs").glob("*.m"))
 
 

@@ -13,6 +13,8 @@ from matlab_frontend.interpreter.native.functions import saturated
 from matlab_frontend.interpreter.native.narrow import LIMITS
 from tests.matlab_frontend.interpreter import test_native_loops
 
+pytestmark = pytest.mark.sampled(5)
+
 any_loop, no_mistakes, interpreted = (
     test_native_loops.any_loop,
     test_native_loops.no_mistakes,

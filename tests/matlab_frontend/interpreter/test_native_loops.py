@@ -26,6 +26,8 @@ from runmat_jit.loops.demands import NotMetError
 from runmat_jit.runtime.session import current_session
 from tests.matlab_frontend.interpreter.random_scripts import script
 
+pytestmark = pytest.mark.sampled(5)
+
 PROGRAMS = sorted((Path(__file__).parent.parent / "programs").glob("*.m"))
 
 

@@ -23,6 +23,8 @@ from runmat_jit import matlab
 from runmat_jit.loops.demands import NotMetError
 from tests.matlab_frontend.interpreter.test_native_loops import NUMBERS, PROGRAMS, seen
 
+pytestmark = pytest.mark.sampled(3)
+
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
