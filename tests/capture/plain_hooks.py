@@ -74,7 +74,7 @@ class PlainHooks(HookBase):
     def looped(self, number):
         return ()
 
-    def loop(self, obj, line):
+    def loop(self, obj, line, rests):
         return obj
 
     def formatted(self, value, conversion, spec=""):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import dis
+import functools
 import operator
 import sys
 import types
@@ -69,7 +70,9 @@ class Converter(Protocol):
 class EagerHooks(HookBase):
     """Hooks of one function that is executed eagerly, on real values."""
 
-    def __init__(self, eager: Eager, fn: types.FunctionType) -> None:
+    def __init__(self, eager: Eager, fn: types.FunctionType, left: Left | None = None) -> None:
+        self.left = left
+        """The recording that was left in a call of the function."""
         self.eager, self.kernels, self.converter = eager, eager.kernels, eager.converter
         self.globals, self.fn = fn.__globals__, fn
         self.cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
@@ -160,9 +163,12 @@ class EagerHooks(HookBase):
         if type(owner) is np.ufunc:
             return self.kernels.call(call_forms.bound_method(owner, fn.__name__), args, kwargs)
         if type(owner) is types.ModuleType:
-            if callables.of(fn) is not callables.EFFECT:
+            known = callables.of(fn)
+            if known is not callables.EFFECT:
                 self.kernels.known[fn] = fn  # and is called from the program's own frame
-            return self.call_unknown(fn, args, kwargs)
+                if not known.ordered:  # as ``warnings.warn`` is, which looks at the frames
+                    return self.from_line(fn, *args, **kwargs)
+            return caller_frames.call(self.kernels.lines, None, fn, args, kwargs)
         return fn(*args, **kwargs)
 
     @uncounted
@@ -240,9 +246,40 @@ class EagerHooks(HookBase):
     def iter_(self, obj: Any, /) -> Iterable[Any]:
         return obj  # type: ignore[no-any-return]  # what is iterated is iterable
 
-    def loop(self, obj: Any, line: int, /) -> Iterable[Any]:
+    def loop(self, obj: Any, line: int, rests: int, /) -> Iterable[Any]:
         del line
-        return obj  # type: ignore[no-any-return]  # as above
+        if not (rests and self.left):
+            return obj  # type: ignore[no-any-return]  # as above
+        self.left.rests.append(obj)
+        return ()
+
+    def rest(self) -> Iterable[Any]:
+        return self.left.rests.pop() if self.left and self.left.rests else ()
+
+    def goes_on(self) -> bool:
+        if self.left is None:
+            return True
+        self.left.rests.append(())
+        return False
+
+    def has_rest(self) -> bool:
+        return bool(self.left and self.left.rests and self.left.rests.pop() == ())
+
+    @functools.cached_property
+    def direct(self) -> DirectHooks:
+        """What the direct form of the function calls."""
+        kernels = self.kernels
+        return DirectHooks(
+            kernels.dispatch(self.call),
+            kernels.function(operator.pow),
+            self.iop,
+            self.item_place,
+            self.attr_place,
+            self.decorator,
+            self.base,
+            self.fresh,
+            self.looped,
+        )
 
     @property
     def loops(self) -> tuple[LoopSource, ...]:
@@ -371,22 +408,7 @@ class Eager:
         hooks = self.hooks(fn)
         if isinstance(direct, Refused):
             return EagerFunction(fn, rewritten, hooks)
-        kernels = self.kernels
-        return EagerFunction(
-            fn,
-            direct,
-            DirectHooks(
-                kernels.dispatch(hooks.call),
-                kernels.function(operator.pow),
-                hooks.iop,
-                hooks.item_place,
-                hooks.attr_place,
-                hooks.decorator,
-                hooks.base,
-                hooks.fresh,
-                hooks.looped,
-            ),
-        )
+        return EagerFunction(fn, direct, hooks.direct)
 
     def call(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """An operation on real values."""
@@ -414,6 +436,8 @@ class Left:
 
     def __init__(self, eager: Eager, release: Release) -> None:
         self.eager, self.real = eager, release
+        self.rests: list[Iterable[Any]] = []
+        """What a loop has left for its direct form, which goes on with it at once."""
         self._launches = eager.kernels.launches
 
     @property
@@ -425,7 +449,7 @@ class Left:
         """Give a frame real values in its variables, and hooks that let everything through."""
         variables = frame.f_locals
         for name, value in list(variables.items()):
-            real = self.eager.hooks(value.fn) if name == RUNTIME else self.real(value)
+            real = EagerHooks(self.eager, value.fn, self) if name == RUNTIME else self.real(value)
             if real is not value:
                 variables[name] = real
         if _WRITES_BACK:

@@ -26,6 +26,7 @@ def beware(recording: Recording, detail: str) -> None:
 def run(recording: Recording, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """Let unknown code run: it sees no traced value, and may change what it was given."""
     recording.shadows.push(recording.release)
+    recording.balance.looked_at(recording.shadows.count_items())
     recording.suspend()
     inert = True
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 import os
 import sys
@@ -326,19 +327,30 @@ class Hooks(Following):
             return self.real(obj)  # type: ignore[no-any-return]  # what is iterated is iterable
         return self.items_of(self.shadowed(obj))
 
-    def loop(self, obj: Any, line: int, /) -> Iterable[Any]:
+    def loop(self, obj: Any, line: int, rests: int, /) -> Iterable[Any]:
         del line  # loops unroll
         if self.tracer.leaving:
             self.tracer.leave()
         if self.tracer.passive:
-            return self.after("loop", obj, 0)  # type: ignore[no-any-return]  # as above
-        return map(self.counted, self.items_of(self.shadowed(obj)))
+            return self.after("loop", obj, 0, 0)  # type: ignore[no-any-return]  # as above
+        found = self.items_of(self.shadowed(obj))
+        if not (rests and self.tracer.may_leave):
+            return found
+        iterator = iter(found)
+        return itertools.takewhile(functools.partial(self.stays, iterator), iterator)
 
-    def counted(self, item: Any) -> Any:
-        """An item that a loop comes to."""
-        if not self.tracer.passive:
-            self.tracer.turn()
-        return item
+    def stays(self, iterator: Iterator[Any], item: Any) -> bool:
+        """Whether a loop goes on with its hooks; else what is left of it is kept for it."""
+        left = self.tracer.left
+        if left is not None:
+            left.rests.append(itertools.chain((item,), iterator))
+        return left is None
+
+    def rest(self) -> Iterable[Any]:
+        return ()
+
+    def has_rest(self) -> bool:
+        return False
 
     @property
     def loops(self) -> tuple[LoopSource, ...]:
@@ -376,7 +388,11 @@ class Hooks(Following):
         if not self.tracer.passive:
             self.tracer.turn()
             self.tracer.outside.turn()
+            if self.tracer.leaving:
+                self.tracer.leave()
         return True
+
+    goes_on = turn
 
     def is_(self, lhs: Any, rhs: Any, /) -> bool:
         lhs, rhs = constants.real(lhs), constants.real(rhs)

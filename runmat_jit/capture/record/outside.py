@@ -84,7 +84,7 @@ _MADE_ANEW = (
 TURNS_LIMIT = 10_000
 """Turns of loops after which what the call has changed is shown to others."""
 LOOK_SHARE = 10
-"""Containers are looked at again after turns of loops that take this many times as long as a look."""
+"""Containers are looked at again after turns of loops that take so many times as long as a look."""
 CONTAINER_LIMIT = 200
 """Items of an outside container up to which a replay reads them all again."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import types
 import weakref
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from threading import get_ident
 from typing import Any, NamedTuple, Protocol
 
@@ -56,6 +56,9 @@ class Recipe(NamedTuple):
 
 class Left(Protocol):
     """The end of a recording in the middle of its call: the rest is executed eagerly."""
+
+    rests: list[Iterable[Any]]
+    """What a loop has left for its direct form, which goes on with it at once."""
 
     def real(self, value: Any) -> Any:
         """The value with nothing traced in it."""

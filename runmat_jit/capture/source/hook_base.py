@@ -89,8 +89,12 @@ class HookBase(abc.ABC):
         """Iterable of a comprehension."""
 
     @abc.abstractmethod
-    def loop(self, obj: Any, line: int, /) -> Iterable[Any]:
-        """Iterable of the ``for`` statement of that line."""
+    def loop(self, obj: Any, line: int, rests: int, /) -> Iterable[Any]:
+        """Iterable of the ``for`` statement of that line; ``rests``: it may end before its end."""
+
+    def rest(self) -> Iterable[Any]:
+        """What is left of an iterable that has ended before its end."""
+        return ()
 
     @abc.abstractmethod
     def looped(self, number: int, /) -> tuple[tuple[Any, ...], ...]:
@@ -102,6 +106,14 @@ class HookBase(abc.ABC):
     def turn(self) -> bool:
         """Another turn of a loop begins; true, so that it can stand before a condition."""
         return True
+
+    def goes_on(self) -> bool:
+        """Another turn of a ``while`` begins; false where the rest of the loop is elsewhere."""
+        return self.turn()
+
+    def has_rest(self) -> bool:
+        """Whether a ``while`` has ended before its condition was false."""
+        return False
 
     @abc.abstractmethod
     def is_(self, lhs: Any, rhs: Any, /) -> bool:

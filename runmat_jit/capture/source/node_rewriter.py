@@ -42,6 +42,7 @@ class NodeRewriter:
         package: The function's package, for relative imports.
         annotations_are_text: ``from __future__ import annotations`` holds.
         loops: The loops that may run natively, by their statements.
+        rests: Gives the direct form of a loop, without its ``else``; None: there is none.
 
     """
 
@@ -51,6 +52,7 @@ class NodeRewriter:
     package: str
     annotations_are_text: bool
     loops: Mapping[ast.AST, LoopSource] = field(default_factory=dict)
+    rests: "Callable[[NodeRewriter, Any], Any] | None" = None
 
     def expression(self, node: ast.expr) -> ast.expr:
         """The rewritten expression.
@@ -72,6 +74,10 @@ class NodeRewriter:
                 rewritten.extend(result if isinstance(result, list) else [result])
                 self.scopes.note_assigned(assigned_by(statement))
         return rewritten
+
+    def direct(self, loop: N) -> N | None:
+        """A loop in direct form, without its ``else``; None where there is none."""
+        return None if self.rests is None else self.rests(self, loop)
 
     def copy(self, node: N, **replaced: Any) -> N:
         """The node with its fields rewritten, or replaced by what is given."""

@@ -23,7 +23,12 @@ from runmat_jit.capture.source.rewrite_definitions import (
     function_body,
     refuse_type_parameters,
 )
-from runmat_jit.capture.source.rewrite_direct import DIRECT, HooksAsConstant, with_hooks
+from runmat_jit.capture.source.rewrite_direct import (
+    DIRECT,
+    HooksAsConstant,
+    direct_loop,
+    with_hooks,
+)
 from runmat_jit.capture.source.rewrite_expressions import EXPRESSIONS
 from runmat_jit.capture.source.rewrite_patterns import PATTERNS
 from runmat_jit.capture.source.rewrite_statements import STATEMENTS
@@ -133,6 +138,7 @@ def _rewritten_definition(
         package=fn.__globals__.get("__package__") or "",
         annotations_are_text=bool(code.co_flags & __future__.annotations.compiler_flag),
         loops=loops,
+        rests=None if handlers is DIRECT else direct_loop,
     )
     definition = ast.FunctionDef(
         name=code.co_name,

@@ -8,10 +8,12 @@ constant of the code: code that looks at the program's frames finds the program'
 import ast
 import types
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from runmat_jit.capture.source.hook_calls import RUNTIME, constant, placed
 from runmat_jit.capture.source.node_rewriter import Handler, NodeRewriter
+from runmat_jit.capture.source.refusal import Refusal
 from runmat_jit.capture.source.rewrite_definitions import DEFINITIONS
 from runmat_jit.capture.source.rewrite_expressions import (
     hooked_call,
@@ -105,6 +107,27 @@ DIRECT: Mapping[type[ast.AST], Handler] = {
     ast.withitem: _with_item,
     ast.Match: _match,
 }
+
+
+def direct_loop(rewriter: NodeRewriter, loop: ast.For | ast.While) -> ast.stmt | None:
+    """A loop of hooked code in direct form, without its ``else``; None where there is none."""
+    direct = replace(rewriter, handlers=DIRECT, rests=None)
+    bare = type(loop)(**{name: getattr(loop, name) for name in loop._fields})
+    bare.orelse = []
+    try:
+        found = direct.copy(placed(bare, loop))
+    except Refusal:
+        return None
+    return HooksOfDirect().visit(found)  # type: ignore[no-any-return]  # of a statement
+
+
+class HooksOfDirect(ast.NodeTransformer):
+    """Puts the hooks of the direct form in the place of those of the hooked one."""
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id != RUNTIME:
+            return node
+        return placed(ast.Attribute(node, "direct", ast.Load()), node)
 
 
 class HooksAsConstant(ast.NodeTransformer):

@@ -27,17 +27,47 @@ def rewrite_if(rewriter: NodeRewriter, node: ast.If) -> ast.stmt:
 
 
 def rewrite_while(rewriter: NodeRewriter, node: ast.While) -> ast.stmt:
-    """``while turn() and test``: what it waits for may have come."""
-    turn = hook("turn", [], node.test)
+    """``while goes_on() and test``: what it waits for may have come.
+
+    From where the recording is left, the rest of the loop is in direct form::
+
+        while goes_on() and test:
+            <body>
+        else:
+            if has_rest():
+                while test: <body, with hooks for calls alone>
+                else: <else>
+            else: <else>
+    """
+    rest = rewriter.direct(node)
+    turn = hook("turn" if rest is None else "goes_on", [], node.test)
     test = placed(ast.BoolOp(ast.And(), [turn, rewriter.expression(node.test)]), node.test)
-    return natively(rewriter, node, rewriter.copy(node, test=test))
+    loop = rewriter.copy(node, test=test)
+    if rest is not None:
+        rest.orelse = rewriter.block(node.orelse)
+        ended = hook("has_rest", [], node.test)
+        loop.orelse = [placed(ast.If(ended, [rest], loop.orelse), node)]
+    return natively(rewriter, node, loop)
 
 
 def rewrite_for(rewriter: NodeRewriter, node: ast.For) -> ast.stmt:
+    """``for x in loop(iterable)``; its rest likewise::
+
+    for x in loop(iterable):
+        <body>
+    else:
+        for x in rest(): <body, with hooks for calls alone>
+        else: <else>
+    """
+    rest = rewriter.direct(node)
+    rests = constant(int(rest is not None), node.iter)
     line = constant(node.lineno, node.iter)
-    iterated = hook("loop", [rewriter.expression(node.iter), line], node.iter)
+    iterated = hook("loop", [rewriter.expression(node.iter), line, rests], node.iter)
     loop = _loop(rewriter, node, iterated)
     loop.body.insert(0, placed(ast.Expr(hook("turn", [], node.iter)), node.iter))
+    if rest is not None:
+        rest.iter, rest.orelse = hook("rest", [], node.iter), loop.orelse
+        loop.orelse = [rest]
     return natively(rewriter, node, loop)
 
 
