@@ -551,3 +551,25 @@ def test_contexts_carry_over():
     for value in (1.0, 2.0, 2.0):
         variable.set(value)
         assert scaled(X).tolist() == (X * value).tolist()
+
+
+# -- names that Python knows ---------------------------------------------------------------------
+def test_functions_that_python_makes_class_methods_are_such():
+    class Base:
+        made = ()
+
+        @runmat.jit
+        def __class_getitem__(cls, key):
+            return cls, key
+
+        @runmat.jit
+        def __init_subclass__(cls, scale=1):
+            cls.made = (*cls.made, cls.__name__, scale)
+
+    class Derived(Base, scale=3):
+        pass
+
+    assert Base[2] == (Base, 2)
+    assert Derived["x"] == (Derived, "x")
+    assert Derived.made == ("Derived", 3)
+    assert Base.made == ()

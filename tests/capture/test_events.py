@@ -6,6 +6,8 @@ under states of errors and filters, those that count by module, by line and by l
 
 import contextlib
 import io
+import linecache
+import operator
 import warnings
 
 import numpy as np
@@ -305,3 +307,18 @@ def test_differences_of_nothing_hide_no_event_of_their_operand(n):
     for length in (1, 2, 3, 4, 2):
         x = np.full(length, 2.0)
         compare(observe(fn, (x,), {}), observe(decorated, (x,), {}))
+
+
+@pytest.mark.parametrize("spelled", ["x ** k", "x.__pow__(k)", "operator.pow(x, k)", "pow(x, k)"])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8"])
+def test_an_exponent_that_is_no_constant_has_the_warning_of_its_value(spelled, dtype):
+    """NumPy calls reciprocal, sqrt and square for three exponents of ``**``."""
+    namespace = {"operator": operator}
+    text = f"def fn(x, k):\n    return {spelled}\n"
+    file = f"<power {spelled}>"
+    linecache.cache[file] = len(text), None, text.splitlines(True), file
+    exec(compile(text, file, "exec"), namespace)
+    decorated = runmat.jit(namespace["fn"])
+    x = np.array([0, -1, 9 if dtype == "i8" else 1e38]).astype(dtype)
+    for k in (-1, -1, 0.5, 2, 3, 2.0, -1.0, np.float64(0.5), 0.25, 2, -1, 0.5, 0, 1, True):
+        compare(observe(namespace["fn"], (x, k), {}), observe(decorated, (x, k), {}))

@@ -6,6 +6,8 @@ import pytest
 import runmat_jit as runmat
 from tests.capture.behavior import compare, observe
 
+pytestmark = pytest.mark.sampled(3)
+
 
 def halves(x):
     n = len(x)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import runmat_jit as runmat
-from tests.capture.behavior import check, compare, observe
+from tests.capture.behavior import check, compare, module, observe
 
 SEEDS = (0, 0, 1, 2, 0, 1)
 
@@ -377,3 +377,20 @@ def test_objects_of_classes_without_an_initializer_are_repeated():
         return first.value + second.value * second.scale
 
     check(fn, vector, seeds=SEEDS, replayed=True)
+
+
+@pytest.mark.parametrize("spelled", ["deque(maxlen=w)", "deque(x.tolist(), w)", "deque((), w + 1)"])
+def test_the_length_of_a_deque_may_be_a_number_of_the_call(spelled):
+    lines = [
+        "def fn(x, w):",
+        f"kept = {spelled}",
+        "kept.extend(x * 2)",
+        "return list(kept), kept.maxlen",
+    ]
+    text = "\n    ".join(lines) + "\n"
+    namespace = module(text)
+    namespace["deque"] = collections.deque
+    decorated = runmat.jit(namespace["fn"])
+    for w in (3, 3, 2, 3):
+        args = np.arange(5.0), w
+        compare(observe(namespace["fn"], args, {}), observe(decorated, args, {}))

@@ -6,6 +6,8 @@ import textwrap
 
 import pytest
 
+pytestmark = pytest.mark.sampled(2)
+
 ARRAY = 8_000_000
 PROGRAMS = {
     "a chain": """

@@ -18,7 +18,7 @@ WARN = {"divide": "warn", "over": "warn", "invalid": "warn", "under": "ignore"}
 EVERYTHING = (*EXACT_ROWS, *OURS, *SUMS)
 CONSERVATIVE = {"power", "pow", "prod", "sum", "mean"}
 """Rows of which NumPy is asked now and then where nothing happened."""
-MANY = settings(max_examples=max(150, 2 * settings.default.max_examples))
+MANY = settings(max_examples=max(50, 2 * settings.default.max_examples))
 FEW = settings(max_examples=6, deadline=None)
 
 

@@ -25,7 +25,7 @@ from tests.lower.execute import compiled, execute, prepared
 NAMES = [kind.name for kind in KINDS]
 EVERYTHING = (*EXACT_ROWS, *OURS, *SUMS)
 WARN = {"divide": "warn", "over": "warn", "invalid": "warn", "under": "ignore"}
-MANY = settings(max_examples=max(100, settings.default.max_examples))
+MANY = settings(max_examples=max(40, settings.default.max_examples))
 FEW = settings(max_examples=8, deadline=None)
 
 

@@ -17,7 +17,7 @@ from tests.lower.reduction_graphs import reduction_graphs, small_limits
 
 NAMES = [kind.name for kind in KINDS]
 WARN = {"divide": "warn", "over": "warn", "invalid": "warn", "under": "ignore"}
-MANY = settings(max_examples=max(100, settings.default.max_examples))
+MANY = settings(max_examples=max(40, settings.default.max_examples))
 SOFTMAX_EXP = "exp(subtract($0, max($0, axis={axis}, keepdims=True)))"
 SOFTMAX = (
     f"divide({SOFTMAX_EXP}, sum({SOFTMAX_EXP}, axis={{axis}}, dtype='float32', keepdims=True))"

@@ -50,6 +50,7 @@ def test_a_program_is_compiled_as_the_coverage_page_says(name):
     assert not lost, f"{name}: {lost}. If that is wanted, or the program is new, run `{COMMAND}`"
 
 
+@pytest.mark.slow
 def test_the_floors_of_the_coverage_page_hold():
     floors, reached = floors_of(COMMITTED), ratios([coverage(name) for name in PROGRAMS])
     assert all(map(float.__ge__, reached, map(float, floors))), f"{reached} below {floors}"

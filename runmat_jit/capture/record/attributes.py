@@ -155,6 +155,9 @@ def of_outside(hooks: Following, obj: Any, name: str) -> Any:
     return tracer.outside.attribute(obj, name)
 
 
+_OF_INSTANCES: Final = (types.MemberDescriptorType, types.GetSetDescriptorType)
+
+
 def of_own(hooks: Following, obj: Any, name: str) -> Any:
     """An attribute of an object that the recording made."""
     kind = type(obj)
@@ -191,7 +194,7 @@ def of_class(hooks: Following, kind: type, name: str) -> Any:
 def found_in_class(hooks: Following, kind: type, name: str, value: Any) -> Any:
     """An attribute of an instance that its class has, which may change; a number may be data."""
     seen = of_class(hooks, kind, name)
-    if isinstance(in_class(kind, name), types.MemberDescriptorType):  # a slot: the instance's own
+    if isinstance(in_class(kind, name), _OF_INSTANCES):  # a slot, say: the instance's own
         return value
     return seen if type(seen) is Traced or is_constant(value) else value
 

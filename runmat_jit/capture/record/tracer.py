@@ -173,7 +173,8 @@ class Tracer(Recording):
             self.cut()
         if self.has_constants:
             args, kwargs = constants.unwrap(tuple(args)), constants.unwrap_named(kwargs)
-        if (fn is operator.pow or fn is operator.ipow) and type(args[1]) is Traced:
+        power = fn is operator.pow or fn is operator.ipow or fn is pow
+        if power and len(args) == 2 and type(args[1]) is Traced:
             args = args[0], branches.exponent(self, *args)
         if not (args and type(args[0]) is Traced) and Traced not in map(type, args):
             made = constants.fold(self, fn, args, kwargs)

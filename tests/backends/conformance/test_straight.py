@@ -9,6 +9,8 @@ from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.evaluate import DTYPES
 from runmat_jit.kernel.primitives import PRIMITIVES, accepts
 
+pytestmark = pytest.mark.sampled(4)
+
 LANES = 77  # with every width: full vectors, single vectors and a masked one
 _FLOATS = [0.0, -0.0, 1.0, -1.5, 2.5, 0.5, np.inf, -np.inf, np.nan]
 SPECIAL = {
