@@ -130,6 +130,10 @@ class EagerHooks(HookBase):
         """A Python function: the user's are followed, for rows whose bits are our own."""
         known = self.eager.known(fn)
         codes = self.kernels.codes
+        if computes_nothing(fn.__code__) and not defines(fn.__code__):
+            if codes is not None:
+                codes.add(fn.__code__, None)
+            return fn(*args, **kwargs)
         if known is not None:
             if codes is not None and is_direct(known.__code__):
                 codes.add(fn.__code__, known)
@@ -356,6 +360,11 @@ def computes_nothing(code: types.CodeType) -> bool:
     names = {instruction.opname for instruction in instructions}
     powers = any("**" in each.argrepr for each in instructions if each.opname == "BINARY_OP")
     return not powers and not any(name.startswith(("CALL", "PRECALL", "IMPORT")) for name in names)
+
+
+def defines(code: types.CodeType) -> bool:
+    """Whether code makes functions or classes."""
+    return any(type(const) is types.CodeType for const in code.co_consts)
 
 
 class EagerFunction:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from runmat_jit.capture.tape.values import SCALARS, is_number, is_random_state, 
 from runmat_jit.core.frames import uncounted
 from runmat_jit.core.signal_handlers import raised_by_handler
 
+_CONSTANTS: Final = frozenset((str, bytes, type(None)))
+"""Classes whose values are looked at: the key has them."""
+
 
 class Arguments:
     """Lifts the arguments of one call, in the order in which its key lists the leaves."""
@@ -32,6 +35,8 @@ class Arguments:
     def lift(self, value: Any) -> Any:
         """Argument as the function sees it."""
         kind = type(value)
+        if kind in _CONSTANTS:
+            return value
         if kind is np.ndarray:
             traced = self.tracer.lift(value, self.leaf(value))
             self.tracer.mark_input(traced)
