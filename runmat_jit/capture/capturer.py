@@ -24,6 +24,8 @@ class Active(threading.local):
     """The tracer of the recording that runs on this thread."""
 
     tracer: Tracer | None = None
+    recorded: Any = None
+    """The function whose call that is."""
     boundary: Boundary | None = None
     """Of the call with arrays of ours that runs on this thread."""
 

@@ -138,6 +138,8 @@ class CapturedFunction:
                     return self.call(args, kwargs, boundary)
             hooks = Hooks(tracer, capturer.rewriter, self.fn)
             return captured_call(hooks, self.fn, args, kwargs)
+        if tracer is not None and tracer.left is not None and capturer.active.recorded is self:
+            return self.call_eagerly(*args, **kwargs)  # a recursion: the recording was in vain
         if self.fn.__code__ is not self.code:
             self.clear()
         state = capturer.states.current()
@@ -534,18 +536,19 @@ class CapturedFunction:
         body = self.body(tracer, (*args, *kwargs.values()))
         if isinstance(body, Reason):
             return self.run_plain(args, kwargs, body, boundary)
-        active, around = capturer.active, capturer.active.tracer
+        active = capturer.active
+        around = active.tracer, active.recorded
         # Before they change:
         call = Recorded(self.bailout.kind(args, kwargs), size_of(args, kwargs))
         try:
-            active.tracer = tracer
+            active.tracer, active.recorded = tracer, self
             with exception(), capturer.room:
                 result, segment = record(tracer, self.fn, body, given)
         except Exception as error:
             call.raised = not raised_by_handler(error)
             raise
         finally:
-            active.tracer = around
+            active.tracer, active.recorded = around
             found = self.keep(key, tracer, call.size)
             late = tracer.boundary if boundary is None else None
             if late is not None:

@@ -248,6 +248,7 @@ def call_function(hooks: Following, fn: types.FunctionType, args: Args, kwargs: 
 @uncounted
 def call_followed(hooks: Following, fn: types.FunctionType, args: Args, kwargs: Kwargs) -> Any:
     """The user's function, rewritten; where that cannot be, an effect."""
+    hooks.tracer.turn()  # a recursion is a loop, too
     converted = hooks.convert(fn)
     if isinstance(converted, Refused):
         why = f"it is not followed ({converted.reason}, line {converted.line})"
