@@ -59,6 +59,8 @@ class Session:
     last_error: ErrorObject | None = None
     last_warning: tuple[str, str] = ("", "")
     silent_warnings: set[str] = field(default_factory=set)
+    spoken_warnings: set[str] = field(default_factory=set)
+    """Those that are printed though ``all`` are silent."""
     has_cleanups: bool = False
     """Whether an ``onCleanup`` was made: what ends then drops its variables at once."""
     depth: int = 0

@@ -11,7 +11,6 @@ from matlab_frontend.builtins.registry import Call, builtin
 from matlab_frontend.builtins.sizes import read_size
 from matlab_frontend.concatenation import concatenate
 from matlab_frontend.errors import MatlabError
-from matlab_frontend.indexing import read
 from matlab_frontend.values.array import (
     Cell,
     ErrorObject,
@@ -23,7 +22,7 @@ from matlab_frontend.values.array import (
     kind_of,
     shape_of,
 )
-from matlab_frontend.values.make import cell, empty, struct, text, wrap
+from matlab_frontend.values.make import cell, empty, objects, struct, text, wrap
 from matlab_frontend.values.read import (
     array_of,
     cell_of,
@@ -55,14 +54,24 @@ def elements(call: Call, x: Value) -> list[Value]:
     array = as_array(x)
     if array is None:
         return [x]
-    column = call.engine.reshape(array.data, (1, count_of(x)))
-    return [wrap(array.kind, read(call.engine, column, [k + 1.0])) for k in range(count_of(x))]
+    flat = call.engine.look(array.data).reshape(-1, 1, 1)
+    if array.kind == "double" and flat.dtype == np.float64:
+        return flat.ravel().tolist()
+    return [wrap(array.kind, item) for item in flat]
 
 
 def _apply(
-    call: Call, arguments: Sequence[Value], lists: list[list[Value]], shape: Shape
+    call: Call,
+    arguments: Sequence[Value],
+    lists: list[list[Value]],
+    shape: Shape,
+    *,
+    structs: bool = False,
 ) -> Value | tuple[Value, ...] | None:
-    """Call a function for each step through the lists; options stand at the end."""
+    """Call a function for each step through the lists; options stand at the end.
+
+    ``structs``: those that it gives become an array, too.
+    """
     function, options = arguments[0], list(arguments[1:])
     uniform, handler = _options(call, options)
     outputs = call.outputs if uniform else max(call.outputs, 1)
@@ -76,7 +85,7 @@ def _apply(
     columns = [[results[k] for results in made] for k in range(wanted)]
     if not uniform:
         return tuple(cell(column, shape) for column in columns)
-    return tuple(_uniform(call, column, shape) for column in columns)
+    return tuple(_uniform(call, column, shape, structs=structs) for column in columns)
 
 
 def _call(
@@ -116,13 +125,25 @@ def _options(call: Call, options: list[Value]) -> tuple[bool, Value | None]:
     return uniform, handler
 
 
-def _uniform(call: Call, column: list[Value], shape: Shape) -> Value:
+def _struct_array(column: list[Struct], shape: Shape) -> Value:
+    """Structs of one element each, all with the same fields, as one array."""
+    fields = column[0].fields
+    if any(set(item.fields) != set(fields) for item in column):
+        message = "Subscripted assignment between dissimilar structures."
+        raise MatlabError("MATLAB:heterogeneousStrucAssignment", message)
+    elements = [{name: item.data.item()[name] for name in fields} for item in column]
+    return Struct(fields, objects(elements, shape))
+
+
+def _uniform(call: Call, column: list[Value], shape: Shape, *, structs: bool = False) -> Value:
     if not column:
         return wrap("double", np.zeros(shape[::-1]))
     if all(type(item) is float for item in column):
         return wrap("double", np.array(column, float).reshape(shape[::-1]))
     if all(type(item) is bool for item in column):
         return wrap("logical", np.array(column, bool).reshape(shape[::-1]))
+    if structs and all(isinstance(x, Struct) and count_of(x) == 1 for x in column):
+        return _struct_array([struct_of(item) for item in column], shape)
     if any(isinstance(item, (Cell, Struct, ErrorObject)) or count_of(item) != 1 for item in column):
         raise MatlabError(
             "MATLAB:cellfun:NotAScalarOutput",
@@ -177,7 +198,7 @@ def arrayfun(call: Call, function: Value, *arguments: Value) -> Value | tuple[Va
     for array in arrays:
         _same_size("arrayfun", arrays[0], array)
     lists = [elements(call, array) for array in arrays]
-    return _apply(call, [function, *options], lists, shape_of(arrays[0]))
+    return _apply(call, [function, *options], lists, shape_of(arrays[0]), structs=True)
 
 
 def _same_size(name: str, first: Value, other: Value) -> None:

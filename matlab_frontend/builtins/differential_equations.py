@@ -8,7 +8,7 @@ times are asked for. Sources: Dormand and Prince (1980), Shampine and Reichelt (
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -75,6 +75,9 @@ BOGACKI_SHAMPINE = Pair(
     dense=((1.0, -4 / 3, 5 / 9), (0.0, 1.0, -2 / 3), (0.0, 4 / 3, -8 / 9), (0.0, -1.0, 1.0)),
     refine=1,
 )
+
+
+PAIRS: Mapping[str, Pair] = {"ode45": DORMAND_PRINCE, "ode23": BOGACKI_SHAMPINE}
 
 
 @builtin("odeset")
@@ -167,15 +170,10 @@ def _solver(name: str, pair: Pair, doc: str) -> Builtin:
             )
         slope = _slope(call, name, function, more, y.size)
         control = _control(call, options, pair, times)
-        reached, states = _integrate(call, Problem(pair, slope, times, control), y)
+        problem = Problem(pair, slope, times, control)
         if call.outputs == 1:
-            return struct(
-                {
-                    "solver": text(name),
-                    "x": wrap("double", reached.reshape(-1, 1)),
-                    "y": wrap("double", states),
-                }
-            )
+            return _solution(name, list(_steps(call, problem, y)), times[0], y)
+        reached, states = _integrate(call, problem, y)
         return column(reached), wrap("double", reverse(states))
 
     return Builtin(name, run, 3, None, doc)
@@ -225,23 +223,86 @@ class Step:
     error: float
 
 
+def _solution(name: str, steps: Sequence[Step], t: float, y: np.ndarray) -> Value:
+    """The solution as one value: the ends of the steps, and their slopes for :func:`deval`."""
+    times = [t, *(step.end for step in steps)]
+    states = [y, *(step.after for step in steps)]
+    stages = [np.zeros((len(PAIRS[name].dense), y.size)), *(np.array(s.stages) for s in steps)]
+    return struct(
+        {
+            "solver": text(name),
+            "x": wrap("double", np.array(times).reshape(-1, 1)),
+            "y": wrap("double", np.array(states)),
+            "idata": struct({"f3d": wrap("double", np.array(stages))}),
+        }
+    )
+
+
+@builtin("deval")
+def deval(
+    call: Call, solution: Value, at: Value, components: Value | None = None
+) -> Value | tuple[Value, ...]:
+    """A solution at some times, and its derivative: a column for each of them.
+
+    It is what the solver's own formula between the ends of a step says.
+    """
+    if not isinstance(solution, Struct):
+        solution, at = at, solution  # MATLAB takes them in either order
+    held = struct_of(solution).data.item()
+    if text_of(held.get("solver", text(""))) not in PAIRS or "idata" not in held:
+        message = "The solution must be a structure that ode45 or ode23 has given."
+        raise MatlabError("MATLAB:deval:SolNotFromDiffEqSolver", message)
+    pair = PAIRS[text_of(held["solver"])]
+    times = known(call.engine, held["x"]).ravel()
+    states = known(call.engine, held["y"]).T
+    stages = known(call.engine, struct_of(held["idata"]).data.item()["f3d"]).T
+    wanted = known(call.engine, at).ravel(order="F").astype(float)
+    forth = np.sign(times[-1] - times[0]) or 1.0
+    if np.any((wanted - times[0]) * forth < 0) or np.any((times[-1] - wanted) * forth < 0):
+        message = "Attempting to evaluate the solution outside the interval where it is defined."
+        raise MatlabError("MATLAB:deval:SolOutsideInterval", message)
+    values, slopes = [], []
+    for moment in wanted:
+        end = int(np.clip(np.searchsorted(times * forth, moment * forth), 1, times.size - 1))
+        size = times[end] - times[end - 1]
+        step = Step(
+            *(times[end - 1], states[end - 1], size, list(stages[end])),
+            *(times[end], states[end], 0.0),
+        )
+        part = (moment - times[end - 1]) / size
+        values.append(step.after if part == 1 else _between(pair, step, part))
+        slopes.append(_slope_between(pair, step, part))
+    rows = np.arange(states.shape[1])
+    if components is not None:
+        rows = known(call.engine, components).ravel().astype(int) - 1
+    tables = [np.array(each).reshape(wanted.size, -1) for each in (values, slopes)]
+    made = [wrap("double", table[:, rows]) for table in tables]
+    return tuple(made) if call.outputs > 1 else made[0]
+
+
 def _integrate(call: Call, problem: Problem, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Times and states: at the asked times, or at all steps where only begin and end are given."""
+    reached, states = [problem.times[0]], [y]
+    for step in _steps(call, problem, y):
+        for moment, state in _outputs(problem, step):
+            reached.append(moment)
+            states.append(state)
+    return np.array(reached), np.array(states)
+
+
+def _steps(call: Call, problem: Problem, y: np.ndarray) -> Iterator[Step]:
+    """The steps from the first time to the last, or to where they would be too short."""
     t, end = problem.times[0], problem.times[-1]
     first = problem.slope(t, y)
     size = _first_size(problem, first, y)
-    reached, states = [t], [y]
     while t != end:
         step = _accepted(problem, t, y, first, size)
         if step is None:
             _warn(call, t)
             break
-        for moment, state in _outputs(problem, step):
-            reached.append(moment)
-            states.append(state)
+        yield step
         size = _next_size(problem, step, shrunk=abs(step.size) < min(size, abs(end - t)))
         t, y, first = step.end, step.after, step.stages[-1]
-    return np.array(reached), np.array(states)
 
 
 def _accepted(
@@ -298,6 +359,14 @@ def _between(pair: Pair, step: Step, part: float) -> np.ndarray:
     weights = [float(np.dot(row, powers)) for row in pair.dense]
     total = sum(w * k for w, k in zip(weights, step.stages, strict=True))
     return step.y + step.size * np.asarray(total)
+
+
+def _slope_between(pair: Pair, step: Step, part: float) -> np.ndarray:
+    """The derivative of what :func:`_between` gives."""
+    count = len(pair.dense[0])
+    powers = np.arange(1, count + 1) * part ** np.arange(count)
+    weights = [float(np.dot(row, powers)) for row in pair.dense]
+    return np.asarray(sum(w * k for w, k in zip(weights, step.stages, strict=True)))
 
 
 def _first_size(problem: Problem, first: np.ndarray, y: np.ndarray) -> float:

@@ -149,6 +149,23 @@ def lastwarn(call: Call, *message: Value) -> Value | tuple[Value, ...]:
     return text(shown), text(identifier)
 
 
+def _state(call: Call, name: str) -> str:
+    """Whether warnings of an identifier are printed."""
+    silent = call.session.silent_warnings
+    spoken = call.session.spoken_warnings
+    off = name in silent or ("all" in silent and name not in spoken)
+    return "off" if off else "on"
+
+
+def _set_state(call: Call, name: str, state: str) -> None:
+    silent, spoken = call.session.silent_warnings, call.session.spoken_warnings
+    if name == "all":
+        silent.clear()
+        spoken.clear()
+    (silent if state == "off" else spoken).add(name)
+    (spoken if state == "off" else silent).discard(name)
+
+
 @builtin("warning")
 def warning(call: Call, *arguments: Value) -> Value | None:
     """Print a warning, or switch warnings on and off."""
@@ -158,13 +175,23 @@ def warning(call: Call, *arguments: Value) -> Value | None:
     session = call.session
     if first in ("on", "off", "error", "query"):
         name = text_of(arguments[1]) if len(arguments) > 1 else "all"
-        (session.silent_warnings.add if first == "off" else session.silent_warnings.discard)(name)
-        return struct({"identifier": text(name), "state": text(first)}) if call.outputs else None
-    if isinstance(arguments[0], Struct) or not first:
+        before = _state(call, name)
+        if first != "query":
+            _set_state(call, name, first)
+        elif not call.outputs:
+            call.session.write(f"The state of warning '{name}' is '{before}'.\n")
+        if not call.outputs:
+            return None
+        return struct({"identifier": text(name), "state": text(before)})
+    if isinstance(arguments[0], Struct):
+        for each in arguments[0].data.flat:  # what an earlier call has given
+            _set_state(call, text_of(each["identifier"]), text_of(each["state"]))
+        return None
+    if not first:
         return None
     identifier, message = read_message(call, arguments)
     session.last_warning = (message, identifier)
-    if not session.silent_warnings & {"all", identifier}:
+    if _state(call, identifier or "all") == "on":
         session.write_error(f"Warning: {message}\n")
     return None
 

@@ -26,7 +26,7 @@ CATEGORIES: Mapping[str, str] = {
         "gpuArray.randn gpuArray.randperm gpuArray.true gpuArray.zeros gpuDevice gpuDeviceCount "
         "isgpuarray isUnderlyingType underlyingType"
     ),
-    "differential_equations": "ode23 ode45 odeget odeset",
+    "differential_equations": "deval ode23 ode45 odeget odeset",
     "elementwise": (
         "abs acos acosh and asin asinh atan atan2 atanh ceil cos cosh eq exp expm1 fix floor "
         "ge gt hypot isfinite isinf isnan le log log10 log1p log2 lt minus mldivide "
@@ -73,8 +73,9 @@ CATEGORIES: Mapping[str, str] = {
     "piecewise": "mkpp pchip ppval spline unmkpp",
     "polynomials": "poly polyder polyfit polyint polyval roots vander",
     "programming": (
-        "clear computer deal eval evalc exist feval func2str isargout isvarname nargin "
-        "narginchk nargout str2func version who"
+        "clear clearvars computer deal eval evalc exist feval func2str isargout "
+        "isMATLABReleaseOlderThan isvarname nargin narginchk nargout str2func ver verLessThan "
+        "version who"
     ),
     "quadrature": "dblquad integral2 integral3 quad quadgk quadl",
     "quantiles": "iqr prctile quantile",
@@ -108,7 +109,10 @@ CATEGORIES: Mapping[str, str] = {
         "cell2struct containers.Map fieldnames getfield isfield isKey keys orderfields remove "
         "rmfield setfield struct struct2cell values"
     ),
-    "system": "exit getenv input keyboard quit setenv system unix unsetenv",
+    "system": (
+        "exit getenv input isdeployed ismac ismcc ispc isstudent isunix keyboard quit setenv "
+        "system unix unsetenv usejava"
+    ),
     "table_files": "readtable writetable",
     "tables": (
         "addvars array2table cell2table groupsummary head height innerjoin istable removevars "
@@ -122,8 +126,8 @@ CATEGORIES: Mapping[str, str] = {
     ),
     "texts": (
         "blanks contains deblank endsWith join lower split startsWith str2double str2num strcat "
-        "strcmp strcmpi strfind strjoin strlength strncmp strncmpi strrep strsplit strtok "
-        "strtrim upper"
+        "strcmp strcmpi strfind strings strjoin strlength strncmp strncmpi strrep strsplit "
+        "strtok strtrim upper"
     ),
     "textscan": "textscan",
     "times": (

@@ -7,31 +7,77 @@ import numpy as np
 from matlab_frontend import matrices, operators
 from matlab_frontend.builtins.registry import Call, builtin
 from matlab_frontend.errors import MatlabError
-from matlab_frontend.values.array import Value, kind_of
+from matlab_frontend.values.array import Struct, Value, kind_of
 from matlab_frontend.values.kinds import kind_of_dtype
-from matlab_frontend.values.make import reverse, row, wrap
+from matlab_frontend.values.make import reverse, row, struct, wrap
 from matlab_frontend.values.read import array_of, integer_of, known
 
 
 @builtin("polyfit")
-def polyfit(call: Call, x: Value, y: Value, degree: Value) -> Value:
-    """The polynomial that is nearest to points in least squares."""
+def polyfit(call: Call, x: Value, y: Value, degree: Value) -> Value | tuple[Value, ...]:
+    """The polynomial that is nearest to points in least squares.
+
+    Second, what ``polyval`` estimates errors by: the triangular factor, the degrees of freedom and
+    the norm of what is left. Third, mean and deviation of the places, which are scaled by them.
+    """
     places, heights = (known(call.engine, part).ravel(order="F").astype(float) for part in (x, y))
-    powers = np.vander(places, integer_of(call.engine, degree) + 1)
+    if places.size != heights.size:
+        message = "The first two inputs must have the same number of elements."
+        raise MatlabError("MATLAB:polyfit:XYSizeMismatch", message)
+    center, scale = 0.0, 1.0
+    if call.outputs > 2:
+        center, scale = float(places.mean()), float(places.std(ddof=1))
+    count = integer_of(call.engine, degree) + 1
+    powers = np.vander((places - center) / scale, count)
     q, r = np.linalg.qr(powers)
-    return row(np.linalg.solve(r, q.T @ heights))
+    found = np.linalg.solve(r, q.T @ heights)
+    if call.outputs < 2:
+        return row(found)
+    left = heights - powers @ found
+    details = struct(
+        {
+            "R": wrap("double", reverse(r)),
+            "df": float(max(0, places.size - count)),
+            "normr": float(np.linalg.norm(left)),
+        }
+    )
+    return row(found), details, wrap("double", np.array([[center, scale]]))
 
 
 @builtin("polyval")
-def polyval(call: Call, coefficients: Value, x: Value) -> Value:
-    """The values of a polynomial."""
+def polyval(
+    call: Call,
+    coefficients: Value,
+    x: Value,
+    details: Value | None = None,
+    scale: Value | None = None,
+) -> Value | tuple[Value, ...]:
+    """The values of a polynomial; second, estimates of their errors by what ``polyfit`` told.
+
+    ``scale``: mean and deviation of the places to which it was fitted.
+    """
     p = known(call.engine, coefficients).ravel()
     data = call.engine.look(array_of(x).data)
+    if scale is not None:
+        center, width = known(call.engine, scale).ravel()
+        data = (data - center) / width
     single = "single" in (kind_of(coefficients), kind_of(x))
     made = np.zeros(data.shape, np.result_type(p, data, np.float32 if single else float))
     for coefficient in p:
         made = made * data + coefficient
-    return operators.narrow(call.engine, "single" if single else "double", made)
+    values = operators.narrow(call.engine, "single" if single else "double", made)
+    if call.outputs < 2:
+        return values
+    if details is None or not isinstance(details, Struct):
+        message = "The structure that polyfit gives is needed for estimates of errors."
+        raise MatlabError("MATLAB:polyval:RequiresS", message)
+    of = details.data.item()
+    r, freedom = known(call.engine, of["R"]), float(known(call.engine, of["df"]).item())
+    powers = np.vander(np.asarray(data, float).ravel(), p.size)
+    spread = np.sqrt(1 + np.sum(np.linalg.solve(r.T, powers.T) ** 2, axis=0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = spread * float(known(call.engine, of["normr"]).item()) / np.sqrt(freedom)
+    return values, wrap("double", spread.reshape(data.shape))
 
 
 def _coefficients(call: Call, x: Value) -> np.ndarray:

@@ -6,6 +6,8 @@ import os
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from matlab_frontend.builtins.registry import Builtin, Call, builtin
 from matlab_frontend.errors import MatlabError, MatlabSyntaxError
 from matlab_frontend.parser import parse
@@ -15,9 +17,10 @@ from matlab_frontend.values.array import (
     AnonymousHandle,
     ErrorObject,
     NamedHandle,
+    Struct,
     Value,
 )
-from matlab_frontend.values.make import text
+from matlab_frontend.values.make import struct, text
 from matlab_frontend.values.read import integer_of, is_text, text_of
 
 if TYPE_CHECKING:
@@ -114,8 +117,24 @@ def clear(call: Call, *names: Value) -> None:
     if not patterns or patterns in (["all"], ["variables"]):
         patterns = ["*"]
     for name in list(variables):
-        if any(fnmatchcase(name, pattern) for pattern in patterns):
+        if _matches(name, patterns):
             variables.pop(name, None)
+
+
+@builtin("clearvars")
+def clearvars(call: Call, *names: Value) -> None:
+    """Forget variables, all or some, but for those after ``-except``; ``*`` as in ``clear``."""
+    variables = frame_of(call).variables
+    words = [text_of(name) for name in names]
+    at = words.index("-except") if "-except" in words else len(words)
+    patterns, kept = words[:at] or ["*"], words[at + 1 :]
+    for name in list(variables):
+        if _matches(name, patterns) and not _matches(name, kept):
+            variables.pop(name, None)
+
+
+def _matches(name: str, patterns: list[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 @builtin("who")
@@ -221,6 +240,42 @@ def isargout(call: Call, at: Value) -> Value:
 def version(_: Call) -> Value:
     """The version of MATLAB's language that is followed."""
     return text("24.1.0 (R2024a)")
+
+
+@builtin("ver")
+def ver(call: Call, *name: Value) -> Value | None:
+    """Name, version, release and date of what is installed."""
+    made = struct(
+        {
+            "Name": text("MATLAB"),
+            "Version": text("24.1"),
+            "Release": text("(R2024a)"),
+            "Date": text("19-Nov-2023"),
+        }
+    )
+    if call.outputs:
+        known = not name or text_of(name[0]).lower() == "matlab"
+        return made if known else Struct(made.fields, np.empty((0, 1), object))
+    call.session.write(f"MATLAB{' ' * 55}Version 24.1        (R2024a)\n")
+    return None
+
+
+@builtin("verLessThan")
+def ver_less_than(_: Call, toolbox: Value, wanted: Value) -> Value:
+    """Whether the version of MATLAB that is followed is older than one."""
+    return _less_than(text_of(wanted), text_of(toolbox))
+
+
+@builtin("isMATLABReleaseOlderThan")
+def is_release_older_than(_: Call, release: Value, *_more: Value) -> Value:
+    """Whether the release that is followed is older than one such as ``"R2023b"``."""
+    return text_of(release) > "R2024a"
+
+
+def _less_than(wanted: str, toolbox: str) -> bool:
+    if toolbox.lower() != "matlab":
+        raise MatlabError("MATLAB:verLessThan:toolboxNotFound", f"Toolbox '{toolbox}' not found.")
+    return [int(part) for part in wanted.split(".") if part.isdigit()] > [24, 1]
 
 
 @builtin("computer")

@@ -109,21 +109,50 @@ def _sort_texts(call: Call, x: Value, *, descending: bool) -> Value | tuple[Valu
 
 
 @builtin("sortrows")
-def sortrows(call: Call, x: Value, columns: Value | None = None) -> Value | tuple[Value, ...]:
-    """Rows in order of their columns; a negative column sorts downwards."""
-    array = array_of(x)
-    table = matrix(call, x)
+def sortrows(
+    call: Call, x: Value, columns: Value | None = None, *directions: Value
+) -> Value | tuple[Value, ...]:
+    """Rows in order of their columns; a negative column sorts downwards.
+
+    Directions are ``'ascend'`` or ``'descend'``, one for all columns or a cell with one for each.
+    """
+    if columns is not None and (isinstance(columns, Cell) or is_text(columns)):
+        directions = columns, *directions
+        columns = None
+    data = x.data if isinstance(x, Cell) else array_of(x).data
+    words = isinstance(x, Cell) or kind_of(x) == "string"
+    table = np.asarray(data).T if words else matrix(call, x)
     wanted = (
         np.arange(1, table.shape[1] + 1)
         if columns is None
         else known(call.engine, columns).ravel().astype(int)
     )
+    downwards = _downwards(wanted, directions)
     order = np.arange(table.shape[0])
-    for column in reversed(wanted):
+    for column, down in reversed(list(zip(wanted, downwards, strict=True))):
         keys = table[order, abs(column) - 1]
-        order = order[sort_order(keys, 0, descending=bool(column < 0))]
-    made = wrap(array.kind, reverse(table[order]))
+        if words:
+            lines = [key if isinstance(key, str) else text_of(key) for key in keys]
+            keys = np.unique(lines, return_inverse=True)[1] if lines else np.zeros(0)
+        order = order[sort_order(keys, 0, descending=down)]
+    if isinstance(x, Cell):
+        made: Value = Cell(np.asarray(data)[:, order])
+    else:
+        made = wrap(array_of(x).kind, reverse(table[order]))
     return (made, wrap("double", (order + 1.0).reshape(1, -1))) if call.outputs > 1 else made
+
+
+def _downwards(columns: np.ndarray, directions: tuple[Value, ...]) -> list[bool]:
+    """Whether the order of each column is reversed."""
+    words = [word for given in directions for word in lines_of(given)]
+    known_words = {"ascend", "descend"}
+    if {word.lower() for word in words} - known_words or len(words) not in (0, 1, len(columns)):
+        message = "Directions are 'ascend' and 'descend', one for all columns or one for each."
+        raise MatlabError("MATLAB:sortrows:InvalidDirection", message)
+    if not words:
+        return [bool(column < 0) for column in columns]
+    words *= len(columns) if len(words) == 1 else 1
+    return [word.lower() == "descend" for word in words]
 
 
 @builtin("issorted")

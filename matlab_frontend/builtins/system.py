@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 
 from matlab_frontend.builtins.programming import frame_of
 from matlab_frontend.builtins.registry import Builtin, Call, builtin
@@ -68,7 +69,23 @@ def _leaving(name: str) -> Builtin:
     return Builtin(name, _exit, 0, 2, "End the program, with a status where a number is given.")
 
 
-GENERATED = (_shell("system"), _shell("unix"), _leaving("exit"), _leaving("quit"))
+def _is(name: str, answer: Callable[[], bool], doc: str) -> Builtin:
+    def question(_: Call, *_more: Value) -> Value:
+        return answer()
+
+    return Builtin(name, question, 0, 1 if name == "usejava" else 0, doc)
+
+
+_QUESTIONS = (
+    _is("ispc", lambda: sys.platform == "win32", "Whether the system is Windows."),
+    _is("isunix", lambda: os.name == "posix", "Whether the system is Linux or macOS."),
+    _is("ismac", lambda: sys.platform == "darwin", "Whether the system is macOS."),
+    _is("isdeployed", lambda: False, "Whether the program is a compiled application: never."),
+    _is("ismcc", lambda: False, "Whether the program is being compiled to one: never."),
+    _is("isstudent", lambda: False, "Whether this is MATLAB for students: never."),
+    _is("usejava", lambda: False, "Whether a part of Java can be used: there is none."),
+)
+GENERATED = (*_QUESTIONS, _shell("system"), _shell("unix"), _leaving("exit"), _leaving("quit"))
 
 
 def _ask(call: Call, prompt: str) -> str:

@@ -27,7 +27,8 @@ from matlab_frontend.values.array import (
     kind_of,
     shape_of,
 )
-from matlab_frontend.values.make import cell, column, objects, text, wrap
+from matlab_frontend.values.kinds import DTYPES
+from matlab_frontend.values.make import cell, column, empty, objects, strings, text, wrap
 from matlab_frontend.values.read import (
     cell_of,
     is_text,
@@ -107,13 +108,55 @@ def _named(options: dict[str, Value], key: str) -> list[str]:
 def table(call: Call, *arguments: Value) -> Value:
     """A table of columns, named as the variables that they are, or by ``'VariableNames'``."""
     given = list(arguments)
-    options = take_options(given, ("variablenames", "rownames"), "table")
+    allowed = ("size", "variabletypes", "variablenames", "rownames")
+    options = take_options(given, allowed, "table")
     names = _named(options, "variablenames")
+    if "size" in options or "variabletypes" in options:
+        return _table_of_size(call, given, options, names)
     if not names:
         own = [] if call.frame is None else argument_names(call.frame)
         own += [""] * (len(given) - len(own))
         names = [name or f"Var{k + 1}" for k, name in enumerate(own[: len(given)])]
     return make_table(given, names, _named(options, "rownames"))
+
+
+def _table_of_size(
+    call: Call, given: Sequence[Value], options: dict[str, Value], names: list[str]
+) -> Value:
+    """A table of a size, whose variables of given types hold the types' defaults."""
+    if given or not {"size", "variabletypes"} <= options.keys():
+        message = "'Size' and 'VariableTypes' are given together, and without variables."
+        raise MatlabError("MATLAB:table:InvalidSize", message)
+    size = known(call.engine, options["size"]).ravel().astype(int)
+    types = lines_of(options["variabletypes"])
+    if size.size != 2 or size[1] != len(types):
+        message = "The VariableTypes must be as many as the size has variables."
+        raise MatlabError("MATLAB:table:VarTypesMismatch", message)
+    rows = int(size[0])
+    columns = [_default_column(name, rows) for name in types]
+    names = names or [f"Var{k + 1}" for k in range(len(types))]
+    made = make_table(columns, names, _named(options, "rownames"))
+    return made if columns else replace(made, rows=rows)
+
+
+def _default_column(name: str, rows: int) -> Value:
+    """The default of a type, once for each row."""
+    if name in ("cell", "cellstr"):
+        item = empty() if name == "cell" else text("")
+        return cell([item] * rows, (rows, 1))
+    if name == "string":
+        return strings([""] * rows, (rows, 1))
+    if name in ("datetime", "duration"):
+        value = np.nan if name == "datetime" else 0.0
+        return Times(name, np.full((1, rows), value), "")
+    if name == "struct":
+        return Struct((), objects([{} for _ in range(rows)], (rows, 1)))
+    kind = {"doublenan": "double", "singlenan": "single"}.get(name, name)
+    if kind not in DTYPES or kind == "char":
+        message = f"'{name}' is no type of variables of tables."
+        raise MatlabError("MATLAB:table:InvalidVarType", message)
+    value = np.nan if name != kind else 0
+    return wrap(kind, np.full((1, rows), value, DTYPES[kind]))
 
 
 def _default_names(options: dict[str, Value], count: int, stem: str = "Var") -> list[str]:

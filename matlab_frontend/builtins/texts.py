@@ -9,6 +9,7 @@ import numpy as np
 
 from matlab_frontend.builtins.options import word_of
 from matlab_frontend.builtins.registry import Builtin, Call, builtin
+from matlab_frontend.builtins.sizes import read_size
 from matlab_frontend.errors import MatlabError, MatlabSyntaxError
 from matlab_frontend.format_text import unescape
 from matlab_frontend.parser import parse
@@ -146,6 +147,13 @@ def _mapped(name: str, change: Callable[[str], str], doc: str) -> Builtin:
 
 
 _BLANKS = " \t\n\r\f\v\0"
+
+
+@builtin("strings")
+def strings_(call: Call, *sizes: Value) -> Value:
+    """A string array whose elements have no characters."""
+    shape = read_size(call.engine, sizes)
+    return strings([""] * int(np.prod(shape)), shape)
 
 
 @builtin("strrep")

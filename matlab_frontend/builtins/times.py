@@ -12,7 +12,7 @@ from matlab_frontend.builtins.registry import Builtin, Call, builtin
 from matlab_frontend.dates import UNIX_EPOCH, parts_of, serial_of_timestamp, serials_of
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.times import DAY_MS, UNITS_MS, Times, from_texts, part_of
-from matlab_frontend.values.array import Cell, Value, as_array, kind_of
+from matlab_frontend.values.array import Cell, Value, as_array, kind_of, shape_of
 from matlab_frontend.values.make import text, wrap
 from matlab_frontend.values.read import is_text, known, lines_of, text_of, wrong_class
 
@@ -130,7 +130,9 @@ def duration(call: Call, *arguments: Value) -> Value:
         return Times("duration", times_of(given[0], "duration").data, form or given[0].form)
     if _is_words(given[0]):
         numbers = [_span(line) for line in lines_of(given[0])]
-        return Times("duration", np.array(numbers).reshape(1, -1), form)
+        is_char = kind_of(given[0]) == "char"
+        shape = (len(numbers), 1) if is_char else shape_of(given[0])
+        return Times("duration", np.array(numbers, float).reshape(shape[::-1]), form)
     tables = [known(call.engine, x).astype(float) for x in given]
     if len(tables) == 1:
         if tables[0].ndim != 2 or tables[0].shape[1] != 3:

@@ -261,7 +261,8 @@ def _replace_structs(
         )
     old = held if isinstance(held, Struct) else Struct(value.fields, np.empty((0, 0), object))
     fields = (*old.fields, *(name for name in value.fields if name not in old.fields))
-    if isinstance(held, Struct) and set(value.fields) != set(fields) and count_of(value) != 1:
+    differ = set(value.fields) != set(old.fields)
+    if isinstance(held, Struct) and differ and count_of(held):
         raise MatlabError(
             "MATLAB:heterogeneousStrucAssignment",
             "Subscripted assignment between dissimilar structures.",

@@ -14,6 +14,8 @@ class Number(Node):
 
     value: float
     imaginary: bool
+    digits: int | None = None
+    """The whole number that is written, where it may be none of a double."""
 
 
 @frozen

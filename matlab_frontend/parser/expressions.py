@@ -145,7 +145,7 @@ def _indexed(cursor: Cursor, target: Expression) -> Expression:
     while True:
         kind = cursor.token.kind
         if kind == "(":
-            found = arguments(cursor, ")")
+            found = literals.exact_arguments(target, arguments(cursor, ")"))
             target = Index(Span(start, cursor.last_end), target, found)
         elif kind == "{":
             found = arguments(cursor, "}")

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from matlab_frontend.nodes import CharLiteral, IntegerLiteral, Number, StringLiteral
+from matlab_frontend.nodes import (
+    CharLiteral,
+    Expression,
+    IntegerLiteral,
+    Name,
+    Number,
+    StringLiteral,
+    Unary,
+)
 from matlab_frontend.parser.cursor import Cursor
 from matlab_frontend.source import Span
 
@@ -15,12 +23,37 @@ def number(cursor: Cursor) -> Number | IntegerLiteral:
     token = cursor.advance()
     text = token.text
     if text.isdigit():  # most numbers
-        return Number(Span(token.start, token.end), float(text), imaginary=False)
+        exact = int(text) if len(text) > 15 else None
+        return Number(Span(token.start, token.end), float(text), imaginary=False, digits=exact)
     if text[:2] in {"0x", "0X", "0b", "0B"}:
         return _integer(cursor, text)
     imaginary = text[-1] in "ij"
     digits = text[:-1] if imaginary else text
     return Number(token.span, float(digits.translate(_EXPONENTS)), imaginary)
+
+
+def exact_arguments(
+    target: Expression, arguments: tuple[Expression, ...]
+) -> tuple[Expression, ...]:
+    """Arguments of a call; of ``int64(81997179153022975)`` the number as it is written.
+
+    As a double it would lose its last digits, and MATLAB keeps them.
+    """
+    if not isinstance(target, Name) or target.name not in _LONG or len(arguments) != 1:
+        return arguments
+    (given,) = arguments
+    sign, literal = 1, given
+    if isinstance(given, Unary) and given.operator in ("+", "-"):
+        sign, literal = (-1 if given.operator == "-" else 1), given.operand
+    if not isinstance(literal, Number) or literal.digits is None:
+        return arguments
+    least, most = _LONG[target.name]
+    value = min(max(sign * literal.digits, least), most)
+    return (IntegerLiteral(given.span, value, target.name),)
+
+
+_LONG = {"int64": (-(2**63), 2**63 - 1), "uint64": (0, 2**64 - 1)}
+"""The classes with numbers that no double is, and their ranges."""
 
 
 def _integer(cursor: Cursor, text: str) -> IntegerLiteral:
