@@ -184,6 +184,9 @@ def warning(call: Call, *arguments: Value) -> Value | None:
             return None
         return struct({"identifier": text(name), "state": text(before)})
     if isinstance(arguments[0], Struct):
+        if set(arguments[0].fields) != {"identifier", "state"}:
+            message = "A structure of states has the fields 'identifier' and 'state'."
+            raise MatlabError("MATLAB:warning:invalidStructure", message)
         for each in arguments[0].data.flat:  # what an earlier call has given
             _set_state(call, text_of(each["identifier"]), text_of(each["state"]))
         return None
