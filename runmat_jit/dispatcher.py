@@ -30,6 +30,15 @@ class _Disabled(threading.local):
 
 
 _disabled = _Disabled()
+DEPTH_LIMIT: Final = 200
+"""Calls of decorated functions within each other, each of which takes some of the C stack."""
+
+
+class _Nested(threading.local):
+    depth: int = 0
+
+
+_nested = _Nested()
 
 
 @contextmanager
@@ -90,11 +99,15 @@ class Dispatcher:
         self._gate: Gate | None = None
         self._trial: Trial | None = None
         self._let_through: tuple[LetThrough, ...] | None = None
+        self._recursive: tuple[types.CodeType, types.FunctionType] | None = None
         self._lock = new_lock()
 
     @uncounted
     def call(self, /, *args: Any, **kwargs: Any) -> Any:
-        """One call."""
+        """One call; within too many others it is plain, and takes no C stack from Python."""
+        if _nested.depth >= DEPTH_LIMIT:
+            return self.recursive_form()(*args, **kwargs)
+        _nested.depth += 1
         held = self.captured
         try:
             session = current_session()
@@ -123,6 +136,8 @@ class Dispatcher:
 
                 hide_our_frames(error)
             raise
+        finally:
+            _nested.depth -= 1
 
     @uncounted
     def plain(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -186,8 +201,13 @@ class Dispatcher:
             if captured.bailout.has_returned(let_through):
                 self.come_back()
 
+        fn = self.fn if room is None else self.recursive_form()
         made = make_bypass(
-            self.fn, kinds, session, self.call, room=room, eager=eager, returned=returned
+            *(self.fn, kinds, session, self.call),
+            plain=fn,
+            room=room,
+            eager=eager,
+            returned=returned,
         )
         captured.gatekeeper.close()
         if self._trial is not None:
@@ -195,6 +215,20 @@ class Dispatcher:
         self.set_behind_gate(made)
         if room is None:  # else a recursion would not get as deep as undecorated
             captured.gatekeeper.let_through(kinds, captured.direct_form)
+
+    def recursive_form(self) -> types.FunctionType:
+        """The function with calls of itself that need nothing but Python's frames."""
+        found = self._recursive
+        if found is not None and found[0] is self.fn.__code__:
+            return found[1]
+        from runmat_jit.capture.source.recursive import recursive_form  # noqa: PLC0415  (as capture)
+
+        def is_it(called: Any) -> bool:
+            return getattr(called, "_dispatcher", None) is self
+
+        made = recursive_form(self.fn, self.source, is_it)
+        self._recursive = self.fn.__code__, made
+        return made
 
     def come_back(self) -> None:
         """Look at all calls again."""

@@ -10,7 +10,7 @@ def bypass(x, by=_rm_none):
     try:
         if _rm_fn.__code__ is _rm_code and _rm_current.session is _rm_session:
             if type(x) is _rm_0 and by is _rm_none:
-                return _rm_fn(x)
+                return _rm_plain(x)
     except BaseException as _rm_error:
         _rm_error.__traceback__ = _rm_error.__traceback__.tb_next
         raise
@@ -79,14 +79,16 @@ def make_bypass(
     session: Session,
     other: Callable[..., Any],
     *,
+    plain: Callable[..., Any] | None = None,
     room: RoomForFrames | None = None,
     eager: Callable[[], Callable[..., Any]] | None = None,
     returned: Callable[[LetThrough], None] | None = None,
 ) -> Callable[..., Any]:
     """Bypass, to be called instead of ``other``, which it calls for other kinds than these.
 
-    ``room``: on the stack, for a function that calls itself; ``eager``: gives what executes calls
-    eagerly; ``returned``: is told of calls that were to raise, and have not.
+    ``plain``: what makes plain calls, where that is a form of the function; ``room``: on the stack,
+    for a function that calls itself; ``eager``: gives what executes calls eagerly; ``returned``: is
+    told of calls that were to raise, and have not.
     """
     own = Parameters.of(fn)
     if any(name.startswith(_PREFIX) for name in own.names):
@@ -102,6 +104,7 @@ def make_bypass(
         "_rm_array": np.ndarray,
         "_rm_none": _NONE,
         "_rm_fn": fn,
+        "_rm_plain": fn if plain is None else plain,
         "_rm_code": fn.__code__,
         "_rm_current": CURRENT,
         "_rm_session": session,
@@ -147,7 +150,7 @@ def way_through(
     own: Parameters, each: LetThrough, values: dict[str, Any], *, roomy: bool
 ) -> list[str]:
     """The lines of a bypass for calls of one kind."""
-    name, space = "_rm_eager()" if each.eager else "_rm_fn", 16 * " "
+    name, space = "_rm_eager()" if each.eager else "_rm_plain", 16 * " "
     call = f"{name}({passed(own, each.kind)})"
     enter = "with _rm_room: " if roomy else ""
     lines = [f"            if {condition(own, each, values)}:"]

@@ -106,6 +106,28 @@ def rewrite(
     return Rewritten(new, code.co_freevars, codes, direct, tuple(loops.values()))
 
 
+def compiled_form(fn: types.FunctionType, located: Located) -> Rewritten | Refused:
+    """Code of a definition that another one has been made of, with its hooks as a constant."""
+    code, node = fn.__code__, located.node
+    assert isinstance(node, ast.FunctionDef), "a form of a function"
+    definition = ast.FunctionDef(
+        name=code.co_name,
+        args=_bare_arguments(node.args),
+        body=node.body,
+        decorator_list=_placeholder_decorators(node),
+    )
+    definition = HooksAsConstant().visit(placed(definition, node))
+    try:
+        module = _module_around(definition, code, located)
+        compiled = compile_module(module, code.co_filename, future_flags(code))
+    except Refusal as refusal:
+        return refusal.refused
+    except (SyntaxError, ValueError, RecursionError):
+        return Refused("unknown-syntax", code.co_firstlineno)
+    new = _code_within(compiled, code.co_qualname)
+    return Rewritten(new, code.co_freevars, frozenset(nested_codes(new)), direct=True)
+
+
 def bind(rewritten: Rewritten, fn: types.FunctionType, hooks: Any) -> types.FunctionType:
     """The rewritten function with the globals, cells, defaults and names of ``fn``."""
     cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
