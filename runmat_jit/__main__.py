@@ -1,4 +1,4 @@
-"""The command line: ``python -m runmat_jit demo | info``."""
+"""The command line: ``python -m runmat_jit demo | explain | info``."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ def main(arguments: list[str] | None = None) -> int:
         from runmat_jit.demo import run_demo  # noqa: PLC0415 - `info` has no use for it
 
         return 0 if run_demo(chosen.output, quick=chosen.quick) else 1
+    if chosen.command == "explain":
+        from runmat_jit.explain_file import explain_file  # noqa: PLC0415 - likewise
+
+        return explain_file(chosen.target, chosen.arguments)
     from runmat_jit.info import describe  # noqa: PLC0415 - `demo` has no use for it
 
     sys.stdout.write(describe() + "\n")
@@ -30,6 +34,11 @@ def _parser() -> argparse.ArgumentParser:
     demo = commands.add_parser("demo", help="two NumPy programs, timed with and without the JIT")
     demo.add_argument("--output", type=Path, default=PICTURE, help="the picture (%(default)s)")
     demo.add_argument("--quick", action="store_true", help="small arrays, a few seconds")
+    explain = commands.add_parser(
+        "explain", help="run a program, and tell what happened with the calls of a function of it"
+    )
+    explain.add_argument("target", metavar="FILE:function", help="a method as Class.method")
+    explain.add_argument("arguments", nargs="*", help="of the program")
     commands.add_parser("info", help="versions, machine, options and counters, for bug reports")
     return parser
 

@@ -28,6 +28,7 @@ from runmat_jit.runtime.session import Session, current_session
 if TYPE_CHECKING:
     from runmat_jit.capture.function import CapturedFunction
     from runmat_jit.capture.record.records import Record
+    from runmat_jit.capture.replay.bailout import LetThrough
     from runmat_jit.compiler.compile_graph import CompiledGraph
 
 P = ParamSpec("P")
@@ -192,10 +193,38 @@ class JitFunction(Generic[P, R]):
                 notes += (_ASIDE,)
             reasons = () if captured.plain is None else (captured.plain,)
             return Explanation(name, "plain Python", (), reasons, notes)
+        let_through = captured.bailout.find(args, kwargs)
+        return self._of_record(captured, captured.key_of(args, kwargs), record, let_through, notes)
+
+    def explanations(self) -> tuple[Explanation, ...]:
+        """What has happened with the calls so far: one answer for each kind of them."""
+        captured = self._dispatcher.capture(current_session())
+        bailout = captured.bailout
+        return tuple(
+            self._of_record(captured, key, record, bailout.of_tally(record.tally), ())
+            for key, record in list(captured.records.items())
+        )
+
+    def story(self) -> str:
+        """What happened where no call was recorded."""
+        captured = self._dispatcher.capture(current_session())
+        name, plain = self._function.__qualname__, captured.plain
+        if plain is None:
+            return f"{name}: no call of it was seen"
+        return str(Explanation(name, "plain Python", (), (plain,)))
+
+    def _of_record(
+        self,
+        captured: CapturedFunction,
+        key: Any,
+        record: Record,
+        let_through: LetThrough | None,
+        notes: tuple[str, ...],
+    ) -> Explanation:
+        """What a record tells of calls with its key."""
         from runmat_jit.capture.record.records import reasons_of  # noqa: PLC0415  (see _capture)
 
         mode = "replayed" if record.root.outcomes else "recorded at every call"
-        let_through = captured.bailout.find(args, kwargs)
         if let_through is not None:
             mode = "executed eagerly" if let_through.eager else "plain Python"
             notes += (_ASIDE,)
@@ -205,10 +234,10 @@ class JitFunction(Generic[P, R]):
             mode = "executed eagerly"
         elif record.driven:
             notes += ("replays did not come to an end: Python decides otherwise in each call",)
-        elif (why := captured.gatekeeper.refusal(captured.key_of(args, kwargs))) is not None:
+        elif (why := captured.gatekeeper.refusal(key)) is not None:
             notes += (f"each call is replayed by Python, not by native code: {why}",)
         return Explanation(
-            name,
+            self._function.__qualname__,
             mode,
             tuple(reports_of(record.programs)),
             reasons_of(record),

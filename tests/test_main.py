@@ -68,3 +68,58 @@ def test_an_unknown_command_is_refused_with_the_known_ones(arguments, capsys):
 def test_a_result_that_differs_makes_the_demo_fail(monkeypatch, tmp_path):
     monkeypatch.setattr("runmat_jit.demo.run_demo", lambda *_, **__: False)
     assert cli.main(["demo", "--output", str(tmp_path / "x.png")]) == 1
+
+
+PROGRAM = """
+import sys
+import numpy as np
+import runmat_jit as runmat
+
+@runmat.jit
+def scaled(x):
+    return np.sqrt(x) * 2
+
+class Shape:
+    @runmat.jit
+    def area(self, x):
+        print("asked")
+        return x * x
+
+@runmat.jit
+def unused(x):
+    return x
+
+def plain(x):
+    return x
+
+for n in (3, 3):
+    scaled(np.ones(n))
+    Shape().area(np.ones(n))
+print(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "told", "status"),
+    [
+        ("scaled", "scaled: replayed; 1 region, 1 kernel", 0),
+        ("Shape.area", "Shape.area: ", 0),
+        ("unused", "unused: no call of it was seen", 0),
+        ("plain", "error: plain is not decorated with @runmat.jit", 2),
+        ("absent", "has no absent", 2),
+        ("Shape.absent", "has no Shape.absent", 2),
+    ],
+)
+def test_explain_runs_a_program_and_tells_of_a_function(tmp_path, capsys, name, told, status):
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    assert cli.main(["explain", f"{program}:{name}", "a", "b"]) == status
+    shown = capsys.readouterr()
+    assert "['a', 'b']" in shown.out
+    assert told in (shown.err if status else shown.out)
+
+
+def test_explain_refuses_what_is_no_file(tmp_path, capsys):
+    assert cli.main(["explain", f"{tmp_path}/absent.py:f"]) == 2
+    assert cli.main(["explain", "f"]) == 2
+    assert capsys.readouterr().err.count("error: there is no file") == 2

@@ -192,6 +192,12 @@ class Bailout:
                 self.kinds = tuple(each for each in self.kinds if each.kind != oldest)
             return tally
 
+    def of_tally(self, tally: Tally) -> LetThrough | None:
+        """How calls are let through that have a count, if they are."""
+        with self._lock:
+            kind = next((kind for kind, each in self._tallies.items() if each is tally), None)
+        return next((each for each in self.kinds if each.kind == kind), None)
+
     def unprofitable(self, kind: Kind, price: int = 0, *, below: int = EVERY) -> bool:
         """Count a call: whether such calls are plain Python from now on, as never yet.
 
