@@ -13,6 +13,9 @@ import runmat_jit as runmat
 from runmat_jit.capture.replay.bailout import BAILOUT_CALLS, Bailout, kind_of
 from tests.capture.behavior import compare, observe
 
+# Where nothing may be raised, Python can but tell of an interrupt or of too deep a recursion.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
 TOLD = []
 
 

@@ -17,6 +17,9 @@ from runmat_jit.core.room import frames_left
 from runmat_jit.runtime.session import current_session
 from tests.capture.behavior import check, check_module, compare, observe
 
+# Where nothing may be raised, Python can but tell of an interrupt or of too deep a recursion.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
 PROGRAMS = []
 
 

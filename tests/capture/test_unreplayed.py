@@ -18,7 +18,11 @@ from benchmarks import unreplayed
 from benchmarks.unreplayed import KINDS, RAISING, plain, same
 from tests.capture.behavior import observe
 
-pytestmark = pytest.mark.sampled(2)
+pytestmark = [
+    pytest.mark.sampled(2),
+    # Where nothing may be raised, Python can but tell of an interrupt or of too deep a recursion.
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 
 WARM, MORE = 28, 10
 """Calls of one kind after which none is recorded any more, and calls that show it."""

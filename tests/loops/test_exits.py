@@ -13,6 +13,9 @@ import runmat_jit as runmat
 from tests.capture.plain_hooks import function_from
 from tests.loops.test_programs import array, both, give, ramp
 
+# Where nothing may be raised, Python can but tell of an interrupt or of too deep a recursion.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
 
 def out_of_range(x, out, at):
     for i in range(len(x)):

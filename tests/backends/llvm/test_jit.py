@@ -18,6 +18,9 @@ from runmat_jit.core.elsewhere import with_llvm
 from runmat_jit.core.loading import LLVM, LOADER
 from runmat_jit.core.locks import llvm_lock
 
+# Where nothing may be raised, Python can but tell of an interrupt or of too deep a recursion.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
 
 def adder(constant: int, name: str = "add") -> str:
     return f"""

@@ -17,6 +17,9 @@ from runmat_jit.backends.llvm.object_layout import object_layout
 from runmat_jit.backends.llvm.pool import ThreadPool
 from runmat_jit.backends.llvm.target import CROSS_TARGETS
 
+# Where nothing may be raised, Python can but tell of an interrupt or of too deep a recursion.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
 
 @pytest.fixture(scope="module")
 def pool(jit):

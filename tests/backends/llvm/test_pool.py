@@ -21,6 +21,9 @@ from runmat_jit.backends.llvm.pool_layout import POOL_FIELDS
 from runmat_jit.backends.llvm.pool_text import pool_text
 from runmat_jit.backends.llvm.target import CROSS_TARGETS
 
+# Where nothing may be raised, Python can but tell of an interrupt or of too deep a recursion.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
 THREADS = Path("/proc/self/task")
 
 # Runs a kernel many times with no Python in between: as many launches a second as can be.
