@@ -18,7 +18,7 @@ from runmat_jit.runtime.arrays import address_of, adopted
 from tests.capture.behavior import compare, module, observe
 from tests.capture.random_programs import programs
 
-EXAMPLES = 25 if os.environ.get("RUNMAT_TEST_PROFILE", "default") == "default" else 300
+EXAMPLES = 10 if os.environ.get("RUNMAT_TEST_PROFILE", "default") == "default" else 300
 
 
 @pytest.fixture(params=["cpu", "gpu"])

@@ -19,7 +19,7 @@ from runmat_jit.runtime.session import current_session
 from tests.capture.behavior import compare, module, observe
 from tests.capture.random_programs import programs
 
-EXAMPLES = 50 if os.environ.get("RUNMAT_TEST_PROFILE", "default") == "default" else 1000
+EXAMPLES = 15 if os.environ.get("RUNMAT_TEST_PROFILE", "default") == "default" else 1000
 LOG = []
 NUMBER = [0.0]
 

@@ -27,7 +27,7 @@ from tests.capture.test_random_programs import call_all
 
 pytestmark = pytest.mark.sampled(3)
 
-EXAMPLES = 40 if os.environ.get("RUNMAT_TEST_PROFILE", "default") == "default" else 1000
+EXAMPLES = 15 if os.environ.get("RUNMAT_TEST_PROFILE", "default") == "default" else 1000
 PLACES = (0, 1, 2, 3, 5, 8, 13, 30)
 """Operations after which recordings are left."""
 

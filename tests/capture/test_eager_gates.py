@@ -16,7 +16,7 @@ import runmat_jit as runmat
 from runmat_jit.capture.record.eager_kernels import OWN_FUNCTIONS, EagerKernels
 from runmat_jit.capture.tape import call_forms
 
-EXAMPLES = 60 if os.environ.get("RUNMAT_TEST_PROFILE", "default") == "default" else 1500
+EXAMPLES = 20 if os.environ.get("RUNMAT_TEST_PROFILE", "default") == "default" else 1500
 UNARY = sorted(
     (fn for fn in OWN_FUNCTIONS if isinstance(fn, np.ufunc) and (fn.nin, fn.nout) == (1, 1)),
     key=lambda fn: fn.__name__,

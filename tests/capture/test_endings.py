@@ -13,7 +13,7 @@ import runmat_jit as runmat
 from tests.capture.endings import BODIES, EFFECTS, ENDINGS, SIZES, TEXTS, WAYS, first_difference
 from tests.conftest import PROFILE
 
-SAMPLES = 6 if PROFILE == "default" else 200
+SAMPLES = 4 if PROFILE == "default" else 200
 """Programs of each effect."""
 
 

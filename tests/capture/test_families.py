@@ -12,7 +12,7 @@ from runmat_jit.capture.replay.key import call_key
 from runmat_jit.capture.replay.tree import copied, segments_of
 from tests.capture.behavior import compare, observe
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(6)
 
 
 def chain(x):

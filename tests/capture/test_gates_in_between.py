@@ -17,7 +17,7 @@ from tests.capture.behavior import compare, observe
 from tests.capture.test_gates import gate_of, hits
 from tests.conftest import PROFILE
 
-EXAMPLES = 25 if PROFILE == "default" else 1000
+EXAMPLES = 10 if PROFILE == "default" else 1000
 
 
 @pytest.fixture(autouse=True)

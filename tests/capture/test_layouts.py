@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import runmat_jit as runmat
@@ -213,6 +213,7 @@ def seen(results):
 
 
 @pytest.mark.parametrize("name", EXPRESSIONS)
+@settings(max_examples=-(-settings.default.max_examples // 3))
 @given(arguments=operands())
 def test_new_arrays_lie_as_numpys_do(name, arguments):
     function = decorated(name)

@@ -11,7 +11,7 @@ import runmat_jit as runmat
 from tests.capture.behavior import compare, observe
 from tests.capture.plain_hooks import function_from
 
-pytestmark = pytest.mark.sampled(5)
+pytestmark = pytest.mark.sampled(8)
 
 CALLS = [
     *(

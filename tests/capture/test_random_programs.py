@@ -15,7 +15,7 @@ from runmat_jit.capture.replay.key import call_key
 from tests.capture.behavior import bits_of, compare, compare_values, module, observe, sharing
 from tests.capture.random_programs import programs
 
-EXAMPLES = 50 if os.environ.get("RUNMAT_TEST_PROFILE", "default") == "default" else 1000
+EXAMPLES = 15 if os.environ.get("RUNMAT_TEST_PROFILE", "default") == "default" else 1000
 CALLS = (0, 0, 1, 0)
 
 

@@ -93,7 +93,7 @@ def test_every_tape_of_random_programs_is_valid(monkeypatch):
 
     monkeypatch.setattr(tape_writer.TapeWriter, "finish", verified)
 
-    @settings(max_examples=50)
+    @settings(max_examples=max(15, settings.default.max_examples))
     @given(program=programs(exact=True))
     def every_one(program):
         fn = runmat.jit(module(program.text, "random")["f"])

@@ -18,7 +18,7 @@ from tests.capture.plain_hooks import function_from
 from tests.loops.random_lists import arguments, program
 from tests.loops.test_programs import both, give, ramp
 
-pytestmark = pytest.mark.sampled(5)
+pytestmark = pytest.mark.sampled(8)
 
 
 def named(text, **names):

@@ -14,7 +14,7 @@ from runmat_jit.runtime.session import current_session
 from tests.capture.behavior import compare, observe
 from tests.capture.plain_hooks import function_from
 
-pytestmark = pytest.mark.sampled(4)
+pytestmark = pytest.mark.sampled(8)
 
 LANES = 23
 STEPS = 5

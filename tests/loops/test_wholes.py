@@ -15,7 +15,7 @@ from benchmarks.array_loops import PROGRAMS
 from tests.capture.behavior import compare, module, observe
 from tests.capture.plain_hooks import function_from
 
-pytestmark = pytest.mark.sampled(6)
+pytestmark = pytest.mark.sampled(12)
 
 EXTENTS = (2, 7, 8, 9, 16, 17, 63, 64, 65, 1, 0)
 """Short ones last: what they leave undone counts as a loop that left."""

@@ -24,7 +24,7 @@ from tests.ops.kernels import arguments_of, by_machine, element_kernel
 from tests.ops.loops import LOOPS
 from tests.ops.test_expansions import EXACT, operands_of
 
-pytestmark = [pytest.mark.usefixtures("adapter"), pytest.mark.sampled(4)]
+pytestmark = [pytest.mark.usefixtures("adapter"), pytest.mark.sampled(8)]
 
 EXACT = EXACT | {
     "add": mpmath.fadd,
