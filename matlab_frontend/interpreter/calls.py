@@ -286,6 +286,7 @@ def call_function(
     for name, value in preset.items():
         frame.variables[name] = value
     body = interpreter.body_of(function, scope)
+    interpreter.done += interpreter.size_of(function)
     session.depth += 1
     caller, interpreter.frame = interpreter.frame, frame
     try:

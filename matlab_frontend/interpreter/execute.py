@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -327,9 +326,10 @@ def _while(interpreter: Interpreter, node: nodes.While, dead: Dead) -> Run:
     holds = _compile_condition(interpreter, node.condition)
     body = compile_block(interpreter, node.body, dead)
     native = NativeLoop(interpreter, node, partial(compile_block, interpreter, dead=dead))
+    size = native.size
 
     def run(frame: Frame) -> Flow | None:
-        turns, look, begun = 0, native.first_look, perf_counter()
+        turns, look, begun = 0, native.first_look, interpreter.done
         with interpreter.engine.repeating() as lap:
             while holds(frame):
                 flow = body(frame)
@@ -340,14 +340,15 @@ def _while(interpreter: Interpreter, node: nodes.While, dead: Dead) -> Run:
                         return flow
                 lap()
                 turns += 1
+                interpreter.done += size
                 if turns == look:
                     look += look
-                    now = perf_counter()
+                    now = interpreter.done
                     ran = native.takes_over(frame, None, turns, now - begun)
                     if ran < 0:
                         return _AFTER[ran]
-                    begun += perf_counter() - now
-        native.ended(turns, begun)
+                    begun += interpreter.done - now
+        native.ended(turns, interpreter.done - begun)
         return None
 
     return run
@@ -377,11 +378,12 @@ def _for(interpreter: Interpreter, node: nodes.For, dead: Dead) -> Run:
     body = compile_block(interpreter, node.body, dead)
     rows = int(isinstance(node.columns, nodes.Range))
     native = NativeLoop(interpreter, node, partial(compile_block, interpreter, dead=dead))
+    size = native.size
 
     def run(frame: Frame) -> Flow | None:
         frame.span = node.columns.span
         steps = columns(frame)
-        turns, skipped, begun = 0, 0, perf_counter()
+        turns, skipped, begun = 0, 0, interpreter.done
         look = 0 if steps.whole is None else native.first_look
         with interpreter.engine.repeating() as lap:
             for value in steps.values:
@@ -397,22 +399,23 @@ def _for(interpreter: Interpreter, node: nodes.For, dead: Dead) -> Run:
                         return flow
                 lap()
                 turns += 1
+                interpreter.done += size
                 if turns == look:
                     look += look
                     assert steps.whole is not None, "it is looked at"
                     rest = steps.whole[turns + skipped :]
-                    now = perf_counter()
+                    now = interpreter.done
                     ran = native.takes_over(frame, rest, turns, now - begun)
                     if ran < 0:
                         return _AFTER[ran]
                     for _ in range(ran):
                         next(steps.values)
                     skipped += ran
-                    begun += perf_counter() - now
+                    begun += interpreter.done - now
             else:
                 if not turns:  # the variable of a loop without steps is empty
                     assign(frame, empty(rows, 0))
-        native.ended(turns, begun)
+        native.ended(turns, interpreter.done - begun)
         return None
 
     return run

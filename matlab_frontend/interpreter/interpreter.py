@@ -11,6 +11,7 @@ from matlab_frontend import nodes
 from matlab_frontend.collection import paused_collection
 from matlab_frontend.errors import MatlabError, ProgramExit
 from matlab_frontend.interpreter import calls, evaluate, references
+from matlab_frontend.interpreter.captures import below
 from matlab_frontend.interpreter.execute import compile_block
 from matlab_frontend.interpreter.frame import Frame, Scope
 from matlab_frontend.interpreter.library import ClassFile, Function, Library, scope_of
@@ -42,6 +43,9 @@ class Interpreter:
         self.base = Scope(Source(""), {})
         self.frame: Frame | None = None
         self._bodies: dict[int, tuple[object, Any]] = {}
+        self._sizes: dict[int, tuple[object, int]] = {}
+        self.done = 0
+        """What has been interpreted: nodes of turns of loops, and of bodies of functions."""
         self._classes: dict[str, Class] = {}
         self._lines: dict[tuple[Source, int], SourceLine] = {}
         self.scalar_functions = ScalarFunctions(self)
@@ -123,6 +127,13 @@ class Interpreter:
             results = None if shared else frozenset(function.outputs)
             code = self._compiled(function.body, scope, results)
             known = self._bodies[id(function)] = (function, code)
+        return known[1]
+
+    def size_of(self, function: nodes.Function) -> int:
+        """The nodes of a function's body."""
+        known = self._sizes.get(id(function))
+        if known is None:
+            known = self._sizes[id(function)] = function, sum(1 for _ in below(function.body))
         return known[1]
 
     def script_of(self, program: nodes.Program) -> Run:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -38,12 +37,14 @@ if TYPE_CHECKING:
 FIRST_LOOK: Final = 4
 """Turns after which it is asked first whether a loop is worth compiling, then after twice as many;
 of loops around others, the first turn tells."""
-COMPILES: Final = 0.03
-"""Seconds that compiling a loop takes, about."""
-STARTS: Final = 0.1
-"""Seconds that the compiler itself takes to start, about."""
-KNOWN: Final = 0.0005
-"""Seconds of interpretation that a loop must save that has been compiled."""
+COMPILES: Final = 30_000
+"""Nodes that are interpreted in the time that compiling a loop takes, about."""
+STARTS: Final = 100_000
+"""Likewise, that the compiler itself takes to start."""
+KNOWN: Final = 500
+"""Nodes that a loop must save that has been compiled."""
+ENTRY: Final = 30
+"""Nodes that are interpreted in the time that it takes to enter a loop natively."""
 REFUSALS: Final = 3
 """Runs that could not be native, after which a loop is interpreted."""
 ALL: Final = -1
@@ -82,7 +83,7 @@ class NativeLoop:
             "may_grow",
             "node",
         ),
-        *("reason", "refusals", "rests", "spent"),
+        *("reason", "refusals", "rests", "size", "spent"),
     )
 
     def __init__(
@@ -101,8 +102,10 @@ class NativeLoop:
         """Turns of the last run that the interpreter has ended."""
         self.calls: dict[Any, tuple[Translated, LoopCall] | None] = {}
         self.refusals = 0
-        self.spent = 0.0
-        """Seconds that the interpreter has spent in it."""
+        self.spent = 0
+        """What has been interpreted of it, in nodes."""
+        self.size = 1 + sum(1 for _ in below(node.body))
+        """Nodes of a turn."""
         self.reason = ""
         self.may_grow = False
         """Whether lines of numbers are taken to get elements behind their last."""
@@ -111,7 +114,7 @@ class NativeLoop:
         """After how many turns a run is to be looked at; 0: it never is."""
 
     def takes_over(
-        self, frame: Frame, rest: range | np.ndarray | None, turns: int, seconds: float
+        self, frame: Frame, rest: range | np.ndarray | None, turns: int, work: int
     ) -> int:
         """Run what is before a loop natively, if that pays and is known to be right.
 
@@ -121,14 +124,14 @@ class NativeLoop:
             frame: Of the variables.
             rest: What a ``for`` has still before it; None: a ``while``.
             turns: What the interpreter has run.
-            seconds: What that took.
+            work: Of how many nodes that was.
 
         """
-        ahead = seconds if rest is None else seconds / turns * len(rest)
+        ahead = work if rest is None else work // turns * len(rest)
         cost = KNOWN if self.calls else COMPILES if "llvmlite" in sys.modules else STARTS
         if max(ahead, self.spent) < cost or (rest is not None and not len(rest)):
             return 0
-        done, few, self.exits, begun = 0, FEW, 0, time.perf_counter()
+        done, few, self.exits = 0, FEW, 0
         while rest is None or done < len(rest):
             before = None if rest is None else rest[done:]
             ran = self.part(frame, before, few)
@@ -143,19 +146,19 @@ class NativeLoop:
                     return RETURNED
                 if flow is Flow.BREAK:
                     return ALL
-                if self.exits >= EXITS and self.is_slow(frame, done, begun, seconds, turns):
+                if self.exits >= EXITS and self.is_slow(frame, done, work, turns):
                     break
         if done:
             return done if rest is None or done < len(rest) else ALL
         self.refuse(frame)
         return 0
 
-    def is_slow(self, frame: Frame, done: int, begun: float, seconds: float, turns: int) -> bool:
+    def is_slow(self, frame: Frame, done: int, work: int, turns: int) -> bool:
         """Whether the interpreter is to go on, as it is faster, or may be.
 
-        ``done`` turns have been run since ``begun``; others as of :meth:`takes_over`.
+        ``done`` turns have been run; others as of :meth:`takes_over`.
         """
-        if (time.perf_counter() - begun) / done > seconds / turns:
+        if ENTRY * self.exits > work // turns * done:
             self.reason = "it comes too often to what only the interpreter does"
             self.refuse(frame)
             return True
@@ -241,10 +244,10 @@ class NativeLoop:
         self.may_grow = False
         return 0
 
-    def ended(self, turns: int, begun: float) -> None:
-        """A run that began then has ended, all of it interpreted."""
+    def ended(self, turns: int, work: int) -> None:
+        """A run has ended, all of it interpreted."""
         if turns >= FIRST_LOOK:
-            self.spent += time.perf_counter() - begun
+            self.spent += work
 
     def found(
         self, frame: Frame, rest: range | np.ndarray | None
