@@ -126,7 +126,7 @@ class Dispatcher:
             captured = held[1] if held is not None and now else self.capture(session)
             if session.config.verify == 2:
                 LOADER.load(VERIFYING)
-                from runmat_jit.capture.compare_calls import verified_call  # noqa: PLC0415  (loaded)
+                from runmat_jit.verified_call import verified_call  # noqa: PLC0415  (loaded)
 
                 return verified_call(captured, args, kwargs)
             return captured.call(args, kwargs)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import runmat_jit as runmat
-from runmat_jit.capture.compare_calls import VerificationError
 from runmat_jit.runtime.session import use_session
+from runmat_jit.verified_call import VerificationError
 
 
 @runmat.jit

@@ -36,7 +36,7 @@ STAGES: Final = (
 EVENTS: Final = ("runmat_jit.backends.reference.events",)
 """What finds out of what to warn."""
 VERIFYING: Final = (
-    "runmat_jit.capture.compare_calls",
+    "runmat_jit.verified_call",
     "runmat_jit.compiler.verified_program",
     "runmat_jit.backends.reference.interpret",
 )

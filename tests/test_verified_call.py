@@ -9,7 +9,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from runmat_jit.capture.compare_calls import VerificationError, compare, verified_call
+from runmat_jit.verified_call import VerificationError, compare, verified_call
 
 
 @dataclasses.dataclass
