@@ -191,3 +191,36 @@ def test_a_loop_that_works_on_arrays_is_recorded_to_its_end():
     decorated = runmat.jit(fn)
     compare(observe(fn, (np.ones(3),), {}), observe(decorated, (np.ones(3),), {}))
     assert not was_left(decorated)
+
+
+@pytest.mark.parametrize("before", range(4))
+@pytest.mark.parametrize("style", ["for", "while"])
+def test_a_generator_that_waits_goes_on_where_it_was(style, before):
+    """The recording is left in its turns or in those of the loop that it feeds."""
+
+    def fn(x, n):
+        def numbers(x):
+            y, held, i = x * 2, {}, 0
+            if style == "for":
+                for i in range(n):
+                    held[i % 3] = y
+                    y = y + 1 if i % 500 == 499 else y
+                    yield i
+            else:
+                while i < n:
+                    held[i % 3] = y
+                    i += 1
+                    yield i
+            yield held
+
+        for _ in range(before):
+            pass
+        text, last = "", None
+        for number in numbers(x):
+            text, last = str(number)[:3] + text[:5], number
+        return text, last
+
+    decorated, args = runmat.jit(fn), (np.arange(3.0), TURNS)
+    expected = observe(fn, args, {})
+    for _ in range(2):
+        compare(expected, observe(decorated, args, {}))

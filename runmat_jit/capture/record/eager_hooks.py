@@ -67,6 +67,10 @@ class Converter(Protocol):
         """Function beneath our own decorator; None where that is not."""
 
 
+_OF_WHILE: Final[Iterable[Any]] = iter(())
+"""What a ``while`` leaves for its rest: that there is one."""
+
+
 class EagerHooks(HookBase):
     """Hooks of one function that is executed eagerly, on real values."""
 
@@ -263,11 +267,11 @@ class EagerHooks(HookBase):
     def goes_on(self) -> bool:
         if self.left is None:
             return True
-        self.left.rests.append(())
+        self.left.rests.append(_OF_WHILE)
         return False
 
     def has_rest(self) -> bool:
-        return bool(self.left and self.left.rests and self.left.rests.pop() == ())
+        return bool(self.left and self.left.rests and self.left.rests.pop() is _OF_WHILE)
 
     @functools.cached_property
     def direct(self) -> DirectHooks:
