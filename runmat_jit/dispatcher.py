@@ -105,7 +105,7 @@ class Dispatcher:
     @uncounted
     def call(self, /, *args: Any, **kwargs: Any) -> Any:
         """One call; within too many others it is plain, and takes no C stack from Python."""
-        if _nested.depth >= DEPTH_LIMIT:
+        if _nested.depth >= DEPTH_LIMIT and not self.options["fullgraph"]:
             return self.recursive_form()(*args, **kwargs)
         _nested.depth += 1
         held = self.captured
