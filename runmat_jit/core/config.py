@@ -138,7 +138,8 @@ OPTIONS: Final = (
         "log",
         "RUNMAT_LOG",
         _log_level,
-        "Level of the `runmat_jit` logger, such as `info` or `debug`.",
+        "Level of the `runmat_jit` logger, such as `info` or `debug`; its lines are printed on the "
+        "standard error stream where the program has set up no logging.",
     ),
     Option(
         "cache_dir",

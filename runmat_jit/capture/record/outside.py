@@ -81,7 +81,7 @@ _MADE_ANEW = (
     types.MappingProxyType,
 )
 """Classes of which the same attribute is another object each time."""
-TURNS_LIMIT = 10_000
+SHOWN_AFTER = 10_000
 """Turns of loops after which what the call has changed is shown to others."""
 LOOK_SHARE = 10
 """Containers are looked at again after turns of loops that take so many times as long as a look."""
@@ -180,7 +180,7 @@ class Outside:
             self.synchronize()
         elif shadows.find_changed_by_others():
             self.notice("a container")
-        elif self.turns > TURNS_LIMIT and shadows.find_edited():
+        elif self.turns > SHOWN_AFTER and shadows.find_edited():
             self.share("a loop may wait for what it changes")
 
     def share(self, why: str) -> None:
