@@ -111,7 +111,20 @@ def program(x, s, ends):
             {ending}
     return total, y
 """
-TEXTS = {"straight": TEXT, "loop": LOOP}
+NATIVE = """
+def program(x, s, ends):
+    {declared}
+    {effect}
+    total = 0.0
+    for k in range(4000):
+        total += x[k % 4] * 0.5
+        if ends and k == 3000:
+            {ending}
+    {effect}
+    return total
+"""
+"""The loop runs natively where its ending is one that native loops know; else as it stands."""
+TEXTS = {"straight": TEXT, "loop": LOOP, "native": NATIVE}
 
 
 class UnusualError(Exception):
