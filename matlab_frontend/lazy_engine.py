@@ -202,7 +202,7 @@ class LazyEngine:
     def keep(self, data: Data) -> Data:
         if self.adapter() is None or data.dtype not in COMPILED_DTYPES:
             return data
-        from runmat_jit.capture.array import ProgramBoundary  # noqa: PLC0415  (programs for GPUs)
+        from runmat_jit.array import ProgramBoundary  # noqa: PLC0415  (programs for GPUs)
         from runmat_jit.capture.record.traced import stays  # noqa: PLC0415  (likewise)
         from runmat_jit.runtime.arrays import adopted  # noqa: PLC0415  (likewise)
 

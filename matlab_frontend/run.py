@@ -57,7 +57,7 @@ def engine_for(device: str) -> Engine:
 
 def _adapter() -> Adapter | None:
     """The GPU of the session, if it has one."""
-    from runmat_jit.capture.array import has_gpu  # noqa: PLC0415  (programs for GPUs)
+    from runmat_jit.array import has_gpu  # noqa: PLC0415  (programs for GPUs)
     from runmat_jit.runtime.session import current_session  # noqa: PLC0415  (likewise)
 
     if not has_gpu():

@@ -28,7 +28,7 @@ from runmat_jit.jit_function import CacheInfo, JitFunction
 
 if TYPE_CHECKING:
     from runmat_jit import matlab, random
-    from runmat_jit.capture.array import Array, asarray
+    from runmat_jit.array import Array, asarray
 
 __all__ = [
     "ArgumentError",
@@ -58,8 +58,8 @@ def __getattr__(name: str) -> object:
         LOADER.load((f"runmat_jit.{name}",))
         return import_module(f"runmat_jit.{name}")
     if name in ("Array", "asarray"):
-        LOADER.load(("runmat_jit.capture.array",))
-        return getattr(import_module("runmat_jit.capture.array"), name)
+        LOADER.load(("runmat_jit.array",))
+        return getattr(import_module("runmat_jit.array"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -142,7 +142,7 @@ class Dispatcher:
     @uncounted
     def plain(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that is not captured; frames of ours take no room from a recursion."""
-        session, arrays = current_session(), sys.modules.get("runmat_jit.capture.array")
+        session, arrays = current_session(), sys.modules.get("runmat_jit.array")
         plain_call = getattr(arrays, "plain_call", None)
         if plain_call is None:  # then there are no arrays of ours
             with session.room_for_plain:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from runmat_jit.capture.array import Array
+from runmat_jit.array import Array
 from runmat_jit.capture.function import CapturedFunction
 from runmat_jit.capture.tape.pytree import take_apart
 from runmat_jit.core.errors import RunMatError

@@ -479,7 +479,7 @@ def test_functions_of_zipped_modules(tmp_path, monkeypatch):
     assert is_repeated(zipped_module.f)
 
 
-def test_functions_of_compiled_modules_without_source_are_driven_by_python_and_explained(
+def test_functions_of_compiled_modules_without_source_are_plain_python_and_explained(
     tmp_path, monkeypatch
 ):
     import py_compile  # noqa: PLC0415  (only here)
@@ -493,8 +493,7 @@ def test_functions_of_compiled_modules_without_source_are_driven_by_python_and_e
 
     assert not is_repeated(only_compiled.f)
     assert only_compiled.f.explain(X).reasons[0].id == "no-source"
-    assert only_compiled.f.explain(X).mode == "recorded at every call"
-    assert only_compiled.f.explain(X).kinds == ["elementwise"]
+    assert only_compiled.f.explain(X).mode == "plain Python"
 
 
 @pytest.mark.parametrize("flag", ["-O", "-OO", "-B"])

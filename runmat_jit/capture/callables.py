@@ -7,12 +7,10 @@ What no row names is an effect: capture is a whitelist, and what it lacks costs 
 from __future__ import annotations
 
 import fnmatch
-import os
 import sys
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -35,13 +33,12 @@ from runmat_jit.capture.call_laws import (
 )
 from runmat_jit.capture.tape.call_forms import (
     AttributeCall,
-    FlagOf,
     IndexBuilder,
     MethodCall,
-    TextMethod,
     UfuncMethod,
 )
 from runmat_jit.core.frozen import frozen
+from runmat_jit.core.installed import is_installed
 
 
 @frozen
@@ -56,12 +53,10 @@ class Callee:
             result of the same dtype, shape and strides; a condition looks at the arguments.
         result: The shape of the result, by those of the arguments.
         writes: Number of the argument that is written.
-        ordered: It does or asks something outside (prints, waits, draws, tells the time): a
-            replay calls it again in its place, and nothing calls it twice.
+        ordered: It does or asks something outside (prints, waits, draws, tells the time):
+            nothing calls it twice.
         calls_back: It calls what it is given.
         view: The result may show its first operand's memory, by static facts alone.
-        alone: It does nothing with operands but what their classes say, so that traced values
-            need no hook around it.
 
     """
 
@@ -73,7 +68,6 @@ class Callee:
     ordered: bool = False
     calls_back: bool = False
     view: bool = False
-    alone: bool = False
 
 
 @frozen
@@ -100,7 +94,7 @@ _BROADCAST: Final = Callee("scalar", pure=True, cannot_raise=True, result=broadc
 _INPLACE: Final = Callee(writes=0, cannot_raise=True)
 _RUN: Final = Callee("run")
 _TEXT: Final = Callee("text")
-_ORDERED: Final = Callee("ordered", cannot_raise=True, ordered=True)
+_ORDERED: Final = Callee(ordered=True)
 _LIBRARY: Final = Callee("library")
 _ON_LIST: Final = Callee("on list")
 _INTO_LIST: Final = Callee("on list", writes=0)
@@ -136,7 +130,7 @@ FUNCTIONS: Final[tuple[Names, ...]] = (
     Names("numpy", "issubdtype", Callee("of dtypes", pure=True)),
     Names("numpy", "broadcast_shapes promote_types", Callee("of dtypes", pure=True)),
     Names("numpy", "result_type", Callee("of weak dtypes", pure=True)),
-    Names("numpy", "array2string array_repr array_str", Callee("text of arrays")),
+    Names("numpy", "array2string array_repr array_str", EFFECT),
     Names("numpy", "apply_along_axis apply_over_axes", Callee("along axes", calls_back=True)),
     Names("numpy", "piecewise fromfunction", Callee("source", calls_back=True)),
     Names("numpy", "hstack vstack column_stack dstack append outer roll gradient", _SOURCE),
@@ -167,26 +161,24 @@ FUNCTIONS: Final[tuple[Names, ...]] = (
     Names("numpy.random", "seed ranf sample", Callee("generator", ordered=True)),
     Names("runmat_jit.random", "default_rng Generator", Callee("generator")),
     # -- builtins ----------------------------------------------------------------------------------
-    Names("builtins", "range sum tuple zip", replace(_BUILTIN, alone=True)),
-    Names("builtins", "enumerate reversed any all list dict set frozenset iter slice", _BUILTIN),
-    Names("builtins", "chr hash object staticmethod classmethod property", _BUILTIN),
+    Names("builtins", "range sum tuple zip enumerate reversed any all list dict set", _BUILTIN),
+    Names("builtins", "frozenset iter slice", _BUILTIN),
+    Names("builtins", "chr ord hash object staticmethod classmethod property", _BUILTIN),
     Names("builtins", "map filter sorted", replace(_BUILTIN, calls_back=True)),
-    Names("builtins", "min max", Callee("scalar", calls_back=True, alone=True)),
-    Names("builtins", "abs round", replace(_OPERATOR, alone=True)),
-    Names("builtins", "float int complex", replace(_OPERATOR, cannot_raise=True, alone=True)),
-    Names("builtins", "divmod pow", _OPERATOR),
+    Names("builtins", "min max", Callee("scalar", calls_back=True)),
+    Names("builtins", "abs round divmod pow", _OPERATOR),
+    Names("builtins", "float int complex", replace(_OPERATOR, cannot_raise=True)),
     Names("builtins", "*Error *Exception *Warning *Group *Exit *Iteration *Interrupt", _BUILTIN),
-    Names("builtins", "bool", Callee("truth", alone=True)),
-    Names("builtins", "len", Callee("length", alone=True)),
-    Names("builtins", "str repr ascii format", _TEXT),
-    Names("builtins", "bytes ord", Callee("number as text")),
+    Names("builtins", "bool", Callee("truth")),
+    Names("builtins", "len", Callee("length")),
+    Names("builtins", "str repr ascii format bytes", _TEXT),
     Names("builtins", "type", Callee("class")),
     Names("builtins", "callable", _RUN),
     Names("builtins", "isinstance issubclass", Callee("question of classes")),
     Names("builtins", "getattr", Callee("attribute")),
     Names("builtins", "hasattr", Callee("question of attributes")),
     Names("builtins", "next", Callee("next")),
-    Names("builtins", "print", Callee("print", ordered=True)),
+    Names("builtins", "print", _ORDERED),
     # -- the standard library ----------------------------------------------------------------------
     Names("operator", "*", _OPERATOR),
     Names("operator", "add sub mul truediv floordiv mod and_ or_ xor lshift rshift", _BROADCAST),
@@ -217,20 +209,17 @@ FUNCTIONS: Final[tuple[Names, ...]] = (
     Names("contextlib", "nullcontext suppress", _RUN),
     Names("os.path", "join basename dirname split splitext normpath isabs", Callee("of constants")),
     Names("re", "findall split sub escape", Callee("of constants")),
-    Names("os", "getenv", Callee("reading")),
     Names("time", "time perf_counter monotonic process_time thread_time", _ORDERED),
     Names("time", "time_ns perf_counter_ns monotonic_ns process_time_ns", _ORDERED),
     Names("time", "thread_time_ns sleep", _ORDERED),
     Names("random", "random uniform gauss normalvariate expovariate betavariate", _ORDERED),
     Names("random", "gammavariate lognormvariate triangular paretovariate", _ORDERED),
     Names("random", "weibullvariate vonmisesvariate randint randrange getrandbits seed", _ORDERED),
-    Names("warnings", "warn", Callee("warning", ordered=True)),
+    Names("warnings", "warn", _ORDERED),
     Names("scipy.special", "geterr seterr", EFFECT),
     Names("scipy.fft", "set_backend skip_backend set_global_backend register_backend", EFFECT),
     Names("scipy.fft", "set_workers get_workers", EFFECT),
     # -- what replays call in place of the program's calls -----------------------------------------
-    Names("runmat_jit.capture.record.ordered", "print_again call_stream", _ORDERED),
-    Names("runmat_jit.capture.tape.lines", "warn_caller", _ORDERED),
     Names("runmat_jit.capture.record.masked_stores", "store", Callee("numpy", writes=0)),
     Names("runmat_jit.capture.record.gathers", "taken", _NUMPY),
 )
@@ -257,10 +246,7 @@ METHODS: Final[tuple[Names, ...]] = (
     Names("ufunc", "reduce accumulate outer", _CERTAIN),
     Names("ufunc", "reduceat", _NUMPY),
     Names("ufunc", "at", Callee("numpy", writes=0)),
-    Names("flags", "*", _CERTAIN),
     Names("index builder", "*", _NUMPY),
-    Names("str", "*", _CERTAIN),
-    Names("str", "split rsplit splitlines", _NUMPY),
     Names("Generator", "*", Callee(ordered=True)),
     Names("Generator", "shuffle permutation permuted", Callee(ordered=True, cannot_raise=True)),
     Names("Generator", "get_state set_state tomaxint", EFFECT),
@@ -283,12 +269,6 @@ LIBRARIES: Final[tuple[Names, ...]] = (
 """Installed functions, by the modules that define them."""
 
 # -- looking a callable up -------------------------------------------------------------------------
-_INSTALLED: Final = (
-    os.path.dirname(os.__file__),  # noqa: PTH120  (as text, like what it is compared with)
-    *(path for path in sys.path if path.endswith(("site-packages", "dist-packages"))),
-    f"{Path(__file__).parents[1]}{os.sep}",  # ourselves, also where a checkout is imported
-    "<frozen",
-)
 _KINDS: Final = (types.FunctionType, types.BuiltinFunctionType, type(np.sum))
 """Classes of functions: most of NumPy's are of one of its own."""
 _MAKERS: Final = ("builtins", "numpy", "scipy", "uarray", "functools", "_cython")
@@ -296,11 +276,6 @@ _MAKERS: Final = ("builtins", "numpy", "scipy", "uarray", "functools", "_cython"
 _BY_METHOD: Final = {(row.where, name): row.callee for row in METHODS for name in row.names.split()}
 _PREFIXES: Final = {row.where: row.callee for row in LIBRARIES}
 _AGAIN: Final = (Callee(ordered=True), Callee(ordered=True, cannot_raise=True))
-
-
-def is_installed(fn: types.FunctionType) -> bool:
-    """Whether a function was installed, not written by the user."""
-    return fn.__code__.co_filename.startswith(_INSTALLED)
 
 
 def method(where: str, name: str) -> Callee:
@@ -374,9 +349,7 @@ def of_ufunc_method(fn: UfuncMethod) -> Callee:
 _FORMS: Final[dict[type, Callable[[Any], Callee]]] = {
     MethodCall: of_method_call,
     AttributeCall: lambda fn: method("ndarray attributes", fn.name),
-    TextMethod: lambda fn: method("str", fn.name),
     UfuncMethod: of_ufunc_method,
-    FlagOf: lambda fn: method("flags", fn.name),
     IndexBuilder: lambda fn: method("index builder", fn.__name__),
     np.ufunc: of_ufunc,
 }

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from runmat_jit.capture.array import Boundary
 from runmat_jit.capture.record.batch_cache import BatchCache
 from runmat_jit.capture.record.eager_hooks import Eager
 from runmat_jit.capture.record.eager_kernels import EagerKernels
@@ -16,7 +15,7 @@ from runmat_jit.capture.record.tracer import Tracer
 from runmat_jit.capture.source.convert import Rewriter
 from runmat_jit.capture.tape.lines import Lines
 from runmat_jit.core.errstate import ErrorStates
-from runmat_jit.core.protocols import Executor
+from runmat_jit.core.protocols import Boundary, Executor
 from runmat_jit.core.room import Room
 
 

@@ -9,14 +9,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from runmat_jit.capture.array import Boundary
 from runmat_jit.capture.capturer import Capturer
 from runmat_jit.capture.record.balance import REPLAY
 from runmat_jit.capture.record.calls import call as captured_call
 from runmat_jit.capture.record.eager_hooks import EagerFunction, is_direct
 from runmat_jit.capture.record.fullgraph import not_whole
 from runmat_jit.capture.record.hooks import Hooks
-from runmat_jit.capture.record.protocols_alone import is_followed
 from runmat_jit.capture.record.record_call import record
 from runmat_jit.capture.record.records import (
     Counts,
@@ -62,6 +60,7 @@ from runmat_jit.core.frames import uncounted
 from runmat_jit.core.gates import Gate
 from runmat_jit.core.locks import new_lock
 from runmat_jit.core.log import LOG
+from runmat_jit.core.protocols import Boundary
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.signal_handlers import called_by_handler, raised_by_handler
 from runmat_jit.core.slotted import slotted
@@ -112,7 +111,8 @@ class CapturedFunction:
         self.plain: Reason | None = None  # why the last plain call was
         self.last_failed = ""
         self.carried = carried
-        self.reads_arrays = False  # of ours, from outside: calls have a boundary
+        self.reads_arrays: Callable[..., Boundary] | None = None
+        """Where it reads arrays of ours from outside, what makes the boundary of its calls."""
         self._eager: EagerFunction | None = None
         self._lock = new_lock()
         self.gatekeeper = Gatekeeper(fn, capturer.executor.gates, install)
@@ -144,12 +144,12 @@ class CapturedFunction:
             self.clear()
         state = capturer.states.current()
         if self.reads_arrays and boundary is None:
-            return self.call_with_arrays(args, kwargs)
+            return self.call_with_arrays(args, kwargs, self.reads_arrays)
         token = state.warn if boundary is None else (state.warn, "resident")
         try:
             key, slots, contents = call_key(token, args, kwargs)
-        except HoldsArrays:
-            return self.call_with_arrays(args, kwargs)
+        except HoldsArrays as found_some:
+            return self.call_with_arrays(args, kwargs, found_some.boundary)
         try:
             found = self.records.get(key)
         except TypeError as reason:
@@ -309,10 +309,12 @@ class CapturedFunction:
         return replace(departure, fork=forks[departure.fork]), site
 
     @uncounted
-    def call_with_arrays(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def call_with_arrays(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], make: Callable[..., Boundary]
+    ) -> Any:
         """A call whose arguments hold arrays of ours: so does its result."""
         active = self.capturer.active
-        boundary = Boundary(lend_now=active.lend)
+        boundary = make(lend_now=active.lend)
         lent = boundary.lower(args), {name: boundary.lower(v) for name, v in kwargs.items()}
         around, active.boundary = active.boundary, boundary
         try:
@@ -340,8 +342,8 @@ class CapturedFunction:
         try:
             token = (warn, "resident") if self.reads_arrays else warn
             key = call_key(token, args, kwargs)[0]
-        except HoldsArrays:
-            boundary = Boundary()
+        except HoldsArrays as found:
+            boundary = found.boundary()
             named = {name: boundary.lower(value) for name, value in kwargs.items()}
             key = call_key((warn, "resident"), boundary.lower(args), named)[0]
             boundary.finish(None)  # else what was lent counts as seen by somebody
@@ -533,7 +535,7 @@ class CapturedFunction:
         if departure is not None and departure.measured and symbols is None:
             symbols = Symbols(slots)  # the replay that goes on here had slots for lengths
         tracer = self.tracer(key, len(slots), departure, boundary, symbols)
-        body = self.body(tracer, (*args, *kwargs.values()))
+        body = self.body(tracer)
         if isinstance(body, Reason):
             return self.run_plain(args, kwargs, body, boundary)
         active = capturer.active
@@ -552,7 +554,7 @@ class CapturedFunction:
             found = self.keep(key, tracer, call.size)
             late = tracer.boundary if boundary is None else None
             if late is not None:
-                self.reads_arrays = True
+                self.reads_arrays = type(late)
                 late.close()
             call.alone = boundary is None and late is None
             if call.raised:
@@ -642,19 +644,14 @@ class CapturedFunction:
             known.prepare(made)
         return made
 
-    def body(self, tracer: Tracer, arguments: tuple[Any, ...]) -> types.FunctionType | Reason:
-        """The rewritten function; itself, if values cannot leave it; or why it is plain Python."""
+    def body(self, tracer: Tracer) -> types.FunctionType | Reason:
+        """The rewritten function, or why it is plain Python."""
         rewritten = self.capturer.rewriter.find(self.fn, self.carried)
         if not isinstance(rewritten, Refused):
             hooks = Hooks(tracer, self.capturer.rewriter, self.fn)
             return bind(rewritten, self.fn, hooks)
         code = self.fn.__code__
         line = SourceLine(code.co_filename, rewritten.line, code.co_name)
-        if not self.whole and is_followed(self.fn, arguments):
-            detail = "calls are followed through NumPy's protocols alone"
-            tracer.effect(rewritten.reason, detail, line)
-            tracer.distrust(unseen_code=False)
-            return self.fn
         return Reason(rewritten.reason, "the function is plain Python", line.short())
 
     def keep(self, key: Key, tracer: Tracer, size: int) -> Record:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -43,6 +43,47 @@ class Template(Protocol):
 
     def describes(self, program: Program, extents: tuple[int, ...]) -> bool:
         """Whether a program, of a graph that was recorded with these values, is of this one."""
+
+
+Get = Callable[[list[Any]], Any]
+"""Finds a value that is read from outside, by what a call's slots hold."""
+
+
+class Boundary(Protocol):
+    """Boundary of a call with arrays of the package's own: ndarrays stand for them inside."""
+
+    def lower(self, value: Any, depth: int = 0) -> Any:
+        """An argument as the call sees it."""
+
+    def lift(self, value: Any, depth: int = 0) -> Any:
+        """A value as the caller sees it."""
+
+    def read(self, array: Any, get: Get) -> tuple[np.ndarray, Get]:
+        """Stand-in for an array that was read from outside, and how a replay gets it."""
+
+    def lend_any(self, value: Any) -> Any:
+        """Stand-in for a value that was read from outside."""
+
+    def settle(self, *, writes: bool) -> None:
+        """Bring all contents to the host; from now on they count, if the call may write them."""
+
+    def show(self, value: Any) -> None:
+        """Code is to see this value."""
+
+    def distrust(self) -> None:
+        """Unknown code may have written to what it saw."""
+
+    def refresh(self) -> None:
+        """Memory that unknown code may hold is brought up to date."""
+
+    def know(self, value: Any, depth: int = 0) -> None:
+        """NumPy's arrays among the arguments stay what they are in the result."""
+
+    def close(self) -> None:
+        """What outside code can see is brought up to date."""
+
+    def finish(self, result: Any) -> Any:
+        """Result for the caller, after ``close``."""
 
 
 class Executor(Protocol):

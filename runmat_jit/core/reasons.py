@@ -133,6 +133,13 @@ _ROWS: Final = (
         "Name the variables, for example in a dictionary display.",
     ),
     Cause(
+        "resizes-array",
+        "source",
+        "The function changes the length of an array in place, by its method `resize`. NumPy does "
+        "that while nobody else refers to the array, and a recording would.",
+        "Make a new array, for example with `np.pad` or `np.resize`.",
+    ),
+    Cause(
         "match-singleton",
         "source",
         "A pattern compares with `True` or `False` by identity.",
@@ -194,8 +201,8 @@ _ROWS: Final = (
         "capture",
         "Python needs a value that was computed from arrays and that hardly ever comes again, such "
         "as a float as a key.",
-        "Look at the value after the call. Branches, whole numbers and text are no reason: what "
-        "follows is recorded once for each outcome.",
+        "Look at the value after the call. Branches and whole numbers are no reason: what follows "
+        "is recorded once for each outcome.",
     ),
     Cause(
         "value-leaves",

@@ -9,8 +9,9 @@ that it is known whether anybody still holds one. Whoever reads or writes host m
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -18,7 +19,18 @@ from runmat_jit.core.errors import BackendError
 
 if TYPE_CHECKING:
     from runmat_jit.backends.wgpu.memory import DeviceArray
+    from runmat_jit.core.protocols import Boundary
     from runmat_jit.runtime.gpu import Gpu
+
+
+class ResidentArray:
+    """An array of the package's own: in calls an ndarray stands for it.
+
+    ``boundary`` makes what knows, in one call, which ndarray stands for which array.
+    """
+
+    __slots__ = ()
+    boundary: ClassVar[Callable[..., Boundary]]
 
 
 class Lease:

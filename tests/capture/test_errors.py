@@ -704,7 +704,7 @@ def inverse_or_none(a):
     try:
         return np.linalg.inv(b) + b
     except np.linalg.LinAlgError as error:
-        return b, str(error)
+        return b, error.args
 
 
 def taken_or_what_is_wrong(x, place):
@@ -712,7 +712,7 @@ def taken_or_what_is_wrong(x, place):
     try:
         z = np.take(y, place, mode="raise")
     except IndexError as error:
-        return y, str(error)
+        return y, error.args
     return z * 2
 
 

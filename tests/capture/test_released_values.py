@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import runmat_jit as runmat
-from runmat_jit.capture.record.flags import TracedFlags
 from runmat_jit.capture.record.hooks import Hooks
 from runmat_jit.capture.record.traced import Traced, TracedMethod
 from tests.capture.behavior import compare_values, module
@@ -111,7 +110,7 @@ def reached(value):
         if id(each) in seen:
             continue
         seen.add(id(each))
-        if type(each) in (Traced, TracedMethod, TracedFlags):
+        if type(each) in (Traced, TracedMethod):
             yield each
         is_outside = isinstance(each, (types.ModuleType, Hooks)) or (
             isinstance(each, type) and "<locals>" not in each.__qualname__

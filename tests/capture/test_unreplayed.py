@@ -206,18 +206,6 @@ def test_bits_of_our_own_are_kept_by_calls_that_are_let_through():
         np.testing.assert_array_equal(decorated(x), eager_one(x))
 
 
-def test_functions_without_source_are_recorded_on_where_bits_are_our_own():
-    """Nothing could execute them eagerly."""
-    namespace = {"np": np}
-    exec("def fn(x): return np.exp(x)", namespace)
-    decorated, x = runmat.jit(namespace["fn"]), np.linspace(0.1, 3, 100)
-    first = decorated(x)
-    assert not np.array_equal(first, namespace["fn"](x))
-    for _ in range(30):
-        np.testing.assert_array_equal(decorated(x), first)
-    assert decorated.cache_info().misses == 31
-
-
 def test_values_that_numpy_computes_since_it_reports_at_once_keep_their_bits():
     """Eager execution would compute them by kernels."""
 

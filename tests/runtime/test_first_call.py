@@ -163,9 +163,11 @@ for kind in (calls, raises, forks, forks_beside, calls_beside, imports):
 """
 
 
-def test_the_first_call_is_sound_whatever_comes_meanwhile():
+def test_the_first_call_is_sound_whatever_comes_meanwhile(tmp_path):
+    script = tmp_path / "program.py"
+    script.write_text(PROGRAM)
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, ",".join(map(str, MOMENTS))],
+        [sys.executable, str(script), ",".join(map(str, MOMENTS))],
         capture_output=True,
         text=True,
         timeout=600,

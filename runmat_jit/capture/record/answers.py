@@ -10,11 +10,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from runmat_jit.capture.record.flags import TracedFlags
 from runmat_jit.capture.record.traced import Traced, TracedMethod
 from runmat_jit.capture.tape.values import ARRAY
 
-TRACED: Final = frozenset((Traced, TracedMethod, TracedFlags))
+TRACED: Final = frozenset((Traced, TracedMethod))
 """Classes of what stands for values of the program."""
 
 
@@ -23,13 +22,11 @@ def alike(value: Any) -> Any:
     kind = type(value)
     if kind is TracedMethod:
         return getattr(alike(value.__self__), value.__name__)
-    if kind is TracedFlags:
-        return alike(value._rm_value).flags
     return alike_traced(value) if kind is Traced else value
 
 
 def alike_traced(value: Traced) -> Any:
-    """The same for an array, a number or text."""
+    """The same for an array or a number."""
     at = value._rm_geometry
     if at is None:
         return value._rm_held

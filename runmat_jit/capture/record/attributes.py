@@ -5,13 +5,13 @@ from __future__ import annotations
 import types
 from typing import Any, Final
 
-from runmat_jit.capture.record import answers, escape_barrier, flags, generators
+from runmat_jit.capture.record import answers, escape_barrier, generators
 from runmat_jit.capture.record.following import Following
 from runmat_jit.capture.record.outside import is_constant
 from runmat_jit.capture.record.traced import Traced, TracedMethod
 from runmat_jit.capture.replay.plain_objects import in_class, is_computed, runs_code
 from runmat_jit.capture.tape.pytree import is_namedtuple
-from runmat_jit.capture.tape.values import ARRAY, is_random_state, is_standard
+from runmat_jit.capture.tape.values import ARRAY, is_random_state
 
 _LIBRARIES: Final = ("numpy", "math", "cmath", "scipy", "operator", "itertools", "functools")
 """Modules whose attributes hardly ever change: a segment looks at all of them at once."""
@@ -69,7 +69,11 @@ def of_traced(hooks: Following, obj: Any, name: str) -> Any:
     if name in _FACTS:
         return getattr(obj, name)
     if name in ("flags", "base") and obj._rm_kind == ARRAY:
-        return flags.read(obj, name)
+        owner = obj
+        while owner._rm_origin is not None:
+            owner = owner._rm_origin[0]
+        hooks.tracer.value(owner)  # of which a view that is made real is one
+        return hooks.adopted(getattr(hooks.tracer.leak(obj, f"its {name}"), name))
     if not name.startswith("__"):
         return hooks.tracer.attribute(obj, name)
     missing = not answers.has_attribute(obj, name)
@@ -145,8 +149,6 @@ def of_container(hooks: Following, obj: Any, name: str) -> Any:
 def of_outside(hooks: Following, obj: Any, name: str) -> Any:
     """An attribute of an outside object: properties are followed, the rest is read, once."""
     kind, tracer = type(obj), hooks.tracer
-    if name in ("write", "flush") and is_standard(obj):
-        return getattr(obj, name)
     found = in_class(kind, name)
     if isinstance(found, property) and found.fget is not None:
         return of_property(hooks, obj, name)

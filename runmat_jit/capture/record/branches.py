@@ -11,10 +11,7 @@ import numpy as np
 from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.tape.entries import CONSTANT, Guard
-from runmat_jit.capture.tape.values import ARRAY, PYTHON, TEXT, bits_of, exact_value
-
-TEXT_LIMIT = 1000
-"""Characters of a text up to which Python may decide by it."""
+from runmat_jit.capture.tape.values import ARRAY, PYTHON, bits_of, exact_value
 
 
 def look(recording: Recording, value: Traced, use: str) -> Any:
@@ -25,19 +22,12 @@ def look(recording: Recording, value: Traced, use: str) -> Any:
         return guard(recording, value)
     real = recording.value(value)
     if not recording.closed:
-        if recording.passive or not may_recur(value, real, use):
+        if recording.passive or use == "text" or not isinstance(real, (int, np.integer, np.bool_)):
             detail = f"{use} needs the value of a traced {value._rm_kind}"
             recording.effect("value-looked-at", detail)
         else:  # other numbers hardly ever come again
             branch(recording, value, bits_of, bits_of(real))
     return real
-
-
-def may_recur(value: Traced, real: Any, use: str) -> bool:
-    """Whether a value may well come again: short text and integers, unless text is made of them."""
-    if value._rm_kind == TEXT:
-        return len(real) <= TEXT_LIMIT
-    return use != "text" and isinstance(real, (int, np.integer, np.bool_))
 
 
 def truth(recording: Recording, value: Traced) -> bool:

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from runmat_jit.capture import callables
-from runmat_jit.capture.record import answers, attributes, escape_barrier, texts
+from runmat_jit.capture.record import answers, attributes, escape_barrier
 from runmat_jit.capture.record.encoder import holds_traced
 from runmat_jit.capture.record.following import Following
 from runmat_jit.capture.record.host_calls import run_effect, run_host
 from runmat_jit.capture.record.release import is_made_here
 from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.replay.plain_objects import has_metaclass
-from runmat_jit.capture.tape.values import CONSTANTS, DEPTH_LIMIT, PYTHON
+from runmat_jit.capture.tape.values import CONSTANTS, DEPTH_LIMIT, PYTHON, SCALARS
 
 _COMPARING: Final = (min, max, sorted)
 """Builtins whose errors name the operands, in their order."""
@@ -73,17 +73,22 @@ def is_operation(fn: Any, args: Args) -> bool:
 
 
 def call_text(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
-    """``str``, ``repr``, ``ascii`` or ``format`` of one value."""
-    if len(args) <= 1 + (fn is format) and not kwargs:
-        return texts.make(hooks, fn, args) if args else fn()
-    return call_number_as_text(hooks, fn, args, kwargs)
+    """``str``, ``repr``, ``format``, ``%`` and the like: of constants now, else an effect."""
+    if all(map(is_plain_constant, (*args, *kwargs.values()))):
+        return escape_barrier.from_line(hooks.tracer, fn, *args, **kwargs)
+    args = tuple(map(hooks.shadowed, args))
+    return run_effect(hooks.tracer, fn, args, kwargs, "it makes text of values")
 
 
-def call_number_as_text(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
-    """``ord``, ``bytes``, or ``str`` with an encoding."""
-    if holds_traced(args):
-        return run_host(hooks.tracer, fn, args, kwargs, writes=False)
-    return call_builtin(hooks, fn, args, kwargs)
+def call_text_method(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+    """A method of a text: of what the recording knows now, else an effect."""
+    seen = tuple(map(hooks.given, args))
+    named = {name: hooks.given(value) for name, value in kwargs.items()}
+    if fn.__name__ == "join" and len(seen) == 1 and is_own_generator(seen[0]):
+        seen = (list(seen[0]),)
+    if not holds_traced((seen, named)):
+        return fn(*seen, **named)
+    return run_effect(hooks.tracer, fn, seen, named, "it makes text of values")
 
 
 def call_of_constants(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
@@ -97,10 +102,10 @@ def call_of_constants(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> 
 
 
 def is_plain_constant(value: Any) -> bool:
-    """Whether a value is text, an integer or None, or a tuple of such."""
+    """Whether a value is text, a number or None, or a tuple of such."""
     if type(value) is tuple:
         return all(map(is_plain_constant, value))
-    return type(value) in (str, int, bool, type(None))
+    return type(value) in (*SCALARS, str, bytes, type(None))
 
 
 def call_type(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:

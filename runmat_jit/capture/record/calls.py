@@ -19,8 +19,6 @@ from runmat_jit.capture.record import (
     gathers,
     generators,
     masked_stores,
-    ordered,
-    texts,
 )
 from runmat_jit.capture.record.answers import alike
 from runmat_jit.capture.record.cover import cover_setitem
@@ -38,13 +36,12 @@ from runmat_jit.capture.tape.values import (
     NOTHING,
     PYTHON,
     SCALARS,
-    TEXT,
     TEXTS,
     is_bound,
     is_random_state,
-    is_stream,
 )
 from runmat_jit.core.frames import uncounted
+from runmat_jit.core.installed import is_installed
 
 Args = tuple[Any, ...]
 Kwargs = Mapping[str, Any]
@@ -100,7 +97,7 @@ def call_unlisted(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     if owner is not None and not isinstance(owner, types.ModuleType):
         return call_bound_builtin(hooks, fn, args, kwargs)
     call_of_type = getattr(kind, "__call__", None)  # noqa: B004  (the function itself is wanted)
-    if isinstance(call_of_type, types.FunctionType) and not callables.is_installed(call_of_type):
+    if isinstance(call_of_type, types.FunctionType) and not is_installed(call_of_type):
         return call(hooks, attributes.of_class(hooks, kind, "__call__"), (fn, *args), kwargs)
     return effect(hooks, fn, args, kwargs)
 
@@ -198,17 +195,14 @@ def call_of_weak_dtypes(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -
 
 
 def dtype_stand_in(hooks: Following, value: Any) -> Any:
-    """An array alike in place of a traced one; text and numbers are looked at."""
+    """An array alike in place of a traced one; numbers are looked at."""
     is_number = type(value) is Traced and value._rm_kind != ARRAY
     return hooks.tracer.look(value, "a dtype or shape") if is_number else alike(value)
 
 
-def call_of_class(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
-    """``np.dtype``, ``np.finfo`` or ``np.iinfo``: of a value its class counts, text is a name."""
-    texts = [type(arg) is Traced and arg._rm_kind == TEXT for arg in args]
-    pairs = zip(args, texts, strict=True)
-    given = [hooks.tracer.look(arg, "a dtype") if text else alike(arg) for arg, text in pairs]
-    return fn(*given, **kwargs)
+def call_of_class(_hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+    """``np.dtype``, ``np.finfo`` or ``np.iinfo``: of a value its class counts."""
+    return fn(*map(alike, args), **kwargs)
 
 
 def call_along_axes(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
@@ -239,7 +233,7 @@ def call_function(hooks: Following, fn: types.FunctionType, args: Args, kwargs: 
     """A Python function: rewritten, installed, or the user's."""
     if hooks.is_rewritten(fn):
         return fn(*args, **kwargs)
-    if not callables.is_installed(fn):
+    if not is_installed(fn):
         return call_followed(hooks, fn, args, kwargs)
     follow = run if containers.is_method(hooks, fn, args) else effect
     return follow(hooks, fn, args, kwargs)
@@ -264,8 +258,6 @@ def call_method(hooks: Following, fn: types.MethodType, args: Args, kwargs: Kwar
         return fn(*args, **kwargs)
     if is_random_state(type(fn.__self__)):
         return generators.call_method(hooks, fn, args, kwargs, effect)
-    if ordered.is_environment_read(fn):
-        return ordered.read(hooks, fn, args, kwargs)
     twin = hooks.tracer.shadows.of_original(fn.__self__)  # what the program sees of the object
     return call(hooks, fn.__func__, (fn.__self__ if twin is None else twin.copy, *args), kwargs)
 
@@ -287,15 +279,13 @@ def call_bound_builtin(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) ->
     """A method of a builtin object."""
     owner = fn.__self__
     if isinstance(owner, TEXTS):
-        return texts.call_method(hooks, fn, args, kwargs)
+        return builtin_calls.call_text_method(hooks, fn, args, kwargs)
     if isinstance(owner, SCALARS) and holds_traced(args):
         return hooks.tracer.call(call_forms.method_of(fn.__name__), (owner, *args), kwargs)
     if isinstance(owner, (tuple, frozenset)):
         return builtin_calls.call_plain(hooks, fn, tuple(map(hooks.given, args)), kwargs)
     if isinstance(owner, _QUIET_TYPES):
         return call_at(hooks.tracer.here(), fn, tuple(map(hooks.given, args)), kwargs)
-    if is_stream(owner):
-        return ordered.call_stream_method(hooks, fn, args, kwargs)
     twin = hooks.tracer.shadows.of_copy(owner)
     taken = twin is not None and fn.__name__ in TAKING
     known = hooks.tracer.owns(owner) or (twin is not None and fn.__name__ in _READING)
@@ -366,7 +356,6 @@ HANDLERS: Final[dict[str, Handler]] = {
     "of dtypes": call_of_dtypes,
     "of weak dtypes": call_of_weak_dtypes,
     "of a class": call_of_class,
-    "text of arrays": texts.of_arrays,
     "along axes": call_along_axes,
     "each": call_each,
     "source": call_source,
@@ -375,7 +364,6 @@ HANDLERS: Final[dict[str, Handler]] = {
     "builtin": builtin_calls.call_builtin,
     "scalar": builtin_calls.call_scalar,
     "text": builtin_calls.call_text,
-    "number as text": builtin_calls.call_number_as_text,
     "of constants": builtin_calls.call_of_constants,
     "class": builtin_calls.call_type,
     "truth": builtin_calls.call_truth,
@@ -388,9 +376,5 @@ HANDLERS: Final[dict[str, Handler]] = {
     "on list": containers.call_on_list,
     "replaced instance": containers.replaced,
     "replaced copy": containers.replaced_copy,
-    "print": ordered.call_print,
-    "warning": ordered.call_warn,
-    "ordered": ordered.call,
-    "reading": ordered.read,
 }
 """Handlers of calls, by :attr:`runmat_jit.capture.callables.Callee.follow`."""

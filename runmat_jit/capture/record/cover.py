@@ -15,7 +15,7 @@ from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.tape import call_forms
 from runmat_jit.capture.tape.entries import Operand, ScalarOperand
 from runmat_jit.capture.tape.storage import Geometry
-from runmat_jit.capture.tape.values import ARRAY, PYTHON, TEXT
+from runmat_jit.capture.tape.values import ARRAY, PYTHON
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.types import TensorType, broadcast_shapes, is_compiled_dtype
 from runmat_jit.ops.promotion import fits
@@ -56,8 +56,6 @@ def cover(
     if fn is gathers.taken:
         bound = gathers.bind(recording, args)
         return None if bound is None else finish(recording, ROWS["take"], bound, None)
-    if any(type(arg) is Traced and arg._rm_kind == TEXT for arg in args):
-        return None
     inplace = operators.OUT_OF_PLACE.get(fn) if isinstance(fn, type(call_forms.GETITEM)) else None
     row = operators.row_for(fn if inplace is None else inplace)
     if row is None or row.bind is None:
@@ -145,7 +143,7 @@ def describe(recording: Recording, value: Any) -> tuple[RowOperand, Operand] | N
         held, scalar = value._rm_held, scalar_operand(value)
         if value._rm_kind == PYTHON:
             return Weak(type(held)), scalar
-        if value._rm_kind in (TEXT, ARRAY):  # NumPy alone computes with such an array
+        if value._rm_kind == ARRAY:  # NumPy alone computes with such an array
             return None
         return (TensorType(held.dtype, ()), scalar) if is_compiled_dtype(held.dtype) else None
     if kind is bool or kind is int or kind is float:

@@ -21,7 +21,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from runmat_jit.capture import callables
-from runmat_jit.capture.record import caller_frames, native_loops
+from runmat_jit.capture.record import caller_frames
 from runmat_jit.capture.record.calls import makes_plain_instances
 from runmat_jit.capture.record.eager_kernels import OWN_METHODS, EagerKernels, is_own
 from runmat_jit.capture.record.recording import Recording
@@ -34,7 +34,9 @@ from runmat_jit.capture.source.rewrite import Rewritten, bind
 from runmat_jit.capture.tape import call_forms
 from runmat_jit.capture.tape.lines import call_at, is_boundary
 from runmat_jit.core.frames import uncounted
+from runmat_jit.core.installed import is_installed
 from runmat_jit.core.slotted import slotted_object
+from runmat_jit.loops.driver import EagerLoop
 from runmat_jit.loops.source import LoopSource
 
 FUNCTIONS_LIMIT: Final = 256
@@ -80,7 +82,7 @@ class EagerHooks(HookBase):
         self.eager, self.kernels, self.converter = eager, eager.kernels, eager.converter
         self.globals, self.fn = fn.__globals__, fn
         self.cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
-        self._loops: dict[int, native_loops.EagerLoop] = {}
+        self._loops: dict[int, EagerLoop] = {}
 
     attr = staticmethod(getattr)
     item = staticmethod(operator.getitem)
@@ -119,7 +121,7 @@ class EagerHooks(HookBase):
 
     def is_not_followed(self, initialize: types.FunctionType) -> bool:
         """Whether a class makes objects without any computation that would be followed."""
-        if callables.is_installed(initialize) or computes_nothing(initialize.__code__):
+        if is_installed(initialize) or computes_nothing(initialize.__code__):
             return True
         return isinstance(self.converter.find(initialize), Refused)
 
@@ -146,7 +148,7 @@ class EagerHooks(HookBase):
             if codes is not None and is_direct(fn.__code__):
                 codes.add(fn.__code__, None)
             return fn(*args, **kwargs)
-        if callables.is_installed(fn):
+        if is_installed(fn):
             return self.call_unknown(fn, args, kwargs)
         found = self.converter.find(fn)
         if isinstance(found, Refused):  # it may look at the frame that it is called from, too
@@ -298,11 +300,11 @@ class EagerHooks(HookBase):
     def looped(self, number: int, /) -> tuple[tuple[Any, ...], ...]:
         return self.loop_of(number).run(sys._getframe(1))
 
-    def loop_of(self, number: int) -> native_loops.EagerLoop:
+    def loop_of(self, number: int) -> EagerLoop:
         """A loop of the function."""
         found = self._loops.get(number)
         if found is None:
-            found = self._loops[number] = native_loops.EagerLoop(self, number)
+            found = self._loops[number] = EagerLoop(self, number)
         return found
 
     def turn(self) -> bool:
@@ -313,9 +315,6 @@ class EagerHooks(HookBase):
             return plain_part(value, conversion, spec)
         text = value if conversion == -1 else self.from_line(CONVERSIONS[conversion], value)
         return self.from_line(format, text, spec)
-
-    def joined(self, /, *parts: Any) -> Any:
-        return "".join(parts)
 
     def decorate(self, decorator: Any, definition: Any, /) -> Any:
         return self.call(decorator, definition)

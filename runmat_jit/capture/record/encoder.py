@@ -34,7 +34,6 @@ from runmat_jit.capture.tape.values import (
     is_opaque,
     is_opaque_scalar,
     is_random_state,
-    is_stream,
     is_traceable,
     steps_of,
 )
@@ -136,7 +135,7 @@ class Encoder:
             found = self.recording.adopt(value)
             return None if found is None else found._rm_slot
         whole = kind is types.FunctionType or is_random_state(kind)
-        known = whole or is_stream(value) or is_plain_object(value)
+        known = whole or is_plain_object(value)
         return self.recording.slot_of(value) if known else None
 
     # -- traced to template ------------------------------------------------------------------------

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
-import os
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator
@@ -16,20 +15,17 @@ import numpy as np
 from runmat_jit.capture import callables, operators
 from runmat_jit.capture.record import (
     answers,
-    attribute_stores,
     attributes,
+    builtin_calls,
     calls,
     constants,
     escape_barrier,
     native_loops,
-    ordered,
     refusals,
-    repetitions,
-    texts,
 )
 from runmat_jit.capture.record.encoder import children_of, holds_traced
 from runmat_jit.capture.record.following import Following
-from runmat_jit.capture.record.host_calls import adopt_loosely, run_host
+from runmat_jit.capture.record.host_calls import adopt_loosely, repetition, run_host
 from runmat_jit.capture.record.masked_stores import MaskedPlace
 from runmat_jit.capture.record.release import is_reduced
 from runmat_jit.capture.record.traced import Traced, TracedMethod
@@ -41,7 +37,7 @@ from runmat_jit.capture.replay.plain_objects import (
     in_class,
     makes_classes,
 )
-from runmat_jit.capture.source.hook_base import Place, Starred
+from runmat_jit.capture.source.hook_base import CONVERSIONS, Place, Starred
 from runmat_jit.capture.source.refusal import Refused
 from runmat_jit.capture.source.rewrite import Rewritten
 from runmat_jit.capture.tape import call_forms
@@ -163,9 +159,6 @@ class Hooks(Following):
                 self.tracer.effect("outside-item", f"an item of a {type(obj).__name__}")
             found = escape_barrier.from_line(self.tracer, operator.getitem, obj, self.hashed(key))
             return self.adopted(found)
-        if obj is os.environ:
-            ordered.read(self, os.environ.get, (key,), {})
-            return obj[key]
         if (getter := self.special(obj, "__getitem__")) is not None:
             return calls.call(self, getter, (obj, key), {})
         if self.tracer.slot_of(obj) is not None:
@@ -234,7 +227,7 @@ class Hooks(Following):
             obj._rm_tracer.set_attribute(obj, name, value)
         elif self.tracer.owns(obj):
             attributes.store(self, obj, name, value)
-        elif not attribute_stores.store(self, obj, name, value):
+        else:
             self.stored(obj, name, setattr, name, value)
 
     def delitem(self, obj: Any, key: Any, /) -> None:
@@ -291,7 +284,7 @@ class Hooks(Following):
         if isinstance(lhs, (list, tuple)):
             if type(rhs) is Traced and op not in ("add", "mul"):
                 return self.tracer.inplace(operators.OUT_OF_PLACE[fn], lhs, rhs)
-            rhs = repetitions.number(self.tracer, rhs)
+            rhs = repetition(self.tracer, rhs)
         if self.special(lhs, f"__i{op.rstrip('_')}__") is not None and self.tracer.owns(lhs):
             escape_barrier.beware(self.tracer, f"{op}= of a {type(lhs).__name__}")
         if type(lhs) is Traced or self.tracer.owns(lhs):
@@ -438,11 +431,9 @@ class Hooks(Following):
     def compare(self, op: str, lhs: Any, rhs: Any, /) -> Any:
         if not self.tracer.passive and type(lhs) is not Traced and type(rhs) is not Traced:
             self.meet(lhs, rhs)
-        if op in ("in", "not in") and type(lhs) is Traced and isinstance(rhs, (str, bytes)):
-            found = self.tracer.operator(operator.contains, (rhs, lhs))
+        if op in ("in", "not in") and type(lhs) is Traced and isinstance(rhs, TEXTS):
+            found = builtin_calls.call_text(self, operator.contains, (rhs, lhs), {})
             return found if op == "in" else not found
-        if op in ("in", "not in") and rhs is os.environ and not self.tracer.passive:
-            ordered.read(self, os.environ.get, (lhs,), {})
         if op in ("eq", "ne"):
             return escape_barrier.from_line(self.tracer, getattr(operator, op), lhs, rhs)
         found = escape_barrier.from_line(self.tracer, operator.contains, rhs, lhs)
@@ -460,17 +451,15 @@ class Hooks(Following):
     def formatted(self, value: Any, conversion: int, spec: Any = "", /) -> Any:
         if self.tracer.passive:
             return self.after("formatted", value, conversion, spec)
-        return self.real(texts.formatted(self, value, conversion, spec))
-
-    def joined(self, /, *parts: Any) -> Any:
-        if self.tracer.passive:
-            return self.after("joined", *parts)
-        return self.real(texts.joined(self, parts))
+        text = value if conversion == -1 else self.call(CONVERSIONS[conversion], value)
+        return self.call(format, text, spec)
 
     def modulo(self, lhs: Any, rhs: Any, /) -> Any:
         if self.tracer.passive:
             return self.after("modulo", lhs, rhs)
-        return self.real(texts.modulo(self, lhs, rhs))
+        if type(lhs) in TEXTS:
+            return self.real(builtin_calls.call_text(self, operator.mod, (lhs, rhs), {}))
+        return escape_barrier.from_line(self.tracer, operator.mod, lhs, rhs)
 
     def power(self, base: Any, exponent: Any, /) -> Any:
         if self.tracer.passive:
@@ -553,7 +542,7 @@ class Hooks(Following):
 
     def called(self, value: Any) -> Any:
         """An argument of a builtin that calls it: what makes text is followed, too."""
-        if callables.of(value).follow in ("text", "number as text"):
+        if callables.of(value).follow == "text":
             return lambda *args, **kwargs: self.call(value, *args, **kwargs)
         return self.given(value)
 

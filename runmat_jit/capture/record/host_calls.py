@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from runmat_jit.capture import callables
-from runmat_jit.capture.record import lengths, repetitions
+from runmat_jit.capture.record import lengths
 from runmat_jit.capture.record.branches import branch
 from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.result_shape import result_shape
@@ -29,7 +29,6 @@ from runmat_jit.capture.tape.values import (
     GENERIC,
     PYTHON,
     SCALARS,
-    TEXT,
     TEXTS,
     Unencodable,
     is_number,
@@ -46,9 +45,10 @@ LIST_LIMIT = 200
 
 def run(recording: Recording, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """Run a call that is not deferred: scalar arithmetic, a pure host call, a writer, an effect."""
-    repeated = repetitions.repeat(recording, fn, args)
-    if repeated is not None:
-        return repeated
+    if fn is operator.mul and any(type(arg) in (list, tuple) for arg in args):
+        args = tuple([repetition(recording, arg) for arg in args])
+        if Traced not in map(type, args):
+            return recording.own(call_at(recording.here(), fn, args, {}))
     callee = callables.of(fn)
     if not kwargs and (is_scalar_call(fn, callee, args) or is_conversion(fn, args)):
         return run_scalar(recording, fn, args)
@@ -61,6 +61,12 @@ def run(recording: Recording, fn: Any, args: tuple[Any, ...], kwargs: Mapping[st
     if any(type(target) is not Traced or target._rm_kind != ARRAY for target in targets):
         return run_effect(recording, fn, args, kwargs, "the result goes to an unknown array")
     return run_host(recording, fn, args, kwargs, writes=writes or bool(targets))
+
+
+def repetition(recording: Recording, value: Any) -> Any:
+    """The other operand of a list or tuple: how often Python is to repeat what that holds."""
+    is_count = type(value) is Traced and value._rm_kind != ARRAY
+    return recording.look(value, "a count") if is_count else value
 
 
 def out_arguments(fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any]:
@@ -345,8 +351,8 @@ def adopt(recording: Recording, value: Any, raw_args: list[Any]) -> tuple[Any, A
         traced = recording.lift(value, None, None)
         return traced, Ref(traced._rm_slot)
     if type(value) in TEXTS:
-        text = Traced(recording, recording.slot(), TEXT, held=value)
-        return text, Ref(text._rm_slot)
+        recording.effect("untraceable-result", "it is text")
+        return value, None
     if is_random_state(type(value)):
         if recording.slot_of(value) is None:
             recording.hold(value, recording.slot())

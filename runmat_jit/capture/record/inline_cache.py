@@ -15,7 +15,7 @@ import numpy as np
 from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.tape.call_forms import MethodCall
 from runmat_jit.capture.tape.entries import AbstractValue, Compute, CoveredCall, Pattern
-from runmat_jit.capture.tape.values import ARRAY, GENERIC, PYTHON, TEXT, is_opaque_scalar
+from runmat_jit.capture.tape.values import ARRAY, GENERIC, PYTHON, is_opaque_scalar
 from runmat_jit.core.slotted import slotted
 from runmat_jit.ops.spec import Op as Row
 
@@ -73,7 +73,7 @@ class InlineCache:
         at = value._rm_geometry
         if at is None:
             held, kind = value._rm_held, value._rm_kind
-            if kind in (TEXT, ARRAY) or is_opaque_scalar(held):
+            if kind == ARRAY or is_opaque_scalar(held):
                 return None
             described = type(held) if kind == PYTHON else held.dtype
             found = self.abstract(described, (), (), kind)

@@ -1,20 +1,13 @@
-"""Loops that run natively: in a recording as one host call of the tape, in eager execution at once.
-
-The loop is looked at before its first turn. Where it may run natively, its operands are what the
-program's variables hold then; where it may not, or leaves, it runs as it stands, from its begin.
-"""
+"""Loops that run natively in a recording: one host call of the tape (see ``loops.driver``)."""
 
 from __future__ import annotations
 
-import sys
 import types
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
-from runmat_jit.capture import callables
 from runmat_jit.capture.record.host_calls import adopt, encoded, fork
 from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.traced import Traced
@@ -23,35 +16,20 @@ from runmat_jit.capture.tape.entries import Call, refs
 from runmat_jit.capture.tape.lines import Line, call_at
 from runmat_jit.capture.tape.values import ARRAY, GENERIC, PYTHON
 from runmat_jit.core.extent import plain
-from runmat_jit.core.frozen import frozen
-from runmat_jit.core.own_generator import is_own_generator
 from runmat_jit.core.types import is_compiled_dtype
+from runmat_jit.loops import driver
+from runmat_jit.loops.driver import Found, is_enough
 from runmat_jit.loops.source import Chain, HelperSource, LoopSource
 from runmat_jit.runtime.arrays import host_written
 
 if TYPE_CHECKING:
     from runmat_jit.loops.forms import Form
-    from runmat_jit.loops.program import LoopCall, Reads
-    from runmat_jit.loops.ways import Helper
+    from runmat_jit.loops.program import LoopCall
 
-MOST_HELPERS: Final = 8
-"""Functions that call one another, from the one that a loop calls on."""
-DECLINES: Final = 4
-"""Calls in a row in which a loop did not run natively, after which it is looked at but rarely."""
-LOOKS: Final = 64
-"""Calls between such looks."""
 MOST_ELEMENTS: Final = 1 << 15
 """Of arrays up to which one thread computes whole turns faster than each statement is launched."""
 LONG: Final = 10_000
 """Operations whose recording takes longer than a native run of a loop that runs in tiles."""
-_MISSING: Final = object()
-_WRITES_BACK: Final = sys.version_info < (3, 13)
-"""Whether a frame keeps the dict of its variables that was asked for."""
-_NUMBERS: Final = (bool, int, float)
-_FUNCTIONS: Final = (
-    *(types.BuiltinFunctionType, types.FunctionType, type, np.ufunc),
-    type(np.sum),
-)
 
 
 class LoopHooks(Protocol):
@@ -83,120 +61,11 @@ class LoopHooks(Protocol):
         """Hooks of another function in the same recording."""
 
 
-@frozen
-class Found:
-    """The operands and the objects of a loop, as the program has them now.
-
-    ``owners``: of operands that functions which the loop calls read, those functions, and the
-    chains by which they do.
-    """
-
-    operands: dict[Chain, Any]
-    objects: dict[Chain, Any]
-    helpers: dict[types.FunctionType, Helper]
-    owners: dict[Chain, tuple[types.FunctionType, Chain]]
-
-    @property
-    def reads(self) -> Reads:
-        """What the loop reads, without the values of operands."""
-        from runmat_jit.loops.program import Reads  # noqa: PLC0415  (loaded by now)
-
-        return Reads(tuple(self.operands), self.objects, self.helpers)
-
-
-def find(
-    source: LoopSource,
-    variables: dict[str, Any],
-    outside: Callable[[str, str], Any],
-    converter: Any,
-) -> Found:
-    """What a loop reads, of what has a value.
-
-    ``outside`` gives a value by where it is found and by its name.
-    """
-    found = Found({}, {}, {}, {})
-    for chain in source.chains:
-        where = source.outside.get(chain.name)
-        value = outside(where, chain.name) if where else variables.get(chain.name, _MISSING)
-        taken = 0
-        for name in chain.attributes:
-            if is_operand(value) or type(value) is list:
-                break
-            value, taken = attribute(value, name), taken + 1
-        if value is _MISSING:
-            continue
-        whole = taken == len(chain.attributes)
-        prefix = chain if whole else Chain(chain.name, chain.attributes[:taken])
-        if is_operand(value) or (type(value) is list and is_grown(source, prefix)):
-            found.operands[prefix] = value
-        elif isinstance(value, _FUNCTIONS):
-            found.objects[prefix] = value
-            add_helper(found, value, converter)
-    return found
-
-
-def add_helper(found: Found, fn: Any, converter: Any) -> None:
-    """Take in a function of the program's that a loop may call, and those that it calls."""
-    helpers = found.helpers
-    if type(fn) is not types.FunctionType or fn in helpers or len(helpers) >= MOST_HELPERS:
-        return
-    source = None if callables.is_installed(fn) else converter.helper(fn)
-    if source is None:
-        return
-    from runmat_jit.loops.ways import Given, Helper  # noqa: PLC0415  (loaded by now)
-
-    reader = Reader(fn)
-    values: dict[Chain, Any] = {}
-    number = len(helpers)
-    helpers[fn] = Helper(source, values)
-    for chain in source.chains:
-        value = outside(reader, source.outside[chain.name], chain.name)
-        for name in chain.attributes:
-            value = attribute(value, name)
-        if is_operand(value):
-            given = Chain(f"{chain} of function {number}")
-            values[chain], found.operands[given] = Given(given), value
-            found.owners[given] = fn, chain
-        elif isinstance(value, _FUNCTIONS):
-            values[chain] = value
-            add_helper(found, value, converter)
-
-
-class Reader:
-    """Where the names of a function are found."""
-
-    def __init__(self, fn: types.FunctionType) -> None:
-        self.globals = fn.__globals__
-        self.cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
-
-
-def is_grown(source: LoopSource, chain: Chain) -> bool:
-    """Whether a loop appends to what a name of the function holds."""
-    return not chain.attributes and chain.name in source.grown
-
-
 def is_operand(value: Any) -> bool:
-    """Whether a value is an array, a number, or a generator of ours, or stands for one."""
-    kind = type(value)
-    if kind in _NUMBERS or kind is Traced or kind is np.ndarray:
-        return True
-    return isinstance(value, np.generic) or is_own_generator(kind)
+    """Whether a value is an operand of a loop, or stands for one."""
+    return type(value) is Traced or driver.is_operand(value)
 
 
-def attribute(value: Any, name: str) -> Any:
-    """An attribute that no code is run for."""
-    if isinstance(value, types.ModuleType):
-        return vars(value).get(name, _MISSING)
-    cls: Any = type(value)
-    if cls.__getattribute__ is not object.__getattribute__ or value is _MISSING:
-        return _MISSING
-    own = getattr(value, "__dict__", {})
-    if name not in own or any(name in vars(base) for base in cls.__mro__):
-        return _MISSING
-    return own[name]
-
-
-# -- in a recording --------------------------------------------------------------------------------
 def looped(hooks: LoopHooks, number: int, frame: types.FrameType) -> tuple[tuple[Any, ...], ...]:
     """A loop of a function that is recorded."""
     recording = hooks.tracer
@@ -204,8 +73,9 @@ def looped(hooks: LoopHooks, number: int, frame: types.FrameType) -> tuple[tuple
     if loops is None or recording.immediate or recording.boundary is not None or recording.leaving:
         return ()
     source = hooks.loops[number]
-    variables = variables_of(frame)
-    found = find(source, variables, partial(outside, hooks), hooks.converter)
+    variables = driver.variables_of(frame)
+    outside = partial(driver.outside, hooks)
+    found = driver.find(source, variables, outside, hooks.converter, is_operand)
     call = loops.call(source, hooks.fn.__qualname__, found.reads)
     if any(type(value) is list for value in found.operands.values()):
         return eagerly(hooks, number, call, found, frame)
@@ -258,28 +128,6 @@ def eagerly(
     return recording.eager.hooks(hooks.fn).loop_of(number).run(frame)  # type: ignore[no-any-return]  # of eager hooks
 
 
-def variables_of(frame: types.FrameType) -> dict[str, Any]:
-    """The variables of a frame, which keeps none of them alive for it."""
-    variables = frame.f_locals
-    found = dict(variables)
-    if _WRITES_BACK:
-        variables.clear()
-    return found
-
-
-def outside(hooks: Any, where: str, name: str) -> Any:
-    """A value from outside, of which nobody takes note yet."""
-    if where == "free":
-        try:
-            return hooks.cells[name].cell_contents
-        except ValueError:
-            return _MISSING
-    if name in hooks.globals:
-        return hooks.globals[name]
-    builtins = hooks.globals["__builtins__"]
-    return (builtins if isinstance(builtins, dict) else vars(builtins)).get(name, _MISSING)
-
-
 def registered(
     hooks: LoopHooks, source: LoopSource | HelperSource, chain: Chain, variables: dict[str, Any]
 ) -> Any:
@@ -296,7 +144,7 @@ def registered(
 
 def is_worth(call: LoopCall, operands: dict[Chain, Any]) -> bool:
     """Whether a loop may run natively, and Python would take longer."""
-    if not is_enough(call, operands):
+    if not is_enough(call, operands, plain_of):
         return False
     from runmat_jit.loops.extents import SINGLE  # noqa: PLC0415  (loaded by now)
     from runmat_jit.loops.values import Unknown  # noqa: PLC0415  (likewise)
@@ -309,7 +157,7 @@ def is_worth(call: LoopCall, operands: dict[Chain, Any]) -> bool:
             extents.setdefault(extent, len(extents))
     forms = {c: form_of(v, n, seen, extents) for n, (c, v) in enumerate(operands.items())}
     found = call.look(forms)
-    if isinstance(found, Unknown) or not is_enough(call, operands, recorded=True):
+    if isinstance(found, Unknown) or not is_enough(call, operands, plain_of, recorded=True):
         return False
     if found.span([*map(plain_of, operands.values())]) <= MOST_ELEMENTS:
         return True
@@ -415,74 +263,3 @@ def noted(
     if result:
         fork(recording, entry, adopted, result)
     return adopted  # type: ignore[no-any-return]  # a tuple, as the result
-
-
-# -- in eager execution ----------------------------------------------------------------------------
-class EagerLoop:
-    """A loop of a function that is executed eagerly.
-
-    One that has not run natively some times in a row is looked at now and then only.
-    """
-
-    def __init__(self, hooks: Any, number: int) -> None:
-        self.source: LoopSource = hooks.loops[number]
-        self.name, self.converter = hooks.fn.__qualname__, hooks.converter
-        self.ran = hooks.kernels.ran_loop
-        self.outside = partial(outside, hooks)
-        self.loops = hooks.kernels.executor.loops()
-        self.declined = 0
-        """Calls in a row that did not run it natively."""
-        self.last: tuple[Any, LoopCall] | None = None
-        """What it read when it was last looked at, and the loop that reads that."""
-
-    def run(self, frame: types.FrameType) -> tuple[tuple[Any, ...], ...]:
-        """The values that the loop leaves in its variables, in a tuple; empty: it has not run."""
-        declined = self.declined
-        self.declined = declined + 1
-        if self.loops is None or (declined >= DECLINES and declined % LOOKS):
-            return ()
-        found = find(self.source, variables_of(frame), self.outside, self.converter)
-        call, operands = self.call_of(found), found.operands
-        if not is_enough(call, operands):
-            return ()
-        values = tuple(operands.values())
-        result = call.attempt(values)
-        if result is None:
-            return ()
-        self.declined = 0
-        self.ran()
-        call.append(result, values)
-        return (call.merged(result, values),)
-
-    def call_of(self, found: Found) -> LoopCall:
-        """The loop that reads this."""
-        reads = tuple(found.operands), tuple(found.objects), tuple(found.objects.values())
-        if self.last is None or self.last[0] != reads or found.helpers:
-            self.last = reads, self.loops.call(self.source, self.name, found.reads)
-        return self.last[1]
-
-
-def is_enough(call: LoopCall, operands: dict[Chain, Any], *, recorded: bool = False) -> bool:
-    """Whether Python would take longer than a native run; what is in a turn is looked at rarely.
-
-    ``recorded``: or whether the operations would, recorded one by one.
-    """
-    from runmat_jit.loops.program import LISTS  # noqa: PLC0415  (loaded by now)
-    from runmat_jit.loops.sites import (  # noqa: PLC0415  (likewise)
-        TURNS,
-        evaluated,
-        operations_of,
-        turns_of,
-    )
-
-    known = partial(evaluated, value=lambda chain: plain_of(operands.get(chain)))
-    call.asked += 1
-    if call.asked & (call.asked - 1) == 0 or not call.asked % LOOKS:
-        call.per_turn = operations_of(call.source, known)
-    turns = turns_of(call.source.node, known)
-    if turns is None:  # of lists, many until runs of few have been seen
-        turns = TURNS * (LISTS if call.source.grown else 1)
-    call.expected_turns, call.expected = turns, turns * call.per_turn
-    if call.gave_up or (call.is_poor and call.asked % LOOKS):
-        return False
-    return call.does_enough(turns, recorded=recorded)

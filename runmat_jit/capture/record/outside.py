@@ -12,13 +12,12 @@ import enum
 import inspect
 import sys
 import types
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 
 from runmat_jit.capture import callables
-from runmat_jit.capture.array import Array
 from runmat_jit.capture.record import escape_barrier
 from runmat_jit.capture.record.balance import ITEMS_OF_TURN
 from runmat_jit.capture.record.constants import constant
@@ -40,9 +39,8 @@ from runmat_jit.capture.replay.plain_objects import (
     is_plain_metaclass,
     is_plain_object,
 )
-from runmat_jit.capture.replay.raised import attempt
 from runmat_jit.capture.replay.unspecialized import MARK, is_of_program, is_variable
-from runmat_jit.capture.tape.entries import Read, Ref, build
+from runmat_jit.capture.tape.entries import Read, Ref
 from runmat_jit.capture.tape.places import Attribute, Cell, Global, Item, Keys, Length
 from runmat_jit.capture.tape.pytree import Structure, is_namedtuple, take_apart, write_back
 from runmat_jit.capture.tape.values import (
@@ -52,12 +50,10 @@ from runmat_jit.capture.tape.values import (
     is_number,
     is_opaque,
     is_random_state,
-    is_standard,
-    is_stream,
     is_traceable,
 )
-
-Get = Callable[[list[Any]], Any]
+from runmat_jit.core.protocols import Get
+from runmat_jit.runtime.arrays import ResidentArray
 
 _MISSING = object()
 _BY_VALUE = (*SCALARS, str, bytes, type(None), type(Ellipsis))
@@ -97,7 +93,6 @@ class Outside:
         self.memo: dict[Hashable, tuple[Any, Any]] = {}  # what was found, and what is seen of it
         self.epoch = 0
         self.classes: dict[int, type] = {}  # that the program found outside, by identity
-        self.changed: dict[int, Any] = {}  # instances whose attributes the program stores
         self.copying: set[int] = set()  # tuples whose items are being read
         self.splitting = False  # the items of a tuple that varies are being read
         self.turns = self.next_look = 0
@@ -115,8 +110,8 @@ class Outside:
         """Record that ``get`` gave ``value``; give what the program sees of it."""
         recording = self.recording
         self.look_again()
-        if type(value) is Array:
-            value, get = recording.begin_boundary().read(value, get)
+        if isinstance(value, ResidentArray):
+            value, get = recording.begin_boundary(value.boundary).read(value, get)
         if self.epoch != len(recording.tape.effects):  # an effect may have changed anything
             self.memo.clear()
             self.epoch = len(recording.tape.effects)
@@ -188,49 +183,6 @@ class Outside:
         self.recording.effect("outside-store", f"{why} in a container")
         self.synchronize()
 
-    def wait(self, run: Callable[[], Any]) -> Any:
-        """A call that lets others run: what it has read is read again, by replays, too."""
-        recording, shadows = self.recording, self.recording.shadows
-        if shadows.find_edited():
-            self.share("others may see what is changed")
-        found = run()
-        recording.tape.branch(None, attempt, None, recording.line(), recording.count)
-        self.memo.clear()
-        for shadow in shadows.all if recording.publishable else ():
-            self.compare(shadow)
-        if not recording.publishable:
-            self.synchronize()
-        return found
-
-    def compare(self, shadow: ShadowCopy) -> None:
-        """The trace holds while a container holds what it did before."""
-        if isinstance(shadow.original, tuple):
-            return
-        recording, at = self.recording, shadow.slot
-        wanted = [self.identity(child, real) for child, real in shadow.children()]
-        structure = shadow.structure
-
-        def get(slots: list[Any]) -> bool:
-            apart = take_apart(slots[at])
-            if apart is None or apart[0] != structure or len(apart[1]) != len(wanted):
-                return False
-            pairs = zip(apart[1], wanted, strict=True)
-            return all(is_unchanged(build(template, slots), child) for child, template in pairs)
-
-        found = not shadow.is_changed_by_others()
-        if found or recording.tape.feeding:
-            self.read(("contents", at), get, True, "contents")
-        else:
-            self.notice("a container")
-
-    def identity(self, child: Any, real: Any) -> Any:
-        """Template of a child of a container: the object itself, by its slot if it has one."""
-        if type(child) is Traced:
-            return Ref(child._rm_slot) if child._rm_slot >= 0 else real
-        shadow = self.recording.shadows.of_copy(child)
-        slot = self.recording.slot_of(child) if shadow is None else shadow.slot
-        return real if slot is None else Ref(slot)
-
     def varies(self, source: str) -> bool:
         """Whether a number is read as data: as a replay did that is being followed, if one is."""
         fed = self.recording.tape.fed_read()
@@ -275,9 +227,6 @@ class Outside:
                 )
         if isinstance(value, _BY_IDENTITY) or kind.__module__.partition(".")[0] == "runmat_jit":
             return value, lambda other, _slots: other is value
-        if is_standard(value):
-            self.register(value, slot)
-            return value, lambda other, _slots: is_stream(other)
         if is_fixed(value):
             return value, lambda other, _slots: other is value
         return self.guard_object(value, slot)
@@ -388,18 +337,6 @@ class Outside:
         key, source = ("same", min(a, b), max(a, b)), f"whether %{a} is %{b}"
         self.read(key, lambda slots: slots[a] is slots[b], same, source)
 
-    def apart(self, owner: Any, others: Iterable[Any]) -> None:
-        """The trace holds while an instance is none of the others of its class."""
-        for other in tuple(others):
-            if other is not owner and type(other) is type(owner):
-                self.relate(
-                    self.recording.slot_of(owner), self.recording.slot_of(other), same=False
-                )
-
-    def print_options(self) -> None:
-        """Record how NumPy prints."""
-        self.read("print options", lambda _slots: print_options(), print_options(), "print options")
-
     # -- kinds of sources --------------------------------------------------------------------------
     def glob(self, namespace: dict[str, Any], name: str) -> Any:
         """A global or builtin name."""
@@ -443,8 +380,6 @@ class Outside:
     def attribute(self, owner: Any, name: str, value: Any = _MISSING) -> Any:
         """An attribute of an outside object, module or class; ``value`` if it has been read."""
         slot = self.recording.slot_of(owner)
-        if self.changed and slot is not None:
-            self.apart(owner, self.changed.values())
         if value is _MISSING:
             try:
                 value = getattr(owner, name)
@@ -495,11 +430,6 @@ def is_unchanged(old: Any, new: Any) -> bool:
     if isinstance(old, _MADE_ANEW):
         return bool(old == new)
     return is_constant(old) and exact_value(old)(new)
-
-
-def print_options() -> tuple[Any, ...]:
-    """NumPy's print options, in an order of their own."""
-    return tuple(np.get_printoptions().items())
 
 
 def is_constant(value: Any) -> bool:

@@ -16,7 +16,7 @@ from runmat_jit.capture.replay.plain_objects import is_plain_class, is_plain_obj
 from runmat_jit.capture.replay.tree import Segment
 from runmat_jit.capture.tape.lines import hide_our_frames
 from runmat_jit.capture.tape.pytree import Structure, is_namedtuple, take_apart, write_back
-from runmat_jit.capture.tape.values import SCALARS, is_number, is_random_state, is_standard
+from runmat_jit.capture.tape.values import SCALARS, is_number, is_random_state
 from runmat_jit.core.frames import uncounted
 from runmat_jit.core.signal_handlers import raised_by_handler
 
@@ -65,7 +65,7 @@ class Arguments:
         self.tracer.outside.register(value, slot)
         if type(value) is types.MethodType:
             self.methods.append((value, slot))
-        elif not (is_random_state(type(value)) or is_standard(value) or is_plain_object(value)):
+        elif not (is_random_state(type(value)) or is_plain_object(value)):
             name = type(value).__qualname__
             escape_barrier.beware(self.tracer, f"an argument, a {name}, has operators of its own")
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 import types
 import weakref
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import get_ident
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from runmat_jit.capture.array import Boundary
 from runmat_jit.capture.record.balance import ELEMENTS_LIMIT, Balance
 from runmat_jit.capture.record.batch_cache import BatchCache
 from runmat_jit.capture.record.inline_cache import InlineCache
@@ -30,7 +29,7 @@ from runmat_jit.capture.tape.lines import Line, Lines
 from runmat_jit.capture.tape.storage import Storage, watch
 from runmat_jit.capture.tape.values import GENERIC, NOTHING
 from runmat_jit.core.errstate import ErrorState, ErrorStates, current_errstate, warnings_raise
-from runmat_jit.core.protocols import Executor
+from runmat_jit.core.protocols import Boundary, Executor
 from runmat_jit.core.source import SourceLine
 
 BATCH_TARGET = 160
@@ -189,10 +188,10 @@ class Recording(Operations):
         line = self.lines.here()
         return None if line is None else line.source
 
-    def begin_boundary(self, kind: type[Boundary] = Boundary) -> Boundary:
+    def begin_boundary(self, make: Callable[[], Boundary]) -> Boundary:
         """The call's boundary, made where arrays of ours turn up first: then nothing is kept."""
         if self.boundary is None:
-            self.boundary, self.executor = kind(), self.executor.resident()
+            self.boundary, self.executor = make(), self.executor.resident()
         return self.boundary
 
     # -- errors of NumPy ---------------------------------------------------------------------------
@@ -357,10 +356,6 @@ class Recording(Operations):
     def hold(self, value: Any, slot: int) -> None:
         """Remember which slot holds an outside object."""
         self._objects.setdefault(id(value), (value, slot))
-
-    def held_objects(self, kind: type) -> list[Any]:
-        """The outside objects of a class that slots hold."""
-        return [value for value, _ in self._objects.values() if type(value) is kind]
 
     # -- what is pending ---------------------------------------------------------------------------
     def defer(self, operation: Operation) -> None:

@@ -299,8 +299,6 @@ def is_position(key: Any, numbers: set[int]) -> bool:
 
 def is_host_call(op: Call) -> bool:
     """Whether NumPy computes it; views and Python's own arithmetic are nobody's work."""
-    if op.fn is call_forms.SETATTR:
-        return False
     if op.fn is call_forms.GETITEM or op.fn is call_forms.SETITEM:
         return bool(refs(op.args[1]))  # by arrays; other keys are views and elements
     kinds = call_forms.MethodCall | call_forms.UfuncMethod | np.ufunc

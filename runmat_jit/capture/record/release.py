@@ -15,7 +15,6 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
-from runmat_jit.capture.record.flags import TracedFlags
 from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.traced import Traced, TracedMethod
 from runmat_jit.capture.source.hook_calls import RUNTIME
@@ -45,8 +44,6 @@ class Release:
             return self.recording.value(value)
         if kind in _LEAVES and not (kind is type and "<locals>" in value.__qualname__):
             return value
-        if kind is TracedFlags:
-            return self.recording.value(value._rm_value).flags
         if kind is TracedMethod:
             return getattr(self.recording.value(value.__self__), value.__name__)
         found = self.done.get(id(value))

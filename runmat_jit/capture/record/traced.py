@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import operator
-import sys
 import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
@@ -24,8 +23,6 @@ from runmat_jit.runtime.arrays import residence_of
 
 _REAL = (bool, int, float)
 """Classes of numbers that all values but complex ones are compared with."""
-REFERENCES_OF_CALL = 2
-"""References to a value while its method is called: the method's, and that of counting them."""
 
 
 class Operations(Protocol):
@@ -51,7 +48,6 @@ class Operations(Protocol):
     def method(self, value: Traced, name: str, args: tuple[Any, ...], kwargs: Any) -> Any: ...
     def numpy(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any: ...
     def operator(self, fn: Any, args: tuple[Any, ...]) -> Any: ...
-    def resize(self, value: Traced, args: tuple[Any, ...], kwargs: Any, held: int) -> None: ...
     def set_attribute(self, target: Traced, name: str, value: Any) -> None: ...
     def setitem(self, target: Traced, key: Any, value: Any) -> None: ...
     def shape_of(self, shape: tuple[int, ...]) -> tuple[Any, ...]: ...
@@ -245,9 +241,6 @@ class TracedMethod:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         tracer = self.__self__._rm_tracer
-        if self.__name__ == "resize":  # NumPy counts the references to the array
-            held = sys.getrefcount(self.__self__) - REFERENCES_OF_CALL
-            return tracer.resize(self.__self__, args, kwargs, held)
         return tracer.method(self.__self__, self.__name__, args, kwargs)
 
 

@@ -27,7 +27,6 @@ from runmat_jit.capture.record import (
     host_calls,
     lengths,
     refusals,
-    resized,
     views,
 )
 from runmat_jit.capture.record.concrete import concrete_key
@@ -40,7 +39,7 @@ from runmat_jit.capture.record.traced import Traced, TracedMethod
 from runmat_jit.capture.tape import call_forms
 from runmat_jit.capture.tape.entries import Effect
 from runmat_jit.capture.tape.lines import call_at
-from runmat_jit.capture.tape.values import ARRAY, NOTHING, TEXT
+from runmat_jit.capture.tape.values import ARRAY, NOTHING
 from runmat_jit.core.errstate import current_errstate
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.source import SourceLine
@@ -151,17 +150,17 @@ class Tracer(Recording):
 
     def method(self, value: Traced, name: str, args: tuple[Any, ...], kwargs: Any) -> Any:
         """A method of a traced value."""
-        if value._rm_kind == TEXT:
-            if name.startswith("format"):
-                self.outside.print_options()
-            return self.call(call_forms.text_method(name), (value, *args), kwargs)
         if name == "take" and (found := gathers.of_call((value, *args), kwargs)) is not None:
             made = gathers.take(self, *found)
             if made is not None:
                 return made
+        if name == "resize":  # NumPy does it, on the real array
+            call_at(self.here(), self.leak(value, "it is resized").resize, args, kwargs)
+            views.moved(self, value)
+            return None
         return self.call(call_forms.method_of(name), (value, *args), kwargs)
 
-    resize, shape_of, count_of = resized.resize, lengths.shape_of, lengths.count_of
+    shape_of, count_of = lengths.shape_of, lengths.count_of
 
     def call(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """One operation: defer it, find it to be a view, or run it."""
@@ -213,10 +212,9 @@ class Tracer(Recording):
         return self.call(fn, (value, other), NOTHING)
 
     def iterated(self, value: Traced) -> Iterator[Any]:
-        """The items of what is no array: those of text, or Python's refusal."""
+        """The items of what is no array: Python's refusal."""
         real = self.look(value, "an iteration")
-        if not hasattr(type(real), "__iter__"):
-            refusals.refuse_iteration(self.lines, real)
+        refusals.refuse_iteration(self.lines, real)
         return iter(real)
 
     def entered(self, value: Traced) -> Any:

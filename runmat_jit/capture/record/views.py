@@ -129,6 +129,7 @@ def shape_array(recording: Recording, value: Traced) -> np.ndarray:
         # the memory exists: writes to it may be pending, but views of it are what they are
         held = at.storage.memory if value._rm_origin is None else remake(recording, value)
         value._rm_held = held
+        recording.remember(held, value)
         return held
     if value._rm_origin is None:
         return at.storage.array()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import types
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +21,7 @@ def is_followed_method(value: Any) -> bool:
 def is_fixed(value: Any) -> bool:
     """Whether an object stays what it is while the program runs, or is asked by parts."""
     named = isinstance(value, tuple) and type(value).__module__ == "sys"
-    return value is os.environ or named or callables.of(value).ordered
+    return named or callables.of(value).ordered
 
 
 def same_method(value: types.MethodType, owner: int | None) -> Holds:

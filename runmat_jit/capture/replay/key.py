@@ -12,18 +12,19 @@ from __future__ import annotations
 
 import enum
 import types
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
 
-from runmat_jit.capture.array import Array
 from runmat_jit.capture.replay.guards import relation
 from runmat_jit.capture.replay.plain_objects import in_class
 from runmat_jit.capture.tape.pytree import Structure, is_namedtuple, take_apart
 from runmat_jit.capture.tape.values import NUMBERS, is_number, is_opaque, is_traceable
+from runmat_jit.core.protocols import Boundary
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.types import c_strides
+from runmat_jit.runtime.arrays import ResidentArray
 
 _FLAGS = 0x500  # NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE
 _C_CONTIGUOUS, _CONTIGUOUS = 0x1, 0x3  # NPY_ARRAY_C_CONTIGUOUS; or NPY_ARRAY_F_CONTIGUOUS
@@ -51,7 +52,11 @@ class NotCapturable(Exception):  # noqa: N818  (an answer: the call runs plain)
 
 
 class HoldsArrays(Exception):  # noqa: N818  (likewise: ndarrays are to stand for them first)
-    """An argument is or holds a :class:`runmat_jit.Array`."""
+    """An argument is or holds a :class:`runmat_jit.Array`; ``boundary``: see there."""
+
+    def __init__(self, boundary: Callable[..., Boundary]) -> None:
+        super().__init__()
+        self.boundary = boundary
 
 
 class CallKey:
@@ -86,8 +91,8 @@ class CallKey:
 
     def add_other(self, value: Any, kind: type) -> None:
         """Containers, functions and objects."""
-        if kind is Array:
-            raise HoldsArrays
+        if isinstance(value, ResidentArray):
+            raise HoldsArrays(value.boundary)
         known = self.seen.get(id(value))  # the arguments keep it alive
         if known is not None:
             self.parts.append(("same", known))

@@ -132,10 +132,6 @@ class HookBase(abc.ABC):
         """A part of an f-string: ``conversion`` is the character's number, or -1."""
 
     @abc.abstractmethod
-    def joined(self, /, *parts: Any) -> Any:
-        """An f-string of its parts."""
-
-    @abc.abstractmethod
     def modulo(self, lhs: Any, rhs: Any, /) -> Any:
         """``lhs % rhs``, which may be text."""
 

@@ -39,6 +39,7 @@ class NodeRewriter:
         handlers: How each kind of node is rewritten, unless it is copied.
         scopes: Where names are found, at the node being rewritten.
         is_builtin: Whether a global name stands for the builtin of that name.
+        is_module: Whether a global name stands for a module.
         package: The function's package, for relative imports.
         annotations_are_text: ``from __future__ import annotations`` holds.
         loops: The loops that may run natively, by their statements.
@@ -49,6 +50,7 @@ class NodeRewriter:
     handlers: Mapping[type[ast.AST], "Handler"]
     scopes: Scopes
     is_builtin: Callable[[str], bool]
+    is_module: Callable[[str], bool]
     package: str
     annotations_are_text: bool
     loops: Mapping[ast.AST, LoopSource] = field(default_factory=dict)

@@ -157,6 +157,7 @@ def _rewritten_definition(
         handlers,
         Scopes(frozenset(code.co_freevars), located.class_name),
         is_builtin=lambda name: _is_builtin(fn, name),
+        is_module=lambda name: isinstance(fn.__globals__.get(name), types.ModuleType),
         package=fn.__globals__.get("__package__") or "",
         annotations_are_text=bool(code.co_flags & __future__.annotations.compiler_flag),
         loops=loops,

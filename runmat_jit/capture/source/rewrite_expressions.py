@@ -56,8 +56,15 @@ def rewrite_attribute(rewriter: NodeRewriter, node: ast.Attribute) -> ast.expr:
         return node
     if node.attr in FRAME_FUNCTIONS or ast.unparse(node) == "inspect.stack":
         raise Refusal("uses-locals", node.lineno)
+    if node.attr == "resize" and not _names_module(rewriter, node.value):
+        raise Refusal("resizes-array", node.lineno)
     name = constant(rewriter.scopes.mangle(node.attr), node)
     return hook("attr", [rewriter.expression(node.value), name], node, attribute=node)
+
+
+def _names_module(rewriter: NodeRewriter, node: ast.expr) -> bool:
+    """Whether an expression is the name of a module that the function sees."""
+    return isinstance(node, ast.Name) and rewriter.is_module(node.id)
 
 
 def rewrite_subscript(rewriter: NodeRewriter, node: ast.Subscript) -> ast.expr:
@@ -152,18 +159,17 @@ def hooked_operation(
 
 
 def rewrite_text(rewriter: NodeRewriter, node: ast.JoinedStr) -> ast.expr:
-    """An f-string: each part is formatted where Python does it, then they are joined."""
-    if all(isinstance(part, ast.Constant) for part in node.values):
-        return node
-    return hook("joined", [rewriter.expression(part) for part in node.values], node)
+    """An f-string: a hook formats each part, where Python does it."""
+    return placed(ast.JoinedStr([rewriter.expression(part) for part in node.values]), node)
 
 
 def rewrite_part(rewriter: NodeRewriter, node: ast.FormattedValue) -> ast.expr:
-    """``{value!conversion:spec}`` in an f-string."""
+    """``{value!conversion:spec}`` in an f-string: the text of a hook."""
     args = [rewriter.expression(node.value), constant(node.conversion, node)]
     if node.format_spec is not None:
         args.append(rewriter.expression(node.format_spec))
-    return hook("formatted", args, node)
+    text = hook("formatted", args, node)
+    return placed(ast.FormattedValue(text, -1, None), node)
 
 
 def rewrite_comparison(rewriter: NodeRewriter, node: ast.Compare) -> ast.expr:

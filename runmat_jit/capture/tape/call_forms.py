@@ -31,8 +31,8 @@ class CallForm:
 class MethodCall(CallForm):
     """``value.name(*args)`` as a function of the value; equal by name.
 
-    ``ordered``: it changes the value, a random generator or an instance, so that it is called once
-    in its place; ``cannot_raise``: as of :class:`runmat_jit.capture.callables.Callee`.
+    ``ordered``: it changes the value, a random generator, so that it is called once in its place;
+    ``cannot_raise``: as of :class:`runmat_jit.capture.callables.Callee`.
     """
 
     name: str
@@ -62,20 +62,6 @@ class AttributeCall(CallForm):
 
 
 @frozen
-class TextMethod(CallForm):
-    """``text.name(*args)`` as a function of the text; equal by name."""
-
-    name: str
-
-    def spelled(self, args: Sequence[Any]) -> tuple[Any, Sequence[Any]]:
-        return getattr(args[0], self.name), args[1:]
-
-    @property
-    def __name__(self) -> str:
-        return self.name
-
-
-@frozen
 class UfuncMethod(CallForm):
     """``ufunc.reduce`` and its siblings; equal by ufunc and name."""
 
@@ -88,21 +74,6 @@ class UfuncMethod(CallForm):
     @property
     def __name__(self) -> str:
         return f"{self.ufunc.__name__}.{self.name}"
-
-
-@frozen
-class FlagOf(CallForm):
-    """``array.flags.name`` as a function of the array; equal by name."""
-
-    name: str
-
-    def spelled(self, args: Sequence[Any]) -> tuple[Any, Sequence[Any]]:
-        (array,) = args
-        return getattr, (array.flags, self.name)
-
-    @property
-    def __name__(self) -> str:
-        return f"flags.{self.name}"
 
 
 @frozen
@@ -119,14 +90,12 @@ class IndexBuilder(CallForm):
         return type(self.builder).__name__
 
 
-FORMS: Final = frozenset((MethodCall, AttributeCall, TextMethod, UfuncMethod, FlagOf, IndexBuilder))
+FORMS: Final = frozenset((MethodCall, AttributeCall, UfuncMethod, IndexBuilder))
 
 INDEX_BUILDERS: Final[tuple[Any, ...]] = (np.mgrid, np.ogrid, np.r_, np.c_)
 """Objects whose items NumPy makes of keys alone."""
 
 method_of: Callable[[str], MethodCall] = functools.cache(MethodCall)
-
-text_method: Callable[[str], TextMethod] = functools.cache(TextMethod)
 
 attribute_of: Callable[[str], AttributeCall] = functools.cache(AttributeCall)
 
@@ -137,8 +106,6 @@ TOLIST: Final = method_of("tolist")
 GETITEM: Final = operator.getitem
 
 SETITEM: Final = operator.setitem
-
-SETATTR: Final = MethodCall("__setattr__", ordered=True, cannot_raise=True)
 
 
 def name_of(fn: Any) -> str:

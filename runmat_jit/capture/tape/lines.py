@@ -10,7 +10,6 @@ from __future__ import annotations
 import dis
 import sys
 import types
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
@@ -23,7 +22,7 @@ from runmat_jit.core.slotted import slotted
 from runmat_jit.core.source import Caller, SourceLine, is_calling
 
 _HERE: Final = Path(__file__).parents[1]
-_CALLING: Final = ("api.py", "jit_function.py", "dispatcher.py")
+_CALLING: Final = ("api.py", "array.py", "dispatcher.py", "jit_function.py")
 _OURS: Final = (str(_HERE), *(str(_HERE.with_name(name)) for name in _CALLING))
 _RUNNING: Final = frozenset(("record", "replay", "call_eagerly"))
 """Functions that run a call: the recorder's, the tree's, and that of eager execution."""
@@ -113,21 +112,6 @@ class Lines:
             found = self._ours[filename] = filename.startswith(_OURS)
         return found
 
-    def above(self, level: int) -> Line | int:
-        """The user's line that a ``stacklevel`` means, the running one being 1.
-
-        Where it lies outside the call: the level counted from the line that made the call.
-        """
-        seen, frame = 0, sys._getframe(1)
-        while frame is not None and not is_boundary(frame.f_code):
-            code = frame.f_code
-            if not self.is_ours(code.co_filename):
-                seen += 1
-                if seen == level:
-                    return self.line(frame)
-            frame = frame.f_back  # type: ignore[assignment]  # None at the end
-        return level - seen
-
 
 def line_of(code: types.CodeType, number: int, namespace: dict[str, Any]) -> Line:
     """A line of a function's code."""
@@ -178,28 +162,6 @@ def is_boundary(code: types.CodeType) -> bool:
     return code.co_name in _RUNNING and code.co_filename.startswith(str(_HERE))
 
 
-def warn_caller(message: str, category: type[Warning], level: int) -> None:
-    """Warn at a line behind the recording or replay that runs: level 1 is the caller's."""
-    frame: types.FrameType | None = sys._getframe(1)
-    depth, seen, inside = 1, 0, True
-    while frame is not None:
-        code = frame.f_code
-        depth += not code.co_filename.endswith(UNCOUNTED)
-        if inside:
-            inside = not is_boundary(code)
-        else:
-            seen += not code.co_filename.startswith(_OURS)
-        if seen == level:
-            break
-        frame = frame.f_back
-    else:
-        depth += 1  # there is no such line, and Python says so
-    warnings.warn(message, category, stacklevel=depth)
-
-
-warn_caller.__name__ = "warn"
-
-
 def stack_level(level: int) -> int:
     """The ``stacklevel`` that means the user's ``level`` to ``warnings.warn`` under ``call_at``.
 
@@ -216,4 +178,6 @@ def stack_level(level: int) -> int:
         if seen == level:
             break
         frame = frame.f_back
+    else:
+        depth += 1  # there is no such line, and Python says so
     return depth

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import io
 import struct
 import sys
 import types
@@ -19,7 +18,7 @@ from runmat_jit.core.types import DUPLICATES, c_strides
 SCALARS = (bool, int, float, complex)
 
 TEXTS = (str, bytes, np.str_, np.bytes_)
-"""Classes of text that is computed of traced values."""
+"""Classes of text."""
 
 NUMBERS = frozenset("?bhilqBHILQefdFD") - DUPLICATES
 """Type characters of what is traced: dtypes of arrays, and NumPy scalars."""
@@ -127,18 +126,6 @@ def random_states() -> frozenset[type]:
     )
 
 
-def is_stream(value: Any) -> bool:
-    """Whether a value is a stream of text that writes with Python's own methods."""
-    kind: Any = type(value)
-    written = getattr(kind, "write", None) in (io.TextIOWrapper.write, io.StringIO.write)
-    return written and getattr(kind, "flush", None) in (io.TextIOWrapper.flush, io.StringIO.flush)
-
-
-def is_standard(value: Any) -> bool:
-    """Whether it is such a stream that nobody closes: the standard output, or that of errors."""
-    return (value is sys.stdout or value is sys.stderr) and is_stream(value)
-
-
 def is_number(value: Any) -> bool:
     """Whether a value is a NumPy scalar that a trace can be recorded for, whatever its value."""
     return isinstance(value, np.generic) and value.dtype.char in NUMBERS
@@ -149,6 +136,6 @@ def steps_of(shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, ...]:
     return tuple([step * dtype.itemsize for step in c_strides(shape)])
 
 
-ARRAY, GENERIC, PYTHON, TEXT = "array", "NumPy scalar", "Python scalar", "text"
+ARRAY, GENERIC, PYTHON = "array", "NumPy scalar", "Python scalar"
 """Kinds of traced values."""
 NOTHING: Mapping[str, Any] = {}

@@ -255,9 +255,11 @@ print("llvmlite" in sys.modules, runmat.telemetry.snapshot()["kernels_compiled"]
 def test_a_process_that_compiles_nothing_loads_no_llvm(tmp_path):
     """Kernels, launcher, pool, allocator and gates are all kept."""
     environment = {**os.environ, "RUNMAT_CACHE_DIR": str(tmp_path), "RUNMAT_NUM_THREADS": "2"}
+    script = tmp_path / "program.py"
+    script.write_text(PROGRAM)
     for first in (True, False):
         done = subprocess.run(
-            [sys.executable, "-c", PROGRAM],
+            [sys.executable, str(script)],
             capture_output=True,
             text=True,
             check=False,

@@ -28,7 +28,8 @@ from runmat_jit.capture.tape.values import DEPTH_LIMIT, is_traceable
 from runmat_jit.core.config import DEVICES
 from runmat_jit.core.errors import ArgumentError, BackendError
 from runmat_jit.core.frames import uncounted
-from runmat_jit.runtime.arrays import Residence, adopted, residence_of, to_host
+from runmat_jit.core.protocols import Get
+from runmat_jit.runtime.arrays import Residence, ResidentArray, adopted, residence_of, to_host
 from runmat_jit.runtime.session import current_session
 
 _SHOWN_AT_MOST = 20
@@ -37,7 +38,7 @@ _NOT_OURS = ("base", "ctypes", "data", "resize", "setflags", "to_device", "tofil
 _OF_NDARRAYS = frozenset(name for name in dir(np.ndarray) if name[0] != "_") - {*_NOT_OURS}
 
 
-class Array(NDArrayOperatorsMixin):
+class Array(ResidentArray, NDArrayOperatorsMixin):
     """An array whose contents lie on the host, on a GPU, or on both; ``asarray`` makes them.
 
     Decorated functions take it where they take an ndarray, and give arrays of this class back when
@@ -306,7 +307,6 @@ def has_gpu(*, software: bool = True) -> bool:
 
 # -- calls with such arrays ------------------------------------------------------------------------
 Lend = Callable[[Any], Any]
-Get = Callable[[list[Any]], Any]
 
 
 class Boundary:
@@ -480,6 +480,9 @@ class Boundary:
             if lent.shape != array.shape or lent.strides != array.strides:
                 array._follow(lent)
         self.refresh()
+
+
+Array.boundary = Boundary
 
 
 class ProgramBoundary(Boundary):

@@ -1,0 +1,259 @@
+"""What a loop reads, and its runs in eager execution.
+
+The loop is looked at before its first turn. Where it may run natively, its operands are what the
+program's variables hold then; where it may not, or leaves, it runs as it stands, from its begin.
+Recordings drive loops on traced values: ``capture.record.native_loops``.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from runmat_jit.core.frozen import frozen
+from runmat_jit.core.installed import is_installed
+from runmat_jit.core.own_generator import is_own_generator
+from runmat_jit.loops.source import Chain, LoopSource
+
+if TYPE_CHECKING:
+    from runmat_jit.loops.program import LoopCall, Reads
+    from runmat_jit.loops.ways import Helper
+
+MOST_HELPERS: Final = 8
+"""Functions that call one another, from the one that a loop calls on."""
+DECLINES: Final = 4
+"""Calls in a row in which a loop did not run natively, after which it is looked at but rarely."""
+LOOKS: Final = 64
+"""Calls between such looks."""
+_MISSING: Final = object()
+_WRITES_BACK: Final = sys.version_info < (3, 13)
+"""Whether a frame keeps the dict of its variables that was asked for."""
+_NUMBERS: Final = (bool, int, float)
+_FUNCTIONS: Final = (
+    *(types.BuiltinFunctionType, types.FunctionType, type, np.ufunc),
+    type(np.sum),
+)
+
+
+@frozen
+class Found:
+    """The operands and the objects of a loop, as the program has them now.
+
+    ``owners``: of operands that functions which the loop calls read, those functions, and the
+    chains by which they do.
+    """
+
+    operands: dict[Chain, Any]
+    objects: dict[Chain, Any]
+    helpers: dict[types.FunctionType, Helper]
+    owners: dict[Chain, tuple[types.FunctionType, Chain]]
+
+    @property
+    def reads(self) -> Reads:
+        """What the loop reads, without the values of operands."""
+        from runmat_jit.loops.program import Reads  # noqa: PLC0415  (loaded by now)
+
+        return Reads(tuple(self.operands), self.objects, self.helpers)
+
+
+def is_operand(value: Any) -> bool:
+    """Whether a value is an array, a number, or a generator of ours."""
+    kind = type(value)
+    if kind in _NUMBERS or kind is np.ndarray:
+        return True
+    return isinstance(value, np.generic) or is_own_generator(kind)
+
+
+def find(
+    source: LoopSource,
+    variables: dict[str, Any],
+    outside: Callable[[str, str], Any],
+    converter: Any,
+    is_operand: Callable[[Any], bool] = is_operand,
+) -> Found:
+    """What a loop reads, of what has a value.
+
+    ``outside`` gives a value by where it is found and by its name; ``is_operand``: whether a value
+    is an operand, or stands for one.
+    """
+    found = Found({}, {}, {}, {})
+    for chain in source.chains:
+        where = source.outside.get(chain.name)
+        value = outside(where, chain.name) if where else variables.get(chain.name, _MISSING)
+        taken = 0
+        for name in chain.attributes:
+            if is_operand(value) or type(value) is list:
+                break
+            value, taken = attribute(value, name), taken + 1
+        if value is _MISSING:
+            continue
+        whole = taken == len(chain.attributes)
+        prefix = chain if whole else Chain(chain.name, chain.attributes[:taken])
+        if is_operand(value) or (type(value) is list and is_grown(source, prefix)):
+            found.operands[prefix] = value
+        elif isinstance(value, _FUNCTIONS):
+            found.objects[prefix] = value
+            add_helper(found, value, converter)
+    return found
+
+
+def add_helper(found: Found, fn: Any, converter: Any) -> None:
+    """Take in a function of the program's that a loop may call, and those that it calls."""
+    helpers = found.helpers
+    if type(fn) is not types.FunctionType or fn in helpers or len(helpers) >= MOST_HELPERS:
+        return
+    source = None if is_installed(fn) else converter.helper(fn)
+    if source is None:
+        return
+    from runmat_jit.loops.ways import Given, Helper  # noqa: PLC0415  (loaded by now)
+
+    reader = Reader(fn)
+    values: dict[Chain, Any] = {}
+    number = len(helpers)
+    helpers[fn] = Helper(source, values)
+    for chain in source.chains:
+        value = outside(reader, source.outside[chain.name], chain.name)
+        for name in chain.attributes:
+            value = attribute(value, name)
+        if is_operand(value):
+            given = Chain(f"{chain} of function {number}")
+            values[chain], found.operands[given] = Given(given), value
+            found.owners[given] = fn, chain
+        elif isinstance(value, _FUNCTIONS):
+            values[chain] = value
+            add_helper(found, value, converter)
+
+
+class Reader:
+    """Where the names of a function are found."""
+
+    def __init__(self, fn: types.FunctionType) -> None:
+        self.globals = fn.__globals__
+        self.cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
+
+
+def is_grown(source: LoopSource, chain: Chain) -> bool:
+    """Whether a loop appends to what a name of the function holds."""
+    return not chain.attributes and chain.name in source.grown
+
+
+def attribute(value: Any, name: str) -> Any:
+    """An attribute that no code is run for."""
+    if isinstance(value, types.ModuleType):
+        return vars(value).get(name, _MISSING)
+    cls: Any = type(value)
+    if cls.__getattribute__ is not object.__getattribute__ or value is _MISSING:
+        return _MISSING
+    own = getattr(value, "__dict__", {})
+    if name not in own or any(name in vars(base) for base in cls.__mro__):
+        return _MISSING
+    return own[name]
+
+
+def variables_of(frame: types.FrameType) -> dict[str, Any]:
+    """The variables of a frame, which keeps none of them alive for it."""
+    variables = frame.f_locals
+    found = dict(variables)
+    if _WRITES_BACK:
+        variables.clear()
+    return found
+
+
+def outside(hooks: Any, where: str, name: str) -> Any:
+    """A value from outside, of which nobody takes note yet."""
+    if where == "free":
+        try:
+            return hooks.cells[name].cell_contents
+        except ValueError:
+            return _MISSING
+    if name in hooks.globals:
+        return hooks.globals[name]
+    builtins = hooks.globals["__builtins__"]
+    return (builtins if isinstance(builtins, dict) else vars(builtins)).get(name, _MISSING)
+
+
+class EagerLoop:
+    """A loop of a function that is executed eagerly.
+
+    One that has not run natively some times in a row is looked at now and then only.
+    """
+
+    def __init__(self, hooks: Any, number: int) -> None:
+        self.source: LoopSource = hooks.loops[number]
+        self.name, self.converter = hooks.fn.__qualname__, hooks.converter
+        self.ran = hooks.kernels.ran_loop
+        self.outside = partial(outside, hooks)
+        self.loops = hooks.kernels.executor.loops()
+        self.declined = 0
+        """Calls in a row that did not run it natively."""
+        self.last: tuple[Any, LoopCall] | None = None
+        """What it read when it was last looked at, and the loop that reads that."""
+
+    def run(self, frame: types.FrameType) -> tuple[tuple[Any, ...], ...]:
+        """The values that the loop leaves in its variables, in a tuple; empty: it has not run."""
+        declined = self.declined
+        self.declined = declined + 1
+        if self.loops is None or (declined >= DECLINES and declined % LOOKS):
+            return ()
+        found = find(self.source, variables_of(frame), self.outside, self.converter)
+        call, operands = self.call_of(found), found.operands
+        if not is_enough(call, operands):
+            return ()
+        values = tuple(operands.values())
+        result = call.attempt(values)
+        if result is None:
+            return ()
+        self.declined = 0
+        self.ran()
+        call.append(result, values)
+        return (call.merged(result, values),)
+
+    def call_of(self, found: Found) -> LoopCall:
+        """The loop that reads this."""
+        reads = tuple(found.operands), tuple(found.objects), tuple(found.objects.values())
+        if self.last is None or self.last[0] != reads or found.helpers:
+            self.last = reads, self.loops.call(self.source, self.name, found.reads)
+        return self.last[1]
+
+
+def plain_of(value: Any) -> Any:
+    """A number, or the shape of an array."""
+    return getattr(value, "shape", None) if isinstance(value, np.ndarray) else value
+
+
+def is_enough(
+    call: LoopCall,
+    operands: dict[Chain, Any],
+    plain_of: Callable[[Any], Any] = plain_of,
+    *,
+    recorded: bool = False,
+) -> bool:
+    """Whether Python would take longer than a native run; what is in a turn is looked at rarely.
+
+    ``plain_of`` gives what is known of an operand: a number or a shape. ``recorded``: or whether
+    the operations would, recorded one by one.
+    """
+    from runmat_jit.loops.program import LISTS  # noqa: PLC0415  (loaded by now)
+    from runmat_jit.loops.sites import (  # noqa: PLC0415  (likewise)
+        TURNS,
+        evaluated,
+        operations_of,
+        turns_of,
+    )
+
+    known = partial(evaluated, value=lambda chain: plain_of(operands.get(chain)))
+    call.asked += 1
+    if call.asked & (call.asked - 1) == 0 or not call.asked % LOOKS:
+        call.per_turn = operations_of(call.source, known)
+    turns = turns_of(call.source.node, known)
+    if turns is None:  # of lists, many until runs of few have been seen
+        turns = TURNS * (LISTS if call.source.grown else 1)
+    call.expected_turns, call.expected = turns, turns * call.per_turn
+    if call.gave_up or (call.is_poor and call.asked % LOOKS):
+        return False
+    return call.does_enough(turns, recorded=recorded)
