@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TypeVar
 
 import numpy as np
 
+from matlab_frontend.builtins.options import options_of
 from matlab_frontend.builtins.registry import Call, builtin
 from matlab_frontend.builtins.sizes import dimension_of, first_dimension
 from matlab_frontend.concatenation import convert
@@ -110,29 +111,25 @@ def histcounts(call: Call, x: Value, *options: Value) -> tuple[Value, ...]:
     ``NumBins``; MATLAB's automatic choice of edges is not there.
     """
     data = call.engine.look(array_of(x).data)
-    edges = _edges(call, options)
+    given = options[0] if options and not is_text(options[0]) else None
+    names = ("binedges", "binlimits", "numbins", "normalization")
+    named = options_of(options if given is None else options[1:], names, "histcounts")
+    edges = _edges(call, given, named)
     at = _bins(data, edges)
     at = np.where(at == edges.size - 1, edges.size - 2, at)
     counts = np.bincount(at[at >= 0], minlength=edges.size - 1).astype(float)
-    word = _option(options, "normalization")
-    if word is not None:
-        counts = _normalized(counts, np.diff(edges), text_of(word).lower())
+    if "normalization" in named:
+        word = text_of(named["normalization"]).lower()
+        counts = _normalized(counts, np.diff(edges), word)
     return row(counts), row(edges), wrap("double", at + 1.0)
 
 
-def _option(options: Sequence[Value], name: str) -> Value | None:
-    for at, option in enumerate(options[:-1]):
-        if is_text(option) and text_of(option).lower() == name:
-            return options[at + 1]
-    return None
-
-
-def _edges(call: Call, options: Sequence[Value]) -> np.ndarray:
-    given = options[0] if options and not is_text(options[0]) else _option(options, "binedges")
-    if given is not None and count_of(given) > 1:
-        return known(call.engine, given).ravel().astype(float)
-    limits = _option(options, "binlimits")
-    count = given if given is not None else _option(options, "numbins")
+def _edges(call: Call, given: Value | None, named: Mapping[str, Value]) -> np.ndarray:
+    edges = named.get("binedges") if given is None else given
+    if edges is not None and count_of(edges) > 1:
+        return known(call.engine, edges).ravel().astype(float)
+    limits = named.get("binlimits")
+    count = edges if edges is not None else named.get("numbins")
     if limits is None or count is None:
         raise MatlabError(
             "MATLAB:histcounts:edges",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from matlab_frontend.builtins.options import options_of
 from matlab_frontend.builtins.registry import Call, builtin
 from matlab_frontend.delimited_text import (
     delimiter_of,
@@ -128,23 +129,6 @@ def csvread(
     top, left, bottom, right = _window(call, window if window is not None else first, column)
     rows = fields_of(lines[top:bottom], ",")
     return _matrix([row[left:right] for row in rows], 0.0, strict=True)
-
-
-def options_of(given: Sequence[Value], names: Sequence[str], function: str) -> dict[str, Value]:
-    """Names and values of a call, by lower-case name.
-
-    Raises:
-        MatlabError: a name is not among those that are supported.
-
-    """
-    made: dict[str, Value] = {}
-    for at in range(0, len(given), 2):
-        name = text_of(given[at], "An option").lower()
-        if name not in names or at + 1 == len(given):
-            problem = "needs a value" if name in names else "is not an option that is supported"
-            raise MatlabError(f"MATLAB:{function}:UnknownOption", f"'{name}' {problem}.")
-        made[name] = given[at + 1]
-    return made
 
 
 _READING = ("delimiter", "numheaderlines", "outputtype", "range", "filetype", "commentstyle")

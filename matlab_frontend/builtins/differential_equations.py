@@ -123,7 +123,9 @@ class Control:
 
 
 def _control(call: Call, options: Value | None, pair: Pair, times: np.ndarray) -> Control:
-    held: dict[str, Value] = struct_of(options).data.item() if isinstance(options, Struct) else {}
+    held: dict[str, Value] = {}
+    if options is not None and count_of(options) != 0:
+        held = struct_of(options).data.item()
     for name, value in held.items():
         if count_of(value) and name not in _UNDERSTOOD:
             raise MatlabError("MATLAB:ode:option", f"The option '{name}' is not supported here.")

@@ -38,7 +38,7 @@ def fzero(
             "MATLAB:fzero:ValuesAtEndPtsSameSign",
             "Function values at the interval endpoints must differ in sign.",
         )
-    del options
+    _setting(call, options, "TolX", 0.0)
     found = float(brentq(at, a, b, xtol=2.0**-52, rtol=4 * np.finfo(float).eps))
     return found, at(found), 1.0
 
@@ -136,6 +136,15 @@ def _setting(call: Call, options: Value | None, name: str, default: float) -> fl
     return default if value is None or count_of(value) == 0 else number_of(call.engine, value)
 
 
+_PARAMETERS = {
+    name.lower(): name
+    for name in (
+        *("Algorithm", "Display", "FunValCheck", "Jacobian", "MaxFunEvals", "MaxIter"),
+        *("OutputFcn", "PlotFcns", "TolCon", "TolFun", "TolX"),
+    )
+}
+
+
 @builtin("optimset")
 def optimset(_: Call, *arguments: Value) -> Value:
     """Options of searches by name; a struct of options before them is kept."""
@@ -145,14 +154,23 @@ def optimset(_: Call, *arguments: Value) -> Value:
         held.update(struct_of(rest.pop(0)).data.item())
     if len(rest) % 2:
         raise MatlabError("MATLAB:optimset:InvalidArgs", "Options are given by name and value.")
-    held.update({text_of(rest[k]): rest[k + 1] for k in range(0, len(rest), 2)})
+    held.update({_parameter(rest[k]): rest[k + 1] for k in range(0, len(rest), 2)})
     return struct(held)
+
+
+def _parameter(name: Value) -> str:
+    """The name of an option, as MATLAB writes it."""
+    found = _PARAMETERS.get(text_of(name).lower())
+    if found is None:
+        message = f"Unrecognized parameter name '{text_of(name)}'."
+        raise MatlabError("MATLAB:optimset:InvalidParamName", message)
+    return found
 
 
 @builtin("optimget")
 def optimget(_: Call, options: Value, name: Value, default: Value | None = None) -> Value:
     """An option, or a default value where it is not given."""
-    held: Value = struct_of(options).data.item().get(text_of(name), empty())
+    held: Value = struct_of(options).data.item().get(_parameter(name), empty())
     return default if default is not None and count_of(held) == 0 else held
 
 

@@ -1,4 +1,4 @@
-"""Options of builtins: words, of which a builtin knows some and refuses all others."""
+"""Options of builtins: words, or names with values. Unknown ones are errors everywhere."""
 
 from __future__ import annotations
 
@@ -34,3 +34,20 @@ def word_of(name: str, option: Value, known: Collection[str]) -> str:
             f"{name} does not support {shown} here; it knows {', '.join(sorted(known))}.",
         )
     return word
+
+
+def options_of(given: Sequence[Value], names: Sequence[str], function: str) -> dict[str, Value]:
+    """Names and values of a call, by lower-case name.
+
+    Raises:
+        MatlabError: a name is not among those that are supported.
+
+    """
+    made: dict[str, Value] = {}
+    for at in range(0, len(given), 2):
+        name = text_of(given[at], "An option").lower()
+        if name not in names or at + 1 == len(given):
+            problem = "needs a value" if name in names else "is not an option that is supported"
+            raise MatlabError(f"MATLAB:{function}:UnknownOption", f"'{name}' {problem}.")
+        made[name] = given[at + 1]
+    return made

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from matlab_frontend.builtins.cells import elements
+from matlab_frontend.builtins.options import options_of
 from matlab_frontend.builtins.registry import Call, builtin
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.values.array import (
@@ -147,6 +148,7 @@ def containers_map(call: Call, *arguments: Value) -> Value:
         return _map_by_options(arguments)
     if not arguments:
         return MapObject({}, "char")
+    options_of(arguments[2:], ("uniformvalues",), "Containers:Map")  # any values are kept
     keys = arguments[0]
     several = isinstance(keys, Cell) or (not is_text(keys) and count_of(keys) != 1)
     listed = elements(call, keys) if several and not isinstance(keys, Cell) else [keys]
@@ -169,8 +171,8 @@ _MAP_OPTIONS = ("KeyType", "ValueType", "UniformValues")
 
 
 def _map_by_options(arguments: tuple[Value, ...]) -> Value:
-    options = {text_of(arguments[at]): arguments[at + 1] for at in range(0, len(arguments) - 1, 2)}
-    kind = text_of(options["KeyType"]) if "KeyType" in options else "char"
+    options = options_of(arguments, tuple(map(str.lower, _MAP_OPTIONS)), "Containers:Map")
+    kind = text_of(options["keytype"]) if "keytype" in options else "char"
     return MapObject({}, kind)
 
 

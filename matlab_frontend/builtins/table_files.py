@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from matlab_frontend.builtins.delimited import options_of, quoted, read_rows, write_lines
+from matlab_frontend.builtins.delimited import quoted, read_rows, write_lines
+from matlab_frontend.builtins.options import options_of
 from matlab_frontend.builtins.registry import Call, builtin
 from matlab_frontend.builtins.tables import make_table, table_of
 from matlab_frontend.dates import parse_date

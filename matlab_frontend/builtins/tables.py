@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from matlab_frontend.builtins.callers import argument_names
+from matlab_frontend.builtins.options import options_of
 from matlab_frontend.builtins.registry import Call, builtin
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.names_of_fields import unique_names
@@ -166,7 +167,7 @@ def _default_names(options: dict[str, Value], count: int, stem: str = "Var") -> 
 @builtin("array2table")
 def array2table(call: Call, x: Value, *given: Value) -> Value:
     """A table whose variables are the columns of a matrix."""
-    options = take_options(list(given), ("variablenames", "rownames"), "array2table")
+    options = options_of(given, ("variablenames", "rownames"), "array2table")
     rows, count = shape_of(x)[:2]
     own = argument_names(call.frame) if call.frame is not None else []
     names = _default_names(options, count, own[0] if own and own[0] else "Var")
@@ -189,7 +190,7 @@ def _column_of(call: Call, x: Value, k: int) -> Value:
 @builtin("cell2table")
 def cell2table(call: Call, x: Value, *given: Value) -> Value:
     """A table whose variables are the columns of a cell array; numbers become arrays."""
-    options = take_options(list(given), ("variablenames", "rownames"), "cell2table")
+    options = options_of(given, ("variablenames", "rownames"), "cell2table")
     columns = [_uncelled(call, Cell(part[None])) for part in cell_of(x).data]
     names = _default_names(options, len(columns))
     return make_table(columns, names, _named(options, "rownames"))
@@ -208,7 +209,7 @@ def _uncelled(call: Call, column: Cell) -> Value:
 @builtin("struct2table")
 def struct2table(call: Call, x: Value, *given: Value) -> Value:
     """A table whose variables are the fields of a struct array, or of a struct of columns."""
-    options = take_options(list(given), ("asarray", "rownames"), "struct2table")
+    options = options_of(given, ("asarray", "rownames"), "struct2table")
     held = struct_of(x)
     as_array_ = "asarray" in options and is_true(call.engine, options["asarray"])
     if count_of(held) == 1 and not as_array_:
@@ -393,7 +394,7 @@ def _joined(
 def innerjoin(call: Call, x: Value, y: Value, *given: Value) -> Value:
     """The rows of two tables whose keys are equal, side by side."""
     one, two = table_of(x), table_of(y)
-    keys = _keys_of(call, one, two, take_options(list(given), ("keys",), "innerjoin"))
+    keys = _keys_of(call, one, two, options_of(given, ("keys",), "innerjoin"))
     left_keys, right_keys = _row_keys(call, one, two, keys)
     pairs = [
         (key, at, k)
@@ -409,7 +410,7 @@ def innerjoin(call: Call, x: Value, y: Value, *given: Value) -> Value:
 def join_tables(call: Call, x: Value, y: Value, *given: Value) -> Value:
     """Each row of a table beside the one row of another table that has its keys."""
     one, two = table_of(x), table_of(y)
-    keys = _keys_of(call, one, two, take_options(list(given), ("keys",), "join"))
+    keys = _keys_of(call, one, two, options_of(given, ("keys",), "join"))
     left_keys, right_keys = _row_keys(call, one, two, keys)
     if len(set(right_keys)) != len(right_keys):
         message = "The key variables of the right table must have different values."
@@ -489,7 +490,7 @@ def _methods(methods: Value) -> list[tuple[str, Value]]:
 def varfun(call: Call, function: Value, x: Value, *given: Value) -> Value:
     """A function of each variable, as a table or with ``'uniform'`` as an array."""
     held = table_of(x)
-    options = take_options(list(given), ("outputformat", "inputvariables"), "varfun")
+    options = options_of(given, ("outputformat", "inputvariables"), "varfun")
     wanted = options.get("inputvariables")
     numbers = range(len(held.names)) if wanted is None else held.column_numbers(call.engine, wanted)
     made = [call.interpreter.call_one(function, held.columns[k]) for k in numbers]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from matlab_frontend.builtins.options import word_of
+from matlab_frontend.builtins.options import options_of, word_of
 from matlab_frontend.builtins.registry import Builtin, Call, builtin
 from matlab_frontend.builtins.sizes import read_size
 from matlab_frontend.errors import MatlabError, MatlabSyntaxError
@@ -352,8 +352,9 @@ def _first_part(characters: str, marks: str) -> tuple[str, str]:
 
 
 def _search(name: str, holds: Callable[[str, str], bool], doc: str) -> Builtin:
-    def function(_: Call, x: Value, pattern: Value, *options: Value) -> Value:
-        fold = bool(options) and bool(options[-1])
+    def function(call: Call, x: Value, pattern: Value, *options: Value) -> Value:
+        folds = options_of(options, ("ignorecase",), name).get("ignorecase")
+        fold = folds is not None and is_true(call.engine, folds)
         wanted = [p.lower() if fold else p for p in lines_of(pattern)]
         items = lines_of(x) if _is_list(x) else [text_of(x)]
         made = [any(holds(s.lower() if fold else s, p) for p in wanted) for s in items]

@@ -47,6 +47,10 @@ def _options(given: list[Value], names: tuple[str, ...]) -> dict[str, str]:
                 made[name] = text_of(given[k + 1])
             del given[at:]
             break
+    stray = next((x for x in given[1:] if is_text(x)), None)
+    if stray is not None:
+        message = f"The option '{text_of(stray)}' is not supported."
+        raise MatlabError("MATLAB:datetime:UnsupportedOption", message)
     return made
 
 

@@ -457,14 +457,21 @@ conv2([1 2], [3 4]); cellfun(@numel, {'a'}); arrayfun(@abs, 1:2); cast(1, 'int8'
 structfun(@abs, struct('a', 1)); mat2cell(1:4, 1, [2 2]); integral(@sin, 0, 1); exist('sin')
 svd([1 2; 3 4]); qr([1 2; 3 4]); chol([2 1; 1 2]); sscanf('1', '%d'); zeros(2, 'single'); eye(2)
 ones(1, 2, 'like', single(1)); rescale([1 2]); cov([1 2; 3 5]); hist([1 2], 2); NaN(2, 'double')
+array2table(1); cell2table({1}); struct2table(struct('a', 1)); varfun(@sum, table([1; 2]))
+histcounts(1:3, 0:2); contains('a', 'a'); startsWith('a', 'a'); endsWith('a', 'a'); fzero(@sin, 3)
+optimset('TolX', 1); ode45(@(t, y) -y, [0 1], 1); datetime(2020, 1, 1); duration(1, 2, 3)
+containers.Map('a', 1); sortrows([1 2], 1); regexp('a', 'a'); jsonencode(1); strsplit('a b', ' ')
+fillmissing([1 NaN], 'linear'); movmean([1 2], 1); textscan('1', '%f'); innerjoin(T, T); join(T, T)
 """
 
 
-@pytest.mark.parametrize("call", re.findall(r"\w+\(.*?\)(?=;|$)", OPTIONS, re.MULTILINE))
+@pytest.mark.parametrize("call", re.findall(r"[\w.]+\(.*?\)(?=;|$)", OPTIONS, re.MULTILINE))
 def test_an_option_that_a_builtin_does_not_know_is_an_error(call):
-    run(f"x = {call};")
-    with pytest.raises(MatlabError):
-        run(f"x = {call[:-1]}, 'noSuchOption');")
+    table = "T = table([1; 2]);"
+    run(f"{table} x = {call};")
+    for option in ("'noSuchOption'", "'noSuchOption', 1"):
+        with pytest.raises(MatlabError):
+            run(f"{table} x = {call[:-1]}, {option});")
 
 
 SECOND = {
