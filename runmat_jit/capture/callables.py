@@ -130,7 +130,7 @@ FUNCTIONS: Final[tuple[Names, ...]] = (
     Names("numpy", "issubdtype", Callee("of dtypes", pure=True)),
     Names("numpy", "broadcast_shapes promote_types", Callee("of dtypes", pure=True)),
     Names("numpy", "result_type", Callee("of weak dtypes", pure=True)),
-    Names("numpy", "array2string array_repr array_str", EFFECT),
+    Names("numpy", "array2string array_repr array_str", Callee(pure=True)),
     Names("numpy", "apply_along_axis apply_over_axes", Callee("along axes", calls_back=True)),
     Names("numpy", "piecewise fromfunction", Callee("source", calls_back=True)),
     Names("numpy", "hstack vstack column_stack dstack append outer roll gradient", _SOURCE),

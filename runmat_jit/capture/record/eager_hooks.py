@@ -149,6 +149,8 @@ class EagerHooks(HookBase):
                 codes.add(fn.__code__, None)
             return fn(*args, **kwargs)
         if is_installed(fn):
+            if codes is not None and callables.of(fn) is not callables.EFFECT:
+                codes.add(fn.__code__, None)  # and is called from the program's own frame
             return self.call_unknown(fn, args, kwargs)
         found = self.converter.find(fn)
         if isinstance(found, Refused):  # it may look at the frame that it is called from, too
