@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from runmat_jit.capture.record import elements
 from runmat_jit.capture.record.balance import REDUCTION, work_on
 from runmat_jit.capture.record.batch_cache import CachedBatch
 from runmat_jit.capture.record.batch_key import BatchKey, batch_key, identity
@@ -38,9 +37,7 @@ def flush(recording: Recording) -> None:
     resume = recording.tape.resume
     if resume is not None:
         pending = resume.left_of(taken)
-    if not pending:
-        recording.recipes.clear()
-    elif not elements.all_by_numpy(recording, pending):
+    if pending:
         live = [storage for storage in targets(pending) if storage.memory is None and storage.alive]
         try:
             batch = compiled(recording, pending, live)

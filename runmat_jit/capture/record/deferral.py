@@ -73,19 +73,16 @@ def attempt_anew(
         named = {name: recording.encode(value) for name, value in kwargs.items()}
     except Unencodable:
         return MISS
-    pattern, single = pattern_of(recording, fn, plan), False
+    pattern = pattern_of(recording, fn, plan)
     if plan.of_storages:
         key = None
     if key is not None and (places := places_of(plan, args)) is not None:
         known = known_call(pattern, plan, places, (fn, encoded, named))
         recording.inline_cache.keep(key, known)
-        single = known.is_single
-        if single and (done := elements.compute(recording, fn, args, known)) is not None:
+        if known.is_single and (done := elements.compute(recording, fn, args, known)) is not None:
             return True, done
     call = CoveredCall(pattern, fn, encoded, named)
     traced = defer(recording, call, None, plan.operands, out=plan.out, line=recording.lines.here(3))
-    if single:
-        elements.remember(recording, traced, fn, args)
     return True, traced
 
 
@@ -133,8 +130,7 @@ def repeat(recording: Recording, known: CoveredCall, fn: Any, args: tuple[Any, .
     if out is not None and not recording.writable(out):
         return None
     line = recording.lines.here(3)  # attempt(), Tracer.call() and its callers
-    traced = defer(recording, known, slots, tuple(operands), out=out, line=line)
-    return elements.remember(recording, traced, fn, args) if known.is_single else traced
+    return defer(recording, known, slots, tuple(operands), out=out, line=line)
 
 
 def apply_row(

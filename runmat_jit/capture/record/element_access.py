@@ -51,8 +51,7 @@ def read(recording: Recording, array: Traced, key: Any) -> Any:
     ):
         return None
     if not elements.comes_again(recording):
-        made = recording.call(call_forms.GETITEM, (array, key), NOTHING)
-        return elements.remember(recording, made, call_forms.GETITEM, (array, key))
+        return recording.call(call_forms.GETITEM, (array, key), NOTHING)
     try:
         there = views.shape_array(recording, array)[position]
     except IndexError:

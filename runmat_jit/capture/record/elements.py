@@ -4,8 +4,7 @@ NumPy's scalars compute faster than a kernel is called, and a loop that looks at
 another would need a kernel for each. What is done is noted, for replays to do it again.
 
 Beside work on arrays single numbers cost nothing in a kernel. So each instruction of the program is
-deferred the first times, with a *recipe*: how NumPy computes it, if nothing but single numbers is
-pending when a value is asked for, or if the instruction turns out to be part of a loop.
+deferred the first time, as any operation is; when it comes again it is part of a loop.
 """
 
 from __future__ import annotations
@@ -15,19 +14,16 @@ from typing import Any, Final
 
 import numpy as np
 
-from runmat_jit.capture.record import views
-from runmat_jit.capture.record.recording import Recipe, Recording
+from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.tape import call_forms
 from runmat_jit.capture.tape.entries import (
     AbstractValue,
     Compute,
     CoveredCall,
-    Operation,
     Single,
 )
 from runmat_jit.capture.tape.lines import Line, call_at
-from runmat_jit.capture.tape.storage import Storage
 from runmat_jit.capture.tape.values import GENERIC, NOTHING, PYTHON
 from runmat_jit.core.errstate import call_under, current_errstate
 
@@ -61,97 +57,6 @@ def comes_again(recording: Recording) -> bool:
     return False
 
 
-# -- pending numbers -------------------------------------------------------------------------------
-def remember(recording: Recording, made: Any, fn: Any, args: tuple[Any, ...]) -> Any:
-    """Keep how NumPy computes a number that is now pending, if it can; gives the number back."""
-    at = made._rm_geometry if type(made) is Traced else None
-    if at is None or at.storage.memory is not None or recording.boundary is not None:
-        return made
-    if fn is call_forms.GETITEM:
-        values: tuple[Any, ...] = views.shape_array(recording, args[0]), raw_position(args[1])
-    else:
-        values = tuple([ingredient(recording, arg) for arg in args])
-        if any(value is UNKNOWN for value in values):
-            return made
-    recording.recipes[at.storage] = Recipe(fn, tuple(map(recording.encode, args)), values)
-    return made
-
-
-def ingredient(recording: Recording, value: Any) -> Any:
-    """Operand of a recipe: a number, or its storage if that has a recipe too."""
-    at = value._rm_geometry if type(value) is Traced else None
-    if at is not None and at.storage in recording.recipes:
-        return at.storage
-    return known(recording, value)
-
-
-def all_by_numpy(recording: Recording, pending: list[Operation]) -> bool:
-    """Compute what is pending if that is single numbers alone: whether it was."""
-    recipes = recording.recipes
-    found = bool(recipes) and all(operation.target.storage in recipes for operation in pending)
-    if found:
-        for operation in pending:
-            follow(recording, operation)
-    recipes.clear()
-    return found
-
-
-def follow(recording: Recording, operation: Operation, quiet: Any = None) -> None:
-    """Have NumPy compute a pending number, whose operands it has computed.
-
-    Raises:
-        FloatingPointError: there is something to warn of, which is not to be done under ``quiet``.
-
-    """
-    storage, line = operation.target.storage, operation.line
-    recipe = recording.recipes[storage]
-    values = [
-        value.memory[()] if type(value) is Storage and value.memory is not None else value
-        for value in recipe.values
-    ]
-    state = recording.token if quiet is None else quiet  # of the program where it was recorded
-    made = called(recording, line, recipe.fn, tuple(values), state)
-    storage.memory = np.asarray(made)
-    recording.balance.elements += 1
-    if recording.tape.keeps_entries:
-        late = entry_of(
-            recording,
-            recipe.fn,
-            recipe.args,
-            storage.slot,
-            line=line,
-            what=operation,
-            quiet=quiet,
-        )
-        recording.tape.mark(late)
-
-
-def settle(recording: Recording) -> None:
-    """Have NumPy compute the pending numbers, or all that is pending if there is a warning."""
-    recipes, pending = recording.recipes, recording.pending
-    ours = [operation for operation in pending if operation.target.storage in recipes]
-    if len(ours) == len(pending):
-        recording.flush()
-        return
-    resume = recording.tape.resume
-    try:
-        for operation in ours if resume is None else resume.left_of(ours):
-            follow(recording, operation, quiet_for(recording, operation.meaning))
-    except FloatingPointError:
-        drop(recording, [each for each in ours if each.target.storage.memory is not None])
-        recording.flush()
-    else:
-        drop(recording, ours)
-
-
-def drop(recording: Recording, computed: list[Operation]) -> None:
-    """Some of what is pending has been computed."""
-    gone = set(map(id, computed))
-    recording.keep_pending([each for each in recording.pending if id(each) not in gone])
-    for each in computed:
-        each.done()
-
-
 def quiet_for(recording: Recording, meaning: Compute | None) -> Any:
     """The state of errors for what is computed before operations that came before it.
 
@@ -161,7 +66,6 @@ def quiet_for(recording: Recording, meaning: Compute | None) -> Any:
     return recording.state.raising if events and recording.pending else None
 
 
-# -- numbers that are known ------------------------------------------------------------------------
 def known(recording: Recording, value: Any) -> Any:
     """The real number behind a value; nothing where it is no single number, or not to be had."""
     if type(value) is not Traced:
@@ -171,12 +75,8 @@ def known(recording: Recording, value: Any) -> Any:
     if value._rm_held is not None:
         return value._rm_held
     at = value._rm_geometry
-    if at is None or recording.boundary is not None:
+    if at is None or at.storage.memory is None or recording.boundary is not None:
         return UNKNOWN
-    if at.storage.memory is None:
-        if at.storage not in recording.recipes:
-            return UNKNOWN
-        settle(recording)
     return recording.materialize(value)
 
 
@@ -250,7 +150,7 @@ def note(
     traced = Traced(recording, slot, GENERIC, held=made, abstract=abstract)
     if tape.keeps_entries:
         encoded = tuple([recording.encode(a) for a in args])
-        tape.note(entry_of(recording, fn, encoded, slot, line=line, what=meaning, quiet=quiet))
+        tape.note(entry_of(recording, fn, encoded, slot, line=line, meaning=meaning, quiet=quiet))
     return traced
 
 
@@ -261,25 +161,21 @@ def entry_of(
     slot: int,
     *,
     line: Line | None,
-    what: Operation | Compute | None,
+    meaning: Compute | None,
     quiet: Any,
 ) -> Single:
-    """The entry of a call that NumPy made; or, of an operation noted before, the mark that it did.
+    """The entry of a call that NumPy made.
 
     ``quiet``: the state of errors under which there was to be nothing to warn of.
     """
-    late = type(what) is Operation
-    meaning = what.meaning if type(what) is Operation else what
-    number = what.number if type(what) is Operation else recording.tape.count
-    warns = type(meaning) is Compute and meaning.row.events and recording.state.warn
+    warns = meaning is not None and meaning.row.events and recording.state.warn
     return Single(
         fn,
         args,
         slot,
         line,
-        number,
+        recording.tape.count,
         raising=quiet or (recording.state.raising if warns else None),
         quiet=quiet is not None,
         errstate=recording.own_errstate,
-        late=late,
     )

@@ -11,7 +11,7 @@ import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import get_ident
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -39,18 +39,6 @@ A loop comes to the same place again, with the same operations: they are one pro
 """
 BATCH_LIMIT = 256
 """Pending operations after which it ends anyway: bounds memory and compile time."""
-
-
-class Recipe(NamedTuple):
-    """How NumPy computes a pending number.
-
-    ``args`` is as a tape has it; ``values`` are real arrays and numbers, and storages of pending
-    ones.
-    """
-
-    fn: Any
-    args: tuple[Any, ...]
-    values: tuple[Any, ...]
 
 
 class Left(Protocol):
@@ -125,8 +113,6 @@ class Recording(Operations):
         self.tape = TapeWriter(resume, measured=symbols is not None)
         self.count = slots
         """Slots in use."""
-        self.recipes: dict[Storage, Recipe] = {}
-        """How NumPy computes pending single numbers."""
         self.pending: list[Operation] = []
         """The operations at the end of the tape that nothing has computed yet."""
         self.steps = 0.0

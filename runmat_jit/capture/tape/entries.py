@@ -285,8 +285,7 @@ class Single:
 
     It may be done again, unless it warns: ``raising`` is the state of errors under which it then
     raises, None for what never warns. ``quiet``: it is done under that state, for warnings of
-    entries before it come later. ``late``: a mark; the entry of this number was deferred, and NumPy
-    computes it here.
+    entries before it come later.
     """
 
     fn: Callable[..., Any]
@@ -298,7 +297,6 @@ class Single:
     raising: Any = None
     quiet: bool = False
     errstate: Any = None
-    late: bool = False
     kwargs: Mapping[str, Any] | None = None
 
     def __str__(self) -> str:
@@ -471,11 +469,10 @@ class Length:
         return f"%{self.slot} = length {self.number}"
 
 
-Mark = Flush | Free | LibraryName | Length | Single
+Mark = Flush | Free | LibraryName | Length
 _MARKS: Final = frozenset((Flush, Free, LibraryName, Length))
 
 
 def is_mark(item: Entry | Mark) -> bool:
     """Whether an item of a tape has no number."""
-    kind = type(item)
-    return kind in _MARKS or (kind is Single and item.late)  # type: ignore[union-attr]  # a single
+    return type(item) in _MARKS

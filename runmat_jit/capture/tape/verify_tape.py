@@ -71,8 +71,6 @@ class _Checker:
         self.known.update(gives)
         if type(item) is Flush:
             self.flushed(item)
-        elif type(item) is Single and item.late:
-            self.pending.pop(item.number, None)
         elif isinstance(item, Operation):
             if item.number != self.number:
                 raise TapeError(f"entry {self.number} has the number {item.number}: {item}")
