@@ -18,6 +18,7 @@ from runmat_jit.passes.fusion.centered_gram import KIND as CENTERED_GRAM
 from runmat_jit.passes.fusion.centered_gram import centered_grams
 from runmat_jit.passes.fusion.grower import grow
 from runmat_jit.passes.fusion.kinds import enabled_kinds
+from runmat_jit.passes.fusion.own_products import with_own_products
 from runmat_jit.passes.pipeline import PASSES, Pass, optimize
 from runmat_jit.plan.device import CPU, Device, choose_device
 from runmat_jit.plan.make_plan import make_plan
@@ -73,6 +74,8 @@ def lower_program(
         optimized = centered_grams(optimized)
     regions = grow(optimized, disabled)
     chosen = choose_device(device, regions, partial(find_gpu, session))
+    if chosen.kind == "cpu":
+        regions = with_own_products(optimized, regions, disabled)
     plan = make_plan(optimized, regions, chosen)
     if session.unsupported is not None:
         return LoweredProgram(graph, plan)

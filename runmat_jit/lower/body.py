@@ -80,7 +80,8 @@ class Body:
         self._arguments[name] = argument
         return self.builder.scalar(name, kind)
 
-    def _buffer(self, memory: Memory, element: str) -> Buffer:
+    def buffer(self, memory: Memory, element: str) -> Buffer:
+        """The parameter for some memory."""
         if memory not in self._buffers:
             name = f"b{len(self._arguments)}"
             self._arguments[name] = memory
@@ -100,7 +101,7 @@ class Body:
         """Declare all memory in a fixed order and compute what needs no loop."""
         for access, strides in self.nest.strides.items():
             if access.memory is not None:
-                self._buffer(access.memory, KERNEL_ELEMENTS[access.dtype])
+                self.buffer(access.memory, KERNEL_ELEMENTS[access.dtype])
             if access.start:
                 self._bases[access] = self.parameter(access.start)
             step = strides[self.nest.lanes]
@@ -245,7 +246,7 @@ class Body:
             return self._scalar(read.source, value_type(element))
         if isinstance(read.source, Iota):
             return self._count(read, read.source, element)
-        buffer = self._buffer(read.source, element)
+        buffer = self.buffer(read.source, element)
         return self.builder.load(buffer, self.address(read), self._steps[read])
 
     def _gather(self, compute: Compute) -> Value:
@@ -266,7 +267,7 @@ class Body:
             first = first + k.lane_id("i64") * step
         place = first + at * k.convert("sext", self.parameter(read.along.stride), "i64")
         assert isinstance(read.source, NodeBuffer | Scratch), "in memory"
-        return k.gather(self._buffer(read.source, KERNEL_ELEMENTS[read.dtype]), place)
+        return k.gather(self.buffer(read.source, KERNEL_ELEMENTS[read.dtype]), place)
 
     def _count(self, read: Read, iota: Iota, element: str) -> Value:
         builder, kind = self.builder, "i64" if iota.wide else "i32"
@@ -287,7 +288,7 @@ class Body:
     def element(self, access: Access, base: Value, coordinate: Value) -> Value:
         """Load one element: so many steps along the lanes' axis from where it pointed at first."""
         assert access.memory is not None, "it lies in memory"
-        buffer = self._buffer(access.memory, KERNEL_ELEMENTS[access.dtype])
+        buffer = self.buffer(access.memory, KERNEL_ELEMENTS[access.dtype])
         return self.builder.load(buffer, _advance(base, coordinate, self._steps[access]), 0)
 
     def read_one(self, read: Read, coordinate: Value) -> Value:
@@ -300,7 +301,7 @@ class Body:
 
     def put_element(self, store: Store, base: Value, coordinate: Value, value: Value) -> None:
         """Store one element, likewise."""
-        buffer = self._buffer(store.memory, KERNEL_ELEMENTS[store.dtype])
+        buffer = self.buffer(store.memory, KERNEL_ELEMENTS[store.dtype])
         self.builder.store(buffer, _advance(base, coordinate, self._steps[store]), value, 0)
 
     def address(self, access: Access) -> Value:
@@ -319,12 +320,12 @@ class Body:
 
     def put(self, store: Store, value: Value) -> None:
         """Store a value where ``store`` points by now."""
-        buffer = self._buffer(store.memory, KERNEL_ELEMENTS[store.dtype])
+        buffer = self.buffer(store.memory, KERNEL_ELEMENTS[store.dtype])
         self.builder.store(buffer, self.address(store), value, self._steps[store])
 
     def peek(self, store: Store) -> Value:
         """Load what was put there."""
-        buffer = self._buffer(store.memory, KERNEL_ELEMENTS[store.dtype])
+        buffer = self.buffer(store.memory, KERNEL_ELEMENTS[store.dtype])
         return self.builder.load(buffer, self.address(store), self._steps[store])
 
 

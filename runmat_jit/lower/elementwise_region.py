@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from runmat_jit.core.types import broadcast_shapes
 from runmat_jit.graph.node import Node
 from runmat_jit.lower.elementwise import lower_elementwise
@@ -22,15 +24,19 @@ def lower_elementwise_region(region: Region, plan: Plan) -> tuple[Launch, ...]:
     return () if launch is None else (launch,)
 
 
-def elementwise_problem(region: Region, plan: Plan) -> Problem:
-    """The region's operations over the space that its members broadcast to."""
+def elementwise_problem(region: Region, plan: Plan, seeds: Collection[Node] = ()) -> Problem:
+    """The region's operations over the space that its members broadcast to.
+
+    ``seeds`` are values that the kernel has beside them.
+    """
     extents = broadcast_shapes(*(node.type.shape for node in region.nodes))
     computed = [node for node in region.nodes if is_computed(node)]
     tested = noted_values(region)
     rank = len(extents)
+    members = {*computed, *seeds}
 
     def operand(node: Node) -> Operand:
-        return operand_of(node, aligned(node, rank), rank, computed, plan)
+        return operand_of(node, aligned(node, rank), rank, members, plan)
 
     def operands(node: Node) -> tuple[Operand, ...]:
         if node.op.kind == "gather":

@@ -6,10 +6,12 @@ from runmat_jit.lower.copies import COPIES
 from runmat_jit.lower.elementwise_region import lower_elementwise_region
 from runmat_jit.lower.launch import Launch
 from runmat_jit.lower.position_region import lower_position_region
+from runmat_jit.lower.product_region import lower_product_region
 from runmat_jit.lower.reduction_region import lower_reduction_region
 from runmat_jit.lower.scan_region import lower_scan_region
 from runmat_jit.passes.fusion.access import is_copied
 from runmat_jit.passes.fusion.edges import is_position
+from runmat_jit.passes.fusion.own_products import own_product_of
 from runmat_jit.passes.fusion.region import Region
 from runmat_jit.plan.plan import Plan
 
@@ -25,6 +27,8 @@ def lower(region: Region, plan: Plan) -> tuple[Launch, ...]:
     first = region.nodes[0]
     if first.op.name in COPIES and (first in region.outputs and is_copied(first, plan.orders)):
         return COPIES[first.op.name](first, plan)
+    if own_product_of(region) is not None:
+        return lower_product_region(region, plan)
     if any(node.op.scan is not None for node in region.nodes):
         return lower_scan_region(region, plan)
     if any(map(is_position, region.nodes)):

@@ -98,8 +98,10 @@ def _may_take(value: Node, memory: Node, region: Region, orders: Orders) -> bool
 
 def _reads_in_place(memory: Node, nodes: Sequence[Node], orders: Orders) -> bool:
     """Whether nodes read each element of a value only where they compute that element."""
-    reads = ((arg, view_of(arg, orders)) for node in nodes for arg in node.args)
+    reads = ((node, arg, view_of(arg, orders)) for node in nodes for arg in node.args)
     whole = whole_view(memory, orders)
     return all(
-        arg.type == memory.type and view == whole for arg, view in reads if view.base is memory
+        arg.type == memory.type and view == whole and not is_product(node)
+        for node, arg, view in reads
+        if view.base is memory
     )

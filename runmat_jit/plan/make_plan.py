@@ -14,8 +14,8 @@ from runmat_jit.plan.plan import Plan
 
 def make_plan(graph: Graph, regions: tuple[Region, ...], device: Device = CPU) -> Plan:
     """When regions run, and where stored values lie."""
-    ordered = in_running_order(regions)
     wishes = memory_orders(graph)
+    ordered = in_running_order(regions)
     stored = {node: None for region in ordered for node in region.outputs}
     orders = {node: wishes.get(node, tuple(range(node.type.ndim))) for node in stored}
     in_place = updates_in_place(graph, ordered, orders) | epilogues_in_place(graph, ordered, orders)

@@ -64,10 +64,11 @@ class _Places:
         self.tables = tuple(dict.fromkeys(tables))
         self.numbers |= {name: len(inputs) + i for i, name in enumerate(self.tables)}
         self.buffers: list[Buffer] = []
-        for node in (node for region in plan.regions for node in region.outputs):
+        made = ((node, region) for region in plan.regions for node in region.outputs)
+        for node, region in made:
             base = plan.in_place.get(node) or plan.direct.get(node)
             if base is None:
-                returned, order = node.op.kind == "host", plan.orders[node]
+                returned, order = region.is_host, plan.orders[node]
                 kind = node.type
                 self.numbers[node] = self.add_buffer(
                     kind.shape, kind.dtype, order, returned=returned
@@ -76,8 +77,8 @@ class _Places:
                 self.numbers[node] = self.numbers[base]
         for argument in arguments:
             if isinstance(argument, Scratch) and argument not in self.numbers:
-                made = self.add_buffer((argument.size,), argument.dtype, (0,))
-                self.numbers[argument] = made
+                place = self.add_buffer((argument.size,), argument.dtype, (0,))
+                self.numbers[argument] = place
 
     def add_buffer(
         self,

@@ -49,6 +49,7 @@ class Writer:
             name = self.pick("max", "min", "argmax", "argmin")
             return f"{self.whole(0)}.{name}()"
         if kind < 0.9:
+            self.rounds = True  # a kernel may compute a product with what follows it
             return f"({self.vector()} @ {self.vector()})"
         if self.sums:
             self.rounds = True
@@ -67,6 +68,7 @@ class Writer:
         if kind < 0.87:
             return f"{self.vector()}[::-1]"
         if kind < 0.92:
+            self.rounds = True
             return f"(a @ {self.vector()})"
         if kind < 0.95:
             return self.pick(

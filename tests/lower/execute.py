@@ -16,6 +16,7 @@ from runmat_jit.kernel.verify_kernel import verify_kernel
 from runmat_jit.lower.lower import lower
 from runmat_jit.passes.expand import expand
 from runmat_jit.passes.fusion.grower import grow
+from runmat_jit.passes.fusion.own_products import with_own_products
 from runmat_jit.plan.argument import InputScalar, NodeBuffer, Scratch
 from runmat_jit.plan.make_plan import make_plan
 from runmat_jit.plan.notes import RESULTS, RISES, notes_of_each
@@ -35,7 +36,7 @@ def prepared(graph):
 
 
 def regions(graph, disabled=()):
-    return grow(graph, frozenset(disabled))
+    return with_own_products(graph, grow(graph, frozenset(disabled)), frozenset(disabled))
 
 
 def launches(graph, disabled=()):

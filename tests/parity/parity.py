@@ -15,6 +15,7 @@ from runmat_jit.api import JitFunction
 from runmat_jit.capture.replay.steps import BatchStep, CallStep
 from runmat_jit.capture.replay.tree import segments_of
 from runmat_jit.loops.program import LoopCall
+from runmat_jit.passes.fusion.own_products import own_product_of
 from tests.capture.behavior import bits_of, compare, observe
 
 CALLS = (0, 0, 1, 0, 2)
@@ -160,5 +161,7 @@ def is_bit_defined(decorated):
         calls = [step.fn for step in segment.steps if isinstance(step, CallStep)]
         if any(isinstance(call, LoopCall) and call.ours for call in calls):
             return False
-    nodes = [node for p in programs for region in p.plan.regions for node in region.nodes]
-    return all(node.op.exactness == "bit-defined" for node in nodes)
+    regions = [region for p in programs for region in p.plan.regions]
+    if any(own_product_of(region) is not None for region in regions):
+        return False
+    return all(node.op.exactness == "bit-defined" for region in regions for node in region.nodes)

@@ -13,11 +13,11 @@ CALLS = {
     "matmul()": HostCall(Product(np.matmul), "matmul()"),
     "sort()": HostCall(np.sort, "sort()"),
 }
-GIVEN = """$0 : float32[4, 3] strides (3, 1)
-$1 : float32[3, 5] strides (5, 1)
-$2 : float32[4, 5] strides (5, 1)
-$3 : float32[5] strides (1,)
-%0 = reporting_host_call($0, $1, call='matmul()') : float32[4, 5]
+GIVEN = """$0 : float32[400, 300] strides (300, 1)
+$1 : float32[300, 500] strides (500, 1)
+$2 : float32[400, 500] strides (500, 1)
+$3 : float32[500] strides (1,)
+%0 = reporting_host_call($0, $1, call='matmul()') : float32[400, 500]
 """
 RESULT = "return %1 -> fresh (0, 1)\n"
 
@@ -35,7 +35,7 @@ def in_place(text, disabled=()):
         "%1 = subtract($2, %0)\n" + RESULT,
         "%9 = multiply(%0, %0)\n%1 = maximum(%9, %0)\n" + RESULT,
         # the value is read later; the product is not
-        "%1 = add(%0, $2)\n%2 = reporting_host_call(%1, call='sort()') : float32[4, 5]\n"
+        "%1 = add(%0, $2)\n%2 = reporting_host_call(%1, call='sort()') : float32[400, 500]\n"
         + RESULT
         + "return %2 -> fresh (0, 1)\n",
     ],
@@ -53,12 +53,13 @@ def test_an_epilogue_takes_the_memory_of_a_product_that_nothing_else_reads(text)
         "%1 = cast(%0, dtype='float64')\n" + RESULT,
         "%1 = add(%0, $3)\nreturn %1 -> fresh (1, 0)\n",
         # elements are read elsewhere than where they are computed
-        "%9 = slice(%0, starts=(3, 0), steps=(-1, 1), shape=(4, 5)) : float32[4, 5]\n"
+        "%9 = slice(%0, starts=(399, 0), steps=(-1, 1), shape=(400, 500)) : float32[400, 500]\n"
         "%1 = add(%0, %9)\n" + RESULT,
-        "%9 = slice(%0, starts=(0, 0), steps=(1, 1), shape=(1, 5)) : float32[1, 5]\n"
+        "%9 = slice(%0, starts=(0, 0), steps=(1, 1), shape=(1, 500)) : float32[1, 500]\n"
         "%1 = add(%0, %9)\n" + RESULT,
         # no region of elements alone
-        "%9 = max(%0, axis=(1,), keepdims=True) : float32[4, 1]\n%1 = subtract(%0, %9)\n" + RESULT,
+        "%9 = max(%0, axis=(1,), keepdims=True) : float32[400, 1]\n%1 = subtract(%0, %9)\n"
+        + RESULT,
     ],
 )
 def test_an_epilogue_has_memory_of_its_own_where_the_product_is_read_otherwise(text):
@@ -66,7 +67,7 @@ def test_an_epilogue_has_memory_of_its_own_where_the_product_is_read_otherwise(t
 
 
 def test_the_last_of_two_epilogues_takes_the_memory():
-    text = "%9 = add(%0, $3)\n%8 = reporting_host_call(%9, call='sort()') : float32[4, 5]\n"
+    text = "%9 = add(%0, $3)\n%8 = reporting_host_call(%9, call='sort()') : float32[400, 500]\n"
     assert in_place(text + "%1 = subtract(%8, %0)\n" + RESULT) == [
         ("subtract", "reporting_host_call")
     ]
@@ -78,7 +79,7 @@ def test_of_two_values_one_takes_the_memory():
 
 
 def test_two_products_give_their_memory_to_two_values():
-    text = "%5 = reporting_host_call($1, $1, call='matmul()') : float32[4, 5]\n"
+    text = "%5 = reporting_host_call($1, $1, call='matmul()') : float32[400, 500]\n"
     text += "%1 = add(%0, %5)\n%2 = subtract(%0, %5)\n" + RESULT + "return %2 -> fresh (0, 1)\n"
     assert len(set(in_place(text))) == 2
 

@@ -16,6 +16,8 @@ _SHORT_LOOP = 60
 
 _SHORT_TURN = 300
 """Instructions of a loop's turn above which more vectors in flight only take longer to compile."""
+_REGISTERS, _WIDEST = 32, 64
+"""Vector registers where vectors have so many bytes; half as many where they are shorter."""
 _LONG, _HUGE = 700, 1500
 """Instructions above which registers do not hold four, or two, vectors of each value."""
 
@@ -47,7 +49,11 @@ def schedule_for(kernel: Kernel, target: Target) -> Schedule:
     )
     width = target.vector_bytes // max(widest, 4)
     flat = kernel.body[-1].op == "lanes"
-    return Schedule(width, _unroll(kernel), _grain(instruction_count(kernel)) if flat else 1)
+    registers = _REGISTERS if target.vector_bytes == _WIDEST else _REGISTERS // 2
+    most = _power_below(registers // (2 * max(1, _most_carried(kernel))))
+    return Schedule(
+        width, min(_unroll(kernel), most), _grain(instruction_count(kernel)) if flat else 1
+    )
 
 
 def instruction_count(kernel: Kernel) -> int:
@@ -89,6 +95,17 @@ def _loops_that_carry_lanes(kernel: Kernel) -> Iterator[Sequence[Instruction]]:
     for i in every_instruction(kernel.body):
         if i.op == "loop" and i.block is not None and any(c.lane for c in i.block.carried):
             yield i.block.body
+
+
+def _most_carried(kernel: Kernel) -> int:
+    """The most values of lanes that a loop carries: half of the registers hold them."""
+    blocks = (i.block for i in every_instruction(kernel.body) if i.op == "loop")
+    return max((sum(c.lane for c in block.carried) for block in blocks if block), default=0)
+
+
+def _power_below(number: int) -> int:
+    """The greatest power of two up to a number, at least 1."""
+    return 1 << max(0, number.bit_length() - 1)
 
 
 def _grain(instructions: int) -> int:

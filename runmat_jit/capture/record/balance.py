@@ -69,7 +69,8 @@ def work_of(operation: Operation) -> int:
 class Balance:
     """Of one recording; ``work`` is what kernels have done, in calls of NumPy.
 
-    ``ours``: values were computed whose bits are our own, not NumPy's. ``elements`` counts
+    ``ours``: values were computed whose bits are our own, not NumPy's; ``mixed``: some of them have
+    these in recordings alone. ``elements`` counts
     operations on single numbers that NumPy or Python did, and decisions; ``writes`` those among
     them that write one; at ``next_look`` of them what is pending is looked at; at ``next_end`` of
     all whether to go on. ``deferred`` counts those that were deferred instead, ``places`` how often
@@ -79,6 +80,7 @@ class Balance:
 
     work: int = 0
     ours: bool = False
+    mixed: bool = False
     elements: int = 0
     writes: int = 0
     next_look: int = 0
@@ -102,10 +104,10 @@ class Balance:
         """Whether kernels gain more than it costs that Python decides."""
         return self.work > DRIVEN * self.elements
 
-    def gained(self, work: int, *, ours: bool) -> None:
+    def gained(self, work: int, *, ours: bool, mixed: bool = False) -> None:
         """Kernels have done some work."""
         self.work += work
-        self.ours = self.ours or ours
+        self.ours, self.mixed = self.ours or ours, self.mixed or mixed
 
     def ends(self, pending: list[Operation]) -> bool:
         """Count an operation on single numbers: whether a recording without gain is to end."""

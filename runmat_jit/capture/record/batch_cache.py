@@ -30,6 +30,7 @@ class CachedBatch:
     written: tuple[int, ...]
     work: int
     ours: bool
+    multiplies: bool
     text: str
 
 

@@ -27,6 +27,7 @@ from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Graph, Into, Node
 from runmat_jit.graph.renumber import as_seen
 from runmat_jit.graph.text import to_text
+from runmat_jit.passes.fusion.own_products import has_own_products
 from runmat_jit.runtime.arrays import host_written, to_host
 
 
@@ -64,6 +65,8 @@ class Batch:
     writes: bool
     work: int
     ours: bool
+    multiplies: bool
+    """A kernel may have computed a product: alone, it would be NumPy's."""
 
 
 def compiled(recording: Recording, pending: Sequence[Operation], live: Sequence[Storage]) -> Batch:
@@ -116,11 +119,13 @@ def compile_batch(recording: Recording, functional: Functional, line: Line | Non
         recording.symbols.graphs.append(graph)
         graph = as_seen(graph)
     writes = any(isinstance(output.target, Into) for output in graph.outputs)
-    ours = any(node.op.exactness == "ours" for node in graph.nodes)
+    multiplies = has_own_products(graph)
+    ours = multiplies or any(node.op.exactness == "ours" for node in graph.nodes)
     program = recording.executor.compile(graph)
     if all(program is not known for known in recording.programs):
         recording.balance.compiles(line, sum(map(steps_of, graph.nodes)))
-    return Batch(program, functional.inputs, functional.fresh, writes, work_of(graph), ours)
+    work = work_of(graph)
+    return Batch(program, functional.inputs, functional.fresh, writes, work, ours, multiplies)
 
 
 def steps_of(node: Node) -> float:
@@ -143,7 +148,7 @@ def disconnected(made: Batch, functional: Functional, key: BatchKey, text: str) 
     targets_of = [output.target for output in functional.graph.outputs]
     into = {target.input for target in targets_of if isinstance(target, Into)}
     written = tuple([places[number][0] for number in sorted(into)])
-    return CachedBatch(made.program, places, written, made.work, made.ours, text)
+    return CachedBatch(made.program, places, written, made.work, made.ours, made.multiplies, text)
 
 
 def connected(found: CachedBatch, key: BatchKey, live: Sequence[Storage]) -> Batch:
@@ -162,7 +167,8 @@ def connected(found: CachedBatch, key: BatchKey, live: Sequence[Storage]) -> Bat
     storages = [entry for entry in inputs if isinstance(entry, Storage)]
     assert not any(storage.hollow for storage in storages), "a freed value is read"
     refuse_shared({key.storages[number] for number in found.written}, storages)
-    return Batch(found.program, inputs, live, bool(found.written), found.work, found.ours)
+    known = found.work, found.ours, found.multiplies
+    return Batch(found.program, inputs, live, bool(found.written), *known)
 
 
 def run_one_by_one(recording: Recording, pending: Sequence[Operation]) -> None:
@@ -212,7 +218,7 @@ def targets(pending: Sequence[Operation]) -> list[Storage]:
 def run(recording: Recording, batch: Batch, upto: int) -> None:
     """Run a program, give the storages their memory, and mark the tape."""
     program = batch.program
-    recording.balance.gained(batch.work, ours=batch.ours)
+    recording.balance.gained(batch.work, ours=batch.ours, mixed=batch.multiplies)
     recording.programs.append(program)
     values = [
         scalar_of(entry.operand.value, entry.dtype)

@@ -154,7 +154,7 @@ class EagerKernels:
             if gate is not None and key is not None and special_shapes(leaves) is None:
                 gate.offer_numpys(key, fn, args, kwargs, leaves)
             return result
-        is_empty = any([type(leaf) is np.ndarray and not leaf.size for leaf in leaves])
+        is_empty = any(type(leaf) is np.ndarray and not leaf.size for leaf in leaves)
         kernel = None if is_empty else self.kernel((key, line), fn, args, kwargs, leaves)
         if kernel is None:
             self._numpys.add((key, special_shapes(leaves)))

@@ -128,7 +128,7 @@ class Record:
         if resume is not None:
             noted = [*resume.log[: resume.end], *noted]
             programs = [*resume.programs, *programs]
-        self.ours = self.ours or balance.ours
+        self.ours, self.mixed = self.ours or balance.ours, self.mixed or balance.mixed
         self.mixed = self.mixed or (
             tracer.was_immediate and any(type(e) is Call and is_own(e.fn) for e in noted)
         )

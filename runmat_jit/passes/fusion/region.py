@@ -6,14 +6,17 @@ from runmat_jit.core.frozen import frozen
 from runmat_jit.core.reasons import Reason
 from runmat_jit.graph.node import Node
 
+PRODUCT = "product"
+"""The kind of a product alone that a kernel computes."""
+
 
 @frozen
 class Region:
     """Nodes that become one kernel, or one short sequence of kernels over one iteration space.
 
     ``inputs`` are nodes computed elsewhere (or graph inputs) that members read; ``outputs`` are
-    members that are read elsewhere and must be stored. ``kind`` is the fusion kind's name, or
-    ``host`` for a call that stays with NumPy and is of no kind.
+    members that are read elsewhere and must be stored. ``kind`` is the fusion kind's name,
+    :data:`PRODUCT`, or ``host`` for a call that stays with NumPy and is of no kind.
     """
 
     kind: str
@@ -28,4 +31,4 @@ class Region:
     @property
     def is_host(self) -> bool:
         """Whether NumPy computes it."""
-        return self.nodes[0].op.kind == "host"
+        return self.kind != PRODUCT and all(node.op.kind == "host" for node in self.nodes)

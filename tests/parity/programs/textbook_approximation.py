@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.parity.program import program, rounded_as_given
+from tests.parity.program import of_products, program, rounded_as_given
 
 
 def table(rng, shape, dtype):
@@ -187,7 +187,7 @@ def normal_equations(x, y):
     return coefficients, np.sqrt(np.mean((y - fitted) ** 2))
 
 
-@program(observations)
+@program(observations, amplified=of_products)
 def iteratively_reweighted_line(x, y):
     """Robust regression: Huber weights."""
     design = np.stack([np.ones_like(x), x], axis=1)

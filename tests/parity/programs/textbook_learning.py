@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.parity.program import program
+from tests.parity.program import of_products, program
 
 
 def labeled(rng, shape, dtype):
@@ -38,7 +38,7 @@ def gradient_descent(x, y, rate=0.05):
     return w, np.array(losses)
 
 
-@program(regression_data)
+@program(regression_data, amplified=of_products)
 def stochastic_gradient_with_momentum(x, y):
     rng = np.random.default_rng(3)
     w, velocity = np.zeros(4, x.dtype), np.zeros(4, x.dtype)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.parity.program import program
+from tests.parity.program import of_products, program
 
 SIZES = ((4,), (9,))
 
@@ -41,7 +41,7 @@ def bands(rng, shape, dtype):
     return lower, rng.uniform(3, 4, n).astype(dtype), upper, rng.normal(size=n).astype(dtype)
 
 
-@program(dominant_system, shapes=SIZES)
+@program(dominant_system, shapes=SIZES, amplified=of_products)
 def jacobi_iteration(a, b):
     diagonal = np.diag(a)
     rest = a - np.diagflat(diagonal)
@@ -78,7 +78,7 @@ def conjugate_gradient(a, b):
     return x
 
 
-@program(positive_definite_system, shapes=SIZES)
+@program(positive_definite_system, shapes=SIZES, amplified=of_products)
 def steepest_descent_for_a_system(a, b):
     x = np.ones_like(b)
     for _ in range(8):
@@ -209,7 +209,7 @@ def thomas_algorithm(lower, diagonal, upper, rhs):
     return d
 
 
-@program(square, shapes=SIZES)
+@program(square, shapes=SIZES, amplified=of_products)
 def matrix_exponential(a):
     """Scaling and squaring of a Taylor polynomial."""
     norm = np.abs(a).sum(axis=1).max()

@@ -1,0 +1,165 @@
+"""Small products that kernels compute, alone or with the operations that read them.
+
+A call of BLAS takes a microsecond before it begins; a kernel of the product and of what follows it
+has done a small one by then. Large ones are calls of BLAS, which keeps its own threads busy and is
+as fast as a kernel could be; so is a product that the program returns, whose bits are NumPy's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from runmat_jit.core.frozen import frozen
+from runmat_jit.graph.node import Graph, Node
+from runmat_jit.graph.text import operation_name
+from runmat_jit.ops.product import product_in
+from runmat_jit.passes.fusion.access import (
+    Orders,
+    memory_orders,
+    read_by_host,
+    view_of,
+    whole_view,
+)
+from runmat_jit.passes.fusion.kinds import enabled_kinds
+from runmat_jit.passes.fusion.region import PRODUCT, Region
+
+EPILOGUE = "matmul_epilogue"
+_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+ROWS = 8
+"""Rows that a kernel computes together: with two vectors in flight 16 of 32 registers are sums."""
+LANES = 32
+"""Columns that a kernel computes together: two of the widest vectors."""
+MOST_WORK = 300_000
+"""Multiplications, with whole rows and lanes, up to which a kernel takes less time than BLAS."""
+MOST_ELEMENTS = 48**2
+"""Elements of a matrix up to which that is so of its product with a vector."""
+
+
+@frozen
+class MatrixProduct:
+    """Products of matrices: ``rows`` by ``terms`` times ``terms`` by ``columns`` for all ``batch``.
+
+    ``axes`` says which axes of the result these three are, the rows' and the columns' None where
+    an operand is a vector.
+    """
+
+    node: Node
+    batch: tuple[int, ...]
+    rows: int
+    terms: int
+    columns: int
+    axes: tuple[int | None, ...]
+
+
+def with_own_products(
+    graph: Graph, regions: tuple[Region, ...], disabled: frozenset[str] = frozenset()
+) -> tuple[Region, ...]:
+    """The regions, whose small products kernels compute: with an epilogue that alone reads it.
+
+    Args:
+        graph: The graph.
+        regions: Its regions.
+        disabled: Names of fusion kinds that are switched off.
+
+    """
+    if all(kind.name != EPILOGUE for kind in enabled_kinds(disabled)):
+        return regions
+    orders = memory_orders(graph)
+    outputs = {output.node for output in graph.outputs}
+    readers: dict[Node, list[Region]] = {}
+    for region in regions:
+        for node in region.inputs:
+            readers.setdefault(node, []).append(region)
+    taken: dict[Region, Node] = {}
+    for region in regions:
+        if region.kind != EPILOGUE or region.is_host:
+            continue
+        for node in region.inputs:
+            alone = node not in outputs and readers[node] == [region]
+            if alone and is_own(node) and _is_read_in_place(node, region.nodes, orders):
+                taken[region] = node
+                break
+    gone, found = set(taken.values()), []
+    for region in regions:
+        if region in taken:
+            found.append(_merged(region, taken[region], orders))
+        elif not region.is_host:
+            found.append(region)
+        elif region.nodes[0] not in gone:
+            (node,) = region.nodes
+            own = node not in outputs and is_own(node)
+            found.append(replace(region, kind=PRODUCT) if own else region)
+    return tuple(found)
+
+
+def has_own_products(graph: Graph) -> bool:
+    """Whether a kernel may compute a product of a graph, however it is divided."""
+    read = {arg for node in graph.nodes for arg in node.args}
+    return any(node in read and is_own(node) for node in graph.nodes)
+
+
+def own_product_of(region: Region) -> MatrixProduct | None:
+    """The product that a region's kernel computes; None where it computes none."""
+    if region.is_host:
+        return None
+    return next((found for found in map(as_matrices, region.nodes) if found is not None), None)
+
+
+def as_matrices(node: Node) -> MatrixProduct | None:
+    """A product of matrices or vectors of floats; None for any other node."""
+    product = product_in(node.params)
+    if product is None or product.symmetric or node.type.dtype not in _FLOATS:
+        return None
+    a, b = (arg.type for arg in node.args)
+    if {a.dtype, b.dtype} != {node.type.dtype} or 0 in (a.ndim, b.ndim):
+        return None
+    rank = node.type.ndim
+    column = None if b.ndim == 1 else rank - 1
+    row = None if a.ndim == 1 else rank - (1 if column is None else 2)
+    batch = range(rank - (row is not None) - (column is not None))
+    return MatrixProduct(
+        node,
+        tuple([node.type.shape[axis] for axis in batch]),
+        1 if row is None else a.shape[-2],
+        a.shape[-1],
+        1 if column is None else b.shape[-1],
+        (*batch, row, column),
+    )
+
+
+def is_own(node: Node) -> bool:
+    """Whether a kernel computes a product, if it may."""
+    found = as_matrices(node)
+    if found is None:
+        return False
+    if any(arg.type.ndim == 1 for arg in node.args):
+        return bool(found.rows * found.terms * found.columns <= MOST_ELEMENTS)
+    whole = -(-found.rows // ROWS) * ROWS * max(found.columns, LANES)
+    return bool(whole * found.terms <= MOST_WORK)
+
+
+def _is_read_in_place(product: Node, nodes: Sequence[Node], orders: Orders) -> bool:
+    """Whether nodes over the product's own space read each element where they compute it."""
+    if any(
+        node.op.kind != "elementwise" or node.type.shape != product.type.shape for node in nodes
+    ):
+        return False
+    reads = ((arg, view_of(arg, orders)) for node in nodes for arg in node.args)
+    whole = whole_view(product, orders)
+    return all(arg is product and view == whole for arg, view in reads if view.base is product)
+
+
+def _merged(region: Region, product: Node, orders: Orders) -> Region:
+    """The region with the product as its first member."""
+    inputs = [node for node in region.inputs if node is not product]
+    inputs += [read_by_host(arg, orders).base for arg in product.args]
+    stored = f"{operation_name(product)} is stored for "
+    return replace(
+        region,
+        nodes=(product, *region.nodes),
+        inputs=tuple(dict.fromkeys(inputs)),
+        reasons=tuple([r for r in region.reasons if not r.detail.startswith(stored)]),
+    )
