@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from runmat_jit.compiler.binding import arrays_first, bind
 from runmat_jit.compiler.host_step import HostStep, bind_host_step
@@ -11,8 +12,10 @@ from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Graph, Node, topological
 from runmat_jit.kernel.ir import Kernel
 from runmat_jit.lower.launch import Launch
+from runmat_jit.ops.product import product_in
 from runmat_jit.passes.fusion.region import Region
 from runmat_jit.plan.argument import Argument, HostOperand, NodeBuffer
+from runmat_jit.plan.cost import share_beside_blas
 from runmat_jit.plan.host_operands import host_operands
 from runmat_jit.plan.layout import Layout
 from runmat_jit.plan.place_memory import keys_of, place_memory
@@ -37,6 +40,7 @@ def link(
         for region, group in zip(plan.regions, launches, strict=True)
         for step in (host_steps(region, plan) if region.is_host else map(kernel_step, group))
     ]
+    multiplies = any(isinstance(step, _CallStep) and step.is_product for step in steps)
     layout = place_memory(plan, [step.uses for step in steps])
     before = session.backend.compiles
     idle = idle_results(layout, steps)
@@ -45,7 +49,8 @@ def link(
     for number, step in enumerate(steps):
         if isinstance(step, _KernelStep):
             compiled = session.backend.compile(step.kernel)
-            bound.append(bind(step.launch, step.uses, layout.places, compiled))
+            launch = beside_blas(step.launch) if multiplies else step.launch
+            bound.append(bind(launch, step.uses, layout.places, compiled))
         else:
             done = idle.get(number, ())
             calls.append(bind_host_step(step.node, step.operands, layout, len(bound), done))
@@ -72,9 +77,19 @@ class _CallStep:
     operands: Sequence[HostOperand]
 
     @property
+    def is_product(self) -> bool:
+        """Whether BLAS computes it."""
+        return product_in(self.node.params) is not None
+
+    @property
     def uses(self) -> Sequence[Argument | HostOperand]:
         """What it reads and gives."""
         return (*self.operands, NodeBuffer(self.node))
+
+
+def beside_blas(launch: Launch) -> Launch:
+    """The launch in larger shares."""
+    return replace(launch, grain=share_beside_blas(launch.total, launch.nbytes))
 
 
 def kernel_step(launch: Launch) -> _KernelStep:

@@ -16,6 +16,8 @@ US_PER_INSTRUCTION = 4e-06
 """Of one thread, an instruction and element; measured on a core with 512-bit vectors."""
 US_PER_BYTE = 0.0001
 """Of one thread: 10 GB/s."""
+BYTES_BESIDE_BLAS = 1_000_000
+"""Read and written by a share of a launch beside products of BLAS, some 100 us."""
 PARALLEL_FROM_US = 8.0
 """Predicted time on one thread from which the thread pool is worth waking."""
 
@@ -56,6 +58,15 @@ def serial_us(total: int, nbytes: int, instructions: int) -> float:
 def is_parallel(total: int, nbytes: int, instructions: int) -> bool:
     """Whether a launch is long enough to wake the thread pool for it."""
     return serial_us(total, nbytes, instructions) > PARALLEL_FROM_US
+
+
+def share_beside_blas(total: int, nbytes: int) -> int:
+    """Iterations of a launch that one thread takes at least, where BLAS runs before or after it.
+
+    BLAS's threads wait for the next product on the cores that others need: a second thread gains
+    only what is more than it costs to get one of them.
+    """
+    return total * BYTES_BESIDE_BLAS // (nbytes + 1) + 1
 
 
 def longest_serial(instructions: int) -> tuple[int, int]:

@@ -5,7 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runmat_jit.passes.fusion.grower import grow
-from runmat_jit.plan.cost import PARALLEL_FROM_US, Cost, cost_of, is_parallel, is_parallel_text
+from runmat_jit.plan.cost import (
+    BYTES_BESIDE_BLAS,
+    PARALLEL_FROM_US,
+    Cost,
+    cost_of,
+    is_parallel,
+    is_parallel_text,
+    share_beside_blas,
+)
 from runmat_jit.plan.make_plan import make_plan
 from tests.graph.written import written
 
@@ -35,3 +43,10 @@ def test_the_text_says_what_the_function_says(total, nbytes, instructions):
 def test_threads_are_woken_for_what_takes_longer_than_waking_them(nbytes, parallel):
     assert PARALLEL_FROM_US == 8.0
     assert is_parallel(1, nbytes, 1) is parallel
+
+
+@given(st.integers(10**3, 10**7), st.integers(1, 10**3))
+def test_a_share_beside_blas_is_at_least_as_many_bytes(total, width):
+    share = share_beside_blas(total, total * width)
+    assert share * width > 0.99 * BYTES_BESIDE_BLAS
+    assert (share - 1) * width <= BYTES_BESIDE_BLAS
