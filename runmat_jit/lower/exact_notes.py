@@ -5,7 +5,9 @@ Classes are compared by the bits of magnitudes, as integers: finite below infini
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import operator
+from collections.abc import Callable, Sequence
 from dataclasses import field
 
 from runmat_jit.core.frozen import frozen
@@ -92,6 +94,34 @@ class ExactNotes:
         k.note(k.eq(value, infinity), POSITIVE)
         k.note(k.eq(value, -infinity), NEGATIVE)
         self._signals((value,))
+
+    def products(
+        self,
+        sums: Sequence[Value],
+        terms: Value,
+        factors_of: Callable[[Value], tuple[Sequence[Value], Value]],
+    ) -> None:
+        """Note sums of products that are not finite, but where only quiet NaNs make them so.
+
+        ``factors_of`` a term: one of each sum, and one that they share. All are read once more, as
+        a rare path: the others must be so small that no sum of their products overflows.
+        """
+        form, k = _FORMATS[sums[0].type], self.builder
+        odd = [self._magnitude(value) >= form.infinity for value in sums]
+        with k.if_any(functools.reduce(operator.or_, odd), ()):
+            nothing = [k.splat(0, form.integer)] * (len(sums) + 1)
+            with k.loop(0, terms, nothing) as loop:
+                own, shared = factors_of(loop.i)
+                largest = []
+                for factor, carried in zip((*own, shared), loop.carry, strict=True):
+                    bits = k.convert("bitcast", factor, form.integer) & form.mask
+                    counts = (bits > carried) & (bits < form.quiet)
+                    largest.append(k.select(counts, bits, carried))
+                loop.yield_(*largest)
+            *each, common = [k.convert("bitcast", bits, sums[0].type) for bits in loop.out]
+            for is_odd, factor in zip(odd, each, strict=True):
+                product = k.convert("bitcast", factor * common, form.integer) & form.mask
+                k.note(is_odd & (product >= form.large), OPEN)
 
     def _signals(self, values: Sequence[Value]) -> None:
         """Note NaNs that signal: whatever reads one may report an event."""

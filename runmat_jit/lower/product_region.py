@@ -9,7 +9,7 @@ vectors of the machine.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from runmat_jit.core.types import KERNEL_ELEMENTS, c_strides
@@ -33,6 +33,9 @@ from runmat_jit.plan.plan import Plan
 
 CHUNK = 1 << 19
 """Multiplications that one thread takes at least, some ten microseconds of them."""
+
+NumbersOf = Callable[[Value], tuple[list[Value], Value]]
+"""Reads what a term multiplies: a number of each row, and numbers of a vector of columns."""
 
 
 def lower_product_region(region: Region, plan: Plan) -> tuple[Launch, ...]:
@@ -76,7 +79,8 @@ def _lower_product(
     """The kernel of the product and of what the region makes of it."""
     problem = elementwise_problem(region, plan, seeds=(product.node,))
     body = _body(product, problem, operands)
-    tested = problem.notes.mode != "results" or product.node in noted_values(region)
+    exact = problem.notes.mode != "results"
+    tested = not exact and product.node in noted_values(region)
     builder, home = body.builder, _home_of(product.node, problem, plan)
     down, across = len(product.batch), len(product.batch) + 1
     column_count, row_count = body.parameter(product.columns), body.parameter(product.rows)
@@ -89,7 +93,10 @@ def _lower_product(
         top, last = block * ROWS, row_count - 1
         rows = [smaller(top + row, last) for row in range(ROWS)]
         with builder.lanes(0, column_count) as lanes:
-            sums = _sums(body, product, operands, (*batch, rows), lanes.i)
+            numbers_of = _numbers(body, product, operands, (*batch, rows), lanes.i)
+            sums = _sums(body, product, numbers_of)
+            if exact:
+                body.exact.products(sums, body.parameter(product.terms), numbers_of)
             for number, (row, value) in enumerate(zip(rows, sums, strict=True)):
                 with body.scope():
                     body.move(down, row)
@@ -137,16 +144,16 @@ def _body(product: MatrixProduct, problem: Problem, operands: tuple[Read, Read])
     return body
 
 
-def _sums(
+def _numbers(
     body: Body,
     product: MatrixProduct,
     operands: tuple[Read, Read],
     at: tuple[Any, ...],
     column: Value,
-) -> tuple[Value, ...]:
-    """The sums of a vector of columns, for each row; ``at``: coordinates in the batch, and rows."""
+) -> NumbersOf:
+    """``at``: coordinates in the batch, and rows."""
     builder, element = body.builder, KERNEL_ELEMENTS[product.node.type.dtype]
-    (left, right), kind = operands, value_type(element)
+    left, right = operands
     assert left.memory is not None, "as in _body()"
     assert right.memory is not None, "as in _body()"
     source, others = body.buffer(left.memory, element), body.buffer(right.memory, element)
@@ -155,18 +162,23 @@ def _sums(
     down, across = body.parameter(right.strides[-2]), right.strides[-1]
     begin, begin_right = (_begin(body, read, batch) for read in operands)
     starts = [begin + row * row_step for row in rows]
-    with builder.loop(
-        0, body.parameter(product.terms), [builder.splat(0.0, kind) for _ in rows]
-    ) as loop:
-        place = begin_right + loop.i * down
-        numbers = builder.load(others, place + column if across else place, 1 if across else 0)
-        term = loop.i * term_step
-        loop.yield_(
-            *(
-                builder.fma(builder.load(source, start + term, 0), numbers, carried)
-                for start, carried in zip(starts, loop.carry, strict=True)
-            )
-        )
+
+    def numbers_of(term: Value) -> tuple[list[Value], Value]:
+        place, along = begin_right + term * down, term * term_step
+        columns = builder.load(others, place + column if across else place, 1 if across else 0)
+        return [builder.load(source, start + along, 0) for start in starts], columns
+
+    return numbers_of
+
+
+def _sums(body: Body, product: MatrixProduct, numbers_of: NumbersOf) -> tuple[Value, ...]:
+    """The sums of a vector of columns, for each row."""
+    builder, kind = body.builder, value_type(KERNEL_ELEMENTS[product.node.type.dtype])
+    zeros = [builder.splat(0.0, kind)] * ROWS
+    with builder.loop(0, body.parameter(product.terms), zeros) as loop:
+        rows, columns = numbers_of(loop.i)
+        each = zip(rows, loop.carry, strict=True)
+        loop.yield_(*[builder.fma(row, columns, carried) for row, carried in each])
     return loop.out
 
 
