@@ -68,7 +68,7 @@ class Explanation:
         kernels = sum(region.kernels for region in self.regions)
         totals = f"{count(len(self.regions), 'region')}, {count(kernels, 'kernel')}"
         lines = [f"{self.function}: {self.mode}; {totals}"]
-        for number, region in enumerate(self.regions, 1):
+        for (number, *others), region in self._distinct():
             by = "NumPy" if region.by_host else count(region.kernels, "kernel")
             lines.append(
                 f"  {number}. {region.kind} on {region.device}: {by}, "
@@ -77,6 +77,8 @@ class Explanation:
             lines.extend(wrapped(", ".join(region.operations)))
             lines.extend(f"     at {line}" for line in region.lines)
             lines.extend(f"     stops here: {reason}" for reason in region.reasons)
+            if others:
+                lines.append(f"     alike: {listed(others)}")
         if self.host_calls:
             lines.append("  NumPy computes:")
             lines.extend(f"  - {call}" for call in self.host_calls)
@@ -90,6 +92,13 @@ class Explanation:
         lines.extend(f"  note: {note}" for note in self.notes)
         return "\n".join(lines)
 
+    def _distinct(self) -> list[tuple[list[int], RegionReport]]:
+        """Each region with the numbers of those that are alike: a loop's, of its turns."""
+        numbers: dict[RegionReport, list[int]] = {}
+        for number, region in enumerate(self.regions, 1):
+            numbers.setdefault(region, []).append(number)
+        return [(own, region) for region, own in numbers.items()]
+
     def to_dict(self) -> dict[str, object]:
         """Plain lists, strings and numbers."""
         return asdict(self) | {"kinds": self.kinds, "devices": self.devices}
@@ -99,12 +108,12 @@ class Explanation:
         import html  # noqa: PLC0415  (its table of characters takes a while to load)
 
         rows = "".join(
-            f"<tr><td>{n}</td><td>{html.escape(r.kind)}</td><td>{html.escape(r.device)}</td>"
+            f"<tr><td>{listed(own)}</td><td>{html.escape(r.kind)}</td><td>{html.escape(r.device)}</td>"
             f"<td>{r.kernels}</td><td>{size(r.bytes_read)}</td><td>{size(r.bytes_written)}</td>"
             f"<td>{html.escape(', '.join(r.operations))}</td>"
             f"<td>{html.escape('; '.join(r.lines))}</td>"
             f"<td>{html.escape('; '.join(map(str, r.reasons)))}</td></tr>"
-            for n, r in enumerate(self.regions, 1)
+            for own, r in self._distinct()
         )
         computed = [f"NumPy computes {call}" for call in self.host_calls]
         loops = [f"loop of {loop}" for loop in self.loops]
@@ -176,6 +185,12 @@ def wrapped(names: str, width: int = 80) -> list[str]:
 def count(number: int, noun: str) -> str:
     """``1 region``, ``2 regions``."""
     return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def listed(numbers: Sequence[int], most: int = 6) -> str:
+    """``4``, ``4, 6``; many: some of them, and how many more there are."""
+    shown = ", ".join(map(str, numbers[:most]))
+    return shown + (f" and {len(numbers) - most} more" if len(numbers) > most else "")
 
 
 def size(nbytes: int) -> str:
