@@ -120,6 +120,11 @@ class Emitted:
     numbers: Mapping[str, int] = field(default_factory=dict)
     width: int = 0
 
+    @property
+    def mixes(self) -> bool:
+        """Whether elements of turns depend on others than those in their own place."""
+        return max(map(len, self.spans), default=0) > len(self.lanes)
+
     def span(self, given: Sequence[Any]) -> int:
         """Elements of the largest array that it stores at once; numbers and shapes are given."""
         sizes = [math.prod(shape_of(dims, self.places, given)) for dims in self.spans]

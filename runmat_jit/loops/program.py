@@ -51,7 +51,15 @@ kernels, a few."""
 PER_CALL: Final = 8
 """Operations of Python's on numbers that take about as long as one of NumPy's on arrays."""
 HELD: Final = 16
-"""Turns from which on one kernel with arrays in registers is better than some of a few turns."""
+"""Turns from which on one kernel, with arrays in registers or in cache, is better than some of a
+few turns.
+"""
+LONG: Final = 10_000
+"""Operations whose recording takes longer than a run in tiles, though its kernels take less."""
+LONG_WITH_GAPS: Final = 2_000
+"""The same where tiles are copied so that lanes lie side by side, which kernels read as they lie:
+of more turns than one kernel has, they read all lines of memory again.
+"""
 POOR: Final = 8
 """Runs in a row that did less, after which Python mostly runs a loop at once."""
 EXITS: Final = 3
@@ -251,10 +259,23 @@ class LoopCall:
         least = (UNROLLED if unrolls else WORTH) * (LISTS if self.source.grown else 1)
         return turns * self.per_turn * self.weight >= least
 
-    def is_held(self, found: Emitted, forms: Forms) -> bool:
-        """Whether a kernel can have its arrays in registers, along some axis."""
+    def gains_in_tiles(self, found: Emitted, forms: Forms) -> bool:
+        """Whether runs in tiles take less than kernels of recorded turns, for large arrays.
+
+        Kernels of elementwise turns have what turns leave in registers, as far as that goes;
+        kernels of others store it.
+        """
+        if not found.lanes:
+            return False
+        has_gaps = any(lanes.gaps for lanes in found.lanes)
+        if self.expected >= (LONG_WITH_GAPS if has_gaps else LONG):
+            return True
         if self.expected_turns < HELD:
             return False
+        return (found.mixes and not has_gaps) or self.is_held(found, forms)
+
+    def is_held(self, found: Emitted, forms: Forms) -> bool:
+        """Whether a kernel can have its arrays in registers, along some axis."""
         every = [self.emitted_registers(found, each, forms, careful=False) for each in found.lanes]
         return any(isinstance(each, Emitted) and computes(each.kernel) for each in every)
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 MOST_ELEMENTS: Final = 1 << 15
 """Of arrays up to which one thread computes whole turns faster than each statement is launched."""
-LONG: Final = 10_000
-"""Operations whose recording takes longer than a native run of a loop that runs in tiles."""
 
 
 class LoopHooks(Protocol):
@@ -161,8 +159,7 @@ def is_worth(call: LoopCall, operands: dict[Chain, Any]) -> bool:
         return False
     if found.span([*map(plain_of, operands.values())]) <= MOST_ELEMENTS:
         return True
-    has_gaps = any(lanes.gaps for lanes in found.lanes)
-    return has_gaps or (bool(found.lanes) and call.expected >= LONG) or call.is_held(found, forms)
+    return call.gains_in_tiles(found, forms)
 
 
 def plain_of(value: Any) -> Any:
