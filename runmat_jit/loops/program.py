@@ -272,9 +272,9 @@ class LoopCall:
             return True
         if self.expected_turns < HELD:
             return False
-        return (found.mixes and not has_gaps) or self.is_held(found, forms)
+        return (found.mixes and not has_gaps) or self._is_held(found, forms)
 
-    def is_held(self, found: Emitted, forms: Forms) -> bool:
+    def _is_held(self, found: Emitted, forms: Forms) -> bool:
         """Whether a kernel can have its arrays in registers, along some axis."""
         every = [self.emitted_registers(found, each, forms, careful=False) for each in found.lanes]
         return any(isinstance(each, Emitted) and computes(each.kernel) for each in every)
