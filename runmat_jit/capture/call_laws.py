@@ -77,14 +77,18 @@ def product(shapes: Shapes, kwargs: Mapping[str, Any]) -> Shape | None:
 
 
 def stacked_product(shapes: Shapes, kwargs: Mapping[str, Any]) -> Shape | None:
-    """Shape of a product of vectors and matrices, or of as many matrices in two stacks."""
+    """Shape of a product of vectors, matrices and stacks of them, of as many in two stacks."""
     if len(shapes) != 2 or kwargs:
         return None
     left, right = shapes
     if left is None or right is None or (len(left) < 3 and len(right) < 3):
         return product(shapes, kwargs)
-    if min(len(left), len(right)) < 2 or left[-1] != right[-2]:
+    if not (left and right) or left[-1] != right[-2 if len(right) > 1 else 0]:
         return None
+    if len(left) == 1:
+        return (*right[:-2], right[-1])
+    if len(right) == 1:
+        return left[:-1]
     stacks = [shape[:-2] for shape in (left, right) if len(shape) > 2]
     if len(stacks) == 2 and stacks[0] != stacks[1]:
         return None

@@ -154,6 +154,11 @@ class DeviceExecutor:
         return self.compiler.template(graph, scope)
 
     @property
+    def takes_products(self) -> bool:
+        """Whether graphs may have products of floats: kernels compute all of them."""
+        return self.device == "gpu"
+
+    @property
     def takes_host_calls(self) -> bool:
         """Whether graphs may have host calls: where kernels run in the host's memory."""
         on_host = self.device == "cpu" and not self.is_resident

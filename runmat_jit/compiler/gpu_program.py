@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from runmat_jit.backends.wgpu.adapter import DeviceLost
-from runmat_jit.backends.wgpu.memory import DeviceArray
+from runmat_jit.backends.wgpu.memory import DeviceArray, DeviceMemory
 from runmat_jit.backends.wgpu.program import ProgramMemory, WgpuProgramRunner
 from runmat_jit.compiler.events import AT_FIRST, Watch, Way
 from runmat_jit.compiler.native_program import NativeProgram
@@ -112,12 +112,23 @@ class GpuProgram:
             scalars = {node: memory[numbers[node]] for node in self.scalars}
             word = self.runner.run(ProgramMemory(arrays, scalars), notes=notes)
             for node in self.kept:
-                host = memory[numbers[node]]
-                order = self.orders[node]
-                host.transpose(order).reshape(-1)[...] = device.download(arrays[node])
+                value = downloaded(device, arrays[node], node, self.orders[node])
+                if memory[numbers[node]] is None:  # the CPU's program would get it from a call
+                    memory[numbers[node]] = value
+                else:
+                    memory[numbers[node]][...] = value
         finally:
             device.free(reversed(own))  # the next call gets the same ones
         return word
+
+
+def downloaded(
+    device: DeviceMemory, array: DeviceArray, node: Node, order: tuple[int, ...]
+) -> np.ndarray:
+    """A copy of a value on the host; ``order`` is that of its axes in memory."""
+    shape = node.type.shape
+    back = sorted(range(len(order)), key=order.__getitem__)
+    return device.download(array).reshape([shape[axis] for axis in order]).transpose(back)
 
 
 def operands(launches: Sequence[Launch]) -> tuple[tuple[Node, ...], tuple[Node, ...]]:

@@ -16,6 +16,7 @@ from runmat_jit.lower.launch import Launch
 from runmat_jit.lower.lower import lower_plan
 from runmat_jit.passes.fusion.centered_gram import KIND as CENTERED_GRAM
 from runmat_jit.passes.fusion.centered_gram import centered_grams
+from runmat_jit.passes.fusion.device_products import products_for_device
 from runmat_jit.passes.fusion.grower import grow
 from runmat_jit.passes.fusion.kinds import enabled_kinds
 from runmat_jit.passes.fusion.own_products import with_own_products
@@ -34,12 +35,13 @@ Launches = tuple[tuple[Launch, ...], ...]
 class LoweredProgram:
     """What the stages made of a graph; its extents may be numbers or formulas.
 
-    ``launches`` are those of the plan's device. ``code`` is the CPU's in any case, which takes over
-    where a GPU fails; None on a machine that runs no kernels.
+    ``launches`` are those of the plan's device. ``code`` is the CPU's in any case, of its own plan
+    ``on_cpu``, which takes over where a GPU fails; None on a machine that runs no kernels.
     """
 
     captured: Graph
     plan: Plan
+    on_cpu: Plan
     launches: Launches = ()
     code: NativeCode | None = None
 
@@ -70,21 +72,30 @@ def lower_program(
 
     """
     optimized = optimize(graph, passes)
+    chosen = choose_device(device, optimized, partial(find_gpu, session))
+    if chosen.kind == "gpu":
+        for_device = products_for_device(optimized)
+        plan = plan_for(for_device, chosen, disabled)
+        launches = lower_plan(plan)
+        refusal = find_refusal(session, plan, launches)
+        if refusal is None:
+            on_cpu = plan_for(for_device, CPU, disabled)
+            code = link(session, graph, on_cpu, lower_plan(on_cpu))
+            return LoweredProgram(graph, plan, on_cpu, launches, code)
+        chosen = Device("cpu", reason=refusal)
     if any(kind.name == CENTERED_GRAM for kind in enabled_kinds(disabled)):
         optimized = centered_grams(optimized)
-    regions = grow(optimized, disabled)
-    chosen = choose_device(device, regions, partial(find_gpu, session))
-    if chosen.kind == "cpu":
-        regions = with_own_products(optimized, regions, disabled)
-    plan = make_plan(optimized, regions, chosen)
+    plan = plan_for(optimized, chosen, disabled)
     if session.unsupported is not None:
-        return LoweredProgram(graph, plan)
+        return LoweredProgram(graph, plan, plan)
     launches = lower_plan(plan)
-    refusal = find_refusal(session, plan, launches)
-    if refusal is not None:
-        plan = replace(plan, device=Device("cpu", reason=refusal))
-        launches = lower_plan(plan)
-    return LoweredProgram(graph, plan, launches, link_native(session, graph, plan, launches))
+    return LoweredProgram(graph, plan, plan, launches, link(session, graph, plan, launches))
+
+
+def plan_for(graph: Graph, device: Device, disabled: frozenset[str]) -> Plan:
+    """The plan of an optimized graph on a device."""
+    regions = with_own_products(graph, grow(graph, disabled), disabled, device=device.kind)
+    return make_plan(graph, regions, device)
 
 
 def with_notes(
@@ -97,19 +108,20 @@ def with_notes(
 
     ``names``: of the operations that are told apart in mode ``each``; None: all.
     """
-    plan = lowered.plan
-    each = (node for region in plan.regions for node in region.nodes)
-    plan = replace(plan, notes=notes_of_each(each, names) if mode == "each" else RISES)
+    each = (node for region in lowered.plan.regions for node in region.nodes)
+    notes = notes_of_each(each, names) if mode == "each" else RISES
+    plan, cpu = (replace(plan, notes=notes) for plan in (lowered.plan, lowered.on_cpu))
     launches = lower_plan(plan)
     if find_refusal(session, plan, launches) is not None:
         return None
-    code = link_native(session, lowered.captured, plan, launches)
-    return LoweredProgram(lowered.captured, plan, launches, code)
+    for_cpu = launches if plan.device.kind == "cpu" else lower_plan(cpu)
+    code = link(session, lowered.captured, cpu, for_cpu)
+    return LoweredProgram(lowered.captured, plan, cpu, launches, code)
 
 
 def on_cpu(lowered: LoweredProgram) -> LoweredProgram:
     """The same program, to be made for the CPU."""
-    return replace(lowered, plan=replace(lowered.plan, device=CPU))
+    return replace(lowered, plan=lowered.on_cpu)
 
 
 def find_gpu(session: Session) -> Device:
@@ -132,14 +144,6 @@ def find_refusal(session: Session, plan: Plan, launches: Launches) -> str | None
     refuse = session.gpu.backend.unsupported
     reasons = (refuse(launch.kernel) for launch in flattened(launches))
     return next((reason for reason in reasons if reason is not None), None)
-
-
-def link_native(session: Session, graph: Graph, plan: Plan, launches: Launches) -> NativeCode:
-    """The CPU's code of a plan, whose own kernels may use functions that the CPU lacks."""
-    if plan.device.builtins is not None:
-        plan = replace(plan, device=CPU)
-        launches = lower_plan(plan)
-    return link(session, graph, plan, launches)
 
 
 def flattened(launches: Launches) -> Iterable[Launch]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from runmat_jit.backends.wgpu.program import ProgramMemory
-from runmat_jit.compiler.gpu_program import GpuProgram
+from runmat_jit.compiler.gpu_program import GpuProgram, downloaded
 from runmat_jit.compiler.native_program import write
 from runmat_jit.core.errors import BackendError
 from runmat_jit.core.protocols import Program
@@ -203,9 +203,8 @@ class ResidentGpuProgram:
             value = call.inputs[self.numbers[node]]
             to_host(value)
             return np.array(value)
-        order, shape = self.orders[node], node.type.shape
-        flat = self.gpu.backend.memory.download(call.arrays[node])
-        return flat.reshape([shape[axis] for axis in order]).transpose(inverse(order))
+        memory = self.gpu.backend.memory
+        return downloaded(memory, call.arrays[node], node, self.orders[node])
 
 
 def is_all_of(array: np.ndarray, residence: Residence) -> bool:

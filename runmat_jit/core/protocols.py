@@ -96,6 +96,10 @@ class Executor(Protocol):
         """Programs for every shape, of a graph whose extents are symbols of a scope."""
 
     @property
+    def takes_products(self) -> bool:
+        """Whether graphs may have products of floats: kernels compute all of them."""
+
+    @property
     def takes_host_calls(self) -> bool:
         """Whether graphs for it may hold host calls; where not, programs end before each.
 

@@ -9,6 +9,7 @@ from dataclasses import field
 from types import TracebackType
 from typing import Self, TypeVar
 
+from runmat_jit.core.frozen import frozen_object
 from runmat_jit.core.slotted import slotted
 from runmat_jit.kernel.ir import (
     Block,
@@ -29,6 +30,15 @@ P = TypeVar("P", Buffer, Scalar, Table)
 _VALUE_OF_ELEMENT = {"bool": "i1"}
 
 
+@frozen_object
+class Matrix:
+    """Where a matrix begins in a buffer, and the steps from one element of an axis to the next."""
+
+    buffer: Buffer
+    begin: Number
+    steps: tuple[Number, Number]
+
+
 @slotted
 class OpenBlock:
     """A structured block under construction; its results are in ``out`` after the ``with``."""
@@ -40,6 +50,7 @@ class OpenBlock:
     combines: tuple[str, ...] = ()
     carry: tuple[Value, ...] = ()
     out: tuple[Value, ...] = ()
+    matrices: tuple[Buffer, ...] = ()
     _index: Value | None = None
     _yields: tuple[Value, ...] = ()
 
@@ -267,6 +278,24 @@ class Builder:
         names, kinds = tuple(c for c, _ in combines), tuple(t for _, t in combines)
         return OpenBlock(self, "total", args, (), names, combine_types=kinds)
 
+    def contract(
+        self, rows: Number, columns: Number, terms: Number, left: Matrix, right: Matrix
+    ) -> OpenBlock:
+        """The product of two matrices; its block carries the number of a row, and its sums.
+
+        Args:
+            rows: Of the left matrix and of the product.
+            columns: Of the right matrix and of the product.
+            terms: Of each sum.
+            left: Its rows and terms.
+            right: Its terms and columns.
+
+        """
+        extents = [self.const(extent, "index") for extent in (rows, columns, terms)]
+        for matrix in (left, right):
+            extents += [self.const(number, "index") for number in (matrix.begin, *matrix.steps)]
+        return OpenBlock(self, "contract", tuple(extents), (), matrices=(left.buffer, right.buffer))
+
     def loop(self, lo: Number, hi: Number, inits: Sequence[Value] = (), step: int = 1) -> OpenBlock:
         """A sequential loop whose values are carried in registers."""
         args = tuple(self.const(v, "index") for v in (lo, hi, step))
@@ -290,20 +319,26 @@ class Builder:
     def enter(self, block: OpenBlock) -> None:
         """Begin a block's body (called by its ``with``)."""
         self._stack.append([])
-        if block.op in ("grid", "lanes", "total", "loop"):
+        if block.op in ("grid", "lanes", "total", "loop", "contract"):
             block._index = self._value("index", lane=False)
         block.carry = tuple(
             self._value(v.type, lane=v.lane or block.op == "if_any") for v in block.inits
         )
+        if block.op == "contract":
+            kind = block.matrices[0].element
+            block.carry = self._value("index", lane=False), self._value(kind, lane=True)
 
     def leave(self, block: OpenBlock, yields: tuple[Value, ...]) -> None:
         """Close a block's body and bind its results (called by its ``with``)."""
         body = tuple(self._stack.pop())
+        attrs: dict[str, object] = {}
         if block.combines:
             block.out = tuple(self._value(t, lane=False) for t in block.combine_types)
+            attrs = {"combines": block.combines}
+        elif block.op == "contract":
+            attrs = dict(zip(("left", "right"), block.matrices, strict=True))
         else:
             block.out = tuple(self._value(c.type, lane=c.lane) for c in block.carry)
-        attrs = {"combines": block.combines} if block.combines else {}
         inner = Block(block._index, block.carry, body, yields)
         args = block.args + block.inits
         self._stack[-1].append(Instruction(block.op, args, block.out, attrs, inner))

@@ -133,15 +133,14 @@ class _Interpreter:
     def access(self, instruction: Instruction) -> tuple[Memory, Array, Array]:
         """Memory, positions in it, and which of them are live; a uniform access is one lane."""
         stride, buffer = instruction.attrs.get("stride", "none"), instruction.attrs["buffer"]
-        assert isinstance(buffer, Buffer | Table), f"{instruction.op} names its buffer"
-        memory, index = self.memory[buffer.name], self.get(instruction.args[0])
+        memory, index = self.memory_of(buffer), self.get(instruction.args[0])
         step = self.number(instruction.args[-1]) if stride == "value" else stride
         if isinstance(step, int) and step != 0:
             index = index + step * np.arange(self.lane_shape()[0])
         live = self.live if index.ndim and self.live is not None else np.ones(1, np.bool_)
         at = np.atleast_1d(index).astype(np.int64) + memory.origin
         inside = (at[live] >= 0) & (at[live] < memory.elements.size)
-        assert inside.all(), f"{instruction.op} outside of {buffer.name}"
+        assert inside.all(), f"{instruction.op} outside of its buffer"
         return memory, at, live
 
     def note(self, instruction: Instruction) -> None:
@@ -223,6 +222,27 @@ class _Interpreter:
             sums = combined([s[:lanes] for s in sums], [s[lanes:] for s in sums])
         self.set_all(instruction.results, [s[0] for s in sums])
 
+    def contract(self, instruction: Instruction) -> None:
+        """Each row of the product, its terms in order."""
+        block = _block(instruction)
+        rows, columns, terms, *steps = [self.number(a) for a in instruction.args]
+        left, right = (self.memory_of(instruction.attrs[side]) for side in ("left", "right"))
+        a = _matrix(left, (rows, terms), (steps[0], steps[1], steps[2]))
+        b = _matrix(right, (terms, columns), (steps[3], steps[4], steps[5]))
+        kind = block.carried[1].type
+        for row in range(rows if columns else 0):
+            self.live = np.ones(columns, np.bool_)
+            sums = np.zeros(columns, DTYPES[kind])
+            for term in range(terms):
+                sums = evaluate("fma", (a[row, term], b[term], sums), kind)
+            self.set_all(block.carried, [np.asarray(row), sums])
+            self.iteration(block, 0)
+            self.live = None
+
+    def memory_of(self, buffer: object) -> Memory:
+        assert isinstance(buffer, Buffer | Table), "an instruction names its buffer"
+        return self.memory[buffer.name]
+
     def loop(self, instruction: Instruction) -> None:
         block = _block(instruction)
         lo, hi, step = (self.number(a) for a in instruction.args[:3])
@@ -301,6 +321,14 @@ class _Interpreter:
         self.set_all(instruction.results, carried)
 
 
+def _matrix(memory: Memory, shape: tuple[int, int], place: tuple[int, int, int]) -> Array:
+    """A matrix in memory: ``place`` is where it begins, and the steps of its axes."""
+    begin, down, across = place
+    rows, columns = np.ogrid[: shape[0], : shape[1]]
+    found: Array = memory.elements[memory.origin + begin + down * rows + across * columns]
+    return found
+
+
 def _block(instruction: Instruction) -> Block:
     assert instruction.block is not None, f"{instruction.op} has a body"
     return instruction.block
@@ -325,6 +353,7 @@ _SPECIAL = {
     "grid": _Interpreter.grid,
     "lanes": _Interpreter.lanes,
     "total": _Interpreter.total,
+    "contract": _Interpreter.contract,
     "loop": _Interpreter.loop,
     "while": _Interpreter.repeat,
     "leave": _Interpreter.leave,

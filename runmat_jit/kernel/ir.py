@@ -20,6 +20,9 @@ while       *inits                    sequential: runs once, and again while the
 if          condition, *inits         uniform branch; not taken: the inits
 if_any      mask, *inits              a rare path: skipped where no lane's mask is set; lanes whose
                                       mask is not set keep the inits
+contract    rows, columns, terms, and the elements of a product of two matrices; alone in its cell,
+            of each matrix: where it  for shaders
+            begins, steps of its axes
 ==========  ========================  ==============================================================
 
 The caller of a kernel runs parts of its parallel axis: cells ``[a, b)`` of the ``grid``, or
@@ -38,6 +41,12 @@ most 16 steps in order, starting from the identity (``-0.0`` for ``add``); the l
 blocks are added in order, again from the identity; then lanes are halved (``j`` with ``j + L/2``).
 The shape depends on extents only, so the bits do too. ``min`` and ``max`` take their second operand
 where both are equal, and the first NaN otherwise.
+
+``contract``: its block runs once for each row, with lanes over columns that the index counts. It is
+given the number of the row and the sums of its lanes, each a chain of fused multiplications and
+additions in the order of the terms, from zero. ``left`` and ``right`` (attrs) are the buffers of
+the matrices, rows by terms and terms by columns. Many threads compute a cell, in which nothing else
+has an effect.
 """
 
 from __future__ import annotations

@@ -111,6 +111,8 @@ class _Printer:
     def block(self, instruction: Instruction, block: Block, indent: str) -> tuple[str, list[str]]:
         """What follows the operation of a structured instruction, and the lines of its body."""
         args = instruction.args
+        if instruction.op == "contract":
+            return self.contract(instruction, block), self.body(block.body, indent)
         inits = args[len(args) - len(block.carried) :]
         bounds = [self.use(a) for a in args[: len(args) - len(block.carried)]]
         head = ""
@@ -135,6 +137,19 @@ class _Printer:
                 f"{indent}yield {', '.join(f'{c} {self.use(v)}'.strip() for c, v in yields)}"
             )
         return head, lines
+
+    def contract(self, instruction: Instruction, block: Block) -> str:
+        """``%row by %column in [rows, columns): sum = left[begin, ...] @ right[...] of terms``."""
+        rows, columns, terms, *places = map(self.use, instruction.args)
+        assert block.index is not None, "it counts columns"
+        left, right = (
+            f"{_matrix(instruction, side)}[{', '.join(places[begin : begin + 3])}]"
+            for side, begin in (("left", 0), ("right", 3))
+        )
+        row, total = map(self.define, block.carried)
+        column = self.define(block.index).partition(":")[0]
+        places_of = f"{row.partition(':')[0]} in [0, {rows}), {column} in [0, {columns})"
+        return f" {places_of} sum {total} = {left} @ {right} of {terms}"
 
 
 def constant(number: Literal, kind: str) -> str:
@@ -161,6 +176,12 @@ def _parameter(parameter: Parameter) -> str:
     if isinstance(parameter, Table):
         return f"{parameter.name}: table {parameter.element}[]"
     return f"{parameter.name}: {parameter.element}[]{' written' if parameter.written else ''}"
+
+
+def _matrix(instruction: Instruction, side: str) -> str:
+    buffer = instruction.attrs[side]
+    assert isinstance(buffer, Buffer), "a contraction names its buffers"
+    return buffer.name
 
 
 def _buffer_name(instruction: Instruction) -> str:

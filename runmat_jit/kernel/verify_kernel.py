@@ -28,7 +28,7 @@ from runmat_jit.kernel.primitives import (
 from runmat_jit.kernel.verify_types import check_primitive, memory_type, require
 from runmat_jit.kernel.walk import note_bit
 
-_BLOCKS = ("grid", "lanes", "total", "loop", "while", "if", "if_any")
+_BLOCKS = ("grid", "lanes", "total", "contract", "loop", "while", "if", "if_any")
 _SEQUENTIAL = ("leave", "keep", "ask", "libm", "invoke")
 _CARRYING = ("loop", "while", "if", "if_any")
 
@@ -301,7 +301,7 @@ class _Verifier:
     def enter(self, instruction: Instruction, block: Block, place: _Place) -> _Place:
         """Check the operands of a block and define its index; where its body stands."""
         op, args = instruction.op, instruction.args
-        bounds = {"grid": 1, "lanes": 2, "total": 2, "loop": 3}.get(op, 0)
+        bounds = {"grid": 1, "lanes": 2, "total": 2, "contract": 9, "loop": 3}.get(op, 0)
         require(len(args) >= bounds, f"{op} has {bounds} bounds")
         for bound in args[:bounds]:
             self.uniform(bound, "index", f"a bound of {op}")
@@ -309,10 +309,12 @@ class _Verifier:
         if op == "grid":
             require(not place.in_cell, "a grid stands at the top level only")
             place = replace(place, in_cell=True)
-        elif op in ("lanes", "total"):
+        elif op in ("lanes", "total", "contract"):
             require(not place.in_lanes, f"{op} cannot stand inside of lanes or total")
-            require(op == "lanes" or place.in_cell, "a total stands inside of a grid")
+            require(op == "lanes" or place.in_cell, f"a {op} stands inside of a grid")
             assert block.index is not None, "as just checked"
+            if op == "contract":
+                self.contract(instruction, block)
             place = replace(place, in_lanes=True, index=block.index.number)
             self.grouped.add(block.index.number)
         elif op == "loop":
@@ -327,8 +329,31 @@ class _Verifier:
         if block.index is not None:
             self.scope.add(block.index.number)
             self.ever.add(block.index.number)
+        if op == "contract":
+            return place
         self.carries(instruction, block, max(bounds, 1 if op in ("if", "if_any") else 0))
         return place
+
+    def contract(self, instruction: Instruction, block: Block) -> None:
+        """Check the matrices of a product, and that nothing else happens in its cell."""
+        given = {value.number for value in self.kernel.arguments.values()}
+        for extent in instruction.args[:2]:
+            known = extent.literal is not None or extent.number in given
+            require(known, "the extents of a product are those of all cells")
+        kinds = [(v.type, v.lane) for v in block.carried]
+        for side in ("left", "right"):
+            buffer = instruction.attrs[side]
+            assert isinstance(buffer, Buffer), "a contraction names its buffers"
+            require(buffer in self.kernel.parameters, f"{buffer.name} is no parameter")
+            require(buffer.element in FLOATS, "products are of floats")
+            fits = kinds == [("index", False), (buffer.element, True)]
+            require(fits, "the block of a product is given a row and sums of its elements' type")
+        require(not instruction.results and not block.yields, "a product carries nothing on")
+        cell = self.kernel.body[-1].block
+        assert cell is not None, "a grid has a body"
+        others = [i for i in cell.body if i is not instruction]
+        alone = all(i.op in PRIMITIVES or i.op == "select" for i in others)
+        require(alone and len(others) < len(cell.body), "a product is alone in its cell")
 
     def carries(self, instruction: Instruction, block: Block, first: int) -> None:
         """Check what a block is given against what it carries and results in."""
@@ -355,6 +380,8 @@ class _Verifier:
         op = instruction.op
         for value in block.yields:
             self.use(value)
+        if op == "contract":
+            return
         if op != "total":
             yields = block.yields
             if op == "while":

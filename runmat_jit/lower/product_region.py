@@ -1,9 +1,10 @@
-"""Regions with a small product of matrices: its sums are in registers or the nearest cache.
+"""Regions with a product of matrices: its sums are in registers or the nearest cache.
 
-A cell of the kernel has :data:`ROWS` rows. It walks the terms once for each vector of columns, a
-vector of the second operand times a number of each row. Every element is one chain of fused
-multiplications and additions in the order of the terms, whatever the extents, the threads and the
-vectors of the machine.
+On a CPU they are small. A cell of the kernel has :data:`ROWS` rows. It walks the terms once for
+each vector of columns, a vector of the second operand times a number of each row. On a GPU a cell
+is a whole product, whose tiles the backend divides among threads. Every element is one chain of
+fused multiplications and additions in the order of the terms, whatever the extents, the threads
+and the vectors of the machine.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 
 from runmat_jit.core.types import KERNEL_ELEMENTS, c_strides
 from runmat_jit.graph.node import Node
-from runmat_jit.kernel.build import Builder
+from runmat_jit.kernel.build import Builder, Matrix
 from runmat_jit.kernel.ir import Value
 from runmat_jit.lower.body import Body, value_type
 from runmat_jit.lower.elementwise import lower_elementwise, moved_bytes
@@ -39,12 +40,14 @@ NumbersOf = Callable[[Value], tuple[list[Value], Value]]
 
 
 def lower_product_region(region: Region, plan: Plan) -> tuple[Launch, ...]:
-    """One kernel; before it, the second operand is laid out in rows where it is not."""
+    """One kernel; on a CPU, the second operand is laid out in rows before it where it is not."""
     product = own_product_of(region)
     assert product is not None, "the region has one"
     if 0 in product.node.type.shape:
         return ()
     left, right = (_operand(product, arg, plan) for arg in product.node.args)
+    if plan.device.kind == "gpu":
+        return (_lower_contraction(product, region, plan, (left, right)),)
     if right.strides[-1] in (0, 1):
         return (_lower_product(product, region, plan, (left, right)),)
     extents = (*product.batch, product.terms, product.columns)
@@ -55,6 +58,40 @@ def lower_product_region(region: Region, plan: Plan) -> tuple[Launch, ...]:
     along = tuple([s if n else 0 for n, s in zip(right.strides, copy.strides, strict=True)])
     launch = _lower_product(product, region, plan, (left, Read(laid, right.dtype, along)))
     return (launch,) if first is None else (first, launch)
+
+
+def _lower_contraction(
+    product: MatrixProduct, region: Region, plan: Plan, operands: tuple[Read, Read]
+) -> Launch:
+    """The kernel of a device that keeps tiles of both matrices in memory of many threads."""
+    problem = elementwise_problem(region, plan, seeds=(product.node,))
+    body = _body(product, problem, operands)
+    builder = body.builder
+    noted = problem.notes.mode != "results" or product.node in noted_values(region)
+    rows, columns, terms = map(body.parameter, (product.rows, product.columns, product.terms))
+    sizes = [body.parameter(extent) for extent in product.batch[1:]]
+    cells = math.prod(product.batch)
+    with builder.grid(body.parameter(cells)) as grid:
+        batch = unravel(grid.i, sizes) if product.batch else ()
+        for axis, coordinate in enumerate(batch):
+            body.move(axis, coordinate)
+        left, right = (_matrix(body, read, batch) for read in operands)
+        with builder.contract(rows, columns, terms, left, right) as each:
+            row, total = each.carry
+            body.move(len(product.batch), row)
+            body.move(len(product.batch) + 1, each.i)
+            body.values[product.node] = total
+            _finish(body, product.node, problem.stores, tested=noted)
+    kernel, arguments = body.finish()
+    return Launch(kernel, arguments, cells, cells, moved_bytes(body.nest))
+
+
+def _matrix(body: Body, read: Read, batch: Sequence[Value]) -> Matrix:
+    """An operand where it lies for one of the batch; steps of neighbors are constants."""
+    assert read.memory is not None, "operands of products are in memory"
+    down, across = (1 if step == 1 else body.parameter(step) for step in read.strides[-2:])
+    buffer = body.buffer(read.memory, KERNEL_ELEMENTS[read.dtype])
+    return Matrix(buffer, _begin(body, read, batch), (down, across))
 
 
 def _operand(product: MatrixProduct, node: Node, plan: Plan) -> Read:

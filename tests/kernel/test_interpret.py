@@ -92,5 +92,5 @@ def test_an_event_is_told():
 
 def test_an_access_outside_of_its_buffer_is_refused():
     memory = {"x": np.zeros(4, np.float32), "out": np.zeros(4, np.float32), "n": 4}
-    with pytest.raises(AssertionError, match="load outside of x"):
+    with pytest.raises(AssertionError, match="load outside of its buffer"):
         interpret(shifted(), memory)

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from runmat_jit.kernel.build import Builder
+from runmat_jit.kernel.build import Builder, Matrix
 from runmat_jit.kernel.text import constant, to_text
 
 
@@ -91,3 +91,20 @@ def test_blocks_functions_and_carried_values(snapshot):
             b.store(flags, lanes.i, b.lane_id() < 5)
         b.store(out, n, total.out[0], 0)
     assert to_text(b.finish()) == snapshot
+
+
+def test_a_product_is_one_line_before_its_block():
+    b = Builder()
+    x, out = b.buffer("x", "f32"), b.buffer("out", "f32", written=True)
+    n, k = b.scalar("n", "index"), b.scalar("k", "index")
+    with b.grid(1), b.contract(n, 8, k, Matrix(x, 0, (k, 1)), Matrix(x, 5, (1, k))) as each:
+        row, total = each.carry
+        b.store(out, row * 8 + each.i, total)
+    assert to_text(b.finish()) == (
+        "kernel(x: f32[], out: f32[] written, n: index, k: index)\n"
+        "grid %0 in [0, 1)\n"
+        "  contract %1 in [0, n), %3 in [0, 8) sum %2: <f32> = x[0, k, 1] @ x[5, 1, k] of k\n"
+        "    %4: index = mul %1, 8\n"
+        "    %5: index = add %4, %3\n"
+        "    store out[%5] stride 1 = %2\n"
+    )

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from runmat_jit.kernel.build import Builder
+from runmat_jit.kernel.build import Builder, Matrix
 from runmat_jit.kernel.ir import Block, Buffer, Instruction, Kernel
 from runmat_jit.kernel.verify_kernel import verify_kernel
 from runmat_jit.kernel.verify_types import KernelError
@@ -377,3 +377,35 @@ def test_a_float_constant_may_become_an_integer(number):
         bits = k.convert("bitcast", k.const(number, "f32"), "i32")
         k.store(y, lanes.i, k.load(x, lanes.i) + bits)
     verify_kernel(k.finish())
+
+
+# -- products --------------------------------------------------------------------------------------
+def test_a_product_is_alone_in_its_cell_and_of_extents_that_all_cells_have():
+    p = Parts()
+    with p.b.grid(p.n) as cell:
+        with p.b.contract(
+            p.n, p.step, 3, Matrix(p.x, cell.i * 3, (3, 1)), Matrix(p.x, 0, (1, 3))
+        ) as each:
+            row, total = each.carry
+            p.b.store(p.out, (cell.i * p.n + row) * p.step + each.i, total * p.scale)
+    verify_kernel(p.b.finish())
+    p = Parts()
+    with p.b.grid(p.n) as cell:
+        with p.b.contract(cell.i, 4, 3, Matrix(p.x, 0, (3, 1)), Matrix(p.x, 0, (4, 1))):
+            pass
+    refused(p, "the extents of a product are those of all cells")
+    p = Parts()
+    with p.b.grid(p.n) as cell:
+        p.b.store(p.out, cell.i, p.scale, stride=0)
+        with p.b.contract(4, 4, 3, Matrix(p.x, 0, (3, 1)), Matrix(p.x, 0, (4, 1))):
+            pass
+    refused(p, "a product is alone in its cell")
+    p = Parts()
+    with p.lanes(), p.b.contract(4, 4, 3, Matrix(p.x, 0, (3, 1)), Matrix(p.x, 0, (4, 1))):
+        pass
+    refused(p, "contract cannot stand inside of lanes or total")
+    p = Parts()
+    other = p.b.buffer("other", "f64")
+    with p.b.grid(1), p.b.contract(4, 4, 3, Matrix(p.x, 0, (3, 1)), Matrix(other, 0, (4, 1))):
+        pass
+    refused(p, "a row and sums of its elements' type")

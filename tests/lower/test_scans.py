@@ -102,7 +102,7 @@ def test_scans_of_reduced_results_are_kernels_of_their_own():
 
 def test_a_scan_stays_on_the_cpu():
     graph = written(["float32[40]"], "running_sum($0, axis=0)")
-    device = choose_device("gpu", regions(graph), lambda: pytest.fail("no GPU is asked for"))
+    device = choose_device("gpu", graph, lambda: pytest.fail("no GPU is asked for"))
     assert device.kind == "cpu"
     assert "running_sum takes one element after the other" in device.reason
 

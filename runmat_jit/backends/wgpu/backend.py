@@ -10,7 +10,15 @@ from runmat_jit.backends.wgpu.arithmetic import Arithmetic
 from runmat_jit.backends.wgpu.facts import NO_FACTS, Facts
 from runmat_jit.backends.wgpu.memory import DeviceMemory
 from runmat_jit.backends.wgpu.print_shader import Binding, bindings_of, print_shader
-from runmat_jit.backends.wgpu.schedule import Schedule, schedule_for, shared_bytes
+from runmat_jit.backends.wgpu.schedule import (
+    Limits,
+    Schedule,
+    contract_of,
+    fitting_tiles,
+    lanes_of_a_thread,
+    schedule_for,
+    shared_bytes,
+)
 from runmat_jit.backends.wgpu.shader_module import create_module
 from runmat_jit.backends.wgpu.uniforms import UniformBlock, uniform_block
 from runmat_jit.core.errors import BackendError
@@ -169,6 +177,10 @@ def unsupported(kernel: Kernel, adapter: AdapterInfo) -> str | None:
     most = adapter.limits["max-storage-buffers-per-shader-stage"]
     if buffers > most:
         return f"{adapter} binds {most} buffers at once, not {buffers}"
+    contract = contract_of(kernel.body[-1])
+    limits = Limits(shared_bytes=adapter.limits["max-compute-workgroup-storage-size"])
+    if contract is not None and not fitting_tiles(contract, lanes_of_a_thread(kernel), limits):
+        return f"{adapter} has too little workgroup memory for a tile of the product"
     least = min(shared_bytes(kernel, lanes, 1) for lanes in (2, 4))
     if least > adapter.limits["max-compute-workgroup-storage-size"]:
         return f"{adapter} has too little workgroup memory for the totals of the kernel"

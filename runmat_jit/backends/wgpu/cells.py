@@ -45,9 +45,10 @@ def touched(body: Sequence[Instruction]) -> tuple[set[str], set[str]]:
     read: set[str] = set()
     written: set[str] = set()
     for instruction in every_instruction(body):
-        buffer = instruction.attrs.get("buffer")
-        if isinstance(buffer, Buffer):
-            (written if instruction.op == "store" else read).add(buffer.name)
+        for attr in ("buffer", "left", "right"):
+            buffer = instruction.attrs.get(attr)
+            if isinstance(buffer, Buffer):
+                (written if instruction.op == "store" else read).add(buffer.name)
     return read, written
 
 

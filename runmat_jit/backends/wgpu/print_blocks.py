@@ -7,6 +7,7 @@ from collections.abc import Callable
 from runmat_jit.backends.wgpu.cells import touched
 from runmat_jit.backends.wgpu.print_memory import barrier, order
 from runmat_jit.backends.wgpu.printer import Printer
+from runmat_jit.backends.wgpu.schedule import contract_of
 from runmat_jit.kernel.ir import Block, Instruction, Value
 
 Body = Callable[[Block], None]
@@ -16,10 +17,17 @@ GROUP = "i32(wid.x + wid.y * nwg.x)"
 """The number of a workgroup: one dimension of a dispatch holds 65,535."""
 
 
+_BAND = 8
+"""Tiles that workgroups go down before they go right: they read the same slices soon after."""
+
+
 def print_grid(printer: Printer, instruction: Instruction, body: Body) -> None:
     """A cell for each team of threads; teams beyond the last cell repeat it and store nothing."""
     block, schedule = block_of(instruction), printer.schedule
-    if schedule.teams == 1:
+    if schedule.tile is not None:
+        printer.line("let tl = i32(lid);")
+        _print_tiles(printer, instruction)
+    elif schedule.teams == 1:
         printer.line("let tl = i32(lid);")
         printer.line(f"let cell = P.lo + {GROUP};")
     else:
@@ -30,6 +38,25 @@ def print_grid(printer: Printer, instruction: Instruction, body: Body) -> None:
     _bind_index(printer, block, printer.let("min(cell, P.hi - 1)", "g"))
     printer.in_cell = True
     body(block)
+
+
+def _print_tiles(printer: Printer, grid: Instruction) -> None:
+    """Which tile of which product a workgroup has: ``cell``, ``first_row`` and ``first_column``."""
+    tile = printer.schedule.tile
+    contract = contract_of(grid)
+    assert tile is not None, "the schedule of a contraction has a tile"
+    assert contract is not None, "the cell is of a contraction"
+    rows, columns = map(printer.uniform, contract.args[:2])
+    printer.line(f"let down = ({rows} + {tile.rows - 1}) / {tile.rows};")
+    printer.line(f"let across = ({columns} + {tile.columns - 1}) / {tile.columns};")
+    printer.line(f"let group = {GROUP};")
+    printer.line("let cell = P.lo + group / (down * across);")
+    printer.line("let number = group % (down * across);")
+    printer.line(f"let band = number / ({_BAND} * across);")
+    printer.line(f"let tall = min({_BAND}, down - band * {_BAND});")
+    printer.line(f"let within = number % ({_BAND} * across);")
+    printer.line(f"let first_row = (band * {_BAND} + within % tall) * {tile.rows};")
+    printer.line(f"let first_column = within / tall * {tile.columns};")
 
 
 def print_lanes(printer: Printer, instruction: Instruction, body: Body) -> None:

@@ -20,6 +20,7 @@ from runmat_jit.backends.wgpu.print_blocks import (
     print_lanes,
     print_loop,
 )
+from runmat_jit.backends.wgpu.print_contract import print_contract
 from runmat_jit.backends.wgpu.print_memory import order, print_gather, print_load, print_store
 from runmat_jit.backends.wgpu.print_straight import (
     STRAIGHT,
@@ -48,6 +49,7 @@ _BLOCKS = {
     "grid": print_grid,
     "lanes": print_lanes,
     "total": print_total,
+    "contract": print_contract,
     "loop": print_loop,
     "if": print_if,
     "if_any": print_if_any,
@@ -248,7 +250,7 @@ def _workgroup_memory(printer: Printer) -> list[str]:
     return [
         f"var<workgroup> {shared_name(kind)}: array<{printer.vector(WGSL_TYPES[kind])}, {vectors}>;"
         for kind, vectors in printer.shared.items()
-    ]
+    ] + [f"var<workgroup> {name}: {kind};" for name, kind in printer.own_shared.items()]
 
 
 def _bind_scalars(printer: Printer, kernel: Kernel) -> None:

@@ -67,6 +67,8 @@ class Printer:
     functions: dict[str, str] = field(default_factory=dict)
     shared: dict[str, int] = field(default_factory=dict)
     """Vectors of workgroup memory by value type."""
+    own_shared: dict[str, str] = field(default_factory=dict)
+    """Types of other workgroup memory by its name."""
     live: str | None = None
     """The mask of the live lanes; None where all are."""
     first_is_live: bool = True

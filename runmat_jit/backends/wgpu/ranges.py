@@ -71,13 +71,28 @@ class _Walk:
                     self.known[instruction.results[0].number] = found
 
     def structured(self, instruction: Instruction, block: Block, *, top: bool) -> None:
-        if block.index is not None:
+        if instruction.op == "contract":
+            self.contract(instruction, block)
+        elif block.index is not None:
             bounds = self.bounds(instruction, top=top)
             if bounds is not None:
                 lo, hi = bounds
                 self.ranges.lengths[block.index.number] = max(hi - lo, 0)
                 self.known[block.index.number] = lo, max(hi - 1, lo)
         self.body(block.body)
+
+    def contract(self, instruction: Instruction, block: Block) -> None:
+        """Rows and columns of a product; all of its matrices may be touched."""
+        assert block.index is not None, "it counts columns"
+        for value, extent in zip((block.carried[0], block.index), instruction.args, strict=False):
+            found = self.get(extent)
+            if found is not None:
+                self.ranges.lengths[value.number] = found[1]
+                self.known[value.number] = 0, max(found[1] - 1, 0)
+        for side in ("left", "right"):
+            buffer = instruction.attrs[side]
+            assert isinstance(buffer, Buffer), "a contraction names its buffers"
+            self.ranges.accesses[buffer.name] = None
 
     def bounds(self, instruction: Instruction, *, top: bool) -> Interval | None:
         """The lowest bound and the highest end of a block."""

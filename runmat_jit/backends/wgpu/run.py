@@ -14,7 +14,7 @@ from runmat_jit.backends.wgpu.facts import FACTOR, Facts
 from runmat_jit.backends.wgpu.memory import DeviceArray
 from runmat_jit.backends.wgpu.notes import has_notes
 from runmat_jit.backends.wgpu.ranges import longest_blocks
-from runmat_jit.backends.wgpu.schedule import Schedule
+from runmat_jit.backends.wgpu.schedule import Schedule, tiles_of_a_cell
 from runmat_jit.backends.wgpu.uniforms import END, FIRST, Key, origin_of
 from runmat_jit.backends.wgpu.windows import Part, parts_of
 from runmat_jit.core.errors import BackendError
@@ -83,6 +83,7 @@ class _Step:
     part: Part
     shader: CompiledShader
     block: bytes
+    groups: tuple[int, int, int]
 
 
 class WgpuRunner:
@@ -115,7 +116,7 @@ class WgpuRunner:
                 Dispatch(
                     step.shader,
                     self._bind(step, (uniforms, number * ALIGNMENT, len(step.block)), events),
-                    _groups(step.part.hi - step.part.lo, step.shader.iterations_of_a_group),
+                    step.groups,
                     step.part,
                 )
                 for number, step in enumerate(steps)
@@ -130,8 +131,8 @@ class WgpuRunner:
         """
         runs = tuple(runs)
         steps = self._steps(runs)
-        known = [(dispatch.shader, dispatch.part) for dispatch in batch.dispatches]
-        if known != [(step.shader, step.part) for step in steps]:
+        known = [(each.shader, each.part, each.groups) for each in batch.dispatches]
+        if known != [(step.shader, step.part, step.groups) for step in steps]:
             return self.prepare(runs)
         with errors_of(self.device.info):
             self._write_blocks(batch.uniforms, steps)
@@ -173,9 +174,8 @@ class WgpuRunner:
         """The shader of a part and its uniform block."""
         kernel, indices = run.kernel, run.indices
         facts = facts_of(run, part)
-        schedule = run.schedule or self.backend.schedule(
-            kernel, longest_blocks(kernel, indices), part.hi - part.lo
-        )
+        longest, iterations = longest_blocks(kernel, indices), part.hi - part.lo
+        schedule = run.schedule or self.backend.schedule(kernel, longest, iterations)
         shader = self.backend.compile(kernel, schedule, facts)
         numbers: dict[Key, Literal] = {FIRST: part.lo, END: part.hi}
         numbers |= {origin_of(name): window.origin for name, window in part.windows.items()}
@@ -185,7 +185,9 @@ class WgpuRunner:
             if not isinstance(value, DeviceArray)
         }
         try:
-            return _Step(run, part, shader, shader.uniforms.pack(numbers))
+            count = -(-iterations // shader.iterations_of_a_group)
+            count *= tiles_of_a_cell(kernel, schedule, longest)
+            return _Step(run, part, shader, shader.uniforms.pack(numbers), _groups(count))
         except OverflowError as error:
             raise BackendError(
                 "an extent has more than 31 bits; keep the arrays on the CPU (device='cpu')"
@@ -256,9 +258,8 @@ def _shared(kernel: Kernel, arrays: Mapping[str, DeviceArray]) -> frozenset[str]
     )
 
 
-def _groups(iterations: int, of_a_group: int) -> tuple[int, int, int]:
-    """Workgroups of a dispatch: as few as there must be, in two dimensions where one is full."""
-    count = -(-iterations // of_a_group)
+def _groups(count: int) -> tuple[int, int, int]:
+    """At least so many workgroups of a dispatch, in two dimensions where one is full."""
     rows = -(-count // _MOST_GROUPS)
     return -(-count // rows), rows, 1
 

@@ -33,6 +33,53 @@ class Limits:
 
 
 @frozen
+class Tile:
+    """What a workgroup computes of a product, and a thread of that; ``terms`` are a slice."""
+
+    rows: int
+    columns: int
+    terms: int
+    thread_rows: int
+    thread_columns: int
+    warp: tuple[int, int] = (4, 8)
+    """Threads that read together: down and across."""
+
+    @property
+    def threads(self) -> int:
+        """Threads of a workgroup."""
+        return self.rows // self.thread_rows * (self.columns // self.thread_columns)
+
+    def row_vectors(self, lanes: int) -> int:
+        """Vectors of rows of a thread."""
+        return self.thread_rows // lanes
+
+    def column_vectors(self, lanes: int) -> int:
+        """Vectors of columns of a thread."""
+        return self.thread_columns // lanes
+
+    def shared_bytes(self, size: int, lanes: int) -> int:
+        """Workgroup memory: two slices of both matrices, whose elements have ``size`` bytes."""
+        return 2 * self.terms * (self.rows + self.columns + 2 * lanes) * size
+
+    def tiles_of(self, rows: int, columns: int) -> int:
+        """Tiles of a product."""
+        return -(-rows // self.rows) * -(-columns // self.columns)
+
+
+TILES = (
+    Tile(128, 256, 8, 8, 16),
+    Tile(128, 128, 8, 8, 8),
+    Tile(64, 64, 16, 4, 8),
+    Tile(32, 64, 16, 4, 4),
+)
+"""From the one that reads least for what it computes."""
+_WIDE_TILES = (Tile(64, 64, 8, 8, 4), Tile(32, 32, 8, 4, 4))
+"""The same for elements of 8 bytes, and where a thread has two lanes."""
+_GROUPS, _FEW_GROUPS = 132, 8
+"""Workgroups with which a large device is busy, and with which the threads of a CPU are."""
+
+
+@frozen
 class Schedule:
     """A thread is a vector of ``lanes``; ``team`` threads run a cell, ``threads`` a workgroup.
 
@@ -49,6 +96,8 @@ class Schedule:
     full_blocks: bool = False
     unroll: int = 1
     vectors: int = 1
+    tile: Tile | None = None
+    """Of the products of cells; None where cells are no products."""
 
     @property
     def teams(self) -> int:
@@ -73,6 +122,10 @@ def schedule_for(
 
     """
     lanes = lanes_of_a_thread(kernel)
+    contract = contract_of(kernel.body[-1])
+    if contract is not None:
+        tile = _tile_for(contract, lanes, longest or {}, limits, iterations)
+        return Schedule(lanes, tile.threads, tile.threads, tile=tile)
     if kernel.body[-1].op != "grid":
         threads = min(_THREADS, limits.threads)
         vectors = _VECTORS if iterations >= _MANY and not limits.software else 1
@@ -90,6 +143,51 @@ def schedule_for(
     if limits.software or cells.total_instructions > _SHORT_BODY:
         return Schedule(lanes, threads, team)
     return Schedule(lanes, threads, team, full_blocks=True, unroll=TOTAL_STEPS)
+
+
+def contract_of(top: Instruction) -> Instruction | None:
+    """The contraction that the cells of a grid are; None where they are something else."""
+    body = () if top.block is None or top.op != "grid" else top.block.body
+    return next((instruction for instruction in body if instruction.op == "contract"), None)
+
+
+def extents_of(contract: Instruction, longest: Mapping[int, int]) -> tuple[int, int]:
+    """Rows and columns of a product; none where they are not known."""
+    block = contract.block
+    assert block is not None, "a contraction has a block"
+    assert block.index is not None, "it counts columns"
+    return longest.get(block.carried[0].number, 0), longest.get(block.index.number, 0)
+
+
+def tiles_of_a_cell(kernel: Kernel, schedule: Schedule, longest: Mapping[int, int]) -> int:
+    """Workgroups that a cell is divided among."""
+    contract = contract_of(kernel.body[-1])
+    if contract is None or schedule.tile is None:
+        return 1
+    return schedule.tile.tiles_of(*extents_of(contract, longest))
+
+
+def fitting_tiles(contract: Instruction, lanes: int, limits: Limits) -> list[Tile]:
+    """The tiles that a device has threads and memory for."""
+    block = contract.block
+    assert block is not None, "a contraction has a block"
+    size = SIZES[block.carried[1].type]
+    return [
+        tile
+        for tile in (TILES if (size, lanes) == (4, 4) else _WIDE_TILES)
+        if tile.threads <= limits.threads and tile.shared_bytes(size, lanes) <= limits.shared_bytes
+    ]
+
+
+def _tile_for(
+    contract: Instruction, lanes: int, longest: Mapping[int, int], limits: Limits, cells: int
+) -> Tile:
+    """The first tile with which all of a device is busy; the last where none is."""
+    rows, columns = extents_of(contract, longest)
+    tiles = fitting_tiles(contract, lanes, limits)
+    wanted = _FEW_GROUPS if limits.software else _GROUPS
+    busy = (tile for tile in tiles if cells * tile.tiles_of(rows, columns) >= wanted)
+    return next(busy, tiles[-1])
 
 
 def lanes_of_a_thread(kernel: Kernel) -> int:

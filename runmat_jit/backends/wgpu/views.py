@@ -37,6 +37,9 @@ class _Alignment:
 
     def enter(self, instruction: Instruction, block: Block, *, top: bool) -> None:
         """A block's index is a multiple where it starts at one and steps by multiples."""
+        if instruction.op == "contract":
+            self.contract(instruction, block)
+            return
         if block.index is None or instruction.op == "grid":
             return
         starts = self.holds(instruction.args[0])
@@ -46,6 +49,23 @@ class _Alignment:
             starts = starts and self.holds(instruction.args[2])
         if starts:
             self.known.add(block.index.number)
+
+    def contract(self, instruction: Instruction, block: Block) -> None:
+        """A matrix is read in vectors where its rows or columns, of neighbors, begin at one."""
+        assert block.index is not None, "it counts columns"
+        self.known.add(block.index.number)
+        places = instruction.args[3:]
+        for side, (begin, *steps) in (("left", places[:3]), ("right", places[3:])):
+            buffer = instruction.attrs[side]
+            assert isinstance(buffer, Buffer), "a contraction names its buffers"
+            others = [step for step in steps if step.literal != 1]
+            whole = self.is_whole(buffer) and all(map(self.holds, (begin, *others)))
+            if len(others) != 1 or not whole:
+                self.narrow.add(buffer.name)
+
+    def is_whole(self, buffer: Buffer | Table) -> bool:
+        """Whether the first element of a buffer begins a vector."""
+        return buffer.name not in self.facts.shifted or buffer.name in self.facts.multiples
 
     def follows(self, instruction: Instruction) -> bool:
         op, args = instruction.op, instruction.args
@@ -63,8 +83,7 @@ class _Alignment:
         stride = instruction.attrs.get("stride")
         if stride == 0 and instruction.op == "load":
             return  # one element of a vector
-        origin = buffer.name not in self.facts.shifted or buffer.name in self.facts.multiples
-        if stride != 1 or not origin or not self.holds(instruction.args[0]):
+        if stride != 1 or not self.is_whole(buffer) or not self.holds(instruction.args[0]):
             self.narrow.add(buffer.name)
 
 

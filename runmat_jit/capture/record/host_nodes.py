@@ -84,7 +84,7 @@ def cover_host_call(
     operands = tuple([each[1] for each in described if each is not None])
     if len(operands) < len(described):
         return None
-    made_by = product_of(fn, operands) if law in _PRODUCTS else None
+    made_by = product_of(recording, fn, operands) if law in _PRODUCTS else None
     if made_by is None and not all(map(is_plain, operands)):
         return None
     try:
@@ -97,6 +97,8 @@ def cover_host_call(
     if not shape or dtype is None:
         return None
     kinds = tuple([each[0].dtype for each in described if each is not None])  # type: ignore[union-attr]  # arrays have one
+    if not takes_host_calls(recording) and (dtype.kind != "f" or {*kinds} != {dtype}):
+        return None  # of products, the device has these
     quiet = law in _QUIET and all(kind == dtype for kind in kinds)  # nothing is cast
     row = ROWS["host_call" if quiet else "reporting_host_call"]
     params: dict[str, Hashable] = {"call": HostCall(made_by or call, shown(call))}
@@ -111,11 +113,14 @@ def names_order(arg: Any) -> bool:
     return type(arg) is str and arg in _ORDERS
 
 
-def product_of(fn: Any, operands: tuple[Any, ...]) -> Product | None:
-    """A product of operands that lie as NumPy gives them to BLAS; None where some lie otherwise."""
+def product_of(recording: Recording, fn: Any, operands: tuple[Any, ...]) -> Product | None:
+    """A product of operands that lie as NumPy gives them to BLAS; None where some lie otherwise.
+
+    A device's kernels read operands however they lie.
+    """
     if len(operands) != 2 or not all(type(each) is Geometry for each in operands):
         return None
-    if all(map(is_plain, operands)):
+    if recording.executor.takes_products or all(map(is_plain, operands)):
         return Product(fn)
     left, right = map(lies, operands)
     if left is None or right is None:
@@ -147,9 +152,12 @@ def law_of_node(
     recording: Recording, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Law | None:
     """The law of a call's result, if the call may be a node: all but arrays is constant in it."""
-    if not takes_host_calls(recording) or "under" in recording.state.warn:
+    if "under" in recording.state.warn:
         return None
     callee = callables.of(fn)
+    multiplies = callee.result in _PRODUCTS and recording.executor.takes_products
+    if not multiplies and not takes_host_calls(recording):
+        return None
     if callee.result is None or callee.view or not callee.pure:
         return None
     others = [arg for arg in (*args, *kwargs.values()) if not is_array(arg)]

@@ -1,18 +1,20 @@
-"""Small products that kernels compute, alone or with the operations that read them.
+"""Products that kernels compute, alone or with the operations that read them.
 
-A call of BLAS takes a microsecond before it begins; a kernel of the product and of what follows it
-has done a small one by then. Large ones are calls of BLAS, which keeps its own threads busy and is
-as fast as a kernel could be; so is a product that the program returns, whose bits are NumPy's.
+On a GPU these are all products of floats. On a CPU they are the small ones: a call of BLAS takes a
+microsecond before it begins, and a kernel of the product and of what follows it has done a small
+one by then. Large ones are calls of BLAS, which keeps its own threads busy and is as fast as a
+kernel could be; so is a product that the program returns, whose bits are NumPy's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from runmat_jit.core.frozen import frozen
+from runmat_jit.core.reasons import Reason
 from runmat_jit.graph.node import Graph, Node
 from runmat_jit.graph.text import operation_name
 from runmat_jit.ops.product import product_in
@@ -55,44 +57,79 @@ class MatrixProduct:
 
 
 def with_own_products(
-    graph: Graph, regions: tuple[Region, ...], disabled: frozenset[str] = frozenset()
+    graph: Graph,
+    regions: tuple[Region, ...],
+    disabled: frozenset[str] = frozenset(),
+    *,
+    device: str = "cpu",
 ) -> tuple[Region, ...]:
-    """The regions, whose small products kernels compute: with an epilogue that alone reads it.
+    """The regions, whose products kernels compute: with an epilogue that alone reads it.
 
     Args:
         graph: The graph.
         regions: Its regions.
         disabled: Names of fusion kinds that are switched off.
+        device: ``cpu``, where kernels compute small products that the program does not return, or
+            ``gpu``, where they compute all.
 
     """
-    if all(kind.name != EPILOGUE for kind in enabled_kinds(disabled)):
+    fused = any(kind.name == EPILOGUE for kind in enabled_kinds(disabled))
+    if not fused and device == "cpu":
         return regions
-    orders = memory_orders(graph)
     outputs = {output.node for output in graph.outputs}
-    readers: dict[Node, list[Region]] = {}
-    for region in regions:
-        for node in region.inputs:
-            readers.setdefault(node, []).append(region)
-    taken: dict[Region, Node] = {}
-    for region in regions:
-        if region.kind != EPILOGUE or region.is_host:
-            continue
-        for node in region.inputs:
-            alone = node not in outputs and readers[node] == [region]
-            if alone and is_own(node) and _is_read_in_place(node, region.nodes, orders):
-                taken[region] = node
-                break
+
+    def is_ours(node: Node) -> bool:
+        if device == "gpu":
+            return as_matrices(node) is not None
+        return node not in outputs and is_own(node)
+
+    orders = memory_orders(graph)
+    taken = _with_epilogues(graph, regions, orders, is_ours) if fused else {}
     gone, found = set(taken.values()), []
     for region in regions:
         if region in taken:
             found.append(_merged(region, taken[region], orders))
         elif not region.is_host:
-            found.append(region)
+            found.append(replace(region, reasons=_told(region, is_ours)))
         elif region.nodes[0] not in gone:
-            (node,) = region.nodes
-            own = node not in outputs and is_own(node)
+            own = is_ours(region.nodes[0])
             found.append(replace(region, kind=PRODUCT) if own else region)
     return tuple(found)
+
+
+def _with_epilogues(
+    graph: Graph, regions: Sequence[Region], orders: Orders, is_ours: Callable[[Node], bool]
+) -> dict[Region, Node]:
+    """The epilogues whose product nothing else reads, with that."""
+    outputs = {output.node for output in graph.outputs}
+    readers: dict[Node, list[Region]] = {}
+    for region in regions:
+        for node in region.inputs:
+            readers.setdefault(node, []).append(region)
+    found: dict[Region, Node] = {}
+    for region in regions:
+        if region.kind != EPILOGUE or region.is_host:
+            continue
+        for node in region.inputs:
+            alone = node not in outputs and readers[node] == [region]
+            if alone and is_ours(node) and _is_read_in_place(node, region.nodes, orders):
+                found[region] = node
+                break
+    return found
+
+
+def _told(region: Region, is_ours: Callable[[Node], bool]) -> tuple[Reason, ...]:
+    """The reasons of a region that reads products, which kernels compute."""
+    names = tuple([f"{operation_name(n)} is stored for " for n in region.inputs if is_ours(n)])
+    by_numpy, by_us = "NumPy computes it", "it has a kernel of its own"
+    return tuple(
+        [
+            replace(each, detail=each.detail.replace(by_numpy, by_us))
+            if each.detail.startswith(names)
+            else each
+            for each in region.reasons
+        ]
+    )
 
 
 def has_own_products(graph: Graph) -> bool:

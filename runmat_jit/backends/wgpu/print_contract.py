@@ -1,0 +1,244 @@
+"""Printing of ``contract``: a workgroup computes a tile of the product, each thread a part of it.
+
+Both matrices come to workgroup memory a slice of terms at a time, the next slice while the present
+one is multiplied. There they lie in vectors along rows and along columns, whatever their steps are
+in memory. A thread has vectors of rows and of columns that lie a warp's width apart, so that the
+vectors which a warp reads together are neighbors.
+"""
+
+from __future__ import annotations
+
+from runmat_jit.backends.wgpu.print_blocks import Body, block_of, mask_below
+from runmat_jit.backends.wgpu.printer import WGSL_TYPES, Printer
+from runmat_jit.backends.wgpu.schedule import Tile
+from runmat_jit.core.frozen import frozen
+from runmat_jit.kernel.ir import Buffer, Instruction, Value
+
+
+@frozen
+class _Side:
+    """A matrix, of ``free`` rows or columns: names of numbers, and how its tile is read.
+
+    ``along_terms``: neighbors in memory are terms, so that what one read gives is laid across.
+    """
+
+    letter: str
+    buffer: Buffer
+    extent: str
+    begin: str
+    step: Value
+    term_step: Value
+    free: int
+    first: str
+    along_terms: bool
+    wide: bool
+
+
+def print_contract(printer: Printer, instruction: Instruction, body: Body) -> None:
+    """The product of a tile, and what the block makes of it."""
+    tile, block = printer.schedule.tile, block_of(instruction)
+    assert tile is not None, "the schedule of a contraction has a tile"
+    left, right = _sides(printer, instruction, tile)
+    terms = printer.name(printer.uniform(instruction.args[2]))
+    scalar = WGSL_TYPES[block.carried[1].type]
+    vector = printer.vector(scalar)
+    _print_places(printer, tile)
+    slices = [_Slices(printer, side, tile, terms, vector) for side in (left, right)]
+    for i in range(tile.thread_rows):
+        for j in range(tile.column_vectors(printer.lanes)):
+            printer.line(f"var sum{i}_{j} = {vector}();")
+    for each in slices:
+        each.fetch("0")
+        each.put("0")
+    printer.line("workgroupBarrier();")
+    printer.line("var slice = 0;")
+    with printer.nest(f"for (var t = {tile.terms}; t < {terms}; t += {tile.terms})"):
+        for each in slices:
+            each.fetch("t")
+        _multiply(printer, tile, slices, vector)
+        for each in slices:
+            each.put("1 - slice")
+        printer.line("slice = 1 - slice;")
+        printer.line("workgroupBarrier();")
+    _multiply(printer, tile, slices, vector)
+    _print_block(printer, instruction, body, vector)
+
+
+def _sides(printer: Printer, instruction: Instruction, tile: Tile) -> tuple[_Side, _Side]:
+    """The matrices; a step of one is that of neighbors."""
+    rows, columns, _, *places = instruction.args
+    found = []
+    for letter, side, extent, free, first, (begin, *steps) in (
+        ("a", "left", rows, tile.rows, "first_row", places[:3]),
+        ("b", "right", columns, tile.columns, "first_column", places[3:]),
+    ):
+        buffer = instruction.attrs[side]
+        assert isinstance(buffer, Buffer), "a contraction names its buffers"
+        step, term_step = steps if side == "left" else reversed(steps)
+        memory = printer.memory[buffer.name]
+        origin = f" + {memory.origin}" if memory.origin else ""
+        begins = printer.name(f"{printer.uniform(begin)}{origin}")
+        length = printer.name(printer.uniform(extent))
+        along = term_step.literal == 1
+        found.append(
+            _Side(letter, buffer, length, begins, step, term_step, free, first, along, memory.wide)
+        )
+    return found[0], found[1]
+
+
+def _print_places(printer: Printer, tile: Tile) -> None:
+    """Where the vectors of a thread are in the tile: ``row_at`` and ``column_at``."""
+    lanes, down, across = printer.lanes, *tile.warp
+    warps = tile.columns // (tile.column_vectors(lanes) * across * lanes)
+    row_vectors = tile.row_vectors(lanes)
+    printer.line(f"let warp = tl / {down * across};")
+    printer.line(f"let of_warp = tl % {down * across};")
+    printer.line(f"let row_at = warp / {warps} * {down * row_vectors} + of_warp / {across};")
+    printer.line(
+        f"let column_at = warp % {warps} * {across * tile.column_vectors(lanes)}"
+        f" + of_warp % {across};"
+    )
+
+
+class _Slices:
+    """The slices of one matrix: what a thread reads of each, and where it puts it."""
+
+    def __init__(self, printer: Printer, side: _Side, tile: Tile, terms: str, vector: str) -> None:
+        self.printer, self.side, self.tile = printer, side, tile
+        self.terms, self.vector = terms, vector
+        lanes = printer.lanes
+        self.pitch = side.free // lanes + 1
+        """Vectors from a term to the next: one more than there are, for the banks of the memory."""
+        self.size = tile.terms * self.pitch
+        self.shared = f"tile_{side.letter}"
+        printer.own_shared[self.shared] = f"array<{vector}, {2 * self.size}>"
+        self.reads = side.free * tile.terms // (lanes * tile.threads)
+        per_line = tile.terms // lanes if side.along_terms else side.free // lanes
+        for read in range(self.reads):
+            number = f"(tl + {read * tile.threads})"
+            other, vectors = f"{number} / {per_line}", f"{number} % {per_line} * {lanes}"
+            free, term = (other, vectors) if side.along_terms else (vectors, other)
+            printer.line(f"let {self.name('free', read)} = {free};")
+            printer.line(f"let {self.name('term', read)} = {term};")
+            printer.line(f"var {self.name('next', read)} = {vector}();")
+            self._print_starts(read)
+
+    def name(self, what: str, read: int) -> str:
+        """The name of something of one of the thread's reads."""
+        return f"{self.side.letter}_{what}{read}"
+
+    def _print_starts(self, read: int) -> None:
+        """Where the rows or columns of a read begin; those beyond the matrix repeat its last."""
+        printer, side = self.printer, self.side
+        at = f"{side.first} + {self.name('free', read)}"
+        step = printer.uniform(side.step)
+        if side.along_terms or side.wide:
+            last = f"{side.extent} - 1"
+            if not side.along_terms:
+                last = f"({last}) / {printer.lanes} * {printer.lanes}"
+            place = f"min({at}, {last})"
+            place = place if side.step.literal == 1 else f"({place}) * {step}"
+            printer.line(f"let {self.name('start', read)} = {side.begin} + {place};")
+            return
+        numbers = f"{printer.splat('i32', at)} + {printer.numbers()}"
+        places = f"min({numbers}, {printer.splat('i32', f'{side.extent} - 1')})"
+        printer.line(
+            f"let {self.name('start', read)} = {printer.splat('i32', side.begin)} + "
+            f"({places}) * {printer.splat('i32', step)};"
+        )
+
+    def fetch(self, term: str) -> None:
+        """Read what the thread puts down of the slice that begins at a term; zeros beyond it."""
+        printer, side, lanes = self.printer, self.side, self.printer.lanes
+        memory = printer.memory[side.buffer.name].name
+        step = printer.uniform(side.term_step)
+        for read in range(self.reads):
+            at, start = f"{term} + {self.name('term', read)}", self.name("start", read)
+            last = f"max({self.terms} - 1, 0)"
+            if side.along_terms and side.wide:
+                place = f"{start} + min({at}, {last} / {lanes} * {lanes})"
+                value = f"{memory}[({place}) >> {lanes.bit_length() - 1}u]"
+            elif side.wide:
+                place = f"{start} + min({at}, {last}) * {step}"
+                value = f"{memory}[({place}) >> {lanes.bit_length() - 1}u]"
+            else:
+                value = self._fetched_each(memory, at, start, step, last)
+            if side.along_terms:
+                there = mask_below(printer, f"({at})", self.terms)
+            else:
+                there = f"{at} < {self.terms}"
+            printer.line(f"{self.name('next', read)} = select({self.vector}(), {value}, {there});")
+
+    def _fetched_each(self, memory: str, at: str, start: str, step: str, last: str) -> str:
+        """The elements of a read one by one."""
+        printer, side = self.printer, self.side
+        each = []
+        for lane in range(printer.lanes):
+            if side.along_terms:
+                place = f"{start} + min({at} + {lane}, {last})"
+            else:
+                place = f"{printer.component(start, lane)} + min({at}, {last}) * {step}"
+            each.append(f"{memory}[{place}]")
+        return f"{self.vector}({', '.join(each)})"
+
+    def put(self, slice_: str) -> None:
+        """Put down what was read last, in one of the two slices."""
+        printer, side, lanes = self.printer, self.side, self.printer.lanes
+        for read in range(self.reads):
+            free, term, value = (self.name(what, read) for what in ("free", "term", "next"))
+            line = f"({slice_}) * {self.size} + {term} * {self.pitch} + {free} / {lanes}"
+            if not side.along_terms:
+                printer.line(f"{self.shared}[{line}] = {value};")
+                continue
+            for lane in range(lanes):
+                place = f"{self.shared}[{line} + {lane * self.pitch}]"
+                one = printer.component(value, lane)
+                printer.line(f"{place}[{free} % {lanes}] = {one};")
+
+
+def _multiply(printer: Printer, tile: Tile, slices: list[_Slices], vector: str) -> None:
+    """Add the terms of the present slice, in order."""
+    left, right = slices
+    lanes, (down, across) = printer.lanes, tile.warp
+    with printer.nest(""):
+        printer.line(f"let left_at = slice * {left.size} + row_at;")
+        printer.line(f"let right_at = slice * {right.size} + column_at;")
+        for term in range(tile.terms):
+            with printer.nest(""):
+                for i in range(tile.row_vectors(lanes)):
+                    place = f"left_at + {term * left.pitch + i * down}"
+                    printer.line(f"let a{i} = {left.shared}[{place}];")
+                for j in range(tile.column_vectors(lanes)):
+                    place = f"right_at + {term * right.pitch + j * across}"
+                    printer.line(f"let b{j} = {right.shared}[{place}];")
+                for i in range(tile.thread_rows):
+                    one = printer.component(f"a{i // lanes}", i % lanes)
+                    for j in range(tile.column_vectors(lanes)):
+                        total = f"sum{i}_{j}"
+                        printer.line(f"{total} = fma({vector}({one}), b{j}, {total});")
+
+
+def _print_block(printer: Printer, instruction: Instruction, body: Body, vector: str) -> None:
+    """The block, once for all vectors of the thread."""
+    tile, block, lanes = printer.schedule.tile, block_of(instruction), printer.lanes
+    assert tile is not None, "the schedule of a contraction has a tile"
+    assert block.index is not None, "it counts columns"
+    (down, across), columns = tile.warp, tile.column_vectors(lanes)
+    sums = [f"sum{i}_{j}" for i in range(tile.thread_rows) for j in range(columns)]
+    rows, width = (printer.name(printer.uniform(a)) for a in instruction.args[:2])
+    printer.line(f"var sums = array<{vector}, {len(sums)}>({', '.join(sums)});")
+    with printer.nest(f"for (var e = 0; e < {len(sums)}; e++)"), printer.lanes_inside():
+        i = f"(e / {columns})"
+        vectors = f"row_at + {i} / {lanes} * {down}"
+        printer.line(f"let row = first_row + ({vectors}) * {lanes} + {i} % {lanes};")
+        places = f"column_at + e % {columns} * {across}"
+        printer.line(f"let column = first_column + ({places}) * {lanes};")
+        with printer.nest(f"if (row < {rows} && column < {width})"):
+            row, total = block.carried
+            printer.values |= {block.index.number: "column", row.number: "row"}
+            printer.values[total.number] = printer.let("sums[e]")
+            if printer.views.is_multiple(instruction.args[1]):
+                body(block)
+                return
+            with printer.masked(mask_below(printer, "column", width), first=True):
+                body(block)
