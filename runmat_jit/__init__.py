@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from runmat_jit import telemetry
-from runmat_jit.api import config, devices, jit
+from runmat_jit.api import config, devices, jit, synchronize
 from runmat_jit.compiler.explain import Explanation
 from runmat_jit.core.errors import (
     ArgumentError,
@@ -47,6 +47,7 @@ __all__ = [
     "jit",
     "matlab",
     "random",
+    "synchronize",
     "telemetry",
 ]
 __version__ = "0.1.0"

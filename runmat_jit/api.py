@@ -166,6 +166,21 @@ def devices() -> tuple[DeviceInfo, ...]:
     return (processor, *gpu_devices(session.findings_directory(), session.log))
 
 
+def synchronize() -> None:
+    """Wait until devices have done what was asked of them so far.
+
+    Calls whose arrays stay on a device return before their kernels are done. To time them, wait.
+
+    Raises:
+        BackendError: the device is lost, or refused what it was given.
+
+    """
+    gpu = current_session().opened_gpu
+    if gpu is not None:
+        with gpu.lock:
+            gpu.backend.device.wait()
+
+
 def config(**changes: Any) -> Config:
     """Change options of the current session; give the configuration now in force.
 

@@ -129,6 +129,19 @@ class Array(ResidentArray, NDArrayOperatorsMixin):
             return shown
         return np.array(shown, dtype, copy=copy)
 
+    def block_until_ready(self) -> Array:
+        """The array itself, when the device has computed it.
+
+        Raises:
+            BackendError: the device is lost, or refused what it was given.
+
+        """
+        gpu = None if self._residence is None else self._residence.gpu
+        if gpu is not None:
+            with gpu.lock:
+                gpu.backend.device.wait()
+        return self
+
     def to(self, device: str) -> Array:
         """The array itself if it is for that device, else a copy that is (see ``asarray``)."""
         return asarray(self, device)

@@ -117,7 +117,7 @@ FUNCTIONS: Final[tuple[Names, ...]] = (
     Names("numpy", "shares_memory may_share_memory", _CERTAIN),
     Names("numpy", "power float_power", replace(_NUMPY, result=broadcast)),
     Names("numpy", "transpose reshape ravel swapaxes moveaxis rollaxis squeeze", _VIEW),
-    Names("numpy", "expand_dims broadcast_to diagonal flip fliplr flipud rot90", _VIEW),
+    Names("numpy", "expand_dims broadcast_to diagonal diag flip fliplr flipud rot90", _VIEW),
     Names("numpy", "atleast_1d atleast_2d atleast_3d", replace(_VIEW, follow="each")),
     Names("numpy", "real permute_dims matrix_transpose", _VIEW),
     Names("numpy", "split array_split hsplit vsplit dsplit", _VIEW),

@@ -17,6 +17,8 @@ from runmat_jit.lower.lower import lower_plan
 from runmat_jit.passes.fusion.centered_gram import KIND as CENTERED_GRAM
 from runmat_jit.passes.fusion.centered_gram import centered_grams
 from runmat_jit.passes.fusion.device_products import products_for_device
+from runmat_jit.passes.fusion.explained_variance import KIND as EXPLAINED_VARIANCE
+from runmat_jit.passes.fusion.explained_variance import diagonals_of_products
 from runmat_jit.passes.fusion.grower import grow
 from runmat_jit.passes.fusion.kinds import enabled_kinds
 from runmat_jit.passes.fusion.own_products import with_own_products
@@ -71,7 +73,9 @@ def lower_program(
         passes: What happens to the graph first.
 
     """
-    optimized = optimize(graph, passes)
+    optimized, kinds = optimize(graph, passes), {kind.name for kind in enabled_kinds(disabled)}
+    if EXPLAINED_VARIANCE in kinds:
+        optimized = diagonals_of_products(optimized)
     chosen = choose_device(device, optimized, partial(find_gpu, session))
     if chosen.kind == "gpu":
         for_device = products_for_device(optimized)
@@ -83,7 +87,7 @@ def lower_program(
             code = link(session, graph, on_cpu, lower_plan(on_cpu))
             return LoweredProgram(graph, plan, on_cpu, launches, code)
         chosen = Device("cpu", reason=refusal)
-    if any(kind.name == CENTERED_GRAM for kind in enabled_kinds(disabled)):
+    if CENTERED_GRAM in kinds:
         optimized = centered_grams(optimized)
     plan = plan_for(optimized, chosen, disabled)
     if session.unsupported is not None:

@@ -13,6 +13,7 @@ from runmat_jit.backends.wgpu.program import ProgramMemory
 from runmat_jit.compiler.gpu_program import GpuProgram, downloaded
 from runmat_jit.compiler.native_program import write
 from runmat_jit.core.errors import BackendError
+from runmat_jit.core.errstate import warnings_raise
 from runmat_jit.core.protocols import Program
 from runmat_jit.core.slotted import slotted
 from runmat_jit.core.types import c_strides
@@ -62,6 +63,8 @@ class ResidentGpuProgram:
         self.numbers, self.orders = program.native.numbers, program.orders
         self.outputs = graph.outputs
         self.notes = program.runner.notes
+        self.reads = any(not output.node.type.shape for output in graph.outputs)
+        """Whether some result is a number, which Python needs."""
 
     def run(self, inputs: Sequence[Any], warn: frozenset[str]) -> list[np.ndarray]:
         """Run on one array (0-d for scalars) for each input; give the fresh results (as Program).
@@ -90,7 +93,8 @@ class ResidentGpuProgram:
 
     # -- kernels -----------------------------------------------------------------------------------
     def compute(self, call: Call, warn: frozenset[str]) -> None:
-        """Launch the kernels; wait for them only to hear of floating-point events."""
+        """Launch the kernels; wait for them only where events raise, or a number is read anyway."""
+        warn = warn if self.reads or warnings_raise() else frozenset()
         base, memory = self.base.chosen(warn), self.gpu.backend.memory
         for node in base.read:
             call.arrays[node] = self.on_device(call, call.inputs[self.numbers[node]])

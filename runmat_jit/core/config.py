@@ -16,6 +16,8 @@ FUSION_KINDS: Final = (
     "map_reduce_broadcast",
     "image_normalize",
     "matmul_epilogue",
+    "power_step_normalize",
+    "explained_variance",
     "centered_gram",
 )
 """The fusion kinds, from the most general to the most special."""

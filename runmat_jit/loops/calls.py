@@ -293,7 +293,6 @@ _OF_ARRAYS: Final[dict[Any, Callable[[Calls, Sequence[Item]], Item]]] = {
     np.matmul: Calls.product,
     np.dot: Calls.dot,
     np.outer: Calls.outer,
-    np.linalg.norm: Calls.norm,
     np.stack: Calls.stacked,
     np.roll: Calls.rolled,
     np.zeros_like: _like(0),

@@ -79,16 +79,6 @@ class Products(Creation):
             raise Unknown("dot of a matrix and itself")  # which NumPy may copy, or not
         return self.product([a, b])
 
-    def norm(self, items: Sequence[Item]) -> Item:
-        """``np.linalg.norm(x)`` of a vector."""
-        if len(items) != 1:
-            raise Unknown("a norm with other arguments")
-        x = self.side_by_side(items[0])
-        if len(x.axes) != 1:
-            raise Unknown("a norm of what is no vector")
-        square = self.product((x, x))
-        return self.arithmetic.ufunc(np.sqrt, [self.scalar(square)])
-
     def outer(self, items: Sequence[Item]) -> Item:
         """``np.outer(a, b)`` of vectors."""
         vectors = [self.as_array(item) for item in items if isinstance(item, Array | Lazy)]

@@ -165,9 +165,16 @@ class Wholes(Slices):
             return self.lazily(operands, meant)
         if row.reduction is not None or row.name == "mean":
             return self.reduced(operands[0], meant)
-        if row.kind == "elementwise" and row.decompose is not None:
+        if row.kind in ("elementwise", "reduce") and row.decompose is not None:
             return self.decomposed(operands, meant)
         raise Unknown(f"{row.name} of arrays")
+
+    def of_scalars(self, row: Op, operands: Sequence[Item]) -> Item:
+        """A ufunc of single numbers."""
+        numbers = [x for x in operands if isinstance(x, Scalar)]
+        if not isinstance(row.numpy, np.ufunc) or len(numbers) != len(operands):
+            raise Unknown(f"{row.name} of arrays")
+        return self.arithmetic.ufunc(row.numpy, numbers)
 
     @abstractmethod
     def reduced(self, x: Item, meant: Meant) -> Item:
@@ -253,11 +260,15 @@ class Wholes(Slices):
         ]
 
         def make(name: str, args: tuple[Any, ...], params: Any, made: TensorType) -> Any:
-            if ROWS[name].expand is None:
+            row, items = ROWS[name], [arg.item for arg in args]
+            inner = Meant(row, tuple([a.type.dtype for a in args]), params, made, meant.known)
+            if row.reduction is not None:
+                return _Typed(self.reduced(items[0], inner), made)
+            if row.expand is None:
                 raise Unknown(f"{meant.row.name} of arrays")
-            dtypes = tuple([arg.type.dtype for arg in args])
-            inner = Meant(ROWS[name], dtypes, params, made, meant.known)
-            return _Typed(self.lazily([arg.item for arg in args], inner), made)
+            if any(map(is_whole, items)):
+                return _Typed(self.lazily(items, inner), made)
+            return _Typed(self.of_scalars(row, items), made)
 
         assert meant.row.decompose is not None, "it was asked"
         found: _Typed = meant.row.decompose(make, tuple(typed), meant.params, meant.type)

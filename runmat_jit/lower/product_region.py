@@ -26,7 +26,8 @@ from runmat_jit.lower.launch import Launch
 from runmat_jit.lower.nest import Access, Nest
 from runmat_jit.lower.problem import Operand, Problem, Read, Store
 from runmat_jit.passes.fusion.access import read_by_host
-from runmat_jit.passes.fusion.own_products import LANES, ROWS, MatrixProduct, own_product_of
+from runmat_jit.passes.fusion.matrix_product import MatrixProduct
+from runmat_jit.passes.fusion.own_products import LANES, ROWS, own_product_of
 from runmat_jit.passes.fusion.region import Region
 from runmat_jit.plan.argument import NodeBuffer, Scratch
 from runmat_jit.plan.notes import OPEN

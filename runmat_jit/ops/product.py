@@ -31,12 +31,14 @@ class Product:
     ``lie`` says how the operands lay in the program. ``apart``: they were two arrays there, one of
     which may be the transpose of the other; a graph that computes equal values once would make them
     one, for which NumPy computes half the result and copies it. ``symmetric``: it shall do so.
+    ``ours``: the program asked for sums of products by another name, so that its bits are our own.
     """
 
     fn: Callable[..., Any]
     lie: tuple[Lies, Lies] = DENSE
     apart: bool = False
     symmetric: bool = False
+    ours: bool = False
 
     def __call__(self, a: np.ndarray, b: np.ndarray) -> Any:
         """The product in new memory."""

@@ -139,6 +139,8 @@ class Op:
     allocates: Literal["ufunc", "iterator", "copy"] = "copy"
     """What gives a new elementwise result its strides, where its operands have any order of axes: a
     ufunc, NumPy's iterator, or what copies the first operand."""
+    is_plain: bool = False
+    """Calls are covered only of operands in C order: NumPy's result lies otherwise else."""
     is_pattern: bool = False
     """The first operand gives its shape and dtype alone: its elements are not read."""
     zero_d: ZeroD = "scalar"

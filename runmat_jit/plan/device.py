@@ -7,7 +7,7 @@ from collections.abc import Callable
 from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Graph
 from runmat_jit.graph.text import operation_name
-from runmat_jit.passes.fusion.own_products import as_matrices
+from runmat_jit.passes.fusion.matrix_product import as_matrices
 
 
 @frozen

@@ -143,6 +143,12 @@ class Session:
 
         return ResultAllocator(self.jit)
 
+    @property
+    def opened_gpu(self) -> Gpu | None:
+        """The GPU, if it has been opened."""
+        found: Gpu | None = self.__dict__.get("gpu")
+        return found
+
     @Once
     def gpu(self) -> Gpu:
         """The GPU in use.

@@ -1060,7 +1060,7 @@ def test_an_argument_that_is_a_global_array():
 
 
 def of_libraries(x):
-    y = np.tanh(x) + np.linalg.norm(x) * np.pi
+    y = np.tanh(x) + np.linalg.norm(x, 3) * np.pi
     if y.sum() > 0:
         y = np.sqrt(np.abs(y))
     return np.square(y) + math.sqrt(2.0)
@@ -1069,7 +1069,7 @@ def of_libraries(x):
 REPLACED = {
     "by another of the library": (np, "tanh", np.sin),
     "by a function of the user's": (np, "tanh", lambda x: x * 3),
-    "in a submodule": (np.linalg, "norm", lambda x: 7.0),
+    "in a submodule": (np.linalg, "norm", lambda x, order: 7.0),
     "a constant": (np, "pi", 3),
     "behind a decision": (np, "sqrt", np.cbrt),
     "of Python's own library": (math, "sqrt", lambda x: 5.0),

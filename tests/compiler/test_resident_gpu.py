@@ -1,6 +1,7 @@
 """Oracle: the same function with ndarrays on the same device; telemetry for transfers."""
 
 import gc
+import warnings
 
 import numpy as np
 import pytest
@@ -208,14 +209,44 @@ def test_memory_of_arrays_in_reference_cycles_is_used_again(gpu):
             np.testing.assert_array_equal(found, x * 2 + 1)
 
 
-def test_floating_point_events_are_reported(gpu):
+def test_events_of_arrays_that_stay_on_a_device_are_looked_for_where_they_raise(gpu):
     decorated = runmat.jit(lambda x: np.log(x) + 1, device="gpu")
+    number = runmat.jit(lambda x: np.log(x).sum(), device="gpu")
     a = runmat.asarray(np.array([0.0, 1.0], np.float32), "gpu")
-    for _ in range(2):
-        with pytest.warns(RuntimeWarning, match="divide by zero encountered in log"):
-            decorated(a)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        for _ in range(2):
+            with pytest.warns(RuntimeWarning, match="divide by zero encountered in log"):
+                number(a)  # which is read anyway
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        found = decorated(a)
+    assert not seen
+    assert np.array_equal(np.asarray(found), [-np.inf, 1])
+    with warnings.catch_warnings(), pytest.raises(RuntimeWarning, match="divide by zero"):
+        warnings.simplefilter("error")
+        decorated(a)
     with pytest.raises(FloatingPointError), np.errstate(divide="raise"):
         decorated(a)
+
+
+def test_one_may_wait_for_arrays_and_for_all(gpu):
+    decorated = runmat.jit(lambda x: x * 2, device="gpu")
+    a = runmat.asarray(np.arange(5, dtype=np.float32), "gpu")
+    found = decorated(a)
+    assert found.block_until_ready() is found
+    assert runmat.asarray(np.arange(3), "cpu").block_until_ready().device == "cpu"
+    runmat.synchronize()
+    assert np.array_equal(np.asarray(found), np.arange(5) * 2)
+
+
+def test_waiting_opens_no_device():
+    before = use_session(Session())
+    try:
+        runmat.synchronize()
+        assert current_session().opened_gpu is None
+    finally:
+        use_session(before)
 
 
 def test_dtypes_that_a_device_lacks_are_computed_by_the_cpu(gpu):

@@ -281,7 +281,95 @@ def _joins(function):
     return generate
 
 
+CONTRACTIONS = (
+    ("ij,jk->ik", (3, 4), (4, 5)),
+    ("ij,jk", (3, 4), (4, 5)),
+    ("ij,kj->ik", (3, 4), (5, 4)),
+    ("ji,jk->ik", (4, 3), (4, 5)),
+    ("bij,bjk->bik", (2, 3, 4), (2, 4, 5)),
+    ("...ij,...jk->...ik", (2, 3, 4), (2, 4, 5)),
+    ("...ij,jk", (2, 3, 4), (4, 5)),
+    ("ijk,klj->il", (2, 3, 4), (4, 5, 3)),
+    ("ij,j->i", (3, 4), (4,)),
+    ("i,ij->j", (3,), (3, 4)),
+    ("bij,bj->bi", (2, 3, 4), (2, 4)),
+    ("ij,ij->i", (3, 4), (3, 4)),
+    ("ij,ij->", (3, 4), (3, 4)),
+    ("ij,ji->", (3, 4), (4, 3)),
+    ("i,i", (5,), (5,)),
+    ("i,j->ij", (3,), (4,)),
+    ("ij,k->ijk", (2, 3), (4,)),
+    ("ij,ik->ijk", (2, 3), (2, 4)),
+    ("ij->j", (3, 4)),
+    ("ijk->", (2, 3, 4)),
+    ("ij,kl->ik", (3, 4), (5, 2)),
+    ("ij,jk,kl->il", (3, 4), (4, 5), (5, 2)),
+    ("ij,jk,k->i", (3, 4), (4, 5), (5,)),
+    ("ai,bj,abk->ijk", (2, 3), (4, 5), (2, 4, 2)),
+    ("ab,ab,ab->a", (3, 4), (3, 4), (3, 4)),
+    ("ij,jk->ik", (3, 0), (0, 5)),
+    ("ij,jk->ik", (0, 4), (4, 5)),
+    ("ij,jk->ik", (1, 1), (1, 1)),
+)
+"""Subscripts of ``np.einsum`` that are covered, with the shapes of operands."""
+
+_RARE_CONTRACTIONS = (
+    ("ij->ij", (3, 4)),
+    ("ij,jk->ki", (3, 4), (4, 5)),
+    ("ii->", (3, 3)),
+    ("ii,i->i", (3, 3), (3,)),
+    ("ij,ij->i", (3, 1), (3, 4)),
+    ("ij,jk->ik", (3, 4), (3, 5)),
+    ("ij,jk->ik", (3, 4, 2), (4, 5)),
+    ("ij,jk", (3, 4)),
+    ("ij,jk->iz", (3, 4), (4, 5)),
+    ("", ()),
+)
+
+
+def _contractions():
+    for dtype in ("float32", "float64", "int32", "int64", "bool"):
+        for subscripts, *shapes in (*CONTRACTIONS, *_RARE_CONTRACTIONS):
+            operands = [array(dtype, shape, seed) for seed, shape in enumerate(shapes)]
+            yield np.einsum, (subscripts, *operands), {}
+    a, b = array("float64", (3, 4)), array("float32", (4, 5), 1)
+    for kwargs in (
+        {},
+        {"optimize": True},
+        {"optimize": False},
+        {"dtype": "float64"},
+        {"order": "F"},
+    ):
+        yield np.einsum, ("ij,jk->ik", a, b), kwargs
+    yield np.einsum, (a, [0, 1], b, [1, 2]), {}
+
+
+def _norms():
+    orders = (None, 1, 2, 2.0, np.inf, -np.inf, "fro", "nuc", 3, 0)
+    shapes = ((3,), (), (0,), (2, 3), (2, 0, 3), (2, 3, 4))
+    axes = (None, 0, -1, 1, (1,), (0, 1), (-1, 0), (0, 1, 2), 5)
+    for dtype, shape, order in itertools.product(COMPILED_DTYPES, shapes, orders):
+        for axis, keepdims in itertools.product(axes, (False, True)):
+            x = array(dtype, shape)
+            yield np.linalg.norm, (x,), {"ord": order, "axis": axis, "keepdims": keepdims}
+    yield np.linalg.norm, (array("float32", (2, 3)),), {}
+
+
+def _traces():
+    for dtype, shape in itertools.product(COMPILED_DTYPES, ((3,), (3, 3), (2, 5), (4, 2), (0, 3))):
+        x = array(dtype, shape)
+        yield np.trace, (x,), {}
+        yield method("trace"), (x,), {}
+    x = array("float64", (3, 4))
+    yield np.trace, (x, 1), {}
+    yield np.trace, (x,), {"dtype": "float32"}
+    yield np.trace, (x, 0, 0, 1), {}
+
+
 _SPECIAL = {
+    "contract": _contractions,
+    "norm": _norms,
+    "trace": _traces,
     "power": lambda: (c for c in _powers() if c[0] is np.power),
     "pow": lambda: (c for c in _powers() if c[0] is not np.power),
     "where": _where,

@@ -18,6 +18,8 @@ floats sees through that, and no rule of integers takes two of them away, as it 
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
 from typing import Literal
 
 from runmat_jit.core.frozen import frozen
@@ -51,3 +53,10 @@ class Arithmetic:
     flushed: frozenset[str] = frozenset()
     """Types whose subnormal numbers the adapter takes for zeros: they are compared, negated,
     converted and rounded to whole numbers by their bits."""
+    guards: tuple[tuple[str, Guard], ...] = ()
+    """What does for shaders of one float type alone; ``guard`` does for all."""
+
+    def of(self, kinds: Collection[str]) -> Arithmetic:
+        """How a shader is printed that computes with these float types."""
+        guards = [guard for kind, guard in self.guards if kind in kinds]
+        return replace(self, guard=max(guards, key=GUARDS.index)) if guards else self

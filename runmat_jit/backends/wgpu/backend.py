@@ -25,6 +25,7 @@ from runmat_jit.core.errors import BackendError
 from runmat_jit.core.frozen import frozen_object
 from runmat_jit.core.locks import Made
 from runmat_jit.kernel.ir import Kernel, Scalar
+from runmat_jit.kernel.primitives import FLOATS
 from runmat_jit.kernel.text import to_text
 from runmat_jit.kernel.verify_kernel import verify_kernel
 from runmat_jit.kernel.walk import every_instruction
@@ -57,7 +58,7 @@ class CompiledShader:
         schedule = self.schedule
         if self.grid:
             return schedule.teams
-        return schedule.threads * schedule.lanes * schedule.vectors
+        return schedule.threads * schedule.lanes
 
 
 class WgpuBackend:
@@ -117,7 +118,8 @@ class WgpuBackend:
         self, kernel: Kernel, schedule: Schedule | None = None, facts: Facts = NO_FACTS
     ) -> str:
         """WGSL of a kernel, as ``compile`` would compile it."""
-        return print_shader(kernel, schedule or self.schedule(kernel), self.arithmetic, facts)
+        arithmetic = self.arithmetic.of(floats_of(kernel))
+        return print_shader(kernel, schedule or self.schedule(kernel), arithmetic, facts)
 
     def compile(
         self, kernel: Kernel, schedule: Schedule | None = None, facts: Facts = NO_FACTS
@@ -138,7 +140,7 @@ class WgpuBackend:
         if reason is not None:
             raise BackendError(f"{reason}; keep the kernel on the CPU (device='cpu')")
         schedule = schedule or self.schedule(kernel)
-        text = print_shader(kernel, schedule, self.arithmetic, facts)
+        text = print_shader(kernel, schedule, self.arithmetic.of(floats_of(kernel)), facts)
         bindings = bindings_of(kernel, facts)
         handle = self.device.handle
         with errors_of(self.device.info):
@@ -164,10 +166,7 @@ class WgpuBackend:
 
 def unsupported(kernel: Kernel, adapter: AdapterInfo) -> str | None:
     """Why an adapter cannot run a kernel, as the beginning of a sentence; None where it can."""
-    kinds = {v.type for i in every_instruction(kernel.body) for v in (*i.results, *i.args)}
-    for function in kernel.functions:
-        values = (v for i in every_instruction(function.body) for v in (*i.results, *i.args))
-        kinds |= {v.type for v in values}
+    kinds = types_of(kernel)
     for parameter in kernel.parameters:
         kinds.add(parameter.type if isinstance(parameter, Scalar) else parameter.element)
     for kind in sorted(kinds & set(_WIDE)):
@@ -185,6 +184,18 @@ def unsupported(kernel: Kernel, adapter: AdapterInfo) -> str | None:
     if least > adapter.limits["max-compute-workgroup-storage-size"]:
         return f"{adapter} has too little workgroup memory for the totals of the kernel"
     return None
+
+
+def types_of(kernel: Kernel) -> set[str]:
+    """The types of all values of a kernel and of its functions."""
+    bodies = (kernel.body, *(function.body for function in kernel.functions))
+    instructions = (i for body in bodies for i in every_instruction(body))
+    return {v.type for i in instructions for v in (*i.results, *i.args)}
+
+
+def floats_of(kernel: Kernel) -> set[str]:
+    """The float types that a kernel computes with."""
+    return types_of(kernel) & set(FLOATS)
 
 
 def _layout_entries(bindings: tuple[Binding, ...]) -> list[dict[str, Any]]:

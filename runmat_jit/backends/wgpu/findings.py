@@ -49,9 +49,12 @@ class Findings:
 
     def arithmetic(self, *, reproducible: bool) -> Arithmetic:
         """What makes shaders as accurate as rows promise, or as reproducible as can be had."""
-        guards = [f.guard if reproducible else f.accurate_guard for f in self.floats.values()]
+        guards = {
+            kind: (found.guard if reproducible else found.accurate_guard) or GUARDS[-1]
+            for kind, found in self.floats.items()
+        }
         return Arithmetic(
-            max((guard or GUARDS[-1] for guard in guards), key=GUARDS.index),
+            max(guards.values(), key=GUARDS.index),
             frozenset(kind for kind in self.floats if self._emulates(kind)),
             self._corrected if reproducible else frozenset(),
             wide=self._wide_is_exact,
@@ -59,6 +62,7 @@ class Findings:
             fused=frozenset(kind for kind, found in self.floats.items() if found.fused_fma),
             exact=reproducible,
             flushed=frozenset(k for k, found in self.floats.items() if not found.keeps_subnormals),
+            guards=tuple(sorted(guards.items())),
         )
 
     def usable_builtins(self) -> frozenset[str]:

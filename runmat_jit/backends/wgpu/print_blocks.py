@@ -75,20 +75,11 @@ def print_lanes(printer: Printer, instruction: Instruction, body: Body) -> None:
 
 
 def _print_parallel_lanes(printer: Printer, block: Block, body: Body) -> None:
-    """The vectors of a thread, whose neighbors take those between them."""
-    threads, lanes, vectors = printer.schedule.threads, printer.lanes, printer.schedule.vectors
-    first = f"P.lo + ({GROUP} * {threads * vectors} + i32(lid)) * {lanes}"
-    hi = None if printer.whole_part else "P.hi"
-    if vectors == 1:
-        index = printer.let(first, "i")
-        with printer.nest(f"if ({index} < P.hi)"), printer.lanes_inside():
-            _print_lanes_of(printer, block, index, body, hi)
-        return
-    first, number, index = printer.let(first), printer.fresh("n"), printer.fresh("i")
-    with printer.nest(loop_head(number, "0", str(vectors), "1")):
-        printer.line(f"let {index} = {first} + {number} * {threads * lanes};")
-        with printer.nest(f"if ({index} < P.hi)"), printer.lanes_inside():
-            _print_lanes_of(printer, block, index, body, hi)
+    """The vector of a thread."""
+    threads, lanes = printer.schedule.threads, printer.lanes
+    index = printer.let(f"P.lo + ({GROUP} * {threads} + i32(lid)) * {lanes}", "i")
+    with printer.nest(f"if ({index} < P.hi)"), printer.lanes_inside():
+        _print_lanes_of(printer, block, index, body, None if printer.whole_part else "P.hi")
 
 
 def _print_lanes_of(printer: Printer, block: Block, index: str, body: Body, hi: str | None) -> None:

@@ -14,9 +14,6 @@ _THREADS = 256
 _TEAM = 64
 """Threads of a cell where nothing is known of its length."""
 _SMALLEST_GROUP = 64
-_MANY = 1 << 24
-"""Iterations that keep every thread of a large device busy with several vectors."""
-_VECTORS = 8
 _SHORT_BODY = 16
 """Instructions up to which the steps of a full block are printed without masks, in a row: what
 waits for memory. A longer body is printed once: where half of a group of threads had a full block
@@ -86,8 +83,6 @@ class Schedule:
     Of each block of a ``total`` a team runs as many at once as it has threads for them.
     ``full_blocks`` prints the body of a ``total`` a second time, without masks, for blocks whose
     steps are all there: ``unroll`` of them in a row, whose loads do not wait for one another.
-    Where the parallel axis is one of lanes, a thread runs ``vectors`` of them, a workgroup's width
-    apart.
     """
 
     lanes: int = 4
@@ -95,7 +90,6 @@ class Schedule:
     team: int = _TEAM
     full_blocks: bool = False
     unroll: int = 1
-    vectors: int = 1
     tile: Tile | None = None
     """Of the products of cells; None where cells are no products."""
 
@@ -128,8 +122,7 @@ def schedule_for(
         return Schedule(lanes, tile.threads, tile.threads, tile=tile)
     if kernel.body[-1].op != "grid":
         threads = min(_THREADS, limits.threads)
-        vectors = _VECTORS if iterations >= _MANY and not limits.software else 1
-        return Schedule(lanes, threads, threads, vectors=vectors)
+        return Schedule(lanes, threads, threads)
     cells = cells_of(kernel)
     team = _team(kernel, lanes, longest or {}, limits)
     threads = team

@@ -77,7 +77,7 @@ def _accurate_guard(device: Device, kind: str, needed: Arithmetic) -> Guard | No
     """The weakest guard that functions need; groups that compile fast come first."""
     near = {name: replace(formula, units=_UNITS) for name, formula in IDENTITIES.items()}
     for guard in GUARDS:
-        arithmetic = replace(needed, guard=guard)
+        arithmetic = replace(needed, guard=guard, guards=())
         groups = (near, JUMPS, FUNCTIONS)
         shares = (shares_of(device, kind, arithmetic, group) for group in groups)
         if all(share == 1.0 for group in shares for share in group.values()):
@@ -98,7 +98,7 @@ def _exact_guard(
     with np.errstate(all="ignore"):
         interpret(kernel, arguments)
     for guard in GUARDS[GUARDS.index(least) :]:
-        rows = _computed(device, kind, replace(needed, guard=guard), formulas)
+        rows = _computed(device, kind, replace(needed, guard=guard, guards=()), formulas)
         if all(map(same_bits, rows, arguments["out"].reshape(rows.shape))):
             return guard
     return None

@@ -27,6 +27,7 @@ from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Graph, Into, Node
 from runmat_jit.graph.renumber import as_seen
 from runmat_jit.graph.text import to_text
+from runmat_jit.passes.fusion.explained_variance import has_diagonal_of_product
 from runmat_jit.passes.fusion.own_products import has_own_products
 from runmat_jit.runtime.arrays import host_written, to_host
 
@@ -119,7 +120,7 @@ def compile_batch(recording: Recording, functional: Functional, line: Line | Non
         recording.symbols.graphs.append(graph)
         graph = as_seen(graph)
     writes = any(isinstance(output.target, Into) for output in graph.outputs)
-    multiplies = has_own_products(graph)
+    multiplies = has_own_products(graph) or has_diagonal_of_product(graph)
     ours = multiplies or any(node.op.exactness == "ours" for node in graph.nodes)
     program = recording.executor.compile(graph)
     if all(program is not known for known in recording.programs):
@@ -270,8 +271,12 @@ def elements_in(node: Node) -> int:
     """Elements that are computed, or reduced; of an update, those that are written."""
     if node.op.name == "update":
         return node.args[1].type.size
-    reduced = [arg.type.size for arg in node.args] if node.op.reduction is not None else []
-    return max([node.type.size, *reduced])
+    return max([node.type.size, *(arg.type.size for arg in node.args if may_reduce(node))])
+
+
+def may_reduce(node: Node) -> bool:
+    """Whether an operation makes few elements of many, by itself or by what it is made of."""
+    return node.op.kind == "reduce" or node.op.decompose is not None
 
 
 _NO_KERNELS: Final = ("structure", "host")
@@ -280,7 +285,7 @@ _NO_KERNELS: Final = ("structure", "host")
 def computes_arrays(graph: Graph) -> bool:
     """Whether kernels do more than read elements and compute with single numbers."""
     return any(output.node.type.size > 1 for output in graph.outputs) or any(
-        node.op.kind == "reduce" and node.args[0].type.size > 1 for node in graph.nodes
+        may_reduce(node) and any(arg.type.size > 1 for arg in node.args) for node in graph.nodes
     )
 
 

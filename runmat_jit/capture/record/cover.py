@@ -14,6 +14,7 @@ from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.tape import call_forms
 from runmat_jit.capture.tape.entries import Operand, ScalarOperand
+from runmat_jit.capture.tape.geometry import is_contiguous
 from runmat_jit.capture.tape.storage import Geometry
 from runmat_jit.capture.tape.values import ARRAY, PYTHON
 from runmat_jit.core.frozen import frozen
@@ -119,6 +120,8 @@ def finish(
     described = [describe(recording, operand) for operand in bound.operands]
     if row.result is None or any(entry is None for entry in described):
         return None
+    if row.is_plain and not all(entry is not None and is_plain(entry[1]) for entry in described):
+        return None
     kinds = tuple(entry[0] for entry in described if entry is not None)
     operands = tuple(entry[1] for entry in described if entry is not None)
     if not any(isinstance(kind, TensorType) for kind in kinds) and row.kind != "create":
@@ -153,6 +156,14 @@ def describe(recording: Recording, value: Any) -> tuple[RowOperand, Operand] | N
     if isinstance(value, np.ndarray) and recording.adopt(value) is not None:
         return describe(recording, recording.adopt(value))
     return None
+
+
+def is_plain(operand: Any) -> bool:
+    """Whether an operand lies in memory without gaps, as what NumPy makes of it then does."""
+    if type(operand) is not Geometry or not operand.shape:
+        return False
+    size = operand.dtype.itemsize
+    return is_contiguous(operand.shape, tuple([stride // size for stride in operand.strides]))
 
 
 def numbers_fit(

@@ -16,11 +16,10 @@ import numpy as np
 from runmat_jit.capture import callables
 from runmat_jit.capture.call_laws import Law, copied, product, rearranged, stacked_product
 from runmat_jit.capture.record.constants import is_fixed
-from runmat_jit.capture.record.cover import Covered, describe
+from runmat_jit.capture.record.cover import Covered, describe, is_plain
 from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.tape.call_forms import name_of
-from runmat_jit.capture.tape.geometry import is_contiguous
 from runmat_jit.capture.tape.storage import Geometry
 from runmat_jit.capture.tape.values import ARRAY
 from runmat_jit.core.errstate import trial
@@ -175,14 +174,6 @@ def takes_host_calls(recording: Recording) -> bool:
 def is_array(value: Any) -> bool:
     """Whether a value is a traced array."""
     return type(value) is Traced and value._rm_kind == ARRAY
-
-
-def is_plain(operand: Any) -> bool:
-    """Whether an operand lies in memory without gaps, as what NumPy makes of it then does."""
-    if type(operand) is not Geometry or not operand.shape:
-        return False
-    size = operand.dtype.itemsize
-    return is_contiguous(operand.shape, tuple([stride // size for stride in operand.strides]))
 
 
 def shape_of(value: Any) -> tuple[int, ...] | None:

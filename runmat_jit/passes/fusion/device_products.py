@@ -18,7 +18,14 @@ from runmat_jit.core.types import TensorType
 from runmat_jit.graph.apply import apply
 from runmat_jit.graph.node import Graph, Node
 from runmat_jit.ops.product import Product
-from runmat_jit.passes.fusion.own_products import MatrixProduct, as_matrices
+from runmat_jit.passes.fusion.matrix_product import (
+    MatrixProduct,
+    as_matrices,
+    shown,
+    summed,
+    swapped,
+    turned,
+)
 from runmat_jit.passes.rewrite import rewrite, rule
 
 TILE = 64
@@ -89,34 +96,6 @@ def parts_of(product: MatrixProduct) -> int:
     """The parts of a product's terms with which it has tiles enough, if that is worth while."""
     tiles = math.prod(product.batch) * -(-product.rows // TILE) * -(-product.columns // TILE)
     return min(TILES // max(tiles, 1), product.terms // TERMS)
-
-
-# -- nodes -----------------------------------------------------------------------------------------
-def turned(node: Node) -> Node:
-    """A matrix, or a stack of such, transposed."""
-    return apply("transpose", node, axes=swapped(node.type.ndim, -2, -1))
-
-
-def swapped(ndim: int, first: int, second: int) -> tuple[int, ...]:
-    """All axes in order, but for two."""
-    axes = list(range(ndim))
-    axes[first], axes[second] = axes[second], axes[first]
-    return tuple(axes)
-
-
-def shown(node: Node, axis: int, start: int, extent: int) -> Node:
-    """Some of an axis."""
-    shape, starts = list(node.type.shape), [0] * node.type.ndim
-    if shape[axis] == extent:
-        return node
-    shape[axis], starts[axis] = extent, start
-    steps = (1,) * node.type.ndim
-    return apply("slice", node, starts=tuple(starts), steps=steps, shape=tuple(shape))
-
-
-def summed(node: Node, axis: int, *, keepdims: bool) -> Node:
-    """Sums along an axis."""
-    return apply("sum", node, axis=(axis,), keepdims=keepdims, dtype=node.type.dtype.name)
 
 
 def multiplied(node: Node, a: Node, b: Node) -> Node:

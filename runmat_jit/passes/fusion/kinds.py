@@ -13,8 +13,12 @@ from runmat_jit.graph.node import Node
 from runmat_jit.ops.product import product_in
 from runmat_jit.passes.fusion.centered_gram import KIND as CENTERED_GRAM
 from runmat_jit.passes.fusion.edges import Merge
+from runmat_jit.passes.fusion.explained_variance import KIND as EXPLAINED_VARIANCE
+from runmat_jit.passes.fusion.explained_variance import is_explained_variance
 from runmat_jit.passes.fusion.image_normalize import is_image_normalize
 from runmat_jit.passes.fusion.matmul_epilogue import is_matmul_epilogue
+from runmat_jit.passes.fusion.power_step_normalize import KIND as POWER_STEP
+from runmat_jit.passes.fusion.power_step_normalize import is_power_step
 
 Shape = tuple[int, ...]
 
@@ -95,6 +99,20 @@ KINDS = (
         is_matmul_epilogue,
         parent="elementwise",
         for_one=True,
+    ),
+    Kind(
+        POWER_STEP,
+        "A product by a square matrix, divided by values of reductions over it.",
+        None,
+        is_power_step,
+        parent="map_reduce_broadcast",
+    ),
+    Kind(
+        EXPLAINED_VARIANCE,
+        "The diagonal of a product, of which nothing else is computed.",
+        None,
+        is_explained_variance,
+        parent="reduction",
     ),
     Kind(
         CENTERED_GRAM,

@@ -11,9 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-import numpy as np
-
-from runmat_jit.core.frozen import frozen
 from runmat_jit.core.reasons import Reason
 from runmat_jit.graph.node import Graph, Node
 from runmat_jit.graph.text import operation_name
@@ -26,10 +23,10 @@ from runmat_jit.passes.fusion.access import (
     whole_view,
 )
 from runmat_jit.passes.fusion.kinds import enabled_kinds
+from runmat_jit.passes.fusion.matrix_product import MatrixProduct, as_matrices
 from runmat_jit.passes.fusion.region import PRODUCT, Region
 
 EPILOGUE = "matmul_epilogue"
-_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 ROWS = 8
 """Rows that a kernel computes together: with two vectors in flight 16 of 32 registers are sums."""
 LANES = 32
@@ -38,22 +35,6 @@ MOST_WORK = 300_000
 """Multiplications, with whole rows and lanes, up to which a kernel takes less time than BLAS."""
 MOST_ELEMENTS = 48**2
 """Elements of a matrix up to which that is so of its product with a vector."""
-
-
-@frozen
-class MatrixProduct:
-    """Products of matrices: ``rows`` by ``terms`` times ``terms`` by ``columns`` for all ``batch``.
-
-    ``axes`` says which axes of the result these three are, the rows' and the columns' None where
-    an operand is a vector.
-    """
-
-    node: Node
-    batch: tuple[int, ...]
-    rows: int
-    terms: int
-    columns: int
-    axes: tuple[int | None, ...]
 
 
 def with_own_products(
@@ -81,7 +62,9 @@ def with_own_products(
     def is_ours(node: Node) -> bool:
         if device == "gpu":
             return as_matrices(node) is not None
-        return node not in outputs and is_own(node)
+        product = product_in(node.params)
+        returned = node in outputs and product is not None and not product.ours
+        return not returned and is_own(node)
 
     orders = memory_orders(graph)
     taken = _with_epilogues(graph, regions, orders, is_ours) if fused else {}
@@ -143,28 +126,6 @@ def own_product_of(region: Region) -> MatrixProduct | None:
     if region.is_host:
         return None
     return next((found for found in map(as_matrices, region.nodes) if found is not None), None)
-
-
-def as_matrices(node: Node) -> MatrixProduct | None:
-    """A product of matrices or vectors of floats; None for any other node."""
-    product = product_in(node.params)
-    if product is None or product.symmetric or node.type.dtype not in _FLOATS:
-        return None
-    a, b = (arg.type for arg in node.args)
-    if {a.dtype, b.dtype} != {node.type.dtype} or 0 in (a.ndim, b.ndim):
-        return None
-    rank = node.type.ndim
-    column = None if b.ndim == 1 else rank - 1
-    row = None if a.ndim == 1 else rank - (1 if column is None else 2)
-    batch = range(rank - (row is not None) - (column is not None))
-    return MatrixProduct(
-        node,
-        tuple([node.type.shape[axis] for axis in batch]),
-        1 if row is None else a.shape[-2],
-        a.shape[-1],
-        1 if column is None else b.shape[-1],
-        (*batch, row, column),
-    )
 
 
 def is_own(node: Node) -> bool:

@@ -35,8 +35,9 @@ def hardware_runner():
     """Shaders as they are printed for real GPUs."""
     backend = WgpuBackend(device(), EMULATED)
     limits = replace(device().limits, software=False)
-    many = 1 << 24  # threads then run several vectors
-    backend.schedule = lambda kernel, longest=None, _=0: schedule_for(kernel, limits, longest, many)
+    backend.schedule = lambda kernel, longest=None, cells=0: schedule_for(
+        kernel, limits, longest, cells
+    )
     return WgpuRunner(backend)
 
 

@@ -93,6 +93,7 @@ def test_float32_is_corrected_by_float64_where_that_is_exact():
         correct_before_jumps=before_jumps,
         fused=frozenset({"f32", "f64"}),
         exact=False,
+        guards=(("f32", "fma"), ("f64", "none")),
     )
     exact = found.arithmetic(reproducible=True)
     assert (exact.guard, exact.correct) == ("or", {("div", "f32"), ("sqrt", "f32")})
@@ -100,6 +101,14 @@ def test_float32_is_corrected_by_float64_where_that_is_exact():
     alone = Findings({"f32": f32}, {})
     assert not alone.arithmetic(reproducible=True).wide
     assert "division" in alone.irreproducible("f32")
+
+
+def test_a_shader_has_the_guard_of_the_types_that_it_computes_with():
+    found = Findings({"f32": FloatFindings("or", "fma", True, True, True, True), "f64": GOOD}, {})
+    arithmetic = found.arithmetic(reproducible=False)
+    guards = {kinds: arithmetic.of(kinds).guard for kinds in (("f32",), ("f64",), ("f32", "f64"))}
+    assert guards == {("f32",): "fma", ("f64",): "none", ("f32", "f64"): "fma"}
+    assert arithmetic.of(()).guard == "fma"
 
 
 @pytest.mark.parametrize(
