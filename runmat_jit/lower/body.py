@@ -53,6 +53,8 @@ class Body:
     exact: ExactNotes = field(init=False)
     _arguments: dict[str, Argument] = field(default_factory=dict)
     _buffers: dict[Memory, Buffer] = field(default_factory=dict)
+    _places: dict[Access, Access] = field(default_factory=dict)
+    """The first access to the same elements: one address serves all of them."""
     _bases: dict[Access, Value | None] = field(default_factory=dict)
     _steps: dict[Access, Value | int] = field(default_factory=dict)
 
@@ -61,8 +63,12 @@ class Body:
         if self.notes.mode != "results":
             self.rises = rises(self.computes, self.notes.bits)
         self.levels |= dict(self.seeds)
+        first: dict[tuple[object, ...], Access] = {}
         for access, strides in self.nest.strides.items():
-            self._bases[access] = None
+            place = access.memory, access.start, strides
+            alike = access if access.memory is None else first.setdefault(place, access)
+            self._places[access] = alike
+            self._bases[alike] = None
             if isinstance(access, Read):
                 inside = (axis + 1 for axis, stride in enumerate(strides) if stride)
                 self.levels[access] = max(inside, default=0)
@@ -102,6 +108,8 @@ class Body:
         for access, strides in self.nest.strides.items():
             if access.memory is not None:
                 self.buffer(access.memory, KERNEL_ELEMENTS[access.dtype])
+            if self._places[access] is not access:
+                continue
             if access.start:
                 self._bases[access] = self.parameter(access.start)
             step = strides[self.nest.lanes]
@@ -116,7 +124,7 @@ class Body:
     def move(self, axis: int, coordinate: Value) -> None:
         """Take one axis's coordinate into every address."""
         for access, strides in self.nest.strides.items():
-            if strides[axis] == 0:
+            if strides[axis] == 0 or self._places[access] is not access:
                 continue
             lanes = axis == self.nest.lanes
             step = self._steps[access] if lanes else self.parameter(strides[axis])
@@ -247,7 +255,7 @@ class Body:
         if isinstance(read.source, Iota):
             return self._count(read, read.source, element)
         buffer = self.buffer(read.source, element)
-        return self.builder.load(buffer, self.address(read), self._steps[read])
+        return self.builder.load(buffer, self.address(read), self._step(read))
 
     def _gather(self, compute: Compute) -> Value:
         """Elements at the places that an index tells: none outside of the axis, whatever it is."""
@@ -261,7 +269,7 @@ class Body:
         at = k.select(at < 0, 0, at)
         at = k.select(at < extent, at, extent - 1)
         first = k.convert("sext", self.address(read), "i64")
-        step = self._steps[read]
+        step = self._step(read)
         if step != 0:
             step = k.convert("sext", step, "i64") if isinstance(step, Value) else step
             first = first + k.lane_id("i64") * step
@@ -274,7 +282,7 @@ class Body:
         narrow = "sext" if iota.wide else "trunc"
         first = self.parameter(iota.offset) + self.address(read)
         count = builder.convert(narrow, first, kind)
-        step = self._steps[read]
+        step = self._step(read)
         if step != 0:
             step = builder.convert(narrow, step, kind) if isinstance(step, Value) else step
             count = count + builder.lane_id(kind) * step
@@ -289,24 +297,28 @@ class Body:
         """Load one element: so many steps along the lanes' axis from where it pointed at first."""
         assert access.memory is not None, "it lies in memory"
         buffer = self.buffer(access.memory, KERNEL_ELEMENTS[access.dtype])
-        return self.builder.load(buffer, _advance(base, coordinate, self._steps[access]), 0)
+        return self.builder.load(buffer, _advance(base, coordinate, self._step(access)), 0)
 
     def read_one(self, read: Read, coordinate: Value) -> Value:
         """One element of what is in memory or counts: at a coordinate along the lanes' axis."""
         if not isinstance(read.source, Iota):
             return self.element(read, self.address(read), coordinate)
         assert (read.source.start, read.source.step) == (0, 1), "it counts positions"
-        at = _advance(self.address(read), coordinate, self._steps[read])
+        at = _advance(self.address(read), coordinate, self._step(read))
         return self.builder.convert("sext", self.parameter(read.source.offset) + at, "i64")
 
     def put_element(self, store: Store, base: Value, coordinate: Value, value: Value) -> None:
         """Store one element, likewise."""
         buffer = self.buffer(store.memory, KERNEL_ELEMENTS[store.dtype])
-        self.builder.store(buffer, _advance(base, coordinate, self._steps[store]), value, 0)
+        self.builder.store(buffer, _advance(base, coordinate, self._step(store)), value, 0)
+
+    def _step(self, access: Access) -> Value | int:
+        """From a lane's element to the next one's."""
+        return self._steps[self._places[access]]
 
     def address(self, access: Access) -> Value:
         """Where an access points by now."""
-        base = self._bases[access]
+        base = self._bases[self._places[access]]
         return self.builder.const(0, "index") if base is None else base
 
     def store(self, stores: Iterable[Store]) -> None:
@@ -321,12 +333,12 @@ class Body:
     def put(self, store: Store, value: Value) -> None:
         """Store a value where ``store`` points by now."""
         buffer = self.buffer(store.memory, KERNEL_ELEMENTS[store.dtype])
-        self.builder.store(buffer, self.address(store), value, self._steps[store])
+        self.builder.store(buffer, self.address(store), value, self._step(store))
 
     def peek(self, store: Store) -> Value:
         """Load what was put there."""
         buffer = self.buffer(store.memory, KERNEL_ELEMENTS[store.dtype])
-        return self.builder.load(buffer, self.address(store), self._steps[store])
+        return self.builder.load(buffer, self.address(store), self._step(store))
 
 
 _OPEN = EventBits()

@@ -5,8 +5,10 @@ import json
 import numpy as np
 import pytest
 
+from benchmarks.gpu import breadth
 from benchmarks.gpu.__main__ import main
 from benchmarks.gpu.contests import CONTESTS
+from benchmarks.gpu.programs import PROGRAMS
 from runmat_jit.runtime.session import Session, use_session
 from tests.backends.wgpu.conftest import adapter  # noqa: F401  (a fixture)
 
@@ -41,3 +43,18 @@ def test_a_wrong_answer_is_seen(contest):
     first = right[0] if isinstance(right, tuple) else right
     wrong = np.float32(first) * np.float32(1.001)
     assert contest.check(inputs, (wrong, right[1]) if isinstance(right, tuple) else wrong) != ""
+
+
+@pytest.mark.parametrize("name", ["odd rows", "relu_product", "heat"])
+def test_a_program_of_the_breadth_is_checked_and_timed(gpu, capsys, name):
+    assert breadth.main(["--quick", "--only", name]) == 0
+    printed = capsys.readouterr().out
+    assert name in printed
+    assert "on [" not in printed  # all of it ran on the GPU
+
+
+def test_a_wrong_answer_ends_the_breadth(gpu):
+    (program,) = (each for each in PROGRAMS if each.name == "heat")
+    x = program.make(np.random.default_rng(0), 64)
+    with pytest.raises(breadth.WrongAnswerError):
+        breadth.check(program, program.numpy(*x) + np.float32(0.1), x)

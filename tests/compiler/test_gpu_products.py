@@ -99,7 +99,7 @@ def beside(a, b, c):
 
 
 def under(a, b, c):
-    return c / (4 + (a @ b) ** 2)
+    return c / np.where(a @ b > 0, np.float32(2), np.float32(4))
 
 
 def down(a, b, c):

@@ -35,6 +35,8 @@ def print_grid(printer: Printer, instruction: Instruction, body: Body) -> None:
         printer.line(f"let tl = i32(lid) % {schedule.team};")
         printer.line(f"let cell = P.lo + {GROUP} * {schedule.teams} + team;")
     printer.line("let live = cell < P.hi;")
+    if printer.rows is not None:
+        printer.line(f"let block = tl / {schedule.block};")
     _bind_index(printer, block, printer.let("min(cell, P.hi - 1)", "g"))
     printer.in_cell = True
     body(block)

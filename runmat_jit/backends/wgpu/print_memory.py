@@ -181,6 +181,8 @@ def _store_lanes(printer: Printer, access: _Access, value: str) -> None:
         return
     with printer.nest(f"if (all({printer.live}))"):
         printer.line(whole)
+    if printer.live_together:
+        return
     with printer.nest("else"):
         _store_each(printer, access, value)
 

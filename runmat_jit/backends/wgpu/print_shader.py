@@ -17,11 +17,11 @@ from runmat_jit.backends.wgpu.print_blocks import (
     print_grid,
     print_if,
     print_if_any,
-    print_lanes,
     print_loop,
 )
 from runmat_jit.backends.wgpu.print_contract import print_contract
 from runmat_jit.backends.wgpu.print_memory import order, print_gather, print_load, print_store
+from runmat_jit.backends.wgpu.print_rows import print_lanes_or_walk
 from runmat_jit.backends.wgpu.print_straight import (
     STRAIGHT,
     function_name,
@@ -31,6 +31,7 @@ from runmat_jit.backends.wgpu.print_straight import (
 )
 from runmat_jit.backends.wgpu.print_total import print_total, shared_name
 from runmat_jit.backends.wgpu.printer import WGSL_TYPES, Memory, Printer
+from runmat_jit.backends.wgpu.rows import rows_of
 from runmat_jit.backends.wgpu.schedule import Schedule
 from runmat_jit.backends.wgpu.uniforms import uniform_block
 from runmat_jit.backends.wgpu.uses import uses_of
@@ -47,7 +48,7 @@ _STRAIGHT = {
 }
 _BLOCKS = {
     "grid": print_grid,
-    "lanes": print_lanes,
+    "lanes": print_lanes_or_walk,
     "total": print_total,
     "contract": print_contract,
     "loop": print_loop,
@@ -85,6 +86,7 @@ def print_shader(
     printer = Printer(
         schedule, arithmetic, uses_of(kernel), memory, views, facts.whole_part, ordered
     )
+    printer.rows = rows_of(kernel, schedule.steps)
     _bind_scalars(printer, kernel)
     functions = {f.name: f for f in kernel.functions}
     _print_body(printer, kernel.body, functions)

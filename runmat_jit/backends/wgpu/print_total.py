@@ -13,6 +13,7 @@ from collections.abc import Callable
 from runmat_jit.backends.wgpu.cells import touched
 from runmat_jit.backends.wgpu.print_blocks import Body, block_of, loop_head, mask_below
 from runmat_jit.backends.wgpu.print_memory import order
+from runmat_jit.backends.wgpu.print_rows import print_walk
 from runmat_jit.backends.wgpu.printer import WGSL_TYPES, Printer, literal
 from runmat_jit.backends.wgpu.schedule import shared_slots, threads_of_a_block
 from runmat_jit.core.frozen import frozen
@@ -33,6 +34,7 @@ class _Accumulator:
 class _Total:
     """One ``total`` being printed: names of its bounds, threads of a block, accumulators."""
 
+    walk: Instruction
     block: Block
     body: Body
     lo: str
@@ -55,6 +57,7 @@ def print_total(printer: Printer, instruction: Instruction, body: Body) -> None:
     order(printer, *touched([instruction]))
     threads = threads_of_a_block(instruction, printer.lanes)
     total = _Total(
+        instruction,
         block_of(instruction),
         body,
         lo,
@@ -133,6 +136,9 @@ def _wait(printer: Printer) -> None:
 
 def _print_blocks(printer: Printer, total: _Total, finish: Callable[[list[str]], None]) -> None:
     """Each block of this thread: its partial results are given to ``finish``."""
+    if printer.rows is not None:
+        _print_row(printer, total, finish)
+        return
     lanes, steps = printer.lanes, total.steps(printer.lanes)
     first = f"tl / {total.threads}" if total.at_once > 1 else "0"
     inside = f"block * {steps} < {total.hi} - {total.lo}"
@@ -149,6 +155,20 @@ def _print_blocks(printer: Printer, total: _Total, finish: Callable[[list[str]],
             _print_guarded_block(printer, total, base, partial)
         finish(partial)
     assert lanes * total.threads * TOTAL_STEPS == steps, "threads of a block hold all its lanes"
+
+
+def _print_row(printer: Printer, total: _Total, finish: Callable[[list[str]], None]) -> None:
+    """The block of this thread, whose elements are in registers."""
+    partial = _declare(printer, total)
+
+    def add(live: str) -> None:
+        yields = [printer.name(printer.operand(y, lane=True)) for y in total.block.yields]
+        for name, x, accumulator in zip(partial, yields, total.accumulators, strict=True):
+            text = combine(printer, accumulator, name, x)
+            printer.line(f"{name} = select({name}, {text}, {live});")
+
+    print_walk(printer, total.walk, total.body, add)
+    finish(partial)
 
 
 def _print_full_block(printer: Printer, total: _Total, base: str, partial: list[str]) -> None:

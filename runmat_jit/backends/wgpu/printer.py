@@ -11,6 +11,7 @@ from dataclasses import field
 
 from runmat_jit.backends.wgpu.arithmetic import Arithmetic
 from runmat_jit.backends.wgpu.library import library_function
+from runmat_jit.backends.wgpu.rows import Rows
 from runmat_jit.backends.wgpu.schedule import Schedule
 from runmat_jit.backends.wgpu.uses import Uses
 from runmat_jit.backends.wgpu.views import Views
@@ -72,6 +73,10 @@ class Printer:
     live: str | None = None
     """The mask of the live lanes; None where all are."""
     first_is_live: bool = True
+    live_together: bool = False
+    """Either all lanes of a thread are live or none."""
+    rows: Rows | None = None
+    """What is in registers of the rows of a cell; None where they stay in memory."""
     in_cell: bool = False
     in_lanes: bool = False
     noted: bool = False
@@ -249,13 +254,17 @@ class Printer:
 
     # -- lanes -----------------------------------------------------------------------------------
     @contextmanager
-    def masked(self, mask: str, *, first: bool) -> Iterator[None]:
-        """Statements in which only some lanes are live; ``first``: the first of them is."""
-        outer = self.live, self.first_is_live
+    def masked(self, mask: str, *, first: bool, whole: bool = False) -> Iterator[None]:
+        """Statements in which only some lanes are live.
+
+        ``first``: the first of them is; ``whole``: either all of a thread are or none.
+        """
+        outer = self.live, self.first_is_live, self.live_together
+        self.live_together = whole and self.live is None
         self.live = self.let(mask if self.live is None else f"({mask}) & {self.live}", "m")
         self.first_is_live = first and self.first_is_live
         yield
-        self.live, self.first_is_live = outer
+        self.live, self.first_is_live, self.live_together = outer
 
     @contextmanager
     def lanes_inside(self) -> Iterator[None]:

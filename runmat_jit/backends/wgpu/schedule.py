@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from runmat_jit.backends.wgpu.cells import cells_of
+from runmat_jit.backends.wgpu.rows import steps_of, walks_of
 from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Instruction, Kernel, Scalar
 from runmat_jit.kernel.primitives import SIZES, TOTAL_BLOCKS, TOTAL_STEPS, total_lanes
@@ -90,6 +91,10 @@ class Schedule:
     team: int = _TEAM
     full_blocks: bool = False
     unroll: int = 1
+    steps: int = 0
+    """Vectors of a cell's row that each thread holds in registers; 0: rows stay in memory."""
+    block: int = 1
+    """Threads that hold a block of such a row."""
     tile: Tile | None = None
     """Of the products of cells; None where cells are no products."""
 
@@ -124,7 +129,9 @@ def schedule_for(
         threads = min(_THREADS, limits.threads)
         return Schedule(lanes, threads, threads)
     cells = cells_of(kernel)
-    team = _team(kernel, lanes, longest or {}, limits)
+    steps, block, team = _rows(kernel, lanes, longest or {}, limits)
+    if not steps:
+        team = _team(kernel, lanes, longest or {}, limits)
     threads = team
     if not cells.one_team:
         while threads * 2 <= min(_THREADS, limits.threads):
@@ -133,6 +140,8 @@ def schedule_for(
         limits.shared_bytes
     ):
         threads //= 2
+    if steps:
+        return Schedule(lanes, threads, team, steps=steps, block=block)
     if limits.software or cells.total_instructions > _SHORT_BODY:
         return Schedule(lanes, threads, team)
     return Schedule(lanes, threads, team, full_blocks=True, unroll=TOTAL_STEPS)
@@ -181,6 +190,30 @@ def _tile_for(
     wanted = _FEW_GROUPS if limits.software else _GROUPS
     busy = (tile for tile in tiles if cells * tile.tiles_of(rows, columns) >= wanted)
     return next(busy, tiles[-1])
+
+
+def _rows(
+    kernel: Kernel, lanes: int, longest: Mapping[int, int], limits: Limits
+) -> tuple[int, int, int]:
+    """Vectors of a row in a thread's registers, threads of a block, and of the team for a row.
+
+    No vectors where rows stay in memory. A software adapter has no registers to gain.
+    """
+    walks = walks_of(kernel)
+    if not walks or limits.software:
+        return 0, 1, 1
+    block = walks[0].block
+    assert block is not None, "a walk has a body"
+    assert block.index is not None, "a walk counts"
+    length = longest.get(block.index.number, 0)
+    threads = next(threads_of_a_block(w, lanes) for w in walks if w.op == "total")
+    team = threads
+    while team * lanes * TOTAL_STEPS < length:
+        team *= 2
+    fits = shared_bytes(kernel, lanes, team) <= limits.shared_bytes
+    if team > min(_THREADS, limits.threads) or not fits:
+        return 0, 1, 1
+    return steps_of(kernel, length), threads, team
 
 
 def lanes_of_a_thread(kernel: Kernel) -> int:

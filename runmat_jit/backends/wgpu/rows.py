@@ -1,0 +1,144 @@
+"""Cells whose rows stay in registers: which are such, and what is known of their elements.
+
+A cell that walks one range several times (the extreme of a row, the sum of exponentials, the
+quotients) reads memory once: each thread has the same few vectors of it in every walk, as the shape
+of ``total`` says, and what one walk loads or stores the next one has in registers. What a later
+walk stores again is not stored before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+
+from runmat_jit.core.frozen import frozen
+from runmat_jit.core.slotted import slotted
+from runmat_jit.kernel.ir import Buffer, Instruction, Kernel, Value
+from runmat_jit.kernel.primitives import TOTAL_STEPS, total_lanes
+from runmat_jit.kernel.walk import every_instruction
+
+MOST_LINES = 4_000
+"""Instructions of all walks with all their steps, up to which a shader is compiled in good time."""
+WALKS = ("total", "lanes")
+
+
+@frozen
+class Place:
+    """Where a walk touches a buffer, by the index's formula in the walk's own index."""
+
+    buffer: str
+    formula: str
+
+
+def walks_of(kernel: Kernel) -> tuple[Instruction, ...]:
+    """The walks of a cell, if it does nothing but walk one range several times; else none."""
+    top = kernel.body[-1]
+    if top.op != "grid" or top.block is None:
+        return ()
+    body = top.block.body
+    walks = tuple(instruction for instruction in body if instruction.op in WALKS)
+    if len(walks) < 2 or not any(walk.op == "total" for walk in walks):
+        return ()
+    others = every_instruction([i for i in body if i.op not in WALKS])
+    if any(i.op in (*WALKS, "loop", "store") for i in others):
+        return ()
+    same = {tuple((a.number, a.literal) for a in walk.args) for walk in walks}
+    lanes = {total_lanes([r.type for r in w.results]) for w in walks if w.op == "total"}
+    nested = (i for walk in walks for i in inside(walk))
+    if len(same) > 1 or len(lanes) > 1 or any(i.op in ("loop", "if") for i in nested):
+        return ()
+    return walks if walks[0].args[0].literal == 0 else ()
+
+
+def inside(walk: Instruction) -> Iterator[Instruction]:
+    """The instructions of a walk, blocks included."""
+    assert walk.block is not None, "a walk has a body"
+    return every_instruction(walk.block.body)
+
+
+def steps_of(kernel: Kernel, length: int | None) -> int:
+    """Vectors of a row that a thread holds, a power of two; 0 where rows stay in memory."""
+    walks = walks_of(kernel)
+    if not walks or not length:
+        return 0
+    lanes = next(total_lanes([r.type for r in w.results]) for w in walks if w.op == "total")
+    steps = 1
+    while steps < min(-(-length // lanes), TOTAL_STEPS):
+        steps *= 2
+    lines = steps * sum(1 for walk in walks for _ in inside(walk))
+    return steps if lines <= MOST_LINES else 0
+
+
+@slotted
+class Rows:
+    """What is known while a cell is printed: names of values, one a step, by their place."""
+
+    steps: int
+    known: dict[Place, list[str]] = field(default_factory=dict)
+    idle: set[int] = field(default_factory=set)
+    """Identities of stores whose elements a later walk stores, and nobody reads before."""
+
+    def stored(self, place: Place, names: list[str] | None) -> None:
+        """A walk has stored there; None: what is not known."""
+        gone = [each for each in self.known if each.buffer == place.buffer]
+        for each in gone:
+            del self.known[each]
+        if names is not None:
+            self.known[place] = names
+
+
+def rows_of(kernel: Kernel, steps: int) -> Rows | None:
+    """The state before the first walk; None where rows stay in memory."""
+    return Rows(steps, idle=set(_idle_stores(walks_of(kernel)))) if steps else None
+
+
+def place_of(access: Instruction, walk: Instruction) -> Place | None:
+    """Where lanes of neighbors are loaded or stored; None for any other access."""
+    buffer = access.attrs.get("buffer")
+    if access.attrs.get("stride") != 1 or not isinstance(buffer, Buffer):
+        return None
+    assert walk.block is not None, "a walk has a body"
+    made = {r.number: i for i in walk.block.body for r in i.results}
+    index = walk.block.index
+    assert index is not None, "a walk counts"
+    return Place(buffer.name, _formula(access.args[0], made, index.number))
+
+
+def _formula(value: Value, made: Mapping[int, Instruction], index: int) -> str:
+    if value.literal is not None:
+        return str(value.literal)
+    if value.number == index:
+        return "i"
+    instruction = made.get(value.number)
+    if instruction is None:
+        return f"%{value.number}"
+    parts = ", ".join(_formula(arg, made, index) for arg in instruction.args)
+    return f"{instruction.op}({parts})"
+
+
+def _idle_stores(walks: Sequence[Instruction]) -> Iterator[int]:
+    """Stores that a later walk repeats, where all that is read between them is what they stored."""
+    for number, walk in enumerate(walks):
+        assert walk.block is not None, "a walk has a body"
+        for store in walk.block.body:
+            place = place_of(store, walk) if store.op == "store" else None
+            if place is not None and _is_repeated(place, store, walks[number:]):
+                yield id(store)
+
+
+def _is_repeated(place: Place, store: Instruction, walks: Sequence[Instruction]) -> bool:
+    """Whether the first walk but one that touches the buffer otherwise stores it anew."""
+    for walk in walks:
+        assert walk.block is not None, "a walk has a body"
+        own = [i for i in walk.block.body if _buffer(i) == place.buffer and i is not store]
+        nested = [i for i in inside(walk) if _buffer(i) == place.buffer and i is not store]
+        if len(own) < len(nested) or any(place_of(each, walk) != place for each in own):
+            return False
+        if any(each.op == "store" for each in own):
+            return walk is not walks[0]
+    return False
+
+
+def _buffer(instruction: Instruction) -> str:
+    buffer = instruction.attrs.get("buffer")
+    return buffer.name if isinstance(buffer, Buffer) else ""

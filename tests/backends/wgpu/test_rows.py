@@ -1,0 +1,104 @@
+"""Rows that stay in registers. Oracle: the interpreter, to the bit."""
+
+import numpy as np
+import pytest
+
+from runmat_jit.backends.wgpu.rows import steps_of, walks_of
+from runmat_jit.kernel.build import Builder
+from runmat_jit.kernel.interpret import interpret
+from tests.backends.wgpu.shaders import hardware_runner, run
+
+pytestmark = pytest.mark.usefixtures("adapter")
+
+LENGTHS = (1, 3, 31, 64, 1000, 1001, 1024, 2052, 5000, 16_384)
+
+
+def spread(element, *, in_place=False, gap=0):
+    """``y = x - max``, then ``y * sum(y) + bias``: three walks, one of which stores for the next."""
+    b = Builder()
+    x, bias = b.buffer("x", element, written=in_place), b.buffer("bias", element)
+    out = x if in_place else b.buffer("out", element, written=True)
+    rows, n, step = (b.scalar(name, "index") for name in ("rows", "n", "step"))
+    with b.grid(rows) as cell:
+        begin = cell.i * step + gap
+        with b.total(0, n, [("max", element)]) as largest:
+            largest.yield_(b.load(x, begin + largest.i))
+        with b.total(0, n, [("add", element), ("min", element)]) as sums:
+            value = b.load(x, begin + sums.i) - largest.out[0]
+            b.store(out, begin + sums.i, value)
+            sums.yield_(value, value)
+        with b.lanes(0, n) as lanes:
+            value = b.load(out, begin + lanes.i) * sums.out[0] + b.load(bias, lanes.i)
+            b.store(out, begin + lanes.i, value - sums.out[1])
+    return b.finish()
+
+
+def walked(kernel, dtype, *, rows, n, gap, in_place):
+    """What the interpreter and the shader make of the same memory."""
+    rng = np.random.default_rng(n)
+    step = n + gap
+    data = rng.integers(-8, 9, rows * step + gap + 4).astype(dtype)
+    found = []
+    for computed in (True, False):
+        arguments = {
+            "x": data.copy(),
+            "bias": np.arange(n + 4).astype(dtype) % 7,
+            "rows": rows,
+            "n": n,
+            "step": step,
+        }
+        if not in_place:
+            arguments["out"] = np.zeros_like(data)
+        arguments = {p.name: arguments[p.name] for p in kernel.parameters}
+        if computed:
+            run(kernel, arguments, (0, rows), using=hardware_runner())
+        else:
+            interpret(kernel, arguments)
+        found.append(arguments["x" if in_place else "out"])
+    return found
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("gap", [0, 3, 4])
+@pytest.mark.parametrize("in_place", [False, True])
+@pytest.mark.parametrize("element", ["f32", "f64"])
+@pytest.mark.parametrize("n", LENGTHS)
+def test_walks_over_one_row_have_the_interpreters_bits(element, n, in_place, gap):
+    dtype = {"f32": np.float32, "f64": np.float64}[element]
+    n = min(n, 8_192) if element == "f64" else n  # no total is longer
+    kernel = spread(element, in_place=in_place, gap=gap)
+    for rows in (1, 5):
+        ours, expected = walked(kernel, dtype, rows=rows, n=n, gap=gap, in_place=in_place)
+        assert np.array_equal(ours.view(np.uint8), expected.view(np.uint8)), (rows, n)
+
+
+def test_a_row_is_read_once_and_stored_once():
+    kernel = spread("f32")
+    schedule = hardware_runner().backend.schedule(kernel, _longest(kernel, 1024), 8)
+    text = hardware_runner().backend.source(kernel, schedule)
+    assert schedule.steps == 16
+    assert text.count("p0[") == text.count("p2[") == 16 * schedule.lanes
+
+
+def _longest(kernel, n):
+    return {walk.block.index.number: n for walk in walks_of(kernel)}
+
+
+def test_rows_that_are_too_long_or_walked_otherwise_stay_in_memory():
+    kernel = spread("f32")
+    assert steps_of(kernel, 1) == 1
+    assert steps_of(kernel, 65) == 2
+    assert steps_of(kernel, 16_384) == 16
+    backend = hardware_runner().backend
+    assert backend.schedule(kernel, _longest(kernel, 16_384), 8).steps == 16
+    assert backend.schedule(kernel, _longest(kernel, 40_000), 8).steps == 0
+    assert backend.schedule(kernel, {}, 8).steps == 0
+    b = Builder()
+    x, out = b.buffer("x", "f32"), b.buffer("out", "f32", written=True)
+    rows, n = (b.scalar(name, "index") for name in ("rows", "n"))
+    with b.grid(rows) as cell:
+        with b.total(0, n, [("add", "f32")]) as total:
+            total.yield_(b.load(x, cell.i * n + total.i))
+        with b.lanes(1, n) as lanes:
+            b.store(out, cell.i * n + lanes.i, b.load(x, cell.i * n + lanes.i) * total.out[0])
+    assert walks_of(b.finish()) == ()
