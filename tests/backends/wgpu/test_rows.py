@@ -14,7 +14,7 @@ LENGTHS = (1, 3, 31, 64, 1000, 1001, 1024, 2052, 5000, 16_384)
 
 
 def spread(element, *, in_place=False, gap=0):
-    """``y = x - max``, then ``y * sum(y) + bias``: three walks, one of which stores for the next."""
+    """``y = x - max``, then ``y * sum(y) + bias``: three walks; one stores for the next."""
     b = Builder()
     x, bias = b.buffer("x", element, written=in_place), b.buffer("bias", element)
     out = x if in_place else b.buffer("out", element, written=True)
