@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from runmat_jit.backends.wgpu.cells import touched
 from runmat_jit.backends.wgpu.print_blocks import Body, block_of, mask_below, print_lanes
+from runmat_jit.backends.wgpu.print_memory import order
 from runmat_jit.backends.wgpu.printer import Printer
-from runmat_jit.backends.wgpu.rows import Place, Rows, place_of
+from runmat_jit.backends.wgpu.rows import Place, Rows, buffer_of, inside, is_only_store, place_of
 from runmat_jit.kernel.ir import Instruction
+from runmat_jit.kernel.walk import every_instruction
 
 Finish = Callable[[str], None]
 """Takes what a step has computed; given the mask of the lanes that are there."""
@@ -19,6 +22,7 @@ def print_lanes_or_walk(printer: Printer, instruction: Instruction, body: Body) 
     if printer.rows is None:
         print_lanes(printer, instruction, body)
     else:
+        order(printer, *touched([instruction]))
         print_walk(printer, instruction, body, lambda _live: None)
 
 
@@ -59,16 +63,22 @@ def print_walk(printer: Printer, walk: Instruction, body: Body, finish: Finish) 
 
 
 def _early(rows: Rows, walk: Instruction) -> tuple[list[Instruction], dict[int, Place]]:
-    """What may come before all steps: loads of what the walk does not store, and their indices."""
+    """What may come before all steps: loads of what the walk does not store, and their indices.
+
+    What a step stores later is loaded early where it is in registers already.
+    """
     block = block_of(walk)
-    stored = {place_of(i, walk) for i in block.body if i.op == "store"}
-    written = {place.buffer for place in stored if place is not None}
+    written = stored_by(walk)
+    gone: set[str] = set()
     early: list[Instruction] = []
     places: dict[int, Place] = {}
     for instruction in block.body:
+        gone |= {buffer_of(i) for i in every_instruction([instruction]) if i.op == "store"}
         if instruction.op == "load":
             place = place_of(instruction, walk)
-            if place is not None and (place.buffer not in written or place in rows.known):
+            if place is None or place.buffer in gone:
+                continue
+            if place.buffer not in written or place in rows.known:
                 places[id(instruction)] = place
                 early.append(instruction)
         elif [r.type for r in instruction.results] == ["index"] and instruction.block is None:
@@ -105,7 +115,14 @@ def _print_rest(
                 names[id(store)].append(printer.name(text))
             assert printer.live is not None, "as just set"
             finish(printer.live)
+    for buffer in stored_by(walk):
+        rows.forget(buffer)
     for store in stores:
         place = place_of(store, walk)
-        if place is not None:
-            rows.stored(place, names[id(store)])
+        if place is not None and is_only_store(store, walk):
+            rows.known[place] = names[id(store)]
+
+
+def stored_by(walk: Instruction) -> set[str]:
+    """The buffers that a walk stores into."""
+    return {buffer_of(each) for each in inside(walk) if each.op == "store"}

@@ -78,13 +78,10 @@ class Rows:
     idle: set[int] = field(default_factory=set)
     """Identities of stores whose elements a later walk stores, and nobody reads before."""
 
-    def stored(self, place: Place, names: list[str] | None) -> None:
-        """A walk has stored there; None: what is not known."""
-        gone = [each for each in self.known if each.buffer == place.buffer]
-        for each in gone:
-            del self.known[each]
-        if names is not None:
-            self.known[place] = names
+    def forget(self, buffer: str) -> None:
+        """A walk has stored into a buffer."""
+        for place in [each for each in self.known if each.buffer == buffer]:
+            del self.known[place]
 
 
 def rows_of(kernel: Kernel, steps: int) -> Rows | None:
@@ -120,25 +117,36 @@ def _idle_stores(walks: Sequence[Instruction]) -> Iterator[int]:
     """Stores that a later walk repeats, where all that is read between them is what they stored."""
     for number, walk in enumerate(walks):
         assert walk.block is not None, "a walk has a body"
-        for store in walk.block.body:
+        for position, store in enumerate(walk.block.body):
             place = place_of(store, walk) if store.op == "store" else None
-            if place is not None and _is_repeated(place, store, walks[number:]):
+            after = every_instruction(walk.block.body[position + 1 :])
+            if place is None or any(buffer_of(i) == place.buffer for i in after):
+                continue
+            if is_only_store(store, walk) and _is_repeated(place, walks[number + 1 :]):
                 yield id(store)
 
 
-def _is_repeated(place: Place, store: Instruction, walks: Sequence[Instruction]) -> bool:
-    """Whether the first walk but one that touches the buffer otherwise stores it anew."""
+def _is_repeated(place: Place, walks: Sequence[Instruction]) -> bool:
+    """Whether a walk stores there, and none touches the buffer otherwise or reads it later."""
     for walk in walks:
         assert walk.block is not None, "a walk has a body"
-        own = [i for i in walk.block.body if _buffer(i) == place.buffer and i is not store]
-        nested = [i for i in inside(walk) if _buffer(i) == place.buffer and i is not store]
+        own = [i for i in walk.block.body if buffer_of(i) == place.buffer]
+        nested = [i for i in inside(walk) if buffer_of(i) == place.buffer]
         if len(own) < len(nested) or any(place_of(each, walk) != place for each in own):
             return False
-        if any(each.op == "store" for each in own):
-            return walk is not walks[0]
+        stores = [each.op == "store" for each in own]
+        if any(stores):
+            return stores.index(True) == len(stores) - 1
     return False
 
 
-def _buffer(instruction: Instruction) -> str:
+def is_only_store(store: Instruction, walk: Instruction) -> bool:
+    """Whether a walk stores into a buffer there alone, so that its elements are known after it."""
+    stores = (each for each in inside(walk) if each.op == "store")
+    return [buffer_of(each) for each in stores].count(buffer_of(store)) == 1
+
+
+def buffer_of(instruction: Instruction) -> str:
+    """The buffer that an access touches; empty for what is none."""
     buffer = instruction.attrs.get("buffer")
     return buffer.name if isinstance(buffer, Buffer) else ""

@@ -102,3 +102,49 @@ def test_rows_that_are_too_long_or_walked_otherwise_stay_in_memory():
         with b.lanes(1, n) as lanes:
             b.store(out, cell.i * n + lanes.i, b.load(x, cell.i * n + lanes.i) * total.out[0])
     assert walks_of(b.finish()) == ()
+
+
+def touched_twice(form):
+    """Walks that store what they read again, or elsewhere, or for some lanes alone."""
+    b = Builder()
+    x, out = b.buffer("x", "f32"), b.buffer("out", "f32", written=True)
+    rows, n, step = (b.scalar(name, "index") for name in ("rows", "n", "step"))
+    with b.grid(rows) as cell:
+        begin = cell.i * step
+        with b.total(0, n, [("add", "f32")]) as total:
+            value = b.load(x, begin + total.i) + b.load(out, begin + total.i)
+            b.store(out, begin + total.i, value)
+            if form == "read again":
+                value = b.load(out, begin + total.i) * 3.0
+            total.yield_(value)
+        with b.lanes(0, n) as lanes:
+            place = begin + lanes.i
+            value = b.load(out, place) + total.out[0]
+            if form == "some lanes":
+                with b.if_any(value > 4.0, ()):
+                    b.store(out, place, value)
+            elif form == "beside":
+                b.store(out, place + rows * step, value)
+            else:
+                b.store(out, place, value)
+                b.store(out, place, b.load(out, place) - 1.0)
+        with b.lanes(0, n) as lanes:
+            place = begin + lanes.i
+            b.store(out, place, b.load(out, place) * 2.0)
+    return b.finish()
+
+
+@pytest.mark.parametrize("form", ["read again", "some lanes", "beside", "stored twice"])
+@pytest.mark.parametrize("n", [5, 64, 1000])
+def test_what_is_stored_is_known_or_read_again(form, n):
+    kernel = touched_twice(form)
+    found = []
+    for compute in (
+        interpret,
+        lambda k, a: run(k, a, (0, 3), using=hardware_runner()),
+    ):
+        rng = np.random.default_rng(n)
+        x, out = (rng.integers(-8, 9, 6 * n + 8).astype(np.float32) for _ in range(2))
+        compute(kernel, {"x": x, "out": out, "rows": 3, "n": n, "step": n})
+        found.append(out)
+    assert np.array_equal(*found)
