@@ -77,6 +77,31 @@ def explained(m: ModuleType, q: Array, g: Array) -> Array:
     return m.diag(q.T @ g @ q)
 
 
+def contracted(m: ModuleType, a: Array, b: Array) -> Array:
+    return m.einsum("ij,jk->ik", a, b)
+
+
+def chained(m: ModuleType, a: Array, b: Array, c: Array) -> Array:
+    return m.einsum("ij,jk,kl->il", a, b, c)
+
+
+def along_rows(m: ModuleType, a: Array, b: Array) -> Array:
+    return m.einsum("ij,ij->i", a, b)
+
+
+def traced(m: ModuleType, a: Array, b: Array) -> Any:
+    return m.trace(a.T @ b)
+
+
+def lengths(m: ModuleType, x: Array) -> Array:
+    return m.linalg.norm(x, axis=1)
+
+
+def power_step(m: ModuleType, g: Array, q: Array) -> Array:
+    y = g @ q
+    return y / m.linalg.norm(y, axis=0)
+
+
 def alone(m: ModuleType, a: Array, b: Array) -> Array:
     del m
     return a @ b
@@ -102,6 +127,12 @@ CASES: tuple[tuple[Callable[..., Any], tuple[Shapes, ...]], ...] = (
     (relu_of_stacks, (((1000, 8, 8), (1000, 8, 8), (8,)), ((1000, 32, 32), (1000, 32, 32), (32,)))),
     (gram, (((200, 10),), ((20_000, 512),))),
     (explained, (((1024, 8), (1024, 1024)),)),
+    (contracted, (((3, 3), (3, 3)), ((300, 300), (300, 300)))),
+    (chained, (((30, 20), (20, 25), (25, 8)), ((300, 200), (200, 250), (250, 8)))),
+    (along_rows, (((10, 3), (10, 3)), ((1000, 1000), (1000, 1000)))),
+    (traced, (((30, 30), (30, 30)), ((1000, 1000), (1000, 1000)))),
+    (lengths, (((10, 3),), ((1000, 1000),))),
+    (power_step, (((30, 30), (30, 8)), ((1000, 1000), (1000, 8)))),
     (alone, (((10, 10), (10, 10)), ((1024, 1024), (1024, 1024)), ((1024, 1024), (1024,)))),
 )
 
