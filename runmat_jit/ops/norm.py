@@ -67,15 +67,17 @@ def _norm_result(operands: tuple[Operand, ...], params: Params) -> Result | None
 
 
 def _canonical_norm(params: Params, operands: tuple[Operand, ...]) -> dict[str, Hashable]:
+    """Of all elements NumPy makes a vector, whose overflow it reports by another name."""
     (x,) = operands
     assert isinstance(x, TensorType), "the rule covers the call"
-    axes = reduced_axes(params["axis"], x.ndim)
+    axes = None if params["axis"] is None else reduced_axes(params["axis"], x.ndim)
     return {"ord": params["ord"], "axis": axes, "keepdims": bool(params["keepdims"])}
 
 
 def _decompose_norm(make: Make, args: tuple[Any, ...], params: Params, kind: TensorType) -> Any:
     (x,), wanted = args, _ORDERS[params["ord"]]  # type: ignore[index]  # as above
-    over: dict[str, Hashable] = {"axis": params["axis"], "keepdims": params["keepdims"]}
+    axes = reduced_axes(params["axis"], len(x.type.shape))
+    over: dict[str, Hashable] = {"axis": axes, "keepdims": params["keepdims"]}
     if wanted in ("max", "min"):
         return make(wanted, (make("absolute", (x,), {}, x.type),), over, kind)
     over["dtype"] = kind.dtype.name
@@ -85,11 +87,8 @@ def _decompose_norm(make: Make, args: tuple[Any, ...], params: Params, kind: Ten
 
 
 def _norm(x: Any, axis: Any, keepdims: bool, ord: Any = None) -> Any:  # noqa: A002, FBT001  (NumPy's)
-    """NumPy's function; axes that are all of an array's are named there by None."""
-    axes = axis if axis is None or type(axis) is int else tuple(axis)
-    if type(axes) is tuple:
-        axes = axes[0] if len(axes) == 1 else axes if len(axes) == 2 else None
-    return np.linalg.norm(x, ord, axes, keepdims)
+    """NumPy's function."""
+    return np.linalg.norm(x, ord, axis, keepdims)
 
 
 # -- traces ----------------------------------------------------------------------------------------

@@ -72,6 +72,10 @@ def relu_of_product(a, b, c):
         ((70, 1031), (1031, 40), ["product", "product", "reduction"]),
         ((2, 9, 600), (600, 40), ["product", "reduction"]),
         ((40, 600), (2, 600, 9), ["product", "reduction"]),
+        ((0, 4), (4, 3), ["product", "elementwise", "elementwise"]),
+        ((3, 4), (4, 0), ["product", "elementwise", "elementwise"]),
+        ((3, 0), (0, 2), ["matmul_epilogue"]),
+        ((1, 0), (0, 2), ["reduction"]),
     ],
 )
 def test_products_of_all_shapes_are_kernels_with_their_epilogue(left, right, expected, dtype):

@@ -43,7 +43,7 @@ TERMS = 256
 )
 def sum_with_a_vector(node: Node) -> Node | None:
     product = as_matrices(node)
-    if product is None or min(product.rows, product.columns) > 1:
+    if product is None or min(product.rows, product.columns) != 1:
         return None
     a, b = node.args
     if product.columns == 1:
@@ -63,7 +63,7 @@ def sum_with_a_vector(node: Node) -> Node | None:
 )
 def add_parts(node: Node) -> Node | None:
     product = as_matrices(node)
-    if product is None or min(product.rows, product.columns) == 1:
+    if product is None or min(product.rows, product.columns) < 2:
         return None
     parts = parts_of(product)
     if parts < 2:
