@@ -212,7 +212,9 @@ class _Maker:
         columns = "".join(letter for letter in b.letters if letter not in a.letters)
         if summed and rows and columns and self.dtype.kind == "f":
             return self.matrices(a, b, (batch, rows, summed, columns))
-        made = self.without(self.elements(a, b, batch + rows + columns + summed), kept)
+        large = max(a.letters, b.letters, key=len) if summed else a.letters  # as it lies in memory
+        others = "".join(letter for letter in rows + columns if letter not in large)
+        made = self.without(self.elements(a, b, large + others), kept)
         return made if self.dtype.kind != "f" else Term(self.from_zero(made.value), made.letters)
 
     def from_zero(self, value: Any) -> Any:

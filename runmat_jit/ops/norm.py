@@ -153,6 +153,7 @@ ROWS = (
         methods=("trace",),
         bind=_read_trace,
         result=_trace_result,
+        is_plain=True,
         decompose=_decompose_trace,
         exactness="ours",
         events=EVENTS,

@@ -140,7 +140,8 @@ class Op:
     """What gives a new elementwise result its strides, where its operands have any order of axes: a
     ufunc, NumPy's iterator, or what copies the first operand."""
     is_plain: bool = False
-    """Calls are covered only of operands in C order: NumPy's result lies otherwise else."""
+    """Calls are covered only of operands in C order: of others NumPy's result lies otherwise, or
+    its elements are not where the row looks for them."""
     is_pattern: bool = False
     """The first operand gives its shape and dtype alone: its elements are not read."""
     zero_d: ZeroD = "scalar"

@@ -132,3 +132,18 @@ def test_overflow_is_as_quiet_as_numpys():
     huge = np.full((3, 3), 1e200)
     assert np.isinf(runmat.jit(lambda a: np.einsum("ij,jk->ik", a, a) + 1)(huge)).all()
     assert np.isinf(runmat.jit(lambda a: np.einsum("ij,ij->i", a, a) + 1)(huge)).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "view"),
+    [("reversed", lambda a: a[::-1]), ("turned", lambda a: a.T), ("part", lambda a: a[1:, ::2])],
+)
+def test_traces_of_views_are_numpys_and_copy_nothing(name, view):
+    a = whole((6, 6), np.float64, 1)
+    fast = runmat.jit(lambda a: np.trace(view(a)) * 2)
+    for _ in range(3):
+        assert fast(a) == np.trace(view(a)) * 2
+    assert len(fast.explain(a).to_dict()["host_calls"]) == 1, name
+    taken_in = runmat.jit(lambda a: np.trace(a) * 2)
+    taken_in(a)
+    assert taken_in.explain(a).to_dict()["host_calls"] == ()

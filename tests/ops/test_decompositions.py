@@ -105,3 +105,33 @@ def test_a_clip_of_zeros_takes_the_zero_of_numpy(value, low, high, signs):
     bound = row.bind(tuple(operands), {})
     found = decomposed(row, bound, covered(row, bound))
     np.testing.assert_array_equal(np.signbit(found), np.signbit(np.clip(*operands)))
+
+
+@pytest.mark.parametrize(
+    ("subscripts", "largest"),
+    [
+        ("ij,i->j", 0),
+        ("ij,j->i", 0),
+        ("ijk,ik->j", 0),
+        ("ij,ij->j", 0),
+        ("i,ij->j", 1),
+        ("i,ji->j", 1),
+    ],
+)
+def test_elements_are_multiplied_as_the_largest_operand_lies(subscripts, largest):
+    """Sums along another axis are fast; a transpose would be read with gaps."""
+    extents = {"i": 3, "j": 4, "k": 5}
+    letters = subscripts.partition("->")[0].split(",")
+    operands = [np.ones([extents[letter] for letter in each]) for each in letters]
+    seen = []
+
+    def noting(name, args, params, kind):
+        if name == "multiply":
+            seen.append([arg.value is operands[largest] for arg in args])
+        return make(name, args, params, kind)
+
+    row, types = ROWS["contract"], tuple(map(describe, operands))
+    params = canonical_params(row, {"subscripts": subscripts}, types)
+    args = tuple(Computed(TensorType(x.dtype, x.shape), x) for x in operands)
+    row.decompose(noting, args, params, row.result(types, params).type)
+    assert [sum(each) for each in seen] == [1]
