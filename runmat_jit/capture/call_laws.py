@@ -25,8 +25,11 @@ def first(shapes: Shapes, _kwargs: Mapping[str, Any]) -> Shape | None:
 
 
 def copied(shapes: Shapes, kwargs: Mapping[str, Any]) -> Shape | None:
-    """Shape of the first operand, where no more axes are asked for."""
-    return None if "ndmin" in kwargs else shapes[0]
+    """Shape of the first operand, perhaps with more axes before."""
+    least = kwargs.get("ndmin", 0)
+    if shapes[0] is None or type(least) is not int:
+        return None
+    return (*[1] * (least - len(shapes[0])), *shapes[0])
 
 
 def rearranged(shapes: Shapes, kwargs: Mapping[str, Any]) -> Shape | None:

@@ -102,7 +102,8 @@ _INTO_LIST: Final = Callee("on list", writes=0)
 FUNCTIONS: Final[tuple[Names, ...]] = (
     # -- NumPy -------------------------------------------------------------------------------------
     Names("numpy", "*", _NUMPY),
-    Names("numpy", "vdot inner tensordot einsum kron convolve trace", _CERTAIN),
+    Names("numpy", "vdot inner einsum kron convolve trace", _CERTAIN),
+    Names("numpy", "tensordot corrcoef", _SOURCE),
     Names("numpy", "median ptp diff trapezoid", _CERTAIN),
     Names("numpy", "take", replace(_NUMPY, follow="take")),
     Names("numpy", "tile", replace(_NUMPY, cannot_raise=repeats_alike)),
@@ -148,6 +149,7 @@ FUNCTIONS: Final[tuple[Names, ...]] = (
     Names("numpy", "seterr geterr seterrcall geterrcall setbufsize getbufsize", EFFECT),
     Names("numpy", "set_printoptions get_printoptions printoptions get_include info", EFFECT),
     Names("numpy", "show_config show_runtime nested_iters frompyfunc", EFFECT),
+    Names("numpy.linalg", "matmul outer tensordot multi_dot matrix_power", _SOURCE),
     Names("numpy.linalg", "*", _NUMPY),
     Names("numpy.fft", "*", _NUMPY),
     *(
@@ -231,7 +233,8 @@ METHODS: Final[tuple[Names, ...]] = (
     Names("ndarray", "tobytes var view __copy__ __deepcopy__", _NUMPY),
     Names("ndarray", "is_integer bit_length as_integer_ratio hex bit_count", _NUMPY),
     Names("ndarray", "dot flatten item tolist trace", _CERTAIN),
-    Names("ndarray", "astype conj conjugate copy round", replace(_CERTAIN, result=first)),
+    Names("ndarray", "astype copy round", replace(_CERTAIN, result=first)),
+    Names("ndarray", "conj conjugate", replace(_VIEW, result=first)),  # of real numbers themselves
     Names("ndarray", "cumprod cumsum", replace(_CERTAIN, result=accumulated)),
     Names("ndarray", "argsort", replace(_CERTAIN, result=rearranged)),
     Names("ndarray", "clip", replace(_CERTAIN, result=clipped)),

@@ -292,6 +292,8 @@ def _like(number: int) -> Callable[[Calls, Sequence[Item]], Item]:
 _OF_ARRAYS: Final[dict[Any, Callable[[Calls, Sequence[Item]], Item]]] = {
     np.matmul: Calls.product,
     np.dot: Calls.dot,
+    np.inner: Calls.inner,
+    np.matvec: Calls.matvec,
     np.outer: Calls.outer,
     np.stack: Calls.stacked,
     np.roll: Calls.rolled,

@@ -79,6 +79,19 @@ class Products(Creation):
             raise Unknown("dot of a matrix and itself")  # which NumPy may copy, or not
         return self.product([a, b])
 
+    def inner(self, items: Sequence[Item]) -> Item:
+        """``np.inner(a, b)`` of vectors."""
+        if any(len(item.axes) != 1 for item in items if isinstance(item, Array | Lazy)):
+            raise Unknown("an inner product of matrices")
+        return self.dot(items)
+
+    def matvec(self, items: Sequence[Item]) -> Item:
+        """``np.matvec(a, x)`` of a matrix and a vector."""
+        ranks = [len(item.axes) for item in items if isinstance(item, Array | Lazy)]
+        if ranks != [2, 1]:
+            raise Unknown("products of several vectors")
+        return self.product(items)
+
     def outer(self, items: Sequence[Item]) -> Item:
         """``np.outer(a, b)`` of vectors."""
         vectors = [self.as_array(item) for item in items if isinstance(item, Array | Lazy)]

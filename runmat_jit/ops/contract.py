@@ -242,7 +242,7 @@ class _Maker:
         left = self.reshaped(a, batch + rows + summed, (*of_batch, m, k))
         right = self.reshaped(b, batch + summed + columns, (*of_batch, k, n))
         call = HostCall(Product(np.matmul, ours=True), "matmul()")
-        made = self.row("reporting_host_call", (left, right), (*of_batch, m, n), call=call)
+        made = self.row("product", (left, right), (*of_batch, m, n), call=call)
         letters = batch + rows + columns
         shape = tuple(extents[letter] for letter in letters)
         if made.type.shape != shape:

@@ -47,7 +47,8 @@ def watched(fn: Callable[..., Any], operands: Sequence[Any]) -> tuple[Any, bool]
 _RAISING: Final = raising_state(frozenset(("divide", "over", "invalid")))
 
 
-def _called(*operands: Any, call: HostCall) -> Any:
+def called(*operands: Any, call: HostCall) -> Any:
+    """What a host call gives."""
     return call.fn(*operands)
 
 
@@ -57,7 +58,7 @@ ROWS = (
         doc="A pure ``call`` that the host computes, of any operands.",
         kind="host",
         arity=VARIADIC,
-        numpy=_called,
+        numpy=called,
         layout="C",
         zero_d="array",
     ),
@@ -66,7 +67,7 @@ ROWS = (
         doc="A pure ``call`` that the host computes, of any operands, which may report events.",
         kind="host",
         arity=VARIADIC,
-        numpy=_called,
+        numpy=called,
         layout="C",
         zero_d="array",
         ufunc="host call",

@@ -1,4 +1,4 @@
-"""Products of matrices as host calls: NumPy's bits, in memory that a program may give.
+"""The row of products of vectors and matrices: NumPy's bits, in memory that a program may give.
 
 NumPy chooses a routine of BLAS by how the operands lie, and by whether both are one array; the
 routines round differently. So a product says how its operands lay in the program.
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 from runmat_jit.core.frozen import frozen
-from runmat_jit.ops.host_call import HostCall
+from runmat_jit.ops.host_call import HostCall, called
+from runmat_jit.ops.spec import Op
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,7 +67,21 @@ def _lying(array: np.ndarray, lies: Lies) -> np.ndarray:
 
 
 def product_in(params: Mapping[str, Any]) -> Product | None:
-    """The product that a host call with these parameters is; None where it is something else."""
+    """The product that a node with these parameters is; None where it is something else."""
     call = params.get("call")
     found = call.fn if isinstance(call, HostCall) else None
     return found if isinstance(found, Product) else None
+
+
+ROWS = (
+    Op(
+        name="product",
+        doc="A product of vectors and matrices, or of stacks of them: a ``call`` of a `Product`.",
+        kind="host",
+        arity=2,
+        numpy=called,
+        layout="C",
+        ufunc="host call",
+        events=frozenset(("divide", "overflow", "invalid")),
+    ),
+)

@@ -19,10 +19,12 @@ from runmat_jit.ops import (
     difference,
     host_call,
     indexing,
+    linear,
     logical,
     mathematical,
     move,
     norm,
+    product,
     random,
     reduce,
     rounding,
@@ -52,11 +54,13 @@ _MODULES = (
     move,
     difference,
     contract,
+    linear,
     norm,
     indexing,
     random,
     structure,
     host_call,
+    product,
 )
 
 

@@ -390,6 +390,7 @@ def test_slices_that_are_cut_off(statement, natively):
 MATRICES = {
     "products": "u = a @ x\nv = y @ a\na[0] = x\na[:, 0] = v @ x + u",
     "products of matrices": "b = a @ a.T\na[...] = b @ a * 0.125\na[:, 1:] = a[:, :-1]",
+    "inner products": "a += np.inner(x, x) - np.matvec(a, x)[:, None]",
     "outer products": "a += y[:, None] * x\nb = np.outer(y, x)\na -= b * 0.5",
     "stacks": "b = np.stack([a, a * 0.5])\na[...] = b[1] - b[0]",
     "rolled": "a[:] = np.roll(a, i, axis=1) + np.roll(a, -1, axis=0)",

@@ -27,7 +27,7 @@ def graph_of(dtype, size, strides, epilogue):
     return parse(
         f"$0 : {dtype}[{m}, {k}] strides {left}\n$1 : {dtype}[{k}, {n}] strides {right}\n"
         f"$2 : {dtype}[{n}] strides (1,)\n$3 : {dtype}[{m}, {n}] strides ({n}, 1)\n"
-        f"%0 = reporting_host_call($0, $1, call='matmul()') : {dtype}[{m}, {n}]\n"
+        f"%0 = product($0, $1, call='matmul()') : {dtype}[{m}, {n}]\n"
         f"{epilogue}return %1 -> fresh (0, 1)\n",
         calls=CALLS,
     )

@@ -368,7 +368,52 @@ def _traces():
     yield np.trace, (x, 0, 0, 1), {}
 
 
+PRODUCTS = {
+    "inner": [((3, 4), (5, 4)), ((4,), (4,)), ((4,), (3, 4)), ((3, 4), (4,)), ((3, 0), (2, 0))],
+    "matvec": [((3, 4), (4,)), ((2, 3, 4), (4,)), ((3, 0), (0,))],
+    "vecmat": [((3,), (3, 4)), ((3,), (2, 3, 4)), ((0,), (0, 4))],
+    "vecdot": [((4,), (4,)), ((3, 4), (3, 4)), ((3, 4), (4,)), ((4,), (3, 4)), ((3, 1, 4), (2, 4))],
+}
+"""Shapes of the operands of rows of products."""
+RARE_PRODUCTS = {
+    "inner": [((2, 3, 4), (5, 4)), ((3, 4), (4, 5)), ((), (3,))],
+    "matvec": [((3, 4), (3, 4)), ((2, 3, 4), (2, 4)), ((4,), (4,))],
+    "vecmat": [((2, 3), (2, 3, 4)), ((4,), (4,))],
+    "vecdot": [((3, 4), (3, 5)), ((3, 4), ())],
+}
+"""Those that are NumPy's, or nobody's."""
+
+
+def _products(name):
+    def generate():
+        row = ROWS[name]
+        for dtype, function in itertools.product(COMPILED_DTYPES, row.spellings):
+            for shapes in (*PRODUCTS[name], *RARE_PRODUCTS[name]):
+                yield function, tuple([array(dtype, s, n) for n, s in enumerate(shapes)]), {}
+        a, b = (array("float32", s, n) for n, s in enumerate(PRODUCTS[name][0]))
+        yield row.numpy, (a, b.astype("float64")), {}
+        yield row.numpy, (a, b.astype("int32")), {}
+        if name == "vecdot":
+            yield row.numpy, (a, a), {"axis": -1}
+            yield row.numpy, (a, a), {"axis": 0}
+
+    return generate
+
+
+def _covariances():
+    for dtype, shape in itertools.product(COMPILED_DTYPES, ((3, 5), (4,), (1, 3), (3, 1), (2, 2))):
+        for rowvar, ddof in itertools.product((True, False), (None, 0, 2)):
+            yield np.cov, (array(dtype, shape),), {"rowvar": rowvar, "ddof": ddof}
+    x = array("float64", (3, 5))
+    yield np.cov, (x, None, False, True), {}
+    yield np.cov, (x, x), {}
+    yield np.cov, (x,), {"aweights": np.arange(5.0)}
+    yield np.cov, (x,), {"dtype": "float32"}
+
+
 _SPECIAL = {
+    **{name: _products(name) for name in PRODUCTS},
+    "cov": _covariances,
     "contract": _contractions,
     "norm": _norms,
     "trace": _traces,

@@ -9,7 +9,7 @@ from runmat_jit.core.types import COMPILED_DTYPES
 from runmat_jit.ops.promotion import fits
 from runmat_jit.ops.spec import Weak, canonical_params
 from runmat_jit.ops.table import ROWS, row_of, row_of_method
-from tests.ops.calls import CALLED, CONTRACTIONS, calls
+from tests.ops.calls import CALLED, CONTRACTIONS, PRODUCTS, calls
 from tests.ops.operands import describe, same_bits
 
 pytestmark = pytest.mark.sampled(3)
@@ -328,8 +328,32 @@ def other_traces(row, function, args, kwargs):
     return row.name == "trace" and (len(args) == 2 or "dtype" in kwargs)
 
 
+def other_products(row, function, args, kwargs):
+    """Of more axes, along another axis, of truth values."""
+    if row.name not in PRODUCTS:
+        return False
+    rare = tuple(map(np.shape, args)) not in PRODUCTS[row.name]
+    truth = all(arg.dtype == bool for arg in args)
+    return (rare and kwargs.get("axis") != -1) or truth
+
+
+def other_covariances(row, function, args, kwargs):
+    """Of one variable, of few observations, of several sets or with weights."""
+    if row.name != "cov":
+        return False
+    (x, *more), ddof = args, kwargs.get("ddof")
+    variables, count = x.shape if x.ndim > 1 else (1, 0)
+    if not kwargs.get("rowvar", True):
+        variables, count = count, variables
+    few = count - (1 if ddof is None else ddof) <= 0
+    given = bool(more) and more[0] is not None
+    return variables < 2 or few or given or not {"rowvar", "ddof"} >= kwargs.keys()
+
+
 EXCEPTIONS = (
     rare_contractions,
+    other_products,
+    other_covariances,
     other_norms,
     other_traces,
     no_degrees_of_freedom,

@@ -17,7 +17,7 @@ GIVEN = """$0 : float32[400, 300] strides (300, 1)
 $1 : float32[300, 500] strides (500, 1)
 $2 : float32[400, 500] strides (500, 1)
 $3 : float32[500] strides (1,)
-%0 = reporting_host_call($0, $1, call='matmul()') : float32[400, 500]
+%0 = product($0, $1, call='matmul()') : float32[400, 500]
 """
 RESULT = "return %1 -> fresh (0, 1)\n"
 
@@ -41,7 +41,7 @@ def in_place(text, disabled=()):
     ],
 )
 def test_an_epilogue_takes_the_memory_of_a_product_that_nothing_else_reads(text):
-    assert [base for _, base in in_place(text)] == ["reporting_host_call"]
+    assert [base for _, base in in_place(text)] == ["product"]
 
 
 @pytest.mark.parametrize(
@@ -68,9 +68,7 @@ def test_an_epilogue_has_memory_of_its_own_where_the_product_is_read_otherwise(t
 
 def test_the_last_of_two_epilogues_takes_the_memory():
     text = "%9 = add(%0, $3)\n%8 = reporting_host_call(%9, call='sort()') : float32[400, 500]\n"
-    assert in_place(text + "%1 = subtract(%8, %0)\n" + RESULT) == [
-        ("subtract", "reporting_host_call")
-    ]
+    assert in_place(text + "%1 = subtract(%8, %0)\n" + RESULT) == [("subtract", "product")]
 
 
 def test_of_two_values_one_takes_the_memory():
@@ -79,7 +77,7 @@ def test_of_two_values_one_takes_the_memory():
 
 
 def test_two_products_give_their_memory_to_two_values():
-    text = "%5 = reporting_host_call($1, $1, call='matmul()') : float32[400, 500]\n"
+    text = "%5 = product($1, $1, call='matmul()') : float32[400, 500]\n"
     text += "%1 = add(%0, %5)\n%2 = subtract(%0, %5)\n" + RESULT + "return %2 -> fresh (0, 1)\n"
     assert len(set(in_place(text))) == 2
 

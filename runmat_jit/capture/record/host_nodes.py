@@ -93,13 +93,13 @@ def cover_host_call(
     rest = tuple([None if n in places else arg for n, arg in enumerate(args)])
     call = BoundCall(fn, rest, tuple(kwargs.items()), places)
     dtype = dtype_of(call, [args[place] for place in places])
-    if not shape or dtype is None:
+    if shape is None or dtype is None or not (shape or made_by):
         return None
     kinds = tuple([each[0].dtype for each in described if each is not None])  # type: ignore[union-attr]  # arrays have one
     if not takes_host_calls(recording) and (dtype.kind != "f" or {*kinds} != {dtype}):
         return None  # of products, the device has these
     quiet = law in _QUIET and all(kind == dtype for kind in kinds)  # nothing is cast
-    row = ROWS["host_call" if quiet else "reporting_host_call"]
+    row = ROWS["product" if made_by else "host_call" if quiet else "reporting_host_call"]
     params: dict[str, Hashable] = {"call": HostCall(made_by or call, shown(call))}
     result = Result(TensorType(dtype, shape), kinds)
     bound = Bound(tuple([args[p] for p in places]), params)
@@ -195,7 +195,9 @@ def dtype_of(call: BoundCall, operands: list[Traced]) -> np.dtype | None:
             made = call(*ones)
     except Exception:  # noqa: BLE001  (the program makes the call, and raises itself)
         return None
-    if type(made) is not np.ndarray or any(np.may_share_memory(made, one) for one in ones):
+    if not isinstance(made, np.generic | np.ndarray):
+        return None
+    if type(made) is np.ndarray and any(np.may_share_memory(made, one) for one in ones):
         return None
     return made.dtype if is_compiled_dtype(made.dtype) else None
 

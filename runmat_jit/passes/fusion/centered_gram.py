@@ -24,8 +24,7 @@ _REPEATED = ("cast", "reshape", "broadcast_to")
 
 
 @rule(
-    "host_call",
-    "reporting_host_call",
+    "product",
     law="each element is the sum of the same terms, rounded by another routine of BLAS",
 )
 def multiply_by_half(node: Node) -> Node | None:

@@ -37,8 +37,7 @@ TERMS = 256
 
 
 @rule(
-    "host_call",
-    "reporting_host_call",
+    "product",
     law="each element is the sum of the same terms, in the order of reductions",
 )
 def sum_with_a_vector(node: Node) -> Node | None:
@@ -57,8 +56,7 @@ def sum_with_a_vector(node: Node) -> Node | None:
 
 
 @rule(
-    "host_call",
-    "reporting_host_call",
+    "product",
     law="each element is the sum of the same terms, in parts",
 )
 def add_parts(node: Node) -> Node | None:

@@ -133,6 +133,8 @@ def is_own(node: Node) -> bool:
     found = as_matrices(node)
     if found is None:
         return False
+    if not node.type.ndim:
+        return False  # all of it is one sum, which BLAS computes in lanes
     if any(arg.type.ndim == 1 for arg in node.args):
         return bool(found.rows * found.terms * found.columns <= MOST_ELEMENTS)
     whole = -(-found.rows // ROWS) * ROWS * max(found.columns, LANES)
