@@ -52,6 +52,31 @@ def distances(m: ModuleType, x: Array, c: Array) -> Array:
     return (x * x).sum(1)[:, None] - 2 * (x @ c.T) + (c * c).sum(1)[None, :]
 
 
+def nearest(m: ModuleType, x: Array, c: Array) -> Array:
+    del m
+    return ((c * c).sum(1) - 2 * (x @ c.T)).argmin(1)
+
+
+def within(m: ModuleType, x: Array, c: Array) -> Array:
+    return m.exp(x @ c.T).sum(axis=1)
+
+
+def covariance(m: ModuleType, x: Array) -> Array:
+    return m.cov(x, rowvar=False) * 2
+
+
+def correlation(m: ModuleType, x: Array) -> Array:
+    return m.corrcoef(x)
+
+
+def inner(m: ModuleType, x: Array, y: Array) -> Array:
+    return x - m.inner(x, y)[:, None]
+
+
+def of_axes(m: ModuleType, x: Array, y: Array) -> Array:
+    return m.tensordot(x, y, axes=([2], [1])) + 1
+
+
 def attention(m: ModuleType, q: Array, k: Array, v: Array) -> Array:
     s = q @ m.swapaxes(k, -1, -2) / 8
     e = m.exp(s - s.max(axis=-1, keepdims=True))
@@ -122,6 +147,12 @@ CASES: tuple[tuple[Callable[..., Any], tuple[Shapes, ...]], ...] = (
     ),
     (gelu, (((32, 32), (32, 32), (32,)), ((1024, 1024), (1024, 1024), (1024,)))),
     (distances, (((40, 3), (8, 3)), ((5000, 16), (5000, 16)))),
+    (nearest, (((40, 3), (8, 3)), ((100_000, 16), (1000, 16)))),
+    (within, (((5000, 16), (5000, 16)),)),
+    (covariance, (((40, 30),), ((20_000, 100),))),
+    (correlation, (((40, 30),), ((500, 200),))),
+    (inner, (((100, 8), (8,)), ((20_000, 50), (50,)))),
+    (of_axes, (((10, 4, 30), (30, 30)), ((20, 100, 200), (100, 200)))),
     (attention, (((2, 16, 8), (2, 16, 8), (2, 16, 8)), ((8, 512, 64),) * 3)),
     (logistic, (((100, 5), (5,), (100,)), ((20_000, 50), (50,), (20_000,)))),
     (relu_of_stacks, (((1000, 8, 8), (1000, 8, 8), (8,)), ((1000, 32, 32), (1000, 32, 32), (32,)))),

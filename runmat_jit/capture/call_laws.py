@@ -71,7 +71,7 @@ def clipped(shapes: Shapes, kwargs: Mapping[str, Any]) -> Shape | None:
 
 def product(shapes: Shapes, kwargs: Mapping[str, Any]) -> Shape | None:
     """Shape of a product of vectors and matrices that fit together."""
-    if len(shapes) != 2 or kwargs:
+    if len(shapes) != 2 or not has_no_destination(kwargs):
         return None
     left, right = shapes
     if left is None or right is None or len(left) not in (1, 2) or len(right) not in (1, 2):
@@ -81,7 +81,7 @@ def product(shapes: Shapes, kwargs: Mapping[str, Any]) -> Shape | None:
 
 def stacked_product(shapes: Shapes, kwargs: Mapping[str, Any]) -> Shape | None:
     """Shape of a product of vectors, matrices and stacks of them, of as many in two stacks."""
-    if len(shapes) != 2 or kwargs:
+    if len(shapes) != 2 or not has_no_destination(kwargs):
         return None
     left, right = shapes
     if left is None or right is None or (len(left) < 3 and len(right) < 3):
@@ -96,6 +96,11 @@ def stacked_product(shapes: Shapes, kwargs: Mapping[str, Any]) -> Shape | None:
     if len(stacks) == 2 and stacks[0] != stacks[1]:
         return None
     return (*stacks[0], left[-2], right[-1])
+
+
+def has_no_destination(kwargs: Mapping[str, Any]) -> bool:
+    """Whether keywords say nothing, but perhaps that the result is new."""
+    return all(name == "out" and value is None for name, value in kwargs.items())
 
 
 def has_two_choices(args: tuple[Any, ...]) -> bool:

@@ -149,7 +149,9 @@ FUNCTIONS: Final[tuple[Names, ...]] = (
     Names("numpy", "seterr geterr seterrcall geterrcall setbufsize getbufsize", EFFECT),
     Names("numpy", "set_printoptions get_printoptions printoptions get_include info", EFFECT),
     Names("numpy", "show_config show_runtime nested_iters frompyfunc", EFFECT),
-    Names("numpy.linalg", "matmul outer tensordot multi_dot matrix_power", _SOURCE),
+    Names("numpy.linalg", "matmul outer tensordot matrix_power", _SOURCE),
+    Names("numpy.linalg", "multi_dot", replace(_SOURCE, follow="chain")),
+    Names("numpy.linalg._linalg", "_assert_2d _multi_dot_three", _SOURCE),
     Names("numpy.linalg", "*", _NUMPY),
     Names("numpy.fft", "*", _NUMPY),
     *(

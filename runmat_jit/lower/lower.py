@@ -27,12 +27,13 @@ def lower(region: Region, plan: Plan) -> tuple[Launch, ...]:
     first = region.nodes[0]
     if first.op.name in COPIES and (first in region.outputs and is_copied(first, plan.orders)):
         return COPIES[first.op.name](first, plan)
-    if own_product_of(region) is not None:
+    reduces = any(node.op.reduction is not None for node in region.nodes)
+    if own_product_of(region) is not None and not reduces:
         return lower_product_region(region, plan)
     if any(node.op.scan is not None for node in region.nodes):
         return lower_scan_region(region, plan)
     if any(map(is_position, region.nodes)):
         return lower_position_region(region, plan)
-    if any(node.op.reduction is not None for node in region.nodes):
+    if reduces:
         return lower_reduction_region(region, plan)
     return lower_elementwise_region(region, plan)

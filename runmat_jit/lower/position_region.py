@@ -21,7 +21,8 @@ from runmat_jit.lower.launch import Launch
 from runmat_jit.lower.nest import FEW_LANES
 from runmat_jit.lower.position import rank_dtype
 from runmat_jit.lower.problem import Iota, Operand, Read
-from runmat_jit.lower.reduction_levels import Axes, levels_of
+from runmat_jit.lower.product_rows import lower_rows_of, lower_with_product
+from runmat_jit.lower.reduction_levels import Axes
 from runmat_jit.lower.reduction_problem import (
     FIRST,
     Reduce,
@@ -30,7 +31,6 @@ from runmat_jit.lower.reduction_problem import (
     runs_along,
 )
 from runmat_jit.lower.region_values import RegionValues, Shape
-from runmat_jit.lower.row_kernel import lower_rows
 from runmat_jit.passes.fusion.edges import is_position, reduced_axes
 from runmat_jit.passes.fusion.reduction_shape import Step
 from runmat_jit.passes.fusion.region import Region
@@ -47,9 +47,13 @@ COLUMN_CELL = 4096
 def lower_position_region(region: Region, plan: Plan) -> tuple[Launch, ...]:
     """The kernels of a region that ends in a position."""
     (node,) = filter(is_position, region.nodes)
-    lowering = _Lowering(RegionValues(region, plan, levels_of(region)), node, _extreme_of(node))
-    lowering.run()
-    return tuple(lowering.launches)
+
+    def lower(values: RegionValues) -> list[Launch]:
+        lowering = _Lowering(values, node, _extreme_of(node))
+        lowering.run()
+        return lowering.launches
+
+    return lower_with_product(region, plan, lower)
 
 
 @slotted
@@ -64,7 +68,7 @@ class _Lowering:
     def run(self) -> None:
         """Step by step, from the elements to the positions."""
         values, shape, axes = self.values, self.values.levels.shape, reduced_axes(self.node)
-        elements = [member for member in values.region.nodes if member is not self.node]
+        elements = [member for member in values.unstored() if member is not self.node]
         operand = values.operand(self.node.args[0], tuple(range(len(shape))), elements)
         counted = Read(Iota(0, 1, 0, wide=True), _INDEX, _positions(shape, axes))
         kept = [n for n in elements if n in values.region.outputs]
@@ -111,7 +115,8 @@ class _Lowering:
             stores = [values.store(self.node, NodeBuffer(self.node), pair)]
         problem = replace(problem, result_stores=tuple(stores))
         if problem.has_results():
-            made = lower_rows(problem) if step.style == "row" else self._lanes(problem)
+            along = step.style == "row"
+            made = lower_rows_of(problem, values) if along else self._lanes(problem)
             self.launches += [made] if made is not None else []
         return tuple(values.partial_read(n, m, result) for n, m in zip(pair, kept, strict=True))
 

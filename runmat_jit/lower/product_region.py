@@ -10,14 +10,13 @@ and the vectors of the machine.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from runmat_jit.core.types import KERNEL_ELEMENTS, c_strides
 from runmat_jit.graph.node import Node
 from runmat_jit.kernel.build import Builder, Matrix
 from runmat_jit.kernel.ir import Value
-from runmat_jit.lower.body import Body, value_type
+from runmat_jit.lower.body import Body
 from runmat_jit.lower.elementwise import lower_elementwise, moved_bytes
 from runmat_jit.lower.elementwise_region import elementwise_problem
 from runmat_jit.lower.events import noted_values
@@ -25,19 +24,19 @@ from runmat_jit.lower.index import smaller, unravel
 from runmat_jit.lower.launch import Launch
 from runmat_jit.lower.nest import Access, Nest
 from runmat_jit.lower.problem import Operand, Problem, Read, Store
-from runmat_jit.passes.fusion.access import read_by_host
+from runmat_jit.lower.product_sums import (
+    CHUNK,
+    begin_of_matrix,
+    numbers_of_terms,
+    operand_of_product,
+    sums_of_terms,
+)
 from runmat_jit.passes.fusion.matrix_product import MatrixProduct
 from runmat_jit.passes.fusion.own_products import LANES, ROWS, own_product_of
 from runmat_jit.passes.fusion.region import Region
 from runmat_jit.plan.argument import NodeBuffer, Scratch
 from runmat_jit.plan.notes import OPEN
 from runmat_jit.plan.plan import Plan
-
-CHUNK = 1 << 19
-"""Multiplications that one thread takes at least, some ten microseconds of them."""
-
-NumbersOf = Callable[[Value], tuple[list[Value], Value]]
-"""Reads what a term multiplies: a number of each row, and numbers of a vector of columns."""
 
 
 def lower_product_region(region: Region, plan: Plan) -> tuple[Launch, ...]:
@@ -46,19 +45,29 @@ def lower_product_region(region: Region, plan: Plan) -> tuple[Launch, ...]:
     assert product is not None, "the region has one"
     if 0 in product.node.type.shape:
         return ()
-    left, right = (_operand(product, arg, plan) for arg in product.node.args)
     if plan.device.kind == "gpu":
+        left, right = (operand_of_product(product, arg, plan) for arg in product.node.args)
         return (_lower_contraction(product, region, plan, (left, right)),)
+    before, operands = operands_in_rows(product, plan, 0)
+    problem = elementwise_problem(region, plan, seeds=(product.node,))
+    tested = product.node in noted_values(region)
+    return (*before, lower_product(product, problem, plan, operands, tested=tested))
+
+
+def operands_in_rows(
+    product: MatrixProduct, plan: Plan, number: int
+) -> tuple[tuple[Launch, ...], tuple[Read, Read]]:
+    """The operands, the second in rows; if it is not, a kernel lays it out in a scratch memory."""
+    left, right = (operand_of_product(product, arg, plan) for arg in product.node.args)
     if right.strides[-1] in (0, 1):
-        return (_lower_product(product, region, plan, (left, right)),)
+        return (), (left, right)
     extents = (*product.batch, product.terms, product.columns)
     shape = tuple([n if s else 1 for n, s in zip(extents, right.strides, strict=True)])
-    laid = Scratch(0, right.dtype, max(1, math.prod(shape)))
+    laid = Scratch(number, right.dtype, max(1, math.prod(shape)))
     copy = Store(right, laid, right.dtype, c_strides(shape))
     first = lower_elementwise(Problem(shape, (), (copy,)))
     along = tuple([s if n else 0 for n, s in zip(right.strides, copy.strides, strict=True)])
-    launch = _lower_product(product, region, plan, (left, Read(laid, right.dtype, along)))
-    return (launch,) if first is None else (first, launch)
+    return () if first is None else (first,), (left, Read(laid, right.dtype, along))
 
 
 def _lower_contraction(
@@ -92,33 +101,24 @@ def _matrix(body: Body, read: Read, batch: Sequence[Value]) -> Matrix:
     assert read.memory is not None, "operands of products are in memory"
     down, across = (1 if step == 1 else body.parameter(step) for step in read.strides[-2:])
     buffer = body.buffer(read.memory, KERNEL_ELEMENTS[read.dtype])
-    return Matrix(buffer, _begin(body, read, batch), (down, across))
+    return Matrix(buffer, begin_of_matrix(body, read, batch), (down, across))
 
 
-def _operand(product: MatrixProduct, node: Node, plan: Plan) -> Read:
-    """An operand as matrices: rows and terms, or terms and columns, behind the batch."""
-    view = read_by_host(node, plan.orders)
-    shape = node.type.shape
-    strides = [0 if n == 1 else s for n, s in zip(shape, view.strides, strict=True)]
-    if len(shape) == 1:
-        of_matrix = (0, *strides) if node is product.node.args[0] else (*strides, 0)
-        strides = []
-    else:
-        *strides, row, column = strides
-        of_matrix = row, column
-    missing = len(product.batch) - len(strides)
-    along = (*[0] * missing, *strides, *of_matrix)
-    return Read(NodeBuffer(view.base, view.offset), node.type.dtype, along)
-
-
-def _lower_product(
-    product: MatrixProduct, region: Region, plan: Plan, operands: tuple[Read, Read]
+def lower_product(
+    product: MatrixProduct,
+    problem: Problem,
+    plan: Plan,
+    operands: tuple[Read, Read],
+    *,
+    tested: bool,
 ) -> Launch:
-    """The kernel of the product and of what the region makes of it."""
-    problem = elementwise_problem(region, plan, seeds=(product.node,))
+    """The kernel of the product and of what a problem makes of it.
+
+    ``tested``: note sums that are not finite, where results are noted.
+    """
     body = _body(product, problem, operands)
     exact = problem.notes.mode != "results"
-    tested = not exact and product.node in noted_values(region)
+    tested = tested and not exact
     builder, home = body.builder, _home_of(product.node, problem, plan)
     down, across = len(product.batch), len(product.batch) + 1
     column_count, row_count = body.parameter(product.columns), body.parameter(product.rows)
@@ -131,8 +131,8 @@ def _lower_product(
         top, last = block * ROWS, row_count - 1
         rows = [smaller(top + row, last) for row in range(ROWS)]
         with builder.lanes(0, column_count) as lanes:
-            numbers_of = _numbers(body, product, operands, (*batch, rows), lanes.i)
-            sums = _sums(body, product, numbers_of)
+            numbers_of = numbers_of_terms(body, product, operands, (*batch, rows), lanes.i)
+            sums = sums_of_terms(body, product, numbers_of)
             if exact:
                 body.exact.products(sums, body.parameter(product.terms), numbers_of)
             for number, (row, value) in enumerate(zip(rows, sums, strict=True)):
@@ -180,53 +180,6 @@ def _body(product: MatrixProduct, problem: Problem, operands: tuple[Read, Read])
         assert read.memory is not None, "operands of products are in memory"
         body.buffer(read.memory, KERNEL_ELEMENTS[read.dtype])
     return body
-
-
-def _numbers(
-    body: Body,
-    product: MatrixProduct,
-    operands: tuple[Read, Read],
-    at: tuple[Any, ...],
-    column: Value,
-) -> NumbersOf:
-    """``at``: coordinates in the batch, and rows."""
-    builder, element = body.builder, KERNEL_ELEMENTS[product.node.type.dtype]
-    left, right = operands
-    assert left.memory is not None, "as in _body()"
-    assert right.memory is not None, "as in _body()"
-    source, others = body.buffer(left.memory, element), body.buffer(right.memory, element)
-    *batch, rows = at
-    row_step, term_step = map(body.parameter, left.strides[-2:])
-    down, across = body.parameter(right.strides[-2]), right.strides[-1]
-    begin, begin_right = (_begin(body, read, batch) for read in operands)
-    starts = [begin + row * row_step for row in rows]
-
-    def numbers_of(term: Value) -> tuple[list[Value], Value]:
-        place, along = begin_right + term * down, term * term_step
-        columns = builder.load(others, place + column if across else place, 1 if across else 0)
-        return [builder.load(source, start + along, 0) for start in starts], columns
-
-    return numbers_of
-
-
-def _sums(body: Body, product: MatrixProduct, numbers_of: NumbersOf) -> tuple[Value, ...]:
-    """The sums of a vector of columns, for each row."""
-    builder, kind = body.builder, value_type(KERNEL_ELEMENTS[product.node.type.dtype])
-    zeros = [builder.splat(0.0, kind)] * ROWS
-    with builder.loop(0, body.parameter(product.terms), zeros) as loop:
-        rows, columns = numbers_of(loop.i)
-        each = zip(rows, loop.carry, strict=True)
-        loop.yield_(*[builder.fma(row, columns, carried) for row, carried in each])
-    return loop.out
-
-
-def _begin(body: Body, read: Read, batch: Sequence[Value]) -> Value:
-    """Where the matrix of an operand begins."""
-    begin = body.builder.const(0, "index")
-    for coordinate, stride in zip(batch, read.strides, strict=False):
-        if stride:
-            begin += coordinate * body.parameter(stride)
-    return begin
 
 
 def _home_of(product: Node, problem: Problem, plan: Plan) -> Store | None:

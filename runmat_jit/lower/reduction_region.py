@@ -19,10 +19,9 @@ from runmat_jit.lower.elementwise import lower_elementwise
 from runmat_jit.lower.lane_reduction import lower_lanes
 from runmat_jit.lower.launch import Launch
 from runmat_jit.lower.problem import Problem, Store
-from runmat_jit.lower.reduction_levels import levels_of
+from runmat_jit.lower.product_rows import lower_rows_of, lower_with_product
 from runmat_jit.lower.reduction_problem import Reduce, ReductionProblem, runs_along
 from runmat_jit.lower.region_values import RegionValues
-from runmat_jit.lower.row_kernel import lower_rows
 from runmat_jit.lower.spill import spilled
 from runmat_jit.passes.fusion.edges import reduced_axes
 from runmat_jit.passes.fusion.reduction_shape import Step, next_step
@@ -36,10 +35,14 @@ Shape = tuple[int, ...]
 
 def lower_reduction_region(region: Region, plan: Plan) -> tuple[Launch, ...]:
     """The kernels of a region with reductions, in order."""
-    lowering = _Lowering(region, RegionValues(region, plan, levels_of(region)))
-    if not lowering.in_one_kernel():
-        lowering.in_turn()
-    return tuple(lowering.launches)
+
+    def lower(values: RegionValues) -> list[Launch]:
+        lowering = _Lowering(region, values)
+        if not lowering.in_one_kernel():
+            lowering.in_turn()
+        return lowering.launches
+
+    return lower_with_product(region, plan, lower)
 
 
 @slotted
@@ -53,7 +56,8 @@ class _Lowering:
     # -- the two ways ----------------------------------------------------------------------------
     def in_one_kernel(self) -> bool:
         """Lower to one kernel if each cell of a row holds all that its results need."""
-        levels, values, nodes = self.values.levels, self.values, self.region.nodes
+        levels, values = self.values.levels, self.values
+        nodes = values.unstored()
         reduces = [node for node in nodes if node.op.reduction is not None]
         if len({(reduced_axes(n), self._first_step(n)) for n in reduces}) > 1:
             return False
@@ -78,7 +82,7 @@ class _Lowering:
         if not runs_along(problem):
             return False
         if problem.has_results():
-            self._add(lower_rows(spilled(problem, levels.phase)))
+            self._add(lower_rows_of(spilled(problem, levels.phase), values))
         return True
 
     def in_turn(self) -> None:
@@ -200,7 +204,7 @@ class _Lowering:
         if not problem.has_results():
             return
         if problem.step.style == "row" and runs_along(problem):
-            self._add(lower_rows(problem))
+            self._add(lower_rows_of(problem, self.values))
         else:
             self._add(lower_lanes(self._with_accumulators(problem)))
         self.values.watch(compute.node for compute in problem.computes)
@@ -225,9 +229,7 @@ class _Lowering:
     def _elements(self) -> list[Node]:
         """Members that are computed for every element, as far as they are not in memory yet."""
         values = self.values
-        return [
-            n for n in self.region.nodes if values.levels.is_element(n) and n not in values.stored
-        ]
+        return [n for n in values.unstored() if values.levels.is_element(n)]
 
     def _element_outputs(self, phase: int) -> list[Node]:
         """Outputs among the elements that are known in a phase, where there are elements."""

@@ -14,6 +14,7 @@ from runmat_jit.graph.node import Node
 from runmat_jit.lower.events import noted_values
 from runmat_jit.lower.operands import operand_of, spread
 from runmat_jit.lower.problem import Compute, Memory, Operand, Read, Store
+from runmat_jit.lower.product_sums import ProductRows
 from runmat_jit.lower.reduction_levels import Axes, Levels
 from runmat_jit.lower.reduction_problem import Reduce
 from runmat_jit.passes.fusion.access import is_view, stored_strides
@@ -35,6 +36,10 @@ class RegionValues:
     levels: Levels
     tested: frozenset[Node] = frozenset()
     stored: dict[Node, Memory] = field(default_factory=dict)
+    rows: ProductRows | None = None
+    """The product of the region, if its rows lie in a cache."""
+    rows_read: int = 0
+    """Kernels that read them."""
     _watched: set[Node] = field(default_factory=set)
     _scratches: int = 0
 
@@ -47,11 +52,19 @@ class RegionValues:
             node = node.args[0]
         return node
 
+    def unstored(self) -> list[Node]:
+        """The members that are not in memory yet."""
+        return [node for node in self.region.nodes if node not in self.stored]
+
     # -- memory ----------------------------------------------------------------------------------
+    def next_scratch(self) -> int:
+        """The number of a new temporary memory."""
+        self._scratches += 1
+        return self._scratches - 1
+
     def scratch(self, dtype: np.dtype, shape: Shape) -> Scratch:
         """New temporary memory for values of a shape, in C order."""
-        self._scratches += 1
-        return Scratch(self._scratches - 1, dtype, max(1, math.prod(shape)))
+        return Scratch(self.next_scratch(), dtype, max(1, math.prod(shape)))
 
     def store(self, node: Node, memory: Memory, here: Collection[Node]) -> Store:
         """A store of a whole value by a kernel that computes ``here``."""

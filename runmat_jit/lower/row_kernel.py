@@ -39,19 +39,24 @@ def lower_rows(problem: ReductionProblem) -> Launch | None:
     length = body.parameter(nest.extents[uniform])
     with body.builder.grid(body.parameter(total)) as grid:
         bounds = _enter_cell(body, shape, grid.i, length, problem.step.cell)
-        for number, phase in enumerate(problem.phases):
-            _reduce(body, problem, number, phase, bounds)
-        rest = problem.stores_of(len(problem.phases))
-        if rest:
-            with body.builder.lanes(*bounds) as lanes, body.scope():
-                body.move(uniform, lanes.i)
-                body.need(store.value for store in rest)
-                body.store(rest)
-        body.store(problem.result_stores)
+        reduce_row(body, problem, bounds)
     kernel, arguments = body.finish()
     work = min(nest.extents[uniform], problem.step.cell)
     grain = max(1, CELL // max(1, work))
     return Launch(kernel, arguments, total, grain, moved_bytes(nest))
+
+
+def reduce_row(body: Body, problem: ReductionProblem, bounds: tuple[Value, Value]) -> None:
+    """The reductions of one row, phase after phase, and what they are for."""
+    for number, phase in enumerate(problem.phases):
+        _reduce(body, problem, number, phase, bounds)
+    rest = problem.stores_of(len(problem.phases))
+    if rest:
+        with body.builder.lanes(*bounds) as lanes, body.scope():
+            body.move(body.nest.lanes, lanes.i)
+            body.need(store.value for store in rest)
+            body.store(rest)
+    body.store(problem.result_stores)
 
 
 def _enter_cell(

@@ -227,6 +227,12 @@ def call_source(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     return call_followed(hooks, getattr(fn, "_implementation", fn), args, kwargs)
 
 
+def call_chain(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
+    """``np.linalg.multi_dot``, which looks for the order of many products in arrays of costs."""
+    few = bool(args) and isinstance(args[0], list | tuple) and len(args[0]) <= 3
+    return (call_source if few else call_numpy)(hooks, fn, args, kwargs)
+
+
 # -- functions, methods, classes -------------------------------------------------------------------
 @uncounted
 def call_function(hooks: Following, fn: types.FunctionType, args: Args, kwargs: Kwargs) -> Any:
@@ -359,6 +365,7 @@ HANDLERS: Final[dict[str, Handler]] = {
     "along axes": call_along_axes,
     "each": call_each,
     "source": call_source,
+    "chain": call_chain,
     "generator": generators.call,
     "run": run,
     "builtin": builtin_calls.call_builtin,

@@ -22,8 +22,10 @@ from runmat_jit.passes.fusion.access import (
     view_of,
     whole_view,
 )
+from runmat_jit.passes.fusion.edges import reduced_axes
 from runmat_jit.passes.fusion.kinds import enabled_kinds
 from runmat_jit.passes.fusion.matrix_product import MatrixProduct, as_matrices
+from runmat_jit.passes.fusion.reduction_shape import next_step
 from runmat_jit.passes.fusion.region import PRODUCT, Region
 
 EPILOGUE = "matmul_epilogue"
@@ -33,6 +35,11 @@ LANES = 32
 """Columns that a kernel computes together: two of the widest vectors."""
 MOST_WORK = 300_000
 """Multiplications, with whole rows and lanes, up to which a kernel takes less time than BLAS."""
+MOST_TERMS = 64
+"""Terms of a product whose rows are reduced up to which a kernel takes less time than BLAS and what
+stores and reads the product; half as many where as much is stored as the product has elements."""
+LEAST_BYTES = 1 << 20
+"""Of such a product: a smaller one lies in a cache, too."""
 MOST_ELEMENTS = 48**2
 """Elements of a matrix up to which that is so of its product with a vector."""
 
@@ -67,7 +74,7 @@ def with_own_products(
         return not returned and is_own(node)
 
     orders = memory_orders(graph)
-    taken = _with_epilogues(graph, regions, orders, is_ours) if fused else {}
+    taken = _with_epilogues(graph, regions, orders, is_ours, device) if fused else {}
     gone, found = set(taken.values()), []
     for region in regions:
         if region in taken:
@@ -81,7 +88,11 @@ def with_own_products(
 
 
 def _with_epilogues(
-    graph: Graph, regions: Sequence[Region], orders: Orders, is_ours: Callable[[Node], bool]
+    graph: Graph,
+    regions: Sequence[Region],
+    orders: Orders,
+    is_ours: Callable[[Node], bool],
+    device: str,
 ) -> dict[Region, Node]:
     """The epilogues whose product nothing else reads, with that."""
     outputs = {output.node for output in graph.outputs}
@@ -91,14 +102,53 @@ def _with_epilogues(
             readers.setdefault(node, []).append(region)
     found: dict[Region, Node] = {}
     for region in regions:
-        if region.kind != EPILOGUE or region.is_host:
+        if region.is_host:
+            continue
+        reduces = any(node.op.reduction is not None for node in region.nodes)
+        if device != "cpu" if reduces else region.kind != EPILOGUE:
             continue
         for node in region.inputs:
-            alone = node not in outputs and readers[node] == [region]
-            if alone and is_ours(node) and _is_read_in_place(node, region.nodes, orders):
+            if node in outputs or readers[node] != [region]:
+                continue
+            if reduces:
+                fits = is_read_by_rows(node, region, orders)
+            else:
+                fits = is_ours(node) and _is_read_in_place(node, region.nodes, orders)
+            if fits:
                 found[region] = node
                 break
     return found
+
+
+def is_read_by_rows(product: Node, region: Region, orders: Orders) -> bool:
+    """Whether a region reduces the rows of a product, each in one cell, and that is worth while."""
+    found = as_matrices(product)
+    if found is None or not _may_be_rows(product):
+        return False
+    space, last = product.type.shape, product.type.ndim - 1
+    stores = any(output.type.shape == space for output in region.outputs)
+    if stores and found.terms > MOST_TERMS // 2:
+        return False
+    of_rows = True
+    for node in region.nodes:
+        if node.op.scan is not None or node.op.kind == "gather":
+            return False
+        if any(_shows_other(arg, product, orders) for arg in node.args):
+            return False
+        if node.op.reduction is None:
+            continue
+        step = next_step(space, reduced_axes(node), node.type.dtype)
+        along = node.args[0].type.shape == space and step.axes == (last,)
+        if not along or step.style != "row" or found.columns > step.cell:
+            return False
+        of_rows = of_rows and reduced_axes(node) == (last,)
+    return of_rows or not stores
+
+
+def _shows_other(node: Node, product: Node, orders: Orders) -> bool:
+    """Whether a value shows elements of a product in another place than its own."""
+    view = view_of(node, orders)
+    return view.base is product and (node is not product or view != whole_view(product, orders))
 
 
 def _told(region: Region, is_ours: Callable[[Node], bool]) -> tuple[Reason, ...]:
@@ -118,7 +168,15 @@ def _told(region: Region, is_ours: Callable[[Node], bool]) -> tuple[Reason, ...]
 def has_own_products(graph: Graph) -> bool:
     """Whether a kernel may compute a product of a graph, however it is divided."""
     read = {arg for node in graph.nodes for arg in node.args}
-    return any(node in read and is_own(node) for node in graph.nodes)
+    return any(node in read and (is_own(node) or _may_be_rows(node)) for node in graph.nodes)
+
+
+def _may_be_rows(node: Node) -> bool:
+    """Whether a kernel that reduces the rows of a product may compute it."""
+    found = as_matrices(node)
+    if found is None or None in found.axes:
+        return False
+    return node.type.nbytes >= LEAST_BYTES and found.terms <= MOST_TERMS
 
 
 def own_product_of(region: Region) -> MatrixProduct | None:
