@@ -5,6 +5,7 @@ What they are made of is seen by fusion: products, to which NumPy gives BLAS, an
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -23,6 +24,7 @@ from runmat_jit.ops.readers import (
     operand,
     reader,
     require_defaults,
+    ufunc_reader,
     whole,
 )
 from runmat_jit.ops.reduce import EVENTS, divided
@@ -42,12 +44,13 @@ def _read_two(args: Arguments, kwargs: Keywords) -> Bound:
     return Bound(tuple(map(operand, args)))
 
 
-@reader
-def _read_vectors(args: Arguments, kwargs: Keywords) -> Bound:
+_read_ufunc = ufunc_reader(2)
+
+
+def _read_vectors(args: Arguments, kwargs: Keywords) -> Bound | None:
     """With the axis of the vectors, the last one."""
-    if len(args) != 2 or kwargs.get("axis", -1) != -1 or kwargs.keys() - {"axis"}:
-        raise NotCovered
-    return Bound(tuple(map(operand, args)))
+    rest = {name: each for name, each in kwargs.items() if name != "axis"}
+    return _read_ufunc(args, rest) if kwargs.get("axis", -1) == -1 else None
 
 
 def _rule(shape_of: Callable[[Shape, Shape], Shape | None]) -> Any:
@@ -83,6 +86,10 @@ def _vecdot(a: Shape, b: Shape) -> Shape | None:
     return broadcast_shapes(a[:-1], b[:-1]) if a[-1] == b[-1] else None
 
 
+def _vdot(a: Shape, b: Shape) -> Shape | None:
+    return () if math.prod(a) == math.prod(b) else None
+
+
 def product(make: Make, function: Any, a: Any, b: Any, kind: TensorType) -> Any:
     """The product of two values by a function of NumPy's."""
     call = HostCall(Product(function), f"{function.__name__}()")
@@ -104,6 +111,13 @@ def _decompose_inner(make: Make, args: tuple[Any, ...], _params: Params, kind: T
 def _decompose_product(make: Make, args: tuple[Any, ...], _params: Params, kind: TensorType) -> Any:
     a, b = args
     return product(make, np.matmul, a, b, kind)
+
+
+def _decompose_vdot(make: Make, args: tuple[Any, ...], _params: Params, kind: TensorType) -> Any:
+    shape = (math.prod(args[0].type.shape),)
+    flat = TensorType(kind.dtype, shape)
+    a, b = (make("reshape", (arg,), {"shape": shape}, flat) for arg in args)
+    return product(make, np.dot, a, b, kind)
 
 
 def _decompose_vecdot(make: Make, args: tuple[Any, ...], _params: Params, kind: TensorType) -> Any:
@@ -199,8 +213,21 @@ ROWS = (
         _inner,
         _decompose_inner,
     ),
-    _row(np.matvec, "Products of matrices and a vector.", _matvec, _decompose_product),
-    _row(np.vecmat, "Products of a vector and matrices.", _vecmat, _decompose_product),
+    _row(np.vdot, "Sum of products of all elements of two arrays.", _vdot, _decompose_vdot),
+    _row(
+        np.matvec,
+        "Products of matrices and a vector.",
+        _matvec,
+        _decompose_product,
+        bind=_read_ufunc,
+    ),
+    _row(
+        np.vecmat,
+        "Products of a vector and matrices.",
+        _vecmat,
+        _decompose_product,
+        bind=_read_ufunc,
+    ),
     _row(
         np.vecdot,
         "Sums of products of vectors along the last axes.",

@@ -334,7 +334,7 @@ def other_products(row, function, args, kwargs):
         return False
     rare = tuple(map(np.shape, args)) not in PRODUCTS[row.name]
     truth = all(arg.dtype == bool for arg in args)
-    return (rare and kwargs.get("axis") != -1) or truth
+    return rare or kwargs.get("axis") == 0 or truth
 
 
 def other_covariances(row, function, args, kwargs):

@@ -57,7 +57,8 @@ class Group:
         depth: Greater than that of every group this one reads.
         space: The shape over which elements are computed.
         step: The first step of its reductions, None as long as it has none.
-        closed: It takes no other nodes in.
+        closed: It is one node alone.
+        ended: Nothing reads its last node in it: the position of an extreme, or a scan.
         gathers: It reads elements at computed places.
         walks: It has scans, which walk along lines.
         reads: The stored values that it reads, and ``sites`` the places in them.
@@ -69,6 +70,7 @@ class Group:
     space: Shape
     step: Step | None = None
     closed: bool = False
+    ended: bool = False
     gathers: bool = False
     walks: bool = False
     nodes: list[Node] = field(default_factory=list)
@@ -83,6 +85,11 @@ class Group:
     def is_host(self) -> bool:
         """Whether it is a host call."""
         return bool(self.nodes) and self.nodes[0].op.kind == "host"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it takes other nodes in."""
+        return not self.closed and not self.ended
 
     def root(self) -> Group:
         """The group that this one has become part of."""
@@ -112,6 +119,7 @@ class Group:
         large.flops += small.flops
         large.places += small.places
         large.step = large.step or small.step
+        large.ended = large.ended or small.ended
         large.gathers = large.gathers or small.gathers
         large.walks = large.walks or small.walks
         large.depth = max(large.depth, small.depth)
@@ -127,10 +135,15 @@ class Group:
             self.reasons[reason] = None
 
 
-def obstacle(groups: Iterable[Group], node: Node | None = None) -> Reason | None:
-    """Why groups (and a node that joins them) cannot be one; None where they can."""
+def obstacle(
+    groups: Iterable[Group], node: Node | None = None, *, before: Group | None = None
+) -> Reason | None:
+    """Why groups (and a node that joins them) cannot be one; None where they can.
+
+    The others go ``before`` a group whose last node is a reduction: it may have ended.
+    """
     distinct = list(dict.fromkeys(groups))
-    if any(group.closed for group in distinct):
+    if any(not g.is_open and (g is not before or g.closed or g.step is None) for g in distinct):
         return Reason("region-of-its-own", "it is a region of its own")
     gathers = any(group.gathers for group in distinct) or (node and node.op.kind == "gather")
     reduces = any(group.step is not None for group in distinct) or (node and node.op.reduction)

@@ -104,7 +104,7 @@ class _Grower:
         """A view has a region only as an output, or as another shape of a reduction's result."""
         (operand,) = node.args
         place = self.places.get(operand)
-        if place is not None and place.axes is not None and not place.group.root().closed:
+        if place is not None and place.axes is not None and place.group.root().is_open:
             found = fit(node, operand, place)
             if isinstance(found, Fit) and found.merge in self.merges:
                 self._join(node, place.group.root(), found.axes)
@@ -166,8 +166,8 @@ class _Grower:
     def _join(self, node: Node, group: Group, axes: Axes | None) -> None:
         if node.op.reduction is not None:
             group.step = next_step(group.space, reduced_axes(node), node.type.dtype)
-            group.closed = group.closed or is_position(node)
-        group.closed = group.closed or node.op.scan is not None
+            group.ended = group.ended or is_position(node)
+        group.ended = group.ended or node.op.scan is not None
         group.add(node, [site for site in self._sites(node) if self._group(site[0]) is not group])
         self.places[node] = Place(group, axes)
 
@@ -211,7 +211,7 @@ class _Grower:
                 if source is not None and source.group.root() is not place.group.root():
                     readers.setdefault(source.group.root(), []).append((operand, node))
         for group in sorted(readers, key=lambda group: group.depth, reverse=True):
-            if "elementwise" in self.merges and group.step is None and not group.closed:
+            if "elementwise" in self.merges and group.step is None and group.is_open:
                 self._sink_group(group, readers[group])
 
     def _sink_group(self, group: Group, edges: list[tuple[Node, Node]]) -> None:
@@ -219,7 +219,7 @@ class _Grower:
         target = next(iter(targets))
         if len(targets) > 1 or any(node in self._wanted for node in group.nodes):
             return
-        if obstacle((group, target)) is not None:
+        if obstacle((group, target), before=target) is not None:
             return
         whole = group.space == target.space
         if not whole and not _is_prologue(group, target):
@@ -245,7 +245,7 @@ class _Grower:
             return
         known: dict[tuple[Depth, tuple[int, ...], Node], Group] = {}
         for group in dict.fromkeys(group.root() for group in self.groups):
-            if group.closed or (group.step is not None and "reduction" not in self.merges):
+            if not group.is_open or (group.step is not None and "reduction" not in self.merges):
                 continue
             for read in list(group.reads):
                 mine = group.root()

@@ -53,6 +53,16 @@ def test_each_switch_stops_the_merges_of_its_kind(expression, counts):
     assert found == counts
 
 
+@pytest.mark.parametrize("row", ["min", "argmin"])
+def test_what_only_a_later_reduction_reads_is_computed_there(row):
+    """Of two operands one needs a reduction before: the other one waits for it."""
+    norms = "sum(square($1), axis=(0,), keepdims=False, dtype='float32')"
+    apart = f"subtract({norms}, multiply($0, 2.0))"
+    inputs = ("float32[6, 9]", "float32[4, 9]")
+    found = grown(f"{row}({apart}, axis=(1,), keepdims=False)", inputs=inputs)
+    assert [len(region.nodes) for region in found] == [2, 3]
+
+
 def test_two_outputs_of_one_space_are_one_region():
     (region,) = grown("add($0, 1.0)", "multiply($0, 2.0)")
     assert len(region.outputs) == 2
