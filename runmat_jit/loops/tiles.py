@@ -237,7 +237,8 @@ class Tiled:
                 words = self.run_cells(cells)
             return [each[0 if begun else first] for each in words]
 
-        return variant.finish(runs, watch, go)
+        lanes = sum(tile.end - tile.begin for tile in tiles)
+        return variant.finish(runs, watch, go, lanes=lanes)
 
     def alone(self, step: tuple[int, int]) -> int:
         """One step, on this thread; the bits of its events."""

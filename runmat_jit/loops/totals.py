@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from runmat_jit.loops.values import (
     Axis,
     Item,
     Lazy,
+    Position,
     Scalar,
     Unknown,
     numpy_kind,
@@ -80,11 +82,46 @@ class Totals(Wholes):
         made = self.memory.new(meant.type.dtype, dims, self.held_arrays())
         assert made.offset is not None, "it is in memory of the loop's own"
         self.leave_without_elements(meant, x.axes[1:])
-        with self.k.loop(0, x.axes[0].extent) as rows:
-            value = self.total_of(x, meant, (rows.i,))
-            self.k.store(made.buffer, made.offset + rows.i, value, 0)
-            rows.yield_()
+        k, (rows, columns) = self.k, x.axes
+        if columns.dim is not None:
+            self.spans.add(known_dims(x.axes))
+        turned = self.turned_rows(x)
+        few = k.const(False, "i1") if turned is None else columns.extent < _FEW
+        if turned is not None:
+            with k.if_(few):
+                self.short_rows(turned, meant, made)
+        with k.if_(k.prim("xor", few, True)), k.loop(0, rows.extent) as loop:
+            value = self.total_of(x, meant, (loop.i,))
+            k.store(made.buffer, made.offset + loop.i, value, 0)
+            loop.yield_()
         return made
+
+    def short_rows(self, turned: Whole, meant: Meant, made: Array) -> None:
+        """Reductions of rows with few elements, in order, in lanes across the rows."""
+        k, (columns, rows) = self.k, turned.axes
+        self.fixed.add(columns.number)
+        self.arithmetic.ours = True
+        assert made.offset is not None, "it is in memory of the loop's own"
+        strided = set(self.strided)
+        with k.lanes(0, rows.extent) as lanes:
+            value = self.column_at(turned, meant, lanes.i, parts=1)
+            if meant.row.name == "mean":
+                value = self.mean_of(value, (columns,), meant.type.dtype)
+            k.store(made.buffer, made.offset + lanes.i, value, 1)
+        self.strided = strided  # few elements are no reason to copy all
+
+    def turned_rows(self, x: Any) -> Any:
+        """An expression of matrices with its axes exchanged; None where it counts positions."""
+        if isinstance(x, Position):
+            return None
+        if not isinstance(x, Array | Lazy):
+            return x
+        axes = (*[self.single()] * (2 - len(x.axes)), *x.axes)[::-1]
+        if isinstance(x, Array):
+            return replace(x, axes=axes, whole=False)
+        operands = [self.turned_rows(operand) for operand in x.operands]
+        found = None in operands
+        return None if found else replace(x, axes=axes, operands=tuple(operands))
 
     def column_by_column(self, x: Whole, meant: Meant) -> Item:
         """A reduction of each column of a matrix: its elements in order, lanes along the rows."""
@@ -108,8 +145,13 @@ class Totals(Wholes):
         self.everywhere(made.axes, put)
         return made
 
-    def column_at(self, x: Whole, meant: Meant, lane: Value) -> Value:
-        """The reduction of the columns of some lanes, in the order of ``column`` steps."""
+    def column_at(
+        self, x: Whole, meant: Meant, lane: Value, parts: int = len(_COLUMN_PARTS)
+    ) -> Value:
+        """The reduction of the columns of some lanes, in the order of ``column`` steps.
+
+        ``parts``: steps that there may be; one where columns are short.
+        """
         k, kind = self.k, TYPES[meant.dtypes[0]]
         combine = combined_as(meant.row, kind)
         watched = kind in FLOATS and combine == "add"
@@ -137,7 +179,7 @@ class Totals(Wholes):
                 loop.yield_(*map(self.pair, combines, before, found))
             return list(loop.out)
 
-        total, *odd = part(len(_COLUMN_PARTS) - 1, 0)
+        total, *odd = part(parts - 1, 0)
         if watched:
             total = total + k.splat(0.0, kind)
         if odd:

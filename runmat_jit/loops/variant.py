@@ -34,6 +34,8 @@ from runmat_jit.loops.ways import tag
 SLICE: Final = 0.02
 """Seconds that a slice of a loop takes about: Ctrl-C and other threads wait no longer."""
 _FIRST_SLICE: Final = 256
+_FIRST_WORK: Final = 1 << 22
+"""Turns of lanes in a first slice, some milliseconds of them."""
 _LONGEST_SLICE: Final = 2**32
 """Turns of a loop whose turns take no time at all, as those of ``while True: pass``."""
 WATCHED: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
@@ -149,17 +151,24 @@ class Variant:
         return Run(self, operands, state, floats, block, memory, calls, lists, tables)
 
     def finish(
-        self, runs: Sequence[Run], watch: Watch, go: Callable[[Sequence[Run]], Sequence[int]]
+        self,
+        runs: Sequence[Run],
+        watch: Watch,
+        go: Callable[[Sequence[Run]], Sequence[int]],
+        *,
+        lanes: int = 1,
     ) -> bool:
         """Run to the end, slice after slice; whether none has left, and none has ended too early.
 
         ``go`` runs the next slice of each that has not ended: the bits of the events of each.
+        ``lanes``: of all runs together; the fewer, the longer is the first slice.
 
         Raises:
             NoRoomError: one has left, for it had too little room for what it appends to lists.
 
         """
-        turns, interrupted = _FIRST_SLICE, list[BaseException]()
+        turns = max(_FIRST_SLICE, _FIRST_WORK // lanes if lanes > 1 else 0)
+        interrupted = list[BaseException]()
         if self.asks:
             listener = _LISTENER(listening(interrupted).__next__)
             for run in runs:
