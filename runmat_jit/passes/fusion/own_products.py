@@ -105,8 +105,8 @@ def _with_epilogues(
         if region.is_host:
             continue
         reduces = any(node.op.reduction is not None for node in region.nodes)
-        if device != "cpu" if reduces else region.kind != EPILOGUE:
-            continue
+        if (reduces and device == "gpu") or not (reduces or region.kind == EPILOGUE):
+            continue  # tiles of a device take no reductions
         for node in region.inputs:
             if node in outputs or readers[node] != [region]:
                 continue
