@@ -339,12 +339,17 @@ def test_views_from_before_the_loop_see_its_stores(check):
 
 # -- extents ---------------------------------------------------------------------------------------
 def check_extents(fn, makes, natively, at_least):
-    """Compare calls of one function on arrays of several extents."""
-    decorated = runmat.jit(fn)
+    """Compare calls of one function on arrays of several extents: to the bit where it ran natively.
+
+    Where it did not, kernels may have computed small products.
+    """
+    decorated, ran = runmat.jit(fn), 0
     for seed, make in enumerate(makes):
         expected = observe(fn, make(np.random.default_rng(seed)), {})
-        compare(expected, observe(decorated, make(np.random.default_rng(seed)), {}), exact=True)
-    ran = natively()
+        found = observe(decorated, make(np.random.default_rng(seed)), {})
+        here = natively()
+        compare(expected, found, exact=here > 0)
+        ran += here
     assert at_least <= ran <= len(makes), f"{ran} native runs"
 
 
