@@ -289,7 +289,9 @@ def test_concurrent_replays_on_arguments_of_their_own():
             assert again[7] == number + step
 
     in_threads(6, work)
-    assert decorated.cache_info().hits == 300
+    info = decorated.cache_info()  # calls that gain nothing are executed eagerly
+    assert (info.misses, info.traces, info.retraces) == (1, 1, 0)
+    assert 0 < info.hits <= 300
 
 
 def test_one_thread_records_while_another_runs_plain_code_with_its_values():
