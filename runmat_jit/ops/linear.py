@@ -70,7 +70,8 @@ def _rule(shape_of: Callable[[Shape, Shape], Shape | None]) -> Any:
 
 
 def _inner(a: Shape, b: Shape) -> Shape | None:
-    fits = len(a) < 3 and len(b) < 3 and a[-1] == b[-1]
+    """Of two vectors it is one number, which a call of BLAS gives at once."""
+    fits = max(len(a), len(b)) == 2 and a[-1] == b[-1]
     return (*a[:-1], *b[:-1]) if fits else None
 
 
@@ -117,20 +118,22 @@ def _decompose_vdot(make: Make, args: tuple[Any, ...], _params: Params, kind: Te
     shape = (math.prod(args[0].type.shape),)
     flat = TensorType(kind.dtype, shape)
     a, b = (make("reshape", (arg,), {"shape": shape}, flat) for arg in args)
-    return product(make, np.dot, a, b, kind)
+    return summed_products(make, a, b, kind)
 
 
 def _decompose_vecdot(make: Make, args: tuple[Any, ...], _params: Params, kind: TensorType) -> Any:
     """Sums of products, or a product of a matrix."""
     a, b = args
-    ranks = len(a.type.shape), len(b.type.shape)
-    if ranks == (1, 1):
-        return product(make, np.dot, a, b, kind)
-    if kind.dtype.kind == "f" and ranks[1] == 1:
+    if kind.dtype.kind == "f" and len(a.type.shape) > 1 and len(b.type.shape) == 1:
         return product(make, np.matmul, a, b, kind)
+    return summed_products(make, a, b, kind)
+
+
+def summed_products(make: Make, a: Any, b: Any, kind: TensorType) -> Any:
+    """Sums of the products of elements over the last axis."""
     spread = TensorType(kind.dtype, (*kind.shape, a.type.shape[-1]))
-    last = len(kind.shape)
-    over: dict[str, Hashable] = {"axis": (last,), "keepdims": False, "dtype": kind.dtype.name}
+    over: dict[str, Hashable] = {"axis": (len(kind.shape),), "keepdims": False}
+    over["dtype"] = kind.dtype.name
     return make("sum", (make("multiply", (a, b), {}, spread),), over, kind)
 
 
@@ -209,11 +212,17 @@ def _covariance(x: Any, rowvar: bool, ddof: int) -> Any:  # noqa: FBT001  (NumPy
 ROWS = (
     _row(
         np.inner,
-        "Sums of products over the last axes of two vectors or matrices.",
+        "Sums of products over the last axes of matrices, or of a matrix and a vector.",
         _inner,
         _decompose_inner,
     ),
-    _row(np.vdot, "Sum of products of all elements of two arrays.", _vdot, _decompose_vdot),
+    _row(
+        np.vdot,
+        "Sum of products of all elements of two arrays.",
+        _vdot,
+        _decompose_vdot,
+        exactness="ours",
+    ),
     _row(
         np.matvec,
         "Products of matrices and a vector.",
