@@ -64,15 +64,14 @@ def with_own_products(
     fused = any(kind.name == EPILOGUE for kind in enabled_kinds(disabled))
     if not fused and device == "cpu":
         return regions
-    outputs, read = {output.node for output in graph.outputs}, read_by_more_than_blas(graph)
+    outputs = {output.node for output in graph.outputs}
 
     def is_ours(node: Node) -> bool:
         if device == "gpu":
             return as_matrices(node) is not None
         product = product_in(node.params)
-        if node in outputs:
-            return product is not None and product.ours and is_own(node)
-        return node in read and is_own(node)
+        returned = node in outputs and product is not None and not product.ours
+        return not returned and is_own(node)
 
     orders = memory_orders(graph)
     taken = _with_epilogues(graph, regions, orders, is_ours, device) if fused else {}
@@ -168,21 +167,8 @@ def _told(region: Region, is_ours: Callable[[Node], bool]) -> tuple[Reason, ...]
 
 def has_own_products(graph: Graph) -> bool:
     """Whether a kernel may compute a product of a graph, however it is divided."""
-    read = read_by_more_than_blas(graph)
+    read = {arg for node in graph.nodes for arg in node.args}
     return any(node in read and (is_own(node) or _may_be_rows(node)) for node in graph.nodes)
-
-
-def read_by_more_than_blas(graph: Graph) -> set[Node]:
-    """The values that are read by other things than products that are one number.
-
-    A kernel of a product that only such a one reads has nothing beside it to compute.
-    """
-    return {
-        arg
-        for node in graph.nodes
-        if node.type.ndim or product_in(node.params) is None
-        for arg in node.args
-    }
 
 
 def _may_be_rows(node: Node) -> bool:
