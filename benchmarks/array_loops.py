@@ -74,6 +74,30 @@ def waves_on_a_string(u: Array, steps: int) -> Array:
     return now
 
 
+def waves_on_a_drum(u: Array, steps: int) -> Array:
+    """The wave equation in a square, of three arrays."""
+    before = u.copy()
+    for _ in range(steps):
+        after = 2 * u - before
+        inside = u[1:-1, 1:-1]
+        around = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]
+        after[1:-1, 1:-1] += 0.1 * (around - 4 * inside)
+        before, u = u, after
+    return u
+
+
+def gray_scott(u: Array, v: Array, steps: int) -> tuple[Array, Array]:
+    """Reaction and diffusion of two substances, in place."""
+    a, b = u[1:-1, 1:-1], v[1:-1, 1:-1]
+    for _ in range(steps):
+        spread_a = u[:-2, 1:-1] + u[1:-1, :-2] - 4 * a + u[1:-1, 2:] + u[2:, 1:-1]
+        spread_b = v[:-2, 1:-1] + v[1:-1, :-2] - 4 * b + v[1:-1, 2:] + v[2:, 1:-1]
+        reaction = a * b * b
+        a += 0.16 * spread_a - reaction + 0.06 * (1 - a)
+        b += 0.08 * spread_b + reaction - 0.122 * b
+    return u, v
+
+
 def relaxed_until_it_settles(u: Array, tolerance: float) -> tuple[Array, int]:
     """Averages of neighbors until no value moves much."""
     steps = 0
@@ -223,6 +247,8 @@ PROGRAMS = (
     Program(jacobi, lambda rng, n: (rng.random((n, n)), 100), 150, 40),
     Program(heat_in_a_box, lambda rng, n: (rng.random((n, n, n)), 25, 0.1), 25, 8),
     Program(waves_on_a_string, lambda rng, n: (rng.random(n), 500), 1_000, 200),
+    Program(waves_on_a_drum, lambda rng, n: (rng.random((n, n)), 100), 512, 60),
+    Program(gray_scott, lambda rng, n: (*rng.random((2, n, n)), 100), 512, 60),
     Program(relaxed_until_it_settles, lambda rng, n: (rng.random(n), 1e-5), 200, 50),
     Program(conjugate_gradient, lambda rng, n: (definite(rng, n), rng.random(n)), 60, 20),
     Program(power_iteration, lambda rng, n: (definite(rng, n), rng.random(n)), 64, 20),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
-from runmat_jit.core.types import c_strides
+from runmat_jit.core.types import TensorType, c_strides
+from runmat_jit.graph.apply import make_node
 from runmat_jit.graph.node import Node
-from runmat_jit.lower.elementwise import lower_elementwise
+from runmat_jit.lower.elementwise import CELL, lower_elementwise
 from runmat_jit.lower.launch import Launch
 from runmat_jit.lower.operands import aligned, operand_of
 from runmat_jit.lower.problem import Memory, Operand, Problem, Read, Store
+from runmat_jit.passes.boxes import box_of_update, boxes_around
 from runmat_jit.passes.fusion.access import stored_strides
 from runmat_jit.passes.fusion.geometry import reshaped
 from runmat_jit.plan.argument import NodeBuffer, Scratch
@@ -53,6 +55,36 @@ def lower_update(node: Node, plan: Plan) -> tuple[Launch, ...]:
         updated = Read(whole, node.type.dtype, c_strides(shape))
         launches += _copy(updated, shape, NodeBuffer(node), own)
     return launches
+
+
+def copies_beside(node: Node, plan: Plan) -> tuple[Launch, ...]:
+    """Copies of what an update leaves of its base: around its part, or of all, where that is less.
+
+    That is so where the part is no box, and where the work is less than the launches.
+    """
+    if node in plan.in_place:
+        return ()
+    (base, _), memory = node.args, NodeBuffer(node)
+    strides = c_strides(base.type.shape)
+    written = box_of_update(node)
+    around = None if written is None else boxes_around(written, base.type.shape)
+    if around is None or base.type.size < CELL:
+        return _copy(_whole(base, plan), base.type.shape, memory, strides)
+    launches: list[Launch] = []
+    for each in around:
+        starts, shape = tuple(p.start for p in each), tuple(p.count for p in each)
+        params = {"starts": starts, "steps": (1,) * len(each), "shape": shape}
+        part = make_node("slice", (base,), params, TensorType(base.type.dtype, shape))
+        first = sum(start * stride for start, stride in zip(starts, strides, strict=True))
+        launches += _copy(_whole(part, plan), shape, memory, strides, first)
+    return tuple(launches)
+
+
+def copies_over(node: Node, memory: Scratch) -> tuple[Launch, ...]:
+    """A copy of what an update writes, from where it has been computed."""
+    shape, offset = node.args[1].type.shape, cast("int", node.params["offset"])
+    written, strides = Read(memory, memory.dtype, c_strides(shape)), node.params["strides"]
+    return _copy(written, shape, NodeBuffer(node), cast("Shape", strides), offset)
 
 
 def lower_reshape(node: Node, plan: Plan) -> tuple[Launch, ...]:

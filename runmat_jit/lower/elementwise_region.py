@@ -2,34 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+from typing import cast
 
-from runmat_jit.core.types import broadcast_shapes
+from runmat_jit.core.types import c_strides
 from runmat_jit.graph.node import Node
+from runmat_jit.lower.copies import copies_beside, copies_over
 from runmat_jit.lower.elementwise import lower_elementwise
 from runmat_jit.lower.events import noted_values
 from runmat_jit.lower.launch import Launch
 from runmat_jit.lower.operands import aligned, gathered, operand_of, spread
 from runmat_jit.lower.problem import Compute, Operand, Problem, Store
 from runmat_jit.passes.fusion.access import is_computed, stored_strides
+from runmat_jit.passes.fusion.geometry import Strides
 from runmat_jit.passes.fusion.region import Region
-from runmat_jit.plan.argument import NodeBuffer
+from runmat_jit.plan.argument import NodeBuffer, Scratch
 from runmat_jit.plan.direct_stores import stores_chosen
+from runmat_jit.plan.in_place import is_read_below
 from runmat_jit.plan.plan import Plan
 
 
 def lower_elementwise_region(region: Region, plan: Plan) -> tuple[Launch, ...]:
-    """One kernel for the whole region."""
-    launch = lower_elementwise(elementwise_problem(region, plan))
-    return () if launch is None else (launch,)
+    """One kernel for the whole region; copies for the arrays of which it computes parts.
+
+    What they keep is copied before; a part over which it reads is put there afterwards.
+    """
+    moved = {
+        node: Scratch(number, node.type.dtype, node.args[1].type.size)
+        for number, node in enumerate(region.updates)
+        if (memory := plan.in_place.get(node)) is not None
+        and is_read_below(memory, node, region, plan.orders)
+    }
+    launch = lower_elementwise(elementwise_problem(region, plan, moved=moved))
+    kept = [copy for node in region.updates for copy in copies_beside(node, plan)]
+    put = [copy for node, memory in moved.items() for copy in copies_over(node, memory)]
+    return (*kept, *(() if launch is None else (launch,)), *put)
 
 
-def elementwise_problem(region: Region, plan: Plan, seeds: Collection[Node] = ()) -> Problem:
+def elementwise_problem(
+    region: Region,
+    plan: Plan,
+    seeds: Collection[Node] = (),
+    moved: Mapping[Node, Scratch] = MappingProxyType({}),
+) -> Problem:
     """The region's operations over the space that its members broadcast to.
 
-    ``seeds`` are values that the kernel has beside them.
+    ``seeds`` are values that the kernel has beside them; ``moved`` parts of arrays that it does not
+    store there.
     """
-    extents = broadcast_shapes(*(node.type.shape for node in region.nodes))
+    extents = region.space
     computed = [node for node in region.nodes if is_computed(node)]
     tested = noted_values(region)
     rank = len(extents)
@@ -46,6 +68,15 @@ def elementwise_problem(region: Region, plan: Plan, seeds: Collection[Node] = ()
     computes = tuple(Compute(node, operands(node), node in tested) for node in computed)
 
     def store(node: Node) -> Store:
+        if node.op.name == "update":
+            written, offset = node.args[1], cast("int", node.params["offset"])
+            part, memory = cast("Strides", node.params["strides"]), moved.get(node)
+            if memory is not None:
+                part, offset = c_strides(written.type.shape), 0
+            along = spread(part, aligned(written, rank), written, rank)
+            return Store(
+                operand(written), memory or NodeBuffer(node), node.type.dtype, along, offset
+            )
         strides = spread(stored_strides(node, plan.orders), aligned(node, rank), node, rank)
         base = plan.direct.get(node)
         if base is None or not stores_chosen(node, base):

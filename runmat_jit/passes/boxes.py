@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import cast
 
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.types import c_strides
+from runmat_jit.graph.node import Node
 
 
 @frozen
@@ -75,6 +77,26 @@ def box_of_strides(
         if not 0 <= starts[axis] + step * (extent - 1) < base[axis]:
             return None
         found[axis] = Progression(starts[axis], step, extent)
+    return tuple(found)
+
+
+def box_of_update(update: Node) -> Box | None:
+    """The part of its base that an update writes, if it is one."""
+    offset = cast("int", update.params["offset"])
+    shape, strides = (cast("tuple[int, ...]", update.params[name]) for name in ("shape", "strides"))
+    return box_of_strides(update.type.shape, offset, shape, strides)
+
+
+def boxes_around(part: Box, shape: Sequence[int]) -> tuple[Box, ...] | None:
+    """The rest of an array, in boxes that do not meet; None if the part has gaps."""
+    if any(each.step != 1 for each in part):
+        return None
+    found: list[Box] = []
+    for axis, (each, extent) in enumerate(zip(part, shape, strict=True)):
+        after = tuple(Progression(0, 1, extent) for extent in shape[axis + 1 :])
+        end = each.start + each.count
+        for start, stop in ((0, each.start), (end, extent)):
+            found.append((*part[:axis], Progression(start, 1, stop - start), *after))
     return tuple(found)
 
 

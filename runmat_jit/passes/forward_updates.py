@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from runmat_jit.core.types import TensorType
 from runmat_jit.graph.apply import make_node
 from runmat_jit.graph.node import Graph, Node
-from runmat_jit.passes.boxes import Box, are_disjoint, box, box_of_strides, is_whole
+from runmat_jit.passes.boxes import Box, are_disjoint, box, box_of_update, is_whole
 from runmat_jit.passes.rewrite import rewrite, rule
 from runmat_jit.passes.rules.views import RULES, integers
 
@@ -40,7 +38,7 @@ def read_within_update(node: Node) -> Node | None:
 
 @rule("update", law="an update of everything is the value", drops=True)
 def drop_overwritten_base(node: Node) -> Node | None:
-    written = _written(node)
+    written = box_of_update(node)
     if written is None or not is_whole(written, node.type.shape):
         return None
     return _shaped(node, node.type.shape)
@@ -70,13 +68,7 @@ def _parts(node: Node) -> tuple[Box, Box | None]:
     """What a slice reads, and what the update it reads from wrote."""
     part = box(integers(node, "starts"), integers(node, "steps"), node.type.shape)
     (source,) = node.args
-    return part, _written(source) if source.op.name == "update" else None
-
-
-def _written(update: Node) -> Box | None:
-    offset = cast("int", update.params["offset"])
-    shape, strides = integers(update, "shape"), integers(update, "strides")
-    return box_of_strides(update.type.shape, offset, shape, strides)
+    return part, box_of_update(source) if source.op.name == "update" else None
 
 
 def _shaped(update: Node, shape: tuple[int, ...]) -> Node:

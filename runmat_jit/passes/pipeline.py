@@ -11,6 +11,7 @@ from runmat_jit.passes.eliminate_dead import eliminate_dead
 from runmat_jit.passes.expand import expand
 from runmat_jit.passes.forward_updates import forward_updates
 from runmat_jit.passes.move_views import move_views
+from runmat_jit.passes.read_late import read_late
 
 Pass = Callable[[Graph], Graph]
 
@@ -21,6 +22,7 @@ PASSES: tuple[Pass, ...] = (
     forward_updates,  # what is written and read again needs no memory
     move_views,  # what is viewed only needs no memory
     canonicalize,  # what the two brought together
+    read_late,  # what is stored in an array is not stored once more
 )
 
 

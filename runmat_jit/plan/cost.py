@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Node
@@ -34,13 +34,16 @@ class Cost:
 def cost_of(region: Region, in_place: Mapping[Node, Node]) -> Cost:
     """The cost of a region; an update in place touches its part of the array alone."""
     flops = sum(node.op.flops * node.type.size for node in region.nodes)
-    first = region.nodes[0]
-    if first.op.name == "update" and first in in_place:
-        shape: Any = first.params["shape"]
-        part = math.prod(shape) * first.type.dtype.itemsize
-        return Cost(first.args[1].type.nbytes, part, flops)
-    read = sum(node.type.nbytes for node in region.inputs)
-    return Cost(read, sum(node.type.nbytes for node in region.outputs), flops)
+    parts = [node for node in region.updates if node in in_place]
+    bases = [node.args[0] for node in parts]
+    read = sum(node.type.nbytes for node in region.inputs if node not in bases)
+    whole = sum(node.type.nbytes for node in region.outputs if node not in parts)
+    return Cost(read, whole + sum(map(_part_bytes, parts)), flops)
+
+
+def _part_bytes(update: Node) -> int:
+    """Of the part that an update writes."""
+    return math.prod(cast("tuple[int, ...]", update.params["shape"])) * update.type.dtype.itemsize
 
 
 def serial_us(total: int, nbytes: int, instructions: int) -> float:

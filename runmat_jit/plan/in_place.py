@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runmat_jit.core.types import broadcast_shapes, c_strides
+from runmat_jit.core.types import c_strides
 from runmat_jit.graph.node import Graph, Node
+from runmat_jit.passes.boxes import are_disjoint, box_of_strides, box_of_update
 from runmat_jit.passes.fusion.access import Orders, stored_strides, view_of, whole_view
 from runmat_jit.passes.fusion.matmul_epilogue import is_product
 from runmat_jit.passes.fusion.region import Region
@@ -16,7 +17,9 @@ def updates_in_place(graph: Graph, regions: tuple[Region, ...], orders: Orders) 
 
     The memory may be that of the base, or of an earlier update of the same part of the same base,
     which differs from the base in that part alone. It must have been computed by the program, lie
-    in C order, be no output, and be read by no other part of the update and by no later region.
+    in C order, be no output, and be read by no later region. Where the region itself reads it over
+    what is written (:func:`is_read_below`), the values go there afterwards: that is worth while for
+    a small part.
 
     Args:
         graph: The graph.
@@ -27,29 +30,56 @@ def updates_in_place(graph: Graph, regions: tuple[Region, ...], orders: Orders) 
     wanted = {output.node for output in graph.outputs}
     stored = {node: n for n, region in enumerate(regions) for node in region.outputs}
     until = stored | {node: n for n, region in enumerate(regions) for node in region.inputs}
-    earlier: dict[tuple[object, ...], Node] = {}
+    earlier: dict[tuple[object, ...], list[Node]] = {}
     found: dict[Node, Node] = {}
     taken: set[Node] = set()
     for number, region in enumerate(regions):
-        node = region.nodes[0]
-        if node.op.name != "update":
-            continue
-        base, value = node.args[0], view_of(node.args[1], orders).base
-        part = (base, *(node.params[name] for name in ("offset", "shape", "strides")))
-        for memory in (base, earlier.get(part)):
-            if (
-                memory in stored
+        for node in region.updates:
+            part = tuple(node.params[name] for name in ("offset", "shape", "strides"))
+            alike = earlier.setdefault((node.args[0], *part), [])
+            free = [
+                memory
+                for memory in (node.args[0], *alike)
+                if memory in stored
                 and memory not in wanted
                 and memory not in taken
-                and memory is not value
                 and until[memory] <= number
                 and _lie_alike(node, memory, orders)
-            ):
+            ]
+            memory = next((m for m in free if not is_read_below(m, node, region, orders)), None)
+            if memory is None and free and _is_small_part(node, region):
+                memory = free[0]
+            if memory is not None:
                 found[node] = memory
                 taken.add(memory)
-                break
-        earlier[part] = node
+            alike[:] = [*[each for each in alike if each not in taken], node]
     return found
+
+
+def _is_small_part(update: Node, region: Region) -> bool:
+    """Whether it is less to move what is computed than to copy what is beside it."""
+    return len(region.nodes) > 1 and 2 * update.args[1].type.size < update.type.size
+
+
+def is_read_below(memory: Node, update: Node, region: Region, orders: Orders) -> bool:
+    """Whether a region reads elements of some memory that it has written by then.
+
+    It may read each where it computes what is written over it, and others that are not written.
+    """
+    offset, shape, strides = (update.params[name] for name in ("offset", "shape", "strides"))
+    written = box_of_update(update)
+    for node in region.nodes:
+        for arg in node.args:
+            view = view_of(arg, orders)
+            if view.base is not memory or (node is update and arg is update.args[0]):
+                continue
+            there = arg.type.shape == shape and (view.offset, view.strides) == (offset, strides)
+            if there and node.op.kind == "elementwise":
+                continue
+            read = box_of_strides(memory.type.shape, view.offset, arg.type.shape, view.strides)
+            if written is None or read is None or not are_disjoint(read, written):
+                return True
+    return False
 
 
 def _lie_alike(node: Node, memory: Node, orders: Orders) -> bool:
@@ -87,10 +117,9 @@ def epilogues_in_place(
 
 def _may_take(value: Node, memory: Node, region: Region, orders: Orders) -> bool:
     """Whether a value of an elementwise region may lie where it reads another."""
-    space = broadcast_shapes(*(node.type.shape for node in region.nodes))
     return (
         value.type == memory.type
-        and value.type.shape == space
+        and value.type.shape == region.space
         and orders[value] == orders[memory]
         and _reads_in_place(memory, region.nodes, orders)
     )

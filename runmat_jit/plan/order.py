@@ -12,4 +12,4 @@ def in_running_order(regions: Iterable[Region]) -> tuple[Region, ...]:
 
     Among those of one depth, updates are last: what others read can be written in place then.
     """
-    return tuple(sorted(regions, key=lambda r: (r.depth, r.nodes[0].op.name == "update")))
+    return tuple(sorted(regions, key=lambda r: (r.depth, bool(r.updates))))

@@ -44,6 +44,8 @@ def in_place(text):
         (f"update(update($0, $1, {ROW_1}, $1, {ROW_2}", 1),
         # What reads the base before the update is no obstacle, what becomes the value neither.
         (f"update(exp($0), sum(exp($0), {BY_COLUMNS}), {ROW_1}", 1),
+        # Nor is what reads another part.
+        (f"update(exp($0), slice(exp($0), starts=(0, 0), steps=(1, 1), shape=(1, 5)), {ROW_1}", 1),
     ],
 )
 def test_updates_are_made_in_memory_that_nobody_reads_afterwards(text, count):
@@ -54,7 +56,7 @@ def test_updates_are_made_in_memory_that_nobody_reads_afterwards(text, count):
     ("text", "count"),
     [
         (f"update($0, $1, {ROW_1}", 0),  # the caller's array
-        (f"update(exp($0), slice(exp($0), starts=(0, 0), steps=(1, 1), shape=(1, 5)), {ROW_1}", 0),
+        (f"update(exp($0), slice(exp($0), starts=(1, 4), steps=(1, -1), shape=(1, 5)), {ROW_1}", 0),
         (f"multiply({FIRST}, exp($0))", 0),  # read later
         # Two updates of one base: the later one may take its memory, and not the earlier.
         (f"concatenate({FIRST}, update(exp($0), $1, {ROW_2}, axis=0)", 1),

@@ -61,6 +61,7 @@ class Group:
         ended: Nothing reads its last node in it: the position of an extreme, or a scan.
         gathers: It reads elements at computed places.
         walks: It has scans, which walk along lines.
+        updates: Some of its values are stored over parts of arrays.
         reads: The stored values that it reads, and ``sites`` the places in them.
         places: How many places in memory its nodes may be written to.
 
@@ -73,6 +74,7 @@ class Group:
     ended: bool = False
     gathers: bool = False
     walks: bool = False
+    updates: bool = False
     nodes: list[Node] = field(default_factory=list)
     reads: dict[Node, None] = field(default_factory=dict)
     sites: set[Site] = field(default_factory=set)
@@ -105,6 +107,7 @@ class Group:
         self.nodes.append(node)
         self.gathers = self.gathers or node.op.kind == "gather"
         self.walks = self.walks or node.op.scan is not None
+        self.updates = self.updates or node.op.name == "update"
         self.sites.update(sites)
         self.reads.update(dict.fromkeys(base for base, _ in sites))
         self.flops += node.op.flops
@@ -122,6 +125,7 @@ class Group:
         large.ended = large.ended or small.ended
         large.gathers = large.gathers or small.gathers
         large.walks = large.walks or small.walks
+        large.updates = large.updates or small.updates
         large.depth = max(large.depth, small.depth)
         large.space = max(large.space, small.space, key=lambda s: (math.prod(s), len(s)))
         large.reasons.update(small.reasons)
@@ -151,6 +155,8 @@ def obstacle(
     if gathers and (reduces or walks):
         which = "reduction" if reduces else "scan"
         return Reason("other-order", f"a {which} reads no elements at computed places")
+    if (reduces or walks) and any(group.updates for group in distinct):
+        return Reason("other-order", "its values are stored over a part of an array")
     if len({group.step for group in distinct if group.step is not None}) > 1:
         return Reason("other-order", "the reductions run over different axes")
     if len({group.space for group in distinct if group.step is not None}) > 1:

@@ -13,6 +13,7 @@ from dataclasses import field, replace
 
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.slotted import slotted
+from runmat_jit.core.types import c_strides
 from runmat_jit.graph.node import Graph, Node
 from runmat_jit.graph.text import operation_name
 from runmat_jit.passes.fusion.access import (
@@ -25,6 +26,7 @@ from runmat_jit.passes.fusion.access import (
     memory_orders,
     moved_view,
     read_by_host,
+    stored_strides,
     whole_view,
 )
 from runmat_jit.passes.fusion.edges import (
@@ -90,6 +92,9 @@ class _Grower:
             return
         if is_view(node) and self._views[node].base is not node:
             self._take_view(node)
+        elif node.op.name == "update" and (group := self._group_of_written(node)) is not None:
+            self._join(node, group, None)
+            self._wanted.add(node)
         elif is_computed(node) or node.op.reduction is not None or node.op.scan is not None:
             self._take_computed(node)
         else:
@@ -116,6 +121,20 @@ class _Grower:
         group = self._new_group(node, closed=True)
         if not group.is_host:
             group.explain(Reason("region-of-its-own", f"{node.op.name} is a region of its own"))
+
+    def _group_of_written(self, node: Node) -> Group | None:
+        """The group that stores what an update writes where that belongs, if one may."""
+        base, value = node.args
+        place, behind_base = self.places.get(value), self._group(self._views[base].base)
+        if place is None or place.axes is not None or "elementwise" not in self.merges:
+            return None
+        group, shape = place.group.root(), node.params["shape"]
+        if group.step is not None or group.walks or not (group.space == value.type.shape == shape):
+            return None
+        if stored_strides(node, self.orders) != c_strides(node.type.shape):
+            return None  # the part is one of memory in C order
+        is_there = behind_base is None or behind(behind_base.depth, node) <= group.depth
+        return group if is_there and obstacle((group,), node) is None else None
 
     def _take_computed(self, node: Node) -> None:
         """Join the deepest groups among the operands', or begin a group behind them."""
@@ -156,7 +175,7 @@ class _Grower:
     def _fit(self, node: Node, operand: Node, place: Place) -> Fit | Reason:
         if place.group.root().is_host:
             return Reason("region-of-its-own", "NumPy computes it")
-        if operand not in self.places:
+        if operand not in self.places or operand.op.name == "update":
             return Reason("read-through-view", "its elements are read through a view")
         found = fit(node, operand, place)
         if isinstance(found, Fit) and found.merge not in self.merges:
@@ -233,7 +252,7 @@ class _Grower:
         """Whether an edge permits its producer to be computed in the reader's group."""
         if operand not in self.places:  # read through a view
             return False
-        if node.op.kind == "gather" and operand is node.args[0]:
+        if operand is node.args[0] and (node.op.kind == "gather" or node.op.name == "update"):
             return False
         if node.op.reduction is not None:
             return whole and "reduction" in self.merges

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.reasons import Reason
+from runmat_jit.core.types import broadcast_shapes
 from runmat_jit.graph.node import Node
 
 PRODUCT = "product"
@@ -27,6 +28,17 @@ class Region:
     """Greater than that of every region it reads."""
     reasons: tuple[Reason, ...] = ()
     """Why it did not grow further, for ``explain()``."""
+
+    @property
+    def updates(self) -> tuple[Node, ...]:
+        """The arrays of which it computes a part: what it computes is stored there."""
+        return tuple([node for node in self.nodes if node.op.name == "update"])
+
+    @property
+    def space(self) -> tuple[int, ...]:
+        """What its members broadcast to, but for arrays of which it computes a part."""
+        members = [node for node in self.nodes if node.op.name != "update"]
+        return broadcast_shapes(*(node.type.shape for node in members or self.nodes))
 
     @property
     def is_host(self) -> bool:

@@ -1,0 +1,179 @@
+"""Values that kernels store over parts of arrays. Oracle: the reference interpreter's bits."""
+
+import numpy as np
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from runmat_jit.backends.reference.interpret import run
+from runmat_jit.core.types import TensorType, c_strides
+from runmat_jit.graph.apply import make_node
+from runmat_jit.graph.node import Fresh, GraphBuilder, Output
+from runmat_jit.graph.text import to_text
+from runmat_jit.ops.table import ROWS
+from runmat_jit.passes.pipeline import optimize
+from runmat_jit.passes.read_late import read_late
+from runmat_jit.plan.make_plan import make_plan
+from tests.graph.random_graphs import arrays, bits_equal
+from tests.graph.written import written
+from tests.lower.execute import execute, launches, prepared, regions
+
+INPUTS = ["float32[8, 9]", "float32[6, 7]"]
+INSIDE = "offset=10, shape=(6, 7), strides=(9, 1))"
+CENTER = "slice({}, starts=(1, 1), steps=(1, 1), shape=(6, 7))"
+ABOVE = "slice({}, starts=(0, 1), steps=(1, 1), shape=(6, 7))"
+GAPS = "offset=10, shape=(3, 7), strides=(18, 1))"
+EVEN = "slice($1, starts=(0, 0), steps=(2, 1), shape=(3, 7))"
+FIRST = "slice($1, starts=(0, 0), steps=(1, 1), shape=(1, 7))"
+TOTAL = "sum(V, axis=(0, 1), dtype='float32', keepdims=False)"
+SUM = "sum(broadcast_to($1, shape=(3, 6, 7)), axis=(0,), dtype='float32', keepdims=False)"
+TURNED = "offset=10, shape=(7, 6), strides=(1, 9))"
+LEFT = "slice({}, starts=(0, 0), steps=(1, 1), shape=(8, 2))"
+RIGHT = "offset=4, shape=(8, 2), strides=(9, 1))"
+SHIFTED = "offset=1, shape=(8, 2), strides=(9, 1))"
+MEAN = f"multiply(add({ABOVE}, {CENTER}), 0.5)"
+
+
+def inside(base, value):
+    return f"update({base}, {value}, {INSIDE}"
+
+
+def steps_of(count, step, first="$0"):
+    text = first
+    for _ in range(count):
+        text = inside(first, step.replace("{}", text))
+    return text
+
+
+# -- which are ------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("text", "kernels", "in_place"),
+    [
+        (inside("$0", "floor($1)"), 2, 0),  # and a copy of all
+        (inside("floor($0)", "floor($1)"), 3, 1),  # both of one depth: it is stored first
+        # over what it reads, if that is all
+        (inside("floor($0)", f"negative({CENTER.format('floor($0)')})"), 2, 1),
+        (inside("floor($0)", CENTER.format("floor($0)")), 3, 0),
+        # over a part that it does not read; a small one by way of memory of its own
+        (f"update(floor($0), negative({LEFT.format('floor($0)')}), {RIGHT}", 2, 1),
+        (f"update(floor($0), negative({LEFT.format('floor($0)')}), {SHIFTED}", 3, 1),
+        (inside("floor($0)", MEAN.replace("{}", "floor($0)")), 3, 0),
+        # two arrays in turns: the first is copied once to each
+        (steps_of(1, MEAN), 2, 0),
+        (steps_of(2, MEAN), 4, 0),
+        (steps_of(5, MEAN), 7, 3),
+        (f"update($0, floor({EVEN}), {GAPS}", 2, 0),
+    ],
+)
+def test_what_is_computed_is_stored_where_it_belongs(text, kernels, in_place):
+    graph = optimize(written(INPUTS, text))
+    plan = make_plan(graph, regions(graph))
+    assert (len(launches(graph)), len(plan.in_place)) == (kernels, in_place)
+    assert all(map(bits_equal, run(graph, arrays(graph)), execute(graph, arrays(graph))[0]))
+
+
+def test_of_large_arrays_only_what_lies_around_is_copied():
+    part = "offset=131, shape=(128, 128), strides=(130, 1)"
+    graph = written(["float32[130, 130]", "float32[128, 128]"], f"update($0, floor($1), {part})")
+    *copies, _ = found = launches(graph)
+    assert sum(launch.nbytes for launch in copies) == 2 * 4 * (130**2 - 128**2)
+    assert len(found) == 5
+    assert all(map(bits_equal, run(graph, arrays(graph)), execute(graph, arrays(graph))[0]))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        inside("$0", "$1"),  # nothing is computed
+        inside("$0", f"floor({FIRST})"),  # repeated
+        inside("$0", SUM),
+        f"update($0, transpose(floor($1), axes=(1, 0)), {TURNED}",
+    ],
+)
+def test_other_values_are_stored_first(text):
+    graph = prepared(written(INPUTS, text))
+    (last,) = (region for region in regions(graph) if region.updates)
+    assert len(last.nodes) == 1
+    assert all(map(bits_equal, run(graph, arrays(graph)), execute(graph, arrays(graph))[0]))
+
+
+# -- reads of what is stored ----------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("text", "late"),
+    [
+        # one reads the updated array anyway
+        (f"add({ABOVE}, floor(V))", f"add({ABOVE}, floor({CENTER}))"),
+        # it is wanted, or nothing waits for it
+        ("floor(V)", "floor(V)"),
+        (TOTAL, TOTAL),
+    ],
+)
+def test_what_runs_later_reads_the_updated_array(text, late):
+    def filled(text):
+        return text.replace("{}", inside("$0", "V")).replace("V", "sqrt($1)")
+
+    graph = written(INPUTS, filled("{}"), filled(text))
+    found = read_late(graph)
+    assert to_text(found) == to_text(written(INPUTS, filled("{}"), filled(late)))
+    assert to_text(read_late(found)) == to_text(found)
+
+
+# -- any ------------------------------------------------------------------------------------------
+SHAPE = (5, 6)
+
+
+@st.composite
+def stepping(draw):
+    """Some turns: each stores what it computes of parts of arrays over a part of one of them."""
+    builder = GraphBuilder()
+    kind = TensorType(np.dtype("float32"), SHAPE)
+    inputs = [builder.input(ROWS["input"], kind, c_strides(SHAPE), None) for _ in range(2)]
+    pool = [*inputs, builder.adopt(make_node("negative", (inputs[0],), {}, kind))]
+    for _ in range(draw(st.integers(1, 5))):
+        shape = tuple(draw(st.integers(1, extent)) for extent in SHAPE)
+        part = TensorType(kind.dtype, shape)
+
+        def place(shape=shape):
+            steps = tuple(
+                draw(st.integers(1, (extent - 1) // max(1, count - 1)) | st.just(1))
+                if count > 1
+                else 1
+                for extent, count in zip(SHAPE, shape, strict=True)
+            )
+            room = zip(SHAPE, shape, steps, strict=True)
+            return tuple(draw(st.integers(0, e - (n - 1) * s - 1)) for e, n, s in room), steps
+
+        def read(part=part, shape=shape, place=place):
+            starts, steps = place()
+            params = {"starts": starts, "steps": steps, "shape": shape}
+            source = draw(st.sampled_from(pool[-3:]))
+            return builder.adopt(make_node("slice", (source,), params, part))
+
+        value = builder.adopt(
+            make_node(draw(st.sampled_from(["add", "minimum"])), (read(), read()), {}, part)
+        )
+        if draw(st.booleans()):
+            value = builder.adopt(make_node("negative", (value,), {}, part))
+        starts, steps = place()
+        along = c_strides(SHAPE)
+        params = {
+            "offset": sum(a * b for a, b in zip(starts, along, strict=True)),
+            "shape": shape,
+            "strides": tuple(a * b for a, b in zip(steps, along, strict=True)),
+        }
+        base = draw(st.sampled_from(pool[-3:]))
+        pool.append(builder.adopt(make_node("update", (base, value), params, kind)))
+        if draw(st.integers(0, 3)) == 0:
+            pool.append(builder.adopt(make_node("add", (pool[-1], pool[-2]), {}, kind)))
+    wanted = dict.fromkeys([pool[-1], *draw(st.lists(st.sampled_from(pool[2:]), max_size=1))])
+    return builder.finish([Output(node, Fresh((0, 1))) for node in wanted])
+
+
+@given(stepping(), st.integers(0, 99))
+def test_steps_keep_every_bit(graph, seed):
+    expected = run(graph, arrays(graph, seed))
+    for ready in (prepared(graph), optimize(graph)):
+        event(f"fused {any(len(r.nodes) > 1 and r.updates for r in regions(ready))}")
+        event(f"in place {bool(make_plan(ready, regions(ready)).in_place)}")
+        found, _ = execute(ready, arrays(graph, seed))
+        assert all(map(bits_equal, expected, found)), to_text(ready)
