@@ -7,7 +7,9 @@ on from there. Numbers are those of the rows of :mod:`runmat_jit.ops.random`, in
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+import sys
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -30,6 +32,7 @@ from runmat_jit.loops.values import (
     Scalar,
     Stream,
     Unknown,
+    literal,
 )
 from runmat_jit.ops.random import ELEMENTS_PER_BLOCK
 from runmat_jit.ops.table import ROWS
@@ -40,6 +43,11 @@ WHOLE: Final = "whole"
 COUNTER: Final = "%counter"
 """Begin of the names under which positions of streams are followed."""
 _ROWS: Final = {"random": "random_uniform", "standard_normal": "random_normal"}
+_SCALED: Final = {
+    "uniform": ("random", ("low", "high")),
+    "normal": ("standard_normal", ("loc", "scale")),
+}
+_ENDS: Final = {name: (*ends, "size") for name, (_, ends) in _SCALED.items()}
 _PARAMETERS: Final = ("size", "dtype", "out")
 _MOST: Final = (1 << 31) - 1
 """Elements of a draw."""
@@ -56,17 +64,45 @@ class Draws(Products):
     wholes: dict[int, tuple[Value, Value]]
     """Of extents, by their numbers: the first lane of a tile, and how many there are in all."""
 
+    @abstractmethod
+    def operate(self, op: str, *items: Item) -> Item:
+        """An operator on some values."""
+
     def draw(
         self, stream: Stream, method: str, args: Sequence[ast.expr], named: Sequence[ast.keyword]
     ) -> Item:
         """A call of a generator's method."""
-        if method not in _ROWS or len(args) > len(_PARAMETERS):
+        if method in _SCALED:
+            return self.scaled(stream, *_SCALED[method], arguments(_ENDS[method], args, named))
+        if method not in _ROWS:
             raise Unknown(f"the method {method} of a generator")
-        given = dict(zip(_PARAMETERS, args, strict=False))
-        for each in named:
-            if each.arg not in _PARAMETERS or each.arg in given:
-                raise Unknown(f"{method} with other arguments")
-            given[each.arg] = each.value
+        return self.drawn_by(stream, method, arguments(_PARAMETERS, args, named))
+
+    def scaled(
+        self, stream: Stream, method: str, ends: tuple[str, str], given: Mapping[str, ast.expr]
+    ) -> Item:
+        """Numbers of a distribution from a place on, or about it, and how wide that is.
+
+        What NumPy may refuse, or what is no number, is for Python to see.
+        """
+        k, found = self.k, list[Scalar]()
+        for name, default in zip(ends, (0.0, 1.0), strict=True):
+            node = given.get(name)
+            number = literal(k, default) if node is None else self.scalar(self.item(node))
+            if not all(kind.python for kind in number.kinds):
+                raise Unknown("a distribution of numbers of NumPy's")
+            value = self.arithmetic.cast(number, FLOAT64)
+            found.append(Scalar(frozenset((FLOAT,)), value))
+        first, width = found
+        if ends[0] == "low":
+            width = replace(width, value=width.value - first.value)
+        is_wide = (width.value > 0) & (width.value <= sys.float_info.max)
+        k.leave_if(k.prim("xor", is_wide, True))
+        drawn = self.drawn_by(stream, method, {"size": given["size"]} if "size" in given else {})
+        return self.operate("Add", first, self.operate("Mult", width, drawn))
+
+    def drawn_by(self, stream: Stream, method: str, given: Mapping[str, ast.expr]) -> Item:
+        """A draw from a row."""
         if not is_none(given.get("out")):
             raise Unknown("numbers that are drawn into an array")
         dtype = self.dtype_of(given.get("dtype"))
@@ -150,6 +186,20 @@ class Draws(Products):
             first, whole = (k.scalar(f"{n}{operand}_{number}", "i64") for n in (FIRST, WHOLE))
             self.wholes[axis.number] = first, whole
         return self.wholes[axis.number]
+
+
+def arguments(
+    names: Sequence[str], args: Sequence[ast.expr], named: Sequence[ast.keyword]
+) -> dict[str, ast.expr]:
+    """The arguments of a method, by the names of its parameters."""
+    if len(args) > len(names):
+        raise Unknown("a draw with other arguments")
+    given = dict(zip(names, args, strict=False))
+    for each in named:
+        if each.arg is None or each.arg not in names or each.arg in given:
+            raise Unknown("a draw with other arguments")
+        given[each.arg] = each.value
+    return given
 
 
 def is_none(node: ast.expr | None) -> bool:

@@ -41,6 +41,7 @@ class Expressions(Lists):
         """Emit statements."""
 
     def operate(self, op: str, *items: Item) -> Item:
+        """An operator on some values."""
         if op == "MatMult":
             return self.product(items)
         if any(map(is_whole, items)):

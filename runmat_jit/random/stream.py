@@ -1,25 +1,10 @@
-"""Random numbers that are the same on every device, thread count and chunking.
-
-``Generator`` has the method names of :class:`numpy.random.Generator`; its streams are its own:
-Philox4x32-10 in counter mode. The key is ``SeedSequence(seed).generate_state(2)``, low word first;
-the position counts blocks of four 32-bit words from 0 on, modulo 2**64. Each call begins at a new
-block and advances by the blocks that it used, so the numbers of a call depend on the key, on the
-calls before it and on nothing else. Which words of its blocks an element is made of is written in
-``runmat_jit.ops.random``.
-
->>> import runmat_jit as runmat
->>> rng = runmat.random.default_rng(7)
->>> rng.random(3).shape
-(3,)
->>> rng.state["state"]["counter"]
-2
-"""
+"""A stream of random numbers: its key, its position, and what is drawn from it directly."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -28,17 +13,17 @@ from runmat_jit.compiler.draws import Draw, DrawPrograms
 from runmat_jit.core.locks import new_lock
 from runmat_jit.runtime.session import current_session
 
-__all__ = ["Generator", "default_rng"]
-
 Size = int | Sequence[int] | None
 Seed = int | Sequence[int] | np.ndarray | SeedSequence | None
 
+JUMP: Final = 1 << 40
+"""Blocks of a jump."""
 _NAME = "Philox4x32-10"
 _WORD = 1 << 64
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
-class Generator:
+class Stream:
     """Draws from one stream; calls from several threads get parts that do not overlap.
 
     Args:
@@ -102,7 +87,7 @@ class Generator:
 
         """
         kind = _whole_dtype(dtype)
-        shape = _shape_of(size)
+        shape = shape_of(size)
         first, last = _bounds(low, high, kind, inclusive=endpoint, empty=0 in shape)
         drawn_in = "int64" if kind.itemsize == 8 else "int32"
         values = self._draw(Draw("random_bounded", drawn_in, shape), last, first)
@@ -140,31 +125,38 @@ class Generator:
             self._counter = counter
             return True
 
-    def spawn(self, n_children: int) -> list[Generator]:
+    def spawn(self, n_children: int) -> list[Self]:
         """Generators of independent streams, as NumPy's seed sequences spawn."""
-        return [Generator(seed) for seed in self._seeds.spawn(n_children)]
+        return [type(self)(seed) for seed in self._seeds.spawn(n_children)]
+
+    def jumped(self, jumps: int = 1) -> Self:
+        """A generator that is :data:`JUMP` blocks further for each of some jumps; this one stays.
+
+        Streams of up to 2**24 jumps do not meet before one has drawn 2**40 blocks.
+        """
+        state = self.state
+        position = state["state"]["counter"] + operator.index(jumps) * JUMP
+        made = type(self)(self._seeds)
+        made.state = {**state, "state": {**state["state"], "counter": position % _WORD}}
+        return made
 
     def __repr__(self) -> str:
         return f"Generator({_NAME})"
 
     def __reduce__(self) -> Any:
-        return Generator, (self._seeds,), self.state
+        return type(self), (self._seeds,), self.state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.state = state
 
     def _floats(self, row: str, method: str, size: Size, dtype: Any, out: Any) -> Any:
-        kind = np.dtype(dtype)
-        if kind not in _FLOATS:
-            raise TypeError(f"Unsupported dtype {kind!r} for {method}")
+        kind = float_dtype(dtype, method)
         if out is not None:
-            _check_out(out, kind, size)
-        shape = _shape_of(size) if out is None else out.shape
+            check_out(out, kind, size)
+        shape = shape_of(size) if out is None else out.shape
         values = self._draw(Draw(row, kind.name, shape))
         if out is not None:
-            lines = out if out.flags.c_contiguous else out.T
-            lines[...] = values.reshape(lines.shape)
-            return out
+            return fill(out, values)
         return values.item() if size is None else values
 
     def _draw(self, draw: Draw, *scalars: int) -> np.ndarray:
@@ -177,12 +169,23 @@ class Generator:
         return programs.run(draw, (key, counter, *scalars))
 
 
-def default_rng(seed: Seed | Generator = None) -> Generator:
-    """A generator of this seed; a generator is passed on."""
-    return seed if isinstance(seed, Generator) else Generator(seed)
+def float_dtype(dtype: Any, method: str) -> np.dtype:
+    """The dtype of floats that are drawn: single or double precision."""
+    kind: np.dtype = np.dtype(dtype)
+    if kind not in _FLOATS:
+        raise TypeError(f"Unsupported dtype {kind!r} for {method}")
+    return kind
 
 
-def _shape_of(size: Size) -> tuple[int, ...]:
+def fill(out: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Fill a contiguous array in the order of its memory."""
+    lines = out if out.flags.c_contiguous else out.T
+    lines[...] = values.reshape(lines.shape)
+    return out
+
+
+def shape_of(size: Size) -> tuple[int, ...]:
+    """The shape that a size is; none axes for no size."""
     if size is None:
         return ()
     extents: Any = (size,) if np.ndim(size) == 0 else size
@@ -192,7 +195,8 @@ def _shape_of(size: Size) -> tuple[int, ...]:
     return shape
 
 
-def _check_out(out: Any, kind: np.dtype, size: Size) -> None:
+def check_out(out: Any, kind: np.dtype, size: Size) -> None:
+    """Refuse what cannot be filled with numbers of a dtype and a size."""
     if not isinstance(out, np.ndarray):
         raise TypeError(f"out must be an array, not {type(out).__name__}")
     if out.dtype != kind:
@@ -204,7 +208,7 @@ def _check_out(out: Any, kind: np.dtype, size: Size) -> None:
             "Supplied output array must be contiguous, writable, aligned, and in machine "
             "byte-order."
         )
-    if size is not None and _shape_of(size) != out.shape:
+    if size is not None and shape_of(size) != out.shape:
         raise ValueError("size must match out.shape when used together")
 
 
