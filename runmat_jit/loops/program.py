@@ -136,6 +136,8 @@ class LoopCall:
     def __call__(self, *values: Any) -> Any:
         """The results of the loop, but for those that are operands (:meth:`merged`).
 
+        After the operands the places of those may follow, in a tuple, that are new arrays of zeros.
+
         Raises:
             LoopLeft: it does not run natively, or does too little for that; nothing has happened.
 
@@ -146,18 +148,19 @@ class LoopCall:
         return found
 
     def attempt(self, values: Sequence[Any]) -> tuple[Any, ...] | None:
-        """The results of a native run; None where there is none, and nothing has happened."""
+        """The results of a native run (:meth:`__call__`); None where nothing has happened."""
         if self.exits >= EXITS:
             return None
         state = self.services.states.current()
         if state.immediate or (state.warn and warnings_raise()):
             return None
-        values = drawn_from(values)
+        count = len(self.operands)
+        values, blank = drawn_from(values[:count]), frozenset[int](*values[count:])
         found = None
         if not (self.careful and state.warn):
-            found = self.attempt_with(values, state.warn, careful=False)
+            found = self.attempt_with(values, blank, state.warn, careful=False)
         if found is None and state.warn:
-            found = self.attempt_with(values, state.warn, careful=True)
+            found = self.attempt_with(values, blank, state.warn, careful=True)
             self.odd = self.odd + 1 if found is not None else 0
             self.careful = self.odd >= ODD
         if found is None:
@@ -171,9 +174,12 @@ class LoopCall:
         return results
 
     def attempt_with(
-        self, values: Sequence[Any], warn: frozenset[str], *, careful: bool
+        self, values: Sequence[Any], blank: frozenset[int], warn: frozenset[str], *, careful: bool
     ) -> tuple[tuple[Any, ...], int] | None:
-        """The results of a run by a kernel that looks at events so, and its turns."""
+        """The results of a run by a kernel that looks at events so, and its turns.
+
+        ``blank``: the places of operands that are zeros.
+        """
         variant = self.variant(values, careful=careful)
         if variant is None:
             return None
@@ -183,23 +189,24 @@ class LoopCall:
         if lanes is None:
             while True:
                 try:
-                    return variant.run(values, lambda: variant.run_slices(values, watch))
+                    return variant.run(values, blank, lambda: variant.run_slices(values, watch))
                 except NoRoomError:  # what has been appended is gone, and nobody has seen it
                     continue
         held = self.in_registers(variant, lanes, values, careful=careful)
         if held is not None and not (lanes.gaps or computes(held.emitted.kernel)):
             held = None
-        found = self.run_tiled(held or variant, lanes, values, watch, careful=careful)
+        run = self.tiled(held or variant, lanes, blank, careful=careful)
+        found = variant.run(values, blank, lambda: run(values, watch))
         if found is not None:
             self.held = held is not None
             self.services.count("loops_tiled")
             self.services.count("loops_in_registers", int(self.held))
         return found
 
-    def run_tiled(
-        self, variant: Variant, lanes: Lanes, values: Sequence[Any], watch: Watch, *, careful: bool
-    ) -> Results | None:
-        """The results of a run in tiles, as of :meth:`.variant.Variant.run`."""
+    def tiled(
+        self, variant: Variant, lanes: Lanes, blank: frozenset[int], *, careful: bool
+    ) -> Callable[[Sequence[Any], Watch], Results | None]:
+        """Runs a kernel in tiles, as :meth:`.variant.Variant.run_slices` does without."""
 
         def variant_of(like: Sequence[Any]) -> Variant | None:
             found = self.variant(like, careful=careful)
@@ -208,8 +215,9 @@ class LoopCall:
             return self.in_registers(found, lanes, like, careful=careful)
 
         services = self.services
-        tiled = Tiled(variant, lanes, variant_of, services.transposing, services.run_cells)
-        return variant.run(values, lambda: tiled.run(values, watch))
+        return Tiled(
+            variant, lanes, variant_of, services.transposing, services.run_cells, blank
+        ).run
 
     def in_registers(
         self, variant: Variant, lanes: Lanes, values: Sequence[Any], *, careful: bool

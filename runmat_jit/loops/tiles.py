@@ -173,6 +173,8 @@ class Tiled:
     variant_of: Callable[[Sequence[Any]], Variant | None]
     transposing: Transposing
     run_cells: RunCells
+    blank: frozenset[int] = frozenset()
+    """Operands that are zeros."""
 
     def run(self, operands: Sequence[Any], watch: Watch) -> Results | None:
         """As :meth:`.variant.Variant.run_slices`."""
@@ -249,8 +251,12 @@ class Tiled:
         first, after = list[Step](), list[Step]()
         for operand, copy in tile.copies:
             part, axis = tile.parts[operand], tile.lanes.axes[operand]
-            pairs = [(first, part, copy), (after, copy, part)]
-            for steps, source, made in pairs[: 1 + (operand in variant.emitted.written)]:
+            pairs = [(after, copy, part)] if operand in variant.emitted.written else []
+            if operand in self.blank:
+                copy.fill(0)
+            else:
+                pairs.append((first, part, copy))
+            for steps, source, made in pairs:
                 kernel, block = self.transposing.step(source, made, axis)
                 tile.blocks.append(block)
                 steps.append((kernel, block.buffer_info()[0]))

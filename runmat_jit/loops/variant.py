@@ -106,15 +106,21 @@ class Variant:
         """Where in the state positions of streams are, and of which operands."""
         return [(place, operand) for place, what, operand in self.starts if what == "counter"]
 
-    def run(self, operands: Sequence[Any], way: Callable[[], Results | None]) -> Results | None:
+    def run(
+        self, operands: Sequence[Any], blank: frozenset[int], way: Callable[[], Results | None]
+    ) -> Results | None:
         """Run the loop in some way: its results and its turns; None where it left, or ran too few.
 
-        Where it leaves, or ends by an exception, nothing has happened to the operands.
+        Where it leaves, or ends by an exception, nothing has happened to the operands. ``blank``:
+        those that are zeros, of which no copy is needed for that.
         """
         written = self.emitted.written
         if not all(may_write(operands[number], operands) for number in written):
             return None
-        backups = [(operands[number], operands[number].copy()) for number in written]
+        backups = [
+            (operands[number], 0 if number in blank else operands[number].copy())
+            for number in written
+        ]
         try:
             found = way()
             if found is None or not all(map(Drawing.commit, drawings_in(operands))):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from runmat_jit.graph.node import Graph
 from runmat_jit.graph.verify_graph import verify_graph
 from runmat_jit.passes.canonicalize import canonicalize
+from runmat_jit.passes.cut_at_joins import cut_at_joins
 from runmat_jit.passes.eliminate_dead import eliminate_dead
 from runmat_jit.passes.expand import expand
 from runmat_jit.passes.forward_updates import forward_updates
@@ -21,7 +22,8 @@ PASSES: tuple[Pass, ...] = (
     canonicalize,  # equal computations are one node
     forward_updates,  # what is written and read again needs no memory
     move_views,  # what is viewed only needs no memory
-    canonicalize,  # what the two brought together
+    cut_at_joins,  # what is put together only to be computed with needs no memory
+    canonicalize,  # what these brought together
     read_late,  # what is stored in an array is not stored once more
 )
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from runmat_jit.graph.apply import make_node
-from runmat_jit.graph.node import Graph, GraphBuilder, Node, Output
+from runmat_jit.graph.node import Graph, Node
 from runmat_jit.graph.walk import roots, users
 from runmat_jit.passes.boxes import box_of_update
 from runmat_jit.passes.fusion.access import is_view
+from runmat_jit.passes.rebuild import rebuilt
 
 
 def read_late(graph: Graph) -> Graph:
@@ -22,7 +21,7 @@ def read_late(graph: Graph) -> Graph:
         return graph
     ready, due = _turns(graph)
     readers = users(graph.nodes)
-    moved: dict[Node, dict[Node, Node]] = {}
+    moved: dict[Node | None, dict[Node, Node]] = {}
     for update in updates:
         value = update.args[1]
         part = _part(update)
@@ -31,7 +30,10 @@ def read_late(graph: Graph) -> Graph:
         for reader in readers[value]:
             if reader.op.name != "update" and due[reader] >= ready[update]:
                 moved.setdefault(reader, {}).setdefault(value, part)
-    return _rebuilt(graph, moved) if moved else graph
+    nowhere: dict[Node, Node] = {}
+    return (
+        rebuilt(graph, lambda node, arg: moved.get(node, nowhere).get(arg, arg)) if moved else graph
+    )
 
 
 def _turns(graph: Graph) -> tuple[dict[Node, int], dict[Node, int]]:
@@ -64,25 +66,3 @@ def _part(update: Node) -> Node | None:
         "shape": counts,
     }
     return make_node("slice", (update,), params, value.type)
-
-
-def _rebuilt(graph: Graph, moved: Mapping[Node, Mapping[Node, Node]]) -> Graph:
-    """The graph with some operands of some nodes replaced."""
-    builder = GraphBuilder()
-    final = {node: builder.adopt_input(node) for node in graph.inputs}
-    stack = [output.node for output in reversed(graph.outputs)]
-    while stack:
-        node = stack.pop()
-        if node in final:
-            continue
-        given = moved.get(node, {})
-        args = [given.get(arg, arg) for arg in node.args]
-        missing = [arg for arg in args if arg not in final]
-        if missing:
-            stack += [node, *reversed(missing)]
-            continue
-        new = tuple([final[arg] for arg in args])
-        same = new == node.args
-        made = node if same else Node(node.op, new, node.params, node.type, node.line)
-        final[node] = builder.adopt(made)
-    return builder.finish(Output(final[each.node], each.target) for each in graph.outputs)

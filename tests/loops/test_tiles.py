@@ -10,6 +10,7 @@ import pytest
 
 import runmat_jit as runmat
 from runmat_jit.loops import tiles
+from runmat_jit.loops.variant import Variant
 from runmat_jit.runtime.session import current_session
 from tests.capture.behavior import compare, observe
 from tests.capture.plain_hooks import function_from
@@ -328,3 +329,53 @@ def test_random_programs(seed):
     source = f"def f({', '.join(given(0))}):\n    {head}for t in range({STEPS}):\n        {lines}\n"
     fn = text(f"{source}    return x, y, z, s\n", np=np)
     check(fn, calls=3)
+
+
+# -- new arrays of zeros ---------------------------------------------------------------------------
+BLANK = {
+    "columns": "out[:, t] = x + columns[:, t]",
+    "some columns": "if t % 2:\n    out[:, t] = x",
+    "what was in them": "out[:, t] += x\nout[:, 0] += 1",
+    "rows": "other[t] = x * 2",
+    "some rows": "if t != 2:\n    other[t] += x",
+    "twice": "out[:, t] = x\nother[t] = out[:, t - 1]",
+}
+ENDS = {
+    "": "",
+    "leaves": "k = 2 ** 61 * (t + 1)",  # which is no integer of 64 bits in the fourth turn
+    "warns": "x = x / (t - 3)",
+}
+
+
+@pytest.mark.filterwarnings("ignore:divide", "ignore:invalid")
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("body", BLANK)
+@pytest.mark.parametrize("make", ["np.zeros({})", "np.ones({})", "np.zeros({}) + 1"])
+def test_new_arrays_are_as_they_were_where_a_loop_does_not_write_or_leaves(
+    make, body, end, tiled, monkeypatch
+):
+    """And what is known to be zeros is not copied for that."""
+    known, run = [], Variant.run
+
+    def noting(self, operands, blank, way):
+        known.append(len(blank & self.emitted.written))
+        return run(self, operands, blank, way)
+
+    monkeypatch.setattr(Variant, "run", noting)
+    lines = "\n        ".join(f"{BLANK[body]}\n{ENDS[end]}".strip().split("\n"))
+    text = (
+        "def f(x, columns):\n"
+        f"    out, other = {make.format('columns.shape')}, {make.format('columns.T.shape')}\n"
+        f"    for t in range({STEPS}):\n"
+        f"        {lines}\n"
+        "    return x, out, other\n"
+    )
+    fn = function_from(text, np=np)
+    decorated = runmat.jit(fn)
+    for seed in range(3):
+        values = given(seed)["x"], given(seed)["columns"]
+        compare(observe(fn, values, {}), observe(decorated, values, {}))
+    if not end and body in ("columns", "rows"):
+        assert tiled() >= 2
+        assert max(known) == (make == "np.zeros({})")
+    assert make == "np.zeros({})" or not any(known)

@@ -50,7 +50,7 @@ def steps_of(count, step, first="$0"):
     ("text", "kernels", "in_place"),
     [
         (inside("$0", "floor($1)"), 2, 0),  # and a copy of all
-        (inside("floor($0)", "floor($1)"), 3, 1),  # both of one depth: it is stored first
+        (inside("floor($0)", "floor($1)"), 2, 1),  # which waits for the base
         # over what it reads, if that is all
         (inside("floor($0)", f"negative({CENTER.format('floor($0)')})"), 2, 1),
         (inside("floor($0)", CENTER.format("floor($0)")), 3, 0),

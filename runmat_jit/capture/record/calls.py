@@ -42,6 +42,7 @@ from runmat_jit.capture.tape.values import (
 )
 from runmat_jit.core.frames import uncounted
 from runmat_jit.core.installed import is_installed
+from runmat_jit.core.types import is_compiled_dtype
 
 Args = tuple[Any, ...]
 Kwargs = Mapping[str, Any]
@@ -222,9 +223,17 @@ def call_each(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
 def call_source(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     """A function of a library that is made of what capture knows, or calls what it is given.
 
-    It is followed as if the user had written it.
+    It is followed as if the user had written it; but not of arrays that no kernel computes.
     """
+    if callables.of(fn).pure and any(map(is_of_no_kernel, args)):
+        return call_numpy(hooks, fn, args, kwargs)
     return call_followed(hooks, getattr(fn, "_implementation", fn), args, kwargs)
+
+
+def is_of_no_kernel(value: Any) -> bool:
+    """Whether a value is an array of a dtype that no kernel computes."""
+    at = value._rm_geometry if type(value) is Traced and value._rm_kind == ARRAY else None
+    return at is not None and not is_compiled_dtype(at.dtype)
 
 
 def call_chain(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:

@@ -14,6 +14,7 @@ from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.replay.resume import structure_of
 from runmat_jit.capture.tape.entries import Call, refs
 from runmat_jit.capture.tape.lines import Line, call_at
+from runmat_jit.capture.tape.storage import Storage
 from runmat_jit.capture.tape.values import ARRAY, GENERIC, PYTHON
 from runmat_jit.core.extent import plain
 from runmat_jit.core.types import is_compiled_dtype
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from runmat_jit.loops.forms import Form
     from runmat_jit.loops.program import LoopCall
 
+_ZEROS: Final = ("zeros", "zeros_like", "empty", "empty_like")
+"""Rows whose results are zeros; ``empty`` may give any values."""
 MOST_ELEMENTS: Final = 1 << 15
 """Of arrays up to which one thread computes whole turns faster than each statement is launched."""
 
@@ -82,13 +85,16 @@ def looped(hooks: LoopHooks, number: int, frame: types.FrameType) -> tuple[tuple
     if feeds:
         if call.same is None:
             is_worth(call, found.operands)  # looks at it
-        if not tape.feeds(call) or call.same is None:
+        fed = tape.fed_call(call)
+        if fed is None or call.same is None:
             return ()
         result: tuple[Any, ...] = ()
+        blank = fed.args[len(found.operands) :]
     else:
         if not is_worth(call, found.operands):
             return ()
-        attempted = attempt(recording, call, tuple(found.operands.values()), line)
+        blank = blanks_among(recording, tuple(found.operands.values()))
+        attempted = attempt(recording, call, (*found.operands.values(), *blank), line)
         if attempted is None:
             return ()
         result = attempted
@@ -101,7 +107,7 @@ def looped(hooks: LoopHooks, number: int, frame: types.FrameType) -> tuple[tuple
         own = {chain: registered(hooks.of(fn), helper.source, chain, {}) for chain in helper.values}
         known |= {chain: own[inner] for chain, (of, inner) in found.owners.items() if of is fn}
     values = tuple([known[chain] for chain in found.operands])
-    made = noted(recording, call, values, result, line, fed=feeds)
+    made = noted(recording, call, (*values, *blank), result, line, fed=feeds)
     return (call.merged(made, values),)
 
 
@@ -210,6 +216,28 @@ def form_of_list(value: list[Any], number: int, seen: dict[int, int]) -> Form:
         kinds.add(form.kind if isinstance(form, NumberForm) else None)
     alike = len(kinds) == 1 and len(value) <= FEW
     return ListForm(seen.setdefault(id(value), number), kinds.pop() if alike else None, not value)
+
+
+def blanks_among(
+    recording: Recording, values: tuple[Any, ...]
+) -> tuple[()] | tuple[tuple[int, ...]]:
+    """The places of arrays that are zeros as they were made: told to a loop after its operands."""
+    made: dict[Storage, list[str]] = {}
+    for operation in recording.pending:
+        made.setdefault(operation.target.storage, []).append(operation.meaning.row.name)
+    found = tuple(
+        [
+            place
+            for place, value in enumerate(values)
+            if type(value) is Traced
+            and value._rm_geometry is not None
+            and value._rm_geometry.whole()
+            and value._rm_geometry.storage.memory is None
+            and made.get(value._rm_geometry.storage, [""])[0] in _ZEROS
+            and len(made[value._rm_geometry.storage]) == 1
+        ]
+    )
+    return (found,) if found else ()
 
 
 def attempt(

@@ -215,15 +215,15 @@ class TapeWriter:
             self._diverge(str(fn))
         return found
 
-    def feeds(self, fn: Any) -> bool:
-        """Whether a replay has called ``fn`` here, perhaps after reads of what it is given."""
+    def fed_call(self, fn: Any) -> Call | None:
+        """The call of ``fn`` that a replay has made here, perhaps after reads of operands."""
         resume, number = self.resume, self.count
         if resume is None:
-            return False
+            return None
         while number < resume.end and isinstance(resume.log[number], (Read, Guard)):
             number += 1
         entry = resume.log[number] if number < resume.end else None
-        return type(entry) is Call and entry.fn is fn
+        return entry if type(entry) is Call and entry.fn is fn else None
 
     def fed_value(self, fn: Any, otherwise: Any) -> Any:
         """Result of the call of ``fn`` that a replay has made here, if it has."""

@@ -16,6 +16,7 @@ from runmat_jit.core.slotted import slotted
 from runmat_jit.core.types import c_strides
 from runmat_jit.graph.node import Graph, Node
 from runmat_jit.graph.text import operation_name
+from runmat_jit.graph.walk import users
 from runmat_jit.passes.fusion.access import (
     Orders,
     View,
@@ -76,9 +77,11 @@ class _Grower:
     groups: list[Group] = field(default_factory=list)
     _wanted: set[Node] = field(default_factory=set)
     _views: dict[Node, View] = field(default_factory=dict)
+    _readers: dict[Node, tuple[Node, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._wanted.update(output.node for output in self.graph.outputs)
+        self._readers.update(users(self.graph.nodes))
         for node in self.graph.nodes:
             if node.op.kind in ("host", "gather"):
                 read = node.args if node.op.kind == "host" else node.args[:1]
@@ -133,8 +136,19 @@ class _Grower:
             return None
         if stored_strides(node, self.orders) != c_strides(node.type.shape):
             return None  # the part is one of memory in C order
-        is_there = behind_base is None or behind(behind_base.depth, node) <= group.depth
-        return group if is_there and obstacle((group,), node) is None else None
+        if obstacle((group,), node) is not None:
+            return None
+        depth = group.depth if behind_base is None else behind(behind_base.depth, node)
+        if depth > group.depth:  # it may wait for the base, unless others wait for it
+            if any(self._is_read_outside(member, group) for member in group.nodes):
+                return None
+            group.depth = depth
+        return group
+
+    def _is_read_outside(self, node: Node, group: Group) -> bool:
+        """Whether a node that has a place in another group reads a member of a group."""
+        readers = self._readers.get(node, ())
+        return any(self._group(reader) not in (None, group) for reader in readers)
 
     def _take_computed(self, node: Node) -> None:
         """Join the deepest groups among the operands', or begin a group behind them."""
