@@ -10,7 +10,8 @@ __all__ = ["reset", "snapshot"]
 def snapshot() -> dict[str, object]:
     """All counters by name; their meanings are in ``runmat_jit.runtime.telemetry.EVENTS``.
 
-    ``regions`` holds the number of regions built, by fusion kind.
+    ``regions`` holds the number of regions built, by fusion kind; ``loops`` the native runs of
+    loops and their turns, by kind.
     """
     return current_session().telemetry.snapshot()
 

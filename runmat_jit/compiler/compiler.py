@@ -126,7 +126,8 @@ def _make_loops(session: Session) -> Loops:
 
     services = Services(
         *(backend.compile, table, backend.watched_call, run_cells, Transposing(backend.compile)),
-        *(count, session.states, session.config.disable_loop_fusion),
+        *(count, session.telemetry.count_loop),
+        *(session.states, session.config.disable_loop_fusion),
     )
     return Loops(services)
 

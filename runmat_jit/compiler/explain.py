@@ -132,11 +132,21 @@ class Explanation:
 
 def region_reports(compiled: CompiledGraph) -> list[RegionReport]:
     """The regions of a compiled graph."""
-    groups = compiled.lowered.launches or ((),) * len(compiled.plan.regions)
+    regions = compiled.plan.regions
+    groups = compiled.lowered.launches or ((),) * len(regions)
+    waiting = [*map(_waits, regions, groups), False]
     return [
-        report_region(region, len(launches), compiled)
-        for region, launches in zip(compiled.plan.regions, groups, strict=True)
+        report_region(region, 1 if waits or after else len(launches), compiled)
+        for region, launches, waits, after in zip(
+            regions, groups, waiting[:-1], waiting[1:], strict=True
+        )
     ]
+
+
+def _waits(region: Region, launches: Sequence[object]) -> bool:
+    """Whether the kernel of a region runs in bands, together with those of the one before."""
+    computes = region.kind == "elementwise" and any(node.type.size for node in region.outputs)
+    return computes and not launches
 
 
 def report_region(region: Region, kernels: int, compiled: CompiledGraph) -> RegionReport:

@@ -21,7 +21,13 @@ FUSION_KINDS: Final = (
     "centered_gram",
 )
 """The fusion kinds, from the most general to the most special."""
-LOOP_KINDS: Final = ("element_loop", "recurrent_loop", "stochastic_evolution")
+LOOP_KINDS: Final = (
+    "element_loop",
+    "recurrent_loop",
+    "iterative_reduce",
+    "prefix_scan",
+    "stochastic_evolution",
+)
 """The kinds of loops that run natively: any; with arrays in registers; with random numbers."""
 
 

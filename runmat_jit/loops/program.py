@@ -22,6 +22,7 @@ from runmat_jit.loops.drawing import Drawing
 from runmat_jit.loops.emit import Emitted, Same, emit
 from runmat_jit.loops.emit_registers import emit_registers
 from runmat_jit.loops.forms import Forms, ObjectForm, forms_of, is_generator, key_of
+from runmat_jit.loops.kinds import kind_of
 from runmat_jit.loops.lanes import Lanes
 from runmat_jit.loops.registers import computes
 from runmat_jit.loops.rooms import NoRoomError
@@ -125,6 +126,8 @@ class LoopCall:
         self.__name__ = self.__qualname__ = f"loop of line {source.line} in {name}"
         self.same: Mapping[str, int] | None = None
         """Results that are operands, and which: the same in all calls."""
+        self.kind = "element_loop"
+        """What its body does (:mod:`.kinds`)."""
         self.has_arrays = False
         """Whether a kernel of it stores arrays at once, or multiplies some."""
         self.asks_numpy = False
@@ -169,6 +172,7 @@ class LoopCall:
             return None
         self.exits, results, self.turns = 0, *found
         self.services.count("loops_run")
+        self.services.count_loop(self.kind, self.turns)
         self.services.count("loop_turns", self.turns)
         self.poor = 0 if self.does_enough(self.turns) else self.poor + 1
         return results
@@ -324,8 +328,10 @@ class LoopCall:
         found = self.tried(partial(emission, careful=careful, exact=exact))
         if isinstance(found, Unknown):
             return found
-        if found.drawn and "stochastic_evolution" in self.services.refused:
-            return Unknown("loops that draw random numbers are switched off")
+        kind = kind_of(self.source, found)
+        if kind in self.services.refused and kind != "recurrent_loop":
+            return Unknown(f"{kind} is switched off")
+        self.kind = kind
         same = {n: what.operand for n, what in found.results if isinstance(what, Same)}
         if self.same is None:
             self.same = same
@@ -362,7 +368,8 @@ class LoopCall:
             held = ", arrays in registers" if self.held else ""
             if any(each.emitted.drawn for each in native):
                 held += ", random numbers drawn"
-            return f"natively, by {kernels}{held}; {self.turns} turns in the last call"
+            turns = f"{self.turns} turns in the last call"
+            return f"natively, by {kernels}{held} ({self.kind}); {turns}"
         if why is not None:
             at = "" if why.line is None else f" (line {why.line})"
             return f"in Python: {why.why}{at}"
@@ -430,6 +437,7 @@ class Services:
     run_cells: RunCells
     transposing: Transposing
     count: Callable[..., None]
+    count_loop: Callable[[str, int], None]
     states: ErrorStates = field(default_factory=ErrorStates)
     refused: frozenset[str] = frozenset()
     """Kinds of loops that are switched off."""

@@ -28,16 +28,21 @@ def lower_elementwise_region(region: Region, plan: Plan) -> tuple[Launch, ...]:
 
     What they keep is copied before; a part over which it reads is put there afterwards.
     """
-    moved = {
+    moved = parts_moved(region, plan)
+    launch = lower_elementwise(elementwise_problem(region, plan, moved=moved))
+    kept = [copy for node in region.updates for copy in copies_beside(node, plan)]
+    put = [copy for node, memory in moved.items() for copy in copies_over(node, memory)]
+    return (*kept, *(() if launch is None else (launch,)), *put)
+
+
+def parts_moved(region: Region, plan: Plan) -> dict[Node, Scratch]:
+    """The updates whose values are put in place when all has been computed, and where they wait."""
+    return {
         node: Scratch(number, node.type.dtype, node.args[1].type.size)
         for number, node in enumerate(region.updates)
         if (memory := plan.in_place.get(node)) is not None
         and is_read_below(memory, node, region, plan.orders)
     }
-    launch = lower_elementwise(elementwise_problem(region, plan, moved=moved))
-    kept = [copy for node in region.updates for copy in copies_beside(node, plan)]
-    put = [copy for node, memory in moved.items() for copy in copies_over(node, memory)]
-    return (*kept, *(() if launch is None else (launch,)), *put)
 
 
 def elementwise_problem(

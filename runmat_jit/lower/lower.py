@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from runmat_jit.lower.bands import in_bands, is_large
 from runmat_jit.lower.copies import COPIES
-from runmat_jit.lower.elementwise_region import lower_elementwise_region
+from runmat_jit.lower.elementwise import lower_elementwise
+from runmat_jit.lower.elementwise_region import (
+    elementwise_problem,
+    lower_elementwise_region,
+    parts_moved,
+)
 from runmat_jit.lower.launch import Launch
 from runmat_jit.lower.position_region import lower_position_region
+from runmat_jit.lower.problem import Problem
 from runmat_jit.lower.product_region import lower_product_region
 from runmat_jit.lower.reduction_region import lower_reduction_region
 from runmat_jit.lower.scan_region import lower_scan_region
-from runmat_jit.passes.fusion.access import is_copied
+from runmat_jit.passes.fusion.access import is_computed, is_copied
 from runmat_jit.passes.fusion.edges import is_position
 from runmat_jit.passes.fusion.own_products import own_product_of
 from runmat_jit.passes.fusion.region import Region
@@ -17,8 +24,37 @@ from runmat_jit.plan.plan import Plan
 
 
 def lower_plan(plan: Plan) -> tuple[tuple[Launch, ...], ...]:
-    """The launches of each region of a plan: none for a host call, which linking binds."""
-    return tuple(() if r.is_host else lower(r, plan) for r in plan.regions)
+    """The launches of each region of a plan: none for a host call, which linking binds.
+
+    On a CPU large kernels of consecutive regions run in bands, all from the first region's place.
+    """
+    found: list[tuple[Launch, ...]] = []
+    waiting: list[Problem] = []
+
+    def put() -> None:
+        for parts in in_bands(waiting, plan):
+            launches = map(lower_elementwise, parts)
+            found.append(tuple([launch for launch in launches if launch is not None]))
+        waiting.clear()
+
+    for region in plan.regions:
+        only = only_problem(region, plan) if plan.device.kind == "cpu" else None
+        if only is not None and is_large(only):
+            waiting.append(only)
+            continue
+        put()
+        found.append(() if region.is_host else lower(region, plan))
+    put()
+    return tuple(found)
+
+
+def only_problem(region: Region, plan: Plan) -> Problem | None:
+    """What an elementwise region computes, if one kernel does that and there is nothing to copy."""
+    nodes = region.nodes
+    is_plain = region.kind == "elementwise" and not region.is_host and is_computed(nodes[0])
+    if not is_plain or any(node not in plan.in_place for node in region.updates):
+        return None
+    return None if parts_moved(region, plan) else elementwise_problem(region, plan)
 
 
 def lower(region: Region, plan: Plan) -> tuple[Launch, ...]:

@@ -57,6 +57,7 @@ class Telemetry:
         self._all: list[tuple[weakref.ref[threading.Thread], dict[str, int]]] = []
         self._ended = Counter[str]()
         self._regions: Counter[str] = Counter()
+        self._loops: dict[str, Counter[str]] = {}
         self._gates: weakref.WeakSet[Counting] = weakref.WeakSet()
         self._lock = new_lock()
 
@@ -103,13 +104,23 @@ class Telemetry:
         with self._lock:
             self._regions.update(kinds)
 
+    def count_loop(self, kind: str, turns: int) -> None:
+        """Count a native run of a loop of some kind, and its turns."""
+        with self._lock:
+            self._loops.setdefault(kind, Counter()).update(runs=1, turns=turns)
+
     def snapshot(self) -> dict[str, object]:
-        """All counters by name; ``regions`` holds the regions built, by fusion kind."""
+        """All counters by name.
+
+        ``regions`` holds the regions built, by fusion kind; ``loops`` the native runs of loops and
+        their turns, by kind.
+        """
         self._flush()
         with self._lock:
             everyone = (self._ended, *(own for _, own in self._all))
             counts = {event: sum(own[event] for own in everyone) for event in EVENTS}
-            return {**counts, "regions": dict(self._regions)}
+            loops = {kind: dict(found) for kind, found in self._loops.items()}
+            return {**counts, "regions": dict(self._regions), "loops": loops}
 
     def reset(self) -> None:
         """Set every counter to 0."""
@@ -119,6 +130,7 @@ class Telemetry:
                 own.update(dict.fromkeys(EVENTS, 0))
             self._ended.clear()
             self._regions.clear()
+            self._loops.clear()
 
 
 def is_alive(thread: threading.Thread | None) -> bool:

@@ -1,9 +1,15 @@
 """Kinds of loops that are switched off. Oracle: the undecorated functions, and counts of runs."""
 
+import textwrap
+
 import numpy as np
 import pytest
 
 import runmat_jit as runmat
+from runmat_jit.core.config import LOOP_KINDS as CONFIGURED
+from runmat_jit.loops.kinds import LOOP_KINDS
+from tests.capture.behavior import compare, observe
+from tests.capture.plain_hooks import function_from
 from tests.loops.test_draws import HELD, check, counted, program, short_slices
 from tests.loops.test_tiles import small_tiles
 
@@ -44,3 +50,55 @@ def test_kinds_that_are_off(name, *, off, runs, registers, without, counted):
 def test_unknown_kinds_are_mistakes(without):
     with pytest.raises(runmat.ConfigError, match="scan_loop"):
         without("scan_loop")
+
+
+# -- names ----------------------------------------------------------------------------------------
+BODIES = {
+    "prefix_scan": [
+        "y = 0.5 * y + x[t]\nout[t] = y",
+        "out[t] = 0.5 * out[t - 1] + x[t]",
+        "s += x[t]\nout[t] = s * 2",
+        "s, r = s + x[t], s\nout[t] = r",
+        "z = s * x[t]\ns = z + 1\nout[t] = z",
+    ],
+    "iterative_reduce": [
+        "s += x[t] * x[t]",
+        "s = s + x[t]\nr = max(r, x[t])",
+        "if x[t] > 0:\n    s = 2.0 * x[t] + s",
+        "z = x[t] * 3\ns += z",
+    ],
+    "element_loop": [
+        "out[t] = x[t] * 2",  # nothing is left to the next turn
+        "out[0] = s\ns = s * 0.5 + x[t]",  # all turns at one place
+        "s = s * 0.5 + s",  # of itself twice
+        "s += x[t] * s",
+        "s += x[t]\nr = r + s",  # a sum of another's sums so far
+        "s += x[t]\nz = s",  # a second name sees it
+        "x[0] += x[t]",
+    ],
+}
+
+
+@pytest.mark.parametrize(("kind", "body"), [(k, body) for k in BODIES for body in BODIES[k]])
+def test_loops_have_the_kind_of_what_they_do(kind, body, without):
+    text = (
+        "def f(x):\n    out, s, r, y = np.zeros(len(x)), 1.0, 0.0, 0.0\n"
+        f"    for t in range(1, len(x)):\n{textwrap.indent(textwrap.dedent(body), ' ' * 8)}\n"
+        "    return out, s, r, y\n"
+    )
+    fn = function_from(text, np=np)
+    decorated = runmat.jit(fn)
+    for _ in range(2):
+        runmat.telemetry.reset()
+        compare(observe(fn, (np.arange(9.0),), {}), observe(decorated, (np.arange(9.0),), {}))
+        assert runmat.telemetry.snapshot()["loops"] == {kind: {"runs": 1, "turns": 8}}
+    assert f"natively, by 1 kernel ({kind})" in str(decorated.explain(np.arange(9.0)))
+    without(kind)
+    other = runmat.jit(function_from(text, np=np))
+    runmat.telemetry.reset()
+    compare(observe(fn, (np.arange(9.0),), {}), observe(other, (np.arange(9.0),), {}))
+    assert runmat.telemetry.snapshot()["loops"] == {}
+
+
+def test_the_switch_knows_all_kinds():
+    assert tuple(kind.name for kind in LOOP_KINDS) == CONFIGURED

@@ -13,7 +13,7 @@ from runmat_jit.graph.node import Into
 from runmat_jit.kernel.interpret import Memory, interpret
 from runmat_jit.kernel.math.tables import table
 from runmat_jit.kernel.verify_kernel import verify_kernel
-from runmat_jit.lower.lower import lower
+from runmat_jit.lower.lower import lower, lower_plan
 from runmat_jit.passes.expand import expand
 from runmat_jit.passes.fusion.grower import grow
 from runmat_jit.passes.fusion.own_products import with_own_products
@@ -64,12 +64,12 @@ def execute(graph, inputs, disabled=(), run=None, *, mode="results", names=None)
     plan = replace(plan, notes=notes(nodes))
     memory = {node: np.asarray(inputs[i], node.type.dtype) for i, node in enumerate(graph.inputs)}
     events = 0
-    for region in plan.regions:
-        for node in region.outputs:
-            taken = plan.in_place.get(node) or plan.direct.get(node)
-            memory[node] = empty(node.type, plan.orders[node]) if taken is None else memory[taken]
+    for node in (node for region in plan.regions for node in region.outputs):
+        taken = plan.in_place.get(node) or plan.direct.get(node)
+        memory[node] = empty(node.type, plan.orders[node]) if taken is None else memory[taken]
+    for launches_of_one in lower_plan(plan):
         scratch = {}
-        for launch in lower(region, plan):
+        for launch in launches_of_one:
             verify_kernel(launch.kernel)
             events |= run(launch, bound(launch, memory, scratch))
     values = [(output, memory[output.node].copy()) for output in graph.outputs]

@@ -10,6 +10,8 @@ from runmat_jit.core.types import TensorType, c_strides
 from runmat_jit.graph.apply import make_node
 from runmat_jit.graph.node import Fresh, GraphBuilder, Output
 from runmat_jit.graph.text import to_text
+from runmat_jit.lower import bands
+from runmat_jit.lower.lower import lower_plan
 from runmat_jit.ops.table import ROWS
 from runmat_jit.passes.pipeline import optimize
 from runmat_jit.passes.read_late import read_late
@@ -177,3 +179,48 @@ def test_steps_keep_every_bit(graph, seed):
         event(f"in place {bool(make_plan(ready, regions(ready)).in_place)}")
         found, _ = execute(ready, arrays(graph, seed))
         assert all(map(bits_equal, expected, found)), to_text(ready)
+
+
+# -- bands of rows --------------------------------------------------------------------------------
+def launches_in_bands(texts, monkeypatch, nbytes=60):
+    """How many launches there are of each region, where a few rows are a band."""
+    monkeypatch.setattr(bands, "LARGE", 1)
+    monkeypatch.setattr(bands, "BAND", nbytes)
+    graph = optimize(written(INPUTS, *texts))
+    plan = make_plan(graph, regions(graph))
+    found, _ = execute(graph, arrays(graph))
+    assert all(map(bits_equal, run(graph, arrays(graph)), found))
+    return [len(each) for each in lower_plan(plan)]
+
+
+FLOOR = "floor($0)"
+
+
+@pytest.mark.parametrize(
+    ("texts", "counts"),
+    [
+        # two arrays in turns, whose first two are copied: one row behind the one before
+        ([steps_of(4, MEAN)], [2, 2, 5, 0]),
+        # a value that is read at other places, and rows of another that are read as a whole
+        ([f"multiply({ABOVE.format(FLOOR)}, 0.5)", FLOOR], [7, 0]),
+        ([f"add({FLOOR}, slice({FLOOR}, starts=(7, 0), steps=(-1, 1), shape=(8, 9)))"], [1, 1]),
+        ([f"add({FLOOR}, slice({FLOOR}, starts=(7, 0), steps=(1, 1), shape=(1, 9)))"], [1, 1]),
+        # sums are another walk
+        ([TOTAL.replace("V", MEAN.replace("{}", FLOOR)), FLOOR], [1, 2]),
+    ],
+)
+def test_steps_of_large_arrays_run_in_bands(texts, counts, monkeypatch):
+    assert launches_in_bands(texts, monkeypatch) == counts
+
+
+@given(stepping(), st.integers(0, 99), st.sampled_from([1, 24, 40, 60]))
+def test_bands_keep_every_bit(graph, seed, nbytes):
+    expected = run(graph, arrays(graph, seed))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bands, "LARGE", 1)
+        patch.setattr(bands, "BAND", nbytes)
+        ready = optimize(graph)
+        plan = make_plan(ready, regions(ready))
+        event(f"in bands {any(not each for each in lower_plan(plan))}")
+        found, _ = execute(ready, arrays(graph, seed))
+    assert all(map(bits_equal, expected, found)), to_text(ready)

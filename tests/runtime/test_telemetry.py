@@ -20,12 +20,17 @@ def test_counts_of_all_threads_are_added_up():
     assert telemetry.snapshot()["kernel_launches"] == 8000
 
 
-def test_a_snapshot_names_every_counter_and_the_regions():
+def test_a_snapshot_names_every_counter_the_regions_and_the_loops():
     telemetry = Telemetry()
     telemetry.count_regions({"elementwise": 2})
+    telemetry.count_loop("prefix_scan", 7)
+    telemetry.count_loop("prefix_scan", 2)
     snapshot = telemetry.snapshot()
-    assert set(snapshot) == {*EVENTS, "regions"}
+    assert set(snapshot) == {*EVENTS, "regions", "loops"}
     assert snapshot["regions"] == {"elementwise": 2}
+    assert snapshot["loops"] == {"prefix_scan": {"runs": 2, "turns": 9}}
+    telemetry.reset()
+    assert telemetry.snapshot()["loops"] == {}
 
 
 def test_reset_sets_everything_to_zero():

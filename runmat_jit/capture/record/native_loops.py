@@ -12,7 +12,7 @@ from runmat_jit.capture.record.host_calls import adopt, encoded, fork
 from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.replay.resume import structure_of
-from runmat_jit.capture.tape.entries import Call, refs
+from runmat_jit.capture.tape.entries import Call, build, refs
 from runmat_jit.capture.tape.lines import Line, call_at
 from runmat_jit.capture.tape.storage import Storage
 from runmat_jit.capture.tape.values import ARRAY, GENERIC, PYTHON
@@ -89,7 +89,7 @@ def looped(hooks: LoopHooks, number: int, frame: types.FrameType) -> tuple[tuple
         if fed is None or call.same is None:
             return ()
         result: tuple[Any, ...] = ()
-        blank = fed.args[len(found.operands) :]
+        blank = tuple([build(each, []) for each in fed.args[len(found.operands) :]])
     else:
         if not is_worth(call, found.operands):
             return ()
@@ -218,9 +218,7 @@ def form_of_list(value: list[Any], number: int, seen: dict[int, int]) -> Form:
     return ListForm(seen.setdefault(id(value), number), kinds.pop() if alike else None, not value)
 
 
-def blanks_among(
-    recording: Recording, values: tuple[Any, ...]
-) -> tuple[()] | tuple[tuple[int, ...]]:
+def blanks_among(recording: Recording, values: tuple[Any, ...]) -> tuple[tuple[int, ...], ...]:
     """The places of arrays that are zeros as they were made: told to a loop after its operands."""
     made: dict[Storage, list[str]] = {}
     for operation in recording.pending:
