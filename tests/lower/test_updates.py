@@ -130,12 +130,13 @@ def stepping(draw):
     builder = GraphBuilder()
     kind = TensorType(np.dtype("float32"), SHAPE)
     inputs = [builder.input(ROWS["input"], kind, c_strides(SHAPE), None) for _ in range(2)]
+    written_before = []
     pool = [*inputs, builder.adopt(make_node("negative", (inputs[0],), {}, kind))]
     for _ in range(draw(st.integers(1, 5))):
         shape = tuple(draw(st.integers(1, extent)) for extent in SHAPE)
         part = TensorType(kind.dtype, shape)
 
-        def place(shape=shape):
+        def place(shape):
             steps = tuple(
                 draw(st.integers(1, (extent - 1) // max(1, count - 1)) | st.just(1))
                 if count > 1
@@ -146,7 +147,7 @@ def stepping(draw):
             return tuple(draw(st.integers(0, e - (n - 1) * s - 1)) for e, n, s in room), steps
 
         def read(part=part, shape=shape, place=place):
-            starts, steps = place()
+            starts, steps = place(shape)
             params = {"starts": starts, "steps": steps, "shape": shape}
             source = draw(st.sampled_from(pool[-3:]))
             return builder.adopt(make_node("slice", (source,), params, part))
@@ -156,7 +157,11 @@ def stepping(draw):
         )
         if draw(st.booleans()):
             value = builder.adopt(make_node("negative", (value,), {}, part))
-        starts, steps = place()
+        if written_before and draw(st.integers(0, 2)) == 0:  # the same in two arrays
+            value = draw(st.sampled_from(written_before))
+            shape = value.type.shape
+        written_before.append(value)
+        starts, steps = place(shape)
         along = c_strides(SHAPE)
         params = {
             "offset": sum(a * b for a, b in zip(starts, along, strict=True)),

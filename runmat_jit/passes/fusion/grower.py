@@ -136,7 +136,7 @@ class _Grower:
             return None
         if stored_strides(node, self.orders) != c_strides(node.type.shape):
             return None  # the part is one of memory in C order
-        if obstacle((group,), node) is not None:
+        if behind_base is group or obstacle((group,), node) is not None:
             return None
         depth = group.depth if behind_base is None else behind(behind_base.depth, node)
         if depth > group.depth:  # it may wait for the base, unless others wait for it
@@ -147,8 +147,14 @@ class _Grower:
 
     def _is_read_outside(self, node: Node, group: Group) -> bool:
         """Whether a node that has a place in another group reads a member of a group."""
-        readers = self._readers.get(node, ())
-        return any(self._group(reader) not in (None, group) for reader in readers)
+        shown = [node]
+        for each in shown:
+            for reader in self._readers.get(each, ()):
+                if self._group(reader) not in (None, group):
+                    return True
+                if is_view(reader) and reader not in self.places:
+                    shown.append(reader)
+        return False
 
     def _take_computed(self, node: Node) -> None:
         """Join the deepest groups among the operands', or begin a group behind them."""
