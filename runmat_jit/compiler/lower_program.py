@@ -23,6 +23,7 @@ from runmat_jit.passes.fusion.grower import grow
 from runmat_jit.passes.fusion.kinds import enabled_kinds
 from runmat_jit.passes.fusion.own_products import with_own_products
 from runmat_jit.passes.pipeline import PASSES, Pass, optimize
+from runmat_jit.passes.split_extremes import split_extremes
 from runmat_jit.plan.device import CPU, Device, choose_device
 from runmat_jit.plan.make_plan import make_plan
 from runmat_jit.plan.notes import RISES, Mode, notes_of_each
@@ -78,7 +79,7 @@ def lower_program(
         optimized = diagonals_of_products(optimized)
     chosen = choose_device(device, optimized, partial(find_gpu, session))
     if chosen.kind == "gpu":
-        for_device = products_for_device(optimized)
+        for_device = split_extremes(products_for_device(optimized))
         plan = plan_for(for_device, chosen, disabled)
         launches = lower_plan(plan)
         refusal = find_refusal(session, plan, launches)

@@ -46,21 +46,18 @@ def keeps_each_turn(source: LoopSource, _emitted: Emitted) -> bool:
 def only_accumulates(source: LoopSource, emitted: Emitted) -> bool:
     """Whether all that a turn leaves to the next is sums, products or extremes so far."""
     body = source.node.body
-    names = carried(body)
+    names = set(carried(body))
     if emitted.written or emitted.lists or not names or source.is_while:
         return False
-    every = list(stores(body))
-    return all(
-        accumulates(statement, name)
-        for name in names
-        for statement in every
-        if name in {place.id for place in targets_of(statement) if isinstance(place, ast.Name)}
-    ) and not any(
-        name in names_in(statement.value)
-        for name in names
-        for statement in every
-        if name not in {place.id for place in targets_of(statement) if isinstance(place, ast.Name)}
-    )
+    if any(names & names_in(test) for test in tests(body)):
+        return False
+    for statement in stores(body):
+        bound = {each.id for each in targets_of(statement) if isinstance(each, ast.Name)}
+        if (names - bound) & names_in(statement.value):
+            return False
+        if not all(accumulates(statement, name) for name in names & bound):
+            return False
+    return True
 
 
 LOOP_KINDS: Final = (
@@ -98,6 +95,14 @@ def stores(body: Sequence[ast.stmt]) -> Iterator[Store]:
         for node in ast.walk(statement):
             if isinstance(node, Store):
                 yield node
+
+
+def tests(body: Sequence[ast.stmt]) -> Iterator[ast.expr]:
+    """What decides which statements of a body run."""
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.If | ast.While):
+                yield node.test
 
 
 def carried(body: Sequence[ast.stmt]) -> list[str]:

@@ -10,6 +10,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import field
+from typing import Final
 
 from runmat_jit.core.slotted import slotted
 from runmat_jit.core.types import TensorType, c_strides
@@ -21,7 +22,7 @@ from runmat_jit.passes.boxes import Box, Progression, are_disjoint, box_of_updat
 from runmat_jit.passes.rebuild import rebuilt
 from runmat_jit.passes.rules.views import integers
 
-MOST_PIECES = 27
+MOST_PIECES: Final = 27
 """Of three axes with a border on either side."""
 
 Breaks = tuple[frozenset[int], ...]
@@ -163,43 +164,41 @@ class _Cutting:
     # -- pieces ----------------------------------------------------------------------------------
     def _computed(self, node: Node, piece: Box) -> Node:
         """A piece of an elementwise value: what it is computed of, cut so."""
-        args = []
-        for arg in node.args:
-            missing = node.type.ndim - arg.type.ndim
-            along = zip(arg.type.shape, piece[missing:], strict=True)
-            args.append(
-                self._piece(arg, tuple(Progression(0, 1, 1) if n == 1 else p for n, p in along))
-            )
-        shape = tuple(p.count for p in piece)
-        kind = TensorType(node.type.dtype, shape)
-        return Node(node.op, tuple(args), node.params, kind, node.line)
+        wanted = self._of_operands(node, piece)
+        stack = [*wanted]
+        while stack:
+            key = stack.pop()
+            if key in self._cut:
+                continue
+            needs = self._needs(*key)
+            missing = [each for each in needs if each not in self._cut]
+            if missing:
+                stack += [key, *missing]
+            else:
+                self._cut[key] = _made(*key, [self._cut[each] for each in needs])
+        return _made(node, piece, [self._cut[each] for each in wanted])
 
-    def _piece(self, node: Node, piece: Box) -> Node:
-        found = self._cut.get((node, piece))
-        if found is None:
-            found = self._cut[node, piece] = self._made(node, piece)
+    def _needs(self, node: Node, piece: Box) -> list[tuple[Node, Box]]:
+        """The pieces that a piece of a value is made of; none where it is one of stored memory."""
+        if node in self.stored or not piece:
+            return []
+        if node.op.expand is not None:
+            return self._of_operands(node, piece)
+        if not any(self._breaks[node]):
+            return []
+        if node.op.name == "slice":
+            return [(node.args[0], _beside(piece, integers(node, "starts"), 1))]
+        return [self._source(node, piece)]
+
+    def _of_operands(self, node: Node, piece: Box) -> list[tuple[Node, Box]]:
+        """The pieces of an elementwise operation's operands, which may be broadcast."""
+        found = []
+        for arg in node.args:
+            along = zip(arg.type.shape, piece[node.type.ndim - arg.type.ndim :], strict=True)
+            found.append((arg, tuple([_ALL_OF_ONE if n == 1 else part for n, part in along])))
         return found
 
-    def _made(self, node: Node, piece: Box) -> Node:
-        if not piece:
-            return node
-        if any(self._breaks[node]) or node.op.expand is not None:
-            if node.op.expand is not None and node not in self.stored:
-                return self._computed(node, piece)
-            if node.op.name == "slice":
-                return self._piece(node.args[0], _beside(piece, integers(node, "starts"), 1))
-            source = self._source(node, piece)
-            if source is not None:
-                return self._piece(*source)
-        params = {
-            "starts": tuple(p.start for p in piece),
-            "steps": (1,) * len(piece),
-            "shape": tuple(p.count for p in piece),
-        }
-        kind = TensorType(node.type.dtype, tuple(p.count for p in piece))
-        return Node(ROWS["slice"], (node,), params, kind, node.line)
-
-    def _source(self, node: Node, piece: Box) -> tuple[Node, Box] | None:
+    def _source(self, node: Node, piece: Box) -> tuple[Node, Box]:
         """The operand of a joined array that a piece of it comes from, and where in that."""
         if node.op.name == "update":
             base, value = node.args
@@ -208,15 +207,34 @@ class _Cutting:
             if are_disjoint(piece, written):
                 return base, piece
             return value, _beside(piece, tuple(p.start for p in written), -1)
-        if node.op.name == "concatenate":
-            axis, first = _axis(node), 0
-            for arg in node.args:
-                after = first + arg.type.shape[axis]
-                if first <= piece[axis].start < after:
-                    starts = tuple(first if n == axis else 0 for n in range(len(piece)))
-                    return arg, _beside(piece, starts, -1)
-                first = after
-        return None
+        axis, first = _axis(node), 0
+        for arg in node.args[:-1]:
+            after = first + arg.type.shape[axis]
+            if piece[axis].start < after:
+                break
+            first = after
+        else:
+            arg = node.args[-1]
+        starts = tuple(first if n == axis else 0 for n in range(len(piece)))
+        return arg, _beside(piece, starts, -1)
+
+
+_ALL_OF_ONE: Final = Progression(0, 1, 1)
+
+
+def _made(node: Node, piece: Box, parts: Sequence[Node]) -> Node:
+    """A piece of a value, given what it is made of."""
+    shape = tuple(p.count for p in piece)
+    kind = TensorType(node.type.dtype, shape)
+    if node.op.expand is not None and parts:
+        return Node(node.op, tuple(parts), node.params, kind, node.line)
+    if parts:
+        return parts[0]
+    if not piece:
+        return node
+    starts, steps = tuple(p.start for p in piece), (1,) * len(piece)
+    params = {"starts": starts, "steps": steps, "shape": shape}
+    return Node(ROWS["slice"], (node,), params, kind, node.line)
 
 
 def _written(update: Node) -> Box | None:

@@ -13,7 +13,6 @@ from runmat_jit.passes.expand import expand
 from runmat_jit.passes.forward_updates import forward_updates
 from runmat_jit.passes.move_views import move_views
 from runmat_jit.passes.read_late import read_late
-from runmat_jit.passes.split_extremes import split_extremes
 
 Pass = Callable[[Graph], Graph]
 
@@ -23,7 +22,6 @@ PASSES: tuple[Pass, ...] = (
     canonicalize,  # equal computations are one node
     forward_updates,  # what is written and read again needs no memory
     move_views,  # what is viewed only needs no memory
-    split_extremes,  # few elements side by side fill no vector
     cut_at_joins,  # what is put together only to be computed with needs no memory
     canonicalize,  # what these brought together
     read_late,  # what is stored in an array is not stored once more

@@ -1,4 +1,8 @@
-"""Extremes over several axes are found axis by axis where few elements lie side by side."""
+"""Extremes over several axes are found axis by axis where few elements lie side by side.
+
+That is for devices, whose threads would have no work beside each other: a CPU keeps the elements
+that it computes in cache instead.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +16,9 @@ from runmat_jit.passes.rewrite import rewrite, rule
 from runmat_jit.passes.rules.views import integers
 
 FEW: Final = 16
-"""Elements side by side that leave most lanes of a vector, or threads of a team, without work."""
+"""Elements side by side that leave most threads of a team without work."""
 LARGE: Final = 1 << 16
-"""Elements from which another kernel costs less than such lanes."""
+"""Elements from which another kernel costs less than such threads."""
 
 
 def split_extremes(graph: Graph) -> Graph:

@@ -74,6 +74,7 @@ BODIES = {
         "s += x[t] * s",
         "s += x[t]\nr = r + s",  # a sum of another's sums so far
         "s += x[t]\nz = s",  # a second name sees it
+        "if s < 9:\n    s += x[t]",  # or a test
         "x[0] += x[t]",
     ],
 }

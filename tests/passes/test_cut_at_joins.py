@@ -75,6 +75,22 @@ def test_other_values_stay_whole(texts):
     assert to_text(cut_at_joins(graph)) == to_text(graph)
 
 
+def test_a_long_chain_is_cut_without_recursion():
+    text = rolled("$0", 1)
+    graph = written(INPUTS, text)
+    builder, value = GraphBuilder(), graph.outputs[0].node
+    nodes = {node: builder.adopt_input(node) for node in graph.inputs}
+    for node in graph.nodes:
+        if node not in nodes:
+            args = tuple(nodes[arg] for arg in node.args)
+            nodes[node] = builder.make(node.op, args, node.params, node.type)
+    value = nodes[value]
+    for _ in range(5_000):
+        value = builder.adopt(make_node("add", (value, nodes[graph.inputs[1]]), {}, value.type))
+    found = cut_at_joins(builder.finish([Output(value, Fresh((0,)))]))
+    assert sum(node.op.name == "add" for node in found.nodes) == 10_000
+
+
 SHAPE = (6, 7)
 KIND = TensorType(np.dtype("float32"), SHAPE)
 

@@ -43,6 +43,7 @@ from runmat_jit.passes.fusion.groups import INPUTS, Axes, Depth, Group, Site, be
 from runmat_jit.passes.fusion.kinds import label, permitted_merges
 from runmat_jit.passes.fusion.reduction_shape import next_step
 from runmat_jit.passes.fusion.region import Region
+from runmat_jit.passes.rules.views import integers
 
 _CHEAP_FLOPS = 4.0
 """Work that may be done again for every row rather than stored once."""
@@ -136,6 +137,8 @@ class _Grower:
             return None
         if stored_strides(node, self.orders) != c_strides(node.type.shape):
             return None  # the part is one of memory in C order
+        if not _lies_side_by_side(node):
+            return None  # values of several columns are computed together and stored one by one
         if behind_base is group or obstacle((group,), node) is not None:
             return None
         depth = group.depth if behind_base is None else behind(behind_base.depth, node)
@@ -316,6 +319,13 @@ class _Grower:
                 group.depth,
                 tuple(group.reasons),
             )
+
+
+def _lies_side_by_side(update: Node) -> bool:
+    """Whether the elements that an update writes lie in rows, not in columns."""
+    shape, strides = integers(update, "shape"), integers(update, "strides")
+    long = [stride for extent, stride in zip(shape, strides, strict=True) if extent != 1]
+    return not long or long[-1] == 1
 
 
 def _is_prologue(group: Group, target: Group) -> bool:
