@@ -137,7 +137,7 @@ class _Grower:
             return None
         if stored_strides(node, self.orders) != c_strides(node.type.shape):
             return None  # the part is one of memory in C order
-        if not _lies_side_by_side(node):
+        if not _lies_side_by_side(node) and self._views[base].base not in group.reads:
             return None  # values of several columns are computed together and stored one by one
         if behind_base is group or obstacle((group,), node) is not None:
             return None
