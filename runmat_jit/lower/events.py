@@ -39,6 +39,9 @@ def noted_values(region: Region) -> frozenset[Node]:
     open_: set[Node] = set()  # not finite if an event occurred, and not tested so far
     tested: set[Node] = set()
     for node in region.nodes:
+        if node.op.name == "update":  # it is no computation, which could be tested
+            tested |= open_.intersection(node.args)
+            continue
         carried = False
         for arg, absorbs in zip(node.args, _absorbs(node), strict=True):
             if arg not in open_:

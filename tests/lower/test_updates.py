@@ -176,6 +176,15 @@ def stepping(draw):
     return builder.finish([Output(node, Fresh((0, 1))) for node in wanted])
 
 
+@pytest.mark.parametrize("value", ["add($1, $1)", "floor(multiply($1, $1))", "sqrt($1)"])
+def test_events_of_values_that_are_stored_over_a_part_are_noted(value):
+    graph = optimize(written(INPUTS, inside("$0", value)))
+    x, y = np.zeros((8, 9), np.float32), np.full((6, 7), 2, np.float32)
+    assert not execute(graph, [x, y])[1]
+    y[3, 4] = -3e38
+    assert execute(graph, [x, y])[1]
+
+
 @given(stepping(), st.integers(0, 99))
 def test_steps_keep_every_bit(graph, seed):
     expected = run(graph, arrays(graph, seed))
