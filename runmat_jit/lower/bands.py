@@ -50,11 +50,8 @@ def in_bands(problems: Sequence[Problem], plan: Plan) -> list[tuple[Problem, ...
             found += _put(group, behind)
             group, walks, behind, lag = [], [], [], 0
         group.append(problem)
-        walks.append(() if walk is None else walk)
-        behind.append(lag or 0)
-        if walk is None:
-            found += _put(group, behind)
-            group, walks, behind = [], [], []
+        walks.append(walk or ())
+        behind.append(lag)
     return found + _put(group, behind)
 
 
@@ -75,7 +72,13 @@ def _height(group: Sequence[Problem]) -> int:
 
 
 def _behind(walk: Walk, walks: Sequence[Walk], behind: Sequence[int]) -> int | None:
-    """How many rows a problem is behind the first one; None if it cannot run beside the others."""
+    """How many rows a problem is behind the first one; None if it cannot run beside the others.
+
+    What it writes lies in memory that they have, too: others would be needed all at once.
+    """
+    known = {touch.memory for before in walks for touch in before}
+    if any(touch.written and touch.memory not in known for touch in walk):
+        return None
     lags = [_lag(walk, before) for before in walks]
     if None in lags:
         return None
