@@ -11,7 +11,7 @@ same depths, and is joined, as if their results were inputs.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import field
 
 from runmat_jit.core.reasons import Reason
@@ -149,25 +149,38 @@ def obstacle(
     distinct = list(dict.fromkeys(groups))
     if any(not g.is_open and (g is not before or g.closed or g.step is None) for g in distinct):
         return Reason("region-of-its-own", "it is a region of its own")
-    gathers = any(group.gathers for group in distinct) or (node and node.op.kind == "gather")
-    reduces = any(group.step is not None for group in distinct) or (node and node.op.reduction)
-    walks = any(group.walks for group in distinct) or (node and node.op.scan)
-    if gathers and (reduces or walks):
+    return _clash(distinct, node) or _excess(distinct, node)
+
+
+def _clash(groups: Sequence[Group], node: Node | None) -> Reason | None:
+    """What groups do that one kernel does not do together."""
+    op = None if node is None else node.op
+    reduces = any(group.step is not None for group in groups) or bool(op and op.reduction)
+    walks = any(group.walks for group in groups) or bool(op and op.scan)
+    if not (reduces or walks):
+        return None
+    if any(group.gathers for group in groups) or (op and op.kind == "gather"):
         which = "reduction" if reduces else "scan"
         return Reason("other-order", f"a {which} reads no elements at computed places")
-    if (reduces or walks) and any(group.updates for group in distinct):
+    if any(group.updates for group in groups):
         return Reason("other-order", "its values are stored over a part of an array")
-    if len({group.step for group in distinct if group.step is not None}) > 1:
+    reducing = [group for group in groups if group.step is not None]
+    if len({group.step for group in reducing}) > 1:
         return Reason("other-order", "the reductions run over different axes")
-    if len({group.space for group in distinct if group.step is not None}) > 1:
+    if len({group.space for group in reducing}) > 1:
         return Reason("different-extents", "the reductions run over different spaces")
-    nodes = sum(len(group.nodes) for group in distinct)
-    flops = sum(group.flops for group in distinct) + (node.op.flops if node else 0)
-    reads = len({read for group in distinct for read in group.reads}) if len(distinct) > 1 else 0
+    return None
+
+
+def _excess(groups: Sequence[Group], node: Node | None) -> Reason | None:
+    """What a kernel would have too much of."""
+    nodes = sum(len(group.nodes) for group in groups)
+    flops = sum(group.flops for group in groups) + (node.op.flops if node else 0)
+    reads = len({read for group in groups for read in group.reads}) if len(groups) > 1 else 0
     if nodes >= MOST_NODES or flops > MOST_FLOPS or reads > MOST_READS:
         return Reason("kernel-too-long", "the kernel would be too long")
-    if sum(group.places + len(group.sites) for group in distinct) >= MOST_PLACES:
+    if sum(group.places + len(group.sites) for group in groups) >= MOST_PLACES:
         return Reason("kernel-too-long", "the kernel would read and write too many places")
-    if any(len(group.reads) >= MOST_READS for group in distinct):
+    if any(len(group.reads) >= MOST_READS for group in groups):
         return Reason("kernel-too-long", "the kernel would read too many arrays")
     return None
