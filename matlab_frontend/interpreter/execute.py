@@ -325,7 +325,7 @@ _AFTER = {ALL: None, RETURNED: Flow.RETURN}
 def _while(interpreter: Interpreter, node: nodes.While, dead: Dead) -> Run:
     holds = _compile_condition(interpreter, node.condition)
     body = compile_block(interpreter, node.body, dead)
-    native = NativeLoop(interpreter, node, partial(compile_block, interpreter, dead=dead))
+    native = NativeLoop(interpreter, node, partial(compile_block, interpreter, dead=dead), dead)
     size = native.size
 
     def run(frame: Frame) -> Flow | None:
@@ -377,7 +377,7 @@ def _for(interpreter: Interpreter, node: nodes.For, dead: Dead) -> Run:
     assign = compile_target(interpreter, node.target)
     body = compile_block(interpreter, node.body, dead)
     rows = int(isinstance(node.columns, nodes.Range))
-    native = NativeLoop(interpreter, node, partial(compile_block, interpreter, dead=dead))
+    native = NativeLoop(interpreter, node, partial(compile_block, interpreter, dead=dead), dead)
     size = native.size
 
     def run(frame: Frame) -> Flow | None:

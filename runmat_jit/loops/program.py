@@ -150,8 +150,14 @@ class LoopCall:
             raise LoopLeft(self.__name__)
         return found
 
-    def attempt(self, values: Sequence[Any]) -> tuple[Any, ...] | None:
-        """The results of a native run (:meth:`__call__`); None where nothing has happened."""
+    def attempt(
+        self, values: Sequence[Any], spare: frozenset[int] = frozenset()
+    ) -> tuple[Any, ...] | None:
+        """The results of a native run (:meth:`__call__`); None where nothing has happened.
+
+        ``spare``: the places of operands that nobody needs where nothing has happened. No event may
+        be reported then: the loop would begin anew.
+        """
         if self.exits >= EXITS:
             return None
         state = self.services.states.current()
@@ -161,7 +167,7 @@ class LoopCall:
         values, blank = drawn_from(values[:count]), frozenset[int](*values[count:])
         found = None
         if not (self.careful and state.warn):
-            found = self.attempt_with(values, blank, state.warn, careful=False)
+            found = self.attempt_with(values, blank, state.warn, careful=False, spare=spare)
         if found is None and state.warn:
             found = self.attempt_with(values, blank, state.warn, careful=True)
             self.odd = self.odd + 1 if found is not None else 0
@@ -178,11 +184,17 @@ class LoopCall:
         return results
 
     def attempt_with(
-        self, values: Sequence[Any], blank: frozenset[int], warn: frozenset[str], *, careful: bool
+        self,
+        values: Sequence[Any],
+        blank: frozenset[int],
+        warn: frozenset[str],
+        *,
+        careful: bool,
+        spare: frozenset[int] = frozenset(),
     ) -> tuple[tuple[Any, ...], int] | None:
         """The results of a run by a kernel that looks at events so, and its turns.
 
-        ``blank``: the places of operands that are zeros.
+        ``blank``: the places of operands that are zeros; ``spare``: of those that nobody needs.
         """
         variant = self.variant(values, careful=careful)
         if variant is None:
@@ -193,14 +205,15 @@ class LoopCall:
         if lanes is None:
             while True:
                 try:
-                    return variant.run(values, blank, lambda: variant.run_slices(values, watch))
+                    run_slices = partial(variant.run_slices, values, watch)
+                    return variant.run(values, blank, run_slices, spare)
                 except NoRoomError:  # what has been appended is gone, and nobody has seen it
                     continue
         held = self.in_registers(variant, lanes, values, careful=careful)
         if held is not None and not (lanes.gaps or computes(held.emitted.kernel)):
             held = None
         run = self.tiled(held or variant, lanes, blank, careful=careful)
-        found = variant.run(values, blank, lambda: run(values, watch))
+        found = variant.run(values, blank, partial(run, values, watch), spare)
         if found is not None:
             self.held = held is not None
             self.services.count("loops_tiled")

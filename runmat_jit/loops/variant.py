@@ -107,12 +107,16 @@ class Variant:
         return [(place, operand) for place, what, operand in self.starts if what == "counter"]
 
     def run(
-        self, operands: Sequence[Any], blank: frozenset[int], way: Callable[[], Results | None]
+        self,
+        operands: Sequence[Any],
+        blank: frozenset[int],
+        way: Callable[[], Results | None],
+        spare: frozenset[int] = frozenset(),
     ) -> Results | None:
         """Run the loop in some way: its results and its turns; None where it left, or ran too few.
 
         Where it leaves, or ends by an exception, nothing has happened to the operands. ``blank``:
-        those that are zeros, of which no copy is needed for that.
+        those that are zeros, of which no copy is needed for that; ``spare``: those that may change.
         """
         written = self.emitted.written
         if not all(may_write(operands[number], operands) for number in written):
@@ -120,6 +124,7 @@ class Variant:
         backups = [
             (operands[number], 0 if number in blank else operands[number].copy())
             for number in written
+            if number not in spare
         ]
         try:
             found = way()

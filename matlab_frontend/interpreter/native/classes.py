@@ -48,7 +48,7 @@ class NumberClass:
 
 @frozen
 class ArrayClass:
-    """A variable that is an array of real doubles, or of truth values, with so many axes.
+    """A variable that is an array of real floats, or of truth values, with so many axes.
 
     ``is_row``, ``is_column``: it has one row, or one column, and two axes.
     """
@@ -95,9 +95,10 @@ class Operand:
     """What a translated loop is given.
 
     Of a variable: its number (``value``), the array (``data``), the array as one line (``line``),
-    that line with ``room`` behind it, or the extent of an axis in MATLAB's order (``extent``); of a
-    handle the number that it captured (``captured``, whose name is ``part``). Of the loop: its
-    ``first``, ``stop`` and ``step``, or its ``items``; random numbers (``draws``). Or a number that
+    that line with ``room`` behind it, or the extent of an axis in MATLAB's order (``extent``); the
+    number as an integer (``count``, -1 where it is none); of a handle the number that it captured
+    (``captured``, whose name is ``part``). Of the loop: its ``first``, ``stop`` and ``step``, or
+    its ``items``; random numbers (``draws``), or what draws them (``generator``). Or a number that
     is always the same (``constant``): ``part``; or how far the one that ``part`` names may go while
     there is room for a turn (``limit``).
     """
@@ -114,6 +115,8 @@ class Operand:
         "step",
         "items",
         "draws",
+        "generator",
+        "count",
         "constant",
         "limit",
     ]

@@ -73,7 +73,11 @@ class Shared:
 
     def basic(self, name: str) -> ast.expr:
         """A function that translated loops may name."""
-        self.objects[name] = BASIC[name]
+        return self.thing(name, BASIC[name])
+
+    def thing(self, name: str, value: Any) -> ast.expr:
+        """What is no variable, by a name."""
+        self.objects[name] = value
         return ast.Name(name, ast.Load())
 
     def function(self, function: Any) -> ast.expr:
@@ -294,12 +298,12 @@ class Expressions:
             return self.narrow_binary(node, left, right)
         x, y = self.as_float(left), self.as_float(right)
         operator = node.operator
-        if operator in _COMPARISONS:
+        if operator in COMPARISONS:
             if left.whole is not None and right.whole is not None:
                 x, y = left.whole, right.whole
-            return Made(ast.Compare(x, [_COMPARISONS[operator]()], [y]), "logical")
-        if operator in _ARITHMETIC:
-            made = _ARITHMETIC[operator]()
+            return Made(ast.Compare(x, [COMPARISONS[operator]()], [y]), "logical")
+        if operator in ARITHMETIC:
+            made = ARITHMETIC[operator]()
             whole = None
             if left.whole is not None and right.whole is not None:
                 small = not isinstance(made, ast.Mult) or _is_small(left.whole, right.whole)
@@ -319,10 +323,10 @@ class Expressions:
         """An operator of numbers of which one has a class that rounds."""
         kind, operator = narrow.common((left, right), node.span), node.operator
         x, y = self.narrow_operand(left, kind), self.narrow_operand(right, kind)
-        if operator in _COMPARISONS:
-            return Made(ast.Compare(x, [_COMPARISONS[operator]()], [y]), "logical")
-        if operator in _ARITHMETIC:
-            return self.narrowed(kind, ast.BinOp(x, _ARITHMETIC[operator](), y))
+        if operator in COMPARISONS:
+            return Made(ast.Compare(x, [COMPARISONS[operator]()], [y]), "logical")
+        if operator in ARITHMETIC:
+            return self.narrowed(kind, ast.BinOp(x, ARITHMETIC[operator](), y))
         if operator in ("/", "./"):
             return self.narrowed(kind, self.called(divide, x, y).node)
         raise NotNative(f"the operator {operator} of {kind}", node.span)
@@ -423,9 +427,9 @@ class Expressions:
         found = self.classes.get(name)
         if isinstance(found, ArrayClass):
             place = self.element(name, found, node.arguments, node.span)
-            if found.kind == "double":
-                return Made(self.float(place), "double")
-            return Made(ast.Call(self.shared.basic("bool"), [place], []), "logical")
+            if found.kind == "logical":
+                return Made(ast.Call(self.shared.basic("bool"), [place], []), "logical")
+            return Made(self.float(place), found.kind)
         if isinstance(found, Handle):
             return self.of_handle(name, found, node)
         if name in self.kinds:
@@ -714,7 +718,7 @@ def at_line(statement: Any) -> Any:
     return statement
 
 
-_COMPARISONS: Final[Mapping[str, type[ast.cmpop]]] = {
+COMPARISONS: Final[Mapping[str, type[ast.cmpop]]] = {
     "==": ast.Eq,
     "~=": ast.NotEq,
     "<": ast.Lt,
@@ -722,7 +726,7 @@ _COMPARISONS: Final[Mapping[str, type[ast.cmpop]]] = {
     ">": ast.Gt,
     ">=": ast.GtE,
 }
-_ARITHMETIC: Final[Mapping[str, type[ast.operator]]] = {
+ARITHMETIC: Final[Mapping[str, type[ast.operator]]] = {
     "+": ast.Add,
     "-": ast.Sub,
     "*": ast.Mult,

@@ -245,6 +245,7 @@ CONSTANTS: Final[Mapping[str, float | bool]] = {
 BASIC: Final[Mapping[str, Any]] = {
     "bool": bool,
     "float": float,
+    "len": len,
     "range": range,
     "natural": natural,
     "position": position,

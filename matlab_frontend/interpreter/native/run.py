@@ -63,10 +63,16 @@ FARTHEST: Final = 1 << 31
 """Loops count no farther natively."""
 Rest: TypeAlias = "Callable[[Frame], Flow | None]"
 """Statements as the interpreter runs them."""
+RECORDED: Final = 4000
+"""Elements of arrays whose operations are recorded, about: each takes some ten nodes more."""
 MANY: Final = 64
 """Turns that tell how long the interpreter takes for one: first ones take longer than others."""
 _OF_ARRAYS: Final = ("data", "line", "extent", "room")
-_CLASSES: Final = {np.dtype(np.float64): "double", np.dtype(np.bool_): "logical"}
+_CLASSES: Final = {
+    np.dtype(np.float64): "double",
+    np.dtype(np.float32): "single",
+    np.dtype(np.bool_): "logical",
+}
 
 
 class NativeLoop:
@@ -83,7 +89,7 @@ class NativeLoop:
             "may_grow",
             "node",
         ),
-        *("reason", "refusals", "rests", "size", "spent"),
+        *("reason", "refusals", "passing", "rests", "size", "spent", "whole"),
     )
 
     def __init__(
@@ -91,6 +97,7 @@ class NativeLoop:
         interpreter: Interpreter,
         node: nodes.For | nodes.While,
         compile_rest: Callable[[nodes.Block], Rest],
+        dead: Mapping[int, Sequence[str]],
     ) -> None:
         self.interpreter, self.node = interpreter, node
         self.compile_rest = compile_rest
@@ -109,6 +116,10 @@ class NativeLoop:
         self.reason = ""
         self.may_grow = False
         """Whether lines of numbers are taken to get elements behind their last."""
+        self.whole = names_of_wholes(node.body)
+        """Variables that are used as whole arrays, or that rows and columns are taken of."""
+        self.passing = passing_in(node.body, dead)
+        """Variables that nothing reads after a turn."""
         nested = any(isinstance(each, nodes.For | nodes.While) for each in below(node.body))
         self.first_look = 1 if nested else FIRST_LOOK
         """After how many turns a run is to be looked at; 0: it never is."""
@@ -127,6 +138,7 @@ class NativeLoop:
             work: Of how many nodes that was.
 
         """
+        work *= self.weight(frame)
         ahead = work if rest is None else work // turns * len(rest)
         cost = KNOWN if self.calls else COMPILES if "llvmlite" in sys.modules else STARTS
         if max(ahead, self.spent) < cost or (rest is not None and not len(rest)):
@@ -152,6 +164,16 @@ class NativeLoop:
             return done if rest is None or done < len(rest) else ALL
         self.refuse(frame)
         return 0
+
+    def weight(self, frame: Frame) -> int:
+        """How many nodes of numbers take the time of one of the loop's, which may be of arrays."""
+        sizes = [
+            math.prod(held.data.shape)
+            for name in self.whole
+            if type(held := frame.variables.get(name)) is Array
+        ]
+        most = max(sizes, default=1)
+        return 1 if most <= 1 else 2 + min(most, RECORDED) // 400 + most // 4000
 
     def is_slow(self, frame: Frame, done: int, work: int, turns: int) -> bool:
         """Whether the interpreter is to go on, as it is faster, or may be.
@@ -202,8 +224,9 @@ class NativeLoop:
                 most = max((translated.draws, *translated.grows.values()))
                 part = rest[: max(1, few // most)] if most else rest
             room = Room(self.interpreter.session, translated, few)
-            values = self.operands(frame, translated, part, room)
-            results = None if values is None else call.attempt(values)
+            made = dict[str, Array]()
+            values = self.operands(frame, translated, part, room, made)
+            results = None if values is None else attempted(call, translated, values, made)
             if results is not None or values is None or translated.is_bounded or few > MOST:
                 break
             few *= 8  # there may have been too little room
@@ -212,6 +235,7 @@ class NativeLoop:
             return self.growing(frame, rest, few, translated)
         self.note(frame, f"natively, {call.turns} turns in the last run{self.told_of_exits()}")
         named = dict(zip(call.source.results, results, strict=True))
+        frame.variables.update(made)
         keep(frame.variables, translated, named)
         room.keep(frame.variables, named)
         if named.get("stopped", False):
@@ -285,6 +309,7 @@ class NativeLoop:
                 frame.scope,
                 counts=counts,
                 may_grow=self.may_grow,
+                passing=self.passing,
             )
         except NotNative as refused:
             self.reason = refused.why
@@ -303,13 +328,17 @@ class NativeLoop:
         translated: Translated,
         rest: range | np.ndarray | None,
         room: Room,
+        made: dict[str, Array],
     ) -> tuple[Any, ...] | None:
-        """What a loop is given; None where an array cannot be given so."""
+        """What a loop is given; None where an array cannot be given so.
+
+        ``made`` takes new arrays, which are to become the variables' if the loop does not leave.
+        """
         arrays: dict[str, np.ndarray] = {}
         for operand in translated.operands.values():
             name = operand.variable
             if operand.what in _OF_ARRAYS and name not in arrays:
-                arrays[name] = self.array(frame, name, translated.written)
+                arrays[name] = self.array(frame, name, translated.written, made)
         if any(arrays[one].shape != arrays[other].shape for one, other in translated.alike):
             return None
         if any(
@@ -320,23 +349,27 @@ class NativeLoop:
         return tuple(
             [
                 room.given(operand, arrays)
-                if operand.what in ("room", "draws", "limit")
+                if operand.what in ("room", "draws", "limit", "generator")
                 else given(operand, frame.variables.get(operand.variable), arrays, rest)
                 for operand in translated.operands.values()
             ]
         )
 
-    def array(self, frame: Frame, name: str, written: frozenset[str]) -> np.ndarray:
-        """The elements of a variable, for which nobody else holds them if they are written."""
+    def array(
+        self, frame: Frame, name: str, written: frozenset[str], made: dict[str, Array]
+    ) -> np.ndarray:
+        """The elements of a variable; ``made``, as above, if they are written and others' too."""
         engine, variables = self.interpreter.engine, frame.variables
         held = variables[name]
         assert type(held) is Array, "its class is known"
         count, known = references(held), type(held.data) is np.ndarray
         if known and (name not in written or is_writable(engine, held, count)):
             return held.data  # type: ignore[no-any-return]  # known memory
-        data = np.array(engine.look(held.data))
-        variables[name] = Array(held.kind, data)
-        return data
+        data = engine.look(held.data)
+        if name not in written:
+            return data
+        made[name] = Array(held.kind, np.array(data))
+        return made[name].data  # type: ignore[no-any-return]  # known memory
 
 
 class Room:
@@ -363,6 +396,8 @@ class Room:
             line[: array.size] = array.reshape(-1)
             self.lines[operand.variable] = line, array.shape
             return line
+        if operand.what == "generator":
+            return self.session.random()
         ahead = self.session.singles_ahead()
         if operand.part in ("uniform", "normal"):
             return ahead.ahead(operand.part, few)
@@ -391,6 +426,44 @@ class Room:
         return bool(draws and results["drawn"] > self.few - draws)
 
 
+def passing_in(body: nodes.Block, dead: Mapping[int, Sequence[str]]) -> frozenset[str]:
+    """The names in a loop that nothing reads after the last statement of it that mentions them."""
+    last: dict[str, nodes.Statement] = {}
+    for statement in body:
+        last.update(dict.fromkeys(names_in(statement), statement))  # type: ignore[arg-type]  # any node
+    return frozenset(name for name, where in last.items() if name in dead.get(id(where), ()))
+
+
+def names_of_wholes(body: nodes.Block) -> frozenset[str]:
+    """The names that stand for all they hold, and those that are indexed by ``:`` or ``a:b``."""
+    targets, found = set[int](), set[str]()
+    for node in below(body):
+        if isinstance(node, nodes.Index):
+            targets.add(id(node.target))
+            if isinstance(node.target, nodes.Name) and any(
+                isinstance(each, nodes.Colon | nodes.Range) for each in node.arguments
+            ):
+                found.add(node.target.name)
+    return frozenset(
+        found | {n.name for n in below(body) if isinstance(n, nodes.Name) and id(n) not in targets}
+    )
+
+
+def attempted(
+    call: LoopCall, translated: Translated, values: Sequence[Any], made: Mapping[str, Array]
+) -> tuple[Any, ...] | None:
+    """The results of a native run; None where it left, and nothing has happened but to ``made``."""
+    if translated.is_real:
+        with np.errstate(invalid="warn"):
+            results = call.attempt(values)
+    else:
+        new = {id(array.data) for array in made.values()}
+        owners = [id(getattr(value, "base", None)) for value in values]
+        spare = [at for at, value in enumerate(values) if {id(value), owners[at]} & new]
+        results = call.attempt(values, frozenset(spare))
+    return None if results is None else call.merged(results, values)
+
+
 def is_writable(engine: Engine, held: Array, count: int) -> bool:
     """Whether the memory of a value with so many references may be stored to."""
     return is_alone(engine, held, count) and bool(held.data.flags.writeable)
@@ -406,6 +479,9 @@ def given(
     match operand.what:
         case "value":
             return number(held)
+        case "count":
+            found = number(held)
+            return int(found) if math.isfinite(found) and found == int(found) else -1
         case "captured":
             return number(held.captured[operand.part])
         case "data":
@@ -496,6 +572,10 @@ def keep(variables: dict[str, Any], translated: Translated, results: Mapping[str
             variables[name] = empty(1, 0)
         elif not flag or results[flag]:
             made, kind = results[held], translated.kinds[name]
-            if kind not in ("double", "logical"):
+            if name in translated.vectors:
+                line = np.array(made) if made.base is not None else made
+                column = translated.vectors[name] == "column"
+                made = wrap(kind, line.reshape((1, -1) if column else (-1, 1)))  # axes in reverse
+            elif kind not in ("double", "logical"):
                 made = Array(kind, np.full((1, 1), made, DTYPES[kind]))
             variables[name] = made

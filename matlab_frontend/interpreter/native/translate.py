@@ -1,8 +1,9 @@
-"""Loops over numbers and elements of arrays as loops of Python's syntax.
+"""Loops over numbers, elements of arrays, rows and columns as loops of Python's syntax.
 
 Doubles become Python's floats, truth values its bools; variables keep their class all the time.
-Arrays are what the engine holds, with their axes in reverse. Where MATLAB does what is not written
-here (an array grows, a square root becomes complex), the loop leaves, and is interpreted.
+Rows and columns become arrays with one axis (:mod:`.vectors`). Arrays are what the engine holds,
+with their axes in reverse. Where MATLAB does what is not written here (an array grows, a square
+root becomes complex), the loop leaves, and is interpreted.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from matlab_frontend.interpreter.native.classes import (
     VariableClass,
 )
 from matlab_frontend.interpreter.native.expressions import (
-    Expressions,
     Find,
     Shared,
     at_line,
@@ -35,6 +35,7 @@ from matlab_frontend.interpreter.native.expressions import (
     plus,
     store,
 )
+from matlab_frontend.interpreter.native.vectors import Along, Vectors
 from matlab_frontend.source import Span
 from runmat_jit.core.frozen import frozen
 from runmat_jit.loops.source import LoopSource
@@ -60,6 +61,8 @@ class Translated:
         draws: Random numbers that are taken in a turn, as they are written.
         is_bounded: No turn takes or makes more than is written.
         alike: Pairs of arrays that must be of one size.
+        vectors: Of the variables that the loop leaves, those that are rows or columns.
+        is_real: Where NumPy finds an operation on those invalid, the interpreter runs the loop.
         rests: What is left of a turn at the statements that only the interpreter runs. There the
             loop ends, and the number ``left`` says which it was, counted from 1.
 
@@ -77,6 +80,8 @@ class Translated:
     draws: int
     is_bounded: bool
     alike: frozenset[tuple[str, str]]
+    vectors: Mapping[str, Along]
+    is_real: bool
     rests: tuple[nodes.Block, ...]
 
 
@@ -88,12 +93,14 @@ def translate(
     *,
     counts: bool,
     may_grow: bool,
+    passing: frozenset[str] = frozenset(),
 ) -> Translated:
     """A loop in a frame whose variables are of these classes.
 
     ``counts``: it is a ``for`` of whole numbers in equal steps; else of a line of numbers.
     ``may_grow``: lines of numbers may get elements behind their last by ``x(k) = value``; if not,
-    they do by ``x(end + 1) = value`` and ``x = [x, value]`` alone.
+    they do by ``x(end + 1) = value`` and ``x = [x, value]`` alone. ``passing``: variables that
+    nothing reads after a turn.
 
     Raises:
         NotNative: it is interpreted.
@@ -101,8 +108,10 @@ def translate(
     """
     shared = Shared(find)
     within = Translator(shared, scope, classes)
+    within.passing = passing
     within.look_at(loop)
     within.growing = frozenset(growing_in(loop, classes, may_grow=may_grow))
+    within.rebound -= within.growing
     within.grows = dict.fromkeys(within.growing, 0)
     for name in sorted(within.growing):
         shared.operand(f"m_{name}", Operand("extent", name, None))
@@ -124,6 +133,8 @@ def translate(
     kept += [f"m_{name}" for name in within.growing if f"m_{name}" in assigned]
     kept += [name for name in ("drawn", "stopped", "left") if name in assigned]
     assert isinstance(statement, ast.For | ast.While), "it is a loop"
+    if within.draws and "generator" in shared.operands:
+        raise NotNative("random numbers by themselves and in arrays", loop.span)
     source = LoopSource(statement, (), assigned, tuple(sorted(kept)), {})
     return Translated(
         source,
@@ -132,17 +143,19 @@ def translate(
         shared.all_helpers(),
         frozenset(within.written),
         {name: (held, flags.get(name, "")) for name, held in names.items()},
-        {name: within.kinds[name] for name in names},
+        {name: within.kinds.get(name) or within.kind_of(name) for name in names},
         within.empty_flags,
         within.grows,
         within.draws,
         within.is_bounded,
         frozenset(within.alike),
+        {name: along for name in names if (along := within.along_of(name)) is not None},
+        within.is_real,
         tuple(within.rests),
     )
 
 
-class Translator(Expressions):
+class Translator(Vectors):
     """Translates statements."""
 
     # -- the loop ----------------------------------------------------------------------------------
@@ -158,6 +171,7 @@ class Translator(Expressions):
             for one, other in copies:
                 counts = self.subscripts.get(one, set()) | self.subscripts.get(other, set())
                 self.subscripts[one] = self.subscripts[other] = counts
+        self.look_at_vectors(*parts)
 
     def outer_for(self, loop: nodes.For, *, counts: bool) -> ast.stmt:
         """The loop itself, whose range or items are operands."""
@@ -207,6 +221,9 @@ class Translator(Expressions):
         names, flags = {}, {}
         for name in sorted(self.bound):
             names[name] = f"v_{name}"
+            if name in self.rebound:
+                self.vector(name)
+                continue
             start: float | bool = False if self.kinds[name] == "logical" else 0.0
             if name in self.classes:
                 self.shared.operand(f"v_{name}", Operand("value", name))
@@ -337,6 +354,8 @@ class Translator(Expressions):
 
     def stored(self, found: ArrayClass, made: Made) -> ast.expr:
         """A number as an array of this class holds it."""
+        if found.kind == "single":
+            return self.narrow_operand(made, "single")
         if found.kind == "double" or made.kind in NARROW:
             return self.as_float(made)  # which refuses the latter
         return self.truth(made)
@@ -377,6 +396,9 @@ class Translator(Expressions):
         if grown is not None and grown[0] in self.growing:
             return self.appended(*grown)
         if isinstance(target, nodes.Name):
+            is_new = target.name in self.passing and self.along(value) is not None
+            if target.name in self.rebound or is_new:
+                return self.bind_vector(target, value)
             if isinstance(value, nodes.Name) and isinstance(
                 self.classes.get(value.name), ArrayClass
             ):
@@ -388,6 +410,8 @@ class Translator(Expressions):
         found = self.classes.get(name)
         if not isinstance(found, ArrayClass) or self.inside:
             raise NotNative(f"elements of {name}, which is no array of numbers", target.span)
+        if name not in self.growing and self.along_of_part(name, target.arguments) is not None:
+            return self.store_part(target, value)
         made = self.value(value)
         if name in self.growing:
             if len(target.arguments) != 1:

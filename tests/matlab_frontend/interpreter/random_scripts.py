@@ -183,3 +183,99 @@ class Script:
 
     def jump(self, _depth):
         return [f"if {self.condition(1)}, {self.rng.choice(['break', 'continue'])}, end"]
+
+
+def script_of_vectors(seed):
+    """A script whose loop is over rows, columns and parts of a matrix."""
+    return Vectors(random.Random(seed)).text()  # noqa: S311  (no secret)
+
+
+class Vectors:
+    """Columns u, v and w (single), a row r of as many elements, a square matrix A."""
+
+    def __init__(self, rng):
+        self.rng, self.places = rng, ["k", "2", "n", "1", "end", "mod(3*k, n) + 1", "k + 1"]
+
+    def text(self):
+        pick = self.rng.choice
+        lines = [
+            f"rng({self.rng.randint(0, 9)}); n = {pick([2, 3, 5, 8])}; s = 0.5; b = single(0.3);",
+            f"u = {pick(['(1:n)', '-(1:n)/3', 'zeros(1, n)'])}'; v = u*0.5 + 1; w = single(v);",
+            "r = 1:n; A = reshape(mod((1:n*n)*7, 5), n, n) - 2; m = u > 1; t = u;",
+            f"for k = {pick(['1:n', '2:n-1', '1:3*n', 'n:-1:1'])}",
+        ]
+        for _ in range(self.rng.randint(1, 5)):
+            lines += self.statement(1)
+        lines += ["end", "last = rand;"]
+        if pick([True, False]):  # where other variables are read by nothing
+            names = ", ".join(self.rng.sample("uvwrAsm", self.rng.randint(1, 4)))
+            lines = [
+                f"[{names}] = f();",
+                "last = rand;",
+                f"function [{names}] = f()",
+                *lines,
+                "end",
+            ]
+        return "\n".join(lines) + "\n"
+
+    def column(self, depth):
+        pick = self.rng.choice
+        if depth <= 0 or self.rng.random() < 0.2:
+            leaves = ["u", "v", "w", "u", "v", "t", "d"]
+            return pick([*leaves, f"A(:, {pick(self.places)})", f"A(1:n, {pick(self.places)})"])
+
+        def a():
+            return self.column(depth - 1)
+
+        return pick(
+            [
+                lambda: f"({a()} {pick(['+', '-', '.*', './'])} {a()})",
+                lambda: f"({self.number()} {pick(['+', '-', '*', '.*', './'])} {a()})",
+                lambda: f"({a()} {pick(['+', '-', '*', '/'])} {self.number()})",
+                lambda: f"{pick(['abs', 'floor', 'exp', 'sin', 'tanh', 'sqrt', 'double'])}({a()})",
+                lambda: f"{pick(['max', 'min'])}({a()}, {pick([a(), self.number()])})",
+                lambda: f"mod({a()}, {pick(['3', '-2', '0.5', '0'])})",
+                lambda: f"-{a()}",
+                lambda: f"({a()}).^{pick(['2', '3', '-1', '0.5'])}",
+                lambda: f"({a()} {pick(['<', '>=', '==', '~='])} {pick([a(), self.number()])})",
+                lambda: f"randn(n, 1{pick(['', chr(44) + ' ' + repr('single')])})",
+            ]
+        )()
+
+    def row(self):
+        pick = self.rng.choice
+        return pick(["r", f"A({pick(self.places)}, :)", "r*0.5 + 1", "r - A(k, :)", "cos(r)"])
+
+    def number(self):
+        places = self.places
+        return self.rng.choice(
+            ["s", "k", "2", "0.1", "b", f"u({self.rng.choice(places)})", "numel(v)", "r(2)"]
+        )
+
+    def statement(self, depth):
+        pick = self.rng.choice
+        makers = [
+            lambda: [f"{pick('uvt')} = {self.column(2)};"] * 1,
+            lambda: [f"{pick('uv')} = {self.column(2)};"],
+            lambda: [f"w = single({self.column(1)});"],
+            lambda: [f"d = {self.column(1)};"],
+            lambda: [f"m = {self.column(0)} > {self.number()};"],
+            lambda: [f"A(:, {pick(self.places)}) = {pick([self.column(1), self.number()])};"],
+            lambda: [f"A({pick(self.places)}, :) = {self.row()};"],
+            lambda: [f"r = {self.row()};"],
+            lambda: [
+                f"{pick('uv')}({pick(['1:end-1', '2:end', '1:n-1', ':'])}) = {self.number()};"
+            ],
+            lambda: [f"v(2:end) = {pick(['u', 'v', 't'])}(1:end-1);"],
+            lambda: [f"s = {self.number()}*0.5 + {self.number()};"],
+        ]
+        if depth:
+            makers.append(
+                lambda: [
+                    f"if {self.number()} > {pick(['1', 's', '2.5'])}",
+                    *self.statement(0),
+                    *pick([[], ["else", *self.statement(0)]]),
+                    "end",
+                ]
+            )
+        return pick(makers)()

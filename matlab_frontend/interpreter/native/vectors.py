@@ -1,0 +1,504 @@
+"""Rows and columns of numbers as a whole: arrays with one axis, in loops of Python's syntax.
+
+A variable that is a row or a column, and a row, a column or a part of one in a matrix, become
+arrays with one axis; which of both they are is known before the loop. A vector that the loop binds
+is never stored to, so that names may share one.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+
+from matlab_frontend import nodes
+from matlab_frontend.builtins.elementwise import FUNCTIONS, ROUNDINGS, below_zero
+from matlab_frontend.builtins.registry import Builtin
+from matlab_frontend.interpreter.captures import below
+from matlab_frontend.interpreter.native.classes import (
+    ArrayClass,
+    Kind,
+    Made,
+    NotNative,
+    Operand,
+    VariableClass,
+)
+from matlab_frontend.interpreter.native.expressions import (
+    ARITHMETIC,
+    COMPARISONS,
+    Expressions,
+    constant,
+    literal,
+    load,
+    plus,
+)
+from matlab_frontend.interpreter.native.functions import DRAWS, to_single
+from matlab_frontend.source import Span
+
+Along: TypeAlias = Literal["row", "column"]
+_FLOATS: Final[Mapping[str, Any]] = {"double": np.float64, "single": np.float32}
+_OF_EACH: Final[Mapping[str, str]] = {
+    "abs": "absolute",
+    **{each.name: each.row for each in (*FUNCTIONS, *ROUNDINGS) if each.leaves_reals is None},
+}
+"""Builtins of each element that are NumPy's functions."""
+_OF_NONNEGATIVE: Final[Mapping[str, str]] = {
+    each.name: each.row for each in FUNCTIONS if each.leaves_reals is below_zero
+}
+"""The same, of which numbers below zero have complex values: NumPy reports those as invalid."""
+_OF_TWO: Final[Mapping[str, str]] = {"max": "fmax", "min": "fmin"}
+_REMAINDERS: Final[Mapping[str, str]] = {"mod": "remainder", "rem": "fmod"}
+_DRAWN: Final[Mapping[str, str]] = {"uniform": "random", "normal": "standard_normal"}
+
+
+class Vectors(Expressions):
+    """Translates expressions of rows and columns, too.
+
+    Attributes:
+        rebound: The rows and columns that statements bind anew.
+        stored_to: The arrays that statements store to, in part.
+        assigned_names: All variables that statements bind, those of loops included.
+        passing: Variables that nothing reads after a turn.
+        made: Of those, the rows and columns: their classes, and which of both they are.
+        is_real: No operation may be reported as invalid: its value would be complex.
+
+    """
+
+    def __init__(
+        self,
+        shared: Any,
+        scope: Any,
+        classes: Mapping[str, VariableClass],
+        *,
+        inside: bool = False,
+    ) -> None:
+        super().__init__(shared, scope, classes, inside=inside)
+        self.rebound = frozenset[str]()
+        self.stored_to = frozenset[str]()
+        self.is_real = False
+        self.assigned_names = frozenset[str]()
+        self.passing = frozenset[str]()
+        self.made: dict[str, tuple[Kind, Along]] = {}
+
+    def look_at_vectors(self, *parts: Any) -> None:
+        """Note which rows and columns are used as a whole, bound anew, or stored to in part."""
+        bound, stored, whole, indexed = set[str](), set[str](), set[str](), set[int]()
+        for node in below(*parts):
+            if isinstance(node, nodes.Index):
+                indexed.add(id(node.target))
+            elif isinstance(node, nodes.Assignment):
+                for target in node.targets:
+                    if isinstance(target, nodes.Name):
+                        bound.add(target.name)
+                        indexed.add(id(target))
+                    elif isinstance(target, nodes.Index) and isinstance(target.target, nodes.Name):
+                        stored.add(target.target.name)
+            elif isinstance(node, nodes.For) and isinstance(node.target, nodes.Name):
+                bound.add(node.target.name)
+        for node in below(*parts):
+            if isinstance(node, nodes.Name) and id(node) not in indexed:
+                whole.add(node.name)
+        self.stored_to = frozenset(stored)
+        self.assigned_names = frozenset(bound)
+        made = {
+            target.name
+            for node in below(*parts)
+            if isinstance(node, nodes.Assignment)
+            and not (isinstance(node.value, nodes.Name) and node.value.name in stored)
+            for target in node.targets
+            if isinstance(target, nodes.Name)
+        }
+        kept = made - stored - self.passing
+        self.rebound = frozenset(name for name in kept if self.along_of(name))
+        for name in whole:
+            if self.along_of(name):
+                self.subscripts.setdefault(name, set()).add(1)
+
+    # -- what is a vector --------------------------------------------------------------------------
+    def along_of(self, name: str) -> Along | None:
+        """Whether a variable is a row or a column."""
+        if name in self.made:
+            return self.made[name][1] if name in (self.known or ()) else None
+        found = self.classes.get(name)
+        if not isinstance(found, ArrayClass) or found.is_row == found.is_column:
+            return None
+        return "row" if found.is_row else "column"
+
+    def along(self, node: nodes.Expression) -> Along | None:
+        """Whether an expression is a row or a column; None: a number, or what is not known here."""
+        match node:
+            case nodes.Name(name=name):
+                return None if name in self.growing else self.along_of(name)
+            case nodes.Parenthesized(expression=inner) | nodes.Unary(operand=inner):
+                return self.along(inner)
+            case nodes.Postfix(operand=operand):
+                along = self.along(operand)
+                return None if along is None else "row" if along == "column" else "column"
+            case nodes.Binary(left=left, right=right):
+                return self.along(left) or self.along(right)
+            case nodes.Index(target=nodes.Name(name=name), arguments=arguments):
+                found = self.classes.get(name)
+                if isinstance(found, ArrayClass) or name in self.made:
+                    return None if name in self.growing else self.along_of_part(name, arguments)
+                if found is not None or not isinstance(self.shared.find(name, self.scope), Builtin):
+                    return None
+                if name in DRAWS:
+                    return self.along_of_size(arguments)
+                if name in _OF_VECTORS:
+                    return next((each for each in map(self.along, arguments) if each), None)
+        return None
+
+    def along_of_part(self, name: str, arguments: Sequence[nodes.Expression]) -> Along | None:
+        several = [isinstance(each, nodes.Colon | nodes.Range) for each in arguments]
+        if several.count(True) != 1:
+            return None
+        if len(arguments) == 1:
+            return "column" if isinstance(arguments[0], nodes.Colon) else self.along_of(name)
+        return ("column", "row")[several.index(True)] if several.index(True) < 2 else None
+
+    def along_of_size(self, arguments: Sequence[nodes.Expression]) -> Along | None:
+        """Of ``randn(n, 1)`` and ``randn(1, n)``, with a class perhaps; of ``randn(size(x))``."""
+        sizes = [each for each in arguments if not _is_text(each)]
+        match sizes:
+            case [nodes.Index(target=nodes.Name(name="size"), arguments=(of,))]:
+                return self.along(of)
+            case [_, last] if literal(last) == 1.0:
+                return "column"
+            case [first, _] if literal(first) == 1.0:
+                return "row"
+        return None
+
+    # -- expressions -------------------------------------------------------------------------------
+    def value(self, node: nodes.Expression) -> Made:
+        if self.along(node) is not None:
+            raise NotNative("a row or a column where a number is wanted", node.span)
+        return super().value(node)
+
+    def elements(self, node: nodes.Expression) -> Made:
+        """A row or a column as an array with one axis; a number as :meth:`value` gives it."""
+        if self.along(node) is None:
+            return self.value(node)
+        match node:
+            case nodes.Parenthesized():
+                return self.elements(node.expression)
+            case nodes.Postfix():
+                return self.elements(node.operand)
+            case nodes.Name():
+                return Made(self.vector(node.name), self.kind_of(node.name))
+            case nodes.Unary():
+                return self.unary_of_vector(node)
+            case nodes.Binary():
+                return self.binary_of_vectors(node)
+            case nodes.Index(target=nodes.Name(name=name)):
+                if name in self.classes or name in self.made:
+                    return Made(self.part(name, node.arguments, node.span), self.kind_of(name))
+                return self.of_vectors(name, node)
+        raise NotNative("an expression of another kind", node.span)
+
+    def kind_of(self, name: str) -> Kind:
+        found = self.classes.get(name)
+        return found.kind if isinstance(found, ArrayClass) else self.made[name][0]
+
+    def vector(self, name: str) -> ast.expr:
+        """A row or a column as it is now."""
+        if name in self.rebound:
+            self.shared.operand(f"v_{name}", Operand("line", name))
+        if self.is_bound_here(name):
+            return load(f"v_{name}")
+        return self.shared.operand(f"l_{name}", Operand("line", name))
+
+    def is_bound_here(self, name: str) -> bool:
+        """Whether a row or a column is one that the loop makes anew."""
+        return name in self.rebound or name in self.made
+
+    def unary_of_vector(self, node: nodes.Unary) -> Made:
+        made = self.elements(node.operand)
+        if node.operator == "~":
+            if made.kind != "logical":
+                raise NotNative("~ of numbers", node.span)
+            return Made(self.numpy("logical_not", made.node), "logical")
+        kind: Kind = "single" if made.kind == "single" else "double"
+        value = self.as_class(made, kind, is_vector=True)
+        return Made(value if node.operator == "+" else ast.UnaryOp(ast.USub(), value), kind)
+
+    def binary_of_vectors(self, node: nodes.Binary) -> Made:
+        """An operator of two vectors of one orientation, or of one and a number."""
+        vectors = left_along, right_along = self.along(node.left), self.along(node.right)
+        if None not in vectors and left_along != right_along:
+            raise NotNative("a row and a column", node.span)
+        operator, span = node.operator, node.span
+        if operator in ("^", ".^"):
+            return self.power_of_vector(node)
+        sides = self.elements(node.left), self.elements(node.right)
+        pairs = list(zip(sides, [along is not None for along in vectors], strict=True))
+        if operator in ("&", "|"):
+            if any(side.kind != "logical" for side in sides):
+                raise NotNative(f"{operator} of numbers", span)
+            name = "logical_and" if operator == "&" else "logical_or"
+            return Made(self.numpy(name, *(side.node for side in sides)), "logical")
+        if operator in COMPARISONS:
+            x, y = [self.as_class(side, "double", is_vector=vector) for side, vector in pairs]
+            return Made(ast.Compare(x, [COMPARISONS[operator]()], [y]), "logical")
+        kind: Kind = "single" if "single" in (sides[0].kind, sides[1].kind) else "double"
+        x, y = [self.as_class(side, kind, is_vector=vector) for side, vector in pairs]
+        if operator in ("\\", ".\\"):
+            (x, y), (left_along, right_along) = (y, x), (right_along, left_along)
+        matrices = {"*": None not in vectors, "/": bool(right_along), "\\": bool(right_along)}
+        if matrices.get(operator, False):
+            raise NotNative("a product or a quotient of matrices", span)
+        if operator in ("/", "./", "\\", ".\\"):
+            return Made(ast.BinOp(x, ast.Div(), y), kind)
+        if operator in ARITHMETIC:
+            return Made(ast.BinOp(x, ARITHMETIC[operator](), y), kind)
+        raise NotNative(f"the operator {operator}", span)
+
+    def power_of_vector(self, node: nodes.Binary) -> Made:
+        """A power with a whole exponent that is written in the program."""
+        exponent = literal(node.right)
+        if node.operator == "^" or exponent is None or exponent != exponent // 1:
+            raise NotNative("a power of a row or a column", node.span)
+        made = self.elements(node.left)
+        kind: Kind = "single" if made.kind == "single" else "double"
+        value = self.as_class(made, kind, is_vector=True)
+        return Made(ast.BinOp(value, ast.Pow(), constant(exponent)), kind)
+
+    def as_class(self, made: Made, kind: Kind, *, is_vector: bool) -> ast.expr:
+        """An operand of an operation that computes doubles, or singles."""
+        if not is_vector and kind == "double":
+            return made.node if made.kind == "single" else self.as_float(made)
+        if not is_vector:
+            rounded = self.called(to_single, self.as_float(made)) if made.kind != kind else made
+            return rounded.node
+        if made.kind == kind:
+            return made.node
+        dtype = self.shared.thing(f"as_{kind}", _FLOATS[kind])
+        return ast.Call(ast.Attribute(made.node, "astype", ast.Load()), [dtype], [])
+
+    def numpy(self, name: str, *operands: ast.expr) -> ast.expr:
+        """A call of a function of NumPy's."""
+        return ast.Call(self.shared.thing(f"numpy_{name}", getattr(np, name)), [*operands], [])
+
+    # -- calls -------------------------------------------------------------------------------------
+    def of_vectors(self, name: str, node: nodes.Index) -> Made:
+        """A call of a builtin on what are not all numbers, or one that makes a vector."""
+        if name in DRAWS:
+            return self.drawn_along(name, node)
+        try:
+            return _OF_VECTORS[name](self, name, node)
+        except ValueError:
+            raise NotNative(f"{name} is called with other arguments", node.span) from None
+
+    def of_each(self, name: str, node: nodes.Index) -> Made:
+        (argument,) = node.arguments
+        made = self.elements(argument)
+        kind: Kind = "single" if made.kind == "single" else "double"
+        self.is_real |= name in _OF_NONNEGATIVE
+        row = _OF_EACH.get(name) or _OF_NONNEGATIVE[name]
+        return Made(self.numpy(row, self.as_class(made, kind, is_vector=True)), kind)
+
+    def of_two(self, name: str, node: nodes.Index) -> Made:
+        """``max`` and ``min``, which leave NaN out."""
+        one, other = node.arguments
+        both = self.along(one), self.along(other)
+        if None not in both and both[0] != both[1]:
+            raise NotNative("a row and a column", node.span)
+        sides = self.elements(one), self.elements(other)
+        kind: Kind = "single" if "single" in (sides[0].kind, sides[1].kind) else "double"
+        x, y = [
+            self.as_class(side, kind, is_vector=along is not None)
+            for side, along in zip(sides, both, strict=True)
+        ]
+        return Made(self.numpy(_OF_TWO[name], x, y), kind)
+
+    def remainder(self, name: str, node: nodes.Index) -> Made:
+        """``mod`` and ``rem`` by a whole number that is written in the program."""
+        argument, by = node.arguments
+        divisor = literal(by)
+        if not divisor or divisor != divisor // 1:
+            raise NotNative(f"{name} by what may be no whole number", node.span)
+        made = self.elements(argument)
+        kind: Kind = "single" if made.kind == "single" else "double"
+        value = self.as_class(made, kind, is_vector=True)
+        return Made(self.numpy(_REMAINDERS[name], value, constant(divisor)), kind)
+
+    def converted_vector(self, name: str, node: nodes.Index) -> Made:
+        """``double`` and ``single``."""
+        (argument,) = node.arguments
+        kind: Kind = "single" if name == "single" else "double"
+        return Made(self.as_class(self.elements(argument), kind, is_vector=True), kind)
+
+    def is_not_a_number(self, name: str, node: nodes.Index) -> Made:
+        del name
+        (argument,) = node.arguments
+        made = self.elements(argument)
+        kind: Kind = "single" if made.kind == "single" else "double"
+        value = self.as_class(made, kind, is_vector=True)
+        return Made(self.numpy("isnan", value), "logical")
+
+    def drawn_along(self, name: str, node: nodes.Index) -> Made:
+        """``rand`` and ``randn`` of a row or a column: the generator is an operand."""
+        if self.inside:
+            raise NotNative("random numbers in a function", node.span)
+        texts = [each for each in node.arguments if _is_text(each)]
+        sizes = [each for each in node.arguments if not _is_text(each)]
+        classes = [each.text for each in texts if isinstance(each, _TEXTS)]
+        if len(classes) > 1 or any(each not in _FLOATS for each in classes):
+            raise NotNative(f"{name} is called with other arguments", node.span)
+        kind: Kind = "single" if classes == ["single"] else "double"
+        if len(sizes) == 1:
+            (of,) = sizes[0].arguments if isinstance(sizes[0], nodes.Index) else ()
+            count = self.length(of)
+        else:
+            count = self.count(sizes[0] if literal(sizes[1]) == 1.0 else sizes[1])
+        generator = self.shared.operand("generator", Operand("generator"))
+        method = ast.Attribute(generator, _DRAWN[DRAWS[name]], ast.Load())
+        dtype = self.shared.thing(f"as_{kind}", _FLOATS[kind])
+        return Made(ast.Call(method, [count, dtype], []), kind)
+
+    def length(self, node: nodes.Expression) -> ast.expr:
+        """How many elements a row or a column has."""
+        return ast.Call(self.shared.basic("len"), [self.elements(node).node], [])
+
+    def count(self, node: nodes.Expression) -> ast.expr:
+        """A number of elements."""
+        match node:
+            case nodes.Name(name=name) if name in self.kinds and not self.may_change(name):
+                return self.shared.operand(f"k_{name}", Operand("count", name))
+            case nodes.Index(target=nodes.Name(name="numel" | "length"), arguments=(of,)):
+                if self.along(of) is not None:
+                    return self.length(of)
+        number = literal(node)
+        if number is None or number != number // 1 or number < 2:
+            raise NotNative("as many random numbers as no array has", node.span)
+        return constant(int(number))
+
+    def may_change(self, name: str) -> bool:
+        """Whether the loop binds a variable, or did before it was looked at."""
+        return name in self.assigned_names or name in self.around or name in self.counted
+
+    # -- parts -------------------------------------------------------------------------------------
+    def part(
+        self,
+        name: str,
+        arguments: Sequence[nodes.Expression],
+        span: Span,
+        context: ast.expr_context | None = None,
+    ) -> ast.expr:
+        """``x(:)``, ``x(a:b)``, ``x(:, k)``, ``x(a:b, k)`` and the like."""
+        context = context or ast.Load()
+        found, count = self.classes.get(name), len(arguments)
+        places: list[ast.expr] = []
+        for at, argument in enumerate(arguments):
+            self.ends.append((name, at, count))
+            places.append(self.places(name, at, count, argument))
+            self.ends.pop()
+        if count == 1:
+            if self.along_of(name) is None:
+                raise NotNative(f"{name} with 1 subscript", span)
+            return ast.Subscript(self.vector(name), places[0], context)
+        axes = found.axes if isinstance(found, ArrayClass) else 1
+        is_whole = self.subscripts.get(name, set()) == {count}
+        if self.is_bound_here(name) or count != axes or not is_whole:
+            raise NotNative(f"{name} with {count} subscripts", span)
+        array = self.shared.operand(f"a_{name}", Operand("data", name))
+        return ast.Subscript(array, ast.Tuple(places[::-1], ast.Load()), context)
+
+    def places(self, name: str, at: int, count: int, node: nodes.Expression) -> ast.expr:
+        """A subscript: a place counted from 0, or a slice of them."""
+        if isinstance(node, nodes.Colon):
+            return ast.Slice()
+        if not isinstance(node, nodes.Range):
+            return self.place(node)
+        if node.step is not None:
+            raise NotNative("a part with a step", node.span)
+        natural, demand = self.shared.basic("natural"), self.shared.basic("demand")
+        begin = ast.Call(natural, [plus(self.whole(node.start), -1)], [])
+        if isinstance(node.stop, nodes.End):
+            return ast.Slice(begin, None)
+        stop = ast.Call(natural, [self.whole(node.stop)], [])
+        extent = self.extent(name, at, count, node.span).whole
+        assert extent is not None, "it is an integer"
+        inside = ast.Compare(stop, [ast.LtE()], [extent])
+        return ast.Slice(begin, ast.Call(demand, [inside, stop], []))
+
+    def extent(self, name: str, at: int, count: int, span: Span) -> Made:
+        if self.is_bound_here(name):
+            if count != 1:
+                raise NotNative(f"{name} with {count} subscripts", span)
+            part = ast.Call(self.shared.basic("len"), [self.vector(name)], [])
+            return Made(self.float(part), "double", part)
+        return super().extent(name, at, count, span)
+
+    def element(
+        self, name: str, found: ArrayClass, arguments: Sequence[nodes.Expression], span: Span
+    ) -> ast.expr:
+        if not self.is_bound_here(name):
+            return super().element(name, found, arguments, span)
+        if len(arguments) != 1:
+            raise NotNative(f"{name} with {len(arguments)} subscripts", span)
+        self.ends.append((name, 0, 1))
+        place = self.place(arguments[0])
+        self.ends.pop()
+        return ast.Subscript(self.vector(name), place, ast.Load())
+
+    # -- statements --------------------------------------------------------------------------------
+    def bind_vector(self, target: nodes.Name, value: nodes.Expression) -> list[ast.stmt]:
+        """``name = value``, a row or a column."""
+        name, along = target.name, self.along(value)
+        may = name in self.rebound or (name in self.passing and name not in self.kinds)
+        if along is None or self.inside or not may:
+            raise NotNative(f"{name} becomes another array", target.span)
+        made = self.elements(value)
+        if name in self.rebound:
+            self.bound.add(name)
+            before = self.kind_of(name), self.along_of(name)
+        else:
+            before = self.made.setdefault(name, (made.kind, along))
+        if before != (made.kind, along):
+            raise NotNative(f"{name} is of several classes", target.span)
+        assert self.known is not None, "what is never run is not translated"
+        self.known.add(name)
+        self.vector(name)
+        node = made.node
+        if self.is_view(node):
+            node = ast.Call(ast.Attribute(node, "copy", ast.Load()), [], [])
+        return [ast.Assign([ast.Name(f"v_{name}", ast.Store())], node)]
+
+    def is_view(self, node: ast.expr) -> bool:
+        """Whether an array is another one's memory, which the loop may store to or not give."""
+        if isinstance(node, ast.Name):
+            return not node.id.startswith("v_")
+        return isinstance(node, ast.Subscript)
+
+    def store_part(self, target: nodes.Index, value: nodes.Expression) -> list[ast.stmt]:
+        """``name(:, k) = value``."""
+        assert isinstance(target.target, nodes.Name), "the caller looked"
+        name = target.target.name
+        made = self.elements(value)
+        found = self.classes[name]
+        assert isinstance(found, ArrayClass), "the caller looked"
+        if self.inside or (made.kind == "logical") != (found.kind == "logical"):
+            raise NotNative(f"{name} takes elements of another class", target.span)
+        node = made.node
+        if self.along(value) is None and made.kind != "logical":
+            exact = made.node if made.kind == "single" else self.as_float(made)
+            node = self.called(to_single, exact).node if found.kind == "single" else exact
+        self.written.add(name)
+        return [ast.Assign([self.part(name, target.arguments, target.span, ast.Store())], node)]
+
+
+def _is_text(node: nodes.Expression) -> bool:
+    return isinstance(node, _TEXTS)
+
+
+_TEXTS: Final = (nodes.CharLiteral, nodes.StringLiteral)
+_Call: TypeAlias = Callable[[Vectors, str, nodes.Index], Made]
+_OF_VECTORS: Final[Mapping[str, _Call]] = {
+    **dict.fromkeys((*_OF_EACH, *_OF_NONNEGATIVE), Vectors.of_each),
+    **dict.fromkeys(_OF_TWO, Vectors.of_two),
+    **dict.fromkeys(_REMAINDERS, Vectors.remainder),
+    **dict.fromkeys(("double", "single"), Vectors.converted_vector),
+    "isnan": Vectors.is_not_a_number,
+}
