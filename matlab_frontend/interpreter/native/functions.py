@@ -166,6 +166,15 @@ def saturated(x: float, low: float, high: float) -> float:
     return within + 0.0 if x == x else 0.0  # noqa: PLR0124  (NaN)
 
 
+def known(x: float) -> float:
+    return demand(x == x, x)  # noqa: PLR0124  (NaN)
+
+
+def root_of_squares(x: float) -> float:
+    """The root of a sum of squares, of which none has become too small or too large."""
+    return math.sqrt(demand(x > 1e-280 and x < 1e300, x))
+
+
 def to_single(x: float) -> float:
     """The nearest number of the class ``single``."""
     return float(np.float32(x))

@@ -35,7 +35,8 @@ from matlab_frontend.interpreter.native.expressions import (
     plus,
     store,
 )
-from matlab_frontend.interpreter.native.vectors import Along, Vectors
+from matlab_frontend.interpreter.native.vectors import Along
+from matlab_frontend.interpreter.native.wholes import Wholes
 from matlab_frontend.source import Span
 from runmat_jit.core.frozen import frozen
 from runmat_jit.loops.source import LoopSource
@@ -135,6 +136,8 @@ def translate(
     assert isinstance(statement, ast.For | ast.While), "it is a loop"
     if within.draws and "generator" in shared.operands:
         raise NotNative("random numbers by themselves and in arrays", loop.span)
+    if within.has_masks and within.has_parts:
+        raise NotNative("elements that are chosen, beside parts of arrays", loop.span)
     source = LoopSource(statement, (), assigned, tuple(sorted(kept)), {})
     return Translated(
         source,
@@ -155,7 +158,7 @@ def translate(
     )
 
 
-class Translator(Vectors):
+class Translator(Wholes):
     """Translates statements."""
 
     # -- the loop ----------------------------------------------------------------------------------
@@ -410,6 +413,8 @@ class Translator(Vectors):
         found = self.classes.get(name)
         if not isinstance(found, ArrayClass) or self.inside:
             raise NotNative(f"elements of {name}, which is no array of numbers", target.span)
+        if name not in self.growing and self.is_chosen(target) and self.along_of(name) is not None:
+            return self.store_chosen(target, value)
         if name not in self.growing and self.along_of_part(name, target.arguments) is not None:
             return self.store_part(target, value)
         made = self.value(value)

@@ -62,6 +62,8 @@ class Vectors(Expressions):
         assigned_names: All variables that statements bind, those of loops included.
         passing: Variables that nothing reads after a turn.
         made: Of those, the rows and columns: their classes, and which of both they are.
+        masks: Of the variables that statements bind, those that are truth values each time.
+        has_parts: A variable is bound to a part of an array, which may have one element.
         is_real: No operation may be reported as invalid: its value would be complex.
 
     """
@@ -81,40 +83,34 @@ class Vectors(Expressions):
         self.assigned_names = frozenset[str]()
         self.passing = frozenset[str]()
         self.made: dict[str, tuple[Kind, Along]] = {}
+        self.masks = frozenset[str]()
+        self.has_parts = self.reads_part = False
 
     def look_at_vectors(self, *parts: Any) -> None:
         """Note which rows and columns are used as a whole, bound anew, or stored to in part."""
-        bound, stored, whole, indexed = set[str](), set[str](), set[str](), set[int]()
+        statements = [node for node in below(*parts) if isinstance(node, nodes.Assignment)]
+        loops = [node for node in below(*parts) if isinstance(node, nodes.For)]
+        targets = [(target, node.value) for node in statements for target in node.targets]
+        parts_of = [(each, each.target) for each, _ in targets if isinstance(each, nodes.Index)]
+        self.masks = masks_in(*parts)
+        self.stored_to = frozenset(
+            of.name
+            for part, of in parts_of
+            if isinstance(of, nodes.Name) and not self.is_chosen(part)
+        )
+        names = [(each.name, value) for each, value in targets if isinstance(each, nodes.Name)]
+        counters = {node.target.name for node in loops if isinstance(node.target, nodes.Name)}
+        self.assigned_names = frozenset({name for name, _ in names} | counters)
+        copies = [isinstance(v, nodes.Name) and v.name in self.stored_to for _, v in names]
+        made = {name for (name, _), is_copy in zip(names, copies, strict=True) if not is_copy}
+        made |= {of.name for part, of in parts_of if isinstance(of, nodes.Name)}
+        made -= self.stored_to | self.passing
+        self.rebound = frozenset(name for name in made if self.along_of(name))
+        alone = {id(each) for each, _ in targets}
+        alone |= {id(node.target) for node in below(*parts) if isinstance(node, nodes.Index)}
         for node in below(*parts):
-            if isinstance(node, nodes.Index):
-                indexed.add(id(node.target))
-            elif isinstance(node, nodes.Assignment):
-                for target in node.targets:
-                    if isinstance(target, nodes.Name):
-                        bound.add(target.name)
-                        indexed.add(id(target))
-                    elif isinstance(target, nodes.Index) and isinstance(target.target, nodes.Name):
-                        stored.add(target.target.name)
-            elif isinstance(node, nodes.For) and isinstance(node.target, nodes.Name):
-                bound.add(node.target.name)
-        for node in below(*parts):
-            if isinstance(node, nodes.Name) and id(node) not in indexed:
-                whole.add(node.name)
-        self.stored_to = frozenset(stored)
-        self.assigned_names = frozenset(bound)
-        made = {
-            target.name
-            for node in below(*parts)
-            if isinstance(node, nodes.Assignment)
-            and not (isinstance(node.value, nodes.Name) and node.value.name in stored)
-            for target in node.targets
-            if isinstance(target, nodes.Name)
-        }
-        kept = made - stored - self.passing
-        self.rebound = frozenset(name for name in kept if self.along_of(name))
-        for name in whole:
-            if self.along_of(name):
-                self.subscripts.setdefault(name, set()).add(1)
+            if isinstance(node, nodes.Name) and id(node) not in alone and self.along_of(node.name):
+                self.subscripts.setdefault(node.name, set()).add(1)
 
     # -- what is a vector --------------------------------------------------------------------------
     def along_of(self, name: str) -> Along | None:
@@ -125,6 +121,17 @@ class Vectors(Expressions):
         if not isinstance(found, ArrayClass) or found.is_row == found.is_column:
             return None
         return "row" if found.is_row else "column"
+
+    def is_chosen(self, node: nodes.Index) -> bool:
+        """Whether elements of an array are chosen by truth values."""
+        match node.arguments:
+            case (nodes.Name(name=name),):
+                found = self.classes.get(name)
+                known = isinstance(found, ArrayClass) and found.kind == "logical"
+                return name in self.masks or (known and self.along_of(name) is not None)
+            case (argument,):
+                return is_comparison(argument)
+        return False
 
     def along(self, node: nodes.Expression) -> Along | None:
         """Whether an expression is a row or a column; None: a number, or what is not known here."""
@@ -255,14 +262,16 @@ class Vectors(Expressions):
         raise NotNative(f"the operator {operator}", span)
 
     def power_of_vector(self, node: nodes.Binary) -> Made:
-        """A power with a whole exponent that is written in the program."""
-        exponent = literal(node.right)
-        if node.operator == "^" or exponent is None or exponent != exponent // 1:
+        """Powers of the elements by a number: of those below zero they may be complex."""
+        if node.operator == "^" or self.along(node.right) is not None:
             raise NotNative("a power of a row or a column", node.span)
-        made = self.elements(node.left)
-        kind: Kind = "single" if made.kind == "single" else "double"
+        exponent, made, by = literal(node.right), self.elements(node.left), self.value(node.right)
+        self.is_real |= exponent is None or exponent != exponent // 1
+        kind: Kind = "single" if "single" in (made.kind, by.kind) else "double"
         value = self.as_class(made, kind, is_vector=True)
-        return Made(ast.BinOp(value, ast.Pow(), constant(exponent)), kind)
+        known = self.as_class(by, kind, is_vector=False)
+        power = known if exponent is None else constant(exponent)
+        return Made(ast.BinOp(value, ast.Pow(), power), kind)
 
     def as_class(self, made: Made, kind: Kind, *, is_vector: bool) -> ast.expr:
         """An operand of an operation that computes doubles, or singles."""
@@ -329,13 +338,13 @@ class Vectors(Expressions):
         kind: Kind = "single" if name == "single" else "double"
         return Made(self.as_class(self.elements(argument), kind, is_vector=True), kind)
 
-    def is_not_a_number(self, name: str, node: nodes.Index) -> Made:
-        del name
+    def tested(self, name: str, node: nodes.Index) -> Made:
+        """``isnan``, ``isinf`` and ``isfinite``."""
         (argument,) = node.arguments
         made = self.elements(argument)
         kind: Kind = "single" if made.kind == "single" else "double"
         value = self.as_class(made, kind, is_vector=True)
-        return Made(self.numpy("isnan", value), "logical")
+        return Made(self.numpy(name, value), "logical")
 
     def drawn_along(self, name: str, node: nodes.Index) -> Made:
         """``rand`` and ``randn`` of a row or a column: the generator is an operand."""
@@ -394,6 +403,8 @@ class Vectors(Expressions):
             self.ends.append((name, at, count))
             places.append(self.places(name, at, count, argument))
             self.ends.pop()
+        is_short = count > 2 or any(isinstance(each, nodes.Range) for each in arguments)
+        self.reads_part |= is_short and not isinstance(context, ast.Store)
         if count == 1:
             if self.along_of(name) is None:
                 raise NotNative(f"{name} with 1 subscript", span)
@@ -450,7 +461,9 @@ class Vectors(Expressions):
         may = name in self.rebound or (name in self.passing and name not in self.kinds)
         if along is None or self.inside or not may:
             raise NotNative(f"{name} becomes another array", target.span)
+        self.reads_part = False
         made = self.elements(value)
+        self.has_parts |= self.reads_part
         if name in self.rebound:
             self.bound.add(name)
             before = self.kind_of(name), self.along_of(name)
@@ -470,6 +483,8 @@ class Vectors(Expressions):
         """Whether an array is another one's memory, which the loop may store to or not give."""
         if isinstance(node, ast.Name):
             return not node.id.startswith("v_")
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            return node.func.id == "numpy_roll"
         return isinstance(node, ast.Subscript)
 
     def store_part(self, target: nodes.Index, value: nodes.Expression) -> list[ast.stmt]:
@@ -489,6 +504,34 @@ class Vectors(Expressions):
         return [ast.Assign([self.part(name, target.arguments, target.span, ast.Store())], node)]
 
 
+def is_comparison(node: nodes.Expression) -> bool:
+    """Whether an expression is truth values whatever its operands are."""
+    match node:
+        case nodes.Parenthesized(expression=inner):
+            return is_comparison(inner)
+        case nodes.Unary(operator=operator):
+            return operator == "~"
+        case nodes.Index(target=nodes.Name(name=name)):
+            return name in ("isnan", "isinf", "isfinite")
+        case nodes.Binary(operator=operator):
+            return operator in COMPARISONS or operator in ("&", "|")
+    return False
+
+
+def masks_in(*parts: Any) -> frozenset[str]:
+    """The variables that are bound to truth values alone."""
+    masks, others = set[str](), set[str]()
+    for node in below(*parts):
+        match node:
+            case nodes.Assignment(targets=(nodes.Name(name=name),), value=value):
+                (masks if is_comparison(value) else others).add(name)
+            case nodes.Assignment(targets=targets):
+                others.update(each.name for each in targets if isinstance(each, nodes.Name))
+            case nodes.For(target=nodes.Name(name=name)):
+                others.add(name)
+    return frozenset(masks - others)
+
+
 def _is_text(node: nodes.Expression) -> bool:
     return isinstance(node, _TEXTS)
 
@@ -500,5 +543,5 @@ _OF_VECTORS: Final[Mapping[str, _Call]] = {
     **dict.fromkeys(_OF_TWO, Vectors.of_two),
     **dict.fromkeys(_REMAINDERS, Vectors.remainder),
     **dict.fromkeys(("double", "single"), Vectors.converted_vector),
-    "isnan": Vectors.is_not_a_number,
+    **dict.fromkeys(("isnan", "isinf", "isfinite"), Vectors.tested),
 }

@@ -242,6 +242,21 @@ class Vectors:
             ]
         )()
 
+    def mask(self):
+        pick = self.rng.choice
+        return f"{pick('uvt')} {pick(['<', '>=', '~='])} {self.number()}"
+
+    def chosen(self):
+        pick = self.rng.choice
+        return f"{pick('uvt')}(m)*{self.number()} {pick('+-')} {pick(['u(m)', 'v(m)', '1', 's'])}"
+
+    def total(self):
+        name, other = self.rng.choice("uvtwd"), self.rng.choice("uv")
+        made = self.rng.choice(["sum", "max", "min", "mean", "norm", "prod", "numel", "length"])
+        return self.rng.choice(
+            [f"{made}({name})", f"dot({name}, {other})", f"{name}'*{other}", f"any({self.mask()})"]
+        )
+
     def row(self):
         pick = self.rng.choice
         return pick(["r", f"A({pick(self.places)}, :)", "r*0.5 + 1", "r - A(k, :)", "cos(r)"])
@@ -268,6 +283,13 @@ class Vectors:
             ],
             lambda: [f"v(2:end) = {pick(['u', 'v', 't'])}(1:end-1);"],
             lambda: [f"s = {self.number()}*0.5 + {self.number()};"],
+            lambda: [f"s = {self.total()}*0.5 + {self.number()};"],
+            lambda: [f"u = [{pick(['u(end); u(1:end-1)', 'u(2:end); u(1)'])}]*0.5;"],
+            lambda: [f"v = {pick(['A', '0.1*A', chr(65) + chr(39)])}*u;"],
+            lambda: [f"r = r*{pick(['A', chr(65) + chr(39)])}/9;"],
+            lambda: [f"{pick('uvt')} = circshift({self.column(1)}, {pick(['1', '-2', 'k'])});"],
+            lambda: [f"{pick('uvwt')}({pick(['m', self.mask()])}) = {self.number()};"],
+            lambda: ["m = " + self.mask() + ";", f"{pick('uv')}(m) = {self.chosen()};"],
         ]
         if depth:
             makers.append(

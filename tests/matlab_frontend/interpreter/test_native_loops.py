@@ -283,6 +283,25 @@ NATIVE = {
     "a column in a branch": """
         x = (1:5)'; y = x;
         for t = 1:9, if mod(t, 3) == 0, y = x/t; else, t2 = x*2; x = t2 - y; end, end""",
+    "columns that are turned": """
+        c = zeros(1, 9); c(3) = 1; d = c';
+        for t = 1:7
+          l = [c(end) c(1:end-1)]; r = [c(2:end), c(1)]; c = mod(l + r, 2);
+          d = [d(2:end); d(1)] + circshift(d, t) + circshift(d, -2) + [d(end); d(1:end-1)];
+        end""",
+    "chosen elements": """
+        v = linspace(0, 1, 9)'; c = v; w = v; s = single(v);
+        for t = 1:9
+          v = v + 0.05*(1.5 - v); f = v > 1; c = c + f; v(f) = 0; c(f) = -c(f)/2 + v(f)*2;
+          w(2) = t; w(w < 0.3) = NaN; w(isnan(w)) = 1; s(~f) = t/3; s(s > 2) = s(s > 2) - 1;
+        end""",
+    "numbers of columns": """
+        A = reshape(mod((1:25)*7, 11), 5, 5); x = ones(5, 1); k = 0; d = 1; b = true;
+        while d > 1e-9 && b
+          y = A*x; y = y/norm(y); d = max(abs(x - y)); x = y; k = k + 1; b = any(x > 0.5);
+          l = x'*A*x + dot(x, y); z = sum(x) - min(x)*mean(y) + all(x > 2)*numel(x);
+          q = x'*A'; r = A'*q';
+        end""",
     "a new column in each turn": """
         A = magic(5); s = zeros(5, 1); for t = 1:5, d = A(:, t); e = d - s; s = s + e/2; end""",
     "rounding": """
@@ -386,8 +405,15 @@ INTERPRETED = {
     "a class of columns that changes": "x = (1:3)'; for k = 1:4, x = single(x); end",
     "a column of integers": "x = int8(1:3)'; for k = 1:4, x = x + 1; end",
     "a column that is shown": "x = (1:3)'; for k = 1:3, x = x + k, end",
+    "the greatest of no numbers": "x = [1; NaN]; s = 0; for k = 1:4, x = x/0*0; s = max(x); end",
+    "a norm of zeros": "x = (4:-1:1)'; s = 0; for k = 1:4, x = 0*x; s = norm(x); end",
+    "a mask that is too short": """
+        x = (1:5)'; f = x > 2; for k = 1:4, f = x(1:3) > 2; x(f) = 9; end""",
+    "elements that are chosen elsewhere": "x = (1:5)'; for k = 1:4, f = x > 2; x(f) = x(~f); end",
+    "a matrix that does not fit": "A = magic(4); x = ones(3, 1); for k = 1:3, y = A*x; end",
     "an empty column": "x = zeros(0, 1); for k = 1:4, x = x*2; end",
     "powers of columns": "x = (-2:2)'; y = x; for k = 1:4, y = x.^(k/2); end",
+    "sums of squares that are too large": "x = (1:3)'*1e200; s = 0; for k = 1:3, s = norm(x); end",
     "random numbers in columns and alone": """
         rng(1); x = zeros(4, 1); s = 0; for k = 1:4, x = x + rand(4, 1); s = s + rand; end
         z = rand;""",
