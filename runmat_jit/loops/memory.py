@@ -51,6 +51,8 @@ class Memory:
     """Arrays that the statement holds which is emitted."""
     apart: dict[int, frozenset[int]] = field(default_factory=dict)
     """Of arrays, by where they begin: those that lie elsewhere for sure, likewise."""
+    placed: dict[int, tuple[frozenset[int], int]] = field(default_factory=dict)
+    """Of arrays, by where they begin: those that it lies beside, and its place among the others."""
     copies: list[Array] = field(default_factory=list)
     """Those that stand for operands: no other array takes their places."""
 
@@ -84,19 +86,39 @@ class Memory:
         if self.known and len(homes) >= self.known.get(pool, 0):
             raise Unknown("more arrays than there is memory for")
         self.used[pool] = max(self.used.get(pool, 0), len(homes) + 1)
-        size, begin = self.extents.product(dims), self.begin(pool)
-        home = begin + size * len(homes)
-        for place in reversed(range(len(homes))):
-            at = begin + size * place if place else begin
-            taken = k.const(False, "i1")
-            for other in homes.values():
-                taken = k.eq(at, other) if taken.literal is False else taken | k.eq(at, other)
-            home = k.select(taken, home, at)
+        others, place = self.slot_beside(homes)
+        size = self.extents.product(dims)
+        home = start = self.begin(pool) + size * place
+        for _ in others:  # each may push it on, and then meet the next
+            passed = [k.select(other <= home, size, 0) for other in others]
+            home = sum(passed, start)
+        self.placed[home.number] = frozenset(each.number for each in others), place
         made = packed(self.buffer(dtype), dtype, dims, home, self.extents)
         self.pinned.append(made)
-        others = (array.home.number for array in every if array.home is not None)
-        self.apart[home.number] = frozenset(others)
+        every_home = (array.home.number for array in every if array.home is not None)
+        self.apart[home.number] = frozenset(every_home)
         return made
+
+    def slot_beside(self, homes: Mapping[int, Value]) -> tuple[list[Value], int]:
+        """The first place, among those that some arrays do not take, that no other one has.
+
+        Arrays that come from other turns or branches lie anywhere; those that were made since take
+        known places among the ones that these leave.
+        """
+        anywhere = frozenset(homes.keys() - self.placed.keys())
+        known = {number: self.placed[number] for number in homes.keys() & self.placed.keys()}
+        bases = {
+            anywhere,
+            *(base for base, _ in known.values() if anywhere <= base <= homes.keys()),
+        }
+        others = min(
+            (b for b in bases if all(known[n][0] == b for n in homes.keys() - b)),
+            key=len,
+            default=frozenset(homes),
+        )
+        taken = {known[number][1] for number in homes.keys() - others}
+        place = next(place for place in range(len(homes) + 1) if place not in taken)
+        return [homes[number] for number in sorted(others)], place
 
     def are_apart(self, a: Array, b: Array) -> bool:
         """Whether two arrays that the loop has made share no element for sure."""

@@ -357,9 +357,9 @@ def test_new_arrays_are_as_they_were_where_a_loop_does_not_write_or_leaves(
     """And what is known to be zeros is not copied for that."""
     known, run = [], Variant.run
 
-    def noting(self, operands, blank, way):
+    def noting(self, operands, blank, way, *spare):
         known.append(len(blank & self.emitted.written))
-        return run(self, operands, blank, way)
+        return run(self, operands, blank, way, *spare)
 
     monkeypatch.setattr(Variant, "run", noting)
     lines = "\n        ".join(f"{BLANK[body]}\n{ENDS[end]}".strip().split("\n"))

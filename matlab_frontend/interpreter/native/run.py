@@ -573,9 +573,11 @@ def keep(variables: dict[str, Any], translated: Translated, results: Mapping[str
         elif not flag or results[flag]:
             made, kind = results[held], translated.kinds[name]
             if name in translated.vectors:
-                line = np.array(made) if made.base is not None else made
-                column = translated.vectors[name] == "column"
-                made = wrap(kind, line.reshape((1, -1) if column else (-1, 1)))  # axes in reverse
+                data = np.array(made) if made.base is not None else made
+                if translated.vectors[name] != "matrix":  # the axes are in reverse
+                    is_column = translated.vectors[name] == "column"
+                    data = data.reshape((1, -1) if is_column else (-1, 1))
+                made = wrap(kind, data)
             elif kind not in ("double", "logical"):
                 made = Array(kind, np.full((1, 1), made, DTYPES[kind]))
             variables[name] = made

@@ -136,8 +136,8 @@ def translate(
     assert isinstance(statement, ast.For | ast.While), "it is a loop"
     if within.draws and "generator" in shared.operands:
         raise NotNative("random numbers by themselves and in arrays", loop.span)
-    if within.has_masks and within.has_parts:
-        raise NotNative("elements that are chosen, beside parts of arrays", loop.span)
+    if (within.has_masks or within.fills_wholes) and within.has_parts:
+        raise NotNative("elements that are chosen or stored, beside parts of arrays", loop.span)
     source = LoopSource(statement, (), assigned, tuple(sorted(kept)), {})
     return Translated(
         source,
@@ -313,6 +313,8 @@ class Translator(Wholes):
             raise NotNative(f"{name} becomes an array of another class", span)
         self.written.add(name)
         self.alike.add((name, other))
+        if self.is_bound_here(other):
+            raise NotNative(f"{other} changes places with an array that is stored to", span)
         if self.subscripts.get(name, set()) <= {found.axes}:
             to = self.shared.operand(f"a_{name}", Operand("data", name))
             of = self.shared.operand(f"a_{other}", Operand("data", other))
@@ -399,34 +401,38 @@ class Translator(Wholes):
         if grown is not None and grown[0] in self.growing:
             return self.appended(*grown)
         if isinstance(target, nodes.Name):
-            is_new = target.name in self.passing and self.along(value) is not None
-            if target.name in self.rebound or is_new:
-                return self.bind_vector(target, value)
-            if isinstance(value, nodes.Name) and isinstance(
-                self.classes.get(value.name), ArrayClass
-            ):
-                return self.copied(target.name, value.name, target.span)
-            return self.assigned(target.name, self.value(value), target.span)
+            return self.binding(target, value)
         if not isinstance(target, nodes.Index) or not isinstance(target.target, nodes.Name):
             raise NotNative("an assignment to a field or a cell", target.span)
         name = target.target.name
-        found = self.classes.get(name)
-        if not isinstance(found, ArrayClass) or self.inside:
+        found = self.class_of_array(name)
+        if found is None or self.inside:
             raise NotNative(f"elements of {name}, which is no array of numbers", target.span)
-        if name not in self.growing and self.is_chosen(target) and self.along_of(name) is not None:
-            return self.store_chosen(target, value)
-        if name not in self.growing and self.along_of_part(name, target.arguments) is not None:
-            return self.store_part(target, value)
-        made = self.value(value)
         if name in self.growing:
             if len(target.arguments) != 1:
                 raise NotNative(f"{name}, which grows, with several subscripts", target.span)
-            return self.put(name, found, target, made)
-        stored = self.stored(found, made)
+            return self.put(name, found, target, self.value(value))
+        if self.is_chosen(target) and self.along_of(name) is not None:
+            return self.store_chosen(target, value)
+        if self.along_of_part(name, target.arguments) is not None:
+            return self.store_part(target, value)
+        stored = self.stored(found, self.value(value))
         place = self.element(name, found, target.arguments, target.span)
-        self.written.add(name)
+        self.written |= set() if self.is_bound_here(name) else {name}
         assert isinstance(place, ast.Subscript), "an element is one"
         return [ast.Assign([ast.Subscript(place.value, place.slice, ast.Store())], stored)]
+
+    def binding(self, target: nodes.Name, value: nodes.Expression) -> list[ast.stmt]:
+        """``name = value``."""
+        is_new = target.name in self.passing and self.along(value) is not None
+        if target.name in self.rebound or is_new:
+            return self.bind_vector(target, value)
+        is_stored = target.name in self.stored_to and not isinstance(value, nodes.Name)
+        if is_stored and self.along_of(target.name) is not None:
+            return self.overwrite(target, value)
+        if isinstance(value, nodes.Name) and isinstance(self.classes.get(value.name), ArrayClass):
+            return self.copied(target.name, value.name, target.span)
+        return self.assigned(target.name, self.value(value), target.span)
 
     def assigned(self, name: str, made: Made, span: Span) -> list[ast.stmt]:
         """``name = made``."""

@@ -1,14 +1,17 @@
-"""Rows and columns of numbers as a whole: arrays with one axis, in loops of Python's syntax.
+"""Rows, columns and matrices as a whole: arrays with one axis or two, in loops of Python's syntax.
 
 A variable that is a row or a column, and a row, a column or a part of one in a matrix, become
-arrays with one axis; which of both they are is known before the loop. A vector that the loop binds
-is never stored to, so that names may share one.
+arrays with one axis; which of both they are is known before the loop. Matrices are arrays as the
+engine holds them. An array that the loop binds is stored to by no other name: names may share one
+that none stores to, and are given copies of others.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
@@ -16,7 +19,7 @@ import numpy as np
 from matlab_frontend import nodes
 from matlab_frontend.builtins.elementwise import FUNCTIONS, ROUNDINGS, below_zero
 from matlab_frontend.builtins.registry import Builtin
-from matlab_frontend.interpreter.captures import below
+from matlab_frontend.interpreter.captures import below, names_in
 from matlab_frontend.interpreter.native.classes import (
     ArrayClass,
     Kind,
@@ -35,9 +38,11 @@ from matlab_frontend.interpreter.native.expressions import (
     plus,
 )
 from matlab_frontend.interpreter.native.functions import DRAWS, to_single
+from matlab_frontend.interpreter.native.lengths import leaves_of, lengths_of, may_be_stored
 from matlab_frontend.source import Span
 
-Along: TypeAlias = Literal["row", "column"]
+Along: TypeAlias = Literal["row", "column", "matrix", "all"]
+"""What an array is; ``all``: the elements of a matrix one after the other, as ``A(:)``."""
 _FLOATS: Final[Mapping[str, Any]] = {"double": np.float64, "single": np.float32}
 _OF_EACH: Final[Mapping[str, str]] = {
     "abs": "absolute",
@@ -62,7 +67,9 @@ class Vectors(Expressions):
         assigned_names: All variables that statements bind, those of loops included.
         passing: Variables that nothing reads after a turn.
         made: Of those, the rows and columns: their classes, and which of both they are.
+        sizes: Of those: others of the same size that the loop is given.
         masks: Of the variables that statements bind, those that are truth values each time.
+        fills_wholes: Arrays are stored where others of one row or column would be repeated.
         has_parts: A variable is bound to a part of an array, which may have one element.
         is_real: No operation may be reported as invalid: its value would be complex.
 
@@ -83,8 +90,9 @@ class Vectors(Expressions):
         self.assigned_names = frozenset[str]()
         self.passing = frozenset[str]()
         self.made: dict[str, tuple[Kind, Along]] = {}
+        self.sizes: dict[str, str] = {}
         self.masks = frozenset[str]()
-        self.has_parts = self.reads_part = False
+        self.has_parts = self.reads_part = self.fills_wholes = False
 
     def look_at_vectors(self, *parts: Any) -> None:
         """Note which rows and columns are used as a whole, bound anew, or stored to in part."""
@@ -101,25 +109,42 @@ class Vectors(Expressions):
         names = [(each.name, value) for each, value in targets if isinstance(each, nodes.Name)]
         counters = {node.target.name for node in loops if isinstance(node.target, nodes.Name)}
         self.assigned_names = frozenset({name for name, _ in names} | counters)
-        copies = [isinstance(v, nodes.Name) and v.name in self.stored_to for _, v in names]
+        in_place = self.stored_to - self.passing - bound_first(*parts)
+        copies = [isinstance(v, nodes.Name) and v.name in in_place for _, v in names]
         made = {name for (name, _), is_copy in zip(names, copies, strict=True) if not is_copy}
         made |= {of.name for part, of in parts_of if isinstance(of, nodes.Name)}
-        made -= self.stored_to | self.passing
+        made -= in_place | self.passing
         self.rebound = frozenset(name for name in made if self.along_of(name))
         alone = {id(each) for each, _ in targets}
         alone |= {id(node.target) for node in below(*parts) if isinstance(node, nodes.Index)}
         for node in below(*parts):
-            if isinstance(node, nodes.Name) and id(node) not in alone and self.along_of(node.name):
-                self.subscripts.setdefault(node.name, set()).add(1)
+            along = self.along_of(node.name) if isinstance(node, nodes.Name) else None
+            if isinstance(node, nodes.Name) and along is not None and id(node) not in alone:
+                self.subscripts.setdefault(node.name, set()).add(2 if along == "matrix" else 1)
+        for name, one in self.with_one_subscript(*parts).items():
+            if self.along_of(name) == "matrix" and all(one):
+                self.subscripts[name] = self.subscripts[name] - {1} | {2}
+
+    def with_one_subscript(self, *parts: Any) -> Mapping[str, list[bool]]:
+        """The variables with one subscript, and whether each time it is ``:`` or truth values."""
+        found: dict[str, list[bool]] = {}
+        for node in below(*parts):
+            match node:
+                case nodes.Index(target=nodes.Name(name=name), arguments=(argument,)):
+                    is_whole = isinstance(argument, nodes.Colon) or self.is_chosen(node)
+                    found.setdefault(name, []).append(is_whole)
+        return found
 
     # -- what is a vector --------------------------------------------------------------------------
     def along_of(self, name: str) -> Along | None:
-        """Whether a variable is a row or a column."""
+        """Whether a variable is a row, a column or a matrix."""
         if name in self.made:
             return self.made[name][1] if name in (self.known or ()) else None
         found = self.classes.get(name)
-        if not isinstance(found, ArrayClass) or found.is_row == found.is_column:
+        if not isinstance(found, ArrayClass) or found.axes != 2:
             return None
+        if found.is_row == found.is_column:
+            return None if found.is_row else "matrix"
         return "row" if found.is_row else "column"
 
     def is_chosen(self, node: nodes.Index) -> bool:
@@ -133,8 +158,16 @@ class Vectors(Expressions):
                 return is_comparison(argument)
         return False
 
+    def class_of_array(self, name: str) -> ArrayClass | None:
+        """The class of a variable that is an array, or that the loop has made one."""
+        if name in self.made:
+            kind, along = self.made[name]
+            return ArrayClass(kind, 2, is_row=along == "row", is_column=along == "column")
+        found = self.classes.get(name)
+        return found if isinstance(found, ArrayClass) else None
+
     def along(self, node: nodes.Expression) -> Along | None:
-        """Whether an expression is a row or a column; None: a number, or what is not known here."""
+        """What array an expression is; None: a number, or what is not known here."""
         match node:
             case nodes.Name(name=name):
                 return None if name in self.growing else self.along_of(name)
@@ -142,9 +175,9 @@ class Vectors(Expressions):
                 return self.along(inner)
             case nodes.Postfix(operand=operand):
                 along = self.along(operand)
-                return None if along is None else "row" if along == "column" else "column"
+                return _TURNED.get(along, along) if along is not None else None
             case nodes.Binary(left=left, right=right):
-                return self.along(left) or self.along(right)
+                return together(self.along(left), self.along(right))
             case nodes.Index(target=nodes.Name(name=name), arguments=arguments):
                 found = self.classes.get(name)
                 if isinstance(found, ArrayClass) or name in self.made:
@@ -154,15 +187,20 @@ class Vectors(Expressions):
                 if name in DRAWS:
                     return self.along_of_size(arguments)
                 if name in _OF_VECTORS:
-                    return next((each for each in map(self.along, arguments) if each), None)
+                    return reduce(together, map(self.along, arguments), None)
         return None
 
     def along_of_part(self, name: str, arguments: Sequence[nodes.Expression]) -> Along | None:
         several = [isinstance(each, nodes.Colon | nodes.Range) for each in arguments]
+        of = self.along_of(name)
+        if several == [True] and isinstance(arguments[0], nodes.Colon):
+            return "all" if of == "matrix" else None if of is None else "column"
+        if several == [True]:
+            return None if of == "matrix" else of
+        if several == [True, True] and of == "matrix":
+            return "matrix"
         if several.count(True) != 1:
             return None
-        if len(arguments) == 1:
-            return "column" if isinstance(arguments[0], nodes.Colon) else self.along_of(name)
         return ("column", "row")[several.index(True)] if several.index(True) < 2 else None
 
     def along_of_size(self, arguments: Sequence[nodes.Expression]) -> Along | None:
@@ -170,7 +208,8 @@ class Vectors(Expressions):
         sizes = [each for each in arguments if not _is_text(each)]
         match sizes:
             case [nodes.Index(target=nodes.Name(name="size"), arguments=(of,))]:
-                return self.along(of)
+                along = self.along(of)
+                return along if along in _TURNED else None
             case [_, last] if literal(last) == 1.0:
                 return "column"
             case [first, _] if literal(first) == 1.0:
@@ -180,17 +219,17 @@ class Vectors(Expressions):
     # -- expressions -------------------------------------------------------------------------------
     def value(self, node: nodes.Expression) -> Made:
         if self.along(node) is not None:
-            raise NotNative("a row or a column where a number is wanted", node.span)
+            raise NotNative("an array where a number is wanted", node.span)
         return super().value(node)
 
     def elements(self, node: nodes.Expression) -> Made:
-        """A row or a column as an array with one axis; a number as :meth:`value` gives it."""
+        """An array; a number as :meth:`value` gives it."""
         if self.along(node) is None:
             return self.value(node)
         match node:
             case nodes.Parenthesized():
                 return self.elements(node.expression)
-            case nodes.Postfix():
+            case nodes.Postfix() if self.along(node) in _TURNED:
                 return self.elements(node.operand)
             case nodes.Name():
                 return Made(self.vector(node.name), self.kind_of(node.name))
@@ -209,15 +248,21 @@ class Vectors(Expressions):
         return found.kind if isinstance(found, ArrayClass) else self.made[name][0]
 
     def vector(self, name: str) -> ast.expr:
-        """A row or a column as it is now."""
+        """An array as it is now."""
+        is_matrix = self.along_of(name) == "matrix"
+        what: Literal["data", "line"] = "data" if is_matrix else "line"
         if name in self.rebound:
-            self.shared.operand(f"v_{name}", Operand("line", name))
+            self.shared.operand(f"v_{name}", Operand(what, name))
         if self.is_bound_here(name):
             return load(f"v_{name}")
-        return self.shared.operand(f"l_{name}", Operand("line", name))
+        if is_matrix and self.subscripts.get(name, {2}) != {2}:
+            raise NotNative(f"{name} with one subscript and with two")
+        return self.shared.operand(
+            f"{what[0] if what == 'line' else 'a'}_{name}", Operand(what, name)
+        )
 
     def is_bound_here(self, name: str) -> bool:
-        """Whether a row or a column is one that the loop makes anew."""
+        """Whether an array is one that the loop makes anew."""
         return name in self.rebound or name in self.made
 
     def unary_of_vector(self, node: nodes.Unary) -> Made:
@@ -231,14 +276,12 @@ class Vectors(Expressions):
         return Made(value if node.operator == "+" else ast.UnaryOp(ast.USub(), value), kind)
 
     def binary_of_vectors(self, node: nodes.Binary) -> Made:
-        """An operator of two vectors of one orientation, or of one and a number."""
+        """An operator of two arrays that go together, or of one and a number."""
         vectors = left_along, right_along = self.along(node.left), self.along(node.right)
-        if None not in vectors and left_along != right_along:
-            raise NotNative("a row and a column", node.span)
         operator, span = node.operator, node.span
         if operator in ("^", ".^"):
             return self.power_of_vector(node)
-        sides = self.elements(node.left), self.elements(node.right)
+        sides = self.beside(node.left, node.right, span)
         pairs = list(zip(sides, [along is not None for along in vectors], strict=True))
         if operator in ("&", "|"):
             if any(side.kind != "logical" for side in sides):
@@ -260,6 +303,22 @@ class Vectors(Expressions):
         if operator in ARITHMETIC:
             return Made(ast.BinOp(x, ARITHMETIC[operator](), y), kind)
         raise NotNative(f"the operator {operator}", span)
+
+    def beside(
+        self, one: nodes.Expression, other: nodes.Expression, span: Span
+    ) -> tuple[Made, Made]:
+        """Two operands of one operation on each element; a row beside a matrix has an axis more."""
+        ways = self.along(one), self.along(other)
+        if None not in ways and ways[0] != ways[1] and "matrix" not in ways:
+            raise NotNative("a row and a column", span)
+        if "matrix" in ways and "all" in ways:
+            raise NotNative("a matrix and its elements", span)
+        made = [self.elements(one), self.elements(other)]
+        if "matrix" in ways and "row" in ways:
+            at = ways.index("row")
+            placed = ast.Tuple([ast.Slice(), ast.Constant(None)], ast.Load())
+            made[at] = replace(made[at], node=ast.Subscript(made[at].node, placed, ast.Load()))
+        return made[0], made[1]
 
     def power_of_vector(self, node: nodes.Binary) -> Made:
         """Powers of the elements by a number: of those below zero they may be complex."""
@@ -311,9 +370,7 @@ class Vectors(Expressions):
         """``max`` and ``min``, which leave NaN out."""
         one, other = node.arguments
         both = self.along(one), self.along(other)
-        if None not in both and both[0] != both[1]:
-            raise NotNative("a row and a column", node.span)
-        sides = self.elements(one), self.elements(other)
+        sides = self.beside(one, other, node.span)
         kind: Kind = "single" if "single" in (sides[0].kind, sides[1].kind) else "double"
         x, y = [
             self.as_class(side, kind, is_vector=along is not None)
@@ -405,15 +462,20 @@ class Vectors(Expressions):
             self.ends.pop()
         is_short = count > 2 or any(isinstance(each, nodes.Range) for each in arguments)
         self.reads_part |= is_short and not isinstance(context, ast.Store)
+        along = self.along_of(name)
         if count == 1:
-            if self.along_of(name) is None:
+            if along is None:
                 raise NotNative(f"{name} with 1 subscript", span)
             return ast.Subscript(self.vector(name), places[0], context)
-        axes = found.axes if isinstance(found, ArrayClass) else 1
-        is_whole = self.subscripts.get(name, set()) == {count}
-        if self.is_bound_here(name) or count != axes or not is_whole:
+        axes = found.axes if isinstance(found, ArrayClass) else 2
+        is_whole = self.is_bound_here(name) or self.subscripts.get(name, set()) == {count}
+        is_line = self.is_bound_here(name) and along != "matrix"
+        if is_line or count != axes or not is_whole:
             raise NotNative(f"{name} with {count} subscripts", span)
-        array = self.shared.operand(f"a_{name}", Operand("data", name))
+        if self.is_bound_here(name):
+            array = self.vector(name)
+        else:
+            array = self.shared.operand(f"a_{name}", Operand("data", name))
         return ast.Subscript(array, ast.Tuple(places[::-1], ast.Load()), context)
 
     def places(self, name: str, at: int, count: int, node: nodes.Expression) -> ast.expr:
@@ -436,9 +498,11 @@ class Vectors(Expressions):
 
     def extent(self, name: str, at: int, count: int, span: Span) -> Made:
         if self.is_bound_here(name):
-            if count != 1:
+            is_matrix = self.along_of(name) == "matrix"
+            if count != 1 + is_matrix:
                 raise NotNative(f"{name} with {count} subscripts", span)
-            part = ast.Call(self.shared.basic("len"), [self.vector(name)], [])
+            shape = ast.Attribute(self.vector(name), "shape", ast.Load())
+            part = ast.Subscript(shape, constant(count - 1 - at), ast.Load())
             return Made(self.float(part), "double", part)
         return super().extent(name, at, count, span)
 
@@ -447,19 +511,23 @@ class Vectors(Expressions):
     ) -> ast.expr:
         if not self.is_bound_here(name):
             return super().element(name, found, arguments, span)
-        if len(arguments) != 1:
-            raise NotNative(f"{name} with {len(arguments)} subscripts", span)
-        self.ends.append((name, 0, 1))
-        place = self.place(arguments[0])
-        self.ends.pop()
-        return ast.Subscript(self.vector(name), place, ast.Load())
+        count = len(arguments)
+        if count != 1 + (self.along_of(name) == "matrix"):
+            raise NotNative(f"{name} with {count} subscripts", span)
+        places: list[ast.expr] = []
+        for at, argument in enumerate(arguments):
+            self.ends.append((name, at, count))
+            places.append(self.place(argument))
+            self.ends.pop()
+        index = places[0] if count == 1 else ast.Tuple(places[::-1], ast.Load())
+        return ast.Subscript(self.vector(name), index, ast.Load())
 
     # -- statements --------------------------------------------------------------------------------
     def bind_vector(self, target: nodes.Name, value: nodes.Expression) -> list[ast.stmt]:
-        """``name = value``, a row or a column."""
+        """``name = value``, an array."""
         name, along = target.name, self.along(value)
         may = name in self.rebound or (name in self.passing and name not in self.kinds)
-        if along is None or self.inside or not may:
+        if along is None or along == "all" or self.inside or not may:
             raise NotNative(f"{name} becomes another array", target.span)
         self.reads_part = False
         made = self.elements(value)
@@ -469,20 +537,81 @@ class Vectors(Expressions):
             before = self.kind_of(name), self.along_of(name)
         else:
             before = self.made.setdefault(name, (made.kind, along))
+            leaves = [leaf.name for leaf in leaves_of(value) if isinstance(leaf, nodes.Name)]
+            like = [self.given_like(of) for of in leaves if self.along_of(of) == along]
+            self.sizes[name] = like[0] if like else ""
         if before != (made.kind, along):
             raise NotNative(f"{name} is of several classes", target.span)
         assert self.known is not None, "what is never run is not translated"
         self.known.add(name)
         self.vector(name)
         node = made.node
-        if self.is_view(node):
+        if self.is_view(node) or (name in self.stored_to and isinstance(node, ast.Name)):
             node = ast.Call(ast.Attribute(node, "copy", ast.Load()), [], [])
         return [ast.Assign([ast.Name(f"v_{name}", ast.Store())], node)]
+
+    def check_fit(
+        self,
+        name: str,
+        arguments: Sequence[nodes.Expression],
+        value: nodes.Expression,
+        span: Span,
+    ) -> None:
+        """Refuse what NumPy might repeat where it is stored, and MATLAB does not.
+
+        Raises:
+            NotNative: the value is another array than the part, or may be.
+
+        """
+        into, along = self.along_of_part(name, arguments), self.along(value)
+        if along is None or (into in _TURNED and along in _TURNED):
+            return
+        if into != along:
+            raise NotNative("a part that becomes another array", span)
+        self.fills_wholes |= into == "matrix"
+        wanted = lengths_of(arguments)
+        for leaf in leaves_of(value):
+            match leaf:
+                case nodes.Index(target=nodes.Name(name=of), arguments=parts) if (
+                    self.along(leaf) == "matrix" and self.along_of(of) == "matrix"
+                ):
+                    pairs = list(zip(lengths_of(parts), wanted, strict=True))
+                    if not all(may_be_stored(a, b, alike=True) for a, b in pairs):
+                        raise NotNative("a part that may have one element", leaf.span)
+                    pair = self.given_like(name), self.given_like(of)
+                    if of != name and "" in pair:
+                        raise NotNative("a part of what is no array before", leaf.span)
+                    self.alike |= {pair} if of != name and pair[0] != pair[1] else set()
+                case nodes.Index() if self.along(leaf) == "matrix":
+                    for argument in leaf.arguments:
+                        self.check_fit(name, arguments, argument, span)
+
+    def overwrite(self, target: nodes.Name, value: nodes.Expression) -> list[ast.stmt]:
+        """``name = value`` where the loop stores to parts of it, too: its elements are replaced."""
+        name, along = target.name, self.along_of(target.name)
+        leaves = [each.name for each in leaves_of(value) if isinstance(each, nodes.Name)]
+        like = [self.given_like(of) for of in leaves if self.along_of(of) == along]
+        if self.inside or self.along(value) != along or not like or not like[0]:
+            raise NotNative(f"{name} becomes another array", target.span)
+        made = self.elements(value)
+        if made.kind != self.kind_of(name):
+            raise NotNative(f"{name} is of several classes", target.span)
+        self.alike |= {(name, like[0])} if like[0] != name else set()
+        self.written.add(name)
+        self.fills_wholes = True
+        return [ast.Assign([ast.Subscript(self.vector(name), ast.Slice(), ast.Store())], made.node)]
+
+    def given_like(self, name: str) -> str:
+        """An array of the same size that the loop is given; empty: nobody knows one."""
+        if name in self.made:
+            return self.sizes.get(name, "")
+        self.vector(name)  # so that it is given
+        return name
 
     def is_view(self, node: ast.expr) -> bool:
         """Whether an array is another one's memory, which the loop may store to or not give."""
         if isinstance(node, ast.Name):
-            return not node.id.startswith("v_")
+            return node.id[:2] in ("l_", "a_") or node.id[2:] in self.stored_to
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             return node.func.id == "numpy_roll"
         return isinstance(node, ast.Subscript)
@@ -491,17 +620,35 @@ class Vectors(Expressions):
         """``name(:, k) = value``."""
         assert isinstance(target.target, nodes.Name), "the caller looked"
         name = target.target.name
+        self.check_fit(name, target.arguments, value, target.span)
         made = self.elements(value)
-        found = self.classes[name]
-        assert isinstance(found, ArrayClass), "the caller looked"
-        if self.inside or (made.kind == "logical") != (found.kind == "logical"):
+        kind = self.kind_of(name)
+        if self.inside or (made.kind == "logical") != (kind == "logical"):
             raise NotNative(f"{name} takes elements of another class", target.span)
         node = made.node
         if self.along(value) is None and made.kind != "logical":
             exact = made.node if made.kind == "single" else self.as_float(made)
-            node = self.called(to_single, exact).node if found.kind == "single" else exact
-        self.written.add(name)
+            node = self.called(to_single, exact).node if kind == "single" else exact
+        self.written |= set() if self.is_bound_here(name) else {name}
         return [ast.Assign([self.part(name, target.arguments, target.span, ast.Store())], node)]
+
+
+def together(one: Along | None, other: Along | None) -> Along | None:
+    """What an operation on each element of both gives, if they go together."""
+    return "matrix" if "matrix" in (one, other) else one or other
+
+
+def bound_first(*parts: Any) -> frozenset[str]:
+    """The variables that each turn of a loop binds anew before it uses them in any other way."""
+    found, seen = set[str](), set[str]()
+    for loop in parts:
+        for statement in loop.body if isinstance(loop, nodes.For | nodes.While) else ():
+            match statement:
+                case nodes.Assignment(targets=(nodes.Name(name=name),), value=value):
+                    seen |= names_in(value)
+                    found |= {name} - seen
+            seen |= {each.name for each in below(statement) if isinstance(each, nodes.Name)}
+    return frozenset(found)
 
 
 def is_comparison(node: nodes.Expression) -> bool:
@@ -536,6 +683,7 @@ def _is_text(node: nodes.Expression) -> bool:
     return isinstance(node, _TEXTS)
 
 
+_TURNED: Final[Mapping[Along, Along]] = {"row": "column", "column": "row"}
 _TEXTS: Final = (nodes.CharLiteral, nodes.StringLiteral)
 _Call: TypeAlias = Callable[[Vectors, str, nodes.Index], Made]
 _OF_VECTORS: Final[Mapping[str, _Call]] = {

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from matlab_frontend import nodes
 from matlab_frontend.builtins.registry import Builtin
-from matlab_frontend.interpreter.native.classes import ArrayClass, Kind, Made, NotNative, Operand
+from matlab_frontend.interpreter.native.classes import Kind, Made, NotNative
 from matlab_frontend.interpreter.native.expressions import constant, literal
 from matlab_frontend.interpreter.native.functions import divide, known, root_of_squares, to_single
 from matlab_frontend.interpreter.native.vectors import Along, Vectors
@@ -34,11 +35,7 @@ class Wholes(Vectors):
         match node:
             case nodes.Binary(operator="*", left=left, right=right):
                 ways = self.along(left), self.along(right)
-                if self.is_matrix(left):
-                    return ways[1] if ways[1] == "column" else None
-                if self.is_matrix(right):
-                    return ways[0] if ways[0] == "row" else None
-                return None if ways == ("row", "column") else ways[0] or ways[1]
+                return _PRODUCTS[ways] if ways in _PRODUCTS else ways[0] or ways[1]
             case nodes.Matrix():
                 found = turned_by(node)
                 along = None if found is None else self.along_of(found[0])
@@ -48,8 +45,14 @@ class Wholes(Vectors):
             case nodes.Index(target=nodes.Name(name="max" | "min" as name), arguments=(_,)):
                 if self.is_builtin(name):
                     return None  # a number
-            case nodes.Index(target=nodes.Name(name="circshift"), arguments=(of, _)):
+            case nodes.Index(target=nodes.Name(name="circshift"), arguments=(of, *_)):
                 return self.along(of) if self.is_builtin("circshift") else None
+            case nodes.Index(target=nodes.Name(name="sum" | "mean" as name), arguments=(of, *rest)):
+                if self.along(of) == "matrix" and self.is_builtin(name):
+                    return "column" if rest and literal(rest[0]) == 2.0 else "row"
+            case nodes.Index(target=nodes.Name(name="repmat"), arguments=(of, _, _)):
+                known = self.is_builtin("repmat") and self.along(of) in ("row", "column")
+                return "matrix" if known else None
         return super().along(node)
 
     def is_builtin(self, name: str) -> bool:
@@ -57,64 +60,137 @@ class Wholes(Vectors):
         taken = name in self.classes or name in self.made or name in self.kinds
         return not taken and isinstance(self.shared.find(name, self.scope), Builtin)
 
-    def is_matrix(self, node: nodes.Expression) -> bool:
-        """Whether an expression is a matrix by its name, or that one transposed."""
-        match node:
-            case nodes.Parenthesized(expression=inner) | nodes.Postfix(operand=inner):
-                return self.is_matrix(inner)
-            case nodes.Name(name=name):
-                found = self.classes.get(name)
-                if isinstance(found, ArrayClass):
-                    return found.axes == 2 and not (found.is_row or found.is_column)
-        return False
-
     # -- expressions -------------------------------------------------------------------------------
     def elements(self, node: nodes.Expression) -> Made:
         if self.along(node) is not None:
             match node:
                 case nodes.Binary(operator="*", left=left, right=right):
-                    if self.is_matrix(left):
-                        return self.product_with(left, right, from_left=True)
-                    if self.is_matrix(right):
-                        return self.product_with(right, left, from_left=False)
+                    if None not in (self.along(left), self.along(right)):
+                        return self.product(left, right, node.span)
                 case nodes.Matrix():
                     name, by = turned_by(node) or ("", 0)
                     return self.turned(Made(self.vector(name), self.kind_of(name)), constant(by))
                 case nodes.Index(target=nodes.Name(name=name), arguments=(of,)) if of == self.mask:
                     return Made(self.vector(name), self.kind_of(name))
-                case nodes.Index(target=nodes.Name(name="circshift"), arguments=(of, by)):
-                    return self.turned(self.elements(of), self.whole(by))
+                case nodes.Index(target=nodes.Name(name="circshift")):
+                    return self.circshift(node)
+                case nodes.Index(target=nodes.Name(name="sum" | "mean" as name)):
+                    return self.along_axis(name, node)
+                case nodes.Index(target=nodes.Name(name="repmat")):
+                    raise NotNative("a repeated row or column by itself", node.span)
         return super().elements(node)
 
     def turned(self, made: Made, by: ast.expr) -> Made:
         """A vector whose elements have gone on by so many places, those at the end to its begin."""
         return Made(self.numpy("roll", made.node, by), made.kind)
 
-    def product_with(
-        self, matrix: nodes.Expression, vector: nodes.Expression, *, from_left: bool
-    ) -> Made:
-        """A matrix times a column, or a row times a matrix."""
-        transposed = False
-        while not isinstance(matrix, nodes.Name):
-            transposed ^= isinstance(matrix, nodes.Postfix)
-            assert isinstance(matrix, nodes.Postfix | nodes.Parenthesized), "the caller looked"
-            matrix = matrix.operand if isinstance(matrix, nodes.Postfix) else matrix.expression
-        name, made = matrix.name, self.elements(vector)
-        kind = self.kind_of(name)
-        if made.kind != kind or kind == "logical" or self.subscripts.get(name, {2}) != {2}:
-            raise NotNative("a product of a matrix and a vector of other classes", matrix.span)
-        array = self.shared.operand(f"a_{name}", Operand("data", name))  # its axes in reverse
-        first = from_left != transposed
-        return Made(
-            self.numpy("matmul", *((made.node, array) if first else (array, made.node))), kind
-        )
+    def circshift(self, node: nodes.Index) -> Made:
+        """Of a vector by a number; of a matrix by two, or by one along an axis."""
+        of, *rest = node.arguments
+        made, along = self.elements(of), self.along(of)
+        match rest:
+            case [by] if along in ("row", "column"):
+                return self.turned(made, self.whole(by))
+            case [nodes.Matrix(rows=((down, right),))] if along == "matrix":
+                found = Made(
+                    self.numpy("roll", made.node, self.whole(down), constant(1)), made.kind
+                )
+                return Made(
+                    self.numpy("roll", found.node, self.whole(right), constant(0)), made.kind
+                )
+            case [by, axis] if along == "matrix" and literal(axis) in (1.0, 2.0):
+                place = constant(1 if literal(axis) == 1.0 else 0)
+                return Made(self.numpy("roll", made.node, self.whole(by), place), made.kind)
+        raise NotNative("circshift with other arguments", node.span)
+
+    def turned_along(self, made: Made, by: nodes.Expression, axis: int) -> Made:
+        """A matrix whose elements have gone on along one axis of the array."""
+        if literal(by) == 0.0:
+            return made
+        return Made(self.numpy("roll", made.node, self.whole(by), constant(axis)), made.kind)
+
+    def along_axis(self, name: str, node: nodes.Index) -> Made:
+        """``sum`` and ``mean`` of each column or row of a matrix."""
+        of, *rest = node.arguments
+        axis = literal(rest[0]) if rest else 1.0
+        is_named = name == "sum" or isinstance(of, nodes.Name)
+        if len(rest) > 1 or axis not in (1.0, 2.0) or not is_named:
+            raise NotNative(f"{name} with other arguments", node.span)
+        made = self.elements(of)
+        kind: Kind = "single" if made.kind == "single" else "double"
+        value = self.as_class(made, kind, is_vector=True)
+        total = self.numpy("sum", value, constant(1 if axis == 1.0 else 0))
+        if isinstance(of, nodes.Name) and name == "mean":
+            if kind == "single":
+                raise NotNative("a mean of singles", node.span)
+            count = self.extent(of.name, 0 if axis == 1.0 else 1, 2, node.span)
+            total = ast.BinOp(total, ast.Div(), count.node)
+        return Made(total, kind)
+
+    def beside(
+        self, one: nodes.Expression, other: nodes.Expression, span: Span
+    ) -> tuple[Made, Made]:
+        """``repmat(row, m, 1)`` beside a matrix of m rows is the row; of a column likewise."""
+        if self.is_repeated(one):
+            y, x = self.beside(other, one, span)
+            return x, y
+        if not self.is_repeated(other):
+            return super().beside(one, other, span)
+        while isinstance(other, nodes.Parenthesized):
+            other = other.expression
+        assert isinstance(other, nodes.Index), "it is a call"
+        of, *counts = other.arguments
+        axis = 0 if self.along(of) == "row" else 1
+        if literal(counts[1 - axis]) != 1.0 or not isinstance(one, nodes.Name):
+            raise NotNative("a repeated row or column by itself", span)
+        extent = self.extent(one.name, axis, 2, span).whole
+        assert extent is not None, "it is an integer"
+        fits = ast.Compare(self.whole(counts[axis]), [ast.Eq()], [extent])
+        exactly = ast.Call(self.shared.basic("demand"), [fits, constant(1.0)], [])
+        x, y = super().beside(one, of, span)
+        return x, replace(y, node=ast.BinOp(y.node, ast.Mult(), exactly))
+
+    def is_repeated(self, node: nodes.Expression) -> bool:
+        """Whether an expression is ``repmat`` of a row or a column."""
+        match node:
+            case nodes.Parenthesized(expression=inner):
+                return self.is_repeated(inner)
+            case nodes.Index(target=nodes.Name(name="repmat")):
+                return self.along(node) == "matrix"
+        return False
+
+    def product(self, one: nodes.Expression, other: nodes.Expression, span: Span) -> Made:
+        """A matrix product; the axes of matrices are in reverse."""
+        ways = self.along(one), self.along(other)
+        if ways not in _PRODUCTS or "matrix" not in ways:
+            raise NotNative("a product of vectors that is a matrix", span)
+        (x, x_turned), (y, y_turned) = self.factor(one), self.factor(other)
+        if x.kind != y.kind or x.kind == "logical":
+            raise NotNative("a product of arrays of other classes", span)
+        if ways == ("matrix", "matrix"):
+            if x_turned or y_turned:
+                raise NotNative("a product of a transposed matrix", span)
+            self.has_parts = True  # its extents are those of others
+            return Made(self.numpy("matmul", y.node, x.node), x.kind)
+        matrix, vector = (x, y) if ways[0] == "matrix" else (y, x)
+        first = (ways[0] == "matrix") != (x_turned or y_turned)
+        nodes_ = (vector.node, matrix.node) if first else (matrix.node, vector.node)
+        return Made(self.numpy("matmul", *nodes_), x.kind)
+
+    def factor(self, node: nodes.Expression) -> tuple[Made, bool]:
+        """An operand of a product, and whether that is a matrix to be transposed."""
+        match node:
+            case nodes.Parenthesized(expression=inner):
+                return self.factor(inner)
+            case nodes.Postfix(operand=inner) if self.along(inner) == "matrix":
+                made, turned = self.factor(inner)
+                return made, not turned
+        return self.elements(node), False
 
     def binary(self, node: nodes.Binary) -> Made:
         """A row times a column is a number."""
-        if node.operator != "*" or (self.along(node.left), self.along(node.right)) != (
-            "row",
-            "column",
-        ):
+        ways = self.along(node.left), self.along(node.right)
+        if node.operator != "*" or ways != ("row", "column"):
             return super().binary(node)
         return self.dot(node.left, node.right, node.span)
 
@@ -128,56 +204,73 @@ class Wholes(Vectors):
     def of_builtin(self, name: str, node: nodes.Index) -> Made:
         """Builtins that make a number of a row or a column."""
         ways = [self.along(each) for each in node.arguments]
-        if name == "dot" and len(ways) == 2 and None not in ways:
+        if name == "norm" and len(ways) == 2 and ways[0] in ("matrix", "all"):
+            return self.frobenius(node)
+        if name == "dot" and len(ways) == 2 and None not in ways and "matrix" not in ways:
             one, other = node.arguments
             return self.dot(one, other, node.span)
         handler = _NUMBERS.get(name)
         if handler is None or len(ways) != 1 or ways[0] is None:
             return super().of_builtin(name, node)
+        if ways[0] == "matrix" and name != "numel":
+            raise NotNative(f"{name} of a matrix", node.span)
         (argument,) = node.arguments
         is_given = isinstance(argument, nodes.Name) and not self.is_bound_here(argument.name)
         if handler is Wholes.extent_of and is_given:
             return super().of_builtin(name, node)
-        return handler(self, name, self.elements(argument))
+        return handler(self, name, self.elements(argument), ways[0])
 
-    def extent_of(self, name: str, made: Made) -> Made:
-        del name
-        part = ast.Call(self.shared.basic("len"), [made.node], [])
+    def over(self, name: str, node: ast.expr, along: Along) -> ast.expr:
+        """A reduction of all elements: of matrices row by row, and then of those."""
+        rows = self.numpy(name, node, constant(1)) if along in ("matrix", "all") else node
+        return self.numpy(name, rows)
+
+    def extent_of(self, name: str, made: Made, along: Along) -> Made:
+        del name, along
+        part: ast.expr = ast.Attribute(made.node, "size", ast.Load())
         return Made(self.float(part), "double", part)
 
-    def total(self, name: str, made: Made) -> Made:
+    def total(self, name: str, made: Made, along: Along) -> Made:
         del name
         kind: Kind = "single" if made.kind == "single" else "double"
         value = self.as_class(made, kind, is_vector=True)
-        return Made(self.float(self.numpy("sum", value)), kind)
+        return Made(self.float(self.over("sum", value, along)), kind)
 
-    def mean(self, name: str, made: Made) -> Made:
+    def mean(self, name: str, made: Made, along: Along) -> Made:
         del name
         if made.kind != "double":
             raise NotNative("a mean of another class")
-        total = self.float(self.numpy("sum", made.node))
-        return self.called(divide, total, self.extent_of("", made).node)
+        total = self.float(self.over("sum", made.node, along))
+        return self.called(divide, total, self.extent_of("", made, along).node)
 
-    def extreme(self, name: str, made: Made) -> Made:
+    def extreme(self, name: str, made: Made, along: Along) -> Made:
         """``max`` and ``min``, which leave NaN out: where there is one, the loop leaves."""
         if made.kind == "logical":
             raise NotNative(f"{name} of truth values")
-        found = self.float(self.numpy("amax" if name == "max" else "amin", made.node))
+        found = self.float(self.over("amax" if name == "max" else "amin", made.node, along))
         return Made(self.called(known, found).node, made.kind)
 
-    def truth_of_all(self, name: str, made: Made) -> Made:
+    def truth_of_all(self, name: str, made: Made, along: Along) -> Made:
         """``any`` and ``all``."""
         if made.kind != "logical":
             raise NotNative(f"{name} of numbers")
         return Made(
-            ast.Call(self.shared.basic("bool"), [self.numpy(name, made.node)], []), "logical"
+            ast.Call(self.shared.basic("bool"), [self.over(name, made.node, along)], []), "logical"
         )
 
-    def norm(self, name: str, made: Made) -> Made:
+    def norm(self, name: str, made: Made, along: Along) -> Made:
         del name
         if made.kind != "double":
             raise NotNative("a norm of another class")
-        return self.called(root_of_squares, self.float(self.numpy("dot", made.node, made.node)))
+        squares = self.over("sum", self.numpy("square", made.node), along)
+        return self.called(root_of_squares, self.float(squares))
+
+    def frobenius(self, node: nodes.Index) -> Made:
+        """``norm(A, 'fro')``."""
+        of, which = node.arguments
+        if not isinstance(which, nodes.CharLiteral) or which.text != "fro":
+            raise NotNative("norm with other arguments", node.span)
+        return self.norm("norm", self.elements(of), "matrix")
 
     # -- statements --------------------------------------------------------------------------------
     def store_chosen(self, target: nodes.Index, value: nodes.Expression) -> list[ast.stmt]:
@@ -256,7 +349,14 @@ def turned_by(node: nodes.Matrix) -> tuple[str, int] | None:
     return None
 
 
-_Handler: TypeAlias = Callable[[Wholes, str, Made], Made]
+_PRODUCTS: Final[Mapping[tuple[Along | None, Along | None], Along | None]] = {
+    ("row", "column"): None,  # a number
+    ("matrix", "column"): "column",
+    ("row", "matrix"): "row",
+    ("matrix", "matrix"): "matrix",
+}
+"""What products of arrays are."""
+_Handler: TypeAlias = Callable[[Wholes, str, Made, Along], Made]
 _NUMBERS: Final[Mapping[str, _Handler]] = {
     "sum": Wholes.total,
     **dict.fromkeys(("max", "min"), Wholes.extreme),

@@ -301,3 +301,114 @@ class Vectors:
                 ]
             )
         return pick(makers)()
+
+
+def script_of_matrices(seed):
+    """A script whose loop is over matrices, and their rows and columns."""
+    return Matrices(random.Random(seed)).text()  # noqa: S311  (no secret)
+
+
+class Matrices(Vectors):
+    """Matrices U, V, W (single) and B (logical) of n rows and p columns, S of n and n."""
+
+    def text(self):
+        pick = self.rng.choice
+        n, p = pick([2, 3, 5]), pick([2, 4, 5])
+        lines = [
+            f"rng(1); n = {n}; p = {p}; s = 0.5; b = single(0.3); u = (1:n)'; v = u/2; t = u;",
+            "w = single(u);",
+            "r = 1:p; A = reshape(mod((1:n*n)*7, 5), n, n) - 2; m = u > 1;",
+            "U = reshape(mod((1:n*p)*7, 11), n, p)/3; V = U*0.5 - 1; W = single(U); B = U > 2;",
+            "T = V;",
+            f"for k = {pick(['1:n', '2:p-1', '1:3*n', 'n:-1:1'])}",
+        ]
+        for _ in range(self.rng.randint(1, 4)):
+            lines += self.matrix_statement(1)
+        lines += ["end", "last = rand;"]
+        if pick([True, False]):
+            names = ", ".join(self.rng.sample("UVWBAursT", self.rng.randint(1, 4)))
+            lines = [
+                f"[{names}] = f();",
+                "last = rand;",
+                f"function [{names}] = f()",
+                *lines,
+                "end",
+            ]
+        return "\n".join(lines) + "\n"
+
+    def matrix(self, depth):
+        pick = self.rng.choice
+        if depth <= 0 or self.rng.random() < 0.2:
+            return pick(["U", "V", "W", "U", "V", "T", "B", "U(:, 1:p)", "V(1:end, :)"])
+
+        def a():
+            return self.matrix(depth - 1)
+
+        return pick(
+            [
+                lambda: f"({a()} {pick(['+', '-', '.*', './'])} {a()})",
+                lambda: f"({a()} {pick(['+', '-', '.*'])} {pick(['u', 'r', 'w', 'r*2'])})",
+                lambda: f"({pick(['u', 'r', 'v'])} {pick(['+', '-', './'])} {a()})",
+                lambda: f"({self.scalar()} {pick(['+', '-', '*', '.*', './'])} {a()})",
+                lambda: f"({a()} {pick(['+', '-', '*', '/'])} {self.scalar()})",
+                lambda: f"{pick(['abs', 'floor', 'exp', 'sin', 'sqrt', 'double'])}({a()})",
+                lambda: f"{pick(['max', 'min'])}({a()}, {pick([a(), self.scalar(), 'r'])})",
+                lambda: f"-{a()}",
+                lambda: f"({a()}).^{pick(['2', '3', '0.5'])}",
+                lambda: f"({a()} {pick(['<', '>=', '=='])} {pick([a(), self.scalar(), 'u'])})",
+                lambda: f"circshift({pick('UVT')}, {pick(['[1 0]', '[-1 k]', '[0 2]', '-1, 2'])})",
+                lambda: f"({pick('UV')} + {pick(['repmat(r, n, 1)', 'repmat(u, 1, p)'])})",
+            ]
+        )()
+
+    def scalar(self):
+        return self.rng.choice(
+            ["s", "k", "2", "0.1", "b", "U(1, 2)", "V(end, end)", "numel(V)", "r(2)", "sum(U(:))"]
+        )
+
+    def matrix_statement(self, depth):
+        pick = self.rng.choice
+        inner = "(2:end-1, 2:end-1)", "(1:end-2, 2:end-1)", "(3:end, 2:end-1)", "(2:end-1, 1:end-2)"
+        makers = [
+            lambda: [f"{pick('UVT')} = {self.matrix(2)};"],
+            lambda: [f"{pick('UV')} = {self.matrix(2)};"],
+            lambda: [f"W = single({self.matrix(1)});"],
+            lambda: [f"D = {self.matrix(1)};", f"{pick('UV')} = D + {self.scalar()};"],
+            lambda: [f"B = {pick('UVT')} > {pick([self.scalar(), 'V', 'r'])};"],
+            lambda: [
+                f"{pick('UV')}{inner[0]} = {pick('UV')}{pick(inner)} - {pick('UV')}{pick(inner)};"
+            ],
+            lambda: [
+                f"{pick('UV')}(:, {pick(['1:2', '2:end', ':'])}) = {pick(['U', 'V'])}(:, 1:2);"
+            ],
+            lambda: [
+                f"{pick('UV')}({pick(['k', '1', 'end'])}, :) = {pick(['r', 's', 'U(1, :)'])};"
+            ],
+            lambda: [f"{pick('UVT')}(B) = {pick(['0', 's', 'U(B)*2', 'V(B) + 1', 'k'])};"],
+            lambda: [f"{pick('UV')}({pick('UV')} > {self.scalar()}) = {self.scalar()};"],
+            lambda: [
+                f"r = {pick(['sum(U)', 'sum(V, 1)', 'mean(U)', 'r + U(1, :)', 'mean(V, 1)'])};"
+            ],
+            lambda: [f"u = {pick(['sum(U, 2)', 'A*u', 'mean(V, 2)', 'U*r', 'V(:, 1)'])};"],
+            lambda: [f"A = {pick(['A*A', 'A*0.5', 'A + 1'])}; A = A/{pick(['norm(A, 1)', '3'])};"],
+            lambda: [f"U = A*{pick('UV')}/9;"],
+            lambda: [
+                f"s = {pick(['norm(U(:))', 'max(abs(V(:)))', 'sum(U(:) - V(:))', 'U(2, 1)'])}*0.5;"
+            ],
+            lambda: [f"{pick('UV')}(:) = {pick(['V(:)*2', 'k', 'U(:) + 1'])};"],
+            lambda: ["T = U;", f"U{inner[0]} = {self.scalar()};"],
+            lambda: [
+                "T = 2*U - V;",
+                f"T{inner[0]} = T{inner[0]} + U{pick(inner)};",
+                "V = U; U = T;",
+            ],
+        ]
+        if depth:
+            makers.append(
+                lambda: [
+                    f"if {self.scalar()} > {pick(['1', 's'])}",
+                    *self.matrix_statement(0),
+                    "end",
+                ]
+            )
+        return pick(makers)()
