@@ -128,6 +128,7 @@ def _make_loops(session: Session) -> Loops:
         *(backend.compile, table, backend.watched_call, run_cells, Transposing(backend.compile)),
         *(count, session.telemetry.count_loop),
         *(session.states, session.config.disable_loop_fusion),
+        shows_progress=session.config.progress,
     )
     return Loops(services)
 

@@ -27,6 +27,7 @@ LOOP_KINDS: Final = (
     "iterative_reduce",
     "prefix_scan",
     "stochastic_evolution",
+    "randomized_matmul",
 )
 """The kinds of loops that run natively: any; with arrays in registers; with random numbers."""
 
@@ -128,6 +129,13 @@ OPTIONS: Final = (
         "to loops).",
     ),
     Option(
+        "progress",
+        "RUNMAT_PROGRESS",
+        _flag,
+        "Say on the standard error stream how far a native loop has come that takes more than half "
+        "a second; the line vanishes at its end.",
+    ),
+    Option(
         "trials",
         "RUNMAT_TRIALS",
         _flag,
@@ -168,6 +176,7 @@ class Config:
     disable_jit: bool = False
     disable_fusion: frozenset[str] = frozenset()
     disable_loop_fusion: frozenset[str] = frozenset()
+    progress: bool = False
     trials: bool = True
     verify: int = 0
     log: str = ""

@@ -113,6 +113,7 @@ class Draws(Products):
         found: Item
         if is_none(given.get("size")):
             blocks: Value | int = 1
+            self.drawn = max(self.drawn, 1)
             zero = k.const(0, "i32")
             assert row.expand is not None, "it is elementwise"
             value = cast(k, row.expand(k, zero, stream.key, counter.value, **params), "f64")
@@ -149,9 +150,9 @@ class Draws(Products):
                 return self.only_axis(self.item(of))
             case ast.Subscript(
                 value=ast.Attribute(value=ast.Name() as of, attr="shape"),
-                slice=ast.Constant(value=0),
+                slice=ast.Constant(value=int(place)),
             ):
-                return self.only_axis(self.item(of))
+                return self.only_axis(self.item(of), place)
             case ast.Call(func=ast.Name(id="len") as function, args=[ast.Name() as of]):
                 called = self.item(function)
                 if isinstance(called, Object) and called.value is len:
@@ -165,10 +166,12 @@ class Draws(Products):
             raise Unknown("as many numbers as no array has")
         return Axis(self.extents.number(dim), self.extents.value(dim), 0, dim)
 
-    def only_axis(self, of: Item) -> Axis:
-        """The axis of an array that has one."""
-        if isinstance(of, Array | Lazy) and len(of.axes) == 1:
-            axis = of.axes[0]
+    def only_axis(self, of: Item, place: int | None = None) -> Axis:
+        """The axis of an array that has one, or the one in a place."""
+        count = len(of.axes) if isinstance(of, Array | Lazy) else 0
+        at = 0 if place is None and count == 1 else count if place is None else place
+        if isinstance(of, Array | Lazy) and -count <= at < count:
+            axis = of.axes[at]
             if axis.number != SINGLE and axis.dim not in (None, ONE):
                 return axis
         raise Unknown("numbers that are drawn in another shape")

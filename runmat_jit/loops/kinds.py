@@ -82,6 +82,11 @@ LOOP_KINDS: Final = (
         "A recurrence with random numbers.",
         lambda _source, emitted: bool(emitted.drawn),
     ),
+    LoopKind(
+        "randomized_matmul",
+        "A recurrence whose products take random numbers.",
+        lambda source, emitted: bool(emitted.drawn) and multiplies(source),
+    ),
 )
 """From the most general to the most special."""
 
@@ -151,6 +156,16 @@ def is_at_other_place(value: ast.expr, place: ast.Subscript) -> bool:
         ast.dump(node.value) == array and ast.dump(node.slice) != index
         for node in ast.walk(value)
         if isinstance(node, ast.Subscript)
+    )
+
+
+def multiplies(source: LoopSource) -> bool:
+    """Whether there are matrix products in a body."""
+    return any(
+        isinstance(node, ast.MatMult)
+        or (isinstance(node, ast.Attribute) and node.attr in ("dot", "matmul", "vecdot", "matvec"))
+        for statement in source.node.body
+        for node in ast.walk(statement)
     )
 
 

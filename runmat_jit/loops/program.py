@@ -8,6 +8,7 @@ their elements back: Python runs the loop from its beginning.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import field
 from functools import partial
 from typing import Any, Final
@@ -24,6 +25,7 @@ from runmat_jit.loops.emit_registers import emit_registers
 from runmat_jit.loops.forms import Forms, ObjectForm, forms_of, is_generator, key_of
 from runmat_jit.loops.kinds import kind_of
 from runmat_jit.loops.lanes import Lanes
+from runmat_jit.loops.progress import LoopProgress
 from runmat_jit.loops.registers import computes
 from runmat_jit.loops.rooms import NoRoomError
 from runmat_jit.loops.source import Chain, LoopSource
@@ -196,11 +198,27 @@ class LoopCall:
 
         ``blank``: the places of operands that are zeros; ``spare``: of those that nobody needs.
         """
-        variant = self.variant(values, careful=careful)
+        variant = self.variant(values, careful=careful, quiet=not warn)
         if variant is None:
             return None
         events = 0 if careful else sum(1 << n for n, event in enumerate(FLAGS) if event in warn)
-        watch = Watch(events, bool(warn))
+        progress = LoopProgress(self.__name__) if self.services.shows_progress else None
+        watch = Watch(events, bool(warn), progress)
+        with progress or nullcontext():
+            return self.run_by(variant, values, blank, watch, careful=careful, spare=spare)
+
+    def run_by(
+        self,
+        variant: Variant,
+        values: Sequence[Any],
+        blank: frozenset[int],
+        watch: Watch,
+        *,
+        careful: bool,
+        spare: frozenset[int],
+    ) -> tuple[tuple[Any, ...], int] | None:
+        """The same, by a kernel: all at once, or in tiles."""
+        quiet = not watch.noted
         lanes = lanes_for(variant, values)
         if lanes is None:
             while True:
@@ -209,10 +227,10 @@ class LoopCall:
                     return variant.run(values, blank, run_slices, spare)
                 except NoRoomError:  # what has been appended is gone, and nobody has seen it
                     continue
-        held = self.in_registers(variant, lanes, values, careful=careful)
+        held = self.in_registers(variant, lanes, values, careful=careful, quiet=quiet)
         if held is not None and not (lanes.gaps or computes(held.emitted.kernel)):
             held = None
-        run = self.tiled(held or variant, lanes, blank, careful=careful)
+        run = self.tiled(held or variant, lanes, blank, careful=careful, quiet=quiet)
         found = variant.run(values, blank, partial(run, values, watch), spare)
         if found is not None:
             self.held = held is not None
@@ -221,15 +239,15 @@ class LoopCall:
         return found
 
     def tiled(
-        self, variant: Variant, lanes: Lanes, blank: frozenset[int], *, careful: bool
+        self, variant: Variant, lanes: Lanes, blank: frozenset[int], *, careful: bool, quiet: bool
     ) -> Callable[[Sequence[Any], Watch], Results | None]:
         """Runs a kernel in tiles, as :meth:`.variant.Variant.run_slices` does without."""
 
         def variant_of(like: Sequence[Any]) -> Variant | None:
-            found = self.variant(like, careful=careful)
+            found = self.variant(like, careful=careful, quiet=quiet)
             if found is None or not variant.emitted.width:
                 return found
-            return self.in_registers(found, lanes, like, careful=careful)
+            return self.in_registers(found, lanes, like, careful=careful, quiet=quiet)
 
         services = self.services
         return Tiled(
@@ -237,11 +255,17 @@ class LoopCall:
         ).run
 
     def in_registers(
-        self, variant: Variant, lanes: Lanes, values: Sequence[Any], *, careful: bool
+        self,
+        variant: Variant,
+        lanes: Lanes,
+        values: Sequence[Any],
+        *,
+        careful: bool,
+        quiet: bool,
     ) -> Variant | None:
         """The kernel that does the same with arrays in registers; None where there is none."""
         facts = lanes.number > 0
-        key = careful, lanes.number, key_of(values, facts=facts)
+        key = careful, quiet, lanes.number, key_of(values, facts=facts)
         found = self.registers.get(key)
         if found is None:
             with self._lock:
@@ -249,22 +273,25 @@ class LoopCall:
                 if found is None:
                     given = dict(zip(self.operands, values, strict=True))
                     forms = forms_of(given, facts=facts)
-                    emitted = self.emitted_registers(variant.emitted, lanes, forms, careful=careful)
+                    looks = careful or (variant.emitted.ours and not quiet)
+                    emitted = self.emitted_registers(
+                        variant.emitted, lanes, forms, careful=looks, exact=careful
+                    )
                     known = emitted if isinstance(emitted, Unknown) else self.compiled(emitted)
                     found = self.registers[key] = known
         return found if isinstance(found, Variant) else None
 
     def emitted_registers(
-        self, like: Emitted, lanes: Lanes, forms: Forms, *, careful: bool
+        self, like: Emitted, lanes: Lanes, forms: Forms, *, careful: bool, exact: bool = False
     ) -> Emitted | Unknown:
         """Such a kernel beside one that does the same, or why there is none."""
         if "recurrent_loop" in self.services.refused:
             return Unknown("arrays in registers are switched off")
-        key = careful, lanes.number, tuple([forms[chain] for chain in self.operands])
+        key = careful, exact, lanes.number, tuple([forms[chain] for chain in self.operands])
         if key not in self.known_registers:
             emission = partial(emit_registers, self.source, self.complete(forms), self.helpers)
             self.known_registers[key] = self.tried(
-                partial(emission, lanes, like, careful=careful or like.ours, exact=careful)
+                partial(emission, lanes, like, careful=careful, exact=exact)
             )
         return self.known_registers[key]
 
@@ -301,7 +328,9 @@ class LoopCall:
 
     def _is_held(self, found: Emitted, forms: Forms) -> bool:
         """Whether a kernel can have its arrays in registers, along some axis."""
-        every = [self.emitted_registers(found, each, forms, careful=False) for each in found.lanes]
+        every = [
+            self.emitted_registers(found, each, forms, careful=found.ours) for each in found.lanes
+        ]
         return any(isinstance(each, Emitted) and computes(each.kernel) for each in every)
 
     @property
@@ -392,25 +421,32 @@ class LoopCall:
         """Forms of the operands, with those of the objects."""
         return {**forms, **{chain: ObjectForm(value) for chain, value in self.objects.items()}}
 
-    def variant(self, values: Sequence[Any], *, careful: bool) -> Variant | None:
-        """The kernel for operands like these; None where there is none."""
+    def variant(self, values: Sequence[Any], *, careful: bool, quiet: bool) -> Variant | None:
+        """The kernel for operands like these; None where there is none.
+
+        ``careful``: it looks at the events of each operation; ``quiet``: none is to be reported.
+        """
         facts = len(self.variants) < FACTUAL
-        key = careful, key_of(values, facts=facts)
+        key = careful, quiet, key_of(values, facts=facts)
         found = self.variants.get(key)
         if found is None:
             with self._lock:
                 found = self.variants.get(key)
                 if found is None and len(self.variants) < VARIANTS:
                     given = dict(zip(self.operands, values, strict=True))
-                    found = self.make(forms_of(given, facts=facts), careful=careful)
+                    forms = forms_of(given, facts=facts)
+                    found = self.make(forms, careful=careful, quiet=quiet)
                     self.variants[key] = found
         return found if isinstance(found, Variant) else None
 
-    def make(self, forms: Forms, *, careful: bool) -> Variant | Unknown:
-        """The kernel, or why there is none."""
+    def make(self, forms: Forms, *, careful: bool, quiet: bool) -> Variant | Unknown:
+        """The kernel, or why there is none.
+
+        Processors tell of the events of NumPy's operations, but not of those of ours.
+        """
         known = None if careful else self.known.get(tuple([forms[c] for c in self.operands]))
         emitted = known or self.emitted(forms, careful=careful, exact=careful)
-        if isinstance(emitted, Emitted) and emitted.ours and not careful:
+        if isinstance(emitted, Emitted) and emitted.ours and not careful and not quiet:
             emitted = self.emitted(forms, careful=True)
         if isinstance(emitted, Unknown):
             return emitted
@@ -454,3 +490,4 @@ class Services:
     states: ErrorStates = field(default_factory=ErrorStates)
     refused: frozenset[str] = frozenset()
     """Kinds of loops that are switched off."""
+    shows_progress: bool = False

@@ -188,6 +188,8 @@ class Tiled:
         memories: list[Memory] = [{} for _ in range(ROUND)]
         while left:
             spans = [left[at : at + size] for at in range(0, len(left), size)][:ROUND]
+            if watch.progress is not None:
+                watch.progress.done, watch.progress.lanes = left.start, extent
             left = left[sum(map(len, spans)) :]
             tiles = [
                 Tile.of(lanes, operands, span, None if variant is self.variant else memory, width)

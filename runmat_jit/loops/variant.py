@@ -25,6 +25,7 @@ from runmat_jit.loops.lanes import Lanes
 from runmat_jit.loops.lists import LastItem
 from runmat_jit.loops.memory import MEMORY, Pool
 from runmat_jit.loops.products import CALL_WORDS, CALLS, CALLS_AT
+from runmat_jit.loops.progress import LoopProgress
 from runmat_jit.loops.registers import NUMBERS, TABLE_TURNS
 from runmat_jit.loops.rooms import Filling, Rooms, is_of_lists, make_rooms
 from runmat_jit.loops.source import Chain
@@ -198,6 +199,8 @@ class Variant:
                     if run.lists is not None:
                         run.lists.left()
                 return False
+            if watch.progress is not None:
+                watch.progress.tell(max(run.turns for run in pending))
             took = time.perf_counter() - start
             turns = max(1, min(turns * 32, int(turns * SLICE / max(took, 1e-6)), _LONGEST_SLICE))
         return all(run.turns >= self.emitted.begins for run in runs)
@@ -366,11 +369,12 @@ class Run:
 class Watch:
     """What ends a run: ``events``, bits of those that are to be reported.
 
-    ``noted``: so are those that the kernel takes note of.
+    ``noted``: so are those that the kernel takes note of. ``progress`` is told how far it is.
     """
 
     events: int
     noted: bool
+    progress: LoopProgress | None = None
 
     def sees(self, run: Run, seen: int) -> bool:
         """Whether the last slice of a run has left, or met such an event."""

@@ -103,3 +103,27 @@ def test_loops_have_the_kind_of_what_they_do(kind, body, without):
 
 def test_the_switch_knows_all_kinds():
     assert tuple(kind.name for kind in LOOP_KINDS) == CONFIGURED
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("randomized_matmul", "z = rng.standard_normal(A.shape[0])\ns += z @ (A @ z)"),
+        ("randomized_matmul", "z = rng.random(A.shape[1])\ns += A.dot(z)[0]"),
+        ("stochastic_evolution", "s += rng.standard_normal() * A[0, t]"),  # no product
+        ("iterative_reduce", "s += A[t] @ A[0]"),  # no random number
+    ],
+)
+def test_products_of_random_numbers_have_a_kind(kind, body):
+    text = (
+        "def f(rng, A):\n    s = 0.0\n    for t in range(A.shape[0]):\n"
+        f"{textwrap.indent(body, ' ' * 8)}\n    return s, rng.random()\n"
+    )
+    fn = function_from(text, np=np)
+    decorated = runmat.jit(fn)
+    a = np.arange(36.0).reshape(6, 6)
+    for _ in range(2):
+        runmat.telemetry.reset()
+        expected = fn(runmat.random.default_rng(4), a)
+        np.testing.assert_allclose(decorated(runmat.random.default_rng(4), a), expected, rtol=1e-12)
+        assert runmat.telemetry.snapshot()["loops"] == {kind: {"runs": 1, "turns": 6}}

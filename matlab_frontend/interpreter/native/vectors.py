@@ -295,7 +295,12 @@ class Vectors(Expressions):
         x, y = [self.as_class(side, kind, is_vector=vector) for side, vector in pairs]
         if operator in ("\\", ".\\"):
             (x, y), (left_along, right_along) = (y, x), (right_along, left_along)
-        matrices = {"*": None not in vectors, "/": bool(right_along), "\\": bool(right_along)}
+        outer = vectors == ("column", "row")
+        matrices = {
+            "*": None not in vectors and not outer,
+            "/": right_along is not None,
+            "\\": right_along is not None,
+        }
         if matrices.get(operator, False):
             raise NotNative("a product or a quotient of matrices", span)
         if operator in ("/", "./", "\\", ".\\"):
@@ -307,14 +312,15 @@ class Vectors(Expressions):
     def beside(
         self, one: nodes.Expression, other: nodes.Expression, span: Span
     ) -> tuple[Made, Made]:
-        """Two operands of one operation on each element; a row beside a matrix has an axis more."""
+        """Two operands of one operation on each element; a row beside a matrix has an axis more.
+
+        A row beside a column, too: both together are a matrix.
+        """
         ways = self.along(one), self.along(other)
-        if None not in ways and ways[0] != ways[1] and "matrix" not in ways:
-            raise NotNative("a row and a column", span)
-        if "matrix" in ways and "all" in ways:
-            raise NotNative("a matrix and its elements", span)
+        if "all" in ways and not {*ways} <= {"all", None}:
+            raise NotNative("an array and all elements of a matrix", span)
         made = [self.elements(one), self.elements(other)]
-        if "matrix" in ways and "row" in ways:
+        if together(*ways) == "matrix" and "row" in ways:
             at = ways.index("row")
             placed = ast.Tuple([ast.Slice(), ast.Constant(None)], ast.Load())
             made[at] = replace(made[at], node=ast.Subscript(made[at].node, placed, ast.Load()))
@@ -635,7 +641,8 @@ class Vectors(Expressions):
 
 def together(one: Along | None, other: Along | None) -> Along | None:
     """What an operation on each element of both gives, if they go together."""
-    return "matrix" if "matrix" in (one, other) else one or other
+    both = {one, other}
+    return "matrix" if "matrix" in both or both == {"row", "column"} else one or other
 
 
 def bound_first(*parts: Any) -> frozenset[str]:

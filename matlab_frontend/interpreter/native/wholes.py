@@ -12,7 +12,7 @@ from matlab_frontend.builtins.registry import Builtin
 from matlab_frontend.interpreter.native.classes import Kind, Made, NotNative
 from matlab_frontend.interpreter.native.expressions import constant, literal
 from matlab_frontend.interpreter.native.functions import divide, known, root_of_squares, to_single
-from matlab_frontend.interpreter.native.vectors import Along, Vectors
+from matlab_frontend.interpreter.native.vectors import Along, Vectors, together
 from matlab_frontend.source import Span
 
 
@@ -35,7 +35,7 @@ class Wholes(Vectors):
         match node:
             case nodes.Binary(operator="*", left=left, right=right):
                 ways = self.along(left), self.along(right)
-                return _PRODUCTS[ways] if ways in _PRODUCTS else ways[0] or ways[1]
+                return _PRODUCTS[ways] if ways in _PRODUCTS else together(*ways)
             case nodes.Matrix():
                 found = turned_by(node)
                 along = None if found is None else self.along_of(found[0])
@@ -65,7 +65,8 @@ class Wholes(Vectors):
         if self.along(node) is not None:
             match node:
                 case nodes.Binary(operator="*", left=left, right=right):
-                    if None not in (self.along(left), self.along(right)):
+                    ways = self.along(left), self.along(right)
+                    if None not in ways and ways != ("column", "row"):
                         return self.product(left, right, node.span)
                 case nodes.Matrix():
                     name, by = turned_by(node) or ("", 0)

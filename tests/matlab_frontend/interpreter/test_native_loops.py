@@ -326,6 +326,9 @@ NATIVE = {
             r = B(1, :); r(2) = 0; A(3, :) = r;
           end
         end""",
+    "a row and a column": """
+        x = 1:3; y = (1:4)'; z = 0; A = y*x; B = A;
+        for k = 1:3, A = x - y*k; z = x*(x'*k); B = y*x + max(x, y) + B.*(x < y); y = y/2; end""",
     "heat in a plate": """
         n = 7; u = zeros(n); u(3, 4) = 1; v = u; w = u;
         for t = 1:6
@@ -451,8 +454,7 @@ INTERPRETED = {
     "a text that is shown": "for k = 1:3, k, end",
     "an array of pages": "u = zeros(3, 3, 2); for k = 1:3, u = u + k; end",
     "a cell": "c = {}; for k = 1:3, c{k} = k; end",
-    "a row and a column": "x = 1:3; y = x'; z = 0; for k = 1:3, z = x + y; end",
-    "a product of a row and a column": "x = 1:3; y = x'; z = 0; for k = 1:3, z = x*y; end",
+    "a number that becomes a matrix": "x = 1:3; y = x'; z = 0; for k = 1:3, z = x + y; end",
     "a column that becomes a matrix": "x = (1:3)'; for k = 1:4, x = [x, x]; end",
     "a column that becomes shorter": "x = (1:9)'; for k = 1:4, x = x(2:end) + 1; end",
     "a column that becomes a number": "x = (1:4)'; for k = 1:4, x = x(2:end) + 1; end",
