@@ -32,7 +32,7 @@ from runmat_jit.loops.source import Chain, LoopSource
 from runmat_jit.loops.tiles import RunCells, Tiled, lanes_for
 from runmat_jit.loops.transposing import Transposing
 from runmat_jit.loops.values import Unknown
-from runmat_jit.loops.variant import WATCHED, Results, Variant, Watch, make_variant
+from runmat_jit.loops.variant import WATCHED, Results, Variant, Watch, make_variant, may_write
 from runmat_jit.loops.ways import Helper
 
 VARIANTS: Final = 12
@@ -128,6 +128,8 @@ class LoopCall:
         self.__name__ = self.__qualname__ = f"loop of line {source.line} in {name}"
         self.same: Mapping[str, int] | None = None
         """Results that are operands, and which: the same in all calls."""
+        self.written = frozenset[int]()
+        """Operands that it stores to, as far as that is known."""
         self.kind = "element_loop"
         """What its body does (:mod:`.kinds`)."""
         self.has_arrays = False
@@ -198,6 +200,8 @@ class LoopCall:
 
         ``blank``: the places of operands that are zeros; ``spare``: of those that nobody needs.
         """
+        if not self.variants and not all(may_write(values[n], values) for n in self.written):
+            return None  # before anything is compiled
         variant = self.variant(values, careful=careful, quiet=not warn)
         if variant is None:
             return None
@@ -373,7 +377,7 @@ class LoopCall:
         kind = kind_of(self.source, found)
         if kind in self.services.refused and kind != "recurrent_loop":
             return Unknown(f"{kind} is switched off")
-        self.kind = kind
+        self.kind, self.written = kind, found.written
         same = {n: what.operand for n, what in found.results if isinstance(what, Same)}
         if self.same is None:
             self.same = same
