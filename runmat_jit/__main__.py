@@ -1,4 +1,4 @@
-"""The command line: ``python -m runmat_jit demo | explain | info``."""
+"""The command line: ``python -m runmat_jit demo | explain | info | calibrate``."""
 
 from __future__ import annotations
 
@@ -20,6 +20,10 @@ def main(arguments: list[str] | None = None) -> int:
         from runmat_jit.explain_file import explain_file  # noqa: PLC0415 - likewise
 
         return explain_file(chosen.target, chosen.arguments)
+    if chosen.command == "calibrate":
+        from runmat_jit.calibrate import calibrate  # noqa: PLC0415 - likewise
+
+        return calibrate(as_json=chosen.json)
     from runmat_jit.info import describe  # noqa: PLC0415 - `demo` has no use for it
 
     sys.stdout.write(describe() + "\n")
@@ -40,6 +44,10 @@ def _parser() -> argparse.ArgumentParser:
     explain.add_argument("target", metavar="FILE:function", help="a method as Class.method")
     explain.add_argument("arguments", nargs="*", help="of the program")
     commands.add_parser("info", help="versions, machine, options and counters, for bug reports")
+    calibrate = commands.add_parser(
+        "calibrate", help="measure what the devices of this machine can do, and keep it"
+    )
+    calibrate.add_argument("--json", action="store_true", help="print the profiles as JSON")
     return parser
 
 

@@ -51,8 +51,9 @@ def jit(
     Args:
         fn: The function: its results, exceptions and writes to arguments stay NumPy's. Also a
             method, a partial, an object with ``__call__``; of a property, its getter.
-        device: Where regions run: ``cpu``, ``gpu`` (the CPU where that cannot be, with a reason in
-            ``explain()``), or ``auto`` (the cost model; today the CPU). None: the option's value.
+        device: Where programs run: ``cpu``, ``gpu`` (the CPU where that cannot be, with a reason in
+            ``explain()``), or ``auto``, the device that is predicted to take least. None: the
+            option's value, which is ``auto`` unless it is changed.
         precision: ``exact``: every value within its documented error bound.
         fullgraph: Raise :class:`CaptureError` at the line that cannot be captured, instead of
             letting Python run it at each call. What the call did before has happened.

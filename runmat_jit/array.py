@@ -299,7 +299,8 @@ def chosen(device: str) -> str:
                 "mesa-vulkan-drivers) and wgpu, or use device='auto'"
             ) from error
     elif device == "auto":
-        return "gpu" if has_gpu(software=False) else "cpu"
+        may = current_session().may_have_gpu
+        return "gpu" if may and has_gpu(software=False) else "cpu"
     return device
 
 

@@ -223,7 +223,9 @@ class JitFunction(Generic[P, R]):
     ) -> Explanation:
         """What a record tells of calls with its key."""
         from runmat_jit.capture.record.records import reasons_of  # noqa: PLC0415  (see _capture)
+        from runmat_jit.compiler.placement import decision_about  # noqa: PLC0415  (likewise)
 
+        session = current_session()
         mode = "replayed" if record.root.outcomes else "recorded at every call"
         if let_through is not None:
             mode = "executed eagerly" if let_through.eager else "plain Python"
@@ -244,6 +246,7 @@ class JitFunction(Generic[P, R]):
             notes,
             tuple(map(show_host_call, record.host_calls)),
             captured.loops(),
+            tuple(dict.fromkeys(decision_about(session, each) for each in record.programs)),
         )
 
     def _require_arguments(self, args: Any, kwargs: Any) -> None:

@@ -145,7 +145,7 @@ class CapturedFunction:
         state = capturer.states.current()
         if self.reads_arrays and boundary is None:
             return self.call_with_arrays(args, kwargs, self.reads_arrays)
-        token = state.warn if boundary is None else (state.warn, "resident")
+        token = state.warn if boundary is None else (state.warn, boundary.home)
         try:
             key, slots, contents = call_key(token, args, kwargs)
         except HoldsArrays as found_some:
@@ -340,12 +340,13 @@ class CapturedFunction:
         """Key of calls like this one."""
         warn = self.capturer.states.current().warn
         try:
-            token = (warn, "resident") if self.reads_arrays else warn
+            token = (warn, "cpu") if self.reads_arrays else warn
             key = call_key(token, args, kwargs)[0]
         except HoldsArrays as found:
             boundary = found.boundary()
             named = {name: boundary.lower(value) for name, value in kwargs.items()}
-            key = call_key((warn, "resident"), boundary.lower(args), named)[0]
+            lent = boundary.lower(args)
+            key = call_key((warn, boundary.home), lent, named)[0]
             boundary.finish(None)  # else what was lent counts as seen by somebody
         return key
 

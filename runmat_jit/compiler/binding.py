@@ -28,6 +28,7 @@ def bind(
     arguments: Sequence[Argument],
     places: Mapping[Node | Scratch | str, int],
     compiled: Any,
+    iteration_us: float,
 ) -> Bound:
     """Bind one launch whose pointer arguments come first.
 
@@ -35,7 +36,8 @@ def bind(
         launch: What lowering gave.
         arguments: Its arguments, reordered.
         places: The number in the program's memory of nodes, scratch and tables (by name).
-        compiled: The kernel's native code: ``address``, ``key`` and ``instructions``.
+        compiled: The kernel's native code: ``address`` and ``key``.
+        iteration_us: What one thread computes for an iteration takes.
 
     """
     numbers: list[int] = []
@@ -63,6 +65,6 @@ def bind(
         launch.total,
         launch.grain,
         launch.nbytes,
-        compiled.instructions,
+        iteration_us,
         compiled.key,
     )

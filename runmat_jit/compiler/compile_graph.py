@@ -27,6 +27,7 @@ from runmat_jit.runtime.session import Session
 if TYPE_CHECKING:
     from runmat_jit.compiler.lower_program import LoweredProgram
     from runmat_jit.kernel.ir import Kernel
+    from runmat_jit.plan.place import Decision
     from runmat_jit.plan.plan import Plan
 
 Lower = Callable[[], "LoweredProgram"]
@@ -43,6 +44,8 @@ class CompiledGraph:
     chosen: Device
     """Where it runs."""
     lower: Lower
+    decision: Decision | None = None
+    """Where ``auto`` decided that it runs, and why; None where somebody else has decided."""
 
     @property
     def lowered(self) -> LoweredProgram:
@@ -84,7 +87,10 @@ def compile_graph(
     """The program of a captured graph (arguments as :func:`lower_program`).
 
     Where an earlier process has kept it, no stage runs before somebody asks for more than results.
+    ``auto`` is a device, too: the one that is predicted to take least.
     """
+    if device == "auto":
+        return _placed(session, graph, disabled)
 
     @cache
     def lower() -> LoweredProgram:
@@ -108,6 +114,18 @@ def compile_graph(
     session.telemetry.count("programs_built")
     session.telemetry.count_regions(Counter(kinds))
     return CompiledGraph(program, graph, chosen, lower)
+
+
+def _placed(session: Session, graph: Graph, disabled: frozenset[str]) -> CompiledGraph:
+    """The program of a graph on the device that is predicted to take least."""
+    from runmat_jit.compiler.placement import placed  # noqa: PLC0415  (where there may be a GPU)
+
+    on_cpu = compile_graph(session, graph, "cpu", disabled=disabled)
+    found, decision = placed(
+        session, graph, on_cpu, lambda: compile_graph(session, graph, "gpu", disabled=disabled)
+    )
+    session.note_decision(decision)
+    return replace(found, decision=decision)
 
 
 def executable(session: Session, lowered: LoweredProgram, lower: Lower | None = None) -> Program:

@@ -139,12 +139,15 @@ class DeviceExecutor:
     def __init__(self, compiler: Compiler, device: str, *, resident: bool = False) -> None:
         # What ``auto`` computes on the CPU is computed as ``cpu`` says, by the same programs.
         self.compiler, self.device = compiler, "gpu" if device == "gpu" else "cpu"
+        self.places = device == "auto" and compiler.session.may_have_gpu
+        """Whether each graph runs on the device that is predicted to take least."""
         self.is_resident = resident
         self.count = compiler.count
 
     def compile(self, graph: Graph) -> CompiledGraph:
         """The program of a graph on this device."""
-        return self.compiler.compile(graph, self.device, resident=self.is_resident)
+        device = "auto" if self.places else self.device
+        return self.compiler.compile(graph, device, resident=self.is_resident)
 
     def template(self, graph: Graph, scope: Scope) -> Template | None:
         """The programs of a graph for every shape; None where programs are not plainly native."""
@@ -153,7 +156,20 @@ class DeviceExecutor:
             return None
         if session.unsupported is not None:
             return None
+        if self.places and self._may_win(graph):
+            return None
         return self.compiler.template(graph, scope)
+
+    def _may_win(self, graph: Graph) -> bool:
+        """Whether programs of a graph may be a GPU's for some extents: each is placed then."""
+        from runmat_jit.compiler.placement import may_win  # noqa: PLC0415  (see _placed)
+
+        return may_win(self.compiler.session, graph)
+
+    @property
+    def place(self) -> tuple[str, bool]:
+        """The device, and whether arrays stay there."""
+        return self.device, self.is_resident
 
     @property
     def takes_products(self) -> bool:
@@ -192,6 +208,11 @@ class DeviceExecutor:
 
         return session.service(Gates, Gates)
 
-    def resident(self) -> DeviceExecutor:
-        """The same for calls with arrays whose contents may be on a device."""
-        return DeviceExecutor(self.compiler, self.device, resident=True)
+    def resident(self, home: str) -> DeviceExecutor:
+        """The same for calls with arrays of ours, of which some are for the device ``home``.
+
+        ``auto`` computes there: moving them takes longer than what a better device would gain.
+        """
+        opened = self.compiler.session.opened_gpu is not None
+        there = "gpu" if self.places and opened and home == "gpu" else self.device
+        return DeviceExecutor(self.compiler, there, resident=True)

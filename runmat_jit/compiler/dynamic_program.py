@@ -114,7 +114,7 @@ def structure_of(code: NativeCode) -> Hashable:
 
 
 def _structure_of_launch(bound: Bound) -> Hashable:
-    return bound.address, bound.places, len(bound.block), bound.scalars, bound.instructions
+    return bound.address, bound.places, len(bound.block), bound.scalars
 
 
 def _structure_of_call(step: HostStep) -> Hashable:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from runmat_jit.compiler.compile_graph import CompiledGraph
     from runmat_jit.graph.node import Node
     from runmat_jit.passes.fusion.region import Region
+    from runmat_jit.plan.place import Decision
 
 
 @immutable
@@ -53,6 +54,8 @@ class Explanation:
     """Calls that NumPy computes between the regions, with their lines."""
     loops: tuple[str, ...] = ()
     """Loops over elements, and how each runs."""
+    placements: tuple[Decision, ...] = ()
+    """Where each program runs, what it is predicted to take there, and why it does."""
 
     @property
     def kinds(self) -> list[str]:
@@ -85,6 +88,10 @@ class Explanation:
         if self.loops:
             lines.append("  loops:")
             lines.extend(f"  - {loop}" for loop in self.loops)
+        decided = [each for each in self.placements if each.was_free]
+        if decided:
+            lines.append("  placed:")
+            lines.extend(f"  - {each}" for each in dict.fromkeys(map(str, decided)))
         if self.reasons:
             lines.append("  not captured or not repeated:")
             lines.extend(f"  - {reason}" for reason in self.reasons)
@@ -101,7 +108,9 @@ class Explanation:
 
     def to_dict(self) -> dict[str, object]:
         """Plain lists, strings and numbers."""
-        return asdict(self) | {"kinds": self.kinds, "devices": self.devices}
+        placements = [each.to_dict() for each in self.placements]
+        found = asdict(self) | {"placements": placements}
+        return found | {"kinds": self.kinds, "devices": self.devices}
 
     def to_html(self, path: str | Path) -> None:
         """Write the explanation as a page of its own, with all that ``str()`` tells."""
@@ -117,7 +126,8 @@ class Explanation:
         )
         computed = [f"NumPy computes {call}" for call in self.host_calls]
         loops = [f"loop of {loop}" for loop in self.loops]
-        notes = [*map(str, self.reasons), *computed, *loops, *self.notes]
+        placed = [f"placed {each}" for each in self.placements if each.was_free]
+        notes = [*map(str, self.reasons), *computed, *loops, *placed, *self.notes]
         items = "".join(f"<li>{html.escape(note)}</li>" for note in notes)
         heads = ("#", "kind", "device", "kernels", "read", "written", "operations", "lines", "ends")
         head = "".join(f"<th>{name}</th>" for name in heads)

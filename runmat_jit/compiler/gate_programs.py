@@ -19,7 +19,6 @@ from runmat_jit.core.extent import Extent, Scope, plain
 from runmat_jit.core.gates import NotForGates
 from runmat_jit.graph.node import Node
 from runmat_jit.ops.promotion import fits
-from runmat_jit.plan.cost import longest_serial
 from runmat_jit.plan.layout import Buffer, Commit
 from runmat_jit.runtime.session import Session
 
@@ -91,7 +90,7 @@ class ProgramWriter:
             raise NotForGates("two results are one array")
         self.make_all()
         blocks = Blocks(code.launches)
-        for calls, launches in stages(code):
+        for calls, launches in stages(code, self.session.profile):
             for call in calls:
                 self.call(call, events=bool(warn))
             for number, bound, _, _ in launches:
@@ -174,7 +173,7 @@ class ProgramWriter:
                 words[index] = write.memory(array) + int(offset)
             else:
                 given += (index, self.in_memory(place), int(offset))
-        if not bound.parallel:
+        if not bound.is_parallel(self.session.profile):
             count, arrays = len(given) // 3, write.numbers(given)
             write.emit("launch", bound.address, address, count, arrays, int(bound.total))
             return
@@ -369,9 +368,8 @@ class ShapedWriter(ProgramWriter):
         self.formulas.load(extents)
         self.formulas.compute([*numbers_of(code), self.nbytes])
         for launch in code.launches:
-            total, nbytes = longest_serial(launch.instructions)
-            self.formulas.at_most(launch.total, total)
-            self.formulas.at_most(launch.nbytes, nbytes)
+            self.formulas.at_most(launch.total, session.profile.most_serial(launch.iteration_us))
+            self.formulas.at_most(launch.nbytes, session.profile.parallel_from_bytes)
 
     def make(self, buffer: Buffer, *, kept: bool) -> None:
         """The memory of one buffer."""

@@ -10,7 +10,7 @@ The function does what ``NativeProgram.run`` does, with every number computed wh
         try: blocks = idle.pop()
         except IndexError: blocks = make()
         pack0(blocks.words[0], 16, s0)
-        parallel = 4e-06 * s0 * 212 > 8.0 or 0.0001 * f0 > 8.0
+        parallel = s0 > 2688 or f0 > 80000
         launch(139641217, (m0, m1), blocks.addresses[0], s0, 16384, parallel)
         count_run(1, f0)
         happened = blocks.word[0]
@@ -44,9 +44,9 @@ from runmat_jit.compiler.native_program import BYTE, SMALL, write
 from runmat_jit.core.extent import Extent, Scope
 from runmat_jit.ops.host_call import watched
 from runmat_jit.ops.product import Product
-from runmat_jit.plan.cost import is_parallel_text
 from runmat_jit.plan.layout import Buffer, Commit
 from runmat_jit.plan.notes import is_event
+from runmat_jit.plan.profile import Profile
 from runmat_jit.runtime.session import Session
 
 Run = Callable[..., "list[np.ndarray] | None"]
@@ -62,7 +62,8 @@ def generate_wrapper(
 
     ``tells``: not every note that its kernels leave is an event.
     """
-    text, layout, launches = _Text(scope, code, tells=tells), code.layout, code.launches
+    layout, launches = code.layout, code.launches
+    text = _Text(scope, code, session.profile, tells=tells)
     idle: list[Blocks] = []
     names: dict[str, Any] = {
         "idle": idle,
@@ -112,8 +113,9 @@ def packer(numbers: Sequence[int]) -> Callable[..., None]:
 class _Text:
     """Writes the function; ``m<place>`` is an array of the program's memory."""
 
-    def __init__(self, scope: Scope, code: NativeCode, *, tells: bool) -> None:
-        self.scope, self.code, self.tells = scope, code, tells
+    def __init__(self, scope: Scope, code: NativeCode, profile: Profile, *, tells: bool) -> None:
+        self.scope, self.code, self.tells, self.profile = scope, code, tells, profile
+        self.most_bytes = profile.parallel_from_bytes
         self.layout, self.launches = code.layout, code.launches
         self.nbytes = sum(launch.nbytes for launch in self.launches)
 
@@ -175,7 +177,8 @@ class _Text:
             yield f"blocks.set_scalar({number}, {slot}, m{place})"
         total, nbytes = self.name(launch.total), self.name(launch.nbytes)
         shift = f", blocks.offset_addresses[{number}]" if is_shifted(launch) else ""
-        yield f"parallel = {is_parallel_text(total, nbytes, launch.instructions)}"
+        most, most_bytes = self.profile.most_serial(launch.iteration_us), self.most_bytes
+        yield f"parallel = {total} > {most} or {nbytes} > {most_bytes}"
         yield (
             f"launch({launch.address}, ({self.arrays(launch.places)}), "
             f"blocks.addresses[{number}], {total}, {self.name(launch.grain)}, parallel{shift})"

@@ -40,6 +40,7 @@ class KeptPrograms:
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        self._rates = sorted(session.profile.rates.items())
 
     def key(self, graph: Graph, disabled: frozenset[str]) -> str | None:
         """Key of a graph's program; None where it is not kept."""
@@ -51,7 +52,7 @@ class KeptPrograms:
         except UnkeptError:
             return None
         versions = np.__version__, sys.implementation.cache_tag, session.jit.host
-        return ObjectCache.key("program", stages, *versions, sorted(disabled), text)
+        return ObjectCache.key("program", stages, *versions, sorted(disabled), self._rates, text)
 
     def find(self, key: str) -> KeptProgram | None:
         """The program that is kept under a key; None where there is none with all its kernels."""
@@ -175,7 +176,7 @@ def encode(kinds: tuple[str, ...], code: NativeCode) -> bytes | None:
         layout.written,
     )
     launches = [
-        (b.places, b.offsets, b.block, b.scalars, b.total, b.grain, b.nbytes, b.instructions, b.key)
+        (b.places, b.offsets, b.block, b.scalars, b.total, b.grain, b.nbytes, b.iteration_us, b.key)
         for b in code.launches
     ]
     try:

@@ -11,6 +11,7 @@ from runmat_jit.compiler.native_code import Bound, NativeCode
 from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Graph, Node, topological
 from runmat_jit.kernel.ir import Kernel
+from runmat_jit.kernel.work import count_work
 from runmat_jit.lower.launch import Launch
 from runmat_jit.ops.product import product_in
 from runmat_jit.passes.fusion.region import Region
@@ -50,7 +51,8 @@ def link(
         if isinstance(step, _KernelStep):
             compiled = session.backend.compile(step.kernel)
             launch = beside_blas(step.launch) if multiplies else step.launch
-            bound.append(bind(launch, step.uses, layout.places, compiled))
+            us = session.profile.iteration_us(count_work(launch.kernel, launch.arguments))
+            bound.append(bind(launch, step.uses, layout.places, compiled, us))
         else:
             done = idle.get(number, ())
             calls.append(bind_host_step(step.node, step.operands, layout, len(bound), done))

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from runmat_jit.core.frozen import frozen
-from runmat_jit.plan.cost import is_parallel
 
 if TYPE_CHECKING:
     from runmat_jit.compiler.host_step import HostStep
     from runmat_jit.kernel.ir import Kernel
     from runmat_jit.plan.layout import Layout
+    from runmat_jit.plan.profile import Profile
 
 Pick = Callable[[Sequence[Any]], tuple[np.ndarray, ...]]
 
@@ -36,14 +36,14 @@ class Bound:
     total: int
     grain: int
     nbytes: int
-    instructions: int
+    iteration_us: float
+    """What one thread computes for an iteration takes, by the machine's profile."""
     key: str = ""
     """Of the object code in the cache."""
 
-    @property
-    def parallel(self) -> bool:
+    def is_parallel(self, profile: Profile) -> bool:
         """Whether the launch is long enough to wake the thread pool for it."""
-        return is_parallel(self.total, self.nbytes, self.instructions)
+        return profile.is_parallel(self.total, self.nbytes, self.iteration_us)
 
 
 @frozen

@@ -13,6 +13,7 @@ from runmat_jit.compiler.events import AT_FIRST, Watch, Way
 from runmat_jit.compiler.host_step import HostStep, show
 from runmat_jit.compiler.native_code import Bound, NativeCode, Pick, picker
 from runmat_jit.plan.layout import Commit
+from runmat_jit.plan.profile import Profile
 from runmat_jit.runtime.session import Session
 
 Numbered = tuple[int, Bound, Pick, bool]
@@ -38,7 +39,7 @@ class NativeProgram:
         self._launch = session.launcher.run
         self._empty = session.allocator.empty
         self._blocks: list[Blocks] = []
-        self.stages = stages(code)
+        self.stages = stages(code, session.profile)
         self.size = len(self.layout.buffers) + len(code.tables) + self.layout.inputs
         self._fresh = picker(self.layout.fresh)
 
@@ -147,10 +148,10 @@ class NativeProgram:
             self.watch.report(self.way, word, inputs, warn)
 
 
-def stages(code: NativeCode) -> tuple[Stage, ...]:
+def stages(code: NativeCode, profile: Profile) -> tuple[Stage, ...]:
     """A program's steps in order."""
     numbered = tuple(
-        (number, bound, picker(bound.places), bound.parallel)
+        (number, bound, picker(bound.places), bound.is_parallel(profile))
         for number, bound in enumerate(code.launches)
     )
     starts = sorted({0, *(call.before for call in code.calls)})

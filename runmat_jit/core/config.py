@@ -89,7 +89,7 @@ def _log_level(text: str) -> str:
         return text
     import logging  # noqa: PLC0415  (rarely used)
 
-    known = logging.getLevelNamesMapping()
+    known = (*logging.getLevelNamesMapping(), "PLACEMENT")
     if text.upper() not in known:
         raise ValueError(f"it must be one of {', '.join(known).lower()}")
     return text.upper()
@@ -100,7 +100,7 @@ OPTIONS: Final = (
         "device",
         "RUNMAT_DEVICE",
         _device,
-        "Where regions run: `cpu`, `gpu`, or `auto` (the cost model).",
+        "Where programs run: `cpu`, `gpu`, or `auto`, the device that is predicted to take least.",
     ),
     Option(
         "reproducible",
@@ -154,8 +154,9 @@ OPTIONS: Final = (
         "log",
         "RUNMAT_LOG",
         _log_level,
-        "Level of the `runmat_jit` logger, such as `info` or `debug`; its lines are printed on the "
-        "standard error stream where the program has set up no logging.",
+        "Level of the `runmat_jit` logger, such as `info` or `debug`, or `placement` for where "
+        "programs are placed; the lines are printed on the standard error stream where the program "
+        "has set up no logging.",
     ),
     Option(
         "cache_dir",
@@ -170,7 +171,7 @@ OPTIONS: Final = (
 class Config:
     """Values of the options; ``sources`` says where each came from."""
 
-    device: str = "cpu"
+    device: str = "auto"
     reproducible: bool = False
     num_threads: int = 0
     disable_jit: bool = False

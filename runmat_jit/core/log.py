@@ -11,12 +11,16 @@ if TYPE_CHECKING:
 
 
 def show(level: str) -> None:
-    """Have lines from a level on shown, on the standard error stream if nobody else takes them."""
+    """Have lines from a level on shown, on the standard error stream if nobody else takes them.
+
+    ``PLACEMENT`` in place of a level: the lines about where programs are placed.
+    """
     LOADER.load(("logging",))
     import logging  # noqa: PLC0415  (see above)
 
-    logger = logging.getLogger("runmat_jit")
-    logger.setLevel(level)
+    of_placement = level == PLACEMENT.upper()
+    logger = logging.getLogger(f"runmat_jit.{PLACEMENT}" if of_placement else "runmat_jit")
+    logger.setLevel("INFO" if of_placement else level)
     if not any(handler.get_name() == _SHOWN for handler in logger.handlers):
         handler = logging.StreamHandler()
         handler.set_name(_SHOWN)
@@ -24,6 +28,8 @@ def show(level: str) -> None:
         logger.addHandler(handler)
 
 
+PLACEMENT: Final = "placement"
+"""The logger of where programs are placed, below the package's: its lines can be had alone."""
 _SHOWN: Final = "runmat_jit: RUNMAT_LOG"
 
 

@@ -52,6 +52,13 @@ Get = Callable[[list[Any]], Any]
 class Boundary(Protocol):
     """Boundary of a call with arrays of the package's own: ndarrays stand for them inside."""
 
+    home: str
+    """The device of its arrays: where results stay."""
+
+    @property
+    def has_arrays(self) -> bool:
+        """Whether any array was lent."""
+
     def lower(self, value: Any, depth: int = 0) -> Any:
         """An argument as the call sees it."""
 
@@ -106,8 +113,12 @@ class Executor(Protocol):
         A graph with host calls that is compiled nevertheless gives the same results, on the CPU.
         """
 
-    def resident(self) -> Executor:
-        """One whose programs take inputs where they are and leave results there."""
+    @property
+    def place(self) -> Any:
+        """Where its programs run, and take their inputs from: equal for equal programs."""
+
+    def resident(self, home: str) -> Executor:
+        """One whose programs take inputs where they are (``home``), and leave results there."""
 
     def count(self, event: str, amount: int = 1) -> None:
         """Add to a telemetry counter."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import os
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -72,6 +74,15 @@ class Gpu:
             return self
         backend = self.backend.at(*_promise(self.findings, reproducible=reproducible))
         return replace(self, backend=backend, reproducible=reproducible)
+
+
+def might_have_gpu() -> bool:
+    """Whether the system has a card, as far as can be seen without a driver."""
+    return not sys.platform.startswith("linux") or any(map(os.path.exists, _CARDS))
+
+
+_CARDS = ("/dev/dri", "/dev/nvidiactl", "/dev/kfd", "/dev/dxg", "/dev/mali0", "/dev/kgsl-3d0")
+"""What Linux's kernel drivers of GPUs make."""
 
 
 def open_gpu(cache: Path | None, log: logging.Logger, *, reproducible: bool = False) -> Gpu:

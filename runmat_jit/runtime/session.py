@@ -5,6 +5,7 @@ Importing this module loads no backend: decorated functions must not make a prog
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import threading
@@ -21,9 +22,9 @@ from runmat_jit.core.errors import BackendError
 from runmat_jit.core.errstate import ErrorStates
 from runmat_jit.core.loading import LOADER, STAGES
 from runmat_jit.core.locks import llvm_lock, new_lock
-from runmat_jit.core.log import LOG, show
+from runmat_jit.core.log import LOG, PLACEMENT, show
 from runmat_jit.core.room import Room
-from runmat_jit.runtime.gpu import Gpu, open_gpu
+from runmat_jit.runtime.gpu import Gpu, might_have_gpu, open_gpu
 from runmat_jit.runtime.telemetry import Telemetry
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from runmat_jit.backends.llvm.launcher import Launcher
     from runmat_jit.backends.llvm.object_cache import ObjectCache
     from runmat_jit.backends.llvm.pool import ThreadPool
+    from runmat_jit.plan.place import Decision
+    from runmat_jit.plan.profile import Profile
+    from runmat_jit.runtime.profiles import Profiles
 
 S = TypeVar("S")
 
@@ -73,6 +77,7 @@ class Session:
         self._services: dict[Hashable, Any] = {}
         self._tables: dict[str, np.ndarray] = {}
         self._lock = new_lock()
+        self._tried_gpu = False
         self.locks = {name: new_lock() for name in _NATIVE}
         _sessions.add(self)
 
@@ -143,11 +148,64 @@ class Session:
 
         return ResultAllocator(self.jit)
 
+    @Once
+    def profiles(self) -> Profiles:
+        """What was measured of this machine's devices."""
+        from runmat_jit.runtime.profiles import Profiles  # noqa: PLC0415  (first use)
+
+        directory = None
+        if self.config.cache_dir != "none":
+            directory = cache_directory(self.config) / "profiles"
+        return Profiles(directory)
+
+    def identity(self) -> tuple[object, ...]:
+        """What a profile of this machine's cores is kept by."""
+        host = self.jit.host
+        return ("cpu", host.target, host.llvm_version, self.threads)
+
+    @Once
+    def profile(self) -> Profile:
+        """What this machine's cores can do: measured, or as shipped."""
+        from runmat_jit.plan.profile import shipped_cpu  # noqa: PLC0415  (first use)
+
+        return self.profiles.find(*self.identity()) or shipped_cpu(self.threads)
+
+    @Once
+    def gpu_profile(self) -> Profile:
+        """What the GPU in use can do: measured, or as shipped.
+
+        Raises:
+            BackendError: there is none that works.
+
+        """
+        from runmat_jit.plan.profile import GPU  # noqa: PLC0415  (first use)
+
+        return self.profiles.find("gpu", self.gpu.info.key) or GPU
+
     @property
     def opened_gpu(self) -> Gpu | None:
         """The GPU, if it has been opened."""
         found: Gpu | None = self.__dict__.get("gpu")
         return found
+
+    @property
+    def may_have_gpu(self) -> bool:
+        """Whether it may be worth while to look for a GPU that is no software; asks no driver."""
+        opened = self.opened_gpu
+        return might_have_gpu() if opened is None else not opened.info.software
+
+    def hardware_gpu(self) -> Gpu | None:
+        """The GPU in use, which is opened if it was not; None where there is none that works."""
+        if not self._tried_gpu:
+            self._tried_gpu = True
+            with contextlib.suppress(BackendError):
+                _ = self.gpu
+        return self.opened_gpu
+
+    def note_decision(self, decision: Decision) -> None:
+        """Count and log where a program was placed."""
+        self.telemetry.count_placement(decision.to_dict())
+        self.log.getChild(PLACEMENT).info("placed %s", decision)
 
     @Once
     def gpu(self) -> Gpu:
@@ -179,7 +237,7 @@ class Session:
         other.room = self.room
         shared = {"unsupported", "jit", "backend", "allocator", "object_cache"}
         if other.threads == self.threads:
-            shared |= {"pool", "launcher"}
+            shared |= {"pool", "launcher", "profile"}
         other.__dict__.update({name: v for name, v in self.__dict__.items() if name in shared})
         if "gpu" in self.__dict__:
             other.__dict__["gpu"] = self.gpu.at(reproducible=config.wants_cpu_bits)

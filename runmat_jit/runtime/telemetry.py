@@ -39,6 +39,10 @@ EVENTS: Final[Mapping[str, str]] = MappingProxyType(
 """Every counter and its meaning."""
 
 
+PLACEMENTS: Final = 256
+"""Decisions that are kept: programs are placed when they are made, not at every call."""
+
+
 class Counting(Protocol):
     """What counts by itself: a gate, or what makes gates."""
 
@@ -58,6 +62,7 @@ class Telemetry:
         self._ended = Counter[str]()
         self._regions: Counter[str] = Counter()
         self._loops: dict[str, Counter[str]] = {}
+        self._placements: list[Mapping[str, object]] = []
         self._gates: weakref.WeakSet[Counting] = weakref.WeakSet()
         self._lock = new_lock()
 
@@ -109,18 +114,26 @@ class Telemetry:
         with self._lock:
             self._loops.setdefault(kind, Counter()).update(runs=1, turns=turns)
 
+    def count_placement(self, decision: Mapping[str, object]) -> None:
+        """Note where a program was placed, of which devices, and why; the latest ones stay."""
+        with self._lock:
+            self._placements.append(decision)
+            del self._placements[:-PLACEMENTS]
+
     def snapshot(self) -> dict[str, object]:
         """All counters by name.
 
         ``regions`` holds the regions built, by fusion kind; ``loops`` the native runs of loops and
-        their turns, by kind.
+        their turns, by kind; ``placements`` the latest decisions of the cost model.
         """
         self._flush()
         with self._lock:
             everyone = (self._ended, *(own for _, own in self._all))
             counts = {event: sum(own[event] for own in everyone) for event in EVENTS}
             loops = {kind: dict(found) for kind, found in self._loops.items()}
-            return {**counts, "regions": dict(self._regions), "loops": loops}
+            placements = [dict(each) for each in self._placements]
+        found = {**counts, "regions": dict(self._regions), "loops": loops}
+        return {**found, "placements": placements}
 
     def reset(self) -> None:
         """Set every counter to 0."""
@@ -131,6 +144,7 @@ class Telemetry:
             self._ended.clear()
             self._regions.clear()
             self._loops.clear()
+            self._placements.clear()
 
 
 def is_alive(thread: threading.Thread | None) -> bool:

@@ -276,7 +276,7 @@ def test_a_program_with_a_call_stays_on_the_cpu_and_no_gpu_is_opened():
 def test_capture_is_told_where_host_calls_may_be():
     compiler = Compiler(current_session())
     assert DeviceExecutor(compiler, "cpu").takes_host_calls
-    assert not DeviceExecutor(compiler, "cpu").resident().takes_host_calls
+    assert not DeviceExecutor(compiler, "cpu").resident("cpu").takes_host_calls
     assert not DeviceExecutor(compiler, "gpu").takes_host_calls
     without = Session()
     without.__dict__["unsupported"] = "no vectors"

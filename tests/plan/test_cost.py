@@ -1,17 +1,13 @@
-"""The cost model. Oracles: bytes counted by hand; the text evaluated beside the function."""
+"""What regions move. Oracle: bytes counted by hand."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from runmat_jit.passes.fusion.grower import grow
 from runmat_jit.plan.cost import (
     BYTES_BESIDE_BLAS,
-    PARALLEL_FROM_US,
     Cost,
     cost_of,
-    is_parallel,
-    is_parallel_text,
     share_beside_blas,
 )
 from runmat_jit.plan.make_plan import make_plan
@@ -29,20 +25,6 @@ def test_an_update_in_place_costs_what_it_writes():
     plan = make_plan(graph, grow(graph))
     costs = [cost_of(region, plan.in_place) for region in plan.regions]
     assert [(cost.bytes_read, cost.bytes_written) for cost in costs] == [(80, 80), (20, 20)]
-
-
-@given(st.integers(0, 10**7), st.integers(0, 10**7), st.integers(1, 500))
-def test_the_text_says_what_the_function_says(total, nbytes, instructions):
-    text = is_parallel_text("total", "nbytes", instructions)
-    assert eval(text, {"total": total, "nbytes": nbytes}) == is_parallel(  # noqa: S307  (our own)
-        total, nbytes, instructions
-    )
-
-
-@pytest.mark.parametrize(("nbytes", "parallel"), [(80_000, False), (80_001, True)])
-def test_threads_are_woken_for_what_takes_longer_than_waking_them(nbytes, parallel):
-    assert PARALLEL_FROM_US == 8.0
-    assert is_parallel(1, nbytes, 1) is parallel
 
 
 @given(st.integers(10**3, 10**7), st.integers(1, 10**3))

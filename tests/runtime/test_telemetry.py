@@ -26,7 +26,7 @@ def test_a_snapshot_names_every_counter_the_regions_and_the_loops():
     telemetry.count_loop("prefix_scan", 7)
     telemetry.count_loop("prefix_scan", 2)
     snapshot = telemetry.snapshot()
-    assert set(snapshot) == {*EVENTS, "regions", "loops"}
+    assert set(snapshot) == {*EVENTS, "regions", "loops", "placements"}
     assert snapshot["regions"] == {"elementwise": 2}
     assert snapshot["loops"] == {"prefix_scan": {"runs": 2, "turns": 9}}
     telemetry.reset()

@@ -23,8 +23,7 @@ class CompiledKernel:
     """Native code of a kernel: ``void kernel(i64* args, i64 lo, i64 hi)``.
 
     ``args`` holds ``parameters`` in order; ``args[events_slot]`` is the address of an i64 whose
-    lowest bit is set where a ``note`` fired. ``instructions`` of one iteration hint at its cost.
-    ``key`` is that of its object code.
+    lowest bit is set where a ``note`` fired. ``key`` is that of its object code.
     """
 
     address: int
@@ -33,7 +32,6 @@ class CompiledKernel:
     parameters: tuple[Parameter, ...]
     events_slot: int
     schedule: Schedule
-    instructions: int
 
 
 class LlvmBackend:
@@ -100,7 +98,6 @@ class LlvmBackend:
         return schedule, lower(kernel, schedule, self.target, _NAME)
 
     def _compile(self, kernel: Kernel) -> CompiledKernel:
-        from runmat_jit.backends.llvm.schedule import instruction_count  # noqa: PLC0415  (loaded)
         from runmat_jit.kernel.verify_kernel import verify_kernel  # noqa: PLC0415  (loaded by now)
 
         verify_kernel(kernel)
@@ -117,7 +114,6 @@ class LlvmBackend:
             kernel.parameters,
             len(kernel.parameters),
             schedule,
-            instruction_count(kernel),
         )
 
 

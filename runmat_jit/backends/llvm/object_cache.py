@@ -22,9 +22,10 @@ VERSION = 2
 _DIGEST_BYTES: Final = 32
 _ENTRY_BYTES: Final = 64 << 20
 """Of an entry, at most; the largest kernels take less than a hundredth of it."""
-OBJECT, PROGRAM, HOST = ".o", ".program", ".host"
-"""Suffixes of entries: object code, how programs use it, and what LLVM says of a machine."""
-_SUFFIXES: Final = (OBJECT, PROGRAM, HOST, ".part")
+OBJECT, PROGRAM, HOST, PROFILE = ".o", ".program", ".host", ".profile"
+"""Suffixes of entries: object code, how programs use it, what LLVM says of a machine, and what was
+measured of it."""
+_SUFFIXES: Final = (OBJECT, PROGRAM, HOST, PROFILE, ".part")
 """Of entries, and of what a process has left behind that was stopped while it wrote one."""
 
 _LOOKED: Final = "looked"

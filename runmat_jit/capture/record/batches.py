@@ -96,7 +96,7 @@ def compiled_with(
         functional = functionalize(pending, live, windows)
         return compile_batch(recording, functional, pending[0].line)
     made_key = batch_key(pending, live, windows)
-    key = made_key.key, recording.boundary is None
+    key = made_key.key, recording.executor.place
     found = cache.find(key)
     if found is not None and not cache.checked:
         return connected(found, made_key, live)

@@ -105,7 +105,9 @@ class Recording(Operations):
         eager: Eager | None = None,
         may_leave: bool = False,
     ) -> None:
-        self.executor = executor if boundary is None else executor.resident()
+        self.executor = executor
+        if boundary is not None:  # arrays that are read from outside turn up later
+            self.executor = executor.resident(boundary.home if boundary.has_arrays else "gpu")
         self.lines, self.boundary, self.whole = lines, boundary, whole
         self.symbols, self.unspecialized = symbols, unspecialized
         self.inline_cache = InlineCache() if inline_cache is None else inline_cache
@@ -177,7 +179,8 @@ class Recording(Operations):
     def begin_boundary(self, make: Callable[[], Boundary]) -> Boundary:
         """The call's boundary, made where arrays of ours turn up first: then nothing is kept."""
         if self.boundary is None:
-            self.boundary, self.executor = make(), self.executor.resident()
+            self.boundary = make()
+            self.executor = self.executor.resident("gpu")
         return self.boundary
 
     # -- errors of NumPy ---------------------------------------------------------------------------

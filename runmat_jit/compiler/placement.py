@@ -1,0 +1,157 @@
+"""Where ``auto`` runs a graph: the CPU's program is priced, and a GPU's where one might win."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from runmat_jit.compiler.host_step import HostArray, HostStep
+from runmat_jit.compiler.native_code import NativeCode
+from runmat_jit.compiler.native_program import NativeProgram
+from runmat_jit.core.errors import BackendError
+from runmat_jit.graph.node import Graph
+from runmat_jit.kernel.work import count_work
+from runmat_jit.ops.product import Product
+from runmat_jit.plan.place import ASKED_FOR, Candidate, Decision, place, worth_opening
+from runmat_jit.plan.price import HostTask, Price, Task, price
+from runmat_jit.plan.profile import GPU, Profile
+
+if TYPE_CHECKING:
+    from runmat_jit.compiler.compile_graph import CompiledGraph
+    from runmat_jit.lower.launch import Launch
+    from runmat_jit.runtime.gpu import Gpu
+    from runmat_jit.runtime.session import Session
+
+
+def placed(
+    session: Session, graph: Graph, on_cpu: CompiledGraph, make: Callable[[], CompiledGraph]
+) -> tuple[CompiledGraph, Decision]:
+    """The program that ``auto`` runs, and the decision.
+
+    Args:
+        session: Its profiles price; its GPU is opened only where that may be regained.
+        graph: The captured graph.
+        on_cpu: Its program on the CPU.
+        make: Makes its program for the GPU; one that cannot run there is the CPU's, with a reason.
+
+    """
+    cost = cpu_price(session.profile, graph, on_cpu)
+    here = Candidate("cpu", cost)
+    up, down = transfers(graph)
+    refused = _refused(session, cost, up + down)
+    if refused is not None:
+        return on_cpu, Decision("cpu", (here,), refused)
+    on_gpu = make()
+    if on_gpu.device != "gpu":
+        return on_cpu, Decision("cpu", (here,), on_gpu.device_reason)
+    launches = [launch for group in on_gpu.lowered.launches for launch in group]
+    there = Candidate("gpu", gpu_price(session.gpu_profile, graph, launches))
+    found = place([here, there])
+    return (on_gpu if found.device == "gpu" else on_cpu), found
+
+
+def decision_about(session: Session, compiled: CompiledGraph) -> Decision:
+    """Where a program runs: as was decided, or asked for, with what that is predicted to take."""
+    if compiled.decision is not None:
+        return compiled.decision
+    graph = compiled.captured
+    if compiled.device == "gpu":
+        launches = [launch for group in compiled.lowered.launches for launch in group]
+        cost = gpu_price(session.gpu_profile, graph, launches)
+    else:
+        cost = cpu_price(session.profile, graph, compiled)
+    return Decision(compiled.device, (Candidate(compiled.device, cost),), ASKED_FOR)
+
+
+def _refused(session: Session, on_cpu: Price, moved: int) -> str | None:
+    """Why the GPU need not be asked; None where it may win."""
+    opened = session.opened_gpu
+    if opened is None:
+        expected = worth_opening(on_cpu, moved, GPU)
+        if expected is not None:
+            return expected
+        opened = session.hardware_gpu()
+    return _unusable(opened)
+
+
+def _unusable(gpu: Gpu | None) -> str | None:
+    if gpu is None:
+        return "this machine has no GPU that works"
+    if gpu.info.software:
+        return f"{gpu.info} is a CPU in disguise"
+    return f"{gpu.info} was lost" if gpu.backend.device.lost else None
+
+
+def may_win(session: Session, graph: Graph) -> bool:
+    """Whether a graph of whatever extents might be better on a GPU when they are large.
+
+    Then its bytes take longer to compute than to move there, by what its operations cost at least.
+    """
+    try:
+        profile = session.gpu_profile if session.opened_gpu is not None else GPU
+    except BackendError:
+        return False
+    if profile.link is None:
+        return False
+    flops = sum(node.op.flops * int(node.type.size) for node in graph.nodes)
+    moved = sum(transfers(graph))
+    rate = session.profile.rates["arithmetic8"] / session.profile.threads
+    memory = session.profile.memory_us(2 * moved, working_set=math.inf)
+    return flops * rate + memory > moved / max(profile.link.upload, profile.link.download)
+
+
+# -- prices ----------------------------------------------------------------------------------------
+def cpu_price(profile: Profile, graph: Graph, compiled: CompiledGraph) -> Price:
+    """The price of a program of the host's memory."""
+    program: Any = compiled.program
+    while not isinstance(program, NativeProgram) and hasattr(program, "program"):
+        program = program.program  # what checks it, or brings its operands to the host
+    if not isinstance(program, NativeProgram):
+        return Price(0.0)  # a machine that runs no kernels has no choice either
+    return price_of_code(profile, graph, program.code)
+
+
+def price_of_code(profile: Profile, graph: Graph, code: NativeCode) -> Price:
+    """The price of machine code, whose working set is its operands and all that it stores."""
+    tasks = [Task(b.total, b.nbytes, b.iteration_us) for b in code.launches]
+    stored = sum(buffer.nbytes for buffer in code.layout.buffers if buffer.shares is None)
+    read = sum(int(node.type.nbytes) for node in graph.inputs)
+    calls = [_host_task(step) for step in code.calls]
+    return price(tasks, profile, calls=calls, working_set=float(stored + read))
+
+
+def gpu_price(
+    profile: Profile, graph: Graph, launches: Iterable[Launch], *, resident: bool = False
+) -> Price:
+    """The price of a program on a GPU; ``resident``: its operands and results lie there."""
+    tasks = [
+        Task(
+            launch.total,
+            launch.nbytes,
+            profile.iteration_us(count_work(launch.kernel, launch.arguments)),
+        )
+        for launch in launches
+    ]
+    up, down = (0, 0) if resident else transfers(graph)
+    return price(tasks, profile, uploaded=up, downloaded=down, waits=not resident)
+
+
+def transfers(graph: Graph) -> tuple[int, int]:
+    """Bytes of the arrays that a graph reads, and of those that it gives or writes."""
+    read = sum(int(node.type.nbytes) for node in graph.inputs if node.type.shape)
+    outputs = {output.node for output in graph.outputs}
+    return read, sum(int(node.type.nbytes) for node in outputs)
+
+
+def _host_task(step: HostStep) -> HostTask:
+    """What a call reads and writes; of a product of matrices, how much it multiplies."""
+    arrays = [each for each in step.operands if isinstance(each, HostArray)]
+    moved = sum(math.prod(each.shape) * each.dtype.itemsize for each in arrays)
+    moved += math.prod(step.shape) * step.dtype.itemsize
+    if not isinstance(step.call.fn, Product) or not arrays or not arrays[0].shape:
+        return HostTask(int(moved))
+    flops = 2.0 * math.prod(step.shape) * arrays[0].shape[-1]
+    return HostTask(int(moved), flops, double=step.dtype != np.float32)
