@@ -84,7 +84,8 @@ def describe(device: str, profile: Profile) -> str:
     if profile.link is not None:
         link = profile.link
         lines.append(
-            f"  upload {link.upload / 1e3:.1f} GB/s, download {link.download / 1e3:.1f} GB/s, "
+            f"  upload {link.upload_us:.0f} us and {link.upload / 1e3:.1f} GB/s, "
+            f"download {link.download_us:.0f} us and {link.download / 1e3:.1f} GB/s, "
             f"submission {link.submission_us:.0f} us, waiting {link.waiting_us:.0f} us"
         )
     return "\n".join(lines)

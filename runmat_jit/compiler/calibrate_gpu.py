@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -127,14 +128,17 @@ def _link(gpu: Gpu, size: int) -> Link:
     host = np.ones(size, np.float32)
     held: list[DeviceArray] = []
 
-    def up() -> None:
-        held.append(memory.upload(host))
+    def up(array: np.ndarray) -> None:
+        held.append(memory.upload(array))
         gpu.backend.device.wait()
         memory.free([held.pop()])
 
-    upload = host.nbytes / least_us(up, window_ms=60.0)
-    there = memory.upload(host)
-    download = host.nbytes / least_us(lambda: memory.download(there), window_ms=60.0)
+    few, there = host[:64], memory.upload(host)
+    little = memory.upload(few)
+    download_us = least_us(lambda: memory.download(little))
+    download = least_us(lambda: memory.download(there), window_ms=60.0) - download_us
+    upload_us = least_us(partial(up, few))
+    upload = least_us(partial(up, host), window_ms=60.0) - upload_us
     tiny = _OnDevice(gpu, stream("f32"), 64)
     batch = runner.prepare([tiny.run])
     submitted = least_us(lambda: runner.submit(batch), window_ms=20.0)
@@ -145,8 +149,14 @@ def _link(gpu: Gpu, size: int) -> Link:
         gpu.backend.device.wait()
 
     waiting = max(least_us(waited, window_ms=30.0) - submitted, 1.0)
-    memory.free([there])
+    memory.free([there, little])
     tiny.close()
     return replace(
-        shipped, upload=upload, download=download, submission_us=submitted, waiting_us=waiting
+        shipped,
+        upload=host.nbytes / max(upload, 1.0),
+        download=host.nbytes / max(download, 1.0),
+        upload_us=upload_us,
+        download_us=download_us,
+        submission_us=submitted,
+        waiting_us=waiting,
     )

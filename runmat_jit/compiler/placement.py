@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from runmat_jit.compiler.host_step import HostArray, HostStep
-from runmat_jit.compiler.native_code import NativeCode
+from runmat_jit.compiler.native_code import Bound, NativeCode
 from runmat_jit.compiler.native_program import NativeProgram
 from runmat_jit.core.errors import BackendError
 from runmat_jit.graph.node import Graph
 from runmat_jit.kernel.work import count_work
 from runmat_jit.ops.product import Product
+from runmat_jit.plan.argument import NodeBuffer
 from runmat_jit.plan.place import ASKED_FOR, Candidate, Decision, place, worth_opening
 from runmat_jit.plan.price import HostTask, Price, Task, price
 from runmat_jit.plan.profile import GPU, Profile
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from runmat_jit.lower.launch import Launch
     from runmat_jit.runtime.gpu import Gpu
     from runmat_jit.runtime.session import Session
+
+Moved = tuple[list[int], list[int]]
+"""Bytes of arrays that go to a device, and of those that come back."""
 
 
 def placed(
@@ -40,8 +44,7 @@ def placed(
     """
     cost = cpu_price(session.profile, graph, on_cpu)
     here = Candidate("cpu", cost)
-    up, down = transfers(graph)
-    refused = _refused(session, cost, up + down)
+    refused = _refused(session, cost, transfers(graph))
     if refused is not None:
         return on_cpu, Decision("cpu", (here,), refused)
     on_gpu = make()
@@ -66,7 +69,7 @@ def decision_about(session: Session, compiled: CompiledGraph) -> Decision:
     return Decision(compiled.device, (Candidate(compiled.device, cost),), ASKED_FOR)
 
 
-def _refused(session: Session, on_cpu: Price, moved: int) -> str | None:
+def _refused(session: Session, on_cpu: Price, moved: Moved) -> str | None:
     """Why the GPU need not be asked; None where it may win."""
     opened = session.opened_gpu
     if opened is None:
@@ -97,10 +100,10 @@ def may_win(session: Session, graph: Graph) -> bool:
     if profile.link is None:
         return False
     flops = sum(node.op.flops * int(node.type.size) for node in graph.nodes)
-    moved = sum(transfers(graph))
+    up, down = map(sum, transfers(graph))
     rate = session.profile.rates["arithmetic8"] / session.profile.threads
-    memory = session.profile.memory_us(2 * moved, working_set=math.inf)
-    return flops * rate + memory > moved / max(profile.link.upload, profile.link.download)
+    memory = session.profile.memory_us(2 * (up + down), working_set=math.inf)
+    return flops * rate + memory > up / profile.link.upload + down / profile.link.download
 
 
 # -- prices ----------------------------------------------------------------------------------------
@@ -116,11 +119,17 @@ def cpu_price(profile: Profile, graph: Graph, compiled: CompiledGraph) -> Price:
 
 def price_of_code(profile: Profile, graph: Graph, code: NativeCode) -> Price:
     """The price of machine code, whose working set is its operands and all that it stores."""
-    tasks = [Task(b.total, b.nbytes, b.iteration_us) for b in code.launches]
-    stored = sum(buffer.nbytes for buffer in code.layout.buffers if buffer.shares is None)
-    read = sum(int(node.type.nbytes) for node in graph.inputs)
+    sizes = {number: int(node.type.nbytes) for number, node in enumerate(graph.inputs)}
+    sizes |= {buffer.place: buffer.nbytes for buffer in code.layout.buffers}
+    tasks = [Task(b.total, _distinct(b, sizes), b.iteration_us) for b in code.launches]
     calls = [_host_task(step) for step in code.calls]
-    return price(tasks, profile, calls=calls, working_set=float(stored + read))
+    return price(tasks, profile, calls=calls, working_set=float(sum(sizes.values())))
+
+
+def _distinct(bound: Bound, sizes: Mapping[int, int]) -> int:
+    """Bytes that a launch moves, if views of one array that overlap come from a cache."""
+    arrays = sum(sizes.get(place, 0) for place in set(bound.places))
+    return min(bound.nbytes, arrays) if arrays else bound.nbytes
 
 
 def gpu_price(
@@ -130,20 +139,26 @@ def gpu_price(
     tasks = [
         Task(
             launch.total,
-            launch.nbytes,
+            _distinct_nodes(launch),
             profile.iteration_us(count_work(launch.kernel, launch.arguments)),
         )
         for launch in launches
     ]
-    up, down = (0, 0) if resident else transfers(graph)
+    up, down = ([], []) if resident else transfers(graph)
     return price(tasks, profile, uploaded=up, downloaded=down, waits=not resident)
 
 
-def transfers(graph: Graph) -> tuple[int, int]:
+def _distinct_nodes(launch: Launch) -> int:
+    """The same of a launch that is not bound."""
+    nodes = {each.node for each in launch.arguments if isinstance(each, NodeBuffer)}
+    return min(launch.nbytes, sum(int(node.type.nbytes) for node in nodes) or launch.nbytes)
+
+
+def transfers(graph: Graph) -> Moved:
     """Bytes of the arrays that a graph reads, and of those that it gives or writes."""
-    read = sum(int(node.type.nbytes) for node in graph.inputs if node.type.shape)
-    outputs = {output.node for output in graph.outputs}
-    return read, sum(int(node.type.nbytes) for node in outputs)
+    read = [int(node.type.nbytes) for node in graph.inputs if node.type.shape]
+    outputs = dict.fromkeys(output.node for output in graph.outputs)
+    return read, [int(node.type.nbytes) for node in outputs]
 
 
 def _host_task(step: HostStep) -> HostTask:

@@ -19,7 +19,8 @@ from runmat_jit.kernel.primitives import SIZES
 Class = Literal["arithmetic", "division", "conversion", "gather", "scalar"]
 """``arithmetic``: whatever takes about as long as an addition, loads and stores of neighbors among
 it; ``division`` with square roots; ``conversion`` between types; ``gather``: an element by its
-index; ``scalar``: an instruction that is not made for lanes."""
+index, or at a distance from its neighbors that a launch gives; ``scalar``: an instruction that is
+not made for lanes."""
 Work = Mapping[tuple[Class, int], float]
 """Instructions by class and bytes of what they give (4 or 8)."""
 
@@ -140,7 +141,7 @@ class _Counting:
         width = max((SIZES.get(value.type, 4) for value in lanes), default=4)
         if op in ("libm", "invoke", "call"):
             self.work["scalar", 8] += times * _CALLED
-        elif op == "gather":
+        elif op == "gather" or (lanes and instruction.attrs.get("stride", 1) == "value"):
             self.work["gather", width] += times
         elif not lanes:
             self.work["scalar", 8] += 0.0 if self._in_lanes else times

@@ -41,6 +41,10 @@ _IN_REGISTERS = 32
 """Rows up to which a column is walked at once; more are walked block by block for all columns."""
 
 
+_ONE_VECTOR = 16
+"""Columns that lie in one vector: walked at once, threads do not write results side by side."""
+
+
 def lower_lanes(problem: ReductionProblem) -> Launch | None:
     """The kernel of a step with one result a lane; None where there are no results."""
     shape = lane_nest(problem)
@@ -61,7 +65,7 @@ def lower_lanes(problem: ReductionProblem) -> Launch | None:
         rows = _enter_cell(body, shape, rest, problem)
         left = block * wide
         lanes = left, smaller(left + wide, count)
-        _walk(problem)(body, problem, rows, lanes)
+        _walk(problem, width)(body, problem, rows, lanes)
     kernel, arguments = body.finish()
     work = min(problem.step.extent(problem.extents), problem.step.cell) * width
     grain = max(1, CELL // max(1, work))
@@ -77,11 +81,11 @@ def cell_width(columns: int, outer: int) -> int:
 
 
 def _walk(
-    problem: ReductionProblem,
+    problem: ReductionProblem, width: int
 ) -> Callable[[Body, ReductionProblem, Bounds, Bounds], None]:
     if problem.step.style == "row":
         return _walk_as_total
-    few = problem.step.extent(problem.extents) <= _IN_REGISTERS
+    few = problem.step.extent(problem.extents) <= _IN_REGISTERS or width <= _ONE_VECTOR
     return _walk_columns if few or not problem.accumulators else _walk_blocks
 
 

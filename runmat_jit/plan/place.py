@@ -10,7 +10,7 @@ from typing import Final
 
 from runmat_jit.core.frozen import immutable
 from runmat_jit.plan.price import Price, shown
-from runmat_jit.plan.profile import Link, Profile
+from runmat_jit.plan.profile import Profile
 
 ASKED_FOR: Final = "the device that was asked for"
 MUST_WIN: Final = 1.2
@@ -79,28 +79,24 @@ def place(candidates: Sequence[Candidate], current: str = "cpu") -> Decision:
     return Decision(best.device, tuple(candidates), f"{ratio:.2g} times as fast")
 
 
-def worth_opening(on_cpu: Price, moved: int, adapter: Profile) -> str | None:
+def worth_opening(
+    on_cpu: Price, moved: tuple[Sequence[int], Sequence[int]], adapter: Profile
+) -> str | None:
     """Why no adapter is opened for a program; None where one may gain more than that costs.
 
     Args:
         on_cpu: The program's price on the CPU.
-        moved: Bytes that would go to the adapter and back.
+        moved: Bytes of each array that would go to the adapter, and of each that would come back.
         adapter: What is known of it, or of adapters.
 
     """
     link = adapter.link
     if link is None:
         return "an adapter that shares the host's memory is a CPU"
-    least = least_us(link, moved)
+    least = link.submission_us + link.waiting_us + link.transfers_us(*moved)
     gain = (on_cpu.us / MUST_WIN - least) * CALLS_TO_COME
     if gain > link.opening_us:
         return None
     if gain <= 0.0:
         return f"transfers alone would take a GPU {shown(least)}"
     return f"{CALLS_TO_COME} calls would gain {shown(gain)}, less than opening an adapter takes"
-
-
-def least_us(link: Link, moved: int) -> float:
-    """What a program takes on a device however little it computes."""
-    fastest = max(link.upload, link.download)
-    return link.submission_us + link.waiting_us + moved / fastest

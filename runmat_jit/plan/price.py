@@ -7,9 +7,15 @@ launches), never from the names of operations.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from runmat_jit.core.frozen import frozen
 from runmat_jit.plan.profile import Profile
+
+PROGRAM_US: Final = 1.0
+"""Of a call of a program, whatever it computes: its guards, new memory, its results."""
+_CALL_US: Final = 1.0
+"""Of a function of NumPy's, whatever it computes."""
 
 
 @frozen
@@ -72,8 +78,8 @@ def price(
     *,
     calls: Sequence[HostTask] = (),
     working_set: float = 0.0,
-    uploaded: int = 0,
-    downloaded: int = 0,
+    uploaded: Sequence[int] = (),
+    downloaded: Sequence[int] = (),
     waits: bool = True,
 ) -> Price:
     """The price of a program.
@@ -84,12 +90,12 @@ def price(
         calls: What NumPy computes between them.
         working_set: Bytes of all its arrays: what an earlier launch has brought near is far away
             again when there are more than fit.
-        uploaded: Bytes of operands that lie elsewhere.
-        downloaded: Bytes of results that are wanted elsewhere.
+        uploaded: Bytes of each operand that lies elsewhere.
+        downloaded: Bytes of each result that is wanted elsewhere.
         waits: Whether somebody waits for the results, where a device runs beside the host.
 
     """
-    kernels = begin = 0.0
+    kernels, begin = 0.0, PROGRAM_US
     for task in tasks:
         threads = 1
         if profile.threads > 1 and profile.is_parallel(task.total, task.nbytes, task.iteration_us):
@@ -101,15 +107,16 @@ def price(
     if profile.link is None:
         return Price(kernels, host, 0.0, begin)
     begin += profile.link.submission_us + (profile.link.waiting_us if waits else 0.0)
-    transfers = uploaded / profile.link.upload + downloaded / profile.link.download
+    transfers = profile.link.transfers_us(uploaded, downloaded)
     return Price(kernels, host, transfers, begin)
 
 
 def _host_us(call: HostTask, profile: Profile) -> float:
     """NumPy's time: of a product by its operations, else of its bytes by one thread."""
     if call.flops:
-        return max(profile.products_us(call.flops, double=call.double), profile.launch_us)
-    return profile.memory_us(call.nbytes) + 1.0
+        computes = profile.products_us(call.flops, double=call.double)
+        return _CALL_US + max(computes, profile.memory_us(call.nbytes))
+    return _CALL_US + profile.memory_us(call.nbytes)
 
 
 def shown(us: float) -> str:

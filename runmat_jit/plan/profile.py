@@ -51,16 +51,24 @@ class Products:
 class Link:
     """What a device with memory of its own costs beside its kernels.
 
-    ``upload`` and ``download`` are bytes a microsecond; ``submission_us`` is that of a program
-    whose arrays are there, ``waiting_us`` what is added where somebody waits for its results;
-    ``opening_us`` is spent once, at the first program of a process.
+    ``upload`` and ``download`` are bytes a microsecond, to which each array adds ``upload_us`` or
+    ``download_us``; ``submission_us`` is that of a program whose arrays are there, ``waiting_us``
+    what is added where somebody waits for its results; ``opening_us`` is spent once, at the first
+    program of a process.
     """
 
     upload: float
     download: float
+    upload_us: float
+    download_us: float
     submission_us: float
     waiting_us: float
     opening_us: float
+
+    def transfers_us(self, uploaded: Sequence[int], downloaded: Sequence[int]) -> float:
+        """Time to bring arrays of so many bytes to the device, and others back."""
+        up = len(uploaded) * self.upload_us + sum(uploaded) / self.upload
+        return up + len(downloaded) * self.download_us + sum(downloaded) / self.download
 
 
 @frozen
@@ -192,7 +200,7 @@ GPU: Final = Profile(
     (Products(2.0 * 512**3, 3e6, 5e5), Products(float(MEMORY), 2e7, 2e6)),
     launch_us=6.0,
     wake_us=0.0,
-    link=Link(6_000.0, 4_000.0, 200.0, 150.0, 800_000.0),
+    link=Link(4_000.0, 1_000.0, 100.0, 250.0, 70.0, 60.0, 800_000.0),
 )
 """Shipped: of a server's card; cards of desktops are slower, and are measured."""
 

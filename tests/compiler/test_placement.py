@@ -16,11 +16,11 @@ from runmat_jit.runtime import session as sessions
 from runmat_jit.runtime.session import Session, current_session, use_session
 
 SLOW_CPU = replace(CPU, rates={name: 1000.0 * rate for name, rate in CPU.rates.items()})
-FAST_CARD = replace(GPU, link=Link(1e5, 1e5, 1.0, 1.0, 1.0), launch_us=0.1)
+FAST_CARD = replace(GPU, link=Link(1e5, 1e5, 0.1, 0.1, 1.0, 1.0, 1.0), launch_us=0.1)
 SLOW_CARD = replace(
     GPU,
     bandwidth=(Bandwidth(1 << 62, 1e-3, 1e-3),),
-    link=Link(1e9, 1e9, 0.1, 0.1, 1.0),
+    link=Link(1e9, 1e9, 0.1, 0.1, 0.1, 0.1, 1.0),
 )
 
 
@@ -77,7 +77,7 @@ def test_a_program_runs_where_it_is_predicted_to_take_least(card, fn, cpu, other
 
 def test_other_lengths_are_placed_by_themselves(card):
     """Compiled for one length a program may be the CPU's, and the card's for a longer one."""
-    profiles(card, CPU, replace(FAST_CARD, link=Link(1e5, 1e5, 100.0, 1.0, 1.0)))
+    profiles(card, CPU, replace(FAST_CARD, link=Link(1e5, 1e5, 0.1, 0.1, 100.0, 1.0, 1.0)))
     decorated = runmat.jit(waves)
     seen = {}
     for size in (10, 20, 30, 40, 3_000_000, 50):

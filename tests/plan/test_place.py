@@ -12,7 +12,7 @@ from runmat_jit.plan.place import (
     place,
     worth_opening,
 )
-from runmat_jit.plan.price import HostTask, Price, Task, price
+from runmat_jit.plan.price import PROGRAM_US, HostTask, Price, Task, price
 from runmat_jit.plan.profile import CPU, GPU
 from tests.plan.test_profile import profiles
 
@@ -40,27 +40,24 @@ def test_the_working_set_decides_where_the_bytes_come_from():
 
 def test_transfers_and_waiting_are_a_cards():
     link = GPU.link
-    found = price([], GPU, uploaded=6_000_000, downloaded=4_000_000)
-    assert found == Price(
-        0.0,
-        0.0,
-        6_000_000 / link.upload + 4_000_000 / link.download,
-        link.submission_us + link.waiting_us,
-    )
-    assert price([], GPU, waits=False).begin_us == link.submission_us
-    assert price([], CPU, uploaded=10**9, downloaded=10**9).us == 0.0
+    found = price([], GPU, uploaded=[5_000_000, 1_000_000], downloaded=[4_000_000])
+    up = 2 * link.upload_us + 6_000_000 / link.upload
+    down = link.download_us + 4_000_000 / link.download
+    assert found == Price(0.0, 0.0, up + down, PROGRAM_US + link.submission_us + link.waiting_us)
+    assert price([], GPU, waits=False).begin_us == PROGRAM_US + link.submission_us
+    assert price([], CPU, uploaded=[10**9], downloaded=[10**9]).us == PROGRAM_US
 
 
 @given(profiles(), tasks, calls, st.integers(0, 3), st.integers(1, 10**9))
 def test_more_of_anything_never_costs_less(profile, program, host, which, more):
-    before = price(program, profile, calls=host, working_set=1e6, uploaded=5, downloaded=5)
+    before = price(program, profile, calls=host, working_set=1e6, uploaded=[5], downloaded=[5])
     after = price(
         [*program, Task(more, more, 1e-6)] if which == 0 else program,
         profile,
         calls=[*host, HostTask(more)] if which == 1 else host,
         working_set=1e6 + (more if which == 2 else 0),
-        uploaded=5 + (more if which == 3 else 0),
-        downloaded=5,
+        uploaded=[5 + (more if which == 3 else 0)],
+        downloaded=[5],
     )
     assert after.us >= before.us * (1 - 1e-9)
 
@@ -100,18 +97,19 @@ def test_a_changed_mind_does_not_change_back(on_cpu, on_gpu):
 
 @given(times, st.integers(0, 10**10))
 def test_an_adapter_is_opened_only_where_it_may_regain_that(on_cpu, moved):
-    refused = worth_opening(Price(on_cpu), moved, GPU)
-    least = GPU.link.submission_us + GPU.link.waiting_us + moved / GPU.link.upload
+    refused = worth_opening(Price(on_cpu), ([moved], []), GPU)
+    least = GPU.link.submission_us + GPU.link.waiting_us
+    least += GPU.link.upload_us + moved / GPU.link.upload
     gain = CALLS_TO_COME * (on_cpu / MUST_WIN - least)
     assert (refused is None) == (gain > GPU.link.opening_us)
 
 
 def test_small_programs_open_no_adapter_and_say_why():
     small = price([Task(1000, 16_000, 1e-4)], CPU)
-    assert "transfers alone" in worth_opening(small, 16_000, GPU)
-    assert "opening" in worth_opening(Price(30_000.0), 0, GPU)
-    assert worth_opening(Price(1e6), 0, GPU) is None
-    assert "a CPU" in worth_opening(Price(1e6), 0, replace(GPU, link=None))
+    assert "transfers alone" in worth_opening(small, ([8_000], [8_000]), GPU)
+    assert "opening" in worth_opening(Price(30_000.0), ([], []), GPU)
+    assert worth_opening(Price(1e6), ([], []), GPU) is None
+    assert "a CPU" in worth_opening(Price(1e6), ([], []), replace(GPU, link=None))
 
 
 def test_a_decision_can_be_read():

@@ -36,7 +36,7 @@ def profiles(draw):
     )
     rates = {name: draw(positive) for name in CPU.rates}
     products = (Products(float(MEMORY), draw(positive), draw(positive)),)
-    link = draw(st.none() | st.builds(Link, positive, positive, positive, positive, positive))
+    link = draw(st.none() | st.builds(Link, *(positive,) * 7))
     return Profile("x", threads, tiers, rates, products, draw(positive), draw(positive), link)
 
 
@@ -63,7 +63,7 @@ def test_a_profile_reads_back_from_its_text(profile):
         {**to_dict(CPU), "wake_us": -2.0},
         {**to_dict(CPU), "products": "none"},
         {**to_dict(GPU), "link": [1.0]},
-        {**to_dict(GPU), "link": [1.0, -1.0, 1.0, 1.0, 1.0]},
+        {**to_dict(GPU), "link": [1.0, -1.0, 1.0, 1.0, 1.0, 1.0, 1.0]},
     ],
 )
 def test_what_is_no_profile_is_refused(broken):
