@@ -1,4 +1,4 @@
-"""The command line: ``python -m runmat_jit demo | explain | info | calibrate``."""
+"""The command line: ``python -m runmat_jit demo | explain | info | calibrate | cache``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ def main(arguments: list[str] | None = None) -> int:
     if chosen.command == "explain":
         from runmat_jit.explain_file import explain_file  # noqa: PLC0415 - likewise
 
-        return explain_file(chosen.target, chosen.arguments)
+        return explain_file(chosen.target, chosen.arguments, as_json=chosen.json)
+    if chosen.command == "cache":
+        from runmat_jit.cache_command import cache_command  # noqa: PLC0415 - likewise
+
+        return cache_command(chosen.action, as_json=chosen.json, keep_bytes=chosen.keep << 20)
     if chosen.command == "calibrate":
         from runmat_jit.calibrate import calibrate  # noqa: PLC0415 - likewise
 
@@ -42,8 +46,15 @@ def _parser() -> argparse.ArgumentParser:
         "explain", help="run a program, and tell what happened with the calls of a function of it"
     )
     explain.add_argument("target", metavar="FILE:function", help="a method as Class.method")
+    explain.add_argument("--json", action="store_true", help="print the explanations as JSON")
     explain.add_argument("arguments", nargs="*", help="of the program")
     commands.add_parser("info", help="versions, machine, options and counters, for bug reports")
+    cache = commands.add_parser("cache", help="what is kept between processes, and how much")
+    cache.add_argument("action", choices=("info", "clear", "prune"))
+    cache.add_argument("--json", action="store_true", help="print it as JSON")
+    cache.add_argument(
+        "--keep", type=int, default=64, metavar="MB", help="what prune leaves (%(default)s MB)"
+    )
     calibrate = commands.add_parser(
         "calibrate", help="measure what the devices of this machine can do, and keep it"
     )

@@ -129,6 +129,9 @@ class Dispatcher:
                 from runmat_jit.verified_call import verified_call  # noqa: PLC0415  (loaded)
 
                 return verified_call(captured, args, kwargs)
+            if session.timeline is not None:
+                with session.timeline.span("call", self.fn.__qualname__):
+                    return captured.call(args, kwargs)
             return captured.call(args, kwargs)
         except BaseException as error:
             if LOADER.load(_LINES):
@@ -171,7 +174,7 @@ class Dispatcher:
     def trial_of(self, session: Session, captured: CapturedFunction) -> Trial | None:
         """What times calls both ways, where either may be chosen."""
         config, device = session.config, self.options["device"] or session.config.device
-        chosen = self.options["fullgraph"] or device == "gpu" or config.verify
+        chosen = self.options["fullgraph"] or device == "gpu" or config.verify or config.wants_times
         if chosen or not config.trials or calls_itself(self.fn.__code__, self.fn.__name__):
             return None
         from runmat_jit.capture.trial import Trial  # noqa: PLC0415  (see capture)

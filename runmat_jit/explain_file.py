@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import runpy
 import sys
 from collections.abc import Sequence
@@ -11,13 +12,14 @@ from pathlib import Path
 from runmat_jit.jit_function import JitFunction
 
 
-def explain_file(target: str, arguments: Sequence[str] = ()) -> int:
+def explain_file(target: str, arguments: Sequence[str] = (), *, as_json: bool = False) -> int:
     """Run a program as Python does, then print what happened with the calls of one function.
 
     Args:
         target: The file, a colon, and the name of a decorated function in it; a method as
             ``Class.method``.
         arguments: Of the program.
+        as_json: Print a list of what ``to_dict()`` gives, in place of text.
 
     Returns:
         0, or 2 where there is no such file or function, which is said.
@@ -42,6 +44,10 @@ def explain_file(target: str, arguments: Sequence[str] = ()) -> int:
         return _refuse(f"{file} has no {name}")
     if not isinstance(found, JitFunction):
         return _refuse(f"{name} is not decorated with @runmat.jit")
+    if as_json:
+        told = [each.to_dict() for each in dict.fromkeys(found.explanations())]
+        sys.stdout.write(json.dumps(told, indent=1, default=str) + "\n")
+        return 0
     answers = list(dict.fromkeys(map(str, found.explanations())))
     if not answers:
         answers = [found.story()]

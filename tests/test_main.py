@@ -1,5 +1,6 @@
 """The command line; oracles: exit statuses, and the values that the report must repeat."""
 
+import json
 import os
 import platform
 
@@ -117,6 +118,17 @@ def test_explain_runs_a_program_and_tells_of_a_function(tmp_path, capsys, name, 
     shown = capsys.readouterr()
     assert "['a', 'b']" in shown.out
     assert told in (shown.err if status else shown.out)
+
+
+def test_explain_tells_programs_the_same(tmp_path, capsys):
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    assert cli.main(["explain", "--json", f"{program}:scaled"]) == 0
+    text = capsys.readouterr().out
+    (found,) = json.loads(text[text.index("[\n") :])
+    assert found["kinds"] == ["elementwise"]
+    (placement,) = found["placements"]
+    assert placement["predicted_us"][placement["device"]] > 0
 
 
 def test_explain_refuses_what_is_no_file(tmp_path, capsys):

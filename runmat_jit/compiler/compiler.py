@@ -6,6 +6,8 @@ import ctypes
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from runmat_jit.backends.llvm.object_layout import object_layout
@@ -15,6 +17,7 @@ from runmat_jit.compiler.compile_graph import (
     made_resident,
     verified,
 )
+from runmat_jit.compiler.timed_program import TimedProgram
 from runmat_jit.compiler.whole_writes import with_whole_writes
 from runmat_jit.core.loading import GATES, LOADER, LOOPS, SHAPES
 from runmat_jit.core.locks import new_lock
@@ -44,6 +47,7 @@ class Compiler:
         self._templates: OrderedDict[Any, Template] = OrderedDict()
         self._lock = new_lock()
         self._building: dict[Any, threading.RLock] = {}
+        self._timed: dict[int, tuple[CompiledGraph, CompiledGraph]] = {}
 
     def compile(
         self, graph: Graph, device: str = "cpu", *, resident: bool = False
@@ -61,13 +65,26 @@ class Compiler:
         with building:  # threads that want the same program wait for the first
             compiled = self._known(key)
             if compiled is None:
-                compiled = self._compile(graph, device, resident=resident)
+                timeline = self.session.timeline
+                with nullcontext() if timeline is None else timeline.span("compile", device):
+                    compiled = self._compile(graph, device, resident=resident)
         with self._lock:
             self._building.pop(key, None)
             self._programs[key] = compiled
             if len(self._programs) > PROGRAM_LIMIT:
                 self._programs.popitem(last=False)
         return compiled
+
+    def timed(self, compiled: CompiledGraph) -> CompiledGraph:
+        """The same program, each run of which is a span of the timeline; one for each."""
+        timeline = self.session.timeline
+        assert timeline is not None, "somebody asks"
+        with self._lock:
+            known = self._timed.get(id(compiled))
+            if known is None or known[0] is not compiled:
+                program = TimedProgram(compiled, timeline)
+                known = self._timed[id(compiled)] = compiled, replace(compiled, program=program)
+        return known[1]
 
     def template(self, graph: Graph, scope: Scope) -> Template:
         """The programs of a graph of extents, whose conditions the scope has; one a structure."""
@@ -147,12 +164,15 @@ class DeviceExecutor:
     def compile(self, graph: Graph) -> CompiledGraph:
         """The program of a graph on this device."""
         device = "auto" if self.places else self.device
-        return self.compiler.compile(graph, device, resident=self.is_resident)
+        compiled = self.compiler.compile(graph, device, resident=self.is_resident)
+        return compiled if self.compiler.session.timeline is None else self.compiler.timed(compiled)
 
     def template(self, graph: Graph, scope: Scope) -> Template | None:
         """The programs of a graph for every shape; None where programs are not plainly native."""
         session = self.compiler.session
         if self.device != "cpu" or self.is_resident or session.config.verify == 1:
+            return None
+        if session.timeline is not None:
             return None
         if session.unsupported is not None:
             return None
@@ -198,7 +218,7 @@ class DeviceExecutor:
     def gates(self) -> Gates | None:
         """What makes gates; None where programs are not plainly native."""
         session = self.compiler.session
-        if self.is_resident or session.config.verify:
+        if self.is_resident or session.config.verify or session.timeline is not None:
             return None
         if session.unsupported is not None or object_layout() is None:
             return None

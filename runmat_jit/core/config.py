@@ -159,6 +159,20 @@ OPTIONS: Final = (
         "has set up no logging.",
     ),
     Option(
+        "telemetry_out",
+        "RUNMAT_TELEMETRY_OUT",
+        str,
+        "File that gets the counters, and what took how long, as JSON when the process ends (see "
+        "the guide to telemetry).",
+    ),
+    Option(
+        "trace_out",
+        "RUNMAT_TRACE_OUT",
+        str,
+        "File that gets every call, compilation, program and loop with its time, for Perfetto or "
+        "Chrome, when the process ends.",
+    ),
+    Option(
         "cache_dir",
         "RUNMAT_CACHE_DIR",
         str,
@@ -181,8 +195,15 @@ class Config:
     trials: bool = True
     verify: int = 0
     log: str = ""
+    telemetry_out: str = ""
+    trace_out: str = ""
     cache_dir: str = ""
     sources: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def wants_times(self) -> bool:
+        """Whether it is noted what takes how long: each call is made by Python then."""
+        return bool(self.telemetry_out or self.trace_out)
 
     @property
     def wants_cpu_bits(self) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import field
 from functools import partial
+from time import perf_counter_ns
 from typing import Any, Final
 
 from runmat_jit.core.errstate import FLAGS, ErrorStates, warnings_raise
@@ -164,7 +165,7 @@ class LoopCall:
         """
         if self.exits >= EXITS:
             return None
-        state = self.services.states.current()
+        start, state = perf_counter_ns(), self.services.states.current()
         if state.immediate or (state.warn and warnings_raise()):
             return None
         count = len(self.operands)
@@ -182,7 +183,7 @@ class LoopCall:
             return None
         self.exits, results, self.turns = 0, *found
         self.services.count("loops_run")
-        self.services.count_loop(self.kind, self.turns)
+        self.services.count_loop(self.kind, self.turns, start)
         self.services.count("loop_turns", self.turns)
         self.poor = 0 if self.does_enough(self.turns) else self.poor + 1
         return results
@@ -490,7 +491,7 @@ class Services:
     run_cells: RunCells
     transposing: Transposing
     count: Callable[..., None]
-    count_loop: Callable[[str, int], None]
+    count_loop: Callable[[str, int, int], None]
     states: ErrorStates = field(default_factory=ErrorStates)
     refused: frozenset[str] = frozenset()
     """Kinds of loops that are switched off."""

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from runmat_jit.plan.place import Decision
     from runmat_jit.plan.profile import Profile
     from runmat_jit.runtime.profiles import Profiles
+    from runmat_jit.runtime.timeline import Timeline
 
 S = TypeVar("S")
 
@@ -64,9 +65,9 @@ class Once(Generic[V]):
 class Session:
     """State of one use of the package; native parts are made when first needed."""
 
-    def __init__(self, config: Config | None = None) -> None:
+    def __init__(self, config: Config | None = None, telemetry: Telemetry | None = None) -> None:
         self.config = read_config() if config is None else config
-        self.telemetry = Telemetry()
+        self.telemetry = Telemetry() if telemetry is None else telemetry
         self.states = ErrorStates()
         self.room = Room()
         self.room_for_plain = self.room.for_frames(2)  # of the dispatcher
@@ -79,7 +80,26 @@ class Session:
         self._lock = new_lock()
         self._tried_gpu = False
         self.locks = {name: new_lock() for name in _NATIVE}
+        self.observe()
         _sessions.add(self)
+
+    def observe(self) -> None:
+        """Note what takes how long, if an option names a file for it."""
+        if not self.config.wants_times:
+            return
+        from runmat_jit.runtime.report import report  # noqa: PLC0415  (rarely wanted)
+        from runmat_jit.runtime.timeline import Timeline  # noqa: PLC0415  (likewise)
+
+        timeline = self.telemetry.timeline = self.telemetry.timeline or Timeline()
+        if self.config.telemetry_out:
+            timeline.write_at_exit(self.config.telemetry_out, lambda: report(self))
+        if self.config.trace_out:
+            timeline.write_at_exit(self.config.trace_out, timeline.trace)
+
+    @property
+    def timeline(self) -> Timeline | None:
+        """Where it is noted what takes how long; None where nobody asks."""
+        return self.telemetry.timeline if self.config.wants_times else None
 
     def service(self, kind: type[S], make: Callable[[Session], S], variant: str = "") -> S:
         """The one instance (of this variant) of an upper layer's state in this session."""
@@ -232,9 +252,8 @@ class Session:
 
     def configured(self, config: Config) -> Session:
         """A session of other options that shares counters, native code and memory with this one."""
-        other = Session(config)
-        other.telemetry, other.states = self.telemetry, self.states
-        other.room = self.room
+        other = Session(config, self.telemetry)
+        other.states, other.room = self.states, self.room
         shared = {"unsupported", "jit", "backend", "allocator", "object_cache"}
         if other.threads == self.threads:
             shared |= {"pool", "launcher", "profile"}

@@ -7,9 +7,12 @@ import weakref
 from collections import Counter
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from runmat_jit.core.locks import new_lock
+
+if TYPE_CHECKING:
+    from runmat_jit.runtime.timeline import Timeline
 
 EVENTS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -63,6 +66,8 @@ class Telemetry:
         self._regions: Counter[str] = Counter()
         self._loops: dict[str, Counter[str]] = {}
         self._placements: list[Mapping[str, object]] = []
+        self.timeline: Timeline | None = None
+        """What took how long, where an option asks for it."""
         self._gates: weakref.WeakSet[Counting] = weakref.WeakSet()
         self._lock = new_lock()
 
@@ -109,8 +114,10 @@ class Telemetry:
         with self._lock:
             self._regions.update(kinds)
 
-    def count_loop(self, kind: str, turns: int) -> None:
-        """Count a native run of a loop of some kind, and its turns."""
+    def count_loop(self, kind: str, turns: int, start_ns: int = 0) -> None:
+        """Count a native run of a loop of some kind, its turns, and when it began."""
+        if self.timeline is not None:
+            self.timeline.add("loop", kind, start_ns, turns=turns)
         with self._lock:
             self._loops.setdefault(kind, Counter()).update(runs=1, turns=turns)
 
