@@ -8,6 +8,7 @@ predicted stands beside what was measured. Without a GPU: the CPU's predictions,
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import sys
 import time
@@ -29,6 +30,7 @@ from runmat_jit.runtime.session import current_session
 SIZES = (1 << 12, 1 << 18, 1 << 24)
 QUICK = (1 << 10,)
 ROUNDS = 5
+WARM_CALLS, WARM_S = 64, 2.0
 NEAR = 1.5
 """By which a prediction may be wrong."""
 TOLERATED = 1.05
@@ -101,8 +103,11 @@ def run(program: Program, size: int, devices: Sequence[str]) -> list[Case]:
 
 def time_of(fn: Callable[..., Any], host: tuple[np.ndarray, ...]) -> float:
     """Microseconds of a warm call, the median of some rounds' least."""
-    for _ in range(12):
+    end = time.perf_counter() + WARM_S
+    for number in itertools.count():  # calls are tried both ways, too, before they settle
         fn(*host)
+        if number > WARM_CALLS or (number > ROUNDS and time.perf_counter() > end):
+            break
     found = []
     for _ in range(ROUNDS):
         best = math.inf

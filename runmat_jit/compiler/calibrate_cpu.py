@@ -56,7 +56,7 @@ def _bandwidths(session: Session, launch_us: float) -> Iterable[Bandwidth]:
     """Of each working set; a larger one is never faster than a smaller one."""
     one = every = float("inf")
     for nbytes, up_to in zip(_WORKING_SETS, _UP_TO, strict=True):
-        timed = TimedSample(session, stream("f64"), nbytes // 16, max(GRAIN, nbytes // 256))
+        timed = TimedSample(session, stream("f64"), nbytes // 16, max(GRAIN, nbytes // 4096))
         one = min(one, nbytes / max(timed.us() - launch_us, LEAST_SHARE))
         shared = one * session.threads
         if session.threads > 1 and nbytes > _WORKING_SETS[0]:

@@ -63,7 +63,11 @@ def _lying(array: np.ndarray, lies: Lies) -> np.ndarray:
     if lies == "dense":
         return array
     neighbors = array.strides[-1 if lies == "rows" else -2] == array.itemsize
-    return array if neighbors else np.array(array, order="C" if lies == "rows" else "F")
+    if neighbors:
+        return array
+    if lies == "rows":
+        return np.array(array, order="C")
+    return np.array(array.swapaxes(-1, -2), order="C").swapaxes(-1, -2)
 
 
 def product_in(params: Mapping[str, Any]) -> Product | None:

@@ -115,7 +115,8 @@ def _host_us(call: HostTask, profile: Profile) -> float:
     """NumPy's time: of a product by its operations, else of its bytes by one thread."""
     if call.flops:
         computes = profile.products_us(call.flops, double=call.double)
-        return _CALL_US + max(computes, profile.memory_us(call.nbytes))
+        moves = profile.memory_us(call.nbytes, threads=profile.threads)  # BLAS has its own
+        return _CALL_US + max(computes, moves)
     return _CALL_US + profile.memory_us(call.nbytes)
 
 

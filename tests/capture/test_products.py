@@ -137,11 +137,37 @@ def stacked(a, b, bias, c, column):
     return np.maximum(x @ y + bias, 0), x @ b, a @ y, np.matmul(x, y)
 
 
+def stacked_turned(a, b, bias, c, column):
+    x, y = np.stack([a, a + 1, a - 1]), np.stack([b, b * 2, b * 3])
+    z = np.stack([c, c - 1, c * 2])
+    return x.transpose(0, 2, 1) @ z + 1, z @ y.swapaxes(1, 2), x.swapaxes(1, 2) @ c, a.T @ z
+
+
+def stacked_squares(a, b, bias, c, column):
+    x = np.stack([a, a + 1, a - 1])
+    return x @ x.transpose(0, 2, 1) * 2, x.transpose(0, 2, 1) @ x, (x * 2) @ (x * 2).swapaxes(1, 2)
+
+
+def stacked_parts(a, b, bias, c, column):
+    x, y = np.stack([a, a + 1, a - 1]), np.stack([b, b * 2, b * 3])
+    return (
+        *(x[::2] @ y[1:] + 1, x[::-1] @ b, x[:, 1:-1] @ y[:, :, 2:], x[:, ::2] @ y),
+        *(x[:1] @ y * 2, np.broadcast_to(a, x.shape) @ y, x[:, :, ::-1] @ y),
+    )
+
+
+def attention(a, b, bias, c, column):
+    q = np.stack([a, a + 1, a - 1])
+    s = q @ q.transpose(0, 2, 1) * 0.125
+    e = np.exp(s - s.max(axis=-1, keepdims=True))
+    return (e / e.sum(axis=-1, keepdims=True)) @ q
+
+
 BITS = [
     *(scaled_in_order, scaled_first, subtracted_from, divided_by, bias_of_columns, bias_of_rows),
     *(residual, two_products, read_twice, returned_too, read_later, read_through_a_view, cast),
     *(written, transposed, of_computed_values, sliced, strange_strides, squares, vectors),
-    *(of_columns, layers, stacked),
+    *(of_columns, layers, stacked, stacked_turned, stacked_squares, stacked_parts),
 ]
 OF_VECTORS = (vectors, of_columns)
 BY_NAME = {"ids": lambda value: getattr(value, "__name__", None)}
@@ -236,6 +262,7 @@ def test_events_of_products_and_epilogues_are_numpys(fn, size, value):
         (residual, ["host", "matmul_epilogue"]),
         (two_products, ["elementwise", "host", "host", "matmul_epilogue"]),
         (stacked, None),
+        (attention, ["elementwise", "elementwise", "host", "map_reduce_broadcast", "host"]),
     ],
     **BY_NAME,
 )

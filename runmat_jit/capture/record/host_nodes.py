@@ -136,12 +136,15 @@ def shares_memory(a: Geometry, b: Geometry) -> bool:
 
 
 def lies(at: Geometry) -> Lies | None:
-    """How a matrix lies that is perhaps a view of another; None for what BLAS does not read."""
+    """How a matrix lies that is perhaps a view of another, or each of a stack of them.
+
+    None for what BLAS does not read.
+    """
     if is_plain(at) and len(at.shape) == 1:
         return "dense"
-    if len(at.shape) != 2 or 1 in at.shape:
+    if len(at.shape) < 2 or 1 in at.shape[-2:]:
         return None
-    (rows, columns), (down, along) = at.shape, at.strides
+    (rows, columns), (down, along) = at.shape[-2:], at.strides[-2:]
     size = at.dtype.itemsize
     if along == size and down >= columns * size and not down % size:
         return "rows"
