@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Final
 
 import numpy as np
 
@@ -48,12 +49,18 @@ def calibrate(*, as_json: bool = False) -> int:
     return 0 if found else 1
 
 
+_WARM: Final = 64
+"""Calls after which nothing is recorded, compiled or tried any more."""
+
+
 def _whole(profile: Profile) -> Profile:
     """The profile, in which waiting is what a call takes beside its parts: Python's steps, too."""
     link = profile.link
     assert link is not None, "of a device with memory of its own"
     x = np.ones(64, np.float32)
     call = partial(runmat.jit(_bare, device="gpu"), x)
+    for _ in range(_WARM):
+        call()
     parts = link.transfers_us([x.nbytes], [x.nbytes]) + link.submission_us
     return replace(profile, link=replace(link, waiting_us=max(least_us(call) - parts, 1.0)))
 

@@ -21,6 +21,8 @@ Tell = Callable[[str], None]
 
 _WORKING_SETS: Final = (24 << 10, 768 << 10, 12 << 20, 96 << 20)
 """Bytes that are streamed: in the caches of a core, in one that cores share, and in memory."""
+_OF_A_CORE: Final = 1 << 20
+"""Bytes that a core keeps near itself, about."""
 _UP_TO: Final = (48 << 10, 2 << 20, 32 << 20, MEMORY)
 """Where each of them holds: about half way to the next, in its order of magnitude."""
 _SIDES: Final = ((64, 2.0 * 128**3), (384, 2.0 * 700**3), (1024, float(MEMORY)))
@@ -53,15 +55,19 @@ def measure_cpu(session: Session, tell: Tell = lambda _what: None) -> Profile:
 
 
 def _bandwidths(session: Session, launch_us: float) -> Iterable[Bandwidth]:
-    """Of each working set; a larger one is never faster than a smaller one."""
+    """Of each working set; one thread is never faster with a larger one.
+
+    Caches that each core has of its own are as many times as fast as there are threads: over so
+    little, waking them would be measured.
+    """
     one = every = float("inf")
     for nbytes, up_to in zip(_WORKING_SETS, _UP_TO, strict=True):
         timed = TimedSample(session, stream("f64"), nbytes // 16, max(GRAIN, nbytes // 4096))
         one = min(one, nbytes / max(timed.us() - launch_us, LEAST_SHARE))
-        shared = one * session.threads
-        if session.threads > 1 and nbytes > _WORKING_SETS[0]:
-            shared = nbytes / max(timed.us(parallel=True) - launch_us, LEAST_SHARE)
-        every = max(one, min(every, shared))
+        if session.threads == 1 or nbytes <= _OF_A_CORE:
+            yield Bandwidth(up_to, one, one * session.threads)
+            continue
+        every = max(one, min(every, nbytes / max(timed.us(parallel=True), LEAST_SHARE)))
         yield Bandwidth(up_to, one, every)
 
 

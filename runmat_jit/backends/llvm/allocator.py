@@ -50,13 +50,13 @@ class ResultAllocator:
 
     Args:
         jit: Compiles and loads the functions that NumPy calls.
-        limit_bytes: Most bytes held for later results; by default 1 GiB, or an eighth of the
+        limit_bytes: Most bytes held for later results; by default 4 GiB, or an eighth of the
             machine's memory if that is less.
 
     """
 
     def __init__(self, jit: Jit, limit_bytes: int | None = None) -> None:
-        limit = min(1 << 30, machine_memory() // 8) if limit_bytes is None else limit_bytes
+        limit = min(4 << 30, machine_memory() // 8) if limit_bytes is None else limit_bytes
         self._jit = jit
         self._loading = new_lock()
         self._handler: object = None

@@ -253,7 +253,7 @@ def test_a_forked_child_has_a_list_of_its_own(allocator):
 
 def test_the_limit_follows_from_the_machines_memory(jit):
     limit = word_at(ResultAllocator(jit)._list + LIST_FIELDS["limit"]).value
-    assert limit == min(1 << 30, machine_memory() // 8)
+    assert limit == min(4 << 30, machine_memory() // 8)
     assert limit > 0
 
 
