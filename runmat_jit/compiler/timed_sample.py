@@ -25,13 +25,14 @@ GRAIN: Final = 4096
 LEAST_SHARE: Final = 0.05
 """Of a time, that is believed to be an instruction's own where clocks say less."""
 _LEAST_RATE: Final = 1e-9
-_TWICE: Final = 2
+_LEAST_RUNS: Final = 5
+"""Of a time that counts: libraries start threads of their own in the first ones."""
 _LONG_NS: Final = 40_000
 """From which a time is not blurred by what it takes to ask the clock, some 0.1 us."""
 
 
 def least_us(run: Callable[[], object], *, window_ms: float | None = None) -> float:
-    """The least time of a run, of as many as a window has room for, at least two.
+    """The least time of a run, of as many as a window has room for, at least five.
 
     Short ones are timed together, so that the clock does not count.
     """
@@ -41,7 +42,7 @@ def least_us(run: Callable[[], object], *, window_ms: float | None = None) -> fl
         1,
     )
     found, times = float("inf"), 0
-    while times < _TWICE or time.perf_counter_ns() < end:
+    while times < _LEAST_RUNS or time.perf_counter_ns() < end:
         start = time.perf_counter_ns()
         for _ in range(together):
             run()

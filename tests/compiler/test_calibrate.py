@@ -62,7 +62,7 @@ def test_a_rate_is_what_explains_the_time(sample):
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Windows of no time, so that all is run twice; and small arrays."""
+    """Windows of no time, and small arrays."""
     monkeypatch.setattr(timed_sample, "WINDOW_MS", 0.0)
     monkeypatch.setattr(calibrate_cpu, "_SIDES", ((16, 1e4), (32, 1e18)))
     monkeypatch.setattr(calibrate_cpu, "_WORKING_SETS", (1 << 10, 1 << 12, 1 << 14, 1 << 16))
