@@ -16,7 +16,8 @@ from runmat_jit.runtime import session as sessions
 from runmat_jit.runtime.session import Session, current_session, use_session
 
 SLOW_CPU = replace(CPU, rates={name: 1000.0 * rate for name, rate in CPU.rates.items()})
-FAST_CARD = replace(GPU, link=Link(1e5, 1e5, 0.1, 0.1, 1.0, 1.0, 1.0), launch_us=0.1)
+FAST = {name: 0.01 * rate for name, rate in GPU.rates.items()}
+FAST_CARD = replace(GPU, rates=FAST, link=Link(1e5, 1e5, 0.1, 0.1, 1.0, 1.0, 1.0), launch_us=0.1)
 SLOW_CARD = replace(
     GPU,
     bandwidth=(Bandwidth(1 << 62, 1e-3, 1e-3),),
