@@ -11,7 +11,6 @@ import numpy as np
 from runmat_jit.compiler.host_step import HostArray, HostStep
 from runmat_jit.compiler.native_code import Bound, NativeCode
 from runmat_jit.compiler.native_program import NativeProgram
-from runmat_jit.core.errors import BackendError
 from runmat_jit.graph.node import Graph
 from runmat_jit.kernel.work import count_work
 from runmat_jit.ops.product import Product
@@ -93,17 +92,13 @@ def may_win(session: Session, graph: Graph) -> bool:
 
     Then its bytes take longer to compute than to move there, by what its operations cost at least.
     """
-    try:
-        profile = session.gpu_profile if session.opened_gpu is not None else GPU
-    except BackendError:
-        return False
-    if profile.link is None:
-        return False
+    link = (GPU if session.opened_gpu is None else session.gpu_profile).link
+    assert link is not None, "of a device with memory of its own"
     flops = sum(node.op.flops * int(node.type.size) for node in graph.nodes)
     up, down = map(sum, transfers(graph))
     rate = session.profile.rates["arithmetic8"] / session.profile.threads
     memory = session.profile.memory_us(2 * (up + down), working_set=math.inf)
-    return flops * rate + memory > up / profile.link.upload + down / profile.link.download
+    return flops * rate + memory > up / link.upload + down / link.download
 
 
 # -- prices ----------------------------------------------------------------------------------------

@@ -41,8 +41,8 @@ _IN_REGISTERS = 32
 """Rows up to which a column is walked at once; more are walked block by block for all columns."""
 
 
-_ONE_VECTOR = 16
-"""Columns that lie in one vector: walked at once, threads do not write results side by side."""
+_NARROW = 32
+"""Columns that lie in a few vectors: walked at once, threads do not write results side by side."""
 
 
 def lower_lanes(problem: ReductionProblem) -> Launch | None:
@@ -85,7 +85,7 @@ def _walk(
 ) -> Callable[[Body, ReductionProblem, Bounds, Bounds], None]:
     if problem.step.style == "row":
         return _walk_as_total
-    few = problem.step.extent(problem.extents) <= _IN_REGISTERS or width <= _ONE_VECTOR
+    few = problem.step.extent(problem.extents) <= _IN_REGISTERS or width <= _NARROW
     return _walk_columns if few or not problem.accumulators else _walk_blocks
 
 

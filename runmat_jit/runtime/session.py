@@ -5,7 +5,6 @@ Importing this module loads no backend: decorated functions must not make a prog
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 import threading
@@ -78,7 +77,7 @@ class Session:
         self._services: dict[Hashable, Any] = {}
         self._tables: dict[str, np.ndarray] = {}
         self._lock = new_lock()
-        self._tried_gpu = False
+        self._has_no_gpu = False
         self.locks = {name: new_lock() for name in _NATIVE}
         self.observe()
         _sessions.add(self)
@@ -216,10 +215,11 @@ class Session:
 
     def hardware_gpu(self) -> Gpu | None:
         """The GPU in use, which is opened if it was not; None where there is none that works."""
-        if not self._tried_gpu:
-            self._tried_gpu = True
-            with contextlib.suppress(BackendError):
+        if self.opened_gpu is None and not self._has_no_gpu:
+            try:
                 _ = self.gpu
+            except BackendError:  # an interrupt says nothing about adapters
+                self._has_no_gpu = True
         return self.opened_gpu
 
     def note_decision(self, decision: Decision) -> None:

@@ -140,6 +140,31 @@ def test_without_an_adapter_that_works_the_cpu_computes(auto, monkeypatch):
     assert runmat.asarray(x).device == "cpu"
 
 
+def test_an_interrupt_while_an_adapter_is_opened_loses_nothing(auto, monkeypatch):
+    """The call is not made; the next one looks again, and one that finds none does so once."""
+    profiles(auto, SLOW_CPU, FAST_CARD)
+    looked, answers = [], [KeyboardInterrupt(), BackendError("there is none")]
+
+    def found(*_, **__):
+        looked.append(1)
+        raise answers[len(looked) - 1]
+
+    monkeypatch.setattr(sessions, "open_gpu", found)
+
+    def counted(x):
+        done.append(1)
+        return waves(x) * x
+
+    done = []
+    decorated, x = runmat.jit(counted), np.linspace(0.1, 2.0, 100_000)
+    with pytest.raises(KeyboardInterrupt):
+        decorated(x)
+    for size in (100_000, 90_000, 80_000):
+        np.testing.assert_allclose(decorated(x[:size]), waves(x[:size]) * x[:size])
+    assert len(looked) == 2
+    assert len(done) == 4
+
+
 def test_software_adapters_are_cpus(auto, gpu):
     if not gpu.info.software:
         pytest.skip("no software adapter")
