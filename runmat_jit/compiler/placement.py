@@ -50,7 +50,7 @@ def placed(
     if on_gpu.device != "gpu":
         return on_cpu, Decision("cpu", (here,), on_gpu.device_reason)
     launches = [launch for group in on_gpu.lowered.launches for launch in group]
-    there = Candidate("gpu", gpu_price(session.gpu_profile, graph, launches))
+    there = Candidate("gpu", gpu_price(session.gpu_profile, transfers(graph), launches))
     found = place([here, there])
     return (on_gpu if found.device == "gpu" else on_cpu), found
 
@@ -61,8 +61,12 @@ def decision_about(session: Session, compiled: CompiledGraph) -> Decision:
         return compiled.decision
     graph = compiled.captured
     if compiled.device == "gpu":
+        from runmat_jit.compiler.resident_gpu import ResidentGpuProgram  # noqa: PLC0415  (loaded)
+
         launches = [launch for group in compiled.lowered.launches for launch in group]
-        cost = gpu_price(session.gpu_profile, graph, launches)
+        stays = isinstance(compiled.program, ResidentGpuProgram)
+        moved: Moved = ([], []) if stays else transfers(graph)
+        cost = gpu_price(session.gpu_profile, moved, launches)
     else:
         cost = cpu_price(session.profile, graph, compiled)
     return Decision(compiled.device, (Candidate(compiled.device, cost),), ASKED_FOR)
@@ -127,10 +131,8 @@ def _distinct(bound: Bound, sizes: Mapping[int, int]) -> int:
     return min(bound.nbytes, arrays) if arrays else bound.nbytes
 
 
-def gpu_price(
-    profile: Profile, graph: Graph, launches: Iterable[Launch], *, resident: bool = False
-) -> Price:
-    """The price of a program on a GPU; ``resident``: its operands and results lie there."""
+def gpu_price(profile: Profile, moved: Moved, launches: Iterable[Launch]) -> Price:
+    """The price of a program on a GPU, to which some arrays go and from which others come."""
     tasks = [
         Task(
             launch.total,
@@ -139,8 +141,8 @@ def gpu_price(
         )
         for launch in launches
     ]
-    up, down = ([], []) if resident else transfers(graph)
-    return price(tasks, profile, uploaded=up, downloaded=down, waits=not resident)
+    up, down = moved
+    return price(tasks, profile, uploaded=up, downloaded=down)
 
 
 def _distinct_nodes(launch: Launch) -> int:

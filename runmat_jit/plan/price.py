@@ -80,7 +80,6 @@ def price(
     working_set: float = 0.0,
     uploaded: Sequence[int] = (),
     downloaded: Sequence[int] = (),
-    waits: bool = True,
 ) -> Price:
     """The price of a program.
 
@@ -92,7 +91,6 @@ def price(
             again when there are more than fit.
         uploaded: Bytes of each operand that lies elsewhere.
         downloaded: Bytes of each result that is wanted elsewhere.
-        waits: Whether somebody waits for the results, where a device runs beside the host.
 
     """
     kernels, begin = 0.0, PROGRAM_US
@@ -106,7 +104,7 @@ def price(
     host = sum(_host_us(call, profile) for call in calls)
     if profile.link is None:
         return Price(kernels, host, 0.0, begin)
-    begin += profile.link.submission_us + (profile.link.waiting_us if waits else 0.0)
+    begin += profile.link.submission_us + profile.link.waiting_us
     transfers = profile.link.transfers_us(uploaded, downloaded)
     return Price(kernels, host, transfers, begin)
 

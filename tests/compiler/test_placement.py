@@ -109,7 +109,10 @@ def test_arrays_of_ours_are_computed_where_they_are(card):
             result = decorated(a)
             assert result.device == home
             np.testing.assert_allclose(result, waves(x), rtol=2e-5)
-        assert decorated.explain(a).devices == [home]
+        explanation = decorated.explain(a)
+        assert explanation.devices == [home]
+        (decision,) = explanation.placements
+        assert decision.candidates[0].price.transfers_us == 0.0  # nothing is moved
 
 
 def test_new_arrays_go_to_the_card(card):

@@ -44,7 +44,6 @@ def test_transfers_and_waiting_are_a_cards():
     up = 2 * link.upload_us + 6_000_000 / link.upload
     down = link.download_us + 4_000_000 / link.download
     assert found == Price(0.0, 0.0, up + down, PROGRAM_US + link.submission_us + link.waiting_us)
-    assert price([], GPU, waits=False).begin_us == PROGRAM_US + link.submission_us
     assert price([], CPU, uploaded=[10**9], downloaded=[10**9]).us == PROGRAM_US
 
 
