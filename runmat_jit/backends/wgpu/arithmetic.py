@@ -53,6 +53,9 @@ class Arithmetic:
     flushed: frozenset[str] = frozenset()
     """Types whose subnormal numbers the adapter takes for zeros: they are compared, negated,
     converted and rounded to whole numbers by their bits."""
+    whole_by_bits: frozenset[str] = frozenset()
+    """Types of which the adapter's own rounding to whole numbers is wrong for zeros below zero or
+    for large numbers: that is done by their bits."""
     guards: tuple[tuple[str, Guard], ...] = ()
     """What does for shaders of one float type alone; ``guard`` does for all."""
 

@@ -34,6 +34,7 @@ class FloatFindings:
     exact_division: bool
     exact_sqrt: bool
     keeps_subnormals: bool
+    rounds_to_whole: bool
 
 
 @frozen
@@ -62,6 +63,7 @@ class Findings:
             fused=frozenset(kind for kind, found in self.floats.items() if found.fused_fma),
             exact=reproducible,
             flushed=frozenset(k for k, found in self.floats.items() if not found.keeps_subnormals),
+            whole_by_bits=frozenset(k for k, f in self.floats.items() if not f.rounds_to_whole),
             guards=tuple(sorted(guards.items())),
         )
 

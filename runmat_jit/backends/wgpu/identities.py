@@ -18,7 +18,7 @@ from runmat_jit.kernel.math.formats import bits_of, float_of, format_of
 from runmat_jit.kernel.math.hyperbolic import tanh
 from runmat_jit.kernel.math.logarithm import log, log1p
 from runmat_jit.kernel.math.power import power
-from runmat_jit.kernel.math.rounding import clamp, rint
+from runmat_jit.kernel.math.rounding import clamp, rint, trunc
 from runmat_jit.kernel.math.trigonometric import cos, sin
 
 Floats = np.ndarray[Any, Any]
@@ -140,6 +140,8 @@ HARDWARE: dict[str, Formula] = {
         lambda _k, x, *_: x * float(np.finfo(FLOAT_DTYPES[x.type]).tiny) * 0.125,
         lambda x, *_: x * np.finfo(x.dtype).tiny * _number(x, 0.125),
     ),
+    "trunc": Formula(lambda k, _x, _h, s: trunc(k, s), lambda _x, _h, s: np.trunc(s)),
+    "rint": Formula(lambda k, _x, _h, s: rint(k, s), lambda _x, _h, s: np.rint(s)),
 }
 """What hardware rounds correctly, or does not."""
 

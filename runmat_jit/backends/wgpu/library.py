@@ -28,7 +28,7 @@ _COPYSIGN = """fn NAME(x: F, sign: F) -> F {
 _MIN = "fn NAME(a: F, b: F) -> F { return select(b, a, (keep(a) < b) | nan(a)); }"
 _MAX = "fn NAME(a: F, b: F) -> F { return select(b, a, (keep(a) > b) | nan(a)); }"
 
-# For adapters that take subnormal numbers for zeros: what is done by the bits alone.
+# For adapters that take subnormal numbers for zeros, or round wrongly: by the bits alone.
 _NEG = "fn NAME(x: F) -> F { return bitcast<F>(bitcast<U>(x) ^ U(SIGN)); }"
 _ABS = "fn NAME(x: F) -> F { return bitcast<F>(bitcast<U>(x) & U(MAGNITUDE)); }"
 _ORDER = """fn NAME(x: F) -> I {
@@ -41,13 +41,28 @@ _MIN_BITS = """fn NAME(a: F, b: F) -> F {
 _MAX_BITS = """fn NAME(a: F, b: F) -> F {
   return select(b, a, ((order(a) > order(b)) & !nan(b)) | nan(a));
 }"""
+_TRUNC_FLOAT = """fn NAME(x: F) -> F {
+  let b = bitcast<U>(x);
+  let e = bitcast<I>((b & U(INFINITY)) >> V(FRACTION)) - I(HIGHEST);
+  let places = V(clamp(e, I(NOUGHT), I(PLACES)));
+  let kept = select(b & (U(SIGN | INFINITY) | ~(U(BELOW) >> places)), b & U(SIGN), e < I(NOUGHT));
+  return bitcast<F>(select(kept, b, e >= I(PLACES)));
+}"""
 _FLOOR = """fn NAME(x: F) -> F {
   let b = bitcast<U>(x);
-  return select(floor(x), F(-1.0), (b > U(SIGN)) & (b < U(SIGN + NORMAL)));
+  let t = trunc_float(x);
+  return select(t, t - F(1.0), (bitcast<U>(t) != b) & ((b & U(SIGN)) != U(NONE)));
 }"""
 _CEIL = """fn NAME(x: F) -> F {
   let b = bitcast<U>(x);
-  return select(ceil(x), F(1.0), (b > U(NONE)) & (b < U(NORMAL)));
+  let t = trunc_float(x);
+  return select(t, t + F(1.0), (bitcast<U>(t) != b) & ((b & U(SIGN)) == U(NONE)));
+}"""
+_RINT = """fn NAME(x: F) -> F {
+  let size = bitcast<F>(bitcast<U>(x) & U(MAGNITUDE));
+  let near = keep(keep(size + F(UNIT)) - F(UNIT));
+  let whole = bitcast<F>(bitcast<U>(near) | (bitcast<U>(x) & U(SIGN)));
+  return select(x, whole, size < F(UNIT));
 }"""
 _EXTEND = """fn NAME(x: F) -> D {
   let b = bitcast<U>(x);
@@ -57,7 +72,7 @@ _EXTEND = """fn NAME(x: F) -> D {
 }"""
 _TRUNCATE = """fn NAME(x: D) -> F {
   let b = bitcast<X>(x);
-  let small = U(round(abs(x) * D(0x1p149lf)));
+  let small = U(bitcast<X>(abs(x) * D(0x1p149lf) + D(0x1p52lf)));
   let result = bitcast<F>(small | (U(b >> V(32u)) & U(SIGN)));
   return select(F(x), result, (b & X(0x7ffffffffffffffflu)) < X(0x3810000000000000lu));
 }"""
@@ -196,8 +211,10 @@ _TEXTS = {
     "order": LibraryFunction(_ORDER),
     "min_bits": LibraryFunction(_MIN_BITS, ("order", "nan")),
     "max_bits": LibraryFunction(_MAX_BITS, ("order", "nan")),
-    "floor": LibraryFunction(_FLOOR),
-    "ceil": LibraryFunction(_CEIL),
+    "trunc_float": LibraryFunction(_TRUNC_FLOAT),
+    "floor": LibraryFunction(_FLOOR, ("trunc_float",)),
+    "ceil": LibraryFunction(_CEIL, ("trunc_float",)),
+    "rint": LibraryFunction(_RINT, ("keep",)),
     "fpext": LibraryFunction(_EXTEND),
     "fptrunc": LibraryFunction(_TRUNCATE),
 }
@@ -218,8 +235,11 @@ _NUMBERS = {
         "MAGNITUDE": "0x7fffffffu",
         "INFINITY": "0x7f800000u",
         "SIGN": "0x80000000u",
-        "NORMAL": "0x00800000u",
         "NONE": "0u",
+        "NOUGHT": "0",
+        "PLACES": "23",
+        "BELOW": "0x007fffffu",
+        "UNIT": "0x1p23f",
         "ZERO": "other_zero",
         "LARGEST": "0x1p127f",
         "TOO_LARGE": "0x1p126f",
@@ -232,8 +252,11 @@ _NUMBERS = {
         "MAGNITUDE": "0x7ffffffffffffffflu",
         "INFINITY": "0x7ff0000000000000lu",
         "SIGN": "0x8000000000000000lu",
-        "NORMAL": "0x0010000000000000lu",
         "NONE": "0lu",
+        "NOUGHT": "0li",
+        "PLACES": "52li",
+        "BELOW": "0x000ffffffffffffflu",
+        "UNIT": "0x1p52lf",
         "ZERO": "u64(other_zero)",
         "LARGEST": "0x1p1023lf",
         "TOO_LARGE": "0x1p1022lf",
@@ -265,8 +288,9 @@ def library_function(name: str, kind: str, width: int, *, wide: bool) -> Library
 
     Args:
         name: ``keep nan not_finite copysign min max scale2 fma div div_uniform div_by_large sqrt
-            mulhi``; where subnormal numbers are flushed ``neg abs order min_bits max_bits floor``
-            and ``ceil fpext fptrunc``.
+            mulhi``; where subnormal numbers are flushed ``neg abs order min_bits max_bits fpext``
+            and ``fptrunc``; where rounding to whole numbers is wrong ``trunc_float floor ceil``
+            and ``rint``.
         kind: ``f32`` or ``f64``; ``i32`` for ``mulhi``.
         width: Lanes.
         wide: Whether 64-bit types may be used where the function's own type is narrower.

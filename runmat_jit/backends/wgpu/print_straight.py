@@ -114,8 +114,9 @@ def _fma(printer: Printer, instruction: Instruction) -> str:
 def _builtin(printer: Printer, instruction: Instruction) -> str:
     (result,) = instruction.results
     (x,) = printer.operands(instruction)
-    by_bits = instruction.op in ("floor", "ceil") and printer.flushes(result.type)
-    if by_bits or printer.corrects(instruction.op, result):
+    if printer.rounds_by_bits(instruction.op, result.type) or printer.corrects(
+        instruction.op, result
+    ):
         return printer.call(instruction.op, result.type, x, lane=result.lane)
     return f"{_BUILTIN[instruction.op]}({x})"
 

@@ -36,6 +36,7 @@ COMPONENTS = "xyzw"
 _SUFFIX = {"u32": "u", "u64": "lu"}
 
 _NARROWING = ("fptrunc", "sitofp", "uitofp")
+_TO_WHOLE = ("floor", "ceil", "trunc_float", "rint")
 """Conversions that may round."""
 
 
@@ -251,6 +252,12 @@ class Printer:
     def flushes(self, kind: str) -> bool:
         """Whether the adapter takes subnormal numbers of a type for zeros."""
         return kind in self.arithmetic.flushed
+
+    def rounds_by_bits(self, op: str, kind: str) -> bool:
+        """Whether numbers of a type are rounded to whole ones by their bits."""
+        if op in ("floor", "ceil") and self.flushes(kind):
+            return True
+        return op in _TO_WHOLE and kind in self.arithmetic.whole_by_bits
 
     # -- lanes -----------------------------------------------------------------------------------
     @contextmanager

@@ -23,7 +23,7 @@ from runmat_jit.backends.wgpu.findings import Findings
 from runmat_jit.backends.wgpu.selftest import self_test
 from runmat_jit.core.private_files import read_private, write_private
 
-_VERSION = 7
+_VERSION = 8
 """Of the tests: what other versions found does not count."""
 
 _MANIFESTS = ("/etc/vulkan/icd.d", "/usr/share/vulkan/icd.d", "/usr/local/share/vulkan/icd.d")

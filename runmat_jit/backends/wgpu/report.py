@@ -74,6 +74,8 @@ def _hardware(kind: str, found: FloatFindings, findings: Findings) -> Iterator[s
     yield f"division {'exact' if found.exact_division else 'inexact'}"
     yield f"sqrt {'exact' if found.exact_sqrt else 'inexact'}"
     yield f"subnormals {'kept' if found.keeps_subnormals else 'flushed'}"
+    if not found.rounds_to_whole:
+        yield "rounded to whole numbers by their bits"
 
 
 def _builtins(findings: Findings) -> str:

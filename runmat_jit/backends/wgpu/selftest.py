@@ -70,6 +70,7 @@ def _test_hardware(device: Device, kind: str) -> FloatFindings:
         exact_division=hardware["division"] == 1.0,
         exact_sqrt=hardware["sqrt"] == 1.0,
         keeps_subnormals=hardware["subnormals"] == 1.0,
+        rounds_to_whole=hardware["trunc"] == hardware["rint"] == 1.0,
     )
 
 

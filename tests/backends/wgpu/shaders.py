@@ -14,7 +14,8 @@ from runmat_jit.kernel.ir import Scalar
 from tests.backends.conformance import compare
 from tests.backends.conformance.compare import elements
 
-EMULATED = Arithmetic("sums", frozenset({"f32", "f64"}))
+EMULATED = Arithmetic("sums", frozenset({"f32", "f64"}), whole_by_bits=frozenset({"f64"}))
+"""What a software adapter needs: it rounds float64 wrongly without 512-bit vectors."""
 """Fused multiplication and addition on an adapter that splits them: the bits of the CPU."""
 
 

@@ -8,8 +8,8 @@ from runmat_jit.backends.wgpu.findings import Findings, FloatFindings
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.math import exponential, rounding
 
-GOOD = FloatFindings("none", "none", True, True, True, True)
-COARSE = FloatFindings("or", "fma", True, False, False, False)
+GOOD = FloatFindings("none", "none", True, True, True, True, True)
+COARSE = FloatFindings("or", "fma", True, False, False, False, True)
 """As of a GPU that flushes subnormal numbers and rounds neither quotients nor roots correctly."""
 
 USES = {

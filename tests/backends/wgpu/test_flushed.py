@@ -16,12 +16,16 @@ from tests.kernel.math.expansions import any_bits, special_floats
 pytestmark = pytest.mark.usefixtures("adapter")
 
 KINDS = {"f32": np.float32, "f64": np.float64}
-FLUSHED = Arithmetic("or", frozenset(KINDS), flushed=frozenset(KINDS))
+FLUSHED = Arithmetic(
+    "or", frozenset(KINDS), flushed=frozenset(KINDS), whole_by_bits=frozenset(KINDS)
+)
 UNARY = {
     "neg": lambda _k, x: -x,
     "abs": lambda k, x: k.prim("abs", x),
     "floor": lambda k, x: k.prim("floor", x),
     "ceil": lambda k, x: k.prim("ceil", x),
+    "trunc": lambda k, x: k.prim("trunc_float", x),
+    "rint": lambda k, x: k.prim("rint", x),
 }
 BINARY = {
     **{op: (lambda k, a, b, op=op: getattr(k, op)(a, b)) for op in ("eq", "ne")},

@@ -65,7 +65,7 @@ def test_records_of_another_version_do_not_count(tmp_path, monkeypatch):
 
 
 def test_findings_survive_a_file():
-    floats = {"f32": FloatFindings("fma", "none", True, False, True, False)}
+    floats = {"f32": FloatFindings("fma", "none", True, False, True, False, True)}
     found = Findings(floats, {"exp2": 1.5})
     assert Findings.from_json(json.loads(json.dumps(found.to_json()))) == found
 

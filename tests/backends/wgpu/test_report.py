@@ -16,7 +16,7 @@ LIMITS = {
 }
 FEATURES = frozenset({"shader-f64", "shader-int64"})
 INFO = AdapterInfo("Some GPU", "Vendor", "1.2.3", "Vulkan", False, FEATURES, LIMITS)
-GOOD = FloatFindings("none", "none", True, True, True, True)
+GOOD = FloatFindings("none", "none", True, True, True, True, True)
 
 
 def test_an_adapter_that_does_all_right():
@@ -31,7 +31,7 @@ def test_an_adapter_that_does_all_right():
 
 
 def test_an_adapter_without_wide_types_that_flushes():
-    coarse = FloatFindings("or", "fma", False, False, False, False)
+    coarse = FloatFindings("or", "fma", False, False, False, False, True)
     info = replace(INFO, features=frozenset())
     rows = dict(report_adapter(info, Findings({"f32": coarse}, {})))
     assert "no float64, no int64" in rows["types"]
