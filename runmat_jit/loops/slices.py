@@ -65,8 +65,10 @@ class Slices(Elements):
         k, step = self.k, self.bound_of(part.step)
         start, stop = self.bound_of(part.lower), self.bound_of(part.upper)
         size = 1 if step is None else step.literal
-        if type(size) is not int or size == 0:
-            raise Unknown("a slice whose step is not written in the program")
+        if type(size) is not int:
+            return self.sliced_by(base, axis, start, stop, step)
+        if size == 0:
+            raise Unknown("a slice whose step is 0")
         if (start, stop, size) != (None, None, 1):
             self.fixed.add(axis.number)
         if size < 0:
@@ -89,6 +91,27 @@ class Slices(Elements):
             stride = k.const(stride, "index")
         made = base if start is None else self.moved(base, (), first, axis)
         return made, Axis(number, extent, stride, dim, dim or axis.dim or axis.limit)
+
+    def sliced_by(
+        self,
+        base: Array,
+        axis: Axis,
+        start: Scalar | None,
+        stop: Scalar | None,
+        step: Scalar | None,
+    ) -> tuple[Array, Axis]:
+        """A slice of which only the loop knows how far apart its elements are."""
+        if step is None or step.low < 1:
+            raise Unknown("a slice whose step is not written in the program")
+        k, size = self.k, self.arithmetic.index(step)
+        self.fixed.add(axis.number)
+        first = self.clipped(start, axis, 0)
+        length = self.clipped(stop, axis, None) - first
+        extent = k.prim("sdiv", k.select(length < 0, 0, length) + (size - 1), size)
+        made = base if start is None else self.moved(base, (), first, axis)
+        return made, Axis(
+            self.unknown_number(), extent, size * axis.stride, None, axis.dim or axis.limit
+        )
 
     def unknown_number(self) -> int:
         """The number of an extent that is no other's."""

@@ -91,6 +91,14 @@ VariableClass: TypeAlias = NumberClass | ArrayClass | Handle | NamedFunction | O
 
 
 @frozen
+class Filled:
+    """``zeros``, ``ones`` or ``eye`` of sizes: numbers, or variables that the loop leaves alone."""
+
+    builtin: str
+    sizes: tuple[int | str, ...]
+
+
+@frozen
 class Operand:
     """What a translated loop is given.
 
@@ -100,7 +108,8 @@ class Operand:
     (``captured``, whose name is ``part``). Of the loop: its ``first``, ``stop`` and ``step``, or
     its ``items``; random numbers (``draws``), or what draws them (``generator``). Or a number that
     is always the same (``constant``): ``part``; or how far the one that ``part`` names may go while
-    there is room for a turn (``limit``).
+    there is room for a turn (``limit``). Or an array that is always the same (``filled``): ``part``
+    is a :class:`Filled`.
     """
 
     what: Literal[
@@ -119,6 +128,7 @@ class Operand:
         "count",
         "constant",
         "limit",
+        "filled",
     ]
     variable: str = ""
     part: Any = None

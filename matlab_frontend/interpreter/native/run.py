@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matlab_frontend.engine import Engine
     from matlab_frontend.interpreter.frame import Frame
     from matlab_frontend.interpreter.interpreter import Interpreter
-    from matlab_frontend.interpreter.native.classes import Operand, VariableClass
+    from matlab_frontend.interpreter.native.classes import Filled, Operand, VariableClass
     from matlab_frontend.interpreter.native.translate import Translated
     from matlab_frontend.session import Session
     from runmat_jit.loops.program import LoopCall
@@ -346,14 +346,15 @@ class NativeLoop:
             for operand in translated.operands.values()
         ):
             return None
-        return tuple(
-            [
-                room.given(operand, arrays)
-                if operand.what in ("room", "draws", "limit", "generator")
-                else given(operand, frame.variables.get(operand.variable), arrays, rest)
-                for operand in translated.operands.values()
-            ]
-        )
+        values = [
+            room.given(operand, arrays)
+            if operand.what in ("room", "draws", "limit", "generator")
+            else filled(operand.part, frame.variables)
+            if operand.what == "filled"
+            else given(operand, frame.variables.get(operand.variable), arrays, rest)
+            for operand in translated.operands.values()
+        ]
+        return None if any(value is None for value in values) else tuple(values)
 
     def array(
         self, frame: Frame, name: str, written: frozenset[str], made: dict[str, Array]
@@ -498,9 +499,23 @@ def given(
     return {"first": rest.start, "stop": rest.stop, "step": rest.step}[operand.what]
 
 
+def filled(part: Filled, variables: Mapping[str, Any]) -> np.ndarray | None:
+    """``zeros``, ``ones`` or ``eye``; None where a size is 1 or no whole number."""
+    sizes = [number(variables[each]) if isinstance(each, str) else each for each in part.sizes]
+    if any(not 2 <= size < 1 << 31 or size != size // 1 for size in sizes):
+        return None
+    rows, *columns = map(int, sizes)
+    if part.builtin == "eye":
+        return np.eye(columns[0], rows)
+    return np.full((*columns, rows), 1.0 if part.builtin == "ones" else 0.0)
+
+
 def number(value: Any) -> Any:
     """A real scalar as loops are given it: a float, or a truth value."""
-    return float(value.data.item()) if type(value) is Array else value
+    if type(value) is not Array:
+        return value
+    only = np.asarray(value.data).item()
+    return only if value.kind == "logical" else float(only)
 
 
 def _name(item: tuple[str, Any]) -> str:
@@ -531,9 +546,11 @@ def class_of(value: Any) -> VariableClass:
     if type(value) is Array and value.kind in NARROW and is_number(value):
         return NumberClass(NARROW[value.kind])
     if type(value) is Array and value.data.dtype in _CLASSES and not value.on_device:
-        shape = value.data.shape
+        shape, kind = value.data.shape, _CLASSES[value.data.dtype]
+        if shape == (1, 1) and value.kind == kind != "single":  # it may not be computed yet
+            return NumberClass(kind)  # type: ignore[arg-type]  # one of the two classes
         line = [len(shape) == 2 and extent == 1 for extent in shape[::-1]]
-        return ArrayClass(_CLASSES[value.data.dtype], len(shape), *line[:2])  # type: ignore[arg-type]  # the two classes
+        return ArrayClass(kind, len(shape), *line[:2])  # type: ignore[arg-type]  # the three classes
     if type(value) is NamedHandle and value.scope is not None:
         return NamedFunction(value.name, value.scope)
     if type(value) is AnonymousHandle:

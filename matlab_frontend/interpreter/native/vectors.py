@@ -22,6 +22,7 @@ from matlab_frontend.builtins.registry import Builtin
 from matlab_frontend.interpreter.captures import below, names_in
 from matlab_frontend.interpreter.native.classes import (
     ArrayClass,
+    Filled,
     Kind,
     Made,
     NotNative,
@@ -186,6 +187,8 @@ class Vectors(Expressions):
                     return None
                 if name in DRAWS:
                     return self.along_of_size(arguments)
+                if name in _FILLED:
+                    return self.along_of_size(arguments) or ("matrix" if arguments else None)
                 if name in _OF_VECTORS:
                     return reduce(together, map(self.along, arguments), None)
         return None
@@ -450,6 +453,31 @@ class Vectors(Expressions):
         """Whether the loop binds a variable, or did before it was looked at."""
         return name in self.assigned_names or name in self.around or name in self.counted
 
+    def filled(self, name: str, node: nodes.Index) -> Made:
+        """``zeros``, ``ones`` and ``eye``, of numbers that are the same in all turns: operands."""
+        along, arguments = self.along(node), node.arguments
+        if self.inside or len(arguments) > 2:
+            raise NotNative(f"{name} is called with other arguments", node.span)
+        sizes = [self.size_before(each) for each in arguments]
+        if along != "matrix":
+            sizes = [size for size in sizes if size != 1]
+        if not sizes or 1 in sizes or (name == "eye" and along != "matrix"):
+            raise NotNative(f"{name} is called with other arguments", node.span)
+        whole = sizes if along != "matrix" else (sizes * 2)[:2]
+        part = Filled(name, tuple(whole))
+        text = "_".join(map(str, (name, *whole)))
+        return Made(self.shared.operand(f"a_0{text}", Operand("filled", part=part)), "double")
+
+    def size_before(self, node: nodes.Expression) -> int | str:
+        """A size that is written in the program, or a variable that holds it all the time."""
+        number = literal(node)
+        if number is not None and number == number // 1 and number >= 1:
+            return int(number)
+        is_held = isinstance(node, nodes.Name) and node.name in self.kinds
+        if not (is_held and isinstance(node, nodes.Name)) or self.may_change(node.name):
+            raise NotNative("a size that is computed in the loop", node.span)
+        return node.name
+
     # -- parts -------------------------------------------------------------------------------------
     def part(
         self,
@@ -490,17 +518,26 @@ class Vectors(Expressions):
             return ast.Slice()
         if not isinstance(node, nodes.Range):
             return self.place(node)
-        if node.step is not None:
-            raise NotNative("a part with a step", node.span)
         natural, demand = self.shared.basic("natural"), self.shared.basic("demand")
+        by = None if node.step is None else self.step_upwards(node.step)
         begin = ast.Call(natural, [plus(self.whole(node.start), -1)], [])
         if isinstance(node.stop, nodes.End):
-            return ast.Slice(begin, None)
+            return ast.Slice(begin, None, by)
         stop = ast.Call(natural, [self.whole(node.stop)], [])
         extent = self.extent(name, at, count, node.span).whole
         assert extent is not None, "it is an integer"
         inside = ast.Compare(stop, [ast.LtE()], [extent])
-        return ast.Slice(begin, ast.Call(demand, [inside, stop], []))
+        return ast.Slice(begin, ast.Call(demand, [inside, stop], []), by)
+
+    def step_upwards(self, node: nodes.Expression) -> ast.expr:
+        """The step of a part, of whole numbers above 0; the loop leaves where it is none."""
+        whole = self.whole(node)
+        match whole:
+            case ast.Constant(value=int(value)):
+                if value < 1:
+                    raise NotNative("a part backwards", node.span)
+                return whole
+        return plus(ast.Call(self.shared.basic("natural"), [plus(whole, -1)], []), 1)
 
     def extent(self, name: str, at: int, count: int, span: Span) -> Made:
         if self.is_bound_here(name):
@@ -692,10 +729,13 @@ def _is_text(node: nodes.Expression) -> bool:
 
 _TURNED: Final[Mapping[Along, Along]] = {"row": "column", "column": "row"}
 _TEXTS: Final = (nodes.CharLiteral, nodes.StringLiteral)
+_FILLED: Final = ("zeros", "ones", "eye")
+"""Builtins that make arrays of sizes."""
 _Call: TypeAlias = Callable[[Vectors, str, nodes.Index], Made]
 _OF_VECTORS: Final[Mapping[str, _Call]] = {
     **dict.fromkeys((*_OF_EACH, *_OF_NONNEGATIVE), Vectors.of_each),
     **dict.fromkeys(_OF_TWO, Vectors.of_two),
+    **dict.fromkeys(_FILLED, Vectors.filled),
     **dict.fromkeys(_REMAINDERS, Vectors.remainder),
     **dict.fromkeys(("double", "single"), Vectors.converted_vector),
     **dict.fromkeys(("isnan", "isinf", "isfinite"), Vectors.tested),

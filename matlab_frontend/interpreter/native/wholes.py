@@ -39,6 +39,8 @@ class Wholes(Vectors):
             case nodes.Matrix():
                 found = turned_by(node)
                 along = None if found is None else self.along_of(found[0])
+                if along is None:
+                    return self.along_of_numbers(node)
                 return along if (along == "row") == (len(node.rows) == 1) else None
             case nodes.Index(target=nodes.Name(name=name), arguments=(of,)) if of == self.mask:
                 return self.along_of(name)
@@ -55,6 +57,17 @@ class Wholes(Vectors):
                 return "matrix" if known else None
         return super().along(node)
 
+    def along_of_numbers(self, node: nodes.Matrix) -> Along | None:
+        """What ``[a, b]`` and ``[a; b]`` are, of numbers."""
+        if any(self.along(each) is not None for row in node.rows for each in row):
+            return None
+        match [len(row) for row in node.rows]:
+            case [several] if several > 1:
+                return "row"
+            case [1, 1, *rest] if all(count == 1 for count in rest):
+                return "column"
+        return None
+
     def is_builtin(self, name: str) -> bool:
         """Whether a name is that of a builtin here."""
         taken = name in self.classes or name in self.made or name in self.kinds
@@ -70,6 +83,8 @@ class Wholes(Vectors):
                         return self.product(left, right, node.span)
                 case nodes.Matrix():
                     name, by = turned_by(node) or ("", 0)
+                    if self.along_of(name) is None:
+                        return self.of_numbers(node)
                     return self.turned(Made(self.vector(name), self.kind_of(name)), constant(by))
                 case nodes.Index(target=nodes.Name(name=name), arguments=(of,)) if of == self.mask:
                     return Made(self.vector(name), self.kind_of(name))
@@ -80,6 +95,14 @@ class Wholes(Vectors):
                 case nodes.Index(target=nodes.Name(name="repmat")):
                     raise NotNative("a repeated row or column by itself", node.span)
         return super().elements(node)
+
+    def of_numbers(self, node: nodes.Matrix) -> Made:
+        """``[a, b]`` and ``[a; b]`` of doubles."""
+        parts = [self.value(each) for row in node.rows for each in row]
+        if any(part.kind != "double" for part in parts):
+            raise NotNative("a row or a column of what are no doubles", node.span)
+        listed = ast.List([part.node for part in parts], ast.Load())
+        return Made(self.numpy("array", listed), "double")
 
     def turned(self, made: Made, by: ast.expr) -> Made:
         """A vector whose elements have gone on by so many places, those at the end to its begin."""
@@ -169,10 +192,12 @@ class Wholes(Vectors):
         if x.kind != y.kind or x.kind == "logical":
             raise NotNative("a product of arrays of other classes", span)
         if ways == ("matrix", "matrix"):
-            if x_turned or y_turned:
-                raise NotNative("a product of a transposed matrix", span)
+            left, right = (
+                ast.Attribute(made.node, "T", ast.Load()) if turned else made.node
+                for made, turned in ((y, y_turned), (x, x_turned))
+            )
             self.has_parts = True  # its extents are those of others
-            return Made(self.numpy("matmul", y.node, x.node), x.kind)
+            return Made(self.numpy("matmul", left, right), x.kind)
         matrix, vector = (x, y) if ways[0] == "matrix" else (y, x)
         first = (ways[0] == "matrix") != (x_turned or y_turned)
         nodes_ = (vector.node, matrix.node) if first else (matrix.node, vector.node)

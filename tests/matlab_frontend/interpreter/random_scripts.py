@@ -272,6 +272,11 @@ class Vectors:
         makers = [
             lambda: [f"{pick('uvt')} = {self.column(2)};"] * 1,
             lambda: [f"{pick('uv')} = {self.column(2)};"],
+            lambda: [f"{pick('uvt')} = {pick(['zeros', 'ones'])}(n, {pick('11kn')});"],
+            lambda: [f"{pick('uv')}({pick(['1:2:n', '2:k:end', '1:n-1:n'])}) = {self.number()};"],
+            lambda: [f"{pick('uv')}(1:2) = [{self.number()}; {self.number()}];"],
+            lambda: [f"d = u({pick(['1:2:end', '1:k:n', '2:3:n'])}); s = s/9 + sum(d);"],
+            lambda: [f"e = [{self.number()}, {self.number()}]; s = e(2) - e(1)/8;"],
             lambda: [f"w = single({self.column(1)});"],
             lambda: [f"d = {self.column(1)};"],
             lambda: [f"m = {self.column(0)} > {self.number()};"],
@@ -391,7 +396,12 @@ class Matrices(Vectors):
             ],
             lambda: [f"u = {pick(['sum(U, 2)', 'A*u', 'mean(V, 2)', 'U*r', 'V(:, 1)'])};"],
             lambda: [f"A = {pick(['A*A', 'A*0.5', 'A + 1'])}; A = A/{pick(['norm(A, 1)', '3'])};"],
-            lambda: [f"U = A*{pick('UV')}/9;"],
+            lambda: [f"U = {pick(['A', 'A' + chr(39)])}*{pick('UV')}/9;"],
+            lambda: [
+                f"A = {pick(['A*A', 'U*V', 'U*U', 'V*T'])}'/9 - {pick(['eye(n)', 'zeros(n)'])};"
+            ],
+            lambda: [f"u = A'*u + ones(n, 1); s = (u'*u)/{pick('789')}0;"],
+            lambda: [f"V = {pick(['ones(n, p)', 'zeros(n, p)', 'zeros(p, n)'])} + {pick('UV')}*s;"],
             lambda: [
                 f"s = {pick(['norm(U(:))', 'max(abs(V(:)))', 'sum(U(:) - V(:))', 'U(2, 1)'])}*0.5;"
             ],

@@ -127,6 +127,30 @@ NATIVE = {
         s = 0;
         for k = 0:50, s = s + 1/(1 + 1/mod(k, -5)) + (1/mod(-k, 5) > 0) + 2*(1/rem(-k, 5) < 0); end
         for k = 0:50, if 1/mod(-k, -5) == -Inf, s = s + 10; end, end""",
+    "parts with steps": """
+        x = zeros(1, 20); s = 0;
+        for k = 1:30
+          d = mod(k, 5) + 1; x(d:d:20) = x(d:d:20) + 1; x(1:3:end) = k; x(7:2:3) = 5;
+          s = s + sum(x(1:d:20)) - sum(x(2:d+1:end))*0.5;
+        end""",
+    "rows and columns of numbers": """
+        x = [1 1 1]; X = zeros(30, 3); c = [0; 0]; f = 0;
+        for k = 1:30
+          d = [10*(x(2)-x(1)), x(1)*(28-x(3))-x(2), x(1)*x(2)-8/3*x(3)];
+          x = x + 0.001*d; X(k, :) = x; c = c + [k; x(1)]; f = f + [k 1]*[2; k];
+        end""",
+    "arrays of sizes that stay": """
+        n = 3; P = eye(2); H = P/3; s = 0; F = zeros(3, 2); o = 1:3;
+        for k = 1:30
+          F = zeros(n, 2); F(2, 1) = k; o = ones(1, n); s = s + sum(F(:, 1)) + sum(o);
+          P = H*P*0.5 + eye(2);
+        end""",
+    "products of transposed matrices": """
+        A = reshape(1:6, 2, 3)/9; F = [1 0.1; 0 1]; P = eye(2); t = 0;
+        for k = 1:30, B = A'*A; C = A*A'; t = t + B(1, 3) + C(2, 1); P = F*P*F'*0.5; end""",
+    "a number that is not computed yet": """
+        r = (1:500)'/9; n = r'*r; s = 0; more = n > 2;
+        for k = 1:30, s = s + n; if more, s = s*0.5; end, end""",
     "a continue": "s = 0; for k = 1:30, if mod(k, 3) == 0, continue, end, s = s + k; end",
     "stores": "x = zeros(1, 9); x(1) = .3; for k = 2:9, x(k) = 3.7*x(k-1)*(1-x(k-1)); end",
     "a stencil": """
