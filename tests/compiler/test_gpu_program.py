@@ -169,7 +169,7 @@ def test_results_that_are_verified_are_reproducible(gpu):
 
 
 def test_where_an_adapter_flushes_reproducible_floats_stay_on_the_cpu(gpu, monkeypatch):
-    coarse = FloatFindings("or", "or", False, True, True, False)
+    coarse = FloatFindings("or", "or", False, True, True, False, True)
     found = Findings({"f32": coarse, "f64": coarse}, {})
     session = current_session()
     monkeypatch.setitem(session.__dict__, "gpu", replace(gpu, findings=found))

@@ -44,7 +44,7 @@ def auto(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def card(auto, gpu):
+def card(gpu, auto):  # first the usual session's, whose adapter is known
     """The same with an opened card: this machine's adapter."""
     auto.__dict__["gpu"] = replace(gpu, info=replace(gpu.info, software=False))
     return auto
