@@ -49,41 +49,11 @@ class Array(ResidentArray, NDArrayOperatorsMixin):
     and NumPy's functions give arrays of this class for the same device.
     """
 
-    __slots__ = (
-        *("__weakref__", "_dtype", "_foreign", "_lent", "_offset", "_residence", "_shape"),
-        *("_strides", "_writeable"),
-    )
-    _residence: Residence | None
-    _foreign: np.ndarray | None
-    """The memory itself where it is not a residence's: NumPy code elsewhere may hold it."""
-    _dtype: np.dtype
-    _shape: tuple[int, ...]
-    _strides: tuple[int, ...]
-    _offset: int
-    _writeable: bool
-    _lent: weakref.ref[np.ndarray]
+    __slots__ = ()
     __hash__ = None  # type: ignore[assignment]  # mutable, as ndarrays are
 
     def __init__(self) -> None:
         raise TypeError("arrays are made by runmat_jit.asarray(x)")
-
-    @staticmethod
-    def _over(memory: np.ndarray) -> Array:
-        """The array that shows the same memory as an ndarray, which stands for it in calls."""
-        made = object.__new__(Array)
-        residence = residence_of(memory)
-        made._residence = residence
-        made._foreign = memory if residence is None else None
-        made._offset, made._writeable = 0, memory.flags.writeable
-        made._lent = weakref.ref(memory)
-        made._follow(memory)
-        return made
-
-    def _follow(self, memory: np.ndarray) -> None:
-        """Take shape, strides and dtype of the ndarray that stands for this array."""
-        self._dtype, self._shape, self._strides = memory.dtype, memory.shape, memory.strides
-        if self._residence is not None:
-            self._offset = self._residence.offset_of(memory)
 
     # -- facts -------------------------------------------------------------------------------------
     @property
@@ -218,28 +188,6 @@ class Array(ResidentArray, NDArrayOperatorsMixin):
             self._residence.to_host()
         return self._view(writeable=False)
 
-    def _lend(self) -> np.ndarray:
-        """The ndarray that stands for this array in calls: one as long as anybody holds it.
-
-        Its contents are right after ``to_host`` only.
-        """
-        found = self._lent()
-        if found is None:
-            found = self._view(writeable=self._writeable)
-            self._lent = weakref.ref(found)
-        return found
-
-    def _view(self, *, writeable: bool) -> np.ndarray:
-        if self._residence is not None:
-            at = self._dtype, self._shape, self._strides, self._offset
-            return self._residence.show(*at, writeable=writeable)
-        assert self._foreign is not None, "contents are somewhere"
-        if writeable == self._foreign.flags.writeable:
-            return self._foreign
-        view = self._foreign.view()
-        view.flags.writeable = False
-        return view
-
 
 def _restored(contents: np.ndarray, device: str) -> Array:
     """A copied or unpickled array; for the CPU where there is no GPU."""
@@ -335,6 +283,7 @@ class Boundary:
         self.lend_now: Lend = self.lend_any if lend_now is None else lend_now
         self.seen: weakref.WeakSet[Residence] = weakref.WeakSet()
         self.adopts, self.home = adopts, "cpu"
+        self.given: tuple[tuple[Any, ...], dict[str, Any]] | None = None
         self._arrays: dict[int, tuple[np.ndarray, Array]] = {}
         self._residences: dict[int, Residence] = {}
         self._plain: dict[int, np.ndarray] = {}

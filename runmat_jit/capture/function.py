@@ -162,22 +162,26 @@ class CapturedFunction:
             departure, result = replay(known.root, slots, self.calls)
             if departure is None:
                 self.count_replayed(known, args, kwargs, boundary)
-                if boundary is None and known.gains_at_gate:
-                    count = partial(self.count_at_gate, known)
-                    rest = partial(self.rest, key, known)
-                    self.gatekeeper.offer(
-                        key,
-                        known.root,
-                        (args, kwargs, contents),
-                        slots,
-                        count=count,
-                        rest=rest,
-                        of_family=isinstance(known, Family),
-                    )
+                if boundary is not None and boundary.given is not None:
+                    self.offer(key, known, (*boundary.given, contents), slots)
+                elif boundary is None and known.gains_at_gate:
+                    self.offer(key, known, (args, kwargs, contents), slots)
                 return result
         given = args, kwargs, contents
         return self.go_on(
             key, given, slots, leaves=leaves, known=known, departure=departure, boundary=boundary
+        )
+
+    def offer(self, key: Key, known: Record | Family, given: Given, slots: list[Any]) -> None:
+        """Have such calls go through the gate, if they may: one has been replayed."""
+        self.gatekeeper.offer(
+            key,
+            known.root,
+            given,
+            slots,
+            count=partial(self.count_at_gate, known),
+            rest=partial(self.rest, key, known),
+            of_family=isinstance(known, Family),
         )
 
     @uncounted
@@ -315,12 +319,13 @@ class CapturedFunction:
         """A call whose arguments hold arrays of ours: so does its result."""
         active = self.capturer.active
         boundary = make(lend_now=active.lend)
+        boundary.given = args, kwargs
         lent = boundary.lower(args), {name: boundary.lower(v) for name, v in kwargs.items()}
         around, active.boundary = active.boundary, boundary
         try:
             result = self.call(*lent, boundary)
         finally:
-            active.boundary = around
+            active.boundary, boundary.given = around, None
             boundary.close()
         return boundary.finish(result)
 

@@ -40,12 +40,12 @@ _PUT: Final[Mapping[tuple[type, str], str]] = {
 }
 """How a number of a class becomes one of a dtype in the block of a kernel."""
 
-_AGAIN: Final = object()
+AGAIN: Final = object()
 
 
 def ask_again(_word: int) -> Any:
     """Has Python make the call again, whatever events there were."""
-    return _AGAIN
+    return AGAIN
 
 
 class ProgramWriter:
@@ -115,7 +115,7 @@ class ProgramWriter:
         if way == AT_FIRST:
             write.emit("is_quiet", word)
         else:
-            write.emit("settle", word, write.object(tell), write.object(_AGAIN))
+            write.emit("settle", word, write.object(tell), write.object(AGAIN))
 
     def make_all(self) -> None:
         """The memory of all buffers."""
@@ -188,8 +188,8 @@ class ProgramWriter:
             try:
                 found, happened = step.compute(values, empty)
             except Exception:  # noqa: BLE001  (which Python is to raise)
-                return _AGAIN
-            return _AGAIN if happened and events else found
+                return AGAIN
+            return AGAIN if happened and events else found
 
         def run(*values: Any) -> Any:
             memory: list[Any] = [None] * size
@@ -198,8 +198,8 @@ class ProgramWriter:
             try:
                 happened = step.run(memory, empty)
             except Exception:  # noqa: BLE001  (which Python is to raise)
-                return _AGAIN
-            return _AGAIN if happened and events else memory[step.place]
+                return AGAIN
+            return AGAIN if happened and events else memory[step.place]
 
         if whole is None:
             operands = (each for each in step.operands if isinstance(each, HostArray | HostScalar))
@@ -210,7 +210,7 @@ class ProgramWriter:
         write, found = self.write_entry, self.write_entry.register()
         count, numbers = len(registers), write.numbers(registers)
         write.emit("call", write.object(run if whole is None else compute), count, numbers, found)
-        write.emit("is_not", found, write.object(_AGAIN))
+        write.emit("is_not", found, write.object(AGAIN))
         self.registers[step.place] = found
 
     def launch_long(self, bound: Bound, words: np.ndarray) -> None:
@@ -258,7 +258,7 @@ class ProgramWriter:
         if place not in self.registers:
             register, _, dtype = self.numbers[place]
             found = self.registers[place] = self.write_entry.register()
-            make, given = self.write_entry.object(_in_dtype(dtype)), [register]
+            make, given = self.write_entry.object(in_dtype(dtype)), [register]
             self.write_entry.emit("call", make, 1, self.write_entry.numbers(given), found)
         return self.registers[place]
 
@@ -433,20 +433,20 @@ def writes_inputs(code: NativeCode) -> bool:
 
 
 def teller(native: NativeProgram, warn: frozenset[str]) -> Callable[[int], Any]:
-    """Reports the events that a word tells of; ``_AGAIN`` where it is not known what it says."""
+    """Reports the events that a word tells of; ``AGAIN`` where it is not known what it says."""
     watch, way = native.watch, native.way
 
     def tell(word: int) -> Any:
         found = watch.known(way, word, warn)
         if found is None or warnings_raise():
-            return _AGAIN
+            return AGAIN
         report(found)
         return None
 
     return tell
 
 
-def _in_dtype(dtype: np.dtype) -> Callable[[Any], np.ndarray]:
+def in_dtype(dtype: np.dtype) -> Callable[[Any], np.ndarray]:
     """Makes 0-d arrays of numbers; raises where one does not fit, of which Python warns."""
 
     def make(value: Any) -> np.ndarray:

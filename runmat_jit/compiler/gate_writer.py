@@ -28,9 +28,11 @@ from runmat_jit.backends.llvm.gate import (
 from runmat_jit.backends.llvm.gate_words import GUARDED_FLAGS
 from runmat_jit.compiler.compile_graph import CompiledGraph
 from runmat_jit.compiler.gate_programs import (
+    AGAIN,
     ProgramWriter,
     ShapedWriter,
     ask_again,
+    in_dtype,
     teller,
     writes_inputs,
 )
@@ -41,6 +43,7 @@ from runmat_jit.runtime.telemetry import Telemetry
 
 if TYPE_CHECKING:
     from runmat_jit.compiler.dynamic_program import DynamicProgram
+    from runmat_jit.compiler.resident_gpu import ResidentGpuProgram
 
 
 class GateWriter:
@@ -224,6 +227,9 @@ class GateWriter:
             tells: Its lines are those of the call, so that events may be reported at them.
 
         """
+        resident = resident_of(program)
+        if resident is not None:
+            return self._run_there(resident, inputs)
         warn = reported_by(program, warn)
         native = native_of(program, warn, exact=exact)
         if type(native) is not NativeProgram:
@@ -240,6 +246,28 @@ class GateWriter:
         self._entry.emit("tally", work, launches, native.nbytes)
         self._written = self._written or writes_inputs(code) or telling
         return self._noted(outputs, scalars)
+
+    def _run_there(
+        self,
+        program: ResidentGpuProgram,
+        inputs: Sequence[int | np.ndarray | tuple[int, type, np.dtype]],
+    ) -> list[int]:
+        """Run a program on a device whose arrays are there, and stay; registers of its outputs."""
+        if not program.stays:
+            raise NotForGates("a program whose results are not just new arrays on a device")
+
+        def run(*values: Any) -> Any:
+            found = program.run_there(values)
+            return AGAIN if found is None else found
+
+        found = self.call(run, list(map(self._operand, inputs)), AGAIN)
+        return [self.take(found, number) for number in range(len(program.outputs))]
+
+    def _operand(self, given: int | np.ndarray | tuple[int, type, np.dtype]) -> int:
+        """Register with an input of a program, numbers as 0-d arrays."""
+        if isinstance(given, np.ndarray):
+            return self.hold(given)
+        return given if isinstance(given, int) else self.call(in_dtype(given[2]), [given[0]], None)
 
     def run_shaped(
         self,
@@ -448,6 +476,16 @@ def count_owed(telemetry: Telemetry, owed: Owed) -> None:
     """Count what entries have done."""
     telemetry.count("calls_replayed", owed.replays)
     telemetry.count_run(owed.launches, owed.nbytes)
+
+
+def resident_of(program: Any) -> ResidentGpuProgram | None:
+    """What runs a compiled program on a device where arrays of ours are, if it is such a one."""
+    found = program.program if isinstance(program, CompiledGraph) else None
+    if not hasattr(found, "stays"):
+        return None
+    from runmat_jit.compiler.resident_gpu import ResidentGpuProgram  # noqa: PLC0415  (it is one)
+
+    return found if isinstance(found, ResidentGpuProgram) else None
 
 
 def reported_by(program: Any, warn: frozenset[str]) -> frozenset[str]:

@@ -17,10 +17,11 @@ from runmat_jit.core.errstate import warnings_raise
 from runmat_jit.core.protocols import Program
 from runmat_jit.core.slotted import slotted
 from runmat_jit.core.types import c_strides
-from runmat_jit.graph.node import Fresh, Graph, Node
+from runmat_jit.graph.node import Fresh, Graph, Node, Output
 from runmat_jit.plan.layout import Commit
 from runmat_jit.runtime.arrays import (
     Residence,
+    ResidentArray,
     adopted,
     device_view,
     host_written,
@@ -65,6 +66,10 @@ class ResidentGpuProgram:
         self.notes = program.runner.notes
         self.reads = any(not output.node.type.shape for output in graph.outputs)
         """Whether some result is a number, which Python needs."""
+        self.stays = not self.reads and all(self.is_new(output) for output in graph.outputs)
+        """Whether all results are new arrays whose memory is as kernels have stored it."""
+        nodes = [output.node for output in graph.outputs] if self.stays else []
+        self.news = [(node, self.geometry(node)) for node in nodes]
 
     def run(self, inputs: Sequence[Any], warn: frozenset[str]) -> list[np.ndarray]:
         """Run on one array (0-d for scalars) for each input; give the fresh results (as Program).
@@ -91,10 +96,51 @@ class ResidentGpuProgram:
             finally:
                 self.gpu.backend.memory.free(reversed(call.mine.values()))
 
+    def run_there(self, inputs: Sequence[Any]) -> tuple[ResidentArray, ...] | None:
+        """The new arrays, of a call that touches no memory of the host; None: Python makes it.
+
+        For programs that ``stays``, on arrays of ours, which nobody shows, and others.
+        """
+        made = next((type(each) for each in inputs if isinstance(each, ResidentArray)), None)
+        lost = self.gpu.backend.device.lost
+        if made is None or lost or (self.notes and warnings_raise()):
+            return None
+        call = Call(inputs)
+        with self.gpu.lock:
+            try:
+                self.compute(call, frozenset())
+                found = [
+                    made._on(Residence.of_device(self.gpu, self.given_away(call, node)), *geometry)
+                    for node, geometry in self.news
+                ]
+                return tuple(found)
+            except BackendError as error:
+                self.base.give_up(error)
+                return None
+            finally:
+                self.gpu.backend.memory.free(reversed(call.mine.values()))
+
+    def is_new(self, output: Output) -> bool:
+        """Whether a result is memory that kernels fill, in the order of its axes there."""
+        node, target = output.node, output.target
+        alone = sum(each.node is node for each in self.outputs) == 1
+        fresh = isinstance(target, Fresh) and self.orders.get(node) == target.order
+        return bool(node.type.size) and alone and fresh
+
+    def geometry(self, node: Node) -> tuple[np.dtype, tuple[int, ...], tuple[int, ...]]:
+        """Dtype, extents and strides in bytes of a value as it lies on the device."""
+        dtype, shape = node.type.dtype, node.type.shape
+        strides = tuple(stride * dtype.itemsize for stride in c_strides(shape, self.orders[node]))
+        return dtype, shape, strides
+
+    def given_away(self, call: Call, node: Node) -> DeviceArray:
+        """The memory of a value, which is a result's from now on."""
+        return call.mine.pop(id(call.arrays[node]))
+
     # -- kernels -----------------------------------------------------------------------------------
     def compute(self, call: Call, warn: frozenset[str]) -> None:
         """Launch the kernels; wait for them only where events raise, or a number is read anyway."""
-        warn = warn if self.reads or warnings_raise() else frozenset()
+        warn = warn if warn and (self.reads or warnings_raise()) else frozenset()
         base, memory = self.base.chosen(warn), self.gpu.backend.memory
         for node in base.read:
             call.arrays[node] = self.on_device(call, call.inputs[self.numbers[node]])
@@ -122,6 +168,10 @@ class ResidentGpuProgram:
 
     def on_device(self, call: Call, array: np.ndarray) -> DeviceArray:
         """The device's copy of an input; one for this call where the array is NumPy's."""
+        if isinstance(array, ResidentArray):
+            there = array._on_device(self.gpu)
+            assert there is not None, "it is as in the call before"
+            return there
         residence = residence_of(array)
         found = None if residence is None else device_view(array, residence, self.gpu)
         if found is None:

@@ -54,6 +54,8 @@ class Boundary(Protocol):
 
     home: str
     """The device of its arrays: where results stay."""
+    given: tuple[tuple[Any, ...], dict[str, Any]] | None
+    """The arguments of the call as its caller gave them, for gates; None where there are none."""
 
     @property
     def has_arrays(self) -> bool:

@@ -9,9 +9,8 @@ that it is known whether anybody still holds one. Whoever reads or writes host m
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -29,8 +28,79 @@ class ResidentArray:
     ``boundary`` makes what knows, in one call, which ndarray stands for which array.
     """
 
-    __slots__ = ()
+    __slots__ = (
+        *("__weakref__", "_dtype", "_foreign", "_lent", "_offset", "_residence", "_shape"),
+        *("_strides", "_writeable"),
+    )
     boundary: ClassVar[Callable[..., Boundary]]
+    _residence: Residence | None
+    _foreign: np.ndarray | None
+    """The memory itself where it is not a residence's: NumPy code elsewhere may hold it."""
+    _dtype: np.dtype
+    _shape: tuple[int, ...]
+    _strides: tuple[int, ...]
+    _offset: int
+    _writeable: bool
+    _lent: weakref.ref[np.ndarray] | None
+
+    @classmethod
+    def _over(cls, memory: np.ndarray) -> Self:
+        """The array that shows the same memory as an ndarray, which stands for it in calls."""
+        made = object.__new__(cls)
+        residence = residence_of(memory)
+        made._residence = residence
+        made._foreign = memory if residence is None else None
+        made._offset, made._writeable = 0, memory.flags.writeable
+        made._lent = weakref.ref(memory)
+        made._follow(memory)
+        return made
+
+    @classmethod
+    def _on(
+        cls, residence: Residence, dtype: np.dtype, shape: tuple[int, ...], strides: tuple[int, ...]
+    ) -> Self:
+        """An array of all memory of a residence, which nobody else shows."""
+        made = object.__new__(cls)
+        made._residence, made._foreign, made._lent = residence, None, None
+        made._dtype, made._shape, made._strides = dtype, shape, strides
+        made._offset, made._writeable = 0, True
+        return made
+
+    def _follow(self, memory: np.ndarray) -> None:
+        """Take shape, strides and dtype of the ndarray that stands for this array."""
+        self._dtype, self._shape, self._strides = memory.dtype, memory.shape, memory.strides
+        if self._residence is not None:
+            self._offset = self._residence.offset_of(memory)
+
+    def _lend(self) -> np.ndarray:
+        """The ndarray that stands for this array in calls: one as long as anybody holds it.
+
+        Its contents are right after ``to_host`` only.
+        """
+        found = None if self._lent is None else self._lent()
+        if found is None:
+            found = self._view(writeable=self._writeable)
+            self._lent = weakref.ref(found)
+        return found
+
+    def _view(self, *, writeable: bool) -> np.ndarray:
+        """An ndarray on the host memory; its contents are right after ``to_host`` only."""
+        if self._residence is not None:
+            at = self._dtype, self._shape, self._strides, self._offset
+            return self._residence.show(*at, writeable=writeable)
+        assert self._foreign is not None, "contents are somewhere"
+        if writeable == self._foreign.flags.writeable:
+            return self._foreign
+        view = self._foreign.view()
+        view.flags.writeable = False
+        return view
+
+    def _on_device(self, gpu: Gpu) -> DeviceArray | None:
+        """Where it lies on the device; None if between two elements, or in others' memory."""
+        residence = self._residence
+        if residence is None:
+            return None
+        return residence.part(gpu, self._dtype, self._offset)
 
 
 class Lease:
@@ -123,7 +193,8 @@ class Residence:
     @property
     def is_shown(self) -> bool:
         """Whether somebody holds an array on the host memory."""
-        return any(lease() is not None for lease in self._leases)
+        leases = self._leases
+        return bool(leases) and any(lease() is not None for lease in leases)
 
     def offset_of(self, array: np.ndarray) -> int:
         """Bytes before the first element of an array that shows this memory."""
@@ -160,6 +231,15 @@ class Residence:
                 self.drop_device()
 
     # -- the device's side -------------------------------------------------------------------------
+    def part(self, gpu: Gpu, dtype: np.dtype, offset: int) -> DeviceArray | None:
+        """The device's copy as elements of which one begins at a byte; None if none does."""
+        whole, size = self.on_device(gpu), dtype.itemsize
+        if offset % size:
+            return None
+        if not offset and whole.dtype == dtype:
+            return whole
+        return type(whole)(whole.buffer, dtype, self.nbytes // size, offset // size)
+
     def on_device(self, gpu: Gpu) -> DeviceArray:
         """The device's copy, made where there is none; the caller holds the device's lock.
 
@@ -242,13 +322,48 @@ def address_of(array: np.ndarray) -> int:
 
 def device_view(array: np.ndarray, residence: Residence, gpu: Gpu) -> DeviceArray | None:
     """Where an array on a residence lies on the device; None if between two elements."""
-    whole = residence.on_device(gpu)
-    offset = residence.offset_of(array)
-    if offset % array.itemsize:
+    return residence.part(gpu, array.dtype, residence.offset_of(array))
+
+
+def are_alike(arrays: Sequence[ResidentArray]) -> Callable[..., bool] | None:
+    """Tells whether calls with other arrays are as one with these; None where nothing does.
+
+    Each is as the one here, is which of the others it is here, shares memory with no other, and
+    nobody outside holds an ndarray on its memory, who may write there or is to see what a call
+    writes.
+    """
+    facts = []
+    for array in arrays:
+        residence = array._residence
+        if residence is None:
+            return None
+        facts.append((array._dtype, array._shape, array._strides, array._writeable, residence.home))
+    objects = _first_places(arrays)
+    if _first_places([array._residence for array in arrays]) != objects:
         return None
-    return replace(
-        whole,
-        dtype=array.dtype,
-        size=residence.nbytes // array.itemsize,
-        origin=offset // array.itemsize,
-    )
+
+    def holds(*given: ResidentArray) -> bool:
+        for array, (dtype, shape, strides, writeable, home) in zip(given, facts, strict=True):
+            residence = array._residence
+            if (
+                residence is None
+                or array._shape != shape
+                or array._dtype is not dtype
+                or array._strides != strides
+                or array._writeable is not writeable
+                or residence.home != home
+                or residence.is_shown
+            ):
+                return False
+        if len(given) == 1:
+            return True
+        memory = [array._residence for array in given]
+        return _first_places(given) == objects == _first_places(memory)
+
+    return holds
+
+
+def _first_places(items: Sequence[Any]) -> list[int]:
+    """Of each item, where it is first."""
+    first: dict[int, int] = {}
+    return [first.setdefault(id(item), place) for place, item in enumerate(items)]

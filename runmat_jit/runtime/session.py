@@ -241,7 +241,10 @@ class Session:
             )
         directory, reproducible = self.findings_directory(), self.config.wants_cpu_bits
         gpu = open_gpu(directory, self.log, reproducible=reproducible)
-        gpu.backend.device.count = self.telemetry.count
+        device = gpu.backend.device
+        device.count = self.telemetry.count
+        if self.unsupported is None:
+            device.encode_by(self.jit.functions)
         return gpu
 
     def findings_directory(self) -> Path | None:

@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import Any
 
+from runmat_jit.backends.wgpu.native_encoder import CompileFunctions, NativeEncoder
 from runmat_jit.backends.wgpu.schedule import Limits
 from runmat_jit.core.errors import BackendError
 from runmat_jit.core.frozen import frozen
@@ -111,6 +112,8 @@ class Device:
         self.info = adapter.info
         self.count: Callable[[str, int], None] = _count_nothing
         self.lost = False
+        self.encoder: NativeEncoder | None = None
+        """What encodes natively; None: wgpu-py does."""
         self._left_behind = False
         with errors_of(adapter.info):
             self._handle: Any = adapter.handle.request_device_sync(
@@ -129,6 +132,11 @@ class Device:
         if self._left_behind:
             raise DeviceLost(f"{self.info} was lost: a forked process cannot use its parent's")
         return self._handle
+
+    def encode_by(self, compile_functions: CompileFunctions) -> None:
+        """Have dispatches encoded by native code, where this is the wgpu-py whose parts we know."""
+        with suppress(ImportError, AttributeError):
+            self.encoder = NativeEncoder(self.handle, compile_functions)
 
     def leave_behind(self) -> None:
         """In a forked child, where the driver's threads do not exist: never call it again."""
@@ -182,6 +190,10 @@ def errors_of(info: AdapterInfo) -> Iterator[None]:
     except (wgpu.GPUError, RuntimeError) as error:
         if isinstance(error, BackendError):
             raise
-        text = str(error)
-        kind = DeviceLost if "lost" in text.lower() or "destroyed" in text.lower() else BackendError
-        raise kind(f"{info}: {text}") from error
+        raise error_of(info, str(error)) from error
+
+
+def error_of(info: AdapterInfo, text: str) -> BackendError:
+    """The error of our own for what wgpu says went wrong."""
+    kind = DeviceLost if "lost" in text.lower() or "destroyed" in text.lower() else BackendError
+    return kind(f"{info}: {text}")

@@ -185,9 +185,9 @@ class DeviceMemory:
     def free(self, arrays: Iterable[DeviceArray]) -> None:
         """Take buffers back; nobody may use the arrays any more."""
         for array in arrays:
-            nbytes = array.buffer.size
             with self._lock:
                 buffer, number = self._handed_out.pop(id(array.buffer))
+                nbytes = buffer.size
                 self.used_nbytes -= nbytes
                 self.kept_nbytes += nbytes
                 kept = _Kept(buffer, number, self._allocations)
@@ -215,7 +215,7 @@ class DeviceMemory:
         if not stock:
             return None
         self.kept_nbytes -= nbytes
-        found = min(stock, key=lambda kept: kept.number)
+        found = stock[0] if len(stock) == 1 else min(stock, key=lambda kept: kept.number)
         stock.remove(found)
         if not stock:
             del self._free[nbytes]
@@ -223,19 +223,22 @@ class DeviceMemory:
 
     def _given_up(self) -> list[Any]:
         """Buffers that are too much or too old, no longer kept; the lock is held."""
+        if self.kept_nbytes <= self.keep_nbytes:
+            return []
         most = max(self.keep_nbytes, self.most_nbytes - self.used_nbytes)
         old = self._allocations - _MOST_PASSED_BY
         found = []
         while self._free:
             nbytes = min(self._free, key=lambda size: self._free[size][0].freed)
             stock = self._free[nbytes]
-            small = self.kept_nbytes <= self.keep_nbytes
-            if self.kept_nbytes <= most and (small or stock[0].freed >= old):
+            if self.kept_nbytes <= most and stock[0].freed >= old:
                 break
             found.append(stock.popleft().buffer)
             self.kept_nbytes -= nbytes
             if not stock:
                 del self._free[nbytes]
+            if self.kept_nbytes <= self.keep_nbytes:
+                break
         return found
 
     def _create_or_make_room(self, nbytes: int) -> Any:

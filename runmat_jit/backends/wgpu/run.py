@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from runmat_jit.backends.wgpu.adapter import ALIGNMENT, errors_of
+from runmat_jit.backends.wgpu.adapter import ALIGNMENT, error_of, errors_of
 from runmat_jit.backends.wgpu.backend import CompiledShader, WgpuBackend
 from runmat_jit.backends.wgpu.facts import FACTOR, Facts
 from runmat_jit.backends.wgpu.memory import DeviceArray
@@ -73,6 +73,8 @@ class Batch:
     uniforms: Any
     events: Any
     notes: bool
+    native: Any
+    """The dispatches, for the native encoder."""
 
 
 @frozen
@@ -122,7 +124,9 @@ class WgpuRunner:
                 for number, step in enumerate(steps)
             )
         self.device.count("gpu_bind_groups", len(dispatches))
-        return Batch(runs, dispatches, uniforms, events, any(has_notes(r.kernel) for r in runs))
+        notes, encoder = any(has_notes(r.kernel) for r in runs), self.device.encoder
+        native = None if encoder is None else encoder.prepare(dispatches)
+        return Batch(runs, dispatches, uniforms, events, notes, native)
 
     def renumber(self, batch: Batch, runs: Iterable[KernelRun]) -> Batch:
         """The batch of runs on the same arrays with other scalars: bound anew only if it must be.
@@ -139,7 +143,24 @@ class WgpuRunner:
         return replace(batch, runs=runs)
 
     def submit(self, batch: Batch) -> None:
-        """Start the dispatches of a batch, in order, without waiting for them."""
+        """Start the dispatches of a batch, in order, without waiting for them.
+
+        Raises:
+            DeviceLost: The device is gone.
+
+        """
+        native = self.device.encoder
+        if native is None or batch.native is None:
+            self._submit_by_wgpu(batch)
+        else:
+            _ = self.device.handle  # which a forked process must not use
+            failed = native.submit(batch.native, batch.events if batch.notes else None)
+            if failed is not None:
+                raise error_of(self.device.info, failed)
+        self.device.count("gpu_submits", 1)
+
+    def _submit_by_wgpu(self, batch: Batch) -> None:
+        """The same without native code."""
         with errors_of(self.device.info):
             encoder = self.device.handle.create_command_encoder()
             if batch.notes:
@@ -151,7 +172,6 @@ class WgpuRunner:
                 compute.dispatch_workgroups(*dispatch.groups)
             compute.end()
             self.device.queue.submit([encoder.finish()])
-        self.device.count("gpu_submits", 1)
 
     def happened(self, batch: Batch) -> int:
         """Wait for the last submission of a batch; the word in which it noted events."""

@@ -43,6 +43,7 @@ from runmat_jit.core.errstate import current_errstate
 from runmat_jit.core.gates import GateWriter, NotForGates
 from runmat_jit.core.slotted import slotted
 from runmat_jit.core.watching import guard_unwatched
+from runmat_jit.runtime.arrays import ResidentArray, are_alike
 
 _SEGMENTS: Final = 64
 """Of the tree of a call; others are for Python."""
@@ -125,6 +126,8 @@ class EntryMaker:
         """Those for all extents."""
         self.known = Known()
         self.segments = self.arity = self.call_number = 0
+        self.residents: list[tuple[int, ResidentArray]] = []
+        """The arrays of ours among the arguments, by register."""
         self.defaults: set[int] = set()
         """Slots of dicts that hold the defaults of keyword parameters."""
 
@@ -142,6 +145,11 @@ class EntryMaker:
         """Guards of the arguments; those that have slots come in the order of these."""
         for register, value in enumerate(values):
             self.argument(register, value)
+        if self.residents:
+            holds = are_alike([array for _, array in self.residents])
+            if holds is None:
+                raise NotForGates("arrays of ours that lie on each other, or on others' memory")
+            self.holds(holds, [register for register, _ in self.residents])
         self.known.given = frozenset(range(len(values)))
 
     def argument(self, register: int, value: Any) -> None:
@@ -155,6 +163,9 @@ class EntryMaker:
         elif kind in _NUMBERS or is_number(value):
             self.write.instance(register, kind)
             self.known.numbers[slot] = kind
+        elif isinstance(value, ResidentArray):
+            self.write.instance(register, kind)
+            self.residents.append((register, value))
         elif kind is tuple or (kind in _CONTAINERS and leaf):
             self.container(register, value)
             return
@@ -437,6 +448,8 @@ class EntryMaker:
     # -- work --------------------------------------------------------------------------------------
     def step(self, step: Step) -> None:
         """One step of a replay."""
+        if self.residents and not isinstance(step, BatchStep | FreeStep):
+            raise NotForGates("a step that looks at the host's side of an array")
         if self.shaped and not isinstance(step, ShapedBatchStep | FreeStep):
             raise NotForGates("a step of certain extents")
         if isinstance(step, ShapedBatchStep) and self.shaped:
@@ -595,6 +608,8 @@ class EntryMaker:
                 raise NotForGates("containers are written")
             self.result(leave.tree)
             return
+        if self.residents:
+            raise NotForGates("a decision by what is on a device")
         value = leave.value
         register = self.known.registers.get(value.slot) if type(value) is Ref else None
         if leave.outcome_of is not bool or register is None or not self.write.is_decision(register):

@@ -1,0 +1,263 @@
+"""Oracle: the same function on ndarrays, on the same device; the gate tells which calls it made.
+
+What a call may find changed since the one before: the arrays, who looks at their memory, how NumPy
+is to report events. Each is tried with each program, whose warm calls go through a gate.
+"""
+
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+import runmat_jit as runmat
+from runmat_jit.backends.wgpu.memory import DeviceMemory
+from runmat_jit.core.errors import BackendError
+
+pytestmark = pytest.mark.usefixtures("gpu")
+
+
+def smooth(x, y):
+    return np.tanh(x) * 0.5 + y
+
+
+def several(x, y):
+    z = x - y.mean(axis=0)
+    return z, (z > 0).sum(axis=0), np.sqrt(y)
+
+
+def turned(x, y):
+    return x.T * 2 + 1, y
+
+
+def centered(x, y):
+    return np.log(x) - (x * y).sum(axis=1, keepdims=True)
+
+
+PROGRAMS = [smooth, several, turned, centered]
+
+
+def ramp(*shape, low=-1, dtype=np.float32):
+    return np.linspace(low, 1, int(np.prod(shape)), dtype=dtype).reshape(shape)
+
+
+def hits(decorated):
+    """How many calls the entries of the gate have made."""
+    gate = decorated._captured[1].gatekeeper.gate
+    return sum(int(entry.words[1]) for entry in gate._entries) if gate is not None else 0
+
+
+def ours(*arrays):
+    return [runmat.asarray(array, "gpu") for array in arrays]
+
+
+def warmed(fn, *arrays):
+    """The function after calls that have made an entry of its gate, and its oracle."""
+    decorated, oracle = runmat.jit(fn, device="gpu"), runmat.jit(fn, device="gpu")
+    warm(decorated, *arrays)
+    return decorated, oracle
+
+
+def warm(decorated, *arrays):
+    for _ in range(4):
+        decorated(*arrays)
+    assert hits(decorated), "the gate makes such calls"
+
+
+def outcome(fn, arguments):
+    """What a call gives, raises and warns of."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            result = fn(*arguments)
+        except FloatingPointError as error:
+            return repr(error)
+    found = result if isinstance(result, tuple) else (result,)
+    return [np.array(each) for each in found], sorted({str(each.message) for each in told})
+
+
+def check(functions, arguments, *, at_gate):
+    """A call with arrays of ours gives what one with ndarrays does."""
+    decorated, oracle = functions
+    plain = [np.array(each) if isinstance(each, runmat.Array) else each for each in arguments]
+    before = hits(decorated)
+    result = decorated(*arguments)
+    assert (hits(decorated) > before) is at_gate
+    found = result if isinstance(result, tuple) else (result,)
+    expected = oracle(*plain)
+    for one, other in zip(
+        found, expected if isinstance(expected, tuple) else (expected,), strict=True
+    ):
+        assert (one.dtype, one.shape) == (other.dtype, other.shape)
+        assert any(one is each for each in arguments) or one.device == "gpu"
+        np.testing.assert_array_equal(one, other)
+    return found
+
+
+def fresh(x, y):
+    return ours(ramp(8, 16, low=0.5), ramp(8, 16, low=0.25))
+
+
+def written_on_the_host(x, y):
+    x[1] = 3
+    return x, y
+
+
+def written_through_a_view(x, y):
+    x[2:][0] = 5
+    return x, y
+
+
+def results_of_programs(x, y):
+    double = runmat.jit(lambda a: a * 2, device="gpu")
+    return double(x), double(y)
+
+
+def parts_of_others(x, y):
+    return runmat.asarray(np.concatenate([x, y]), "gpu")[4:12], y
+
+
+SEEN_BY_THE_GATE = [fresh, written_on_the_host, written_through_a_view, results_of_programs]
+SEEN_BY_THE_GATE += [parts_of_others]
+
+
+@pytest.mark.parametrize("change", SEEN_BY_THE_GATE)
+@pytest.mark.parametrize("fn", PROGRAMS)
+def test_calls_with_arrays_alike_go_through_the_gate(fn, change):
+    x, y = ours(ramp(8, 16, low=0.5), ramp(8, 16))
+    functions = warmed(fn, x, y)
+    check(functions, (x, y), at_gate=True)
+    check(functions, change(x, y), at_gate=True)
+
+
+def held(x, y):
+    held.views = np.asarray(x), np.asarray(y)  # somebody who may look at the memory at any time
+    return x, y
+
+
+def one_for_both(x, y):
+    return x, x
+
+
+def two_on_one_memory(x, y):
+    both = runmat.asarray(np.concatenate([x, y]), "gpu")
+    return both[:8], both[8:]
+
+
+def ndarray_beside(x, y):
+    return x, np.array(y)
+
+
+def other_extents(x, y):
+    return ours(ramp(9, 16, low=0.5), ramp(9, 16))
+
+
+def other_elements(x, y):
+    return ours(ramp(8, 16, low=0.5).astype(np.int32), ramp(8, 16))
+
+
+def other_order(x, y):
+    return ours(ramp(16, 8, low=0.5))[0].T, y
+
+
+NOT_FOR_THE_GATE = [held, one_for_both, two_on_one_memory, ndarray_beside]
+NOT_FOR_THE_GATE += [other_extents, other_elements, other_order]
+
+
+@pytest.mark.parametrize("change", NOT_FOR_THE_GATE)
+@pytest.mark.parametrize("fn", PROGRAMS)
+def test_other_calls_are_made_by_python(fn, change):
+    x, y = ours(ramp(8, 16, low=0.5), ramp(8, 16))
+    functions = warmed(fn, x, y)
+    check(functions, change(x, y), at_gate=False)
+    held.views = ()
+    warm(functions[0], x, y)
+    check(functions, (x, y), at_gate=True)
+
+
+@pytest.mark.parametrize("action", ["raise", "ignore", "warn", "error"])
+def test_events_are_reported_as_of_ndarrays(action):
+    x, y = ours(ramp(8, 16, low=0.5), ramp(8, 16))
+    decorated, oracle = warmed(centered, x, y)
+    x[0, 0] = -1
+    with np.errstate(invalid="raise" if action in ("raise", "error") else action):
+        found, expected = outcome(decorated, (x, y)), outcome(oracle, map(np.array, (x, y)))
+    if action == "raise":
+        assert found == expected
+    elif action != "error":  # as documented: results that stay on a device do not warn
+        np.testing.assert_array_equal(found[0], expected[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(RuntimeWarning, match="invalid"):
+            decorated(x, y)
+
+
+def test_numbers_are_those_of_the_call():
+    decorated = runmat.jit(lambda x, a, n: x * a + n, device="gpu")
+    (x,) = ours(ramp(100))
+    for a in (0.5, 2.0, -3.25, 1e30, np.inf, 2.0, 0.5):
+        for n in (3, -1):
+            np.testing.assert_array_equal(
+                decorated(x, a, n), np.array(x) * np.float32(a) + np.float32(n)
+            )
+    assert hits(decorated) > 4
+    results = [decorated(x, a, 1) for a in (2.0, 3.0, 4.0)]  # none waits for the one before
+    for a, result in zip((2.0, 3.0, 4.0), results, strict=True):
+        np.testing.assert_array_equal(result, np.array(x) * np.float32(a) + 1)
+
+
+def test_arguments_and_results_keep_their_identity():
+    decorated = runmat.jit(lambda x, y: (x, (z := x + y), z, y), device="gpu")
+    x, y = ours(ramp(50), ramp(50, low=0))
+    for _ in range(6):
+        found = decorated(x, y)
+        assert found[0] is x
+        assert found[3] is y
+        assert found[1] is found[2]
+    assert hits(decorated)
+    found[1][:] = 0
+    np.testing.assert_array_equal(decorated(x, y)[1], np.array(x) + np.array(y))
+
+
+@pytest.mark.parametrize(
+    "fn", [lambda x: x.sum(), lambda x: np.add(x, 1, out=x), lambda x: x[1:], np.sort]
+)
+def test_programs_of_other_kinds_stay_pythons(fn):
+    decorated, oracle = runmat.jit(fn, device="gpu"), runmat.jit(fn, device="gpu")
+    (x,), plain = ours(ramp(40)), ramp(40)
+    for _ in range(6):
+        np.testing.assert_array_equal(decorated(x), oracle(plain))
+        np.testing.assert_array_equal(x, plain)
+    assert not hits(decorated)
+
+
+def test_a_device_that_fails_leaves_the_call_to_the_cpu(monkeypatch):
+    x, y = ours(ramp(8, 16, low=0.5), ramp(8, 16))
+    decorated, _ = warmed(smooth, x, y)
+    expected = np.array(decorated(x, y))
+
+    def refuse(*_args, **_kwargs):
+        raise BackendError("no room")
+
+    monkeypatch.setattr(DeviceMemory, "empty", refuse)
+    np.testing.assert_allclose(decorated(x, y), expected, rtol=1e-6)
+
+
+def test_threads_get_their_own_results():
+    x, y = ours(ramp(300, low=0.5), ramp(300))
+    decorated, _ = warmed(smooth, x, y)
+    failed = []
+
+    def calls(number):
+        (mine,) = ours(ramp(300, low=number))
+        expected = np.array(decorated(mine, y))
+        for _ in range(30):
+            if not np.array_equal(decorated(mine, y), expected):
+                failed.append(number)
+
+    threads = [threading.Thread(target=calls, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
