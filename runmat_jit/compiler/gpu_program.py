@@ -66,10 +66,8 @@ class GpuProgram:
         except BackendError as error:
             self.give_up(error)
             return native.run(inputs, warn)
-        count = self.session.telemetry.count
-        count("kernel_launches", len(self.runner.launches))
-        count("gpu_launches", len(self.runner.launches))
-        count("bytes_moved", native.nbytes)
+        launches = len(self.runner.launches)
+        self.session.telemetry.count_run(launches, native.nbytes, on_gpu=launches)
         self.report(word, inputs, warn)
         return native.finish(memory)
 

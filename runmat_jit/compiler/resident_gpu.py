@@ -68,8 +68,7 @@ class ResidentGpuProgram:
         """Whether some result is a number, which Python needs."""
         self.stays = not self.reads and all(self.is_new(output) for output in graph.outputs)
         """Whether all results are new arrays whose memory is as kernels have stored it."""
-        nodes = [output.node for output in graph.outputs] if self.stays else []
-        self.news = [(node, self.geometry(node)) for node in nodes]
+        self.prepare_there()
 
     def run(self, inputs: Sequence[Any], warn: frozenset[str]) -> list[np.ndarray]:
         """Run on one array (0-d for scalars) for each input; give the fresh results (as Program).
@@ -99,26 +98,48 @@ class ResidentGpuProgram:
     def run_there(self, inputs: Sequence[Any]) -> tuple[ResidentArray, ...] | None:
         """The new arrays, of a call that touches no memory of the host; None: Python makes it.
 
-        For programs that ``stays``, on arrays of ours, which nobody shows, and others.
+        For programs that ``stays``, on arrays of ours, which nobody shows, and others: what gates
+        call, so that each microsecond counts.
         """
+        gpu, memory, runner = self.gpu, self.gpu.backend.memory, self.base.runner
         made = next((type(each) for each in inputs if isinstance(each, ResidentArray)), None)
-        lost = self.gpu.backend.device.lost
-        if made is None or lost or (self.notes and warnings_raise()):
+        if made is None or gpu.backend.device.lost or (self.notes and warnings_raise()):
             return None
-        call = Call(inputs)
-        with self.gpu.lock:
+        owned: dict[Node, DeviceArray] = {}
+        passing: list[DeviceArray] = []
+        with gpu.lock:
             try:
-                self.compute(call, frozenset())
-                found = [
-                    made._on(Residence.of_device(self.gpu, self.given_away(call, node)), *geometry)
-                    for node, geometry in self.news
-                ]
-                return tuple(found)
+                arrays = {node: self.there(inputs[n], passing) for node, n in self.read}
+                for node, size, dtype in self.stored:
+                    owned[node] = memory.empty(size, dtype)
+                arrays |= owned
+                for node, taken in self.shared:
+                    arrays[node] = arrays[taken]
+                scalars = {node: inputs[n] for node, n in self.scalars}
+                if runner.launches:
+                    runner.start(ProgramMemory(arrays, scalars), notes=False)
+                found = []
+                for lies, geometry in self.news:
+                    residence = Residence.of_device(gpu, owned.pop(lies))
+                    found.append(made._on(residence, *geometry))
             except BackendError as error:
                 self.base.give_up(error)
                 return None
             finally:
-                self.gpu.backend.memory.free(reversed(call.mine.values()))
+                if owned or passing:
+                    memory.free([*owned.values(), *passing])
+        launches = len(runner.launches)
+        self.session.telemetry.count_run(launches, self.base.native.nbytes, on_gpu=launches)
+        return tuple(found)
+
+    def there(self, value: Any, passing: list[DeviceArray]) -> DeviceArray:
+        """The device's copy of an input; one for this call, which is ``passing``, of NumPy's."""
+        if isinstance(value, ResidentArray):
+            found = value._on_device(self.gpu)
+            assert found is not None, "it is as in the call before"
+            return found
+        passing.append(self.gpu.backend.memory.upload(value))
+        return passing[-1]
 
     def is_new(self, output: Output) -> bool:
         """Whether a result is memory that kernels fill, in the order of its axes there."""
@@ -127,15 +148,30 @@ class ResidentGpuProgram:
         fresh = isinstance(target, Fresh) and self.orders.get(node) == target.order
         return bool(node.type.size) and alone and fresh
 
+    def prepare_there(self) -> None:
+        """What :meth:`run_there` reads: the inputs' numbers, what is made, and what lies where."""
+        base, numbers = self.base, self.numbers
+        self.read = [(node, numbers[node]) for node in base.read]
+        self.scalars = [(node, numbers[node]) for node in base.scalars]
+        self.shared = [(node, base.in_place[node]) for node in base.stored if node in base.in_place]
+        self.stored = [
+            (node, node.type.size, node.type.dtype)
+            for node in base.stored
+            if node not in base.in_place
+        ]
+        in_place = dict(self.shared)
+        self.news = []
+        for output in self.outputs if self.stays else ():
+            lies = output.node
+            while lies in in_place:
+                lies = in_place[lies]
+            self.news.append((lies, self.geometry(output.node)))
+
     def geometry(self, node: Node) -> tuple[np.dtype, tuple[int, ...], tuple[int, ...]]:
         """Dtype, extents and strides in bytes of a value as it lies on the device."""
         dtype, shape = node.type.dtype, node.type.shape
         strides = tuple(stride * dtype.itemsize for stride in c_strides(shape, self.orders[node]))
         return dtype, shape, strides
-
-    def given_away(self, call: Call, node: Node) -> DeviceArray:
-        """The memory of a value, which is a result's from now on."""
-        return call.mine.pop(id(call.arrays[node]))
 
     # -- kernels -----------------------------------------------------------------------------------
     def compute(self, call: Call, warn: frozenset[str]) -> None:
@@ -161,17 +197,11 @@ class ResidentGpuProgram:
                 for value in call.inputs:
                     to_host(value)
                 base.report(word, call.inputs, warn)
-        count = self.session.telemetry.count
-        count("kernel_launches", len(runner.launches))
-        count("gpu_launches", len(runner.launches))
-        count("bytes_moved", base.native.nbytes)
+        launches = len(runner.launches)
+        self.session.telemetry.count_run(launches, base.native.nbytes, on_gpu=launches)
 
     def on_device(self, call: Call, array: np.ndarray) -> DeviceArray:
         """The device's copy of an input; one for this call where the array is NumPy's."""
-        if isinstance(array, ResidentArray):
-            there = array._on_device(self.gpu)
-            assert there is not None, "it is as in the call before"
-            return there
         residence = residence_of(array)
         found = None if residence is None else device_view(array, residence, self.gpu)
         if found is None:

@@ -233,12 +233,16 @@ class Residence:
     # -- the device's side -------------------------------------------------------------------------
     def part(self, gpu: Gpu, dtype: np.dtype, offset: int) -> DeviceArray | None:
         """The device's copy as elements of which one begins at a byte; None if none does."""
-        whole, size = self.on_device(gpu), dtype.itemsize
+        whole = self.on_device(gpu)
+        if not offset and whole.dtype is dtype:
+            return whole
+        size = dtype.itemsize
         if offset % size:
             return None
-        if not offset and whole.dtype == dtype:
-            return whole
-        return type(whole)(whole.buffer, dtype, self.nbytes // size, offset // size)
+        found = type(whole)(whole.buffer, dtype, self.nbytes // size, offset // size)
+        if not offset:
+            self._device = found  # the same memory, for the next call
+        return found
 
     def on_device(self, gpu: Gpu) -> DeviceArray:
         """The device's copy, made where there is none; the caller holds the device's lock.

@@ -244,7 +244,7 @@ class Session:
         device = gpu.backend.device
         device.count = self.telemetry.count
         if self.unsupported is None:
-            device.encode_by(self.jit.functions)
+            device.submit_by(self.jit.functions, available_cores())
         return gpu
 
     def findings_directory(self) -> Path | None:

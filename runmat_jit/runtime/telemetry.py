@@ -87,8 +87,11 @@ class Telemetry:
             self._register()
             self._own.counts[event] += amount
 
-    def count_run(self, launches: int, nbytes: int) -> None:
-        """Count the kernels that a program has run, and the bytes that they moved at least."""
+    def count_run(self, launches: int, nbytes: int, on_gpu: int = 0) -> None:
+        """Count the kernels that a program has run, and the bytes that they moved at least.
+
+        ``on_gpu``: how many of the kernels ran on a GPU.
+        """
         try:
             counts = self._own.counts
         except AttributeError:
@@ -96,6 +99,7 @@ class Telemetry:
             counts = self._own.counts
         counts["kernel_launches"] += launches
         counts["bytes_moved"] += nbytes
+        counts["gpu_launches"] += on_gpu
 
     def _register(self) -> None:
         self._own.counts = dict.fromkeys(EVENTS, 0)

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import Any
 
-from runmat_jit.backends.wgpu.native_encoder import CompileFunctions, NativeEncoder
+from runmat_jit.backends.wgpu.native_queue import CompileFunctions, NativeQueue
 from runmat_jit.backends.wgpu.schedule import Limits
 from runmat_jit.core.errors import BackendError
 from runmat_jit.core.frozen import frozen
@@ -112,8 +112,8 @@ class Device:
         self.info = adapter.info
         self.count: Callable[[str, int], None] = _count_nothing
         self.lost = False
-        self.encoder: NativeEncoder | None = None
-        """What encodes natively; None: wgpu-py does."""
+        self.native: NativeQueue | None = None
+        """What encodes and submits dispatches natively; None: wgpu-py does."""
         self._left_behind = False
         with errors_of(adapter.info):
             self._handle: Any = adapter.handle.request_device_sync(
@@ -133,10 +133,10 @@ class Device:
             raise DeviceLost(f"{self.info} was lost: a forked process cannot use its parent's")
         return self._handle
 
-    def encode_by(self, compile_functions: CompileFunctions) -> None:
-        """Have dispatches encoded by native code, where this is the wgpu-py whose parts we know."""
+    def submit_by(self, compile_functions: CompileFunctions, cores: int) -> None:
+        """Have native code submit dispatches, where this is the wgpu-py whose parts are known."""
         with suppress(ImportError, AttributeError):
-            self.encoder = NativeEncoder(self.handle, compile_functions)
+            self.native = NativeQueue(self.handle, compile_functions, cores)
 
     def leave_behind(self) -> None:
         """In a forked child, where the driver's threads do not exist: never call it again."""
@@ -144,8 +144,17 @@ class Device:
 
     @property
     def queue(self) -> Any:
-        """Wgpu's queue."""
-        return self.handle.queue
+        """Wgpu's queue, to which all that was put into the native one is submitted.
+
+        Raises:
+            BackendError: That has failed.
+
+        """
+        handle = self.handle
+        failed = None if self.native is None else self.native.flush()
+        if failed is not None:
+            raise error_of(self.info, failed)
+        return handle.queue
 
     @cached_property
     def limits(self) -> Limits:
@@ -165,12 +174,31 @@ class Device:
         return most // ALIGNMENT * ALIGNMENT
 
     def wait(self) -> None:
-        """Return when everything submitted so far is done."""
+        """Return when everything submitted so far is done.
+
+        Raises:
+            BackendError: Something has failed.
+
+        """
+        _ = self.queue  # to which it is submitted
         with errors_of(self.info):
             self.handle._poll_wait()  # the queue's own call fails in wgpu-py 0.32
+        self.waited()
+
+    def waited(self) -> None:
+        """Somebody has waited for everything submitted so far."""
+        if self.native is not None:
+            self.native.waited()
+
+    def flush(self) -> None:
+        """Return when nothing waits to be submitted, whatever has come of it."""
+        if self.native is not None:
+            self.native.flush()
 
     def close(self) -> None:
         """Give the device back; using it later raises ``DeviceLost``."""
+        if self.native is not None:
+            self.native.close()
         self.handle.destroy()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -90,8 +90,7 @@ class DeviceMemory:
             self.most_nbytes = max(self.most_nbytes, self.used_nbytes)
             kept = self._taken(nbytes)
             given_up = self._given_up()
-        for buffer in given_up:
-            buffer.destroy()
+        self._destroy(given_up)
         if kept is not None:
             return self._handed(kept.buffer, kept.number, dtype, size, origin)
         try:
@@ -148,6 +147,7 @@ class DeviceMemory:
                 words = -(-count // 4) * 4
                 read = self.device.queue.read_buffer(source.buffer, start, words)
                 content[start : start + count] = np.frombuffer(read, np.uint8)[:count]
+        self.device.waited()
         return found
 
     def duplicate(self, source: DeviceArray) -> DeviceArray:
@@ -193,8 +193,7 @@ class DeviceMemory:
                 kept = _Kept(buffer, number, self._allocations)
                 self._free.setdefault(nbytes, deque()).append(kept)
                 given_up = self._given_up()
-            for buffer in given_up:
-                buffer.destroy()
+            self._destroy(given_up)
 
     def clear(self) -> None:
         """Give all kept buffers back to the driver."""
@@ -203,6 +202,12 @@ class DeviceMemory:
             self._free.clear()
             self.kept_nbytes = 0
             self.most_nbytes = self.used_nbytes
+        self._destroy(buffers)
+
+    def _destroy(self, buffers: Sequence[Any]) -> None:
+        """Give buffers back to the driver; what refers to them has been submitted."""
+        if buffers:
+            self.device.flush()
         for buffer in buffers:
             buffer.destroy()
 

@@ -91,11 +91,11 @@ class WgpuProgramRunner:
     # -- binding ---------------------------------------------------------------------------------
     def _batch(self, memory: ProgramMemory, launches: Sequence[Launch]) -> Batch:
         """The launches bound to this memory, as before where that was seen lately."""
-        arrays = (
-            launches is self.launches,
-            *((id(a.buffer), a.origin, a.size) for a in memory.arrays.values()),
-        )
-        scalars = tuple(value.tobytes() for value in memory.scalars.values())
+        found: list[int] = [launches is self.launches]
+        for each in memory.arrays.values():
+            found += id(each.buffer), each.origin, each.size
+        arrays = tuple(found)
+        scalars = tuple([value.tobytes() for value in memory.scalars.values()])
         known = self._bound.pop(arrays, None)
         if known is not None and known[0] == scalars:
             batch = known[1]

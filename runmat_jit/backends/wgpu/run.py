@@ -74,7 +74,7 @@ class Batch:
     events: Any
     notes: bool
     native: Any
-    """The dispatches, for the native encoder."""
+    """The dispatches, for the native queue."""
 
 
 @frozen
@@ -124,8 +124,8 @@ class WgpuRunner:
                 for number, step in enumerate(steps)
             )
         self.device.count("gpu_bind_groups", len(dispatches))
-        notes, encoder = any(has_notes(r.kernel) for r in runs), self.device.encoder
-        native = None if encoder is None else encoder.prepare(dispatches)
+        notes, queue = any(has_notes(r.kernel) for r in runs), self.device.native
+        native = None if queue is None else queue.prepare(dispatches)
         return Batch(runs, dispatches, uniforms, events, notes, native)
 
     def renumber(self, batch: Batch, runs: Iterable[KernelRun]) -> Batch:
@@ -147,14 +147,15 @@ class WgpuRunner:
 
         Raises:
             DeviceLost: The device is gone.
+            BackendError: This, or what was submitted before, has failed.
 
         """
-        native = self.device.encoder
-        if native is None or batch.native is None:
+        queue = self.device.native
+        if queue is None or batch.native is None:
             self._submit_by_wgpu(batch)
         else:
             _ = self.device.handle  # which a forked process must not use
-            failed = native.submit(batch.native, batch.events if batch.notes else None)
+            failed = queue.put(batch)
             if failed is not None:
                 raise error_of(self.device.info, failed)
         self.device.count("gpu_submits", 1)
@@ -180,6 +181,7 @@ class WgpuRunner:
             return 0
         with errors_of(self.device.info):
             word = self.device.queue.read_buffer(batch.events, 0, 4)
+        self.device.waited()
         return int(np.frombuffer(word, np.uint32)[0])
 
     # -- one dispatch ----------------------------------------------------------------------------

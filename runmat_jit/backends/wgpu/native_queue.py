@@ -1,0 +1,259 @@
+"""Dispatches are encoded and submitted by native code, behind each other by a thread of its own.
+
+Through wgpu-py each of ten calls takes its time. One native function makes them all through
+wgpu-native's C interface, whose objects are those of wgpu-py; some 15 to 30 us remain, most of them
+the driver's. So only what finds the device idle is submitted by its caller. What follows goes into
+a ring, which takes a microsecond, and a thread submits whatever is there as one command buffer.
+
+Whoever uses the queue otherwise, or destroys a buffer, flushes the ring first (``Device.queue``
+does). Errors are caught as wgpu-py catches them: nothing is submitted that was not encoded without
+one, which would end the process. What fails in the thread is raised by who comes next; from then on
+nothing is submitted.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import threading
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from runmat_jit.backends.wgpu.native_queue_text import (
+    CLOSING,
+    DEVICE,
+    DONE,
+    FAILED,
+    FUNCTIONS,
+    HEAD,
+    ITEMS,
+    LOCK,
+    PARKED,
+    QUEUE,
+    SPIN,
+    STATE_BYTES,
+    TEXT,
+)
+
+if TYPE_CHECKING:
+    from runmat_jit.backends.wgpu.run import Batch, Dispatch
+
+CompileFunctions = Callable[[str, Sequence[str], Mapping[str, int]], dict[str, int]]
+"""Gives the addresses of a module's functions: of its LLVM text, their names, external symbols."""
+_PATIENT, _HASTY = 4000, 400
+"""Pauses, of some 25 ns each, for which the thread spins before it sleeps: where there are more
+than two cores, and where it would take one of two.
+"""
+
+
+class NativeItem(ctypes.Structure):
+    """Dispatches, how many, and a buffer whose first word becomes 0 before them, or none."""
+
+    _fields_ = (
+        ("dispatches", ctypes.c_void_p),
+        ("count", ctypes.c_int64),
+        ("cleared", ctypes.c_void_p),
+    )
+
+
+class NativeDispatch(ctypes.Structure):
+    """One dispatch, as native code reads it."""
+
+    _fields_ = (
+        ("pipeline", ctypes.c_void_p),
+        ("group", ctypes.c_void_p),
+        ("x", ctypes.c_uint32),
+        ("y", ctypes.c_uint32),
+        ("z", ctypes.c_uint32),
+        ("_", ctypes.c_uint32),
+    )
+
+
+class NativeQueue:
+    """The queue of one device; to be put into by one thread at a time.
+
+    Args:
+        device: Wgpu's device.
+        compile_functions: Makes native code.
+        cores: Of the machine; a single one has no thread for this.
+
+    Raises:
+        AttributeError: This is another wgpu than that whose parts are known.
+
+    """
+
+    def __init__(self, device: Any, compile_functions: CompileFunctions, cores: int) -> None:
+        from wgpu.backends.wgpu_native import _api, _ffi  # noqa: PLC0415 - see adapter
+
+        self._errors = _api.error_handler
+        self._cast = _ffi.ffi.cast
+        found = compile_functions(TEXT, FUNCTIONS, _symbols(ctypes.CDLL(_ffi.lib_path)))
+        self._put, self._flush = _PUT(found["put"]), _STATE(found["flush"])
+        self._encode, self._submit = _ENCODE(found["encode_one"]), _SUBMIT(found["submit"])
+        self._state = ctypes.create_string_buffer(STATE_BYTES)
+        self._at = ctypes.addressof(self._state)
+        self._head, self._done, self._failed = map(self._word, (HEAD, DONE, FAILED))
+        self._word(DEVICE).value = self._address(device)
+        self._word(QUEUE).value = self._address(device.queue)
+        self._word(LOCK).value = _taken_lock()
+        self._word(SPIN).value = _PATIENT if cores > 2 else _HASTY
+        self._has_thread = cores > 1
+        self._slot = _ErrorSlot(self._failed)
+        self._kept: list[Any] = [None] * ITEMS
+        """What the items of the ring refer to."""
+        self._is_idle = True
+        """Nothing has been submitted since somebody waited for all."""
+        serve = _STATE(found["serve"])
+        self._thread = threading.Thread(
+            target=_serve,
+            args=(serve, self._state, self._errors._get_proxy_stack, self._slot),
+            name="runmat gpu queue",
+            daemon=True,
+        )
+        self._is_started = False
+        self.close: Callable[[], object] = weakref.finalize(
+            self, _close, self._state, self._thread, found["flush"]
+        )
+        """Submit what waits, and end the thread; also called when the interpreter exits."""
+
+    def prepare(self, dispatches: Sequence[Dispatch]) -> ctypes.Array[NativeDispatch]:
+        """What native code reads; the dispatches must live as long."""
+        return (NativeDispatch * len(dispatches))(
+            *(
+                NativeDispatch(self._address(d.shader.pipeline), self._address(d.group), *d.groups)
+                for d in dispatches
+            )
+        )
+
+    def put(self, batch: Batch) -> str | None:
+        """Submit a batch now or soon; what went wrong with this or one before, if anything did."""
+        if self._failed.value:
+            return self._slot.message or "it has failed before"
+        native, number = batch.native, self._head.value
+        cleared = self._address(batch.events) if batch.notes else None
+        given = ctypes.addressof(native), len(native), cleared
+        if not self._has_thread or (self._is_idle and self._done.value == number):
+            self._is_idle = False
+            return self._submit_one(NativeItem(*given))
+        if not self._is_started:
+            self._start()
+        while self._put(self._at, *given):
+            self._flush(self._at)
+        self._kept[number % ITEMS] = batch
+        return None
+
+    def flush(self) -> str | None:
+        """Return when all that was put is submitted; what went wrong, if anything did."""
+        if self._done.value != self._head.value:
+            self._flush(self._at)
+        return self._slot.message if self._failed.value else None
+
+    def waited(self) -> None:
+        """All that was put is over: somebody has waited for it."""
+        self._is_idle = True
+
+    def _submit_one(self, item: NativeItem) -> str | None:
+        """Submit what is not in the ring, from this thread; what went wrong, if anything did."""
+        failed, commands = self._told(self._encode, ctypes.addressof(item))
+        if failed is not None:
+            self._slot.message = failed
+        late, _ = self._told(self._submit, commands)
+        return failed or late
+
+    def _told(self, function: Callable[[int, int], Any], given: int) -> tuple[str | None, Any]:
+        """What wgpu says went wrong in a native function, and what that has given."""
+        self._errors.capture("runmat")
+        try:
+            found = function(self._at, given)
+        finally:
+            failed = self._errors.release("runmat")
+        return None if failed is None else str(failed[1]), found
+
+    def _start(self) -> None:
+        self._is_started = True
+        self._thread.start()
+
+    def _word(self, offset: int) -> ctypes.c_int64:
+        return ctypes.c_int64.from_buffer(self._state, offset)
+
+    def _address(self, handle: Any) -> int:
+        """Of the native object behind wgpu-py's."""
+        return int(self._cast("intptr_t", handle._internal))
+
+
+class _ErrorSlot:
+    """Where wgpu-py leaves errors of the thread: native code sees at once that there is one."""
+
+    name = "runmat"
+    type: str | None = None
+
+    def __init__(self, failed: ctypes.c_int64) -> None:
+        self._failed = failed
+        self._message: str | None = None
+
+    @property
+    def message(self) -> str | None:
+        return self._message
+
+    @message.setter
+    def message(self, text: str | None) -> None:
+        self._message = text
+        if text is not None:
+            self._failed.value = 1
+
+
+def _serve(
+    serve: Callable[[int], None], state: Any, stack_of: Callable[[], Any], slot: _ErrorSlot
+) -> None:
+    stack_of().append(slot)
+    serve(ctypes.addressof(state))
+
+
+def _close(state: Any, thread: threading.Thread, flush: int) -> None:
+    address = ctypes.addressof(state)
+    if not thread.is_alive():
+        return
+    _STATE(flush)(address)
+    ctypes.c_int64.from_buffer(state, CLOSING).value = 1
+    parked = ctypes.c_int64.from_buffer(state, PARKED)
+    while thread.is_alive():
+        if parked.value:
+            parked.value = 0
+            _LOCKS.PyThread_release_lock(ctypes.c_int64.from_buffer(state, LOCK).value)
+        thread.join(0.001)
+
+
+def _symbols(library: ctypes.CDLL) -> dict[str, int]:
+    """Addresses of the C functions that native code calls."""
+    found = {}
+    for name in set(re.findall(r"declare \w+ @(\w+)\(", TEXT)):
+        function = getattr(library if name.startswith("wgpu") else ctypes.pythonapi, name)
+        found[name] = ctypes.cast(function, ctypes.c_void_p).value or 0
+    return found
+
+
+def _taken_lock() -> int:
+    """A lock that is held, for the thread to sleep on; never freed."""
+    lock: int | None = _LOCKS.PyThread_allocate_lock()
+    if lock is None:
+        raise MemoryError("no memory for a lock of the native queue")
+    _LOCKS.PyThread_acquire_lock(lock, 1)
+    return lock
+
+
+_LOCKS = ctypes.PyDLL(None)
+_LOCKS.PyThread_allocate_lock.restype = ctypes.c_void_p
+_LOCKS.PyThread_acquire_lock.argtypes = [ctypes.c_void_p, ctypes.c_int]
+_LOCKS.PyThread_release_lock.argtypes = [ctypes.c_void_p]
+_LOCKS.PyThread_release_lock.restype = None
+
+# These keep the interpreter's lock: what wgpu-native calls back is Python.
+_PUT = ctypes.PYFUNCTYPE(
+    ctypes.c_int64,
+    *(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p),
+)
+_ENCODE = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+_SUBMIT = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+# These let others have it: the thread may be told of an error, by Python, before they return.
+_STATE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
