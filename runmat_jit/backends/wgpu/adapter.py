@@ -180,10 +180,14 @@ class Device:
             BackendError: Something has failed.
 
         """
-        _ = self.queue  # to which it is submitted
-        with errors_of(self.info):
-            self.handle._poll_wait()  # the queue's own call fails in wgpu-py 0.32
-        self.waited()
+        handle, native = self.handle, self.native
+        if native is None:
+            with errors_of(self.info):
+                handle._poll_wait()  # the queue's own call fails in wgpu-py 0.32
+            return
+        failed = native.finish()
+        if failed is not None:
+            raise error_of(self.info, failed)
 
     def waited(self) -> None:
         """Somebody has waited for everything submitted so far."""

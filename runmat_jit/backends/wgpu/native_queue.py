@@ -21,17 +21,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from runmat_jit.backends.wgpu.native_queue_text import (
-    CLOSING,
-    DEVICE,
-    DONE,
-    FAILED,
     FUNCTIONS,
-    HEAD,
     ITEMS,
-    LOCK,
-    PARKED,
-    QUEUE,
-    SPIN,
+    OFFSETS,
     STATE_BYTES,
     TEXT,
 )
@@ -90,14 +82,15 @@ class NativeQueue:
         self._cast = _ffi.ffi.cast
         found = compile_functions(TEXT, FUNCTIONS, _symbols(ctypes.CDLL(_ffi.lib_path)))
         self._put, self._flush = _PUT(found["put"]), _STATE(found["flush"])
+        self._finish = _STATE(found["finish"])
         self._encode, self._submit = _ENCODE(found["encode_one"]), _SUBMIT(found["submit"])
         self._state = ctypes.create_string_buffer(STATE_BYTES)
         self._at = ctypes.addressof(self._state)
-        self._head, self._done, self._failed = map(self._word, (HEAD, DONE, FAILED))
-        self._word(DEVICE).value = self._address(device)
-        self._word(QUEUE).value = self._address(device.queue)
-        self._word(LOCK).value = _taken_lock()
-        self._word(SPIN).value = _PATIENT if cores > 2 else _HASTY
+        self._head, self._done, self._failed = map(self._word, ("head", "done", "failed"))
+        self._word("device").value = self._address(device)
+        self._word("queue").value = self._address(device.queue)
+        self._word("lock").value = _taken_lock()
+        self._word("spin").value = _PATIENT if cores > 2 else _HASTY
         self._has_thread = cores > 1
         self._slot = _ErrorSlot(self._failed)
         self._kept: list[Any] = [None] * ITEMS
@@ -139,18 +132,24 @@ class NativeQueue:
         if not self._is_started:
             self._start()
         while self._put(self._at, *given):
-            self._flush(self._at)
+            self._flush(self._at, ITEMS // 2)
         self._kept[number % ITEMS] = batch
         return None
 
     def flush(self) -> str | None:
         """Return when all that was put is submitted; what went wrong, if anything did."""
         if self._done.value != self._head.value:
-            self._flush(self._at)
+            self._flush(self._at, 0)
         return self._slot.message if self._failed.value else None
 
+    def finish(self) -> str | None:
+        """Return when the device has done all that was put; what went wrong, if anything did."""
+        failed, _ = self._told(self._finish, 0)
+        self._is_idle = True
+        return (self._slot.message or failed) if self._failed.value else failed
+
     def waited(self) -> None:
-        """All that was put is over: somebody has waited for it."""
+        """All that was put is over: somebody has waited for it otherwise."""
         self._is_idle = True
 
     def _submit_one(self, item: NativeItem) -> str | None:
@@ -174,8 +173,8 @@ class NativeQueue:
         self._is_started = True
         self._thread.start()
 
-    def _word(self, offset: int) -> ctypes.c_int64:
-        return ctypes.c_int64.from_buffer(self._state, offset)
+    def _word(self, name: str) -> ctypes.c_int64:
+        return ctypes.c_int64.from_buffer(self._state, OFFSETS[name])
 
     def _address(self, handle: Any) -> int:
         """Of the native object behind wgpu-py's."""
@@ -204,23 +203,25 @@ class _ErrorSlot:
 
 
 def _serve(
-    serve: Callable[[int], None], state: Any, stack_of: Callable[[], Any], slot: _ErrorSlot
+    serve: Callable[[int, int], None], state: Any, stack_of: Callable[[], Any], slot: _ErrorSlot
 ) -> None:
     stack_of().append(slot)
-    serve(ctypes.addressof(state))
+    serve(ctypes.addressof(state), 0)
 
 
 def _close(state: Any, thread: threading.Thread, flush: int) -> None:
     address = ctypes.addressof(state)
     if not thread.is_alive():
         return
-    _STATE(flush)(address)
-    ctypes.c_int64.from_buffer(state, CLOSING).value = 1
-    parked = ctypes.c_int64.from_buffer(state, PARKED)
+    _STATE(flush)(address, 0)
+    closing, parked, lock = (
+        ctypes.c_int64.from_buffer(state, OFFSETS[name]) for name in ("closing", "parked", "lock")
+    )
+    closing.value = 1
     while thread.is_alive():
         if parked.value:
             parked.value = 0
-            _LOCKS.PyThread_release_lock(ctypes.c_int64.from_buffer(state, LOCK).value)
+            _LOCKS.PyThread_release_lock(lock.value)
         thread.join(0.001)
 
 
@@ -256,4 +257,4 @@ _PUT = ctypes.PYFUNCTYPE(
 _ENCODE = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 _SUBMIT = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 # These let others have it: the thread may be told of an error, by Python, before they return.
-_STATE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_STATE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)

@@ -4,6 +4,9 @@ The state is words of 64 bits. ``head`` counts what was put into the ring, ``don
 has taken out, submitted and forgotten; both only grow. A thread that finds nothing spins for a
 while, then announces at ``parked`` that it sleeps on ``lock``, and looks again before it does: who
 takes the announcement back by exchange wakes it.
+
+Between two submissions a device idles for 5 to 20 us. So no more than two are on their way at once,
+as long as that is not long, and nobody waits at ``hurry``: what is put meanwhile goes together.
 """
 
 from __future__ import annotations
@@ -11,39 +14,53 @@ from __future__ import annotations
 import platform
 from typing import Final
 
-HEAD, DONE, PARKED, LOCK, CLOSING, FAILED, DEVICE, QUEUE, SPIN = (8 * word for word in range(9))
-"""Byte offsets in the state. ``FAILED`` is set by whoever is told of an error: nothing is submitted
+_WORDS: Final = (
+    *("head", "done", "parked", "lock", "closing", "failed", "device", "queue", "spin", "hurry"),
+    *("submitted", "completed"),
+)
+OFFSETS: Final = {name: 8 * number for number, name in enumerate(_WORDS)}
+"""Of each word in the state. ``failed`` is set by whoever is told of an error: nothing is submitted
 from then on.
 """
-RING: Final = 128
+_RING: Final = 128
 """Where the ring begins, whose items are as :class:`.native_queue.NativeItem`."""
-ITEM_BYTES: Final = 32
+_ITEM_BYTES: Final = 32
 ITEMS: Final = 256
 """Places in the ring, a power of two."""
-STATE_BYTES: Final = RING + ITEMS * ITEM_BYTES
+STATE_BYTES: Final = _RING + ITEMS * _ITEM_BYTES
 _MOST: Final = 64
 """Items of one command buffer."""
+_ON_THEIR_WAY: Final = 2
+"""Submissions after which more items are waited for."""
+_POLLS: Final = 100
+"""Looks at the device, of one to three microseconds, after which that has been long."""
+_SPINNING_POLLS: Final = 3000
+"""The same, after which who waits for the device sleeps: what wakes them takes some 30 us."""
 
-FUNCTIONS: Final = ("put", "serve", "flush", "encode_one", "submit")
+FUNCTIONS: Final = ("put", "serve", "flush", "finish", "encode_one", "submit")
 
-_PAUSES = {
-    "x86_64": "  call void @llvm.x86.sse2.pause()",
-    "AMD64": "  call void @llvm.x86.sse2.pause()",
-}
-_PAUSE = _PAUSES.get(platform.machine(), "  fence seq_cst")
-_DECLARED_PAUSE = "declare void @llvm.x86.sse2.pause()" if "x86" in _PAUSE else ""
+_MACHINE = {"amd64": "x86_64", "arm64": "aarch64"}.get(
+    platform.machine().lower(), platform.machine().lower()
+)
+_IS_WINDOWS = platform.system() == "Windows"
+_PAUSE = {"x86_64": "  call void @llvm.x86.sse2.pause()"}.get(_MACHINE, "  fence seq_cst")
+_DECLARED_PAUSE = "declare void @llvm.x86.sse2.pause()" if _MACHINE == "x86_64" else ""
+# C's ways to pass structs: of 40 bytes, and of 16.
+_LARGE = "ptr byval(%Info) align 8" if _MACHINE == "x86_64" and not _IS_WINDOWS else "ptr"
+_MESSAGE = "ptr %message" if _IS_WINDOWS else "ptr %message, i64 %length"
 
 
 def _pointers(*names: str) -> str:
-    """Instructions that compute the addresses of fields as ``%p_<name>``."""
+    """Instructions that compute the addresses of words as ``%p_<name>``."""
     return "\n".join(
-        f"  %p_{name} = getelementptr i8, ptr %state, i64 {globals()[name.upper()]}"
-        for name in names
+        f"  %p_{name} = getelementptr i8, ptr %state, i64 {OFFSETS[name]}" for name in names
     )
 
 
 _DECLARED = f"""
+%Info = type {{ ptr, i32, ptr, ptr, ptr }}
 declare ptr @wgpuDeviceCreateCommandEncoder(ptr, ptr)
+declare i32 @wgpuDevicePoll(ptr, i32, ptr)
 declare void @wgpuCommandEncoderClearBuffer(ptr, ptr, i64, i64)
 declare ptr @wgpuCommandEncoderBeginComputePass(ptr, ptr)
 declare void @wgpuComputePassEncoderSetPipeline(ptr, ptr)
@@ -54,6 +71,7 @@ declare void @wgpuComputePassEncoderRelease(ptr)
 declare ptr @wgpuCommandEncoderFinish(ptr, ptr)
 declare void @wgpuCommandEncoderRelease(ptr)
 declare void @wgpuQueueSubmit(ptr, i64, ptr)
+declare i64 @wgpuQueueOnSubmittedWorkDone(ptr, {_LARGE})
 declare void @wgpuCommandBufferRelease(ptr)
 declare i32 @PyThread_acquire_lock(ptr, i32)
 declare void @PyThread_release_lock(ptr)
@@ -62,25 +80,16 @@ declare i64 @llvm.umin.i64(i64, i64)
 """
 
 _DISPATCH_ALL = """
-define internal void @dispatch_all(ptr %encoder, ptr %item) {
+define internal void @dispatch_all(ptr %pass, ptr %item) {
 entry:
   %p_count = getelementptr i8, ptr %item, i64 8
-  %p_cleared = getelementptr i8, ptr %item, i64 16
   %dispatches = load ptr, ptr %item
   %count = load i64, ptr %p_count
-  %cleared = load ptr, ptr %p_cleared
-  %is_quiet = icmp eq ptr %cleared, null
-  br i1 %is_quiet, label %begin, label %clear
-clear:
-  call void @wgpuCommandEncoderClearBuffer(ptr %encoder, ptr %cleared, i64 0, i64 4)
-  br label %begin
-begin:
-  %pass = call ptr @wgpuCommandEncoderBeginComputePass(ptr %encoder, ptr null)
   br label %next
 next:
-  %k = phi i64 [ 0, %begin ], [ %after, %dispatch ]
+  %k = phi i64 [ 0, %entry ], [ %after, %dispatch ]
   %is_left = icmp ult i64 %k, %count
-  br i1 %is_left, label %dispatch, label %end
+  br i1 %is_left, label %dispatch, label %out
 dispatch:
   %at = getelementptr { ptr, ptr, i32, i32, i32, i32 }, ptr %dispatches, i64 %k
   %at_group = getelementptr i8, ptr %at, i64 8
@@ -97,55 +106,94 @@ dispatch:
   call void @wgpuComputePassEncoderDispatchWorkgroups(ptr %pass, i32 %x, i32 %y, i32 %z)
   %after = add i64 %k, 1
   br label %next
+out:
+  ret void
+}
+define internal void @end_pass(ptr %pass) {
+entry:
+  %is_open = icmp ne ptr %pass, null
+  br i1 %is_open, label %end, label %out
 end:
   call void @wgpuComputePassEncoderEnd(ptr %pass)
   call void @wgpuComputePassEncoderRelease(ptr %pass)
+  br label %out
+out:
   ret void
 }
 """
 
-# A command buffer of the items from %first up to %end.
+# A command buffer of %count items from one on; %number is that of the first in the ring.
 _ENCODE = f"""
-define internal ptr @encode(ptr %state, i64 %first, i64 %end) {{
+define internal ptr @encode(ptr %state, ptr %items, i64 %number, i64 %count) {{
 entry:
 {_pointers("device")}
   %device = load ptr, ptr %p_device
   %encoder = call ptr @wgpuDeviceCreateCommandEncoder(ptr %device, ptr null)
   br label %next
 next:
-  %number = phi i64 [ %first, %entry ], [ %after, %each ]
-  %is_left = icmp ne i64 %number, %end
+  %k = phi i64 [ 0, %entry ], [ %after, %dispatch ]
+  %open = phi ptr [ null, %entry ], [ %pass, %dispatch ]
+  %is_left = icmp ult i64 %k, %count
   br i1 %is_left, label %each, label %finish
 each:
-  %place = and i64 %number, {ITEMS - 1}
-  %scaled = mul i64 %place, {ITEM_BYTES}
-  %offset = add i64 %scaled, {RING}
-  %item = getelementptr i8, ptr %state, i64 %offset
-  call void @dispatch_all(ptr %encoder, ptr %item)
-  %after = add i64 %number, 1
+  %in_order = add i64 %number, %k
+  %place = and i64 %in_order, {ITEMS - 1}
+  %offset = mul i64 %place, {_ITEM_BYTES}
+  %item = getelementptr i8, ptr %items, i64 %offset
+  %p_cleared = getelementptr i8, ptr %item, i64 16
+  %cleared = load ptr, ptr %p_cleared
+  %clears = icmp ne ptr %cleared, null
+  br i1 %clears, label %clear, label %look
+clear:
+  call void @end_pass(ptr %open)
+  call void @wgpuCommandEncoderClearBuffer(ptr %encoder, ptr %cleared, i64 0, i64 4)
+  br label %begin
+look:
+  %is_open = icmp ne ptr %open, null
+  br i1 %is_open, label %dispatch, label %begin
+begin:
+  %begun = call ptr @wgpuCommandEncoderBeginComputePass(ptr %encoder, ptr null)
+  br label %dispatch
+dispatch:
+  %pass = phi ptr [ %open, %look ], [ %begun, %begin ]
+  call void @dispatch_all(ptr %pass, ptr %item)
+  %after = add i64 %k, 1
   br label %next
 finish:
+  call void @end_pass(ptr %open)
   %commands = call ptr @wgpuCommandEncoderFinish(ptr %encoder, ptr null)
   call void @wgpuCommandEncoderRelease(ptr %encoder)
   ret ptr %commands
 }}
-"""
-
-# The same of one item that is not in the ring.
-_ENCODE_ONE = f"""
 define ptr @encode_one(ptr %state, ptr %item) {{
-{_pointers("device")}
-  %device = load ptr, ptr %p_device
-  %encoder = call ptr @wgpuDeviceCreateCommandEncoder(ptr %device, ptr null)
-  call void @dispatch_all(ptr %encoder, ptr %item)
-  %commands = call ptr @wgpuCommandEncoderFinish(ptr %encoder, ptr null)
-  call void @wgpuCommandEncoderRelease(ptr %encoder)
+  %commands = call ptr @encode(ptr %state, ptr %item, i64 0, i64 1)
   ret ptr %commands
 }}
 """
 
-# What was encoded.
+# Submits what was encoded; @expect has counted when the device has done all that was submitted.
 _SUBMIT = f"""
+define void @count_completed(i32 %status, {_MESSAGE}, ptr %completed, ptr %unused) {{
+  %before = atomicrmw add ptr %completed, i64 1 seq_cst
+  ret void
+}}
+define internal void @expect(ptr %state) {{
+{_pointers("queue", "submitted", "completed")}
+  %queue = load ptr, ptr %p_queue
+  %info = alloca %Info
+  %at_mode = getelementptr %Info, ptr %info, i32 0, i32 1
+  %at_callback = getelementptr %Info, ptr %info, i32 0, i32 2
+  %at_first = getelementptr %Info, ptr %info, i32 0, i32 3
+  %at_second = getelementptr %Info, ptr %info, i32 0, i32 4
+  store ptr null, ptr %info
+  store i32 3, ptr %at_mode  ; AllowSpontaneous
+  store ptr @count_completed, ptr %at_callback
+  store ptr %p_completed, ptr %at_first
+  store ptr null, ptr %at_second
+  %before = atomicrmw add ptr %p_submitted, i64 1 seq_cst
+  %future = call i64 @wgpuQueueOnSubmittedWorkDone(ptr %queue, {_LARGE} %info)
+  ret void
+}}
 define void @submit(ptr %state, ptr %commands) {{
 entry:
 {_pointers("queue", "failed")}
@@ -157,6 +205,7 @@ entry:
   br i1 %is_right, label %send, label %leave
 send:
   call void @wgpuQueueSubmit(ptr %queue, i64 1, ptr %place)
+  call void @expect(ptr %state)
   br label %leave
 leave:
   call void @wgpuCommandBufferRelease(ptr %commands)
@@ -178,8 +227,8 @@ full:
   ret i64 1
 store:
   %place = and i64 %head, {ITEMS - 1}
-  %scaled = mul i64 %place, {ITEM_BYTES}
-  %offset = add i64 %scaled, {RING}
+  %scaled = mul i64 %place, {_ITEM_BYTES}
+  %offset = add i64 %scaled, {_RING}
   %item = getelementptr i8, ptr %state, i64 %offset
   %p_count = getelementptr i8, ptr %item, i64 8
   %p_cleared = getelementptr i8, ptr %item, i64 16
@@ -208,7 +257,10 @@ out:
 _SERVE = f"""
 define void @serve(ptr %state) {{
 entry:
-{_pointers("head", "done", "parked", "lock", "closing", "spin")}
+{_pointers("head", "done", "parked", "lock", "closing", "spin", "hurry", "device")}
+{_pointers("submitted", "completed")}
+  %device = load ptr, ptr %p_device
+  %items = getelementptr i8, ptr %state, i64 {_RING}
   br label %outer
 outer:
   %done = load atomic i64, ptr %p_done acquire, align 8
@@ -245,11 +297,29 @@ sleep:
   %acquired = call i32 @PyThread_acquire_lock(ptr %lock, i32 1)
   br label %outer
 work:
-  %waiting = sub i64 %head, %done
+  %polls = phi i64 [ 0, %look ], [ %more_polls, %wait ]
+  %submitted = load atomic i64, ptr %p_submitted monotonic, align 8
+  %completed = load atomic i64, ptr %p_completed monotonic, align 8
+  %flying = sub i64 %submitted, %completed
+  %hurry = load atomic i64, ptr %p_hurry monotonic, align 8
+  %has_room = icmp ult i64 %flying, {_ON_THEIR_WAY}
+  %is_hurried = icmp ne i64 %hurry, 0
+  %is_long = icmp uge i64 %polls, {_POLLS}
+  %is_free = or i1 %has_room, %is_hurried
+  %goes = or i1 %is_free, %is_long
+  br i1 %goes, label %take, label %wait
+wait:
+  %polled = call i32 @wgpuDevicePoll(ptr %device, i32 0, ptr null)
+{_PAUSE}
+  %more_polls = add i64 %polls, 1
+  br label %work
+take:
+  %latest = load atomic i64, ptr %p_head acquire, align 8
+  %waiting = sub i64 %latest, %done
   %taken = call i64 @llvm.umin.i64(i64 %waiting, i64 {_MOST})
-  %end = add i64 %done, %taken
-  %commands = call ptr @encode(ptr %state, i64 %done, i64 %end)
+  %commands = call ptr @encode(ptr %state, ptr %items, i64 %done, i64 %taken)
   call void @submit(ptr %state, ptr %commands)
+  %end = add i64 %done, %taken
   store atomic i64 %end, ptr %p_done release, align 8
   br label %outer
 out:
@@ -257,20 +327,56 @@ out:
 }}
 """
 
-# Returns when all that was put is submitted.
+# Returns when no more than %left items wait to be submitted; none: as soon as possible.
 _FLUSH = f"""
-define void @flush(ptr %state) {{
+define void @flush(ptr %state, i64 %left) {{
 entry:
-{_pointers("head", "done")}
-  %head = load atomic i64, ptr %p_head acquire, align 8
+{_pointers("head", "done", "hurry")}
+  %is_urgent = icmp eq i64 %left, 0
+  %wanted = zext i1 %is_urgent to i64
+  %before = atomicrmw add ptr %p_hurry, i64 %wanted seq_cst
   br label %look
 look:
+  %head = load atomic i64, ptr %p_head acquire, align 8
   %done = load atomic i64, ptr %p_done acquire, align 8
-  %is_over = icmp uge i64 %done, %head
+  %waiting = sub i64 %head, %done
+  %is_over = icmp ule i64 %waiting, %left
   br i1 %is_over, label %out, label %wait
 wait:
 {_PAUSE}
   br label %look
+out:
+  %after = atomicrmw sub ptr %p_hurry, i64 %wanted seq_cst
+  ret void
+}}
+"""
+
+# Returns when the device has done all that was put, or submitted otherwise.
+_FINISH = f"""
+define void @finish(ptr %state, i64 %unused) {{
+entry:
+{_pointers("device", "submitted", "completed")}
+  %device = load ptr, ptr %p_device
+  call void @flush(ptr %state, i64 0)
+  call void @expect(ptr %state)
+  br label %look
+look:
+  %polls = phi i64 [ 0, %entry ], [ %more_polls, %wait ]
+  %submitted = load atomic i64, ptr %p_submitted seq_cst, align 8
+  %completed = load atomic i64, ptr %p_completed seq_cst, align 8
+  %is_over = icmp eq i64 %submitted, %completed
+  br i1 %is_over, label %out, label %ask
+ask:
+  %is_long = icmp uge i64 %polls, {_SPINNING_POLLS}
+  br i1 %is_long, label %sleep, label %wait
+wait:
+  %polled = call i32 @wgpuDevicePoll(ptr %device, i32 0, ptr null)
+{_PAUSE}
+  %more_polls = add i64 %polls, 1
+  br label %look
+sleep:
+  %slept = call i32 @wgpuDevicePoll(ptr %device, i32 1, ptr null)
+  br label %out
 out:
   ret void
 }}
@@ -278,6 +384,6 @@ out:
 
 TEXT: Final = "".join(
     [
-        *(_DECLARED, _DISPATCH_ALL, _ENCODE, _ENCODE_ONE, _SUBMIT, _PUT, _SERVE, _FLUSH),
+        *(_DECLARED, _DISPATCH_ALL, _ENCODE, _SUBMIT, _PUT, _SERVE, _FLUSH, _FINISH),
     ]
 )
