@@ -85,7 +85,8 @@ def _walk(
 ) -> Callable[[Body, ReductionProblem, Bounds, Bounds], None]:
     if problem.step.style == "row":
         return _walk_as_total
-    few = problem.step.extent(problem.extents) <= _IN_REGISTERS or width <= _NARROW
+    rows = min(problem.step.extent(problem.extents), problem.step.cell)
+    few = rows <= _IN_REGISTERS or width <= _NARROW
     return _walk_columns if few or not problem.accumulators else _walk_blocks
 
 

@@ -24,7 +24,7 @@ from runmat_jit.lower.reduction_problem import Reduce, ReductionProblem, runs_al
 from runmat_jit.lower.region_values import RegionValues
 from runmat_jit.lower.spill import spilled
 from runmat_jit.passes.fusion.edges import reduced_axes
-from runmat_jit.passes.fusion.reduction_shape import Step, next_step
+from runmat_jit.passes.fusion.reduction_shape import COLUMN_BLOCK, Step, next_step
 from runmat_jit.passes.fusion.region import Region
 from runmat_jit.plan.argument import NodeBuffer, Scratch
 from runmat_jit.plan.plan import Plan
@@ -112,6 +112,7 @@ class _Lowering:
     def _run_steps(self, step: Step, reduces: Sequence[Node], elements: Sequence[Node]) -> None:
         """The first step of reductions that share it, then the rest for each set of axes."""
         values, shape = self.values, self.values.levels.shape
+        step, *more = self._stages(step, shape)
         done = [n for n in reduces if _finishes(step, shape, reduced_axes(n))]
         partial = {n: self._partial(n, step, shape) for n in reduces if n not in done}
         results = self._homed(done)
@@ -133,7 +134,7 @@ class _Lowering:
         self._reduction(problem)
         values.stored.update({node: NodeBuffer(node) for node in elements})
         for _, same in _grouped(list(partial), reduced_axes):
-            self._finish(same, partial, step.result(shape))
+            self._finish(same, partial, step.result(shape), more)
 
     def _laid_out(self, problem: ReductionProblem) -> ReductionProblem:
         """Store what is reduced in C order first, where no one stride leads along a row."""
@@ -157,11 +158,17 @@ class _Lowering:
         )
         return replace(problem, phases=(read,), element_stores=()).pruned()
 
-    def _finish(self, reduces: Sequence[Node], partial: dict[Node, Scratch], shape: Shape) -> None:
-        """The remaining steps of reductions over the same axes."""
+    def _finish(
+        self,
+        reduces: Sequence[Node],
+        partial: dict[Node, Scratch],
+        shape: Shape,
+        more: Sequence[Step],
+    ) -> None:
+        """The remaining steps of reductions over the same axes; ``more``: that are known."""
         values, axes, done = self.values, reduced_axes(reduces[0]), False
         while not done:
-            step = next_step(shape, axes, reduces[0].type.dtype)
+            step, *more = more or self._stages(next_step(shape, axes, reduces[0].type.dtype), shape)
             done = _finishes(step, shape, axes)
             phase = tuple(
                 values.reduce(n, values.partial_read(n, partial[n], shape), final=done, whole=False)
@@ -211,7 +218,7 @@ class _Lowering:
 
     def _with_accumulators(self, problem: ReductionProblem) -> ReductionProblem:
         """Memory for running results of columns and of their blocks, as partial results lie."""
-        if problem.step.style != "column":
+        if problem.step.style != "column" or problem.step.cell <= COLUMN_BLOCK:
             return problem
         (phase,) = problem.phases
         shape, step = problem.extents, problem.step
@@ -251,6 +258,17 @@ class _Lowering:
 
     def _partial(self, node: Node, step: Step, shape: Shape) -> Scratch:
         return self.values.scratch(node.type.dtype, step.result(shape))
+
+    def _stages(self, step: Step, shape: Shape) -> list[Step]:
+        """The steps that kernels take for one.
+
+        Where thousands of threads are to be busy, blocks of columns are combined each by a thread,
+        and then the cells of blocks: in the same order, through memory a sixteenth as large.
+        """
+        many = self.values.plan.device.kind == "gpu"
+        if many and step.style == "column" and step.extent(shape) > COLUMN_BLOCK:
+            return [replace(step, cell=COLUMN_BLOCK)] * 2
+        return [step]
 
     def _first_step(self, node: Node) -> Step:
         return next_step(self.values.levels.shape, reduced_axes(node), node.type.dtype)
