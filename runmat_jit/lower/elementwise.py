@@ -8,11 +8,18 @@ from runmat_jit.lower.index import smaller, split, unravel
 from runmat_jit.lower.launch import Launch
 from runmat_jit.lower.nest import NEAR, Nest, make_nest
 from runmat_jit.lower.problem import Problem, Store
+from runmat_jit.plan.device import Device
 
 CELL = 16_384
 """Elements that one thread takes at least: below, handing out the work costs more than the work."""
 TILE = 64
 """Side of a tile where operands are contiguous along different axes."""
+_CELL_OF_A_GPU = 4, 1024
+"""Rows and columns of a cell there: a vector of each row a thread, which shares rows it has read
+with its neighbors, and cells for all of a large card.
+"""
+_TILE_OF_A_GPU = 8, 256
+"""The same where operands are contiguous along different axes: a column is a sector of a cache."""
 
 
 def lower_elementwise(problem: Problem) -> Launch | None:
@@ -21,11 +28,13 @@ def lower_elementwise(problem: Problem) -> Launch | None:
     if 0 in nest.extents:
         return None
     written = frozenset(store.memory for store in problem.stores)
-    builder = Builder(problem.builtins)
+    builder = Builder(problem.device.builtins)
     body = Body(nest, problem.computes, written, builder=builder, notes=problem.notes)
     body.declare()
     total, grain = (
-        _flat(body, problem.stores) if len(nest.extents) == 1 else _grid(body, problem.stores)
+        _flat(body, problem.stores)
+        if len(nest.extents) == 1
+        else _grid(body, problem.stores, tile_shape(nest, problem.device))
     )
     kernel, arguments = body.finish()
     return Launch(kernel, arguments, total, grain, moved_bytes(nest))
@@ -39,10 +48,10 @@ def _flat(body: Body, stores: tuple[Store, ...]) -> tuple[int, int]:
     return extent, CELL
 
 
-def _grid(body: Body, stores: tuple[Store, ...]) -> tuple[int, int]:
+def _grid(body: Body, stores: tuple[Store, ...], shape: tuple[int, int]) -> tuple[int, int]:
     """Cells of rows times columns; the loop over a cell's rows holds the lanes."""
     *outer, rows, columns = body.nest.extents
-    height, width = tile_shape(body.nest)
+    height, width = shape
     row_blocks, column_blocks = -(-rows // height), -(-columns // width)
     cells = row_blocks * column_blocks
     for extent in outer:
@@ -70,10 +79,14 @@ def _grid(body: Body, stores: tuple[Store, ...]) -> tuple[int, int]:
     return cells, max(1, CELL // (height * width))
 
 
-def tile_shape(nest: Nest) -> tuple[int, int]:
+def tile_shape(nest: Nest, device: Device) -> tuple[int, int]:
     """Rows and columns of a cell: square where some operand runs across, else long rows."""
     rows, columns = nest.extents[-2:]
-    if any(_runs_across(strides) for strides in nest.strides.values()):
+    across = any(_runs_across(strides) for strides in nest.strides.values())
+    if device.kind == "gpu":
+        height, width = _TILE_OF_A_GPU if across else _CELL_OF_A_GPU
+        return min(rows, height), min(columns, width)
+    if across:
         return TILE, TILE
     width = columns if columns < 2 * CELL else CELL
     return max(1, min(rows, CELL // width)), width

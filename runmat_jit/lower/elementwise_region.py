@@ -90,5 +90,5 @@ def elementwise_problem(
         return Store(value, NodeBuffer(node), node.type.dtype, strides, mask=mask)
 
     stores = tuple(map(store, region.outputs))
-    problem = Problem(extents, computes, stores, plan.device.builtins, plan.notes)
+    problem = Problem(extents, computes, stores, plan.device, plan.notes)
     return problem.pruned() if plan.direct else problem  # of which nothing reports an event

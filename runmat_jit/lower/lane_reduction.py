@@ -56,7 +56,7 @@ def lower_lanes(problem: ReductionProblem) -> Launch | None:
     blocks = -(-columns // width)
     (phase,) = problem.phases
     seeds: dict[Operand, int] = {reduce.node: lane_axis + 1 for reduce in phase}
-    builder = Builder(problem.builtins)
+    builder = Builder(problem.device.builtins)
     body = Body(nest, problem.computes, problem.written(), seeds, builder, notes=problem.notes)
     body.declare()
     count, wide, across = map(body.parameter, (columns, width, blocks))

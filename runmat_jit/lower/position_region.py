@@ -100,7 +100,7 @@ class _Lowering:
             (phase,),
             (),
             (),
-            builtins=values.plan.device.builtins,
+            device=values.plan.device,
             notes=values.plan.notes,
         )
 

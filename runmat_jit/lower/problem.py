@@ -14,6 +14,7 @@ import numpy as np
 from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Node
 from runmat_jit.plan.argument import InputScalar, NodeBuffer, Scratch
+from runmat_jit.plan.device import CPU, Device
 from runmat_jit.plan.notes import RESULTS, Notes
 
 Memory = NodeBuffer | Scratch
@@ -100,13 +101,13 @@ class Store:
 class Problem:
     """Computations in an order that has operands first, and what they store.
 
-    ``builtins`` as of a device, ``notes`` as of a plan.
+    ``device`` and ``notes`` as of a plan.
     """
 
     extents: tuple[int, ...]
     computes: tuple[Compute, ...]
     stores: tuple[Store, ...]
-    builtins: frozenset[str] | None = None
+    device: Device = CPU
     notes: Notes = RESULTS
 
     def reads(self) -> tuple[Read, ...]:

@@ -173,7 +173,7 @@ def _body(product: MatrixProduct, problem: Problem, operands: tuple[Read, Read])
     written = frozenset(store.memory for store in problem.stores)
     seeds: dict[Operand, int] = {product.node: len(shape)}
     nest = Nest(shape, strides, len(shape) - 1)
-    builder = Builder(problem.builtins)
+    builder = Builder(problem.device.builtins)
     body = Body(nest, problem.computes, written, seeds, builder, notes=problem.notes)
     body.declare()
     for read in operands:

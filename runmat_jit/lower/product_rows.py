@@ -59,7 +59,7 @@ def lower_with_product(
     before, operands = operands_in_rows(product, plan, values.next_scratch())
     whole = values.stored[node] = values.scratch(node.type.dtype, node.type.shape)
     store = Store(node, whole, whole.dtype, c_strides(node.type.shape))
-    problem = Problem(node.type.shape, (), (store,), plan.device.builtins, plan.notes)
+    problem = Problem(node.type.shape, (), (store,), plan.device, plan.notes)
     made = lower_product(product, problem, plan, operands, tested=tested)
     return (*before, made, *lower(values))
 
@@ -117,7 +117,7 @@ def lower_product_rows(problem: ReductionProblem, rows: ProductRows) -> Launch |
     batch, uniform = len(product.batch), nest.lanes
     seeds: dict[Operand, int] = {r.node: uniform for phase in problem.phases for r in phase}
     written = problem.written() | {rows.home}
-    builder = Builder(problem.builtins)
+    builder = Builder(problem.device.builtins)
     body = Body(nest, problem.computes, written, seeds, builder, notes=problem.notes)
     body.declare()
     for read in rows.operands:

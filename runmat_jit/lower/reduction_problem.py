@@ -14,6 +14,7 @@ from runmat_jit.lower.nest import FEW_LANES, NEAR, Access, Nest, merge_axes, per
 from runmat_jit.lower.problem import Compute, Memory, Operand, Read, Store, needed
 from runmat_jit.passes.events import reports_events
 from runmat_jit.passes.fusion.reduction_shape import Step
+from runmat_jit.plan.device import CPU, Device
 from runmat_jit.plan.notes import RESULTS, Notes
 
 _MANY_RESULTS = 64
@@ -66,7 +67,7 @@ class ReductionProblem:
         result_stores: Values to store that do not vary along the reduced axes.
         accumulators: Memory for running results of each reduction (of the only phase), and then of
             each one's block; none where registers do.
-        builtins: As of a device.
+        device: As of a plan.
         notes: As of a plan.
 
     """
@@ -78,7 +79,7 @@ class ReductionProblem:
     element_stores: tuple[tuple[int, Store], ...]
     result_stores: tuple[Store, ...]
     accumulators: tuple[Store, ...] = ()
-    builtins: frozenset[str] | None = None
+    device: Device = CPU
     notes: Notes = RESULTS
 
     def accesses(self) -> tuple[Access, ...]:

@@ -76,7 +76,7 @@ class _Lowering:
             phases,
             tuple((levels.phase[n], store) for n, store in outputs if levels.is_element(n)),
             tuple(store for n, store in outputs if not levels.is_element(n)),
-            builtins=values.plan.device.builtins,
+            device=values.plan.device,
             notes=values.plan.notes,
         )
         if not runs_along(problem):
@@ -126,7 +126,7 @@ class _Lowering:
             (phase,),
             tuple((0, values.store(n, NodeBuffer(n), members)) for n in elements),
             (*stores, *values.keep([*done, *results])),
-            builtins=values.plan.device.builtins,
+            device=values.plan.device,
             notes=values.plan.notes,
         ).pruned()
         if step.style == "row" and runs_along(problem) is None:
@@ -148,9 +148,7 @@ class _Lowering:
         ]
         stores += [store for _, store in problem.element_stores]
         plan = values.plan
-        laid_out = Problem(
-            (*shape, 1), problem.computes, tuple(stores), plan.device.builtins, plan.notes
-        )
+        laid_out = Problem((*shape, 1), problem.computes, tuple(stores), plan.device, plan.notes)
         self._add(lower_elementwise(laid_out.pruned()))
         read = tuple(
             replace(reduce, operand=values.partial_read(reduce.node, copies[reduce.operand], shape))
@@ -188,7 +186,7 @@ class _Lowering:
                 (phase,),
                 (),
                 tuple(stores),
-                builtins=values.plan.device.builtins,
+                device=values.plan.device,
                 notes=values.plan.notes,
             )
             self._reduction(problem.pruned())
@@ -200,9 +198,7 @@ class _Lowering:
         if stores:
             computes = self.values.computes(members, ())
             plan, everything = self.values.plan, (*shape, 1)
-            problem = Problem(
-                everything, computes, tuple(stores), plan.device.builtins, plan.notes
-            ).pruned()
+            problem = Problem(everything, computes, tuple(stores), plan.device, plan.notes).pruned()
             self._add(lower_elementwise(problem))
             self.values.watch(compute.node for compute in problem.computes)
 

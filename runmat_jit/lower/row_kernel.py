@@ -33,7 +33,7 @@ def lower_rows(problem: ReductionProblem) -> Launch | None:
     seeds: dict[Operand, int] = {
         reduce.node: uniform for phase in problem.phases for reduce in phase
     }
-    builder = Builder(problem.builtins)
+    builder = Builder(problem.device.builtins)
     body = Body(nest, problem.computes, problem.written(), seeds, builder, notes=problem.notes)
     body.declare()
     length = body.parameter(nest.extents[uniform])
