@@ -24,7 +24,7 @@ from runmat_jit.loops.body import Body
 from runmat_jit.loops.draws import COUNTER
 from runmat_jit.loops.elements import bounds_of
 from runmat_jit.loops.extents import ONE, SINGLE, Dim, Extents, Places, shape_of
-from runmat_jit.loops.forms import Forms, GeneratorForm, ListForm, NumberForm, ObjectForm
+from runmat_jit.loops.forms import ArrayForm, Forms, GeneratorForm, ListForm, NumberForm, ObjectForm
 from runmat_jit.loops.iteration import Turns
 from runmat_jit.loops.lanes import Lanes, find_lanes
 from runmat_jit.loops.lists import LastItem, Layout, ListLayout, UnknownItems
@@ -242,6 +242,7 @@ class Emission:
         body.extents, body.exact, body.stores, body.frames = extents, exact, 0, []
         body.spans, body.calls, body.addresses, body.products = set(), None, {}, 0
         body.fixed, body.strided = set(), set()
+        body.has_long_rows = any(isinstance(f, ArrayForm) and f.is_long for f in forms.values())
         body.memory = Memory(k, extents, {} if known is None else known[1])
         body.memory.declare()
         body.open_lists([*forms.values()], None if known is None else known[2], guess)

@@ -19,6 +19,8 @@ from runmat_jit.loops.values import FLOAT, INT, TRUTH, Kind, is_narrow, numpy_ki
 
 _SMALL, _MEDIUM = 1 << 24, 1 << 40
 _PYTHONS: Final = {int: INT, float: FLOAT, bool: TRUTH}
+LONG: Final = 1 << 13
+"""Elements that one ``total`` of doubles takes: sums of longer rows are taken in cells."""
 FEW: Final = 16
 """Items of a list from before a loop that the loop may read."""
 
@@ -31,7 +33,7 @@ class ArrayForm:
     lie without gaps, the last one of several; -1: there is none.
     ``packed``: it lies in C's order without gaps, or has one axis at most.
     ``extents``: a number for each extent; equal extents have equal ones, and those of 1 the number
-    :data:`.extents.SINGLE`.
+    :data:`.extents.SINGLE`. ``is_long``: some extent is larger than :data:`LONG`.
     """
 
     dtype: np.dtype
@@ -40,6 +42,7 @@ class ArrayForm:
     packed: bool
     number: int
     extents: tuple[int, ...]
+    is_long: bool = False
 
 
 @frozen
@@ -125,7 +128,8 @@ def form_of(
         numbers = apart(first, value.ndim)
         if extents is not None:
             numbers = tuple([extents[extent] for extent in value.shape])
-        return ArrayForm(value.dtype, value.ndim, unit, packed, first, numbers)
+        is_long = max(value.shape) > LONG
+        return ArrayForm(value.dtype, value.ndim, unit, packed, first, numbers, is_long)
     python = _PYTHONS.get(kind)
     if python is INT:
         magnitude = abs(value)
@@ -192,6 +196,7 @@ def key_of(values: Sequence[Any], *, facts: bool) -> tuple[Any, ...]:
                 (dtype.char, dtype.isnative, len(strides), unit, first, value.flags.aligned)
             )
             parts.append(len(strides) < 2 or value.flags.c_contiguous)
+            parts.append(max(value.shape, default=0) > LONG)
             if facts:
                 for extent in value.shape:
                     extents.setdefault(extent, len(extents))

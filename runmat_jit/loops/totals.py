@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -19,7 +20,7 @@ from runmat_jit.kernel.primitives import (
     total_lanes,
 )
 from runmat_jit.loops.elements import bounds_of
-from runmat_jit.loops.extents import ONE
+from runmat_jit.loops.extents import ONE, Dim
 from runmat_jit.loops.values import (
     EXTENT,
     TYPES,
@@ -34,6 +35,7 @@ from runmat_jit.loops.values import (
 )
 from runmat_jit.loops.wholes import Meant, Point, Whole, Wholes, known_dims, tells
 from runmat_jit.lower.exact_notes import ExactNotes
+from runmat_jit.lower.index import smaller
 from runmat_jit.ops.spec import Op
 from runmat_jit.ops.table import ROWS
 from runmat_jit.passes.fusion.reduction_shape import COLUMN_BLOCK, COLUMN_CELL
@@ -48,7 +50,9 @@ _COLUMN_PARTS: Final = (COLUMN_BLOCK, COLUMN_CELL, COLUMN_CELL * COLUMN_BLOCK, C
 class Totals(Wholes):
     """Emits reductions."""
 
-    __slots__ = ()
+    __slots__ = ("has_long_rows",)
+    has_long_rows: bool
+    """Whether a row may have more elements than one ``total``: then it is taken in cells."""
 
     def reduced(self, x: Item, meant: Meant) -> Item:
         """A reduction of all elements."""
@@ -223,11 +227,16 @@ class Totals(Wholes):
         if not self.exact:
             k.note(total)
             return
+        extent, none = x.axes[-1].extent, k.const(False, "i1")
+        most = longest_total(kind)
         with k.if_(k.prim("isnan", total - total)) as odd:
-            with k.total(0, x.axes[-1].extent, [("or", "i1"), ("or", "i1")]) as terms:
-                term = self.at(x, kind, Point(outer, terms.i, ExactNotes(k)))
-                terms.yield_(k.prim("isnan", term), k.ne(term - term, 0.0))
-            is_nan, is_odd = terms.out
+            with k.loop(0, extent, [none, none], most) as cells:
+                end = smaller(cells.i + most, extent)
+                with k.total(cells.i, end, [("or", "i1"), ("or", "i1")]) as terms:
+                    term = self.at(x, kind, Point(outer, terms.i, ExactNotes(k)))
+                    terms.yield_(k.prim("isnan", term), k.ne(term - term, 0.0))
+                cells.yield_(*map(operator.or_, cells.carry, terms.out))
+            is_nan, is_odd = cells.out
             excused = k.select(k.prim("isnan", total), is_nan, is_odd)
             k.leave_if(k.prim("xor", excused, True))
             odd.yield_()
@@ -244,22 +253,26 @@ class Totals(Wholes):
     def combined(self, x: Whole, combine: str, kind: str, fixed: tuple[Value, ...]) -> Value:
         """All elements, combined in the order of the table's rows."""
         k = self.k
-        extent = x.axes[-1].extent
-        most = TOTAL_STEPS * TOTAL_BLOCKS * total_lanes([kind])
-        k.leave_if(extent > most)
+        extent, most = x.axes[-1].extent, longest_total(kind)
+        if not self.has_long_rows:
+            k.leave_if(extent > most)
 
-        def row(outer: tuple[Value, ...]) -> Value:
-            with k.total(0, extent, [(combine, kind)]) as total:
+        def cell(outer: tuple[Value, ...], low: Value | int, high: Value) -> Value:
+            with k.total(low, high, [(combine, kind)]) as total:
                 point = Point(outer, total.i, ExactNotes(k))
                 total.yield_(self.at(x, kind, point))
             return total.out[0]
 
+        def row(outer: tuple[Value, ...]) -> Value:
+            if not self.has_long_rows:
+                return cell(outer, 0, extent)
+            return self.in_cells(partial(cell, outer), extent, combine, kind)
+
         def few() -> Value:
             start = k.const(identity(combine, kind), kind)
             with k.loop(0, extent, [start]) as loop:
-                with k.total(loop.i, loop.i + 1, [(combine, kind)]) as total:
-                    total.yield_(self.at(x, kind, Point(fixed, total.i, ExactNotes(k))))
-                loop.yield_(self.pair(combine, loop.carry[0], total.out[0]))
+                found = cell(fixed, loop.i, loop.i + 1)
+                loop.yield_(self.pair(combine, loop.carry[0], found))
             return loop.out[0]
 
         def within(left: Sequence[Axis], outer: tuple[Value, ...]) -> Value:
@@ -281,6 +294,40 @@ class Totals(Wholes):
         long = k.if_(k.prim("xor", extent < _FEW, True), [short.out[0]])
         with long:
             long.yield_(row(fixed))
+        return long.out[0]
+
+    def in_cells(
+        self, cell: Callable[[Value | int, Value], Value], extent: Value, combine: str, kind: str
+    ) -> Value:
+        """A row of any length: its cells, one after the other, and what they give likewise."""
+        k, most = self.k, longest_total(kind)
+        start = k.const(identity(combine, kind), kind)
+        if combine in _OF_ANY_ORDER:
+            with k.loop(0, extent, [start], most) as cells:
+                found = cell(cells.i, smaller(cells.i + most, extent))
+                cells.yield_(self.pair(combine, cells.carry[0], found))
+            return cells.out[0]
+        count = k.prim("sdiv", extent + (most - 1), most)
+        k.leave_if(count > most)
+        (dtype,) = (dtype for dtype, name in TYPES.items() if name == kind)
+        kept = self.memory.new(dtype, (Dim("literal", most),), self.held_arrays())
+        assert kept.offset is not None, "it is in memory of the loop's own"
+        with k.loop(0, extent, (), most) as cells:
+            found = cell(cells.i, smaller(cells.i + most, extent))
+            place = kept.offset + k.prim("sdiv", cells.i, most)
+            k.store(kept.buffer, place, found, 0)
+            cells.yield_()
+        short = k.if_(count < _FEW, [start])
+        with short:
+            with k.loop(0, count, [start]) as loop:
+                each = k.load(kept.buffer, kept.offset + loop.i, 0)
+                loop.yield_(self.pair(combine, loop.carry[0], each))
+            short.yield_(loop.out[0])
+        long = k.if_(k.prim("xor", count < _FEW, True), [short.out[0]])
+        with long:
+            with k.total(0, count, [(combine, kind)]) as total:
+                total.yield_(k.load(kept.buffer, kept.offset + total.i, 1))
+            long.yield_(total.out[0])
         return long.out[0]
 
     def pair(self, combine: str, a: Value, b: Value) -> Value:
@@ -311,21 +358,33 @@ class Totals(Wholes):
         """
         k, kind, extent = self.k, TYPES[x.dtype], x.axes[-1].extent
         number, convert = ("i64", "sext") if kind in ("f64", "i64") else ("i32", "trunc")
-        k.leave_if(extent > TOTAL_STEPS * TOTAL_BLOCKS * total_lanes([kind]))
+        if not self.has_long_rows:
+            k.leave_if(extent > longest_total(kind))
 
         def element(lane: Value) -> Value:
             return self.at(x, kind, Point(outer, lane, ExactNotes(k)))
 
-        with k.total(0, extent, [(combine, kind)]) as extreme:
-            extreme.yield_(element(extreme.i))
-        with k.total(0, extent, [("min", number)]) as first:
-            found = element(first.i)
-            here = k.eq(found, extreme.out[0])
-            if kind in FLOATS:
-                here = here | k.prim("isnan", found)
-            place = k.convert(convert, first.i, number) + k.lane_id(number)
-            first.yield_(k.select(here, place, identity("min", number)))
-        (place,) = first.out
+        def extreme_of(low: Value | int, high: Value) -> Value:
+            with k.total(low, high, [(combine, kind)]) as extreme:
+                extreme.yield_(element(extreme.i))
+            return extreme.out[0]
+
+        def first_of(low: Value | int, high: Value) -> Value:
+            with k.total(low, high, [("min", number)]) as first:
+                found = element(first.i)
+                here = k.eq(found, sought)
+                if kind in FLOATS:
+                    here = here | k.prim("isnan", found)
+                place = k.convert(convert, first.i, number) + k.lane_id(number)
+                first.yield_(k.select(here, place, identity("min", number)))
+            return first.out[0]
+
+        if self.has_long_rows:
+            sought = self.in_cells(extreme_of, extent, combine, kind)
+            place = self.in_cells(first_of, extent, "min", number)
+        else:
+            sought = extreme_of(0, extent)
+            place = first_of(0, extent)
         return place if number == "i64" else k.convert("sext", place, "i64")
 
     def positions(self, x: Whole, meant: Meant) -> Item:
@@ -378,6 +437,11 @@ class Totals(Wholes):
             loop.yield_(k.select(wins, other, best), k.select(wins, at, place))
         offset, stride = self.address(made, point)
         k.store(made.buffer, offset, loop.out[1], stride)
+
+
+def longest_total(kind: str) -> int:
+    """The elements that one ``total`` of values of a type combines at most."""
+    return TOTAL_STEPS * TOTAL_BLOCKS * total_lanes([kind])
 
 
 def combined_as(row: Op, kind: str) -> str:

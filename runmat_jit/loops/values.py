@@ -55,7 +55,13 @@ class Kind:
 INT64, FLOAT64, FLOAT32 = np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.float32)
 INT32, BOOL = np.dtype(np.int32), np.dtype(np.bool_)
 INT, FLOAT, TRUTH = Kind(True, INT64), Kind(True, FLOAT64), Kind(True, BOOL)
-TYPES: Final = {INT64: "i64", INT32: "i32", FLOAT64: "f64", FLOAT32: "f32", BOOL: "i1"}
+TYPES: Final[Mapping[np.dtype, str]] = {
+    INT64: "i64",
+    INT32: "i32",
+    FLOAT64: "f64",
+    FLOAT32: "f32",
+    BOOL: "i1",
+}
 """Value types of kernels, by dtype."""
 
 

@@ -18,7 +18,7 @@ _CELL_OF_A_GPU = 4, 1024
 """Rows and columns of a cell there: a vector of each row a thread, which shares rows it has read
 with its neighbors, and cells for all of a large card.
 """
-_TILE_OF_A_GPU = 8, 256
+_TILE_OF_A_GPU = 8, 128
 """The same where operands are contiguous along different axes: a column is a sector of a cache."""
 
 

@@ -1441,3 +1441,49 @@ def test_one_loop_of_numbers_and_of_arrays():
         found = decorated(x, 40)
         assert type(found) is type(expected)
         np.testing.assert_array_equal(found, expected)
+
+
+# -- rows longer than one total --------------------------------------------------------------------
+LONG = (8_191, 8_193, 16_385, 65_535, 65_537, 140_000)
+OF_LONG_ROWS = {
+    "sum": "x[i:].sum()",
+    "sum of every": "x[:: i + 1].sum()",
+    "mean": "(x[i:] * 2).mean()",
+    "extremes": "x[i:].max() - x[: -i - 1].min()",
+    "truth": "(x[i:] > 2).any() + (x[i:] < 2.5).all()",
+    "count": "(x[i:] > 0.5).sum()",
+    "positions": "x[i:].argmax() - x[: -i - 1].argmin()",
+    "rows": "x[: x.size // 3 * 3].reshape(3, -1).sum(axis=1).max()",
+}
+
+
+@pytest.mark.parametrize("dtype", ["d", "f", "l", "i"])
+@pytest.mark.parametrize("what", OF_LONG_ROWS)
+def test_reductions_of_rows_of_any_length_run_natively(check, what, dtype):
+    fn = in_turns(f"s = s + {OF_LONG_ROWS[what]}", "s", "x, s", turns=200)
+    exact = what != "mean" or dtype == "d"
+    for extent in LONG if dtype == "d" else LONG[1:4]:
+        times = None if what == "rows" else 1
+        check(fn, arrays((extent,), dtype=dtype, give=(0,)), times=times, exact=exact, calls=2)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e308])
+def test_events_of_long_sums_are_reported(check, bad):
+    fn = in_turns("s = s + x[i:].sum() * 0", "s", "x, s", turns=200)
+
+    def make(rng):
+        x = values(rng, 20_000)
+        x[9_000] = x[19_000] = bad
+        return x, 0.0
+
+    check(fn, make, times=None)
+
+
+def test_sums_of_long_rows_have_the_bits_of_kernels(natively):
+    total = runmat.jit(lambda x: x.sum())
+    fn = runmat.jit(in_turns("s = s * 0 + x[i:].sum()", "s", "x, s", turns=200))
+    for extent in (*LONG, 1_000_001):
+        x = np.random.default_rng(extent).random(extent)
+        for _ in range(2):
+            assert fn(x, 0.0) == total(x[199:])
+    assert natively() >= len(LONG)

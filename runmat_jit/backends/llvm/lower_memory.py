@@ -5,7 +5,7 @@ A bool buffer holds bytes; whatever is not zero loads as set, and what is stored
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from runmat_jit.backends.llvm.emitter import LLVM_TYPES, Emitter, Operands
 from runmat_jit.core.frozen import frozen
@@ -50,6 +50,8 @@ def _load(emitter: Emitter, instruction: Instruction) -> None:
         raws = [_load_row(emitter, access, at, mask) for at, mask in _rows(emitter, access)]
     elif access.step.literal == 2 and emitter.live is None:
         raws = [_load_every_second(emitter, access, u) for u in range(emitter.unroll)]
+    elif emitter.live is None:
+        raws = _load_steps(emitter, access)
     else:
         raws = _gather(emitter, access.element, _strided(emitter, access))
     emitter.bind(result, _from_memory(emitter, raws, access.element))
@@ -65,7 +67,7 @@ def _store(emitter: Emitter, instruction: Instruction) -> None:
         return
     raws = _to_memory(emitter, emitter.lanes(value), access.element)
     if access.step is not None:
-        _scatter(emitter, access, raws)
+        (_store_steps if emitter.live is None else _scatter)(emitter, access, raws)
         return
     for raw, (at, mask) in zip(raws, _rows(emitter, access), strict=True):
         _store_row(emitter, access, raw, at, mask)
@@ -97,6 +99,40 @@ def _load_each(emitter: Emitter, element: str, base: str, offsets: str) -> str:
         one = emitter.put(f"load {scalar}, ptr {at}, align {SIZES[element]}")
         found = emitter.put(f"insertelement {vector} {found}, {scalar} {one}, i32 {lane}")
     return found
+
+
+def _steps(emitter: Emitter, access: _Access) -> Iterator[list[str]]:
+    """Addresses of the elements of each vector in flight, ``step`` elements apart."""
+    assert access.step is not None, "a strided access has its step as a value"
+    step, at = emitter.uniform(access.step), access.base
+    for u in range(emitter.unroll):
+        places = []
+        for lane in range(emitter.width):
+            if u or lane:
+                at = _moved(emitter, access.element, at, step)
+            places.append(at)
+        yield places
+
+
+def _load_steps(emitter: Emitter, access: _Access) -> list[str]:
+    """One load a lane, as :func:`_load_each`."""
+    vector, scalar, raws = emitter.vector(access.element), access.scalar, []
+    for places in _steps(emitter, access):
+        found = "poison"
+        for lane, at in enumerate(places):
+            one = emitter.put(f"load {scalar}, ptr {at}, align {access.nbytes}")
+            found = emitter.put(f"insertelement {vector} {found}, {scalar} {one}, i32 {lane}")
+        raws.append(found)
+    return raws
+
+
+def _store_steps(emitter: Emitter, access: _Access, raws: Operands) -> None:
+    """One store a lane, in their order."""
+    vector, scalar = emitter.vector(access.element), access.scalar
+    for raw, places in zip(raws, _steps(emitter, access), strict=True):
+        for lane, at in enumerate(places):
+            one = emitter.put(f"extractelement {vector} {raw}, i32 {lane}")
+            emitter.line(f"store {scalar} {one}, ptr {at}, align {access.nbytes}")
 
 
 # -- contiguous elements, upwards or downwards ---------------------------------------------------

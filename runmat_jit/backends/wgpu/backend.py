@@ -109,10 +109,14 @@ class WgpuBackend:
         return None if refusal is None else f"{self.device.info} is not used: {refusal}"
 
     def schedule(
-        self, kernel: Kernel, longest: Mapping[int, int] | None = None, iterations: int = 0
+        self,
+        kernel: Kernel,
+        longest: Mapping[int, int] | None = None,
+        iterations: int = 0,
+        facts: Facts = NO_FACTS,
     ) -> Schedule:
         """The schedule of a kernel (see ``schedule_for``)."""
-        return schedule_for(kernel, self.device.limits, longest, iterations)
+        return schedule_for(kernel, self.device.limits, longest, iterations, facts)
 
     def source(
         self, kernel: Kernel, schedule: Schedule | None = None, facts: Facts = NO_FACTS

@@ -197,7 +197,7 @@ class WgpuRunner:
         kernel, indices = run.kernel, run.indices
         facts = facts_of(run, part)
         longest, iterations = longest_blocks(kernel, indices), part.hi - part.lo
-        schedule = run.schedule or self.backend.schedule(kernel, longest, iterations)
+        schedule = run.schedule or self.backend.schedule(kernel, longest, iterations, facts)
         shader = self.backend.compile(kernel, schedule, facts)
         numbers: dict[Key, Literal] = {FIRST: part.lo, END: part.hi}
         numbers |= {origin_of(name): window.origin for name, window in part.windows.items()}

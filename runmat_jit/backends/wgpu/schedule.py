@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from runmat_jit.backends.wgpu.cells import cells_of
+from runmat_jit.backends.wgpu.facts import NO_FACTS, Facts
 from runmat_jit.backends.wgpu.rows import steps_of, walks_of
+from runmat_jit.backends.wgpu.views import views_of
 from runmat_jit.core.frozen import frozen
-from runmat_jit.kernel.ir import Instruction, Kernel, Scalar
+from runmat_jit.kernel.ir import Buffer, Instruction, Kernel, Scalar, Table
 from runmat_jit.kernel.primitives import SIZES, TOTAL_BLOCKS, TOTAL_STEPS, total_lanes
 from runmat_jit.kernel.walk import every_instruction
 
@@ -109,6 +111,7 @@ def schedule_for(
     limits: Limits,
     longest: Mapping[int, int] | None = None,
     iterations: int = 0,
+    facts: Facts = NO_FACTS,
 ) -> Schedule:
     """The schedule of a kernel.
 
@@ -118,9 +121,12 @@ def schedule_for(
         longest: Iterations of ``lanes`` and ``total`` blocks, by the number of their index, as
             far as they are known.
         iterations: Of the parallel axis.
+        facts: As of its shader.
 
     """
     lanes = lanes_of_a_thread(kernel)
+    if not limits.software and _reads_between_vectors(kernel, facts, lanes):
+        lanes = 1
     contract = contract_of(kernel.body[-1])
     if contract is not None:
         tile = _tile_for(contract, lanes, longest or {}, limits, iterations)
@@ -223,6 +229,25 @@ def lanes_of_a_thread(kernel: Kernel) -> int:
     if kinds & {"f64", "i64"} and "bool" not in kinds:
         return 2
     return 4
+
+
+def _reads_between_vectors(kernel: Kernel, facts: Facts, lanes: int) -> bool:
+    """Whether most of what lanes read and write are no vectors of memory.
+
+    Then threads that have one element each read side by side.
+    """
+    if any(i.op in ("total", "contract") for i in every_instruction(kernel.body)):
+        return False
+    if any(p.element == "bool" for p in kernel.parameters if not isinstance(p, Scalar)):
+        return False
+    wide, vectors, others = views_of(kernel, facts, lanes).wide, 0, 0
+    for instruction in every_instruction(kernel.body):
+        if instruction.op in ("load", "store") and instruction.attrs["stride"] != 0:
+            buffer = instruction.attrs["buffer"]
+            assert isinstance(buffer, Buffer | Table), "an access names its buffer"
+            vectors += buffer.name in wide
+            others += buffer.name not in wide
+    return others > vectors
 
 
 def totals(body: Sequence[Instruction]) -> Iterator[Instruction]:

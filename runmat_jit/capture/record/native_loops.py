@@ -180,7 +180,12 @@ def plain_of(value: Any) -> Any:
 
 def form_of(value: Any, number: int, seen: dict[int, int], extents: dict[int, int]) -> Form:
     """What a kernel would be told of a value, as far as it is known without computing it."""
-    from runmat_jit.loops.forms import OPAQUE, ArrayForm, NumberForm  # noqa: PLC0415  (loaded)
+    from runmat_jit.loops.forms import (  # noqa: PLC0415  (loaded)
+        LONG,
+        OPAQUE,
+        ArrayForm,
+        NumberForm,
+    )
     from runmat_jit.loops.forms import form_of as form_of_real  # noqa: PLC0415  (likewise)
     from runmat_jit.loops.values import numpy_kind  # noqa: PLC0415  (likewise)
 
@@ -195,7 +200,8 @@ def form_of(value: Any, number: int, seen: dict[int, int], extents: dict[int, in
         first = seen.setdefault(id(value), number)
         numbers = tuple([extents[plain(extent)] for extent in at.shape])
         rank = len(at.shape)
-        return ArrayForm(at.dtype, rank, rank - 1, True, first, numbers)
+        is_long = max(plain(extent) for extent in at.shape) > LONG
+        return ArrayForm(at.dtype, rank, rank - 1, True, first, numbers, is_long)
     if value._rm_kind == PYTHON:
         return form_of_real(held, number, seen, extents)
     if value._rm_kind == GENERIC:

@@ -6,6 +6,7 @@ from functools import cache
 from runmat_jit.backends.wgpu.adapter import Device, adapters
 from runmat_jit.backends.wgpu.arithmetic import Arithmetic
 from runmat_jit.backends.wgpu.backend import WgpuBackend
+from runmat_jit.backends.wgpu.facts import NO_FACTS
 from runmat_jit.backends.wgpu.memory import DeviceArray
 from runmat_jit.backends.wgpu.run import KernelRun, WgpuRunner
 from runmat_jit.backends.wgpu.schedule import schedule_for
@@ -36,8 +37,8 @@ def hardware_runner():
     """Shaders as they are printed for real GPUs."""
     backend = WgpuBackend(device(), EMULATED)
     limits = replace(device().limits, software=False)
-    backend.schedule = lambda kernel, longest=None, cells=0: schedule_for(
-        kernel, limits, longest, cells
+    backend.schedule = lambda kernel, longest=None, cells=0, facts=NO_FACTS: schedule_for(
+        kernel, limits, longest, cells, facts
     )
     return WgpuRunner(backend)
 
