@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from runmat_jit.compiler.events import AT_FIRST, Watch, Way
 from runmat_jit.compiler.kept_programs import KeptPrograms
+from runmat_jit.compiler.measured import Measured
 from runmat_jit.compiler.native_code import NativeCode
 from runmat_jit.compiler.native_program import NativeProgram
 from runmat_jit.compiler.reference_program import ReferenceProgram
@@ -46,6 +47,8 @@ class CompiledGraph:
     lower: Lower
     decision: Decision | None = None
     """Where ``auto`` decided that it runs, and why; None where somebody else has decided."""
+    measured: Measured = field(default_factory=Measured)
+    """What its runs have taken."""
 
     @property
     def lowered(self) -> LoweredProgram:
@@ -74,7 +77,10 @@ class CompiledGraph:
 
     def run(self, inputs: Sequence[Any], warn: frozenset[str]) -> list[np.ndarray]:
         """Run the program."""
-        return self.program.run(inputs, warn)
+        measured = self.measured
+        if measured.is_complete:
+            return self.program.run(inputs, warn)
+        return measured.run(self.program, inputs, warn)
 
 
 def compile_graph(
@@ -124,7 +130,8 @@ def _placed(session: Session, graph: Graph, disabled: frozenset[str]) -> Compile
     found, decision = placed(
         session, graph, on_cpu, lambda: compile_graph(session, graph, "gpu", disabled=disabled)
     )
-    session.note_decision(decision)
+    measured = found.measured  # and not the program, which need not live as long
+    session.note_decision(decision, lambda: measured.told(decision).to_dict())
     return replace(found, decision=decision)
 
 
@@ -194,6 +201,7 @@ def made_resident(compiled: CompiledGraph) -> CompiledGraph:
 
     graph, program = compiled.plan.graph, compiled.program
     if not isinstance(program, GpuProgram):
-        return replace(compiled, program=HostProgram(program, graph))
+        return replace(compiled, program=HostProgram(program, graph), measured=Measured())
     host = HostProgram(program.native, graph)
-    return replace(compiled, program=ResidentGpuProgram(program, graph, host))
+    resident = ResidentGpuProgram(program, graph, host)
+    return replace(compiled, program=resident, measured=Measured(ends=False))

@@ -91,7 +91,8 @@ class Explanation:
         decided = [each for each in self.placements if each.was_free]
         if decided:
             lines.append("  placed:")
-            lines.extend(f"  - {each}" for each in dict.fromkeys(map(str, decided)))
+            alike = {each.as_decided: each for each in reversed(decided)}
+            lines.extend(f"  - {each}" for each in reversed(alike.values()))
         if self.reasons:
             lines.append("  not captured or not repeated:")
             lines.extend(f"  - {reason}" for reason in self.reasons)

@@ -261,7 +261,8 @@ class GateWriter:
             return AGAIN if found is None else found
 
         found = self.call(run, list(map(self._operand, inputs)), AGAIN)
-        return [self.take(found, number) for number in range(len(program.outputs))]
+        self._written = self._written or bool(program.writes)
+        return [self.take(found, number) for number in range(len(program.news))]
 
     def _operand(self, given: int | np.ndarray | tuple[int, type, np.dtype]) -> int:
         """Register with an input of a program, numbers as 0-d arrays."""

@@ -10,6 +10,7 @@ import numpy as np
 from runmat_jit.backends.wgpu.adapter import DeviceLost
 from runmat_jit.backends.wgpu.memory import DeviceArray, DeviceMemory
 from runmat_jit.backends.wgpu.program import ProgramMemory, WgpuProgramRunner
+from runmat_jit.backends.wgpu.stopwatch import Stopwatch, stopwatch_of
 from runmat_jit.compiler.events import AT_FIRST, Watch, Way
 from runmat_jit.compiler.native_program import NativeProgram
 from runmat_jit.core.errors import BackendError
@@ -45,6 +46,7 @@ class GpuProgram:
         self.stored = tuple(node for region in plan.regions for node in region.outputs)
         wanted = {output.node for output in plan.graph.outputs}
         self._said = False
+        self._stopwatch: Stopwatch | None = None
         self.kept = tuple(node for node in self.stored if node in wanted)
 
     def run(self, inputs: Sequence[Any], warn: frozenset[str]) -> list[np.ndarray]:
@@ -56,6 +58,7 @@ class GpuProgram:
         """
         other, native = self.chosen(warn), self.native
         if other is not self:
+            other._stopwatch = self.next_stopwatch()
             return other.run(inputs, warn)
         if self.gpu.backend.device.lost:
             return native.run(inputs, warn)
@@ -70,6 +73,16 @@ class GpuProgram:
         self.session.telemetry.count_run(launches, native.nbytes, on_gpu=launches)
         self.report(word, inputs, warn)
         return native.finish(memory)
+
+    def time_kernels(self) -> Stopwatch | None:
+        """Times the kernels of the next run; None where the device has no clock."""
+        self._stopwatch = stopwatch_of(self.gpu.backend.device)
+        return self._stopwatch
+
+    def next_stopwatch(self) -> Stopwatch | None:
+        """What is to time the run that begins."""
+        found, self._stopwatch = self._stopwatch, None
+        return found
 
     def chosen(self, warn: frozenset[str]) -> GpuProgram:
         """The program that notes events as the calls so far suggest."""
@@ -108,7 +121,9 @@ class GpuProgram:
                 arrays[node] = device.empty(node.type.size, node.type.dtype)
                 own.append(arrays[node])
             scalars = {node: memory[numbers[node]] for node in self.scalars}
-            word = self.runner.run(ProgramMemory(arrays, scalars), notes=notes)
+            word = self.runner.run(
+                ProgramMemory(arrays, scalars), notes=notes, stopwatch=self.next_stopwatch()
+            )
             for node in self.kept:
                 value = downloaded(device, arrays[node], node, self.orders[node])
                 if memory[numbers[node]] is None:  # the CPU's program would get it from a call

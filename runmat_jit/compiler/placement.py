@@ -58,7 +58,7 @@ def placed(
 def decision_about(session: Session, compiled: CompiledGraph) -> Decision:
     """Where a program runs: as was decided, or asked for, with what that is predicted to take."""
     if compiled.decision is not None:
-        return compiled.decision
+        return compiled.measured.told(compiled.decision)
     graph = compiled.captured
     if compiled.device == "gpu":
         from runmat_jit.compiler.resident_gpu import ResidentGpuProgram  # noqa: PLC0415  (loaded)
@@ -69,7 +69,8 @@ def decision_about(session: Session, compiled: CompiledGraph) -> Decision:
         cost = gpu_price(session.gpu_profile, moved, launches)
     else:
         cost = cpu_price(session.profile, graph, compiled)
-    return Decision(compiled.device, (Candidate(compiled.device, cost),), ASKED_FOR)
+    found = Decision(compiled.device, (Candidate(compiled.device, cost),), ASKED_FOR)
+    return compiled.measured.told(found)
 
 
 def _refused(session: Session, on_cpu: Price, moved: Moved) -> str | None:

@@ -31,6 +31,7 @@ from runmat_jit.runtime.arrays import (
 
 if TYPE_CHECKING:
     from runmat_jit.backends.wgpu.memory import DeviceArray
+    from runmat_jit.backends.wgpu.stopwatch import Stopwatch
 
 
 @slotted
@@ -66,8 +67,10 @@ class ResidentGpuProgram:
         self.notes = program.runner.notes
         self.reads = any(not output.node.type.shape for output in graph.outputs)
         """Whether some result is a number, which Python needs."""
-        self.stays = not self.reads and all(self.is_new(output) for output in graph.outputs)
-        """Whether all results are new arrays whose memory is as kernels have stored it."""
+        self.stays = not self.reads and all(map(self.is_there, graph.outputs))
+        """Whether all results are memory as kernels have stored it: of new arrays, or of all of an
+        argument.
+        """
         self.prepare_there()
 
     def run(self, inputs: Sequence[Any], warn: frozenset[str]) -> list[np.ndarray]:
@@ -95,8 +98,14 @@ class ResidentGpuProgram:
             finally:
                 self.gpu.backend.memory.free(reversed(call.mine.values()))
 
+    def time_kernels(self) -> Stopwatch | None:
+        """Times the kernels of the next run (as of a GpuProgram)."""
+        return self.base.time_kernels()
+
     def run_there(self, inputs: Sequence[Any]) -> tuple[ResidentArray, ...] | None:
         """The new arrays, of a call that touches no memory of the host; None: Python makes it.
+
+        Nothing has been written then.
 
         For programs that ``stays``, on arrays of ours, which nobody shows, and others: what gates
         call, so that each microsecond counts.
@@ -104,6 +113,8 @@ class ResidentGpuProgram:
         gpu, memory, runner = self.gpu, self.gpu.backend.memory, self.base.runner
         made = next((type(each) for each in inputs if isinstance(each, ResidentArray)), None)
         if made is None or gpu.backend.device.lost or (self.notes and warnings_raise()):
+            return None
+        if not all(is_all_memory(inputs[n], nbytes) for _, n, nbytes in self.writes):
             return None
         owned: dict[Node, DeviceArray] = {}
         passing: list[DeviceArray] = []
@@ -122,6 +133,8 @@ class ResidentGpuProgram:
                 for lies, geometry in self.news:
                     residence = Residence.of_device(gpu, owned.pop(lies))
                     found.append(made._on(residence, *geometry))
+                for lies, n, _ in self.writes:
+                    inputs[n]._residence.device_written(gpu, owned.pop(lies))
             except BackendError as error:
                 self.base.give_up(error)
                 return None
@@ -141,12 +154,27 @@ class ResidentGpuProgram:
         passing.append(self.gpu.backend.memory.upload(value))
         return passing[-1]
 
-    def is_new(self, output: Output) -> bool:
+    def is_there(self, output: Output) -> bool:
         """Whether a result is memory that kernels fill, in the order of its axes there."""
         node, target = output.node, output.target
-        alone = sum(each.node is node for each in self.outputs) == 1
-        fresh = isinstance(target, Fresh) and self.orders.get(node) == target.order
-        return bool(node.type.size) and alone and fresh
+        if not node.type.size or sum(each.node is node for each in self.outputs) > 1:
+            return False
+        if isinstance(target, Fresh):
+            return self.orders.get(node) == target.order
+        commit = self.commit_of(output)
+        in_order = commit.strides == self.strides_of(commit.shape, node.type.dtype)
+        plainly = in_order and self.orders.get(node) == plain(len(commit.shape))
+        return plainly and commit.whole and not commit.offset
+
+    def commit_of(self, output: Output) -> Commit:
+        """The write into an input that an output is."""
+        written = [each for each in self.outputs if not isinstance(each.target, Fresh)]
+        return self.base.native.layout.commits[written.index(output)]
+
+    @staticmethod
+    def strides_of(shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, ...]:
+        """Strides in bytes of an array in C order."""
+        return tuple(stride * dtype.itemsize for stride in c_strides(shape))
 
     def prepare_there(self) -> None:
         """What :meth:`run_there` reads: the inputs' numbers, what is made, and what lies where."""
@@ -160,12 +188,16 @@ class ResidentGpuProgram:
             if node not in base.in_place
         ]
         in_place = dict(self.shared)
-        self.news = []
+        self.news: list[tuple[Node, tuple[np.dtype, tuple[int, ...], tuple[int, ...]]]] = []
+        self.writes: list[tuple[Node, int, int]] = []
         for output in self.outputs if self.stays else ():
-            lies = output.node
+            node = lies = output.node
             while lies in in_place:
                 lies = in_place[lies]
-            self.news.append((lies, self.geometry(output.node)))
+            if isinstance(output.target, Fresh):
+                self.news.append((lies, self.geometry(node)))
+            else:
+                self.writes.append((lies, output.target.input, node.type.nbytes))
 
     def geometry(self, node: Node) -> tuple[np.dtype, tuple[int, ...], tuple[int, ...]]:
         """Dtype, extents and strides in bytes of a value as it lies on the device."""
@@ -191,7 +223,9 @@ class ResidentGpuProgram:
         runner = base.runner
         if runner.launches:
             asked = bool(warn) and self.notes
-            batch = runner.start(ProgramMemory(call.arrays, scalars), notes=asked)
+            watch = self.base.next_stopwatch()
+            memory_of = ProgramMemory(call.arrays, scalars)
+            batch = runner.start(memory_of, notes=asked, stopwatch=watch)
             word = runner.happened(batch) if asked else 0
             if warn and (base.native.blind or word):
                 for value in call.inputs:
@@ -289,6 +323,13 @@ class ResidentGpuProgram:
             return np.array(value)
         memory = self.gpu.backend.memory
         return downloaded(memory, call.arrays[node], node, self.orders[node])
+
+
+def is_all_memory(value: Any, nbytes: int) -> bool:
+    """Whether a value is an array of ours that has all of its memory, and so many bytes of it."""
+    if not isinstance(value, ResidentArray) or value._offset or value._residence is None:
+        return False
+    return value._residence.nbytes == nbytes
 
 
 def is_all_of(array: np.ndarray, residence: Residence) -> bool:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class TimedProgram:
-    """A program of the name of its regions' kinds; on a GPU a run ends when all is submitted."""
+    """A program of the name of its regions' kinds; on a GPU a run ends when its kernels do."""
 
     def __init__(self, compiled: CompiledGraph, timeline: Timeline) -> None:
         self.program, self.timeline = compiled.program, timeline
@@ -34,8 +34,13 @@ class TimedProgram:
 
     def run(self, inputs: Sequence[Any], warn: frozenset[str]) -> list[np.ndarray]:
         """Run the program (as Program)."""
-        start = perf_counter_ns()
+        time_kernels = getattr(self.program, "time_kernels", None)
+        stopwatch = None if time_kernels is None else time_kernels()
+        start, details = perf_counter_ns(), self.details
         try:
-            return self.program.run(inputs, warn)
+            results = self.program.run(inputs, warn)
+            if stopwatch is not None and stopwatch.us is not None:
+                details = {**details, "kernels_us": stopwatch.us}
+            return results
         finally:
-            self.timeline.add("program", self.name, start, **self.details)
+            self.timeline.add("program", self.name, start, **details)

@@ -35,11 +35,20 @@ class Decision:
     device: str
     candidates: tuple[Candidate, ...]
     reason: str
+    measured_us: float | None = None
+    """Least time of a run so far; None where none is known."""
+    measured_kernels_us: float | None = None
+    """Time of the kernels of a run on a GPU, by its own clock."""
 
     @property
     def was_free(self) -> bool:
         """Whether there was something to decide: nobody had asked for the device."""
         return self.reason != ASKED_FOR
+
+    @property
+    def as_decided(self) -> Decision:
+        """The decision, without what has been measured since."""
+        return Decision(self.device, self.candidates, self.reason)
 
     def to_dict(self) -> dict[str, object]:
         """Plain lists, strings and numbers; times in microseconds."""
@@ -47,11 +56,18 @@ class Decision:
             "device": self.device,
             "reason": self.reason,
             "predicted_us": {each.device: each.price.us for each in self.candidates},
+            "measured_us": self.measured_us,
+            "measured_kernels_us": self.measured_kernels_us,
         }
 
     def __str__(self) -> str:
         listed = "; ".join(f"{each.device} {each.price}" for each in self.candidates)
-        return f"on {self.device}: {self.reason}" + (f" [{listed}]" if listed else "")
+        told = f"on {self.device}: {self.reason}" + (f" [{listed}]" if listed else "")
+        if self.measured_us is not None:
+            told += f", took {shown(self.measured_us)}"
+        if self.measured_kernels_us is not None:
+            told += f", its kernels {shown(self.measured_kernels_us)}"
+        return told
 
 
 def place(candidates: Sequence[Candidate], current: str = "cpu") -> Decision:

@@ -222,9 +222,9 @@ class Session:
                 self._has_no_gpu = True
         return self.opened_gpu
 
-    def note_decision(self, decision: Decision) -> None:
-        """Count and log where a program was placed."""
-        self.telemetry.count_placement(decision.to_dict())
+    def note_decision(self, decision: Decision, told: Callable[[], dict[str, object]]) -> None:
+        """Count and log where a program was placed; ``told`` says it with what it has taken."""
+        self.telemetry.count_placement(told)
         self.log.getChild(PLACEMENT).info("placed %s", decision)
 
     @Once

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -65,7 +65,7 @@ class Telemetry:
         self._ended = Counter[str]()
         self._regions: Counter[str] = Counter()
         self._loops: dict[str, Counter[str]] = {}
-        self._placements: list[Mapping[str, object]] = []
+        self._placements: list[Callable[[], Mapping[str, object]]] = []
         self.timeline: Timeline | None = None
         """What took how long, where an option asks for it."""
         self._gates: weakref.WeakSet[Counting] = weakref.WeakSet()
@@ -125,8 +125,11 @@ class Telemetry:
         with self._lock:
             self._loops.setdefault(kind, Counter()).update(runs=1, turns=turns)
 
-    def count_placement(self, decision: Mapping[str, object]) -> None:
-        """Note where a program was placed, of which devices, and why; the latest ones stay."""
+    def count_placement(self, decision: Callable[[], Mapping[str, object]]) -> None:
+        """Note where a program was placed, of which devices, and why; the latest ones stay.
+
+        ``decision`` tells it, with what the program has taken so far.
+        """
         with self._lock:
             self._placements.append(decision)
             del self._placements[:-PLACEMENTS]
@@ -142,7 +145,8 @@ class Telemetry:
             everyone = (self._ended, *(own for _, own in self._all))
             counts = {event: sum(own[event] for own in everyone) for event in EVENTS}
             loops = {kind: dict(found) for kind, found in self._loops.items()}
-            placements = [dict(each) for each in self._placements]
+            decisions = list(self._placements)
+        placements = [dict(told()) for told in decisions]
         found = {**counts, "regions": dict(self._regions), "loops": loops}
         return {**found, "placements": placements}
 

@@ -64,11 +64,12 @@ class Timeline:
         start = (start_ns - self.begun) / 1e3
         device = str(details.get("device", "cpu"))
         with self._lock:
-            total = self._totals.setdefault((category, name, device), [0.0, 0.0, 0.0, 0.0])
+            total = self._totals.setdefault((category, name, device), [0.0, 0.0, 0.0, 0.0, 0.0])
             total[0] += 1
             total[1] += took
             total[2] += details.get("launches", 0)
             total[3] += details.get("bytes", 0)
+            total[4] += details.get("kernels_us", 0.0)
             if len(self.spans) >= MOST:
                 self.dropped += 1
                 return
@@ -88,8 +89,9 @@ class Timeline:
                 "us": round(us, 1),
                 "launches": int(launches),
                 "bytes": int(nbytes),
+                "kernels_us": round(kernels_us, 1),
             }
-            for (category, name, device), (count, us, launches, nbytes) in found
+            for (category, name, device), (count, us, launches, nbytes, kernels_us) in found
         ]
 
     def trace(self) -> dict[str, object]:

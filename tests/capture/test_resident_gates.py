@@ -219,9 +219,86 @@ def test_arguments_and_results_keep_their_identity():
     np.testing.assert_array_equal(decorated(x, y)[1], np.array(x) + np.array(y))
 
 
-@pytest.mark.parametrize(
-    "fn", [lambda x: x.sum(), lambda x: np.add(x, 1, out=x), lambda x: x[1:], np.sort]
-)
+def stepped(w, x, rate):
+    w -= rate * (w - x)
+
+
+def both(w, x, rate):
+    w *= 0.5
+    x += rate * w
+    return w + x, w
+
+
+def filled(w, x, rate):
+    x[...] = np.tanh(w) + rate
+    return x
+
+
+WRITERS = [stepped, both, filled]
+
+
+@pytest.mark.parametrize("fn", WRITERS)
+def test_writes_into_whole_arguments_go_through_the_gate(fn):
+    decorated, oracle = (runmat.jit(fn, device="gpu") for _ in range(2))
+    w, x = ramp(30, 40), ramp(30, 40, low=0)
+    ours_w, ours_x = ours(w, x)
+    part = ours_w[3:, ::2]
+    for turn in range(12):
+        if turn == 8:
+            w[2], ours_w[2] = 7, 7  # the host's side is newer
+        rate = 0.25 * (turn % 3)
+        found, expected = decorated(ours_w, ours_x, rate), oracle(w, x, rate)
+        assert (found is None) == (expected is None)
+        if isinstance(found, tuple):
+            assert found[1] is ours_w
+            np.testing.assert_array_equal(found[0], expected[0])
+        elif found is not None:
+            assert found is ours_x
+        if turn % 4 == 3:  # else nothing is read back in between
+            np.testing.assert_array_equal(ours_w, w)
+            np.testing.assert_array_equal(ours_x, x)
+            np.testing.assert_array_equal(part, w[3:, ::2])
+    assert hits(decorated) > 3
+
+
+@pytest.mark.parametrize("fn", WRITERS)
+@pytest.mark.parametrize("which", ["part", "same", "held", "foreign", "read-only"])
+def test_other_writes_are_pythons(fn, which):
+    decorated, oracle = (runmat.jit(fn, device="gpu") for _ in range(2))
+    w, x = ramp(30, 40), ramp(30, 40, low=0)
+    arguments = ours(w, x)
+    for _ in range(5):
+        decorated(*arguments, 0.5)
+        oracle(w, x, 0.5)
+    whole, plain = runmat.asarray(ramp(60, 40), "gpu"), ramp(60, 40)
+    held = None
+    if which == "part":
+        arguments, w, x = [whole[:30], whole[30:]], plain[:30], plain[30:]
+    elif which == "same":
+        arguments, x = [arguments[0], arguments[0]], w
+    elif which == "held":
+        held = np.asarray(arguments[0])
+    elif which == "foreign":
+        arguments[1] = x.copy()
+    else:
+        arguments[0] = runmat.Array._over(np.asarray(arguments[0]))
+        arguments[1] = runmat.Array._over(np.asarray(arguments[1]))
+        with pytest.raises(ValueError, match="read-only"):
+            decorated(*arguments, 0.5)
+        return
+    before = hits(decorated)
+    for rate in (0.5, 0.25):
+        decorated(*arguments, rate)
+        oracle(w, x, rate)
+        np.testing.assert_array_equal(arguments[0], w)
+        np.testing.assert_array_equal(arguments[1], x)
+        if held is not None:
+            np.testing.assert_array_equal(held, w)
+    assert hits(decorated) <= before
+    np.testing.assert_array_equal(whole, plain)
+
+
+@pytest.mark.parametrize("fn", [lambda x: x.sum(), lambda x: x[1:], np.sort])
 def test_programs_of_other_kinds_stay_pythons(fn):
     decorated, oracle = runmat.jit(fn, device="gpu"), runmat.jit(fn, device="gpu")
     (x,), plain = ours(ramp(40)), ramp(40)

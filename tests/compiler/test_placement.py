@@ -72,8 +72,12 @@ def test_a_program_runs_where_it_is_predicted_to_take_least(card, fn, cpu, other
     assert decision["device"] == device
     assert set(decision["predicted_us"]) == {"cpu", "gpu"}
     assert min(decision["predicted_us"], key=decision["predicted_us"].get) == device
+    assert decision["measured_us"] > 0
+    has_clock = "timestamp-query" in card.gpu.info.features
+    assert (decision["measured_kernels_us"] is not None) == (device == "gpu" and has_clock)
     assert decision in runmat.telemetry.snapshot()["placements"]
     assert f"placed:\n  - on {device}: " in str(explanation)
+    assert ", took " in str(explanation)
 
 
 def test_other_lengths_are_placed_by_themselves(card):

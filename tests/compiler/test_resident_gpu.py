@@ -64,6 +64,17 @@ def stepped(x):
     return x[:, ::-1] * 1
 
 
+def test_what_a_program_took_is_told_without_waiting_for_it(gpu):
+    decorated = runmat.jit(smooth, device="gpu")
+    a = runmat.asarray(ramp(64, 64), "gpu")
+    for _ in range(8):
+        decorated(a)
+    (told,) = decorated.explain(a).to_dict()["placements"]
+    assert told["measured_us"] is None, "a call is over before the device is"
+    if "timestamp-query" in gpu.info.features:
+        assert told["measured_kernels_us"] > 0
+
+
 @pytest.mark.parametrize("fn", [smooth, split, changed, stepped])
 def test_warm_calls_on_resident_arrays_move_no_bytes(gpu, fn):
     decorated = runmat.jit(fn, device="gpu")

@@ -121,4 +121,6 @@ def test_a_decision_can_be_read():
         "device": "gpu",
         "reason": "3 times as fast",
         "predicted_us": {"cpu": 3000.0, "gpu": 1000.0},
+        "measured_us": None,
+        "measured_kernels_us": None,
     }

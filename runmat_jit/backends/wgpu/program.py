@@ -13,6 +13,7 @@ from runmat_jit.backends.wgpu.backend import WgpuBackend
 from runmat_jit.backends.wgpu.memory import DeviceArray, DeviceMemory
 from runmat_jit.backends.wgpu.notes import has_notes, without_notes
 from runmat_jit.backends.wgpu.run import Batch, KernelRun, WgpuRunner
+from runmat_jit.backends.wgpu.stopwatch import Stopwatch
 from runmat_jit.core.frozen import frozen_object
 from runmat_jit.graph.node import Node
 from runmat_jit.kernel.ir import Literal
@@ -58,12 +59,15 @@ class WgpuProgramRunner:
         """Whether any kernel may tell of floating-point events."""
         return any(has_notes(launch.kernel) for launch in self.launches)
 
-    def start(self, memory: ProgramMemory, *, notes: bool = True) -> Batch:
+    def start(
+        self, memory: ProgramMemory, *, notes: bool = True, stopwatch: Stopwatch | None = None
+    ) -> Batch:
         """Submit all launches in order, without waiting for them.
 
         Args:
             memory: What they are bound to.
             notes: Whether somebody asks for floating-point events.
+            stopwatch: Times the launches.
 
         Raises:
             BackendError: The device cannot run a kernel on these arrays.
@@ -71,12 +75,14 @@ class WgpuProgramRunner:
 
         """
         batch = self._batch(memory, self.launches if notes else self._silent)
-        self._runner.submit(batch)
+        self._runner.submit(batch, stopwatch)
         return batch
 
-    def run(self, memory: ProgramMemory, *, notes: bool = True) -> int:
+    def run(
+        self, memory: ProgramMemory, *, notes: bool = True, stopwatch: Stopwatch | None = None
+    ) -> int:
         """Run all launches and wait; their word of events (arguments as ``start``)."""
-        return self._runner.happened(self.start(memory, notes=notes))
+        return self._runner.happened(self.start(memory, notes=notes, stopwatch=stopwatch))
 
     def happened(self, batch: Batch) -> int:
         """Wait for what ``start`` submitted; the word in which it noted events."""

@@ -15,6 +15,7 @@ from runmat_jit.backends.wgpu.memory import DeviceArray
 from runmat_jit.backends.wgpu.notes import has_notes
 from runmat_jit.backends.wgpu.ranges import longest_blocks
 from runmat_jit.backends.wgpu.schedule import Schedule, tiles_of_a_cell
+from runmat_jit.backends.wgpu.stopwatch import Stopwatch
 from runmat_jit.backends.wgpu.uniforms import END, FIRST, Key, origin_of
 from runmat_jit.backends.wgpu.windows import Part, parts_of
 from runmat_jit.core.errors import BackendError
@@ -142,8 +143,12 @@ class WgpuRunner:
             self._write_blocks(batch.uniforms, steps)
         return replace(batch, runs=runs)
 
-    def submit(self, batch: Batch) -> None:
+    def submit(self, batch: Batch, stopwatch: Stopwatch | None = None) -> None:
         """Start the dispatches of a batch, in order, without waiting for them.
+
+        Args:
+            batch: What was prepared.
+            stopwatch: Times them.
 
         Raises:
             DeviceLost: The device is gone.
@@ -151,8 +156,8 @@ class WgpuRunner:
 
         """
         queue = self.device.native
-        if queue is None or batch.native is None:
-            self._submit_by_wgpu(batch)
+        if queue is None or batch.native is None or stopwatch is not None:
+            self._submit_by_wgpu(batch, stopwatch)
         else:
             _ = self.device.handle  # which a forked process must not use
             failed = queue.put(batch)
@@ -160,18 +165,21 @@ class WgpuRunner:
                 raise error_of(self.device.info, failed)
         self.device.count("gpu_submits", 1)
 
-    def _submit_by_wgpu(self, batch: Batch) -> None:
+    def _submit_by_wgpu(self, batch: Batch, stopwatch: Stopwatch | None) -> None:
         """The same without native code."""
         with errors_of(self.device.info):
             encoder = self.device.handle.create_command_encoder()
             if batch.notes:
                 encoder.clear_buffer(batch.events)
-            compute = encoder.begin_compute_pass()
+            writes = None if stopwatch is None else stopwatch.writes
+            compute = encoder.begin_compute_pass(timestamp_writes=writes)
             for dispatch in batch.dispatches:
                 compute.set_pipeline(dispatch.shader.pipeline)
                 compute.set_bind_group(0, dispatch.group)
                 compute.dispatch_workgroups(*dispatch.groups)
             compute.end()
+            if stopwatch is not None:
+                stopwatch.resolve(encoder)
             self.device.queue.submit([encoder.finish()])
 
     def happened(self, batch: Batch) -> int:

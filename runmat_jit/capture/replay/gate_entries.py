@@ -251,11 +251,13 @@ class EntryMaker:
         known.fork, known.path, known.number = fork, (*known.path, (outcome, segment)), 0
         for step in segment.steps:
             if known.is_done and not isinstance(step, FreeStep):
+                if self.residents:
+                    raise NotForGates("a step after a write into an array on a device")
                 self.recover()
             self.step(step)
             known.number += 1
             known.is_done = known.is_done or is_final(step) or self.write.is_done
-        if known.is_done:
+        if known.is_done and not self.residents:
             self.recover()
         self.leave(segment.exit)
 

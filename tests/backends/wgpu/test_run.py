@@ -7,11 +7,13 @@ from runmat_jit.backends.wgpu.adapter import Device
 from runmat_jit.backends.wgpu.memory import DeviceArray
 from runmat_jit.backends.wgpu.run import KernelRun
 from runmat_jit.backends.wgpu.schedule import Schedule
+from runmat_jit.backends.wgpu.stopwatch import stopwatch_of
 from runmat_jit.core.errors import BackendError
 from runmat_jit.kernel.build import Builder
 from tests.backends.wgpu.shaders import check, runner
 
 pytestmark = pytest.mark.usefixtures("adapter")
+F32 = np.dtype(np.float32)
 
 
 def doubled(*, gathered=False):
@@ -61,6 +63,21 @@ def test_a_batch_may_be_submitted_again_and_forgets_its_events():
         runner().submit(batch)
         assert runner().happened(batch) == event
         assert memory.download(target)[3] == 2 * value
+
+
+def test_a_stopwatch_times_what_it_is_given_to_and_nothing_else():
+    device, memory = runner().device, runner().backend.memory
+    source, target = memory.upload(np.ones(1 << 20, np.float32)), memory.empty(1 << 20, F32)
+    run = KernelRun(doubled(), {"x": source, "out": target, "n": 1 << 20}, (0, 1 << 20))
+    batch, watch, unused = runner().prepare([run]), stopwatch_of(device), stopwatch_of(device)
+    if watch is None:
+        pytest.skip("the adapter has no clock")
+    runner().submit(batch)
+    runner().submit(batch, watch)
+    runner().submit(batch)
+    assert 0 < watch.us == watch.us < 60e6
+    assert unused.us is None
+    assert set(memory.download(target)) == {2.0}
 
 
 def test_an_array_may_be_read_and_written_by_one_kernel():
