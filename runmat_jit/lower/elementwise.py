@@ -18,8 +18,10 @@ _CELL_OF_A_GPU = 4, 1024
 """Rows and columns of a cell there: a vector of each row a thread, which shares rows it has read
 with its neighbors, and cells for all of a large card.
 """
-_TILE_OF_A_GPU = 8, 128
-"""The same where operands are contiguous along different axes: a column is a sector of a cache."""
+_TILE_OF_A_GPU = 32, 32
+"""The same where operands are contiguous along different axes: threads are beside each other and
+one below another, so that some read neighbors along either.
+"""
 
 
 def lower_elementwise(problem: Problem) -> Launch | None:
@@ -34,7 +36,7 @@ def lower_elementwise(problem: Problem) -> Launch | None:
     total, grain = (
         _flat(body, problem.stores)
         if len(nest.extents) == 1
-        else _grid(body, problem.stores, tile_shape(nest, problem.device))
+        else _grid(body, problem.stores, problem.device)
     )
     kernel, arguments = body.finish()
     return Launch(kernel, arguments, total, grain, moved_bytes(nest))
@@ -48,10 +50,11 @@ def _flat(body: Body, stores: tuple[Store, ...]) -> tuple[int, int]:
     return extent, CELL
 
 
-def _grid(body: Body, stores: tuple[Store, ...], shape: tuple[int, int]) -> tuple[int, int]:
+def _grid(body: Body, stores: tuple[Store, ...], device: Device) -> tuple[int, int]:
     """Cells of rows times columns; the loop over a cell's rows holds the lanes."""
     *outer, rows, columns = body.nest.extents
-    height, width = shape
+    height, width = tile_shape(body.nest, device)
+    beside = device.kind == "gpu" and _is_turned(body.nest)
     row_blocks, column_blocks = -(-rows // height), -(-columns // width)
     cells = row_blocks * column_blocks
     for extent in outer:
@@ -71,7 +74,7 @@ def _grid(body: Body, stores: tuple[Store, ...], shape: tuple[int, int]) -> tupl
             row = rest
         top, left = row * high, column * wide
         bottom, right = smaller(top + high, row_count), smaller(left + wide, column_count)
-        with builder.loop(top, bottom) as loop:
+        with builder.loop(top, bottom, independent=beside) as loop:
             body.enter(axis, loop.i)
             with builder.lanes(left, right) as lanes:
                 body.enter(axis + 1, lanes.i)
@@ -82,7 +85,7 @@ def _grid(body: Body, stores: tuple[Store, ...], shape: tuple[int, int]) -> tupl
 def tile_shape(nest: Nest, device: Device) -> tuple[int, int]:
     """Rows and columns of a cell: square where some operand runs across, else long rows."""
     rows, columns = nest.extents[-2:]
-    across = any(_runs_across(strides) for strides in nest.strides.values())
+    across = _is_turned(nest)
     if device.kind == "gpu":
         height, width = _TILE_OF_A_GPU if across else _CELL_OF_A_GPU
         return min(rows, height), min(columns, width)
@@ -90,6 +93,11 @@ def tile_shape(nest: Nest, device: Device) -> tuple[int, int]:
         return TILE, TILE
     width = columns if columns < 2 * CELL else CELL
     return max(1, min(rows, CELL // width)), width
+
+
+def _is_turned(nest: Nest) -> bool:
+    """Whether some operand is contiguous along another axis than others."""
+    return any(_runs_across(strides) for strides in nest.strides.values())
 
 
 def _runs_across(strides: tuple[int, ...]) -> bool:

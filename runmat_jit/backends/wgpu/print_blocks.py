@@ -69,8 +69,11 @@ def print_lanes(printer: Printer, instruction: Instruction, body: Body) -> None:
         return
     lo, hi = (printer.name(printer.uniform(a)) for a in instruction.args)
     order(printer, *touched([instruction]))
-    index, step = printer.fresh("i"), printer.schedule.team * printer.lanes
-    head = loop_head(index, f"{lo} + tl * {printer.lanes}", hi, str(step))
+    schedule = printer.schedule
+    across = schedule.team // schedule.down
+    index, thread = printer.fresh("i"), "tl" if schedule.down == 1 else f"(tl % {across})"
+    step = across * printer.lanes
+    head = loop_head(index, f"{lo} + {thread} * {printer.lanes}", hi, str(step))
     with printer.nest(head), printer.lanes_inside():
         whole = all(map(printer.views.is_multiple, instruction.args))
         _print_lanes_of(printer, block, index, body, None if whole else hi)
@@ -108,12 +111,17 @@ def print_loop(printer: Printer, instruction: Instruction, body: Body) -> None:
     """A sequential loop; in a cell, what an iteration stores is there for the next one."""
     block = block_of(instruction)
     lo, hi, step = (printer.name(printer.uniform(a)) for a in instruction.args[:3])
+    schedule = printer.schedule
+    beside = "independent" in instruction.attrs and schedule.down > 1
+    if beside:
+        lo = f"{lo} + tl / {schedule.team // schedule.down}"
+        step = f"{schedule.down} * ({step})"
     names = _start(printer, block, instruction.args[3:])
     index, before = printer.fresh("i"), (set(printer.read), set(printer.written))
     with printer.nest(loop_head(index, lo, hi, step)):
         _bind_index(printer, block, index)
         body(block)
-        if not printer.in_lanes and (printer.read or printer.written):
+        if not beside and not printer.in_lanes and (printer.read or printer.written):
             barrier(printer)
         _assign(printer, names, _yields(printer, block))
     printer.recall(before)  # the loop may have had no iteration

@@ -17,6 +17,8 @@ _THREADS = 256
 _TEAM = 64
 """Threads of a cell where nothing is known of its length."""
 _SMALLEST_GROUP = 64
+_ACROSS = 16
+"""Threads beside each other where others are below them: half of what memory gives at once."""
 _SHORT_BODY = 16
 """Instructions up to which the steps of a full block are printed without masks, in a row: what
 waits for memory. A longer body is printed once: where half of a group of threads had a full block
@@ -99,6 +101,8 @@ class Schedule:
     """Threads that hold a block of such a row."""
     tile: Tile | None = None
     """Of the products of cells; None where cells are no products."""
+    down: int = 1
+    """Threads of a team one below another: each has other iterations of an independent loop."""
 
     @property
     def teams(self) -> int:
@@ -134,6 +138,9 @@ def schedule_for(
     if kernel.body[-1].op != "grid":
         threads = min(_THREADS, limits.threads)
         return Schedule(lanes, threads, threads)
+    if not limits.software and _is_independent(kernel.body[-1]):
+        team = min(_THREADS, limits.threads)
+        return Schedule(lanes, team, team, down=team // _ACROSS)
     cells = cells_of(kernel)
     steps, block, team = _rows(kernel, lanes, longest or {}, limits)
     if not steps:
@@ -229,6 +236,21 @@ def lanes_of_a_thread(kernel: Kernel) -> int:
     if kinds & {"f64", "i64"} and "bool" not in kinds:
         return 2
     return 4
+
+
+def _is_independent(grid: Instruction) -> bool:
+    """Whether cells are one loop whose iterations may run beside each other, of lanes alone."""
+    body = () if grid.block is None else grid.block.body
+    *before, last = body
+    if "independent" not in last.attrs or any(i.block is not None for i in before):
+        return False
+    inside = list(every_instruction([last]))
+    return not any(
+        i.op in ("total", "if", "while")
+        or (i is not last and i.op == "loop")
+        or (i.op == "store" and i.attrs["stride"] == 0)
+        for i in inside
+    )
 
 
 def _reads_between_vectors(kernel: Kernel, facts: Facts, lanes: int) -> bool:
