@@ -103,12 +103,10 @@ class ResidentGpuProgram:
         return self.base.time_kernels()
 
     def run_there(self, inputs: Sequence[Any]) -> tuple[ResidentArray, ...] | None:
-        """The new arrays, of a call that touches no memory of the host; None: Python makes it.
-
-        Nothing has been written then.
+        """The new arrays, of a call that touches no memory of the host.
 
         For programs that ``stays``, on arrays of ours, which nobody shows, and others: what gates
-        call, so that each microsecond counts.
+        call, so that each microsecond counts. None: Python makes the call, and nothing is written.
         """
         gpu, memory, runner = self.gpu, self.gpu.backend.memory, self.base.runner
         made = next((type(each) for each in inputs if isinstance(each, ResidentArray)), None)

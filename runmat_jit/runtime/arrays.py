@@ -357,6 +357,7 @@ def are_alike(arrays: Sequence[ResidentArray]) -> Callable[..., bool] | None:
                 or array._writeable is not writeable
                 or residence.home != home
                 or residence.is_shown
+                or array._offset % dtype.itemsize
             ):
                 return False
         if len(given) == 1:

@@ -7,8 +7,8 @@ a ring, which takes a microsecond, and a thread submits whatever is there as one
 
 Whoever uses the queue otherwise, or destroys a buffer, flushes the ring first (``Device.queue``
 does). Errors are caught as wgpu-py catches them: nothing is submitted that was not encoded without
-one, which would end the process. What fails in the thread is raised by who comes next; from then on
-nothing is submitted.
+one, which would end the process. What fails in the thread is raised by who comes next: from then on
+nothing is submitted, since nobody knows what arrays hold.
 """
 
 from __future__ import annotations
@@ -155,9 +155,11 @@ class NativeQueue:
     def _submit_one(self, item: NativeItem) -> str | None:
         """Submit what is not in the ring, from this thread; what went wrong, if anything did."""
         failed, commands = self._told(self._encode, ctypes.addressof(item))
-        if failed is not None:
-            self._slot.message = failed
+        self._failed.value = failed is not None  # then it is not submitted
         late, _ = self._told(self._submit, commands)
+        self._failed.value = 0  # nothing else is concerned
+        if failed is not None and "lost" in failed.lower():
+            self._slot.message = failed  # everything is
         return failed or late
 
     def _told(self, function: Callable[[int, int], Any], given: int) -> tuple[str | None, Any]:
