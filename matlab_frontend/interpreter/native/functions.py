@@ -170,6 +170,37 @@ def known(x: float) -> float:
     return demand(x == x, x)  # noqa: PLR0124  (NaN)
 
 
+def greatest(x: np.ndarray) -> float:
+    """The first of the greatest elements of a vector: of zeros, too."""
+    found = float(np.amax(x))
+    if found == 0.0:
+        return float(x[np.argmax(x)])
+    return demand(found == found, found)  # noqa: PLR0124  (NaN)
+
+
+def least(x: np.ndarray) -> float:
+    """The first of the least elements of a vector: of zeros, too."""
+    found = float(np.amin(x))
+    if found == 0.0:
+        return float(x[np.argmin(x)])
+    return demand(found == found, found)  # noqa: PLR0124  (NaN)
+
+
+def found_in(x: np.ndarray, found: float) -> float:
+    """An extreme of a matrix: none of NaN, and no zero where there are some of either sign."""
+    if found == 0.0:
+        return demand(not np.any((x == 0.0) & (np.copysign(1.0, x) < 0.0)), found)
+    return demand(found == found, found)  # noqa: PLR0124  (NaN)
+
+
+def all_found_in(x: np.ndarray, found: np.ndarray) -> np.ndarray:
+    """The same of the extremes of its columns or rows."""
+    total = np.sum(found)
+    if np.any(found == 0.0):
+        total = demand(not np.any((x == 0.0) & (np.copysign(1.0, x) < 0.0)), total)
+    return found if demand(total == total, True) else found  # noqa: PLR0124, RUF034  (NaN)
+
+
 def root_of_squares(x: float) -> float:
     """The root of a sum of squares, of which none has become too small or too large."""
     return math.sqrt(demand(x > 1e-280 and x < 1e300, x))

@@ -11,7 +11,15 @@ from matlab_frontend import nodes
 from matlab_frontend.builtins.registry import Builtin
 from matlab_frontend.interpreter.native.classes import Kind, Made, NotNative
 from matlab_frontend.interpreter.native.expressions import constant, literal
-from matlab_frontend.interpreter.native.functions import divide, known, root_of_squares, to_single
+from matlab_frontend.interpreter.native.functions import (
+    all_found_in,
+    divide,
+    found_in,
+    greatest,
+    least,
+    root_of_squares,
+    to_single,
+)
 from matlab_frontend.interpreter.native.vectors import Along, Vectors, together
 from matlab_frontend.source import Span
 
@@ -44,9 +52,12 @@ class Wholes(Vectors):
                 return along if (along == "row") == (len(node.rows) == 1) else None
             case nodes.Index(target=nodes.Name(name=name), arguments=(of,)) if of == self.mask:
                 return self.along_of(name)
-            case nodes.Index(target=nodes.Name(name="max" | "min" as name), arguments=(_,)):
-                if self.is_builtin(name):
-                    return None  # a number
+            case nodes.Index(
+                target=nodes.Name(name="max" | "min" as name),
+                arguments=(of,) | (of, nodes.Matrix(rows=()), _) as given,
+            ):
+                if self.is_builtin(name):  # a number, or one for each column or row of a matrix
+                    return _KEPT.get(axis_of(given)) if self.along(of) == "matrix" else None
             case nodes.Index(target=nodes.Name(name="circshift"), arguments=(of, *_)):
                 return self.along(of) if self.is_builtin("circshift") else None
             case nodes.Index(target=nodes.Name(name="sum" | "mean" as name), arguments=(of, *rest)):
@@ -92,6 +103,11 @@ class Wholes(Vectors):
                     return self.circshift(node)
                 case nodes.Index(target=nodes.Name(name="sum" | "mean" as name)):
                     return self.along_axis(name, node)
+                case nodes.Index(
+                    target=nodes.Name(name="max" | "min" as name),
+                    arguments=(of,) | (of, nodes.Matrix(rows=()), _) as given,
+                ):
+                    return self.extremes(name, of, axis_of(given), node.span)
                 case nodes.Index(target=nodes.Name(name="repmat")):
                     raise NotNative("a repeated row or column by itself", node.span)
         return super().elements(node)
@@ -150,6 +166,14 @@ class Wholes(Vectors):
             count = self.extent(of.name, 0 if axis == 1.0 else 1, 2, node.span)
             total = ast.BinOp(total, ast.Div(), count.node)
         return Made(total, kind)
+
+    def extremes(self, name: str, of: nodes.Expression, axis: float | None, span: Span) -> Made:
+        """``max`` and ``min`` of each column or row; where there is NaN, the loop leaves."""
+        made = self.elements(of)
+        if made.kind == "logical" or axis not in _KEPT:
+            raise NotNative(f"{name} with other arguments", span)
+        found = self.numpy(f"a{name}", made.node, constant(1 if axis == 1.0 else 0))
+        return Made(self.called(all_found_in, made.node, found).node, made.kind)
 
     def beside(
         self, one: nodes.Expression, other: nodes.Expression, span: Span
@@ -273,8 +297,12 @@ class Wholes(Vectors):
         """``max`` and ``min``, which leave NaN out: where there is one, the loop leaves."""
         if made.kind == "logical":
             raise NotNative(f"{name} of truth values")
-        found = self.float(self.over("amax" if name == "max" else "amin", made.node, along))
-        return Made(self.called(known, found).node, made.kind)
+        if along in ("row", "column"):
+            return Made(
+                self.called(greatest if name == "max" else least, made.node).node, made.kind
+            )
+        found = self.float(self.over(f"a{name}", made.node, along))
+        return Made(self.called(found_in, made.node, found).node, made.kind)
 
     def truth_of_all(self, name: str, made: Made, along: Along) -> Made:
         """``any`` and ``all``."""
@@ -375,6 +403,13 @@ def turned_by(node: nodes.Matrix) -> tuple[str, int] | None:
     return None
 
 
+def axis_of(given: tuple[nodes.Expression, ...]) -> float | None:
+    """The dimension that ``max(x)`` or ``max(x, [], dim)`` goes along, as far as it is known."""
+    return 1.0 if len(given) == 1 else literal(given[2])
+
+
+_KEPT: Final[Mapping[float | None, Along]] = {1.0: "row", 2.0: "column"}
+"""What is left of a matrix by dimension."""
 _PRODUCTS: Final[Mapping[tuple[Along | None, Along | None], Along | None]] = {
     ("row", "column"): None,  # a number
     ("matrix", "column"): "column",

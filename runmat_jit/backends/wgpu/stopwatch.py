@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from runmat_jit.backends.wgpu.adapter import errors_of
+from runmat_jit.core.errors import BackendError
 
 if TYPE_CHECKING:
     from runmat_jit.backends.wgpu.adapter import Device
@@ -60,8 +61,13 @@ class Stopwatch:
 
 
 def stopwatch_of(device: Device) -> Stopwatch | None:
-    """A new one; None where the device has no clock."""
-    return Stopwatch(device) if _FEATURE in device.info.features else None
+    """A new one; None where the device has no clock, or is lost."""
+    if device.lost or _FEATURE not in device.info.features:
+        return None
+    try:
+        return Stopwatch(device)
+    except BackendError:  # the run will tell
+        return None
 
 
 def _ns_of_a_tick(device: Device) -> float:

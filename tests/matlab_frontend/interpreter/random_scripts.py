@@ -359,6 +359,9 @@ class Matrices(Vectors):
                 lambda: f"{pick(['abs', 'floor', 'exp', 'sin', 'sqrt', 'double'])}({a()})",
                 lambda: f"{pick(['max', 'min'])}({a()}, {pick([a(), self.scalar(), 'r'])})",
                 lambda: f"-{a()}",
+                lambda: (
+                    f"({a()} {pick(['+', '-'])} {pick(['max', 'min'])}({a()}, [], {pick('12')}))"
+                ),
                 lambda: f"({a()}).^{pick(['2', '3', '0.5'])}",
                 lambda: f"({a()} {pick(['<', '>=', '=='])} {pick([a(), self.scalar(), 'u'])})",
                 lambda: f"circshift({pick('UVT')}, {pick(['[1 0]', '[-1 k]', '[0 2]', '-1, 2'])})",

@@ -382,6 +382,17 @@ NATIVE = {
           W = W + 0.1*(A.*repmat(d./(m + 1), 3, 1)) - max(c, s)/9 + r.^2; A(B) = A(B) - 1;
           A = A + W.*repmat(c, 1, 5) - 1;
         end""",
+    "extremes of columns and rows": """
+        Z = reshape(mod((1:20)*7, 11), 4, 5)/9; S = Z; x = single(Z); w = zeros(1, 5);
+        for t = 1:6
+          E = exp(Z*t - max(Z*t, [], 2)); S = E./sum(E, 2); w = w + max(S) - min(Z, [], 1);
+          x = x - min(x, [], 2)/2; k = max(max(S)) - min(Z(:));
+        end""",
+    "the first of equal zeros": """
+        z = [0 -0 -1]; y = [-0 0]'; q = single([-0 0 -3]);
+        for t = 1:4
+          a = 1/max(z*t); b = 1/min(abs(z)); c = 1/max(y); d = 1/min(y/t); e = 1/max(q);
+        end""",
     "products of matrices": """
         A = reshape(mod((1:9)*7, 11), 3, 3)/9; B = eye(3); b = single(B); x = single(1:3)'; n = 0;
         for t = 1:5
