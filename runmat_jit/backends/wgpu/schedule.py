@@ -67,6 +67,10 @@ class Tile:
         """Tiles of a product."""
         return -(-rows // self.rows) * -(-columns // self.columns)
 
+    def share(self, rows: int, columns: int) -> float:
+        """How much of what the tiles of a product compute is asked for."""
+        return rows * columns / max(1, self.tiles_of(rows, columns) * self.rows * self.columns)
+
 
 TILES = (
     Tile(128, 256, 8, 8, 16),
@@ -77,6 +81,8 @@ TILES = (
 """From the one that reads least for what it computes."""
 _WIDE_TILES = (Tile(64, 64, 8, 8, 4), Tile(32, 32, 8, 4, 4))
 """The same for elements of 8 bytes, and where a thread has two lanes."""
+_USEFUL = 0.7
+"""Of a product's tiles: what else they compute would take as long as reading more often does."""
 _GROUPS, _FEW_GROUPS = 132, 8
 """Workgroups with which a large device is busy, and with which the threads of a CPU are."""
 
@@ -197,12 +203,16 @@ def fitting_tiles(contract: Instruction, lanes: int, limits: Limits) -> list[Til
 def _tile_for(
     contract: Instruction, lanes: int, longest: Mapping[int, int], limits: Limits, cells: int
 ) -> Tile:
-    """The first tile with which all of a device is busy; the last where none is."""
+    """The first tile with which all of a device is busy with what is asked for.
+
+    Where none is, the last with which it is busy at all; else the last one.
+    """
     rows, columns = extents_of(contract, longest)
     tiles = fitting_tiles(contract, lanes, limits)
     wanted = _FEW_GROUPS if limits.software else _GROUPS
-    busy = (tile for tile in tiles if cells * tile.tiles_of(rows, columns) >= wanted)
-    return next(busy, tiles[-1])
+    busy = [tile for tile in tiles if cells * tile.tiles_of(rows, columns) >= wanted]
+    useful = (tile for tile in busy if tile.share(rows, columns) >= _USEFUL)
+    return next(useful, (busy or tiles)[-1])
 
 
 def _rows(

@@ -161,3 +161,23 @@ def test_tiles_fit_the_device_and_keep_it_busy(kibibytes, extents):
         assert schedule.threads == tile.threads <= limits.threads
         groups = tiles_of_a_cell(kernel, schedule, longest)
         assert groups == -(-extents[0] // tile.rows) * -(-extents[1] // tile.columns)
+
+
+@pytest.mark.parametrize(
+    ("extents", "cells", "side"),
+    [
+        ((4096, 4096), 1, (128, 256)),
+        ((512, 64), 512, (64, 64)),
+        ((64, 512), 512, (64, 64)),
+        ((1024, 1024), 1, (64, 64)),
+        ((512, 200), 512, (128, 256)),
+        ((40, 10), 999, (32, 64)),
+    ],
+)
+def test_tiles_are_as_large_as_what_is_asked_for(extents, cells, side):
+    kernel = product_kernel("f32", ("rows", "rows"))
+    contract = contract_of(kernel.body[-1])
+    lengths = (contract.block.carried[0].number, contract.block.index.number)
+    longest = dict(zip(lengths, extents, strict=True))
+    tile = schedule_for(kernel, Limits(256, 48 << 10), longest, cells).tile
+    assert (tile.rows, tile.columns) == side
