@@ -5,8 +5,11 @@ The pages are committed, and a test compares them with what this module would wr
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -293,8 +296,85 @@ def _builtin(row: Builtin) -> tuple[str, ...]:
     return f'<a id="{row.name}"></a>`{row.name}`', counts, doc
 
 
+DECIDING: dict[str, tuple[str, ...]] = {
+    "Where programs run": ("plan/place", "plan/price", "plan/cost"),
+    "Recorded, replayed, or left to Python": (
+        *("capture/record/balance", "capture/replay/bailout", "capture/trial"),
+        *("capture/replay/gatekeeper", "capture/record/eager_gates"),
+        *("capture/record/eager_kernels", "capture/record/elements"),
+    ),
+    "Loops that run natively": ("loops/program", "loops/driver", "loops/tiles", "loops/registers"),
+    "What fuses": (
+        *("passes/fusion/groups", "passes/fusion/grower", "passes/fusion/own_products"),
+        *("passes/fusion/device_products", "passes/split_extremes", "passes/cut_at_joins"),
+        "passes/move_views",
+    ),
+    "How kernels are cut": (
+        *("lower/elementwise", "lower/lane_reduction", "lower/reduction_problem", "lower/bands"),
+        *("lower/product_rows", "lower/product_sums", "lower/position_region", "lower/scan"),
+        "backends/wgpu/schedule",
+    ),
+    "MATLAB programs": ("lazy_engine", "interpreter/native/run"),
+}
+"""Modules whose constants choose between ways to do the same, by what they decide."""
+
+
+def thresholds() -> str:
+    """The page of the numbers by which one way is chosen, and another is not."""
+    sections = []
+    for title, names in DECIDING.items():
+        package = "matlab_frontend" if title.startswith("MATLAB") else "runmat_jit"
+        rows = [
+            (f"`{name}`", f"`{value}`", meaning, f"`{package}/{module}.py`")
+            for module in names
+            for name, value, meaning in constants_of(DOCS.parent / package / f"{module}.py")
+        ]
+        sections.append(f"## {title}\n\n" + _table(("name", "value", "meaning", "module"), rows))
+    return (
+        "# Thresholds\n\n"
+        "The numbers by which one way to do something is chosen and another is not. What can be\n"
+        "predicted from a profile of the machine is ([where programs run](../guide/placement.md):\n"
+        "devices, threads, cells); these are what is not: counts of calls and turns, prices in\n"
+        "calls of NumPy, and sizes that depend on how processors and cards are built.\n\n"
+        + "\n".join(sections)
+    )
+
+
+def constants_of(path: Path) -> Iterable[tuple[str, str, str]]:
+    """Numbers that a module names in capitals: name, value and the docstring that follows."""
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    for statement, following in pairwise([*body, ast.Pass()]):
+        match statement:
+            case (
+                ast.Assign(targets=[target], value=value)
+                | ast.AnnAssign(target=target, value=ast.expr() as value)
+            ):
+                names = [each.id for each in ast.walk(target) if isinstance(each, ast.Name)]
+            case _:
+                continue
+        shown = ast.unparse(value).strip("()")
+        is_number = all(
+            isinstance(each, ast.Constant | ast.BinOp | ast.operator | ast.Tuple | ast.expr_context)
+            and (not isinstance(each, ast.Constant) or type(each.value) in (int, float))
+            for each in ast.walk(value)
+        )
+        if not (is_number and all(name.isupper() for name in names)):
+            continue
+        match following:
+            case ast.Expr(value=ast.Constant(value=str() as told)):
+                yield ", ".join(names), shown, without_roles(" ".join(told.split()))
+            case _:
+                raise ValueError(f"{path.name}: nobody says why {names[0]} is {shown}")
+
+
+def without_roles(text: str) -> str:
+    """A docstring's text, names in it as code."""
+    return re.sub(r":\w+:`[.~]*([^`]+)`", r"`\1`", text).replace("``", "`").replace("|", "\\|")
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "reference/config.md": configuration,
+    "reference/thresholds.md": thresholds,
     "reference/ops.md": operations,
     "reference/accuracy.md": accuracy,
     "reference/callables.md": called,

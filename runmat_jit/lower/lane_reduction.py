@@ -33,6 +33,7 @@ Bounds = tuple[Value, Value]
 _COLUMNS = 4096
 """Results of a cell at most: running results stay in the first-level cache."""
 _FEW_COLUMNS = 64
+"""Results of a cell at least: some vectors."""
 _ENOUGH_CELLS = 16
 """Cells that keep some threads busy: with fewer, cells become narrower."""
 _ROWS_AT_ONCE = 4

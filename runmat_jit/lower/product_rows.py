@@ -33,6 +33,7 @@ from runmat_jit.plan.notes import OPEN
 from runmat_jit.plan.plan import Plan
 
 _FEW_CELLS, _MANY_CELLS = 16, 64
+"""That keep all threads busy, and between which the cells of a product are."""
 _PART = 16
 """Of a large product, all cells together hold a sixteenth."""
 

@@ -18,6 +18,7 @@ from runmat_jit.plan.device import CPU, Device
 from runmat_jit.plan.notes import RESULTS, Notes
 
 _MANY_RESULTS = 64
+"""Rows that fill some vectors if lanes run across them."""
 _FEW_ELEMENTS = 24
 """Rows shorter than this are too short for a vector each."""
 

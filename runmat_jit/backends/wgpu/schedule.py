@@ -14,9 +14,11 @@ from runmat_jit.kernel.primitives import SIZES, TOTAL_BLOCKS, TOTAL_STEPS, total
 from runmat_jit.kernel.walk import every_instruction
 
 _THREADS = 256
+"""Of a workgroup: more are not allowed everywhere, and gain nothing."""
 _TEAM = 64
 """Threads of a cell where nothing is known of its length."""
 _SMALLEST_GROUP = 64
+"""Threads of a workgroup whose control flow depends on its cell."""
 _ACROSS = 16
 """Threads beside each other where others are below them: half of what memory gives at once."""
 _SHORT_BODY = 16

@@ -27,6 +27,7 @@ ENTRY: Final = 30
 PROGRAM: Final = 3000
 """Price of a new program; each operation in it adds :data:`COMPILED`, as often as it has steps."""
 COMPILED: Final = 200
+"""Price of an operation in a new program, for each of its steps."""
 NEW_PROGRAM: Final = 20_000
 """Price of a new program in a recording of which it is asked whether it pays at each call."""
 REDUCTION: Final = 6

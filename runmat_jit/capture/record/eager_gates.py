@@ -27,6 +27,7 @@ REFUSALS: Final = 4
 ENTRIES: Final = 32
 """Of one function: it is called from many places, with arguments of many kinds."""
 _KINDS: Final = 256
+"""Of calls of one function that are counted, and shapes of each."""
 _NUMBERS: Final = (int, float)
 _NATIVE: Final = (np.ufunc, type(np.sum), types.BuiltinFunctionType)
 """Callables without a frame that warnings would be told to come from."""

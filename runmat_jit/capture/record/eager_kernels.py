@@ -35,6 +35,7 @@ from runmat_jit.ops.table import ROWS, loaded_functions, row_of
 from runmat_jit.passes.events import possible_events
 
 KERNELS_LIMIT: Final = 10_000
+"""Kernels of single calls that are kept."""
 SCOPES_LIMIT: Final = 6
 """Kernels of calls that differ in extents alone: conditions divide their shapes."""
 FEW: Final = 1024

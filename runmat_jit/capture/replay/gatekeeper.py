@@ -25,6 +25,7 @@ its own."""
 FIRST_OFFER: Final = 2
 """Replays after which an entry is made; then twice as many, should it not be taken."""
 _KEYS: Final = 64
+"""Kinds of calls that are counted."""
 _LET_THROUGH: Final = 4
 """Kinds of calls that are let through by entries; others are a bypass's."""
 

@@ -27,8 +27,9 @@ Site = tuple[Node, int]
 """Where reading begins: a stored value, and the offset in it."""
 
 MOST_NODES = 200
+"""Operations of a kernel."""
 MOST_FLOPS = 1500.0
-"""Together they bound the time that a kernel takes to compile."""
+"""Together with the operations they bound the time that a kernel takes to compile."""
 MOST_READS = 24
 """Arrays that a region reads from memory."""
 MOST_PLACES = 240
@@ -37,6 +38,7 @@ takes 256."""
 _PLACES_OF_REDUCTION = 4
 """Its result, partial results, and running ones of a column and of a block."""
 MOST_REASONS = 8
+"""That a region tells why it is no larger."""
 
 
 INPUTS: Depth = (-1, 0)
