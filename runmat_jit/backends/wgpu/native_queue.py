@@ -223,7 +223,7 @@ def _close(state: Any, thread: threading.Thread, flush: int) -> None:
     while thread.is_alive():
         if parked.value:
             parked.value = 0
-            _LOCKS.PyThread_release_lock(lock.value)
+            _RELEASE_LOCK(lock.value)
         thread.join(0.001)
 
 
@@ -238,18 +238,23 @@ def _symbols(library: ctypes.CDLL) -> dict[str, int]:
 
 def _taken_lock() -> int:
     """A lock that is held, for the thread to sleep on; never freed."""
-    lock: int | None = _LOCKS.PyThread_allocate_lock()
+    lock: int | None = _ALLOCATE_LOCK()
     if lock is None:
         raise MemoryError("no memory for a lock of the native queue")
-    _LOCKS.PyThread_acquire_lock(lock, 1)
+    _ACQUIRE_LOCK(lock, 1)
     return lock
 
 
-_LOCKS = ctypes.PyDLL(None)
-_LOCKS.PyThread_allocate_lock.restype = ctypes.c_void_p
-_LOCKS.PyThread_acquire_lock.argtypes = [ctypes.c_void_p, ctypes.c_int]
-_LOCKS.PyThread_release_lock.argtypes = [ctypes.c_void_p]
-_LOCKS.PyThread_release_lock.restype = None
+def _of_python(name: str, restype: Any, *argtypes: Any) -> Any:
+    """A function of CPython's C API, whose types are ours alone."""
+    function = ctypes.pythonapi[name]
+    function.restype, function.argtypes = restype, argtypes
+    return function
+
+
+_ALLOCATE_LOCK = _of_python("PyThread_allocate_lock", ctypes.c_void_p)
+_ACQUIRE_LOCK = _of_python("PyThread_acquire_lock", ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
+_RELEASE_LOCK = _of_python("PyThread_release_lock", None, ctypes.c_void_p)
 
 # These keep the interpreter's lock: what wgpu-native calls back is Python.
 _PUT = ctypes.PYFUNCTYPE(
