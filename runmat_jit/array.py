@@ -23,6 +23,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from runmat_jit.capture import callables
 from runmat_jit.capture.tape import call_forms
 from runmat_jit.capture.tape.edits import edits_of
+from runmat_jit.capture.tape.places import Lent
 from runmat_jit.capture.tape.pytree import Structure, take_apart, write_back
 from runmat_jit.capture.tape.values import DEPTH_LIMIT, is_traceable
 from runmat_jit.core.config import DEVICES
@@ -336,8 +337,7 @@ class Boundary:
 
     def read(self, array: Array, get: Get) -> tuple[np.ndarray, Get]:
         """Stand-in for an array that was read from outside, and how a replay gets it."""
-        lend = self.lend_now
-        return self.lend(array), lambda slots: lend(get(slots))
+        return self.lend(array), Lent(get, self.lend_now)
 
     def lend_any(self, value: Any) -> Any:
         """Stand-in for a value that was read from outside."""

@@ -298,6 +298,43 @@ def test_other_writes_are_pythons(fn, which):
     np.testing.assert_array_equal(whole, plain)
 
 
+BIAS = None
+
+
+class Layer:
+    def __init__(self, weight):
+        self.weight = weight
+
+    def apply(self, x):
+        return np.tanh(x * self.weight) + BIAS
+
+
+@pytest.mark.parametrize("given", ["array of ours", "ndarray"])
+def test_arrays_in_attributes_and_globals_go_through_the_gate(monkeypatch, given):
+    values = [ramp(40), ramp(40, low=0.5)]
+    layer = Layer(*ours(values[0]))
+    monkeypatch.setitem(globals(), "BIAS", ours(values[1])[0])
+    decorated, x = runmat.jit(layer.apply.__func__, device="gpu"), ramp(40, low=-2)
+    oracle = runmat.jit(lambda x, w, b: np.tanh(x * w) + b, device="gpu")
+    most = 0
+    for turn in range(14):
+        if turn == 6:
+            (layer.weight,) = ours(values[0][::-1].copy())
+        elif turn == 8:
+            BIAS[3] = values[1][3] = 7
+        elif turn == 10:
+            held = np.asarray(layer.weight)
+        elif turn == 12:
+            monkeypatch.setitem(globals(), "BIAS", ours(values[1][:1])[0])
+        operand = x if given == "ndarray" else ours(x)[0]
+        found = decorated(layer, operand)
+        assert isinstance(found, runmat.Array)
+        np.testing.assert_array_equal(found, oracle(x, np.array(layer.weight), np.array(BIAS)))
+        most = max(most, hits(decorated))
+    assert held.shape == (40,)
+    assert most > 2
+
+
 @pytest.mark.parametrize("fn", [lambda x: x.sum(), lambda x: x[1:], np.sort])
 def test_programs_of_other_kinds_stay_pythons(fn):
     decorated, oracle = runmat.jit(fn, device="gpu"), runmat.jit(fn, device="gpu")

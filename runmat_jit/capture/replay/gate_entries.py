@@ -36,7 +36,7 @@ from runmat_jit.capture.replay.tree import Fork, Middle, Segment
 from runmat_jit.capture.replay.unspecialized import MARK
 from runmat_jit.capture.tape.entries import Nest, Read, Ref, Return, build, refs
 from runmat_jit.capture.tape.lines import hide_our_frames
-from runmat_jit.capture.tape.places import Attribute, Cell, Global, Item, Keys, Length
+from runmat_jit.capture.tape.places import Attribute, Cell, Global, Item, Keys, Length, Lent
 from runmat_jit.capture.tape.values import is_number
 from runmat_jit.core.epoch import EPOCH_ADDRESS, EXCEPTIONS_ADDRESS, epoch
 from runmat_jit.core.errstate import current_errstate
@@ -146,11 +146,15 @@ class EntryMaker:
         for register, value in enumerate(values):
             self.argument(register, value)
         if self.residents:
-            holds = are_alike([array for _, array in self.residents])
-            if holds is None:
-                raise NotForGates("arrays of ours that lie on each other, or on others' memory")
-            self.holds(holds, [register for register, _ in self.residents])
+            self.guard_residents()
         self.known.given = frozenset(range(len(values)))
+
+    def guard_residents(self) -> None:
+        """Guards of the arrays of ours so far: themselves, and how they lie to each other."""
+        holds = are_alike([array for _, array in self.residents])
+        if holds is None:
+            raise NotForGates("arrays of ours that lie on each other, or on others' memory")
+        self.holds(holds, [register for register, _ in self.residents])
 
     def argument(self, register: int, value: Any) -> None:
         """Guards of one argument, or of an item of one."""
@@ -327,6 +331,9 @@ class EntryMaker:
     def read(self, read: Read) -> None:
         """A read of outside state: the object that is there now, or an array like it."""
         place = read.get
+        if isinstance(place, Lent):
+            self.lent(read, place)
+            return
         if not isinstance(place, Global | Cell | Attribute | Item | Length | Keys):
             raise NotForGates(f"a read of {read.source}")
         value = place(self.slots)
@@ -358,6 +365,17 @@ class EntryMaker:
             self.object(self.found(place, read.slot), value)
         else:
             raise NotForGates(f"{read.source} is a {type(value).__name__}")
+
+    def lent(self, read: Read, place: Lent) -> None:
+        """A read of an array of ours: one like that is there now."""
+        stands, array = place(self.slots), place.place(self.slots)
+        if not read.holds(stands, self.slots):
+            raise NotForGates(f"{read.source} is another one")
+        self.slots[read.slot] = stands
+        register = self.found(place.place, read.slot)
+        self.write.instance(register, type(array))
+        self.residents.append((register, array))
+        self.guard_residents()
 
     def is_open(self, place: Item | Length | Keys, value: Any, *, any_number: bool) -> bool:
         """Whether an item may be another one in each call: an array, a number of any value."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import builtins
 import types
+from collections.abc import Callable
 from typing import Any, Final
 
 from runmat_jit.capture.tape.entries import Ref
 from runmat_jit.capture.tape.pytree import Structure
 from runmat_jit.core.frozen import frozen_object
+from runmat_jit.core.protocols import Get
 
 _MISSING: Final = object()
 
@@ -45,6 +47,17 @@ class Attribute:
     def __call__(self, slots: list[Any]) -> Any:
         owner = self.owner
         return getattr(slots[owner.slot] if type(owner) is Ref else owner, self.name)
+
+
+@frozen_object
+class Lent:
+    """An array of ours in a place: the ndarray that stands for it in the call that runs."""
+
+    place: Get
+    lend: Callable[[Any], Any]
+
+    def __call__(self, slots: list[Any]) -> Any:
+        return self.lend(self.place(slots))
 
 
 @frozen_object
