@@ -166,10 +166,6 @@ def saturated(x: float, low: float, high: float) -> float:
     return within + 0.0 if x == x else 0.0  # noqa: PLR0124  (NaN)
 
 
-def known(x: float) -> float:
-    return demand(x == x, x)  # noqa: PLR0124  (NaN)
-
-
 def greatest(x: np.ndarray) -> float:
     """The first of the greatest elements of a vector: of zeros, too."""
     found = float(np.amax(x))
@@ -186,15 +182,34 @@ def least(x: np.ndarray) -> float:
     return demand(found == found, found)  # noqa: PLR0124  (NaN)
 
 
-def found_in(x: np.ndarray, found: float) -> float:
-    """An extreme of a matrix: none of NaN, and no zero where there are some of either sign."""
+def greatest_of_all(x: np.ndarray) -> float:
+    """The greatest element of a matrix: none of NaN, and no zero where some are of either sign."""
+    found = float(np.amax(np.amax(x, 1)))
     if found == 0.0:
         return demand(not np.any((x == 0.0) & (np.copysign(1.0, x) < 0.0)), found)
     return demand(found == found, found)  # noqa: PLR0124  (NaN)
 
 
-def all_found_in(x: np.ndarray, found: np.ndarray) -> np.ndarray:
-    """The same of the extremes of its columns or rows."""
+def greatest_along(x: np.ndarray, axis: int) -> np.ndarray:
+    """The same of each column or row of a matrix: along an axis of the array."""
+    found = np.amax(x, axis)
+    total = np.sum(found)
+    if np.any(found == 0.0):
+        total = demand(not np.any((x == 0.0) & (np.copysign(1.0, x) < 0.0)), total)
+    return found if demand(total == total, True) else found  # noqa: PLR0124, RUF034  (NaN)
+
+
+def least_of_all(x: np.ndarray) -> float:
+    """The least element of a matrix: none of NaN, and no zero where some are of either sign."""
+    found = float(np.amin(np.amin(x, 1)))
+    if found == 0.0:
+        return demand(not np.any((x == 0.0) & (np.copysign(1.0, x) < 0.0)), found)
+    return demand(found == found, found)  # noqa: PLR0124  (NaN)
+
+
+def least_along(x: np.ndarray, axis: int) -> np.ndarray:
+    """The same of each column or row of a matrix: along an axis of the array."""
+    found = np.amin(x, axis)
     total = np.sum(found)
     if np.any(found == 0.0):
         total = demand(not np.any((x == 0.0) & (np.copysign(1.0, x) < 0.0)), total)

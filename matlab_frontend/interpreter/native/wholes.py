@@ -12,11 +12,13 @@ from matlab_frontend.builtins.registry import Builtin
 from matlab_frontend.interpreter.native.classes import Kind, Made, NotNative
 from matlab_frontend.interpreter.native.expressions import constant, literal
 from matlab_frontend.interpreter.native.functions import (
-    all_found_in,
     divide,
-    found_in,
     greatest,
+    greatest_along,
+    greatest_of_all,
     least,
+    least_along,
+    least_of_all,
     root_of_squares,
     to_single,
 )
@@ -172,8 +174,8 @@ class Wholes(Vectors):
         made = self.elements(of)
         if made.kind == "logical" or axis not in _KEPT:
             raise NotNative(f"{name} with other arguments", span)
-        found = self.numpy(f"a{name}", made.node, constant(1 if axis == 1.0 else 0))
-        return Made(self.called(all_found_in, made.node, found).node, made.kind)
+        find = greatest_along if name == "max" else least_along
+        return Made(self.called(find, made.node, constant(1 if axis == 1.0 else 0)).node, made.kind)
 
     def beside(
         self, one: nodes.Expression, other: nodes.Expression, span: Span
@@ -298,11 +300,10 @@ class Wholes(Vectors):
         if made.kind == "logical":
             raise NotNative(f"{name} of truth values")
         if along in ("row", "column"):
-            return Made(
-                self.called(greatest if name == "max" else least, made.node).node, made.kind
-            )
-        found = self.float(self.over(f"a{name}", made.node, along))
-        return Made(self.called(found_in, made.node, found).node, made.kind)
+            find = greatest if name == "max" else least
+        else:
+            find = greatest_of_all if name == "max" else least_of_all
+        return Made(self.called(find, made.node).node, made.kind)
 
     def truth_of_all(self, name: str, made: Made, along: Along) -> Made:
         """``any`` and ``all``."""

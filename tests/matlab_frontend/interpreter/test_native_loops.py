@@ -388,6 +388,13 @@ NATIVE = {
           E = exp(Z*t - max(Z*t, [], 2)); S = E./sum(E, 2); w = w + max(S) - min(Z, [], 1);
           x = x - min(x, [], 2)/2; k = max(max(S)) - min(Z(:));
         end""",
+    "extremes of what is drawn once": """
+        A = magic(3); g = zeros(3, 1); w = zeros(1, 3); v = 1:3; h = 0;
+        for k = 1:9
+          g = g + max(A*rand(), [], 2); w = w - min(A - rand(), [], 1);
+          h = h + max(A(:)*rand()) - min(max(A*rand())) + max(v*rand()) - min(v/rand());
+          A(2, 2) = rand();
+        end""",
     "the first of equal zeros": """
         z = [0 -0 -1]; y = [-0 0]'; q = single([-0 0 -3]);
         for t = 1:4
