@@ -382,8 +382,4 @@ out:
 }}
 """
 
-TEXT: Final = "".join(
-    [
-        *(_DECLARED, _DISPATCH_ALL, _ENCODE, _SUBMIT, _PUT, _SERVE, _FLUSH, _FINISH),
-    ]
-)
+TEXT: Final = f"{_DECLARED}{_DISPATCH_ALL}{_ENCODE}{_SUBMIT}{_PUT}{_SERVE}{_FLUSH}{_FINISH}"
