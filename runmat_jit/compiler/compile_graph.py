@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from runmat_jit.compiler.events import AT_FIRST, Watch, Way
+from runmat_jit.compiler.events import AT_FIRST, BOTH_MODES, RISES_ONLY, Watch, Way
 from runmat_jit.compiler.kept_programs import KeptPrograms
 from runmat_jit.compiler.measured import Measured
 from runmat_jit.compiler.native_code import NativeCode
@@ -20,9 +20,9 @@ from runmat_jit.core.config import FUSION_KINDS
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.loading import GPU, LOADER, STAGES, VERIFYING
 from runmat_jit.core.protocols import Program
+from runmat_jit.core.types import is_complex
 from runmat_jit.graph.node import Graph
 from runmat_jit.plan.device import CPU, Device
-from runmat_jit.plan.notes import Mode
 from runmat_jit.runtime.session import Session
 
 if TYPE_CHECKING:
@@ -155,8 +155,7 @@ def executable(session: Session, lowered: LoweredProgram, lower: Lower | None = 
         return GpuProgram(session, program.plan, launches, native, watch, way=way)
 
     # a GPU rounds otherwise, and may overflow where NumPy just does not
-    only: frozenset[Mode] = frozenset(("rises",))
-    watch = Watch(lowered.captured, session.telemetry.count, build, only)
+    watch = Watch(lowered.captured, session.telemetry.count, build, RISES_ONLY)
     return make(lowered)
 
 
@@ -174,7 +173,10 @@ def native_program(
             return None
         return NativeProgram(session, noting.code, watch, way)
 
-    watch = Watch(captured, session.telemetry.count, build)
+    # an operation on complex numbers is several ones, of which none tells of its events
+    splits = any(is_complex(node.type.dtype) for node in captured.nodes)
+    modes = RISES_ONLY if splits else BOTH_MODES
+    watch = Watch(captured, session.telemetry.count, build, modes)
     return NativeProgram(session, code, watch)
 
 

@@ -57,6 +57,9 @@ Names = frozenset[str] | None
 """Operations by the names in NumPy's warnings; None: all."""
 Way = tuple[Mode, Names]
 """How kernels note events, and what they tell apart in mode ``each``."""
+BOTH_MODES: Final[frozenset[Mode]] = frozenset(("rises", "each"))
+RISES_ONLY: Final[frozenset[Mode]] = frozenset(("rises",))
+"""Modes in which programs may be made anew: the second where no operation tells of its events."""
 AT_FIRST: Final[Way] = ("results", None)
 RISING: Final[Way] = ("rises", None)
 
@@ -81,7 +84,7 @@ class Watch:
         captured: Graph,
         count: Callable[[str], None],
         build: Callable[[Way], Program | None],
-        modes: frozenset[Mode] = frozenset(("rises", "each")),
+        modes: frozenset[Mode] = BOTH_MODES,
     ) -> None:
         self.program: Program | None = None
         self.possible = possible_events(captured)

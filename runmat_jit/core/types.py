@@ -11,7 +11,14 @@ from runmat_jit.core.frozen import frozen
 COMPILED_DTYPES = tuple(np.dtype(name) for name in ("float32", "float64", "int32", "int64", "bool"))
 """The dtypes that kernels compute with; everything else stays with NumPy."""
 
+COMPLEX_DTYPES = tuple(np.dtype(name) for name in ("complex64", "complex128"))
+"""The dtypes of which kernels know the two parts, each a real number."""
+
 _CHARACTERS = frozenset(dtype.char for dtype in COMPILED_DTYPES)
+_PARTS: dict[np.dtype, np.dtype] = {
+    np.dtype("complex64"): np.dtype("float32"),
+    np.dtype("complex128"): np.dtype("float64"),
+}
 
 DUPLICATES = frozenset(char for char in "bhilqBHILQ" if np.dtype(np.dtype(char).str).char != char)
 """Type characters of integers that equal others of NumPy's, and are told apart: ``longlong``."""
@@ -22,13 +29,30 @@ KERNEL_ELEMENTS = {
     np.dtype("int32"): "i32",
     np.dtype("int64"): "i64",
     np.dtype("bool"): "bool",
+    np.dtype("complex64"): "f32",
+    np.dtype("complex128"): "f64",
 }
-"""The kernel IR's name of an element in memory."""
+"""The kernel IR's name of an element in memory; of a complex number, that of a part."""
 
 
 def is_compiled_dtype(dtype: np.dtype) -> bool:
     """Whether kernels compute with a dtype; ``longlong`` is none of them, though it equals one."""
     return dtype in COMPILED_DTYPES and dtype.char in _CHARACTERS
+
+
+def is_graph_dtype(dtype: np.dtype) -> bool:
+    """Whether graphs have values of a dtype: one of kernels, or of complex numbers."""
+    return is_compiled_dtype(dtype) or (dtype.kind == "c" and dtype in _PARTS)
+
+
+def is_complex(dtype: np.dtype) -> bool:
+    """Whether a dtype of a graph's value has two parts."""
+    return dtype.kind == "c"
+
+
+def part_dtype(dtype: np.dtype) -> np.dtype:
+    """The dtype of the two parts of a complex dtype; a real one itself."""
+    return _PARTS.get(dtype, dtype)
 
 
 @frozen

@@ -132,6 +132,14 @@ class Value:
 
 
 @frozen
+class Pair:
+    """The parts of a complex number, which lie beside each other in memory."""
+
+    re: Value
+    im: Value
+
+
+@frozen
 class Buffer:
     """A parameter that points at elements; ``element`` is f32, f64, i32, i64 or bool."""
 

@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from dataclasses import field
 
 from runmat_jit.core.slotted import slotted
-from runmat_jit.core.types import KERNEL_ELEMENTS
+from runmat_jit.core.types import KERNEL_ELEMENTS, is_complex
 from runmat_jit.graph.constant import constant_array, is_constant
 from runmat_jit.graph.node import Node
 from runmat_jit.kernel.build import Builder
-from runmat_jit.kernel.ir import Buffer, Kernel, Value
+from runmat_jit.kernel.ir import Buffer, Kernel, Pair, Value
 from runmat_jit.kernel.primitives import FLOATS
 from runmat_jit.lower.events import Rise, rises
 from runmat_jit.lower.exact_notes import ExactNotes
@@ -45,7 +45,7 @@ class Body:
     written: frozenset[Memory]
     seeds: Mapping[Operand, int] = field(default_factory=dict)
     builder: Builder = field(default_factory=Builder)
-    values: dict[Operand, Value] = field(default_factory=dict)
+    values: dict[Operand, Value | Pair] = field(default_factory=dict)
     levels: dict[Operand, int] = field(default_factory=dict)
     noted: set[Node] = field(default_factory=set)
     notes: Notes = RESULTS
@@ -193,10 +193,10 @@ class Body:
         if node.op.kind == "gather":
             self.values[node] = self._gather(compute)
             return
-        operands = tuple(self.value(operand) for operand in compute.operands)
+        given = tuple(self.held(operand) for operand in compute.operands)
         assert node.op.expand is not None, f"{node.op.name} has no kernel code"
-        value = self.values[node] = node.op.expand(self.builder, *operands, **node.params)
-        if node in self.noted:
+        value = self.values[node] = node.op.expand(self.builder, *given, **node.params)
+        if node in self.noted or is_complex(node.type.dtype):
             return
         self.noted.add(node)
         bits = self.notes.bits.get(node, _OPEN)
@@ -205,6 +205,7 @@ class Body:
         elif compute.tested and self.notes.mode == "results":
             self.builder.note(value)
         if compute.watched and node.op.event_test is not None:
+            operands = tuple(map(self.value, compute.operands))
             condition = node.op.event_test(self.builder, operands, value)
             if condition is not None:
                 self._note_test(compute, condition, bits)
@@ -219,7 +220,7 @@ class Body:
         k.note(condition, bits.test)
 
     def _note_rise(self, compute: Compute, rise: Rise, bits: EventBits) -> None:
-        value = self.values[compute.node]
+        value = self.value(compute.node)
         operands, strict = (tuple(map(self.value, o)) for o in (rise.operands, rise.strict))
         if compute.node not in self.notes.bits:
             self.exact.rise(value, operands, strict)
@@ -229,15 +230,24 @@ class Body:
         self.exact.events(value, operands, strict, divisor, bits)
 
     def value(self, operand: Operand) -> Value:
-        """The value of an operand that is there, or of a constant."""
+        """The value of an operand that is there, or of a constant; a real number."""
+        found = self.held(operand)
+        assert isinstance(found, Value), "kernels compute with parts of complex numbers"
+        return found
+
+    def held(self, operand: Operand) -> Value | Pair:
+        """The same of any number."""
         if isinstance(operand, Node) and operand not in self.values:
             return self._constant(operand)
         return self.values[operand]
 
-    def _constant(self, node: Node) -> Value:
+    def _constant(self, node: Node) -> Value | Pair:
         assert is_constant(node), f"{node.op.name} was not computed before it is needed"
-        element = KERNEL_ELEMENTS[node.type.dtype]
-        return self.builder.const(constant_array(node)[()].item(), value_type(element))
+        kind = value_type(KERNEL_ELEMENTS[node.type.dtype])
+        number = constant_array(node)[()].item()
+        if isinstance(number, complex):
+            return Pair(*(self.builder.const(part, kind) for part in (number.real, number.imag)))
+        return self.builder.const(number, kind)
 
     # -- memory ----------------------------------------------------------------------------------
     def _load(self, read: Read) -> None:
@@ -248,16 +258,15 @@ class Body:
         else:
             self.values[read] = self._read(read)
 
-    def _read(self, read: Read) -> Value:
+    def _read(self, read: Read) -> Value | Pair:
         element = KERNEL_ELEMENTS[read.dtype]
         if isinstance(read.source, InputScalar):
             return self._scalar(read.source, value_type(element))
         if isinstance(read.source, Iota):
             return self._count(read, read.source, element)
-        buffer = self.buffer(read.source, element)
-        return self.builder.load(buffer, self.address(read), self._step(read))
+        return self._load_from(self.buffer(read.source, element), read)
 
-    def _gather(self, compute: Compute) -> Value:
+    def _gather(self, compute: Compute) -> Value | Pair:
         """Elements at the places that an index tells: none outside of the axis, whatever it is."""
         read, index = compute.operands
         assert isinstance(read, Read), "elements are read from memory"
@@ -275,7 +284,11 @@ class Body:
             first = first + k.lane_id("i64") * step
         place = first + at * k.convert("sext", self.parameter(read.along.stride), "i64")
         assert isinstance(read.source, NodeBuffer | Scratch), "in memory"
-        return k.gather(self.buffer(read.source, KERNEL_ELEMENTS[read.dtype]), place)
+        buffer = self.buffer(read.source, KERNEL_ELEMENTS[read.dtype])
+        if is_complex(read.dtype):
+            place = place * 2
+            return Pair(k.gather(buffer, place), k.gather(buffer, place + 1))
+        return k.gather(buffer, place)
 
     def _count(self, read: Read, iota: Iota, element: str) -> Value:
         builder, kind = self.builder, "i64" if iota.wide else "i32"
@@ -296,6 +309,7 @@ class Body:
     def element(self, access: Access, base: Value, coordinate: Value) -> Value:
         """Load one element: so many steps along the lanes' axis from where it pointed at first."""
         assert access.memory is not None, "it lies in memory"
+        assert not is_complex(access.dtype), "what walks along lines takes parts of such numbers"
         buffer = self.buffer(access.memory, KERNEL_ELEMENTS[access.dtype])
         return self.builder.load(buffer, _advance(base, coordinate, self._step(access)), 0)
 
@@ -325,20 +339,36 @@ class Body:
         """Store values at the addresses so far."""
         for store in stores:
             if store.mask is None:
-                self.put(store, self.value(store.value))
+                self.put(store, self.held(store.value))
             else:
                 with self.builder.if_any(self.value(store.mask), ()):
-                    self.put(store, self.value(store.value))
+                    self.put(store, self.held(store.value))
 
-    def put(self, store: Store, value: Value) -> None:
+    def put(self, store: Store, value: Value | Pair) -> None:
         """Store a value where ``store`` points by now."""
         buffer = self.buffer(store.memory, KERNEL_ELEMENTS[store.dtype])
-        self.builder.store(buffer, self.address(store), value, self._step(store))
+        if isinstance(value, Pair):
+            for part, place in zip((value.re, value.im), self._places_of_parts(store), strict=True):
+                self.builder.store(buffer, place, part, self._step(store) * 2)
+        else:
+            self.builder.store(buffer, self.address(store), value, self._step(store))
 
     def peek(self, store: Store) -> Value:
         """Load what was put there."""
         buffer = self.buffer(store.memory, KERNEL_ELEMENTS[store.dtype])
         return self.builder.load(buffer, self.address(store), self._step(store))
+
+    def _load_from(self, buffer: Buffer, read: Read) -> Value | Pair:
+        """Load a value from where ``read`` points by now."""
+        if not is_complex(read.dtype):
+            return self.builder.load(buffer, self.address(read), self._step(read))
+        step = self._step(read) * 2
+        return Pair(*(self.builder.load(buffer, at, step) for at in self._places_of_parts(read)))
+
+    def _places_of_parts(self, access: Access) -> tuple[Value, Value]:
+        """Where the parts of the complex number lie at which an access points by now."""
+        first = self.address(access) * 2
+        return first, first + 1
 
 
 _OPEN = EventBits()

@@ -198,6 +198,6 @@ def _home_of(product: Node, problem: Problem, plan: Plan) -> Store | None:
 def _finish(body: Body, product: Node, stores: tuple[Store, ...], *, tested: bool) -> None:
     """What the region makes of elements of the product."""
     if tested:
-        body.builder.note(body.values[product], OPEN)
+        body.builder.note(body.value(product), OPEN)
     body.need(wanted for store in stores for wanted in store.operands)
     body.store(stores)

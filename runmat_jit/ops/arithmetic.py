@@ -9,7 +9,7 @@ import numpy as np
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
 from runmat_jit.kernel.math import arithmetic, division
-from runmat_jit.ops import sign
+from runmat_jit.ops import parts, sign
 from runmat_jit.ops.elementwise import (
     ABSORBS,
     GPU_DIVIDED,
@@ -61,6 +61,7 @@ ROWS = (
         gpu_ulp=GPU_ROUNDED,
         sign=sign.least,
         top=sign.total,
+        parts=parts.add,
     ),
     elementwise(
         np.subtract,
@@ -74,6 +75,7 @@ ROWS = (
         gpu_ulp=GPU_ROUNDED,
         sign=sign.difference,
         top=sign.top_of_difference,
+        parts=parts.subtract,
     ),
     elementwise(
         np.multiply,
@@ -87,6 +89,7 @@ ROWS = (
         gpu_ulp=GPU_ROUNDED,
         sign=sign.product,
         top=sign.top_of_product,
+        parts=parts.multiply,
     ),
     elementwise(
         np.divide,
@@ -101,6 +104,7 @@ ROWS = (
         gpu_ulp=GPU_DIVIDED,
         sign=sign.quotient,
         top=sign.top_of_quotient,
+        parts=parts.divide,
     ),
     elementwise(
         np.floor_divide,
@@ -138,6 +142,7 @@ ROWS = (
         matlab="uminus",
         sign=sign.opposite,
         top=sign.zero_below,
+        parts=parts.negative,
     ),
     elementwise(
         np.positive,
@@ -149,6 +154,7 @@ ROWS = (
         flops=0,
         sign=sign.least,
         top=sign.highest,
+        parts=parts.positive,
     ),
     elementwise(
         np.absolute,
@@ -159,6 +165,8 @@ ROWS = (
         scalar_integers=False,
         matlab="abs",
         sign=sign.clear,
+        parts=parts.absolute,
+        complex_exactness="ours",
     ),
     elementwise(
         np.square,
@@ -169,6 +177,7 @@ ROWS = (
         gpu_ulp=GPU_ROUNDED,
         sign=sign.clear,
         top=sign.top_of_square,
+        parts=parts.square,
     ),
     elementwise(
         np.sign,
@@ -188,6 +197,7 @@ ROWS = (
         event_test=_is_zero,
         flops=4,
         gpu_ulp=GPU_DIVIDED,
+        parts=parts.reciprocal,
     ),
     elementwise(
         np.fmod,

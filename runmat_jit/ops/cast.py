@@ -11,9 +11,9 @@ from runmat_jit.core.types import TensorType
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
 from runmat_jit.kernel.math.casts import cast
-from runmat_jit.ops import sign
+from runmat_jit.ops import parts, sign
 from runmat_jit.ops.elementwise import ABSORBS, identity, is_float, not_, smallest
-from runmat_jit.ops.promotion import is_compiled
+from runmat_jit.ops.promotion import is_graph
 from runmat_jit.ops.readers import (
     Arguments,
     Bind,
@@ -45,7 +45,9 @@ def _read_astype(args: Arguments, kwargs: Keywords) -> Bound:
 
 def _cast_result(operands: tuple[Operand, ...], params: Params) -> Result | None:
     (x,), dtype = operands, np.dtype(str(params["dtype"]))
-    if not isinstance(x, TensorType) or not is_compiled(x.dtype) or not is_compiled(dtype):
+    if not isinstance(x, TensorType) or not is_graph(x.dtype) or not is_graph(dtype):
+        return None
+    if x.dtype.kind == "c" and dtype.kind != "c":  # NumPy says that it loses a part
         return None
     return Result(TensorType(dtype, x.shape), (x.dtype,))
 
@@ -77,7 +79,7 @@ def _copy_reader(default: str) -> Bind:
 
 def _copy_result(operands: tuple[Operand, ...], _params: Params) -> Result | None:
     (x,) = operands
-    if not isinstance(x, TensorType) or not is_compiled(x.dtype):
+    if not isinstance(x, TensorType) or not is_graph(x.dtype):
         return None
     return Result(x, (x.dtype,))
 
@@ -125,6 +127,7 @@ ROWS = (
         bind=_read_astype,
         result=_cast_result,
         expand=_expand_cast,
+        parts=parts.cast,
         absorbs=(ABSORBS,),
         ufunc="cast",
         events=frozenset({"overflow", "underflow", "invalid"}),

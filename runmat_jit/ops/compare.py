@@ -13,7 +13,7 @@ from runmat_jit.core.types import TensorType
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
 from runmat_jit.kernel.math import extrema, predicates
-from runmat_jit.ops import sign
+from runmat_jit.ops import parts, sign
 from runmat_jit.ops.elementwise import ABSORBS, elementwise, is_float, not_
 from runmat_jit.ops.promotion import any_tensor, broadcast, kind_of, promote
 from runmat_jit.ops.readers import (
@@ -164,14 +164,33 @@ def _is_one_number(limit: TensorType, result: TensorType) -> bool:
 
 
 def _comparison(
-    ufunc: np.ufunc, doc: str, expand: Callable[..., Value], spelling: Any, matlab: str
+    ufunc: np.ufunc,
+    doc: str,
+    expand: Callable[..., Value],
+    spelling: Any,
+    matlab: str,
+    **fields: Any,
 ) -> Op:
-    return elementwise(ufunc, doc, expand, _BOTH, spellings=(spelling,), matlab=matlab)
+    return elementwise(ufunc, doc, expand, _BOTH, spellings=(spelling,), matlab=matlab, **fields)
 
 
 ROWS = (
-    _comparison(np.equal, "Whether x == y.", lambda k, x, y: k.eq(x, y), operator.eq, "eq"),
-    _comparison(np.not_equal, "Whether x != y.", lambda k, x, y: k.ne(x, y), operator.ne, "ne"),
+    _comparison(
+        np.equal,
+        "Whether x == y.",
+        lambda k, x, y: k.eq(x, y),
+        operator.eq,
+        "eq",
+        parts=parts.equal,
+    ),
+    _comparison(
+        np.not_equal,
+        "Whether x != y.",
+        lambda k, x, y: k.ne(x, y),
+        operator.ne,
+        "ne",
+        parts=parts.not_equal,
+    ),
     _comparison(np.less, "Whether x < y.", _less, operator.lt, "lt"),
     _comparison(np.less_equal, "Whether x <= y.", _less_equal, operator.le, "le"),
     _comparison(
@@ -250,14 +269,27 @@ ROWS = (
         bind=_read_where,
         result=_where_result,
         expand=lambda k, c, x, y: k.select(c, x, y),
+        parts=parts.where,
         sign=sign.least_of_choices,
         top=sign.highest_of_choices,
         absorbs=(ABSORBS,) * 3,
         zero_d="array",
     ),
-    elementwise(np.isnan, "Whether a value is NaN.", predicates.isnan, (ABSORBS,), matlab="isnan"),
     elementwise(
-        np.isinf, "Whether a value is infinite.", predicates.isinf, (ABSORBS,), matlab="isinf"
+        np.isnan,
+        "Whether a value is NaN.",
+        predicates.isnan,
+        (ABSORBS,),
+        matlab="isnan",
+        parts=parts.isnan,
+    ),
+    elementwise(
+        np.isinf,
+        "Whether a value is infinite.",
+        predicates.isinf,
+        (ABSORBS,),
+        matlab="isinf",
+        parts=parts.isinf,
     ),
     elementwise(
         np.isfinite,
@@ -265,6 +297,7 @@ ROWS = (
         predicates.isfinite,
         (ABSORBS,),
         matlab="isfinite",
+        parts=parts.isfinite,
     ),
     elementwise(np.signbit, "Whether the sign bit is set.", predicates.signbit, (ABSORBS,)),
 )

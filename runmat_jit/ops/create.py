@@ -11,7 +11,7 @@ import numpy as np
 from runmat_jit.core.extent import Extent
 from runmat_jit.core.types import TensorType
 from runmat_jit.ops import sign
-from runmat_jit.ops.promotion import fits, is_compiled, kind_of, promote, shape_of
+from runmat_jit.ops.promotion import fits, is_compiled, is_graph, kind_of, promote, shape_of
 from runmat_jit.ops.readers import (
     Arguments,
     Bind,
@@ -72,7 +72,7 @@ def _result(operands: tuple[Operand, ...], params: Params) -> Result | None:
     kinds = tuple(kind_of(fill) for fill in operands) or (np.dtype(float),)
     dtype = promote(kinds) if params["dtype"] is None else np.dtype(str(params["dtype"]))
     shape = params["shape"]
-    if dtype is None or not is_compiled(dtype) or not isinstance(shape, tuple):
+    if dtype is None or not is_graph(dtype) or not isinstance(shape, tuple):
         return None
     if not all(_keeps(fill, dtype) for fill in operands):
         return None
@@ -81,7 +81,7 @@ def _result(operands: tuple[Operand, ...], params: Params) -> Result | None:
 
 def _keeps(fill: Operand, dtype: np.dtype) -> bool:
     """Whether a cast reports no events: NumPy would, at a line of its own."""
-    is_float = isinstance(fill, TensorType) and fill.dtype.kind == "f"
+    is_float = isinstance(fill, TensorType) and fill.dtype.kind in "fc"
     return not is_float or np.can_cast(kind_of(fill), dtype, "safe")
 
 
@@ -90,7 +90,7 @@ def _like_result(operands: tuple[Operand, ...], params: Params) -> Result | None
     if not isinstance(pattern, TensorType) or any(shape_of(fill) for fill in fills):
         return None
     dtype = pattern.dtype if params["dtype"] is None else np.dtype(str(params["dtype"]))
-    if not all(map(is_compiled, (dtype, *map(kind_of, operands)))):
+    if not all(map(is_graph, (dtype, *map(kind_of, operands)))):
         return None
     if not all(_keeps(fill, dtype) for fill in fills):
         return None

@@ -57,7 +57,7 @@ def elementwise(
         numpy=ufunc,
         spellings=(ufunc, *spellings),
         bind=ufunc_reader(ufunc.nin, positional_out=positional_out),
-        result=ufunc_rule(ufunc, scalar_integers=scalar_integers),
+        result=ufunc_rule(ufunc, scalar_integers=scalar_integers, takes_complex="parts" in fields),
         expand=expand,
         absorbs=absorbs,
         allocates="ufunc",

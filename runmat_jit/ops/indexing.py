@@ -9,12 +9,13 @@ import numpy as np
 from runmat_jit.core.types import TensorType
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
+from runmat_jit.ops import parts
 from runmat_jit.ops.elementwise import ABSORBS
-from runmat_jit.ops.promotion import broadcast, is_compiled, kind_of
+from runmat_jit.ops.promotion import broadcast, is_compiled, is_graph, kind_of
 from runmat_jit.ops.spec import Op, Operand, Params, Result, Weak
 
 _BOOL = np.dtype(bool)
-_CASTS = {bool: "bif", int: "if", float: "f"}
+_CASTS = {bool: "bifc", int: "ifc", float: "fc", complex: "c"}
 """Kinds of dtypes that hold a Python number of a class as what it is."""
 
 
@@ -27,7 +28,7 @@ def _putmask_result(operands: tuple[Operand, ...], _params: Params) -> Result | 
     base, mask, value = operands
     if not isinstance(base, TensorType) or not isinstance(mask, TensorType):
         return None
-    if not is_compiled(base.dtype) or mask.dtype != _BOOL or not keeps_value(value, base.dtype):
+    if not is_graph(base.dtype) or mask.dtype != _BOOL or not keeps_value(value, base.dtype):
         return None
     if broadcast(operands) != base.shape:
         return None
@@ -38,7 +39,7 @@ def keeps_value(value: Operand, dtype: np.dtype) -> bool:
     """Whether every value of this kind is stored in ``dtype`` as what it is, but for rounding."""
     if isinstance(value, Weak):
         return dtype.kind in _CASTS.get(value.type, "")
-    return bool(is_compiled(kind_of(value)) and np.can_cast(value.dtype, dtype, "safe"))
+    return bool(is_graph(kind_of(value)) and np.can_cast(value.dtype, dtype, "safe"))
 
 
 def _select(k: Builder, base: Value, mask: Value, value: Value) -> Value:
@@ -56,7 +57,7 @@ def _take_result(operands: tuple[Operand, ...], params: Params) -> Result | None
     axis = params["axis"]
     if not isinstance(x, TensorType) or not isinstance(index, TensorType):
         return None
-    if not is_compiled(x.dtype) or not is_compiled(index.dtype) or index.dtype.kind != "i":
+    if not is_graph(x.dtype) or not is_compiled(index.dtype) or index.dtype.kind != "i":
         return None
     if not isinstance(axis, int) or not 0 <= axis < x.ndim or 0 in x.shape:
         return None
@@ -88,6 +89,7 @@ ROWS = (
         numpy=_putmask,
         result=_putmask_result,
         expand=_select,
+        parts=parts.put,
         absorbs=(ABSORBS,) * 3,
         zero_d="array",
     ),

@@ -14,7 +14,7 @@ from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
 from runmat_jit.kernel.math.deferred import deferred
 from runmat_jit.kernel.math.formats import nearest
-from runmat_jit.ops import sign
+from runmat_jit.ops import parts, sign
 from runmat_jit.ops.elementwise import ABSORBS, PASSES, elementwise, is_float
 from runmat_jit.ops.promotion import kind_of, shape_of, ufunc_rule
 from runmat_jit.ops.readers import (
@@ -81,11 +81,14 @@ def _power_result(rule: Callable[..., Result | None]) -> Callable[..., Result | 
 _ufunc_result = _power_result(ufunc_rule(np.power))
 _SCALED = ufunc_rule(np.multiply)
 _scalar_result = _power_result(ufunc_rule(np.power, scalar_integers=False))
+_complex_result = ufunc_rule(np.power, takes_complex=True)
 
 
 def _operator_result(operands: tuple[Operand, ...], params: Params) -> Result | None:
     """``**`` calls square, reciprocal and sqrt for the exact numbers 2, -1 and 0.5."""
     result, exponent = _scalar_result(operands, params), params["exponent"]
+    if result is None and type(exponent) is int and exponent in parts.EXPONENTS:
+        return _complex_result(operands, params)
     if result is None or not isinstance(exponent, (int, float)) or isinstance(exponent, bool):
         return result
     quick = exponent in (2, -1) if isinstance(exponent, int) else exponent == 0.5
@@ -216,6 +219,8 @@ ROWS = (
         ulp=_ULP_1,
         gpu_ulp=_ULP_EXP_GPU,
         sign=sign.clear,
+        parts=parts.exp,
+        complex_exactness="ours",
     ),
     elementwise(
         np.log,
@@ -536,7 +541,8 @@ ROWS = (
         "pow",
         (operator.pow, pow),
         _operator_result,
-        "The operator ``**``, as ``power``.",
+        "The operator ``**``, as ``power``; of complex numbers, with exponents from 2 to 8.",
+        parts=parts.power,
     ),
     elementwise(
         np.float_power,

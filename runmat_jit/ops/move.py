@@ -9,7 +9,7 @@ import numpy as np
 
 from runmat_jit.core.types import TensorType
 from runmat_jit.ops import sign
-from runmat_jit.ops.promotion import is_compiled, kind_of, promote
+from runmat_jit.ops.promotion import is_graph, kind_of, promote
 from runmat_jit.ops.readers import (
     Arguments,
     Bind,
@@ -154,7 +154,7 @@ def _moved(shape_of: Callable[[TensorType, Params], Any]) -> Rule:
 
     def result(operands: tuple[Operand, ...], params: Params) -> Result | None:
         base = operands[0]
-        if not isinstance(base, TensorType) or not is_compiled(base.dtype):
+        if not isinstance(base, TensorType) or not is_graph(base.dtype):
             return None
         kind = TensorType(base.dtype, tuple(shape_of(base, params)))
         return Result(kind, (base.dtype,) * len(operands))

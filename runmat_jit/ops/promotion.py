@@ -8,7 +8,13 @@ from functools import cache
 import numpy as np
 
 from runmat_jit.core.extent import Extent
-from runmat_jit.core.types import TensorType, broadcast_shapes, is_compiled_dtype
+from runmat_jit.core.types import (
+    TensorType,
+    broadcast_shapes,
+    is_compiled_dtype,
+    is_graph_dtype,
+    part_dtype,
+)
 from runmat_jit.ops.spec import Operand, Params, Result
 
 Rule = Callable[[tuple[Operand, ...], Params], Result | None]
@@ -26,15 +32,25 @@ def kind_of(operand: Operand) -> Kind:
 
 
 @cache  # a memo of a pure question; its keys are dtypes and number classes
-def loop_dtypes(ufunc: np.ufunc, kinds: tuple[Kind, ...]) -> tuple[np.dtype, ...] | None:
+def loop_dtypes(
+    ufunc: np.ufunc, kinds: tuple[Kind, ...], *, takes_complex: bool = False
+) -> tuple[np.dtype, ...] | None:
     """The dtypes of a ufunc's loop, operands then results, or None where kernels have none."""
-    if not all(is_compiled(kind) for kind in kinds):
+    known, is_known = (
+        (is_graph, is_graph_dtype) if takes_complex else (is_compiled, is_compiled_dtype)
+    )
+    if not all(known(kind) for kind in kinds):
         return None
     try:
         resolved = ufunc.resolve_dtypes((*kinds, *(None,) * ufunc.nout))
     except TypeError:  # NumPy refuses these operands and says so itself when called
         return None
-    return resolved if all(map(is_compiled_dtype, resolved)) else None
+    return resolved if all(map(is_known, resolved)) else None
+
+
+def is_graph(kind: Kind) -> bool:
+    """Whether graphs have values of this dtype, or of what this class of numbers becomes."""
+    return kind in (int, float, complex) if isinstance(kind, type) else is_graph_dtype(kind)
 
 
 def is_compiled(kind: Kind) -> bool:
@@ -44,10 +60,10 @@ def is_compiled(kind: Kind) -> bool:
 
 def promote(kinds: tuple[Kind, ...]) -> np.dtype | None:
     """The dtype that values of these kinds share, as ``np.where`` promotes them."""
-    if not all(is_compiled(kind) for kind in kinds):
+    if not all(is_graph(kind) for kind in kinds):
         return None
     dtype = _promote(kinds)
-    return dtype if is_compiled_dtype(dtype) else None
+    return dtype if is_graph_dtype(dtype) else None
 
 
 @cache  # as above
@@ -79,24 +95,31 @@ def any_tensor(operands: tuple[Operand, ...]) -> bool:
     return any(isinstance(o, TensorType) for o in operands)
 
 
-def ufunc_rule(ufunc: np.ufunc, *, scalar_integers: bool = True) -> Rule:
+def ufunc_rule(
+    ufunc: np.ufunc, *, scalar_integers: bool = True, takes_complex: bool = False
+) -> Rule:
     """The rule of a one-result ufunc.
 
     Args:
         ufunc: NumPy's function.
         scalar_integers: False where the operator on NumPy's integer scalars is no ufunc and warns
             of overflow: such 0-d results are left to NumPy.
+        takes_complex: True where the row has a formula for complex operands. NumPy's scalars have
+            an arithmetic of their own for these: 0-d results are left to NumPy.
 
     """
 
     def rule(operands: tuple[Operand, ...], _params: Params) -> Result | None:
         if not any_tensor(operands):
             return None
-        dtypes = loop_dtypes(ufunc, tuple(kind_of(o) for o in operands))
+        kinds = tuple(kind_of(o) for o in operands)
+        dtypes = loop_dtypes(ufunc, kinds, takes_complex=takes_complex)
         shape = broadcast(operands)
         if dtypes is None or shape is None:
             return None
         if not shape and not scalar_integers and dtypes[-1].kind == "i":
+            return None
+        if not shape and any(dtype.kind == "c" for dtype in dtypes):
             return None
         return Result(TensorType(dtypes[-1], shape), dtypes[:-1])
 
@@ -105,6 +128,9 @@ def ufunc_rule(ufunc: np.ufunc, *, scalar_integers: bool = True) -> Rule:
 
 def fits(value: complex, dtype: np.dtype) -> bool:
     """Whether NumPy casts a Python number to ``dtype`` without an error, warning or overflow."""
+    if isinstance(value, complex):
+        return dtype.kind == "c" and fits(value.real, dtype) and fits(value.imag, dtype)
+    dtype = part_dtype(dtype)
     if isinstance(value, int):
         if dtype.kind in "ib":  # whether a number is true NumPy asks of an int64
             limits = np.iinfo(dtype if dtype.kind == "i" else np.int64)

@@ -129,7 +129,7 @@ def dtype_of(value: Any) -> str | None:
         dtype = np.dtype(value)
     except TypeError:
         raise NotCovered from None
-    if not dtype.isnative or dtype.kind not in "bif" or dtype.char in DUPLICATES:
+    if not dtype.isnative or dtype.kind not in "bifc" or dtype.char in DUPLICATES:
         raise NotCovered
     return dtype.name
 

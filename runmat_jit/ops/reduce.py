@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from runmat_jit.core.types import TensorType, is_compiled_dtype
-from runmat_jit.ops import sign
-from runmat_jit.ops.promotion import is_compiled
+from runmat_jit.core.types import TensorType, is_compiled_dtype, is_graph_dtype
+from runmat_jit.ops import parts, sign
 from runmat_jit.ops.readers import axis_of, dtype_of, flag, method_reader
 from runmat_jit.ops.spec import Event, Make, Op, Operand, Params, Reduction, Result
 
@@ -49,14 +48,17 @@ def reduced_shape(
 
 
 def reduction_rule(
-    dtype_rule: DtypeRule, *, empty: bool
+    dtype_rule: DtypeRule, *, empty: bool, takes_complex: bool = False
 ) -> Callable[[tuple[Operand, ...], Params], Result | None]:
     def result(operands: tuple[Operand, ...], params: Params) -> Result | None:
         (x,) = operands
-        if not isinstance(x, TensorType) or not is_compiled(x.dtype):
+        known = is_graph_dtype if takes_complex else is_compiled_dtype
+        if not isinstance(x, TensorType) or not known(x.dtype):
             return None
         axes = reduced_axes(params["axis"], x.ndim)
         dtype = dtype_rule(x.dtype, params)
+        if dtype is not None and not known(dtype):
+            return None
         if axes is None or dtype is None or not (empty or x.size):
             return None
         shape = reduced_shape(x.shape, axes, keepdims=bool(params["keepdims"]))
@@ -94,7 +96,7 @@ def _exact(rule: DtypeRule) -> DtypeRule:
 
     def exact(dtype: np.dtype, params: Params) -> np.dtype | None:
         accumulator = rule(dtype, params)
-        return None if accumulator is None or accumulator.kind == "f" else accumulator
+        return None if accumulator is None or accumulator.kind in "fc" else accumulator
 
     return exact
 
@@ -102,15 +104,15 @@ def _exact(rule: DtypeRule) -> DtypeRule:
 @cache  # a memo of a pure question; its keys are ufuncs and dtypes
 def _default_accumulator(ufunc: np.ufunc, dtype: np.dtype) -> np.dtype | None:
     accumulator = ufunc.reduce(np.zeros(1, dtype)).dtype
-    return accumulator if is_compiled_dtype(accumulator) else None
+    return accumulator if is_graph_dtype(accumulator) else None
 
 
 def _cast(dtype: np.dtype, wanted: Hashable) -> np.dtype | None:
     """The wanted accumulator, unless casting to it has events that NumPy reports as ``reduce``."""
     accumulator = np.dtype(str(wanted))
-    if not is_compiled_dtype(accumulator) or accumulator == _BOOL:
+    if not is_graph_dtype(accumulator) or accumulator == _BOOL:
         return None
-    harmless = dtype.kind != "f" or np.can_cast(dtype, accumulator, "safe")
+    harmless = dtype.kind not in "fc" or np.can_cast(dtype, accumulator, "safe")
     return accumulator if harmless else None
 
 
@@ -126,8 +128,8 @@ def mean_dtype(dtype: np.dtype, params: Params) -> np.dtype | None:
     wanted = params["dtype"]
     if wanted is not None:
         accumulator = _cast(dtype, wanted)
-        return accumulator if accumulator is not None and accumulator.kind == "f" else None
-    return dtype if dtype.kind == "f" else _DOUBLE
+        return accumulator if accumulator is not None and accumulator.kind in "fc" else None
+    return dtype if dtype.kind in "fc" else _DOUBLE
 
 
 def count_over(x: TensorType, axes: Hashable) -> int:
@@ -176,7 +178,7 @@ def _row(
 ) -> Op:
     """A reduction's row; ``empty``: it has a value over no elements."""
     parse = TAKES_DTYPE if takes_dtype else PLAIN
-    rule = reduction_rule(dtype_rule, empty=empty)
+    rule = reduction_rule(dtype_rule, empty=empty, takes_complex="parts" in fields)
 
     def meaning(x: Any, axis: Any, keepdims: bool | None, **dtype: Any) -> Any:  # noqa: FBT001 -- NumPy's
         return numpy(x, axis=axis, keepdims=bool(keepdims), **dtype)
@@ -210,6 +212,8 @@ ROWS = (
         events=EVENTS,
         ufunc="reduce",
         reduction=Reduction("add", 0.0, _SUM_BOUND),
+        parts=parts.sum_,
+        complex_exactness="ours",
         absorbs=(False,),
         sign=sign.least,
         top=sign.total,
@@ -284,6 +288,8 @@ ROWS = (
         ufunc="reduce",
         absorbs=(False,),
         decompose=_decompose_mean,
+        parts=parts.mean,
+        complex_exactness="ours",
         sign=sign.least,
         matlab="mean",
     ),

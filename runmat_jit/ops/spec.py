@@ -7,7 +7,7 @@ for its floating-point events; nothing else names an operation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import field
 from typing import Any, Literal, Protocol
 
@@ -152,12 +152,17 @@ class Op:
     already cast to their operand dtypes, canonical parameters and the result's type."""
     expand: Callable[..., Value] | None = None
     """Elementwise kernel code: ``expand(builder, *values, **params) -> value``."""
+    parts: Callable[..., Any] | None = None
+    """A formula of :mod:`parts` for operands some of which are complex; None: it covers none such.
+    Takes what :func:`parts.parts_of` makes of operands already cast, and canonical parameters."""
     reduction: Reduction | None = None
     scan: str | None = None
     """How a scan takes in one element more: an operation that a kernel's ``total`` knows, in
     NumPy's order."""
 
     exactness: Exactness = "bit-defined"
+    complex_exactness: Exactness = "bit-defined"
+    """The same for complex operands."""
     differs: str = ""
     """Where a bit-defined row has other bits than NumPy: an end of the sentence "but for ..."."""
     events: frozenset[Event] = frozenset()
@@ -191,6 +196,12 @@ class Op:
 
 class RowError(AssertionError):
     """A row of the table contradicts itself."""
+
+
+def is_ours(op: Op, dtypes: Iterable[np.dtype]) -> bool:
+    """Whether results for operands of these dtypes have bits of our own."""
+    complex_ = any(dtype.kind == "c" for dtype in dtypes)
+    return (op.complex_exactness if complex_ else op.exactness) == "ours"
 
 
 def canonical_params(op: Op, params: Params, operands: tuple[Operand, ...]) -> dict[str, Hashable]:

@@ -7,6 +7,7 @@ from runmat_jit.graph.constant import constant
 from runmat_jit.graph.node import Graph, Node
 from runmat_jit.ops.table import ROWS
 from runmat_jit.passes.rewrite import rewrite, rule
+from runmat_jit.passes.rules import complex_parts
 
 DECOMPOSED = tuple(row.name for row in ROWS.values() if row.decompose is not None)
 REDUCTIONS = tuple(row.name for row in ROWS.values() if row.reduction is not None)
@@ -34,5 +35,8 @@ def reduce_nothing(node: Node) -> Node | None:
 
 
 def expand(graph: Graph) -> Graph:
-    """Leave only what kernels can compute or NumPy is called for. Pure, idempotent."""
-    return rewrite(graph, (decompose, reduce_nothing))
+    """Leave only what kernels can compute or NumPy is called for. Pure, idempotent.
+
+    Of complex numbers kernels compute the parts.
+    """
+    return rewrite(graph, (*complex_parts.RULES, decompose, reduce_nothing))

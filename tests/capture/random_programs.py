@@ -33,6 +33,14 @@ SMOOTH = {
     "reductions": (".mean({axis})", ".sum({axis})", ".mean({axis}) + {x}", ".max({axis})"),
     "casts": ("a.dtype", "b.dtype"),
 }
+COMPLEX = {
+    "binary": ("+", "-", "*", "/", "==", "!="),
+    "unary": ("np.conj", "np.square", "np.isnan", "np.negative", "np.reciprocal", "-"),
+    "pairs": ("np.add", "np.multiply", "np.subtract", "np.divide", "np.not_equal"),
+    "reductions": (".real{axis:.0}", ".imag{axis:.0}", ".conj({axis:.0})", ".copy({axis:.0})"),
+    "casts": ("complex", "'c16'"),
+}
+WORDS = {"exact": EXACT, "smooth": SMOOTH, "complex": COMPLEX}
 INDICES = (
     *("1:", ":-1", "::-1", "::2", "0", "-1", "None", "...", "1:-1", ":, 0", "0, 1:", "..., ::-1"),
     *(
@@ -46,6 +54,7 @@ INDICES = (
         "..., 1:",
     ),
 )
+REALS = ("f8", "f4", "i8", "i4", "?")
 VIEWS = (
     *(".T", ".reshape(-1)", ".ravel()", ".copy()", ".transpose()", ".squeeze()", ".flatten()"),
     *(".reshape(-1, 1)", ".swapaxes(0, -1)", ".real", "[...]", ".reshape(2, -1)", ".view()"),
@@ -72,6 +81,7 @@ NUMBERS = {
         "1e300",
     ),
     "smooth": ("1", "0.5", "-0.25", "np.float32(0.5)", "t", "2"),
+    "complex": ("1", "2.5", "-0.0", "1j", "2 - 1j", "np.float64(1.5)", "t", "k"),
 }
 
 
@@ -108,7 +118,11 @@ def values(rng, dtype, shape, special):
         where = rng.random(flat.shape) < 0.3
         flat[where] = rng.choice(chosen, int(where.sum()))
     with np.errstate(all="ignore"):
-        return np.asarray(made).astype(dtype)
+        if dtype != "c16":
+            return np.asarray(made).astype(dtype)
+        whole = np.asarray(made).astype(dtype)
+        whole.imag = values(rng, "f8", shape, special)
+        return whole
 
 
 def laid_out(array, layout):
@@ -126,18 +140,21 @@ def laid_out(array, layout):
 
 
 @st.composite
-def programs(draw, *, exact):
-    """A program; ``exact``: of operations whose bits are NumPy's."""
+def programs(draw, kind):
+    """A program of operations that are ``exact`` (their bits are NumPy's), so for ``complex``
+    numbers, or ``smooth``.
+    """
     pick = lambda choices: draw(st.sampled_from(choices))
-    first = pick(("f8", "f4", "i8", "i4", "?") if exact else ("f8", "f4"))
-    dtypes = first, pick(("f8", "f4", "i8", "i4", "?")) if exact else first
+    first = pick({"smooth": ("f8", "f4"), "complex": ("c16",)}.get(kind, REALS))
+    second = {"smooth": first, "complex": pick(("c16", "f8", "i4"))}.get(kind, pick(REALS))
+    dtypes = first, second
     shapes = tuple(pick(((4,), (3, 4), (4,), (), (2, 1, 3), (1, 4), (0, 3), (4, 4))) for _ in "ab")
     layouts = tuple(pick(("C", "C", "F", "strided", "reversed", "read-only")) for _ in "ab")
     overlap = pick(("", "", "", *OVERLAPS))
     numbers = (draw(st.sampled_from((0.5, -1.0, 2.0))), draw(st.integers(-3, 5)))
-    seed, special = draw(st.integers(0, 10**6)), exact and draw(st.booleans())
+    seed, special = draw(st.integers(0, 10**6)), kind != "smooth" and draw(st.booleans())
     made = Program("", dtypes, shapes, layouts, overlap, numbers, seed, special)
-    text = write(draw, made, EXACT if exact else SMOOTH, NUMBERS["exact" if exact else "smooth"])
+    text = write(draw, made, WORDS[kind], NUMBERS[kind])
     return Program(text, *(getattr(made, name) for name in list(made.__dataclass_fields__)[1:]))
 
 
@@ -198,6 +215,7 @@ def draw_statement(draw, words, numbers, arrays, fresh):
     index = pick(INDICES)
     binary = pick(words["binary"])
     arithmetic = pick([word for word in words["binary"] if word in "+-*/"])
+    comparisons = [word for word in words["binary"] if word in (">", "==")] or [">"]
     return pick(
         (
             f"{fresh} = {x} {binary} {y}",
@@ -208,9 +226,7 @@ def draw_statement(draw, words, numbers, arrays, fresh):
             f"{fresh} = {x}{pick(VIEWS)}",
             f"{fresh} = {x}{pick(words['reductions']).format(axis=axis, x=x)}",
             f"{fresh} = {x}.astype({pick(words['casts'])})",
-            f"{fresh} = np.where({x} > 0, {x}, {y})"
-            if "/" in words["binary"]
-            else f"{fresh} = {x} * 1",
+            f"{fresh} = np.where({x} {pick(comparisons)} 0, {x}, {y})",
             f"{fresh} = np.concatenate([{x}.ravel(), {pick(arrays)}.ravel()])",
             f"{fresh} = np.broadcast_to({x}, (2, *{x}.shape))",
             f"{fresh} = np.stack([{x}, {x}], axis=-1)",
@@ -219,6 +235,7 @@ def draw_statement(draw, words, numbers, arrays, fresh):
             f"{x}[{index}] {arithmetic}= {y}",
             f"{x}[{index}] = {pick(arrays)}[{index}]",
             f"{x}[...] = {pick(arrays)}{pick(VIEWS)}",
+            f"{x}.{pick(('real', 'imag'))}[{index}] {arithmetic}= {y}",
             f"{fresh} = np.add({x}, {y}, out={x})",
             f"np.copyto({x}, {y})",
             f"{fresh} = {x}.ravel()[0]",

@@ -90,13 +90,13 @@ def check(program, *devices):
 
 
 @settings(max_examples=EXAMPLES)
-@given(program=programs(exact=True))
+@given(program=programs("exact"))
 def test_programs_give_the_same_with_arrays_and_with_ndarrays(program):
     check(program, "cpu")
 
 
 @settings(max_examples=-(-EXAMPLES // 5))
-@given(program=programs(exact=False))
+@given(program=programs("smooth"))
 def test_programs_of_a_gpu_give_the_same_with_arrays_and_with_ndarrays(program):
     check(program, "gpu", "cpu", "gpu")
 

@@ -228,7 +228,7 @@ def checked(monkeypatch):
 
 @pytest.mark.usefixtures("checked")
 @settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(program=programs(exact=True))
+@given(program=programs("exact"))
 def test_random_programs_that_are_recorded_again_have_the_graphs_that_are_known(program):
     fn = module(program.text, "random")["f"]
     decorated = runmat.jit(fn)
@@ -240,7 +240,7 @@ def test_random_programs_that_are_recorded_again_have_the_graphs_that_are_known(
 
 
 @settings(max_examples=EXAMPLES)
-@given(program=programs(exact=True))
+@given(program=programs("exact"))
 def test_random_programs_that_are_recorded_at_every_call_give_numpys_bits(program):
     text = program.text.replace("def f(", "LOG = []\ndef f(", 1)
     first = text.index(":\n", text.index("def f(")) + 2

@@ -48,7 +48,7 @@ class Leaving:
 
 # -- laws ------------------------------------------------------------------------------------------
 @settings(max_examples=EXAMPLES)
-@given(program=programs(exact=True), after=st.integers(0, 12))
+@given(program=programs("exact"), after=st.integers(0, 12))
 def test_random_programs_of_exact_operations(program, after):
     with pytest.MonkeyPatch.context() as patch:
         Leaving(patch, after)
@@ -56,7 +56,7 @@ def test_random_programs_of_exact_operations(program, after):
 
 
 @settings(max_examples=EXAMPLES)
-@given(program=programs(exact=False), after=st.integers(0, 12))
+@given(program=programs("smooth"), after=st.integers(0, 12))
 def test_random_programs_of_smooth_operations(program, after):
     with pytest.MonkeyPatch.context() as patch:
         Leaving(patch, after)

@@ -34,19 +34,25 @@ def call_all(program, exact):
 
 
 @settings(max_examples=EXAMPLES)
-@given(program=programs(exact=True))
+@given(program=programs("exact"))
 def test_programs_of_exact_operations_give_numpys_bits(program):
     call_all(program, exact=True)
 
 
 @settings(max_examples=EXAMPLES)
-@given(program=programs(exact=False))
+@given(program=programs("smooth"))
 def test_programs_of_smooth_operations_give_numpys_values(program):
     call_all(program, exact=False)
 
 
 @settings(max_examples=EXAMPLES)
-@given(program=programs(exact=True))
+@given(program=programs("complex"))
+def test_programs_of_complex_numbers_give_numpys_bits(program):
+    call_all(program, exact=True)
+
+
+@settings(max_examples=EXAMPLES)
+@given(program=programs("exact"))
 def test_replays_do_what_the_tape_says(program):
     decorated = runmat.jit(module(program.text, "random")["f"])
     with warnings.catch_warnings():

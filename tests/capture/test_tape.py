@@ -94,7 +94,7 @@ def test_every_tape_of_random_programs_is_valid(monkeypatch):
     monkeypatch.setattr(tape_writer.TapeWriter, "finish", verified)
 
     @settings(max_examples=max(15, settings.default.max_examples))
-    @given(program=programs(exact=True))
+    @given(program=programs("exact"))
     def every_one(program):
         fn = runmat.jit(module(program.text, "random")["f"])
         with np.errstate(all="ignore"), suppress(Exception):  # as the program raises

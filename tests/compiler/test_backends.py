@@ -97,7 +97,7 @@ def test_graphs_with_our_own_functions_agree_on_cpu_and_gpu(reproducible, graph,
 
 
 @settings(max_examples=EXAMPLES)
-@given(program=programs(exact=True))
+@given(program=programs("exact"))
 def test_programs_of_exact_operations_agree_with_python_on_both(program):
     plain = module(program.text, "backends")["f"]
     for change in (0, 1):
@@ -109,7 +109,7 @@ def test_programs_of_exact_operations_agree_with_python_on_both(program):
 
 
 @settings(max_examples=EXAMPLES)
-@given(program=programs(exact=False))
+@given(program=programs("smooth"))
 def test_programs_of_smooth_operations_agree_on_cpu_and_gpu(program):
     plain = module(program.text, "backends")["f"]
     on_cpu, on_gpu = (runmat.jit(plain, device=device) for device in ("cpu", "gpu"))

@@ -49,7 +49,7 @@ def loops(row):
             if params.get("exponent") is not None:
                 operands = (operands[0], Weak(type(params["exponent"])))
             result = row.result(operands, params)
-            if result is not None:
+            if result is not None and result.type.dtype in COMPILED_DTYPES:
                 canonical = canonical_params(row, params, operands)
                 loop = Loop(row, result.operand_dtypes, result.type.dtype, canonical)
                 found[str(loop)] = loop

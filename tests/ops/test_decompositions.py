@@ -58,7 +58,7 @@ def test_a_row_equals_what_it_is_made_of(row):
     for function, args, kwargs in calls(row):
         bound = row.bind(args, kwargs)
         result = covered(row, bound)
-        if result is not None:
+        if result is not None and (row.parts is None or result.type.dtype.kind != "c"):
             seen += 1
             expected = ask_numpy(function, args, kwargs)
             with np.errstate(all="ignore"):

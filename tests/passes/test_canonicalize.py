@@ -21,6 +21,8 @@ LAWS = [
     ("compare_by_less", (F8, F8), "greater_equal($0, $1)", "less_equal($1, $0)"),
     ("drop_unit_factor", (F4,), "multiply($0, 1.0)", "$0"),
     ("drop_unit_factor", ("bool",), "multiply($0, True)", "$0"),
+    ("exponential_of_zeros", (F8,), "exp(fma(0.0, $0, -0.0))", "fma(0.0, $0, 1.0)"),
+    ("exponential_of_zeros", (F4,), "exp(fma(-0.0, $0, 0.0))", "fma(-0.0, $0, 1.0)"),
     ("drop_unit_divisor", (F8,), "divide($0, 1.0)", "$0"),
     ("divide_by_power_of_two", (F4,), "divide($0, 2.0)", "multiply($0, 0.5)"),
     ("divide_by_power_of_two", (F8,), "divide($0, -0.125)", "multiply($0, -8.0)"),

@@ -13,6 +13,7 @@ from runmat_jit.backends.wgpu.adapter import ALIGNMENT, Device, errors_of
 from runmat_jit.core.errors import BackendError
 from runmat_jit.core.frozen import frozen_object
 from runmat_jit.core.locks import new_lock
+from runmat_jit.core.types import is_complex, part_dtype
 
 _TRANSFER = 1 << 27
 """Bytes copied at once: what the driver stages for a transfer stays small."""
@@ -37,6 +38,12 @@ class DeviceArray:
     @property
     def nbytes(self) -> int:
         return self.size * self.dtype.itemsize
+
+    def in_parts(self) -> DeviceArray:
+        """The same as kernels see it: complex numbers are two real ones beside each other."""
+        if not is_complex(self.dtype):
+            return self
+        return DeviceArray(self.buffer, part_dtype(self.dtype), 2 * self.size, 2 * self.origin)
 
 
 @frozen_object

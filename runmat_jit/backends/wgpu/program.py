@@ -124,12 +124,12 @@ class WgpuProgramRunner:
     def _argument(self, argument: Argument, memory: ProgramMemory) -> DeviceArray | Literal:
         if isinstance(argument, NodeBuffer):
             array = memory.arrays[argument.node]
-            if argument.offset == 0:
-                return array
-            origin = array.origin + argument.offset
-            return DeviceArray(array.buffer, array.dtype, array.size, origin)
+            if argument.offset:
+                origin = array.origin + argument.offset
+                array = DeviceArray(array.buffer, array.dtype, array.size, origin)
+            return array.in_parts()
         if isinstance(argument, Scratch):
-            return self._scratch(argument)
+            return self._scratch(argument).in_parts()
         if isinstance(argument, InputScalar):
             number: Literal = memory.scalars[argument.node].reshape(1)[0].item()
             return number

@@ -27,6 +27,7 @@ from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Graph, Into, Node
 from runmat_jit.graph.renumber import as_seen
 from runmat_jit.graph.text import to_text
+from runmat_jit.ops.spec import is_ours
 from runmat_jit.passes.fusion.explained_variance import has_diagonal_of_product
 from runmat_jit.passes.fusion.own_products import has_own_products
 from runmat_jit.runtime.arrays import host_written, to_host
@@ -121,7 +122,9 @@ def compile_batch(recording: Recording, functional: Functional, line: Line | Non
         graph = as_seen(graph)
     writes = any(isinstance(output.target, Into) for output in graph.outputs)
     multiplies = has_own_products(graph) or has_diagonal_of_product(graph)
-    ours = multiplies or any(node.op.exactness == "ours" for node in graph.nodes)
+    ours = multiplies or any(
+        is_ours(node.op, [arg.type.dtype for arg in node.args]) for node in graph.nodes
+    )
     program = recording.executor.compile(graph)
     if all(program is not known for known in recording.programs):
         recording.balance.compiles(line, sum(map(steps_of, graph.nodes)))

@@ -42,7 +42,7 @@ from runmat_jit.capture.tape.values import (
 )
 from runmat_jit.core.frames import uncounted
 from runmat_jit.core.installed import is_installed
-from runmat_jit.core.types import is_compiled_dtype
+from runmat_jit.core.types import is_graph_dtype
 
 Args = tuple[Any, ...]
 Kwargs = Mapping[str, Any]
@@ -233,7 +233,7 @@ def call_source(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
 def is_of_no_kernel(value: Any) -> bool:
     """Whether a value is an array of a dtype that no kernel computes."""
     at = value._rm_geometry if type(value) is Traced and value._rm_kind == ARRAY else None
-    return at is not None and not is_compiled_dtype(at.dtype)
+    return at is not None and not is_graph_dtype(at.dtype)
 
 
 def call_chain(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:

@@ -18,7 +18,7 @@ from runmat_jit.capture.tape.geometry import is_contiguous
 from runmat_jit.capture.tape.storage import Geometry
 from runmat_jit.capture.tape.values import ARRAY, PYTHON
 from runmat_jit.core.frozen import frozen
-from runmat_jit.core.types import TensorType, broadcast_shapes, is_compiled_dtype
+from runmat_jit.core.types import TensorType, broadcast_shapes, is_graph_dtype
 from runmat_jit.ops.promotion import fits
 from runmat_jit.ops.spec import Bound, Result, Weak
 from runmat_jit.ops.spec import Op as Row
@@ -91,9 +91,9 @@ def cover_setitem(recording: Recording, args: tuple[Any, ...]) -> Covered | None
             return None
         bound = Bound((value,), {"order": "K"})
         return finish(recording, ROWS["copy"], bound, view, casting="unsafe")
-    if type(value) not in (bool, int, float) or not is_compiled_dtype(view.dtype):
+    if type(value) not in (bool, int, float, complex) or not is_graph_dtype(view.dtype):
         return None
-    kinds = {bool: "bif", int: "if", float: "f"}[type(value)]
+    kinds = {bool: "bifc", int: "ifc", float: "fc", complex: "c"}[type(value)]
     if view.dtype.kind not in kinds or not fits(value, view.dtype):
         return None
     constant = np.asarray(value).astype(view.dtype)[()]
@@ -140,19 +140,19 @@ def describe(recording: Recording, value: Any) -> tuple[RowOperand, Operand] | N
     if kind is Traced:
         at = value._rm_geometry
         if at is not None:
-            if not is_compiled_dtype(at.dtype) or at.dtype != at.storage.dtype:
+            if not is_graph_dtype(at.dtype) or not at.shows_numbers():
                 return None
             return TensorType(at.dtype, at.shape), at
         held, scalar = value._rm_held, scalar_operand(value)
+        if value._rm_kind == ARRAY or isinstance(held, complex | np.complexfloating):
+            return None  # NumPy alone computes with such an array, or such a number of the call's
         if value._rm_kind == PYTHON:
             return Weak(type(held)), scalar
-        if value._rm_kind == ARRAY:  # NumPy alone computes with such an array
-            return None
-        return (TensorType(held.dtype, ()), scalar) if is_compiled_dtype(held.dtype) else None
-    if kind is bool or kind is int or kind is float:
+        return (TensorType(held.dtype, ()), scalar) if is_graph_dtype(held.dtype) else None
+    if kind is bool or kind is int or kind is float or kind is complex:
         return Weak(kind), value
     if isinstance(value, np.generic):
-        return (TensorType(value.dtype, ()), value) if is_compiled_dtype(value.dtype) else None
+        return (TensorType(value.dtype, ()), value) if is_graph_dtype(value.dtype) else None
     if isinstance(value, np.ndarray) and recording.adopt(value) is not None:
         return describe(recording, recording.adopt(value))
     return None
@@ -173,7 +173,7 @@ def numbers_fit(
     for operand, kind, dtype in zip(operands, kinds, dtypes, strict=True):
         if isinstance(kind, Weak):
             number = operand.value if isinstance(operand, ScalarOperand) else operand
-            if not isinstance(number, bool | int | float) or not fits(number, dtype):
+            if not isinstance(number, bool | int | float | complex) or not fits(number, dtype):
                 return False
     return True
 
@@ -183,7 +183,9 @@ def takes(out: Any, result: Result, casting: str) -> bool:
     if type(out) is not Traced or out._rm_kind != ARRAY:
         return False
     at, made = out._rm_geometry, result.type
-    if at is None or not is_compiled_dtype(at.dtype) or at.dtype != at.storage.dtype:
+    if at is None or not is_graph_dtype(at.dtype) or not at.shows_numbers():
+        return False
+    if made.dtype.kind == "c" and at.dtype.kind != "c":  # NumPy says that it loses a part
         return False
     rule: Any = casting
     try:

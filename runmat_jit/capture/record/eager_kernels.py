@@ -31,6 +31,7 @@ from runmat_jit.core.gates import Codes
 from runmat_jit.core.protocols import Executor, Program
 from runmat_jit.core.room import Room
 from runmat_jit.graph.renumber import as_seen
+from runmat_jit.ops.spec import is_ours
 from runmat_jit.ops.table import ROWS, loaded_functions, row_of
 from runmat_jit.passes.events import possible_events
 
@@ -44,7 +45,9 @@ _NOTHING: Final[Mapping[str, Any]] = {}
 _CONSTANTS: Final = (bool, int, str, type(None), type, np.dtype)
 _NUMBERS: Final = {int, float}
 _NUMPYS: Final = (np.ndarray, np.generic)
-_OURS: Final = tuple([row for row in ROWS.values() if row.exactness == "ours"])
+_OURS: Final = tuple(
+    [row for row in ROWS.values() if "ours" in (row.exactness, row.complex_exactness)]
+)
 OWN_FUNCTIONS: Final[frozenset[Any]] = frozenset(
     spelling for row in _OURS for spelling in row.spellings
 )
@@ -59,7 +62,7 @@ def is_own(fn: Any) -> bool:
         return fn.__name__ in OWN_METHODS
     if type(fn) is np.ufunc:
         row = row_of(fn)
-        return row is not None and row.exactness == "ours"
+        return row in _OURS
     return isinstance(fn, Hashable) and fn in OWN_FUNCTIONS
 
 
@@ -267,7 +270,7 @@ class EagerKernels:
     def made(self, tracer: Tracer, leaves: list[Any], symbols: Symbols | None) -> Kernel | None:
         """The kernel of what a recording of one call has left pending."""
         pending = tracer.pending
-        if not any(operation.meaning.row.exactness == "ours" for operation in pending):
+        if not any(is_ours(o.meaning.row, o.meaning.operand_dtypes) for o in pending):
             return None
         live = [o.target.storage for o in pending if o.out is not None and o.target.storage.alive]
         try:

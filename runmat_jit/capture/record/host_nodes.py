@@ -24,7 +24,7 @@ from runmat_jit.capture.tape.storage import Geometry
 from runmat_jit.capture.tape.values import ARRAY
 from runmat_jit.core.errstate import trial
 from runmat_jit.core.frozen import frozen
-from runmat_jit.core.types import TensorType, c_strides, is_compiled_dtype
+from runmat_jit.core.types import TensorType, c_strides, is_graph_dtype
 from runmat_jit.ops.host_call import HostCall
 from runmat_jit.ops.product import DENSE, Lies, Product
 from runmat_jit.ops.spec import Bound, Result
@@ -203,7 +203,7 @@ def dtype_of(call: BoundCall, operands: list[Traced]) -> np.dtype | None:
         return None
     if type(made) is np.ndarray and any(np.may_share_memory(made, one) for one in ones):
         return None
-    return made.dtype if is_compiled_dtype(made.dtype) else None
+    return made.dtype if is_graph_dtype(made.dtype) else None
 
 
 def shown(call: BoundCall) -> str:
@@ -243,7 +243,7 @@ def cover_literal(
 
 def is_new(made: Any) -> bool:
     """Whether a result is a new array, as kernels make them."""
-    if type(made) is not np.ndarray or not is_compiled_dtype(made.dtype) or not made.ndim:
+    if type(made) is not np.ndarray or not is_graph_dtype(made.dtype) or not made.ndim:
         return False
     strides = tuple([step * made.itemsize for step in c_strides(made.shape)])
     return made.strides == strides and made.flags.writeable and made.base is None

@@ -20,7 +20,7 @@ from runmat_jit.capture.source.hook_base import Place
 from runmat_jit.capture.tape import call_forms
 from runmat_jit.capture.tape.storage import Geometry
 from runmat_jit.capture.tape.values import ARRAY, NOTHING
-from runmat_jit.core.types import is_compiled_dtype
+from runmat_jit.core.types import is_graph_dtype
 from runmat_jit.ops.promotion import fits, loop_dtypes
 from runmat_jit.ops.spec import Bound
 
@@ -57,7 +57,7 @@ def is_array(value: Any) -> bool:
     """Whether a value is a traced array of a dtype that kernels know."""
     if type(value) is not Traced or value._rm_kind != ARRAY or value._rm_geometry is None:
         return False
-    return is_compiled_dtype(value._rm_geometry.dtype)
+    return is_graph_dtype(value._rm_geometry.dtype)
 
 
 def is_mask(value: Any) -> bool:

@@ -93,7 +93,7 @@ def tried(
 def unstable(value: Traced) -> bool:
     """Whether the array shows its memory as another dtype, which stand-ins cannot tell."""
     at = value._rm_geometry
-    return at is None or at.dtype != at.storage.dtype
+    return at is None or not at.shows_numbers()
 
 
 def copies(fn: Any, value: Traced, rest: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:

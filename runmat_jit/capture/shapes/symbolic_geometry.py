@@ -35,7 +35,11 @@ def view_of(
     """The geometry ``made`` that a call gave for a view of ``parent``, in formulas."""
     if not is_symbolic(parent):
         return made
-    if fn is call_forms.GETITEM:
+    found: Geometry | None
+    if made.dtype != parent.dtype:
+        part = made.offset - plain(parent.offset)
+        found = replace(parent, offset=parent.offset + part, dtype=made.dtype, slot=None)
+    elif fn is call_forms.GETITEM:
         found = indexed(parent, rest[0])
     elif getattr(fn, "__name__", "") in ("reshape", "ravel") and not kwargs:
         found = reshaped(parent, rest)

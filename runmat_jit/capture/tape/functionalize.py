@@ -9,7 +9,7 @@ outside leave the graph as ordered stores.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import field, replace
 from itertools import combinations, groupby
 
 import numpy as np
@@ -19,7 +19,7 @@ from runmat_jit.capture.tape.entries import CONSTANT, Operand, Operation, Scalar
 from runmat_jit.capture.tape.storage import Geometry, Storage, Windows, memory_order
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.slotted import slotted
-from runmat_jit.core.types import TensorType, c_strides
+from runmat_jit.core.types import TensorType, c_strides, is_complex, part_dtype
 from runmat_jit.graph.node import Computation, Fresh, Graph, GraphBuilder, Into, Node, Output
 from runmat_jit.ops.spec import Op as Row
 from runmat_jit.ops.spec import canonical_params
@@ -157,6 +157,10 @@ class _State:
 
     def scalar(self, operand: ScalarOperand, dtype: np.dtype) -> Node:
         key = (id(operand) if operand.slot == CONSTANT else operand.slot, dtype)
+        if is_complex(dtype):  # of a real number
+            kind = TensorType(dtype, ())
+            real = self.scalar(operand, part_dtype(dtype))
+            return self.builder.make(ROWS["cast"], (real,), {"dtype": dtype.name}, kind)
         if key not in self.scalars:
             kind = TensorType(dtype, ())
             self.scalars[key] = self.builder.input(ROWS["input"], kind, None, None)
@@ -202,6 +206,8 @@ class _State:
 
     def read_version(self, at: Geometry) -> Node:
         """The value that an array shows, of the current version of its storage."""
+        if at.shows_part():
+            return self.part(self.read_version(at.of_complex()), at)
         window = self.windows.of(at)
         if window is not None:
             return self.version(window)
@@ -215,6 +221,23 @@ class _State:
         if found is not None:
             return self.show(node, found)
         return self.show_strided(node, at)
+
+    def part(self, node: Node, at: Geometry) -> Node:
+        """The parts of complex numbers that an array shows."""
+        name = "imag" if at.offset_in_number() else "real"
+        return self.builder.make(ROWS[name], (node,), {}, TensorType(at.dtype, at.shape))
+
+    def with_part(self, target: Geometry, node: Node) -> tuple[Geometry, Node]:
+        """Complex numbers some parts of which are written, as they are then."""
+        whole = target.of_complex()
+        written = target.offset_in_number()
+        size = target.dtype.itemsize
+        other = replace(target, offset=whole.offset + size - written)
+        pair = (self.part(self.read_version(whole), other), node)
+        kind = TensorType(whole.dtype, whole.shape)
+        return whole, self.builder.make(
+            ROWS["complex_of"], pair if written else pair[::-1], {}, kind
+        )
 
     def show(self, node: Node, found: geo.Window) -> Node:
         """A window as slice, transpose, reshape and broadcast; what changes nothing is left out."""
@@ -266,6 +289,8 @@ class _State:
             kind = TensorType(target.dtype, target.shape)
             params = {"shape": target.shape}
             node = self.builder.make(ROWS["broadcast_to"], (node,), params, kind)
+        if target.shows_part():
+            target, node = self.with_part(target, node)
         storage = target.storage
         if storage.memory is not None and 0 not in target.shape:
             self.version(storage)  # an input, so that the store has a place

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import weakref
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, final
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from runmat_jit.core.extent import Extent, plain
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.slotted import slotted_object
-from runmat_jit.core.types import TensorType
+from runmat_jit.core.types import TensorType, is_complex, part_dtype
 from runmat_jit.runtime.arrays import Shown
 
 FREED_BYTES = 4096
@@ -135,6 +135,24 @@ class Geometry:
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     slot: int | None = field(default=None, compare=False)
+
+    def shows_part(self) -> bool:
+        """Whether it shows the real or the imaginary parts of complex numbers."""
+        dtype = self.storage.dtype
+        return is_complex(dtype) and self.dtype == part_dtype(dtype)
+
+    def shows_numbers(self) -> bool:
+        """Whether it shows the storage's own numbers, or parts of them."""
+        return self.dtype == self.storage.dtype or self.shows_part()
+
+    def of_complex(self) -> Geometry:
+        """The geometry of the complex numbers whose parts are shown."""
+        offset = self.offset - self.offset_in_number()
+        return replace(self, offset=offset, dtype=self.storage.dtype, slot=None)
+
+    def offset_in_number(self) -> int:
+        """How many bytes into complex numbers the parts that are shown lie."""
+        return self.offset % self.storage.dtype.itemsize
 
     def at_slot(self, slot: int) -> Geometry:
         """The same of an array that a replay finds in a slot."""

@@ -32,6 +32,15 @@ def drop_unit_factor(node: Node) -> Node | None:
     return x if _is(factor, 1) and x.type == node.type else None
 
 
+@rule("exp", law="e**(0 * x - 0) == 0 * x + 1, NaN where x is no number or infinite")
+def exponential_of_zeros(node: Node) -> Node | None:
+    """The exponential of a number times the imaginary unit begins with it."""
+    (x,) = node.args
+    if x.op.name != "fma" or not (_is(x.args[0], 0) and _is(x.args[2], 0)):
+        return None
+    return apply("fma", *x.args[:2], constant(1.0, node.type.dtype))
+
+
 @rule("divide", law="x / 1 == x")
 def drop_unit_divisor(node: Node) -> Node | None:
     x, divisor = node.args
@@ -149,6 +158,7 @@ def _is(node: Node, value: int) -> bool:
 
 RULES = (
     constant_to_the_right,
+    exponential_of_zeros,
     compare_by_less,
     drop_unit_factor,
     drop_unit_divisor,

@@ -31,6 +31,7 @@ EXACT = EXACT | {
     "subtract": mpmath.fsub,
     "multiply": mpmath.fmul,
     "square": lambda x: x * x,
+    "fma": lambda x, y, z: x * y + z,
     "divide": mpmath.fdiv,
     "reciprocal": lambda x: 1 / x,
     "sqrt": mpmath.sqrt,

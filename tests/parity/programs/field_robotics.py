@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tests.parity.program import program
+from tests.parity.program import program, rounded_as_given
 
 
 def angles(rng, shape, dtype):
@@ -160,7 +160,17 @@ def lidar_scan_to_map(bearing, size=10, resolution=0.5):
     return hits, 1 - 1 / (1 + np.exp(log_odds)), inside.mean()
 
 
-@program(angles, shapes=((5,), (300,)), dtypes=("float64", "float32"))
+def of_cancelling_directions(theta):
+    """The angle of a sum of unit vectors: as many roundings as the sum is shorter than they are."""
+    return rounded_as_given(theta) * len(theta) / abs(np.sum(np.exp(3j * theta)))
+
+
+@program(
+    angles,
+    shapes=((5,), (300,)),
+    dtypes=("float64", "float32"),
+    amplified=of_cancelling_directions,
+)
 def wrap_and_average_angles(theta, weights=None):
     wrapped = (3 * theta + np.pi) % (2 * np.pi) - np.pi
     if weights is None:
