@@ -124,6 +124,29 @@ def mandelbrot(xs: Array, ys: Array, most: int) -> Array:
     return counts
 
 
+def julia(z0: Array, c: complex, most: int) -> Array:
+    counts = np.zeros(z0.shape, dtype=np.int64)
+    for i in range(z0.shape[0]):
+        for j in range(z0.shape[1]):
+            z, n = z0[i, j], 0
+            while n < most and abs(z) <= 2:
+                z = z * z + c
+                n += 1
+            counts[i, j] = n
+    return counts
+
+
+def newton_fractal(n: int) -> Array:
+    roots = np.zeros((n, n), dtype=np.complex128)
+    for i in range(n):
+        for j in range(n):
+            z = complex(-2 + 4 * i / n + 0.01, -2 + 4 * j / n + 0.013)
+            for _ in range(20):
+                z = z - (z * z * z - 1) / (3 * z * z)
+            roots[i, j] = z
+    return roots
+
+
 def tridiagonal(lower: Array, main: Array, upper: Array, right: Array) -> Array:
     n = len(main)
     c, d, x = np.zeros(n), np.zeros(n), np.zeros(n)
@@ -261,6 +284,13 @@ PROGRAMS = (
     Program(
         mandelbrot, lambda _rng, n: (np.linspace(-2, 1, n), np.linspace(-1.5, 1.5, n), 200), 300, 30
     ),
+    Program(
+        julia,
+        lambda rng, n: (rng.uniform(-1.5, 1.5, (n, n, 2)).view(complex)[..., 0], -0.4 + 0.6j, 200),
+        300,
+        30,
+    ),
+    Program(newton_fractal, lambda _rng, n: (n,), 300, 30),
     Program(tridiagonal, lambda rng, n: (*(rng.random(n) for _ in range(4)),), 200_000, 20_000),
     Program(smoothing, lambda rng, n: (rng.random(n), 0.1), 1_000_000, 50_000),
     Program(sieve, lambda _rng, n: (n,), 1_000_000, 50_000),

@@ -102,7 +102,7 @@ LIBM = {
     **dict.fromkeys(
         ("exp", "expm1", "log", "log2", "log10", "log1p", "asinh", "acosh", "atanh"), 1
     ),
-    **dict.fromkeys(("pow", "atan2", "fmod"), 2),
+    **dict.fromkeys(("pow", "atan2", "fmod", "hypot"), 2),
 }
 """Functions of the C library that ``libm`` may call, and how many float64 they take."""
 

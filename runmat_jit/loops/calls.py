@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from runmat_jit.loops import complex_numbers
 from runmat_jit.loops.demands import LIMIT, demand, natural, position, whole
 from runmat_jit.loops.draws import Draws
 from runmat_jit.loops.elements import bounds_of
@@ -24,6 +25,7 @@ from runmat_jit.loops.values import (
     MOST,
     TRUTH,
     Array,
+    Complex,
     Item,
     Items,
     Object,
@@ -70,6 +72,10 @@ class Calls(Draws):
         called = self.item(function)
         fn = called.value if isinstance(called, Object) else None
         items = [self.item(arg) for arg in args]
+        if not named and isinstance(fn, Hashable):
+            of_complex = complex_numbers.called(self.arithmetic, fn, items)
+            if of_complex is not None:
+                return of_complex
         if fn is len and len(items) == 1:
             return self.length(items[0])
         if fn is np.roll and list(named) == ["axis"]:
@@ -113,6 +119,8 @@ class Calls(Draws):
         """A method of an array or a number."""
         if isinstance(base, Scalar) and name in ("item", "copy") and not args and not keywords:
             return self.python_number(base) if name == "item" else self.copied(base)
+        if isinstance(base, Complex) and not args and not keywords:
+            return complex_numbers.methods(self.arithmetic, base, name)
         if not is_whole(base):
             raise Unknown(f"the method {name}")
         if name in _METHODS and not keywords:

@@ -33,7 +33,7 @@ LOOKS: Final = 64
 _MISSING: Final = object()
 _WRITES_BACK: Final = sys.version_info < (3, 13)
 """Whether a frame keeps the dict of its variables that was asked for."""
-_NUMBERS: Final = (bool, int, float)
+_NUMBERS: Final = (bool, int, float, complex)
 _FUNCTIONS: Final = (
     *(types.BuiltinFunctionType, types.FunctionType, type, np.ufunc),
     type(np.sum),

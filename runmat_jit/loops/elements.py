@@ -8,7 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from runmat_jit.core.types import is_complex
 from runmat_jit.kernel.ir import Value
+from runmat_jit.loops.complex_numbers import converted, number, part_kind
 from runmat_jit.loops.values import (
     EXTENT,
     INT,
@@ -16,6 +18,7 @@ from runmat_jit.loops.values import (
     MOST,
     Array,
     Axis,
+    Complex,
     Item,
     Scalar,
     Unknown,
@@ -102,10 +105,13 @@ class Elements(Ways):
         """An element; a part with axes is no value, but a place."""
         if at.axes:
             return at
-        value = self.k.load(
-            at.buffer, self.k.const(0, "index") if at.offset is None else at.offset, 0
-        )
+        offset = self.k.const(0, "index") if at.offset is None else at.offset
         kind = numpy_kind(at.dtype)
+        if is_complex(at.dtype):
+            values = (self.k.load(at.buffer, place, 0) for place in self.places_of_parts(offset))
+            own = part_kind(kind)
+            return Complex(frozenset((kind,)), *(number(value, own) for value in values))
+        value = self.k.load(at.buffer, offset, 0)
         return Scalar(frozenset((kind,)), value, *bounds_of(at.dtype), narrow=value.type == "f32")
 
     def store(self, at: Array, made: Item) -> None:
@@ -113,9 +119,22 @@ class Elements(Ways):
             raise Unknown("an assignment to more than one element")
         if at.operand >= 0:
             self.written.add(at.operand)
-        value = self.arithmetic.stored(self.scalar(made), at.dtype)
         offset = self.k.const(0, "index") if at.offset is None else at.offset
+        if is_complex(at.dtype):
+            whole = made if isinstance(made, Complex) else self.scalar(made)
+            both = converted(self.arithmetic, whole, frozenset((numpy_kind(at.dtype),)))
+            places = self.places_of_parts(offset)
+            for place, part in zip(places, (both.re, both.im), strict=True):
+                self.arithmetic.used(part)
+                self.k.store(at.buffer, place, part.value, 0)
+            return
+        value = self.arithmetic.stored(self.scalar(made), at.dtype)
         self.k.store(at.buffer, offset, value, 0)
+
+    def places_of_parts(self, offset: Value) -> tuple[Value, Value]:
+        """Where the parts of a complex number lie."""
+        first = offset * 2
+        return first, first + 1
 
     def extent(self, axis: Axis) -> Scalar:
         """An extent as a number of the program's."""

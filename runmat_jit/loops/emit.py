@@ -15,12 +15,14 @@ from functools import partial
 from typing import Any
 
 from runmat_jit.core.frozen import frozen, frozen_object
-from runmat_jit.core.types import KERNEL_ELEMENTS
+from runmat_jit.core.types import KERNEL_ELEMENTS, is_complex
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Buffer, Instruction, Kernel, Value
 from runmat_jit.kernel.walk import every_instruction
 from runmat_jit.loops.arithmetic import Arithmetic
 from runmat_jit.loops.body import Body
+from runmat_jit.loops.complex_numbers import number as real_number
+from runmat_jit.loops.complex_numbers import part_kind
 from runmat_jit.loops.draws import COUNTER
 from runmat_jit.loops.elements import bounds_of
 from runmat_jit.loops.extents import ONE, SINGLE, Dim, Extents, Places, shape_of
@@ -40,6 +42,8 @@ from runmat_jit.loops.values import (
     UNBOUND,
     Array,
     Axis,
+    Complex,
+    ComplexName,
     Grown,
     Item,
     Kind,
@@ -50,6 +54,7 @@ from runmat_jit.loops.values import (
     Unknown,
     literal,
     numpy_kind,
+    parts_of,
 )
 from runmat_jit.loops.ways import BROKEN, DOUBT, Around, Helper, Known, tag
 from runmat_jit.loops.wholes import known_dims
@@ -72,7 +77,14 @@ class Same:
     operand: int
 
 
-Result = tuple[Kind, ...] | Pool | Same | LastItem
+@frozen
+class ComplexResult:
+    """A result that is a complex number of a kind."""
+
+    kind: Kind
+
+
+Result = tuple[Kind, ...] | ComplexResult | Pool | Same | LastItem
 """What a name is after a loop: a number of these kinds, an array of the loop's or in a list of the
 program's, or an operand.
 """
@@ -246,6 +258,7 @@ class Emission:
         body.memory = Memory(k, extents, {} if known is None else known[1])
         body.memory.declare()
         body.open_lists([*forms.values()], None if known is None else known[2], guess)
+        body.has_complex = mentions_complex(source, forms, helpers)
         body.names[DOUBT] = literal(k, number=False)
         body.wholes, body.drawn = {}, 0
         self.begin_streams()
@@ -312,7 +325,7 @@ class Emission:
     def lanes(self) -> tuple[Lanes, ...]:
         """Axes along which the loop may run in tiles."""
         body = self.body
-        if body.products or body.lists:
+        if body.products or body.lists or body.has_complex:
             return ()
         return find_lanes(
             self.forms, body.memory.used, frozenset(body.written), body.fixed, body.strided
@@ -321,6 +334,10 @@ class Emission:
     def result(self, name: str, kinds: Mapping[str, str]) -> Result:
         """What a name is after the last turn."""
         item = self.ends[-1].get(name, UNBOUND)
+        if isinstance(item, ComplexName) and all(part in kinds for part in parts_of(name)):
+            if len(item.kinds) > 1:
+                raise Unknown(f"{name} after the loop: it is of several classes")
+            return ComplexResult(next(iter(item.kinds)))
         if not isinstance(item, Array):
             return _kinds(item, name, kinds)
         last = self.body.last_item(name, item)
@@ -522,6 +539,11 @@ def _operands(
             if form.number not in streams:
                 streams[form.number] = Stream(form.number, k.scalar(f"k{form.number}", "i64"))
             found[chain] = streams[form.number]
+        elif isinstance(form, NumberForm) and is_complex(form.kind.dtype):
+            kind = part_kind(form.kind)
+            values = (k.scalar(f"{part}{number}", TYPES[kind.dtype]) for part in ("re", "im"))
+            parts = (real_number(value, kind) for value in values)
+            found[chain] = Complex(frozenset((form.kind,)), *parts)
         elif isinstance(form, NumberForm):
             value = k.scalar(f"x{number}", TYPES[form.kind.dtype])
             bounds = (-form.high, form.high - (form.high > 1 << 62))
@@ -550,6 +572,25 @@ def _operands(
             )
             found[chain] = arrays[number]
     return found
+
+
+def mentions_complex(source: LoopSource, forms: Forms, helpers: Mapping[Any, Helper]) -> bool:
+    """Whether names of a loop may hold complex numbers."""
+    dtypes = [
+        form.dtype if isinstance(form, ArrayForm) else form.kind.dtype
+        for form in forms.values()
+        if isinstance(form, ArrayForm | NumberForm)
+    ]
+    if any(map(is_complex, dtypes)):
+        return True
+    bodies = [[source.node], *(helper.source.body for helper in helpers.values())]
+    nodes = (each for body in bodies for statement in body for each in ast.walk(statement))
+    return any(
+        (isinstance(each, ast.Constant) and isinstance(each.value, complex))
+        or (isinstance(each, ast.Name) and each.id == "complex")
+        or (isinstance(each, ast.Attribute) and each.attr.startswith("complex"))
+        for each in nodes
+    )
 
 
 def slots_of(carried: Carried) -> list[tuple[tuple[str, int], str]]:

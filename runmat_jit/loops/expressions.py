@@ -9,12 +9,15 @@ from dataclasses import replace
 from typing import Any, Final
 
 from runmat_jit.kernel.ir import Value
+from runmat_jit.loops import complex_numbers
 from runmat_jit.loops.lists import Lists
 from runmat_jit.loops.source import Chain, chain_of, returns
 from runmat_jit.loops.values import (
     TRUTH,
     UNBOUND,
     Array,
+    Complex,
+    ComplexName,
     Grown,
     Item,
     Items,
@@ -23,6 +26,7 @@ from runmat_jit.loops.values import (
     Unbound,
     Unknown,
     literal,
+    parts_of,
 )
 from runmat_jit.loops.ways import DOUBT, Given, Helper
 from runmat_jit.loops.wholes import arrays_in, is_whole
@@ -46,6 +50,8 @@ class Expressions(Lists):
             return self.product(items)
         if any(map(is_whole, items)):
             return self.operate_on(op, items)
+        if any(isinstance(item, Complex) for item in items):
+            return complex_numbers.operate(self.arithmetic, op, [*map(self.number, items)])
         scalars = [self.scalar(item) for item in items]
         made = self.arithmetic.operate(op, *scalars)
         if len({kind.python for kind in made.kinds}) > 1:
@@ -67,7 +73,7 @@ class Expressions(Lists):
         """The value of an expression."""
         match node:
             case ast.Constant(value=value):
-                return literal(self.k, value) if isinstance(value, int | float) else Object(value)
+                return self.written_number(value)
             case ast.Name() | ast.Attribute():
                 return self.named(node)
             case ast.BinOp(left=left, op=op, right=right):
@@ -89,6 +95,13 @@ class Expressions(Lists):
             case ast.Call(func=function, args=args, keywords=keywords):
                 return self.value_of_call(function, args, keywords)
         raise Unknown(f"an expression of the kind {type(node).__name__}")
+
+    def written_number(self, value: Any) -> Item:
+        """A constant of the program's."""
+        if isinstance(value, complex):
+            parts = (literal(self.k, part) for part in (value.real, value.imag))
+            return Complex(frozenset((complex_numbers.COMPLEX,)), *parts)
+        return literal(self.k, value) if isinstance(value, int | float) else Object(value)
 
     def decision(self, node: ast.Compare | ast.BoolOp | ast.IfExp) -> Item:
         """An expression of which parts are computed where they are wanted."""
@@ -131,7 +144,9 @@ class Expressions(Lists):
             self.chains = {chain: self.constant(value) for chain, value in helper.values.items()}
             self.told = frozenset()
             given = zip(source.parameters, items, strict=True)
-            self.names = {**{name: self.names[name] for name in hidden}, **dict(given)}
+            self.names = {name: self.names[name] for name in hidden}
+            for name, item in given:
+                self.bind(name, item)
             result = self.settled(self.returned(source.body))
             self.memory.pinned.extend(arrays_in(result))
             inner = self.names
@@ -142,7 +157,8 @@ class Expressions(Lists):
         self.names.update({name: inner[name] for name in hidden})
         for name in sorted(inner):
             item = inner[name]
-            kept = name in source.parameters or name in hidden or item is result
+            own = name.partition(".")[0]
+            kept = own in source.parameters or name in hidden or item is result
             if isinstance(item, Scalar) and not kept:
                 self.arithmetic.dropped(item)
         return result
@@ -169,8 +185,8 @@ class Expressions(Lists):
         decided = self.scalar(self.item(node.test))
         if decided.literal is not None:
             return self.returned(ways[0 if decided.literal else 1])
-        first, second = (lambda way=way: self.scalar(self.returned(way)) for way in ways)
-        return self.chosen(self.arithmetic.truth(decided), first, second)
+        first, second = (lambda way=way: self.number(self.returned(way)) for way in ways)
+        return self.chosen_number(self.arithmetic.truth(decided), first, second)
 
     def unary(self, op: ast.unaryop, operand: Item) -> Item:
         if not isinstance(op, ast.Not):
@@ -223,7 +239,11 @@ class Expressions(Lists):
     def read(self, chain: Chain) -> Item:
         """A name, or a value from outside."""
         if not chain.attributes and chain.name in self.names:
-            return self.names[chain.name]
+            found = self.names[chain.name]
+            if isinstance(found, ComplexName):
+                re, im = (self.scalar(self.names[part]) for part in parts_of(chain.name))
+                return Complex(found.kinds, re, im)
+            return found
         return self.chains.get(chain, UNBOUND)
 
     def named(self, node: ast.expr) -> Item:
@@ -240,6 +260,8 @@ class Expressions(Lists):
 
     def attribute(self, base: Item, name: str) -> Item:
         base = self.settled(base)  # its events count
+        if isinstance(base, Complex) and name in ("real", "imag"):
+            return complex_numbers.part(base, name)
         if isinstance(base, Array):
             if name == "shape":
                 return Items(tuple(self.extent(axis) for axis in base.axes))
@@ -281,10 +303,10 @@ class Expressions(Lists):
         decided = self.scalar(self.item(test))
         if decided.literal is not None:
             return self.item(body if decided.literal else orelse)
-        return self.chosen(
+        return self.chosen_number(
             self.arithmetic.truth(decided),
-            lambda: self.scalar(self.item(body)),
-            lambda: self.scalar(self.item(orelse)),
+            lambda: self.number(self.item(body)),
+            lambda: self.number(self.item(orelse)),
         )
 
 

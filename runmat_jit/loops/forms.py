@@ -11,7 +11,8 @@ import numpy as np
 
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.own_generator import is_own_generator
-from runmat_jit.core.types import is_compiled_dtype
+from runmat_jit.core.types import is_compiled_dtype, is_graph_dtype
+from runmat_jit.loops.complex_numbers import COMPLEX
 from runmat_jit.loops.drawing import Drawing
 from runmat_jit.loops.extents import SINGLE
 from runmat_jit.loops.source import Chain
@@ -120,7 +121,7 @@ def form_of(
     if value is None:
         return NONE
     if kind is np.ndarray:
-        if not is_compiled_dtype(value.dtype) or not value.flags.aligned or not value.ndim:
+        if not is_graph_dtype(value.dtype) or not value.flags.aligned or not value.ndim:
             return OPAQUE
         unit = unit_axis(value.strides, value.itemsize)
         packed = value.ndim < 2 or value.flags.c_contiguous
@@ -136,9 +137,11 @@ def form_of(
         high = next((b for b in (_SMALL, _MEDIUM) if magnitude <= b), 1 << 63)
         known = None if extents is None or value < 2 else extents.get(value)
         return OPAQUE if magnitude >= 1 << 63 else NumberForm(python, high, extent=known)
+    if kind is complex:
+        return NumberForm(COMPLEX)
     if python is not None:
         return NumberForm(python, narrow=python is FLOAT and is_narrow(value))
-    if isinstance(value, np.generic) and is_compiled_dtype(value.dtype):
+    if isinstance(value, np.generic) and is_graph_dtype(value.dtype):
         return NumberForm(numpy_kind(value.dtype), narrow=value.dtype == np.float32)
     if kind is list:
         return ListForm(seen.setdefault(id(value), number), kind_of_items(value), not value)

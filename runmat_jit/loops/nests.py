@@ -28,6 +28,7 @@ from runmat_jit.loops.values import (
     is_same,
     joined,
     literal,
+    parts_of,
     register,
     register_type,
     widened,
@@ -281,6 +282,8 @@ class Nests(Iteration):
     def bound(self, node: Loop) -> frozenset[str]:
         """The names that a loop binds, and those under which more is followed."""
         names = bound_by(node)
+        if self.has_complex:
+            names |= {part for name in names for part in parts_of(name)}
         return names | {tag(name) for name in names & self.told} | {DOUBT} | self.hidden
 
     def settle(self, loop: Repeated) -> tuple[Settled, Around]:

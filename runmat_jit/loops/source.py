@@ -237,7 +237,7 @@ def is_known(node: ast.AST) -> bool:
         case ast.Name(id=name) | ast.Attribute(attr=name) if is_private(name):
             return False
         case ast.Constant(value=value):
-            return type(value) in (bool, int, float, str, type(None), type(Ellipsis))
+            return type(value) in (bool, int, float, complex, str, type(None), type(Ellipsis))
     return isinstance(node, _KNOWN) and not isinstance(node, _UNKNOWN_OPERATORS)
 
 

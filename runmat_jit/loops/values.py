@@ -47,22 +47,26 @@ class Kind:
     dtype: np.dtype
 
     def __str__(self) -> str:
-        return {"i": "int", "f": "float", "b": "bool"}[self.dtype.kind] * self.python or str(
-            self.dtype
-        )
+        names = {"i": "int", "f": "float", "b": "bool", "c": "complex"}
+        return names[self.dtype.kind] * self.python or str(self.dtype)
 
 
 INT64, FLOAT64, FLOAT32 = np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.float32)
 INT32, BOOL = np.dtype(np.int32), np.dtype(np.bool_)
 INT, FLOAT, TRUTH = Kind(True, INT64), Kind(True, FLOAT64), Kind(True, BOOL)
-TYPES: Final[Mapping[np.dtype, str]] = {
-    INT64: "i64",
-    INT32: "i32",
-    FLOAT64: "f64",
-    FLOAT32: "f32",
-    BOOL: "i1",
-}
-"""Value types of kernels, by dtype."""
+
+
+class _Types(dict[np.dtype, str]):
+    """Value types of kernels, by dtype."""
+
+    def __missing__(self, dtype: np.dtype) -> str:
+        raise Unknown(f"arrays of {dtype}")
+
+
+TYPES: Final[Mapping[np.dtype, str]] = _Types(
+    {INT64: "i64", INT32: "i32", FLOAT64: "f64", FLOAT32: "f32", BOOL: "i1"}
+)
+"""Value types of kernels, by dtype; those that have none are not known to loops."""
 
 
 def numpy_kind(dtype: np.dtype) -> Kind:
@@ -122,6 +126,32 @@ class Scalar:
     def is_float(self) -> bool:
         """Whether it is held as a float."""
         return self.type in ("f32", "f64")
+
+
+@frozen_object
+class Complex:
+    """A complex number of one of some kinds, all of one dtype, by its parts."""
+
+    kinds: frozenset[Kind]
+    re: Scalar
+    im: Scalar
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The dtype of all of its kinds."""
+        return next(iter(self.kinds)).dtype
+
+
+@frozen
+class ComplexName:
+    """A name that holds a complex number of such kinds, whose parts two other names hold."""
+
+    kinds: frozenset[Kind]
+
+
+def parts_of(name: str) -> tuple[str, str]:
+    """The names under which the parts of a complex number are followed."""
+    return f"{name}.real", f"{name}.imag"
 
 
 @frozen
@@ -231,7 +261,7 @@ class Unbound:
     why: str = "it may be unbound"
 
 
-Item = Scalar | Array | Lazy | Items | Grown | Object | Stream | Unbound
+Item = Scalar | Complex | ComplexName | Array | Lazy | Items | Grown | Object | Stream | Unbound
 UNBOUND: Final = Unbound()
 
 
@@ -285,6 +315,10 @@ def joined(a: Item, b: Item) -> Item:
             return b
         if isinstance(a, Array | Object | Grown) and a == b:
             return a
+        if isinstance(a, ComplexName) and isinstance(b, ComplexName):
+            kinds = a.kinds | b.kinds
+            if len({kind.dtype for kind in kinds}) == 1:
+                return ComplexName(kinds)
         if isinstance(a, Array) and isinstance(b, Array) and is_alike(a, b):
             return replace(
                 a,

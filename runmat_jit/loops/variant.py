@@ -15,11 +15,21 @@ import numpy as np
 from runmat_jit.core.frozen import frozen, frozen_object
 from runmat_jit.core.slotted import slotted
 from runmat_jit.core.types import COMPILED_DTYPES, KERNEL_ELEMENTS
-from runmat_jit.kernel.ir import Buffer, Table
+from runmat_jit.kernel.ir import Buffer, Scalar, Table
 from runmat_jit.kernel.walk import every_instruction
 from runmat_jit.loops.drawing import Drawing, signed
 from runmat_jit.loops.draws import COUNTER, FIRST, WHOLE
-from runmat_jit.loops.emit import DONE, LEFT, SLOTS, STATUS, TURNS, Emitted, Result, Same
+from runmat_jit.loops.emit import (
+    DONE,
+    LEFT,
+    SLOTS,
+    STATUS,
+    TURNS,
+    ComplexResult,
+    Emitted,
+    Result,
+    Same,
+)
 from runmat_jit.loops.extents import shape_of, shapes
 from runmat_jit.loops.lanes import Lanes
 from runmat_jit.loops.lists import LastItem
@@ -29,7 +39,7 @@ from runmat_jit.loops.progress import LoopProgress
 from runmat_jit.loops.registers import NUMBERS, TABLE_TURNS
 from runmat_jit.loops.rooms import Filling, Rooms, is_of_lists, make_rooms
 from runmat_jit.loops.source import Chain
-from runmat_jit.loops.values import Kind
+from runmat_jit.loops.values import Kind, parts_of
 from runmat_jit.loops.ways import tag
 
 SLICE: Final = 0.02
@@ -46,6 +56,9 @@ _DOUBLE, _SINGLE = struct.Struct("<d"), struct.Struct("<f4x")
 _WORD: Final = struct.Struct("<q")
 _FLOATS: Final = ("f32", "f64")
 _OF_STREAMS: Final = {"k": "key", "c": "counter"}
+_PARTS: Final = ("real", "imag")
+_OF_COMPLEX: Final = {"re": "real", "im": "imag"}
+_REALS: Final = (int, float, np.integer, np.floating, np.bool_)
 
 
 class ArrayWords(NamedTuple):
@@ -222,8 +235,10 @@ class Variant:
             value = operands[operand]
             if what == "class":
                 state[place] = isinstance(value, np.generic)
-            elif what == "float" and isinstance(value, (int, float, np.generic)):
+            elif what == "float" and isinstance(value, _REALS):
                 floats[place] = value
+            elif what in _PARTS and isinstance(value, (complex, np.complexfloating)):
+                floats[place] = getattr(value, what)
             elif what == "integer" and isinstance(value, (int, np.integer, np.bool_)):
                 state[place] = value  # others are bound before they are read
             elif what == "counter":
@@ -277,6 +292,10 @@ class Variant:
         arrays: dict[Any, np.ndarray] = {}
         for name, kinds in self.emitted.results:
             if isinstance(kinds, Same):
+                continue
+            if isinstance(kinds, ComplexResult):
+                re, im = (floats[places[part]] for part in parts_of(name))
+                found.append(made(complex(re, im), kinds.kind))
                 continue
             if isinstance(kinds, LastItem):
                 assert self.rooms is not None, "there are lists"
@@ -389,7 +408,9 @@ STATE, FLOATS, LIMIT, CALLER = range(4)
 
 
 def word_of(value: Any, kind: str) -> int:
-    """A number, or one of a stream's, as an argument block holds it."""
+    """A number, a part of a complex one, or one of a stream's, as an argument block holds it."""
+    kind, _, part = kind.partition(".")
+    value = getattr(value, part) if part else value
     if kind in _FLOATS:
         packed = (_DOUBLE if kind == "f64" else _SINGLE).pack(value)
         return int(_WORD.unpack(packed)[0])
@@ -426,10 +447,8 @@ def make_variant(
             wholes.append((place, *place_of(name, WHOLE)))
         elif isinstance(parameter, Buffer):
             of(int(name[1:])).addresses.append(place)
-        elif name[0] in _OF_STREAMS:
-            numbers.append((place, _OF_STREAMS[name[0]], int(name[1:])))
-        elif name[0] == "x":
-            numbers.append((place, parameter.type, int(name[1:])))
+        elif (number := number_of(parameter)) is not None:
+            numbers.append((place, *number))
         else:
             operand, axis = map(int, name[1:].split("_"))
             rows = of(operand).extents if name[0] == "n" else of(operand).strides
@@ -460,6 +479,16 @@ def make_variant(
     )
 
 
+def number_of(parameter: Scalar) -> tuple[str, int] | None:
+    """The kind of a number that a parameter is, see :func:`word_of`, and the operand."""
+    name = parameter.name
+    if name[:2] in _OF_COMPLEX:
+        return f"{parameter.type}.{_OF_COMPLEX[name[:2]]}", int(name[2:])
+    if name[0] in _OF_STREAMS:
+        return _OF_STREAMS[name[0]], int(name[1:])
+    return (parameter.type, int(name[1:])) if name[0] == "x" else None
+
+
 def is_of_a_run(name: str) -> bool:
     """Whether a parameter is memory of a run's own."""
     if name.startswith((MEMORY, f"p_{MEMORY}")) or name in (CALLS, CALLS_AT):
@@ -471,8 +500,11 @@ def starts_of(emitted: Emitted, chains: Sequence[Chain]) -> Iterator[tuple[int, 
     """Of the state: the places, what goes there, and the operand."""
     for place, (name, kind) in enumerate(emitted.carried, SLOTS):
         chain = Chain(name.removesuffix("?"))
+        whole, _, part = name.partition(".")
         if name.startswith(COUNTER):
             yield place, "counter", int(name.removeprefix(COUNTER))
+        elif part in _PARTS and Chain(whole) in chains:
+            yield place, part, list(chains).index(Chain(whole))
         elif chain in chains:
             what = "class" if name.endswith("?") else "float" if kind in _FLOATS else "integer"
             yield place, what, list(chains).index(chain)
@@ -529,11 +561,11 @@ def listening(interrupted: list[BaseException]) -> Iterator[int]:
     return made
 
 
-def made(value: float, kind: Kind) -> Any:
+def made(value: complex, kind: Kind) -> Any:
     """A result of its kind."""
     if not kind.python:
         return kind.dtype.type(value)
-    return {"i": int, "f": float, "b": bool}[kind.dtype.kind](value)
+    return {"i": int, "f": float, "b": bool, "c": complex}[kind.dtype.kind](value)
 
 
 def overlaps_itself(array: np.ndarray) -> bool:

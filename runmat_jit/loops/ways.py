@@ -20,6 +20,8 @@ from runmat_jit.loops.values import (
     TRUTH,
     UNBOUND,
     Array,
+    Complex,
+    ComplexName,
     Item,
     Lazy,
     Line,
@@ -31,6 +33,7 @@ from runmat_jit.loops.values import (
     is_held,
     joined,
     literal,
+    parts_of,
     register,
     register_type,
 )
@@ -102,6 +105,8 @@ class Ways:
     random numbers are."""
     numpys: dict[int, Item] = field(default_factory=dict)
     """Whether numbers are NumPy's, by the numbers of their values, where the kernel decides it."""
+    has_complex: bool = False
+    """Whether names may hold complex numbers."""
     around: list[Around] = field(default_factory=list)
     """The loops whose turns are emitted, the innermost one last."""
 
@@ -110,6 +115,13 @@ class Ways:
         old = self.names.get(name)
         if isinstance(old, Scalar) and old is not made:
             self.arithmetic.dropped(old)
+        if isinstance(made, Complex):
+            for part, number in zip(parts_of(name), (made.re, made.im), strict=True):
+                self.bind(part, number)
+            made = ComplexName(made.kinds)
+        elif isinstance(old, ComplexName):
+            for part in parts_of(name):
+                self.bind(part, UNBOUND)
         if name in self.told:
             self.names[tag(name)] = self.is_numpys(made)
         self.names[name] = made
@@ -250,24 +262,48 @@ class Ways:
     def chosen(
         self, condition: Value, then: Callable[[], Scalar], otherwise: Callable[[], Scalar]
     ) -> Scalar:
-        """One of two numbers, each of which is computed only where it is wanted."""
-        name = "%chosen"
-        around = self.names.pop(name, None)
+        """One of two real numbers, each of which is computed only where it is wanted."""
+        return self.scalar(self.chosen_number(condition, then, otherwise))
 
-        def put(compute: Callable[[], Scalar]) -> Callable[[], None]:
+    def chosen_number(
+        self,
+        condition: Value,
+        then: Callable[[], Scalar | Complex],
+        otherwise: Callable[[], Scalar | Complex],
+    ) -> Scalar | Complex:
+        """The same of any numbers."""
+        names = name, tagged, *parts = "%chosen", tag("%chosen"), *parts_of("%chosen")
+        around = {each: self.names.pop(each) for each in names if each in self.names}
+
+        def put(compute: Callable[[], Scalar | Complex]) -> Callable[[], None]:
             def emit() -> None:
-                made = self.names[name] = compute()
-                self.names[tag(name)] = self.is_numpys(made)
+                made = compute()
+                self.names[tagged] = self.is_numpys(made)
+                if isinstance(made, Complex):
+                    self.names |= dict(zip(parts, (made.re, made.im), strict=True))
+                    self.names[name] = ComplexName(made.kinds)
+                else:
+                    self.names[name] = made
 
             return emit
 
         self.choose(condition, put(then), put(otherwise))
-        found, numpys = self.names.pop(name), self.names.pop(tag(name))
-        if around is not None:
-            self.names[name] = around
+        found, numpys, *both = (self.names.pop(each, UNBOUND) for each in names)
+        self.names |= around
+        if isinstance(found, ComplexName):
+            return Complex(found.kinds, *map(self.scalar, both))
         found = self.scalar(found)
         self.numpys[found.value.number] = numpys
         return found
+
+    def number(self, item: Item) -> Scalar | Complex:
+        """A value that is a number, real or complex.
+
+        Raises:
+            Unknown: it is none.
+
+        """
+        return item if isinstance(item, Complex) else self.scalar(item)
 
     def scalar(self, item: Item) -> Scalar:
         """A value that is a number.
@@ -282,6 +318,8 @@ class Ways:
             raise Unknown(item.why)
         if isinstance(item, Array | Lazy):
             raise Unknown("an array where a number is needed")
+        if isinstance(item, Complex):
+            raise Unknown("a complex number where a real one is needed")
         raise Unknown("an operation on what is no number")
 
 

@@ -71,6 +71,13 @@ def of_numbers_of_the_call(z, w, x):
     return z * w[0] + x[0], z / complex(2, x.size)
 
 
+def numbers_of_two_classes(z, w, x):
+    for k, number in enumerate((1, 2j, 0.5, 3 - 1j, np.complex128(1j), x.max())):
+        z[k] = number
+        w = w * z[k] + number
+    return z, w
+
+
 def unfolded(z, w, x):
     for _ in range(5):
         z = z * z + w
@@ -78,7 +85,8 @@ def unfolded(z, w, x):
     return z
 
 
-EXACT = (arithmetic, parts, written_parts, moved, chosen, taken, created, of_numbers_of_the_call)
+EXACT = (arithmetic, parts, written_parts, moved, chosen, taken, created)
+EXACT += (of_numbers_of_the_call, numbers_of_two_classes)
 CLOSE = (transformed, summed, functions, unfolded)
 
 

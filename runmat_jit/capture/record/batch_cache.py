@@ -20,13 +20,13 @@ class CachedBatch:
     """A program, and where its inputs come from.
 
     ``inputs`` are numbers of storages, with None, or of scalars, with the dtype that they are cast
-    to; ``written`` the storages whose memory it writes. ``work`` is what kernels do, see
-    :func:`batches.work_of`; ``ours``: some of it in rows whose bits are our own. ``text`` is the
-    graph's, where batches are checked.
+    to and which part of it; ``written`` the storages whose memory it writes. ``work`` is what
+    kernels do, see :func:`batches.work_of`; ``ours``: some of it in rows whose bits are our own.
+    ``text`` is the graph's, where batches are checked.
     """
 
     program: Any
-    inputs: tuple[tuple[int, np.dtype | None], ...]
+    inputs: tuple[tuple[int, np.dtype | None, str], ...]
     written: tuple[int, ...]
     work: int
     ours: bool

@@ -61,7 +61,8 @@ def batch_key(pending: Sequence[Operation], live: Sequence[Storage], windows: Wi
                 if number is None:
                     number = slots[slot] = len(scalars)
                     scalars.append(place)
-                add(~number)
+                is_pair = isinstance(place.value, complex | np.complexfloating)
+                add((~number, is_pair) if is_pair else ~number)
             else:
                 add(constant(place))
     made.key = tuple(parts), tuple([numbers[storage] for storage in live])

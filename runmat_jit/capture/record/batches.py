@@ -143,9 +143,9 @@ def disconnected(made: Batch, functional: Functional, key: BatchKey, text: str) 
     scalars = {identity(operand): number for number, operand in enumerate(key.scalars)}
     places = tuple(
         [
-            (scalars[identity(entry.operand)], entry.dtype)
+            (scalars[identity(entry.operand)], entry.dtype, entry.part)
             if isinstance(entry, ScalarInput)
-            else (storages[entry], None)
+            else (storages[entry], None, "")
             for entry in made.inputs
         ]
     )
@@ -164,8 +164,8 @@ def connected(found: CachedBatch, key: BatchKey, live: Sequence[Storage]) -> Bat
     """
     inputs = tuple(
         [
-            key.storages[number] if dtype is None else ScalarInput(key.scalars[number], dtype)
-            for number, dtype in found.inputs
+            key.storages[number] if dtype is None else ScalarInput(key.scalars[number], dtype, part)
+            for number, dtype, part in found.inputs
         ]
     )
     storages = [entry for entry in inputs if isinstance(entry, Storage)]
@@ -225,9 +225,7 @@ def run(recording: Recording, batch: Batch, upto: int) -> None:
     recording.balance.gained(batch.work, ours=batch.ours, mixed=batch.multiplies)
     recording.programs.append(program)
     values = [
-        scalar_of(entry.operand.value, entry.dtype)
-        if isinstance(entry, ScalarInput)
-        else entry.memory
+        scalar_of(entry.value, entry.dtype) if isinstance(entry, ScalarInput) else entry.memory
         for entry in batch.inputs
     ]
     warn = frozenset() if recording.immediate else recording.state.warn  # NumPy has warned already
@@ -296,6 +294,7 @@ def source(entry: Storage | ScalarInput) -> Source:
     """Where a replay finds a graph input, and the dtype that a scalar is cast to."""
     if isinstance(entry, ScalarInput):
         operand, dtype = entry.operand, entry.dtype
-        number = scalar_of(operand.value, dtype) if operand.slot == CONSTANT else dtype
+        assert operand.slot == CONSTANT or not entry.part, "complex numbers of a call are NumPy's"
+        number = scalar_of(entry.value, dtype) if operand.slot == CONSTANT else dtype
         return operand.slot, number
     return entry.slot, entry.dtype if entry.scalar else None

@@ -17,7 +17,7 @@ from runmat_jit.capture.tape.lines import Line, call_at
 from runmat_jit.capture.tape.storage import Storage
 from runmat_jit.capture.tape.values import ARRAY, GENERIC, PYTHON
 from runmat_jit.core.extent import plain
-from runmat_jit.core.types import is_compiled_dtype
+from runmat_jit.core.types import is_graph_dtype
 from runmat_jit.loops import driver
 from runmat_jit.loops.driver import Found, is_enough
 from runmat_jit.loops.source import Chain, HelperSource, LoopSource
@@ -195,7 +195,7 @@ def form_of(value: Any, number: int, seen: dict[int, int], extents: dict[int, in
         return form_of_real(value, number, seen, extents)
     at, held = value._rm_geometry, value._rm_held
     if value._rm_kind == ARRAY and at is not None and at.shape:
-        if not is_compiled_dtype(at.dtype) or at.dtype != at.storage.dtype:
+        if not is_graph_dtype(at.dtype) or at.dtype != at.storage.dtype:
             return OPAQUE
         first = seen.setdefault(id(value), number)
         numbers = tuple([extents[plain(extent)] for extent in at.shape])
@@ -206,7 +206,7 @@ def form_of(value: Any, number: int, seen: dict[int, int], extents: dict[int, in
         return form_of_real(held, number, seen, extents)
     if value._rm_kind == GENERIC:
         dtype = held.dtype if at is None else at.dtype
-        if is_compiled_dtype(dtype):
+        if is_graph_dtype(dtype):
             return NumberForm(numpy_kind(dtype), narrow=dtype == np.float32)
     return OPAQUE
 

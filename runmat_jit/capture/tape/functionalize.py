@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import field, replace
 from itertools import combinations, groupby
+from typing import Any
 
 import numpy as np
 
@@ -33,10 +34,20 @@ class Refused(Exception):  # noqa: N818  (an answer, not a failure: the operatio
 
 @frozen
 class ScalarInput:
-    """A graph input given by value, cast to the dtype that the operation computes with."""
+    """A graph input given by value, cast to the dtype that the operation computes with.
+
+    ``part``: of a complex number that part.
+    """
 
     operand: ScalarOperand
     dtype: np.dtype
+    part: str = ""
+
+    @property
+    def value(self) -> Any:
+        """The number."""
+        value = self.operand.value
+        return getattr(value, self.part) if self.part else value
 
 
 @frozen
@@ -128,7 +139,7 @@ class _State:
     inputs: list[Storage | ScalarInput] = field(default_factory=list)
     numbers: dict[Storage, int] = field(default_factory=dict)
     versions: dict[Storage, Node] = field(default_factory=dict)
-    scalars: dict[tuple[int, np.dtype], Node] = field(default_factory=dict)
+    scalars: dict[tuple[int, np.dtype, str], Node] = field(default_factory=dict)
     stores: list[tuple[Geometry, Node]] = field(default_factory=list)
     computed: list[tuple[Operation, Node]] = field(default_factory=list)
     lost: set[Storage] = field(default_factory=set)
@@ -156,15 +167,23 @@ class _State:
         return self.builder.make(ROWS["constant"], (), {"bits": bits}, TensorType(dtype, ()))
 
     def scalar(self, operand: ScalarOperand, dtype: np.dtype) -> Node:
-        key = (id(operand) if operand.slot == CONSTANT else operand.slot, dtype)
-        if is_complex(dtype):  # of a real number
-            kind = TensorType(dtype, ())
-            real = self.scalar(operand, part_dtype(dtype))
-            return self.builder.make(ROWS["cast"], (real,), {"dtype": dtype.name}, kind)
+        kind = TensorType(dtype, ())
+        if not is_complex(dtype):
+            return self.scalar_input(operand, dtype)
+        if isinstance(operand.value, complex | np.complexfloating):
+            part = part_dtype(dtype)
+            both = tuple(self.scalar_input(operand, part, name) for name in ("real", "imag"))
+            return self.builder.make(ROWS["complex_of"], both, {}, kind)
+        real = self.scalar_input(operand, part_dtype(dtype))
+        return self.builder.make(ROWS["cast"], (real,), {"dtype": dtype.name}, kind)
+
+    def scalar_input(self, operand: ScalarOperand, dtype: np.dtype, part: str = "") -> Node:
+        """The input for a number, or for a part of a complex one."""
+        key = (id(operand) if operand.slot == CONSTANT else operand.slot, dtype, part)
         if key not in self.scalars:
             kind = TensorType(dtype, ())
             self.scalars[key] = self.builder.input(ROWS["input"], kind, None, None)
-            self.inputs.append(ScalarInput(operand, dtype))
+            self.inputs.append(ScalarInput(operand, dtype, part))
         return self.scalars[key]
 
     def cast(self, node: Node, dtype: np.dtype, asks: Operation) -> Node:
