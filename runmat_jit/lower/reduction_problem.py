@@ -182,7 +182,7 @@ def lane_nest(problem: ReductionProblem) -> ReductionNest:
     """Lanes along another axis, then the axes of the group."""
     accesses = problem.accesses()
     group_extents, group_columns = _merged(problem, problem.step.axes, accesses)
-    extents, columns = _merged(problem, _lanes_last(problem), accesses)
+    extents, columns = _lanes_last(problem, *_merged(problem, problem.others(), accesses))
     if not extents:  # one result: one lane of a contiguous array
         extents, columns = [1], [[int(a.memory is not None)] for a in accesses]
     count, cell_columns = _cell_axis(problem, accesses)
@@ -201,15 +201,20 @@ def lane_nest(problem: ReductionProblem) -> ReductionNest:
     return ReductionNest(nest, outer, outer if count else None)
 
 
-def _lanes_last(problem: ReductionProblem) -> list[int]:
+def _lanes_last(
+    problem: ReductionProblem, extents: Sequence[int], columns: Sequence[Sequence[int]]
+) -> tuple[list[int], list[list[int]]]:
     """The other axes, the one along which most reads are contiguous last."""
-    others = problem.others()
-    long = [axis for axis in others if problem.extents[axis] >= FEW_LANES] or others
-    reads = problem.bulk()
+    axes = list(range(len(extents)))
+    long = [axis for axis in axes if extents[axis] >= FEW_LANES] or axes
+    bulk = set(problem.bulk())
+    pairs = zip(problem.accesses(), columns, strict=True)
+    reads = [column for access, column in pairs if access in bulk]
     if not reads:
-        return others
-    near = min(reversed(long), key=lambda axis: sum(abs(read.strides[axis]) for read in reads))
-    return [axis for axis in others if axis != near] + [near]
+        return [*extents], [[*column] for column in columns]
+    near = min(reversed(long), key=lambda axis: sum(abs(column[axis]) for column in reads))
+    order = [axis for axis in axes if axis != near] + [near]
+    return merge_axes(*permute(order, extents, columns))
 
 
 def _merged(
