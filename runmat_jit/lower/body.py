@@ -57,6 +57,8 @@ class Body:
     """The first access to the same elements: one address serves all of them."""
     _bases: dict[Access, Value | None] = field(default_factory=dict)
     _steps: dict[Access, Value | int] = field(default_factory=dict)
+    _lane: Value | None = None
+    """The index of the block of lanes that is entered."""
 
     def __post_init__(self) -> None:
         self.exact = ExactNotes(self.builder)
@@ -65,7 +67,7 @@ class Body:
         self.levels |= dict(self.seeds)
         first: dict[tuple[object, ...], Access] = {}
         for access, strides in self.nest.strides.items():
-            place = access.memory, access.start, strides
+            place = access.memory, access.start, strides, self.nest.periods.get(access)
             alike = access if access.memory is None else first.setdefault(place, access)
             self._places[access] = alike
             self._bases[alike] = None
@@ -123,10 +125,14 @@ class Body:
 
     def move(self, axis: int, coordinate: Value) -> None:
         """Take one axis's coordinate into every address."""
+        lanes = axis == self.nest.lanes
+        if lanes:
+            self._lane = coordinate
         for access, strides in self.nest.strides.items():
             if strides[axis] == 0 or self._places[access] is not access:
                 continue
-            lanes = axis == self.nest.lanes
+            if lanes and access in self.nest.periods:
+                continue
             step = self._steps[access] if lanes else self.parameter(strides[axis])
             self._bases[access] = _advance(self._bases[access], coordinate, step)
 
@@ -360,10 +366,23 @@ class Body:
 
     def _load_from(self, buffer: Buffer, read: Read) -> Value | Pair:
         """Load a value from where ``read`` points by now."""
+        if read in self.nest.periods:
+            return self._read_again(buffer, read)
         if not is_complex(read.dtype):
             return self.builder.load(buffer, self.address(read), self._step(read))
         step = self._step(read) * 2
         return Pair(*(self.builder.load(buffer, at, step) for at in self._places_of_parts(read)))
+
+    def _read_again(self, buffer: Buffer, read: Read) -> Value:
+        """Load one of few elements, to which lanes come back after a period."""
+        k, step, lane = self.builder, self._step(read), self._lane
+        assert lane is not None, "lanes are entered"
+        number = k.convert("trunc", lane, "i32") + k.lane_id("i32")
+        period = k.convert("trunc", self.parameter(self.nest.periods[read]), "i32")
+        at = k.prim("srem", number, period)
+        if step != 1:
+            at = at * (k.convert("trunc", step, "i32") if isinstance(step, Value) else step)
+        return k.gather(buffer, at + k.convert("trunc", self.address(read), "i32"))
 
     def _places_of_parts(self, access: Access) -> tuple[Value, Value]:
         """Where the parts of the complex number lie at which an access points by now."""

@@ -26,7 +26,8 @@ one below another, so that some read neighbors along either.
 
 def lower_elementwise(problem: Problem) -> Launch | None:
     """The kernel of a problem and how it is run; None where there is nothing to do."""
-    nest = make_nest(problem.extents, (*problem.reads(), *problem.stores))
+    cyclic = problem.device.kind == "gpu"
+    nest = make_nest(problem.extents, (*problem.reads(), *problem.stores), cyclic=cyclic)
     if 0 in nest.extents:
         return None
     written = frozenset(store.memory for store in problem.stores)
@@ -114,5 +115,7 @@ def moved_bytes(nest: Nest) -> int:
             count = 1
             for extent, stride in zip(nest.extents, strides, strict=True):
                 count *= extent if stride else 1
+            if access in nest.periods:
+                count = count // nest.extents[-1] * nest.periods[access]
             nbytes += count * access.dtype.itemsize
     return nbytes

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 
 from runmat_jit.core.frozen import frozen
+from runmat_jit.core.types import is_complex
 from runmat_jit.lower.problem import Read, Store
 
 Access = Read | Store
@@ -22,19 +24,25 @@ class Nest:
     strides: Mapping[Access, tuple[int, ...]]
     lanes: int
     """The axis whose iterations are lanes."""
+    periods: Mapping[Access, int] = field(default_factory=dict)
+    """Iterations of lanes after which reads of a few elements come back to the first of them."""
 
 
-def make_nest(extents: tuple[int, ...], accesses: Sequence[Access]) -> Nest:
+def make_nest(
+    extents: tuple[int, ...], accesses: Sequence[Access], *, cyclic: bool = False
+) -> Nest:
     """Order the axes by the memory of what is stored, merge what lies evenly, choose the lanes.
 
     One element alone counts as one lane of a contiguous array, so that scalars and vectors share
-    a kernel.
+    a kernel. ``cyclic``: lanes may run over a short last axis and the one before it together, where
+    what has only the short one is read again and again.
     """
     axes = [axis for axis, extent in enumerate(extents) if extent != 1]
     columns = [[access.strides[axis] for axis in axes] for access in accesses]
     extent_list = [extents[axis] for axis in axes]
     order = _memory_order(extent_list, accesses, columns)
     extent_list, columns = merge_axes(*permute(order, extent_list, columns))
+    periods = merge_channels(extent_list, columns, accesses) if cyclic else {}
     order = _lanes_last(extent_list)
     extent_list, columns = permute(order, extent_list, columns)
     if not extent_list:
@@ -43,7 +51,39 @@ def make_nest(extents: tuple[int, ...], accesses: Sequence[Access]) -> Nest:
         tuple(extent_list),
         {access: tuple(column) for access, column in zip(accesses, columns, strict=True)},
         len(extent_list) - 1,
+        periods,
     )
+
+
+def merge_channels(
+    extents: list[int], columns: list[list[int]], accesses: Sequence[Access]
+) -> dict[Access, int]:
+    """Merge a short last axis with the one before it, in place: the accesses that have a period.
+
+    None, and nothing is merged, where some access neither lies evenly nor is of the short axis
+    alone.
+    """
+    if len(extents) < 2 or extents[-1] >= FEW_LANES:
+        return {}
+    short, periods = extents[-1], dict[Access, int]()
+    for access, column in zip(accesses, columns, strict=True):
+        if column[-2] == column[-1] * short:
+            continue
+        if column[-2] or not _is_repeatable(access):
+            return {}
+        periods[access] = short
+    if periods:
+        extents[-2:] = [extents[-2] * short]
+        for column in columns:
+            column[-2:] = column[-1:]
+    return periods
+
+
+def _is_repeatable(access: Access) -> bool:
+    """Whether its elements may be read at computed places."""
+    if not isinstance(access, Read) or access.memory is None or access.along is not None:
+        return False
+    return not is_complex(access.dtype)
 
 
 def permute(

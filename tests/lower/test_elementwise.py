@@ -8,8 +8,12 @@ from runmat_jit.core.types import TensorType
 from runmat_jit.graph.apply import make_node
 from runmat_jit.graph.node import Fresh, GraphBuilder, Output
 from runmat_jit.kernel.text import to_text
+from runmat_jit.lower import elementwise
 from runmat_jit.lower.elementwise import TILE
+from runmat_jit.lower.nest import make_nest
+from runmat_jit.lower.problem import Read, Store
 from runmat_jit.ops.table import ROWS
+from runmat_jit.plan.argument import Scratch
 from tests.graph.written import written
 from tests.lower.execute import compiled, execute, launches
 
@@ -75,11 +79,35 @@ def operands():
     yield "four axes", values((3, 4, 5, 7)), values((3, 1, 5, 1), 1)
     yield "unit axes", values((1, 5, 1, 3)), values((4, 1, 1, 3), 1)
     yield "nothing", values((0, 3)), values((3,), 1)
+    yield "channels", values((3, 5, 11, 3)), values((3, 1, 1, 3), 1)
+    yield "channels with steps", values((5, 22, 3))[:, ::2], values((5, 1, 6), 1)[..., ::-2]
+    yield "channels of a row", values((5, 11, 7)), values((11, 7), 1)
+    yield "channels in turn", values((11, 5, 3)).transpose(1, 0, 2), values((3,), 1)
 
 
 @pytest.mark.parametrize(("x", "y"), [o[1:] for o in operands()], ids=[o[0] for o in operands()])
 def test_any_layout_gives_the_bits_of_numpy(x, y):
     np.testing.assert_array_equal(run(AXPY, x, y), x * np.float32(2) + y)
+
+
+@pytest.mark.parametrize(("x", "y"), [o[1:] for o in operands()], ids=[o[0] for o in operands()])
+def test_lanes_over_channels_give_the_same_bits(x, y, monkeypatch):
+    """As for devices: what has channels alone is read again and again."""
+    monkeypatch.setattr(elementwise, "make_nest", lambda *args, **_: make_nest(*args, cyclic=True))
+    np.testing.assert_array_equal(run(AXPY, x, y), x * np.float32(2) + y)
+
+
+def test_channels_are_merged_with_the_axis_before_them():
+    image, gain = values((4, 50, 60, 3)), values((4, 1, 1, 3), 1)
+    reads = [
+        Read(Scratch(n, x.dtype, x.size), x.dtype, strides)
+        for n, (x, strides) in enumerate([(image, (9000, 180, 3, 1)), (gain, (3, 0, 0, 1))])
+    ]
+    store = Store(reads[0], Scratch(2, image.dtype, image.size), image.dtype, (9000, 180, 3, 1))
+    nest = make_nest(image.shape, (*reads, store), cyclic=True)
+    assert nest.extents == (4, 9000)
+    assert nest.periods == {reads[1]: 3}
+    assert make_nest(image.shape, (*reads, store)).extents == (4, 3, 3000)
 
 
 def test_arrays_of_different_fast_axes_are_walked_in_tiles():

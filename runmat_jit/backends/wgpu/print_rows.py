@@ -9,7 +9,7 @@ from runmat_jit.backends.wgpu.cells import touched
 from runmat_jit.backends.wgpu.print_blocks import Body, block_of, mask_below, print_lanes
 from runmat_jit.backends.wgpu.print_memory import order
 from runmat_jit.backends.wgpu.printer import Printer
-from runmat_jit.backends.wgpu.rows import Place, Rows, buffer_of, inside, is_only_store, place_of
+from runmat_jit.backends.wgpu.rows import Place, Rows, buffer_of, inside, place_of
 from runmat_jit.kernel.ir import Instruction
 from runmat_jit.kernel.walk import every_instruction
 
@@ -95,32 +95,23 @@ def _print_rest(
     *,
     whole: bool,
 ) -> None:
-    """The rest of each step, in order; what is stored is known to later walks."""
+    """The rest of each step, in order; what is stored is not known any more."""
     rows, block = printer.rows, block_of(walk)
     assert rows is not None, "rows are in registers"
     assert block.index is not None, "a walk counts"
     early, _ = _early(rows, walk)
-    gone = {id(instruction) for instruction in early} | rows.idle
+    gone = {id(instruction) for instruction in early}
     rest = replace(block, body=tuple([i for i in block.body if id(i) not in gone]))
-    stores = [i for i in block.body if i.op == "store"]
-    names: dict[int, list[str]] = {id(store): [] for store in stores}
     for index, mask, values in zip(*steps, strict=True):
         printer.values[block.index.number] = index
         printer.values |= values
         with printer.masked(mask, first=False, whole=whole):
             with printer.lanes_inside():
                 body(rest)
-            for store in stores:
-                text = printer.operand(store.args[1], lane=True)
-                names[id(store)].append(printer.name(text))
             assert printer.live is not None, "as just set"
             finish(printer.live)
     for buffer in stored_by(walk):
         rows.forget(buffer)
-    for store in stores:
-        place = place_of(store, walk)
-        if place is not None and is_only_store(store, walk):
-            rows.known[place] = names[id(store)]
 
 
 def stored_by(walk: Instruction) -> set[str]:

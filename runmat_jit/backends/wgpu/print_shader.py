@@ -86,7 +86,7 @@ def print_shader(
     printer = Printer(
         schedule, arithmetic, uses_of(kernel), memory, views, facts.whole_part, ordered
     )
-    printer.rows = rows_of(kernel, schedule.steps)
+    printer.rows = rows_of(schedule.steps)
     _bind_scalars(printer, kernel)
     functions = {f.name: f for f in kernel.functions}
     _print_body(printer, kernel.body, functions)

@@ -2,13 +2,12 @@
 
 A cell that walks one range several times (the extreme of a row, the sum of exponentials, the
 quotients) reads memory once: each thread has the same few vectors of it in every walk, as the shape
-of ``total`` says, and what one walk loads or stores the next one has in registers. What a later
-walk stores again is not stored before.
+of ``total`` says, and what one walk loads the next one has in registers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 
 from runmat_jit.core.frozen import frozen
@@ -75,8 +74,6 @@ class Rows:
 
     steps: int
     known: dict[Place, list[str]] = field(default_factory=dict)
-    idle: set[int] = field(default_factory=set)
-    """Identities of stores whose elements a later walk stores, and nobody reads before."""
 
     def forget(self, buffer: str) -> None:
         """A walk has stored into a buffer."""
@@ -84,9 +81,9 @@ class Rows:
             del self.known[place]
 
 
-def rows_of(kernel: Kernel, steps: int) -> Rows | None:
+def rows_of(steps: int) -> Rows | None:
     """The state before the first walk; None where rows stay in memory."""
-    return Rows(steps, idle=set(_idle_stores(walks_of(kernel)))) if steps else None
+    return Rows(steps) if steps else None
 
 
 def place_of(access: Instruction, walk: Instruction) -> Place | None:
@@ -111,39 +108,6 @@ def _formula(value: Value, made: Mapping[int, Instruction], index: int) -> str:
         return f"%{value.number}"
     parts = ", ".join(_formula(arg, made, index) for arg in instruction.args)
     return f"{instruction.op}({parts})"
-
-
-def _idle_stores(walks: Sequence[Instruction]) -> Iterator[int]:
-    """Stores that a later walk repeats, where all that is read between them is what they stored."""
-    for number, walk in enumerate(walks):
-        assert walk.block is not None, "a walk has a body"
-        for position, store in enumerate(walk.block.body):
-            place = place_of(store, walk) if store.op == "store" else None
-            after = every_instruction(walk.block.body[position + 1 :])
-            if place is None or any(buffer_of(i) == place.buffer for i in after):
-                continue
-            if is_only_store(store, walk) and _is_repeated(place, walks[number + 1 :]):
-                yield id(store)
-
-
-def _is_repeated(place: Place, walks: Sequence[Instruction]) -> bool:
-    """Whether a walk stores there, and none touches the buffer otherwise or reads it later."""
-    for walk in walks:
-        assert walk.block is not None, "a walk has a body"
-        own = [i for i in walk.block.body if buffer_of(i) == place.buffer]
-        nested = [i for i in inside(walk) if buffer_of(i) == place.buffer]
-        if len(own) < len(nested) or any(place_of(each, walk) != place for each in own):
-            return False
-        stores = [each.op == "store" for each in own]
-        if any(stores):
-            return stores.index(True) == len(stores) - 1
-    return False
-
-
-def is_only_store(store: Instruction, walk: Instruction) -> bool:
-    """Whether a walk stores into a buffer there alone, so that its elements are known after it."""
-    stores = (each for each in inside(walk) if each.op == "store")
-    return [buffer_of(each) for each in stores].count(buffer_of(store)) == 1
 
 
 def buffer_of(instruction: Instruction) -> str:

@@ -138,7 +138,8 @@ def schedule_for(
     """
     lanes = lanes_of_a_thread(kernel)
     if not limits.software and _reads_between_vectors(kernel, facts, lanes):
-        lanes = 1
+        adds = any(totals(kernel.body))
+        lanes = lanes if adds and not _rows(kernel, 1, longest or {}, limits)[0] else 1
     contract = contract_of(kernel.body[-1])
     if contract is not None:
         tile = _tile_for(contract, lanes, longest or {}, limits, iterations)
@@ -268,9 +269,10 @@ def _is_independent(grid: Instruction) -> bool:
 def _reads_between_vectors(kernel: Kernel, facts: Facts, lanes: int) -> bool:
     """Whether most of what lanes read and write are no vectors of memory.
 
-    Then threads that have one element each read side by side.
+    Then threads that have one element each read side by side; those that add up a row do so if they
+    have it in registers then, too.
     """
-    if any(i.op in ("total", "contract") for i in every_instruction(kernel.body)):
+    if contract_of(kernel.body[-1]) is not None:
         return False
     if any(p.element == "bool" for p in kernel.parameters if not isinstance(p, Scalar)):
         return False
