@@ -17,6 +17,7 @@ from runmat_jit.compiler.native_program import BYTE, SMALL, NativeProgram, stage
 from runmat_jit.core.errstate import warnings_raise
 from runmat_jit.core.extent import Extent, Scope, plain
 from runmat_jit.core.gates import NotForGates
+from runmat_jit.core.types import Part
 from runmat_jit.graph.node import Node
 from runmat_jit.ops.promotion import fits
 from runmat_jit.plan.layout import Buffer, Commit
@@ -60,7 +61,7 @@ class ProgramWriter:
     ) -> None:
         self.write_entry, self.session, self.code = write, session, code
         self.registers: dict[int, int] = {}
-        self.numbers: dict[int, tuple[int, type, np.dtype]] = {}
+        self.numbers: dict[int, tuple[int, type, np.dtype | Part]] = {}
         self.fixed: dict[int, np.ndarray] = {}
         for place, given in enumerate(inputs):
             if isinstance(given, int):
@@ -244,8 +245,10 @@ class ProgramWriter:
             return
         size = self.sizes.get(place)
         if place in self.numbers:
-            register, kind, dtype = self.numbers[place]
-            operation, size = _PUT.get((kind, dtype.char)), dtype.itemsize
+            register, kind, how = self.numbers[place]
+            dtype = how.dtype if isinstance(how, Part) else how
+            operation = None if dtype is not how else _PUT.get((kind, dtype.char))
+            size = dtype.itemsize
             if operation is not None:
                 write.emit(operation, register, address)
                 return
@@ -446,10 +449,12 @@ def teller(native: NativeProgram, warn: frozenset[str]) -> Callable[[int], Any]:
     return tell
 
 
-def in_dtype(dtype: np.dtype) -> Callable[[Any], np.ndarray]:
+def in_dtype(how: np.dtype | Part) -> Callable[[Any], np.ndarray]:
     """Makes 0-d arrays of numbers; raises where one does not fit, of which Python warns."""
+    part, dtype = (how.name, how.dtype) if isinstance(how, Part) else ("", how)
 
     def make(value: Any) -> np.ndarray:
+        value = getattr(value, part) if part else value
         if type(value) in (int, float) and not fits(value, dtype):
             raise OverflowError(value)
         return np.asarray(value).astype(dtype, copy=False)

@@ -78,6 +78,14 @@ class TensorType:
         return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
 
 
+@frozen
+class Part:
+    """The real or the imaginary part of a complex number, in a dtype."""
+
+    name: str
+    dtype: np.dtype
+
+
 def c_strides(shape: tuple[int, ...], order: tuple[int, ...] | None = None) -> tuple[int, ...]:
     """Strides in elements of contiguous memory whose axes lie in ``order``, outermost first."""
     strides = [0] * len(shape)

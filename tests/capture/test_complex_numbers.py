@@ -124,6 +124,26 @@ def test_columns_and_transposed_matrices():
     check(lambda z, w: (z.T * w + z[0], (z * 2).real[:, 1:].T - 1), make, exact=True)
 
 
+@pytest.mark.parametrize("dtype", ["c16", "c8"])
+def test_numbers_of_calls_are_data_whatever_their_class(dtype):
+    def fn(z, c):
+        return z * c + 1, (z - c) / c, c * 2
+
+    decorated = runmat.jit(fn)
+    (z, _, _), numbers = made(np.random.default_rng(0), dtype), (0.5 - 1j, 2.0, 3, np.float32(0.5))
+    numbers += (np.complex128(1j), np.complex64(2 - 1j), complex(np.nan, np.inf), 1e300 + 1j)
+    for _ in range(5):
+        for number in numbers:
+            compare(observe(fn, (z, number), {}), observe(decorated, (z, number), {}), exact=True)
+    for _ in range(40):
+        decorated(z, 1 + 1j)
+    before = runmat.telemetry.snapshot()
+    decorated(z, 7 - 3j)
+    after = runmat.telemetry.snapshot()
+    assert after["kernels_compiled"] == before["kernels_compiled"]
+    assert after["calls_recorded"] == before["calls_recorded"]
+
+
 def test_a_chain_is_one_kernel_for_every_length():
     decorated = runmat.jit(lambda z, w: (z * w + z) * np.conj(w) - 2j * z)
     rng = np.random.default_rng(1)

@@ -24,6 +24,7 @@ from runmat_jit.capture.tape.functionalize import (
 from runmat_jit.capture.tape.lines import Line
 from runmat_jit.capture.tape.storage import Geometry, Storage, Windows, array_at
 from runmat_jit.core.frozen import frozen
+from runmat_jit.core.types import Part
 from runmat_jit.graph.node import Graph, Into, Node
 from runmat_jit.graph.renumber import as_seen
 from runmat_jit.graph.text import to_text
@@ -294,7 +295,7 @@ def source(entry: Storage | ScalarInput) -> Source:
     """Where a replay finds a graph input, and the dtype that a scalar is cast to."""
     if isinstance(entry, ScalarInput):
         operand, dtype = entry.operand, entry.dtype
-        assert operand.slot == CONSTANT or not entry.part, "complex numbers of a call are NumPy's"
-        number = scalar_of(entry.value, dtype) if operand.slot == CONSTANT else dtype
-        return operand.slot, number
+        if operand.slot == CONSTANT:
+            return CONSTANT, scalar_of(entry.value, dtype)
+        return operand.slot, Part(entry.part, dtype) if entry.part else dtype
     return entry.slot, entry.dtype if entry.scalar else None

@@ -144,8 +144,8 @@ def describe(recording: Recording, value: Any) -> tuple[RowOperand, Operand] | N
                 return None
             return TensorType(at.dtype, at.shape), at
         held, scalar = value._rm_held, scalar_operand(value)
-        if value._rm_kind == ARRAY or isinstance(held, complex | np.complexfloating):
-            return None  # NumPy alone computes with such an array, or such a number of the call's
+        if value._rm_kind == ARRAY:  # NumPy alone computes with such an array
+            return None
         if value._rm_kind == PYTHON:
             return Weak(type(held)), scalar
         return (TensorType(held.dtype, ()), scalar) if is_graph_dtype(held.dtype) else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -44,6 +44,7 @@ from runmat_jit.ops.promotion import fits
 from runmat_jit.ops.spec import Bound, layout_of
 from runmat_jit.ops.spec import Op as Row
 
+_PYTHONS: Final = (bool, int, float, complex)
 EncodedCall = tuple[Any, tuple[Any, ...], Mapping[str, Any]]
 """A function and its arguments, as a tape mentions them."""
 
@@ -198,7 +199,7 @@ def known_call(
     weak = tuple(
         place
         for place, operand in enumerate(plan.operands)
-        if isinstance(operand, ScalarOperand) and type(operand.value) in (bool, int, float)
+        if isinstance(operand, ScalarOperand) and type(operand.value) in _PYTHONS
     )
     fn, args, kwargs = encoded
     operands = None if places == tuple(range(len(args))) else places

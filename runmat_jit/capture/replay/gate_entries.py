@@ -164,7 +164,7 @@ class EntryMaker:
             self.array_of_any_extents(register, value)
         elif kind is np.ndarray:
             self.array(register, value)
-        elif kind in _NUMBERS or is_number(value):
+        elif kind in _NUMBERS or kind is complex or is_number(value):
             self.write.instance(register, kind)
             self.known.numbers[slot] = kind
         elif isinstance(value, ResidentArray):

@@ -17,6 +17,7 @@ from runmat_jit.core.errstate import call_under, warnings_raise
 from runmat_jit.core.extent import plain
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.protocols import Program, Template
+from runmat_jit.core.types import Part
 from runmat_jit.ops.promotion import fits
 from runmat_jit.runtime.arrays import adopted, host_written, to_host
 
@@ -148,13 +149,15 @@ class LengthStep:
         slots[self.slot] = plain(self.number)
 
 
-def scalar_of(value: Any, dtype: np.dtype) -> np.ndarray:
-    """A scalar operand in the dtype that the operation computes with, as a 0-d array.
+def scalar_of(value: Any, dtype: np.dtype | Part) -> np.ndarray:
+    """A scalar operand, or a part of one, in the dtype that is computed with, as a 0-d array.
 
     Raises:
         Stale: a Python number does not fit: NumPy raises or warns, at the user's line.
 
     """
+    if isinstance(dtype, Part):
+        value, dtype = getattr(value, dtype.name), dtype.dtype
     if type(value) in (int, float) and not fits(value, dtype):
         raise Stale("a number does not fit the dtype it is used with")
     array = np.asarray(value)

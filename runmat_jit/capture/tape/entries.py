@@ -25,6 +25,7 @@ from runmat_jit.core.protocols import Program
 from runmat_jit.core.reasons import require_cause
 from runmat_jit.core.slotted import slotted, slotted_object
 from runmat_jit.core.source import SourceLine
+from runmat_jit.core.types import Part
 from runmat_jit.ops.spec import Op as Row
 
 
@@ -406,7 +407,7 @@ Entry = Operation | Call | Single | View | Read | Guard | Branch | Effect | Retu
 
 
 # -- marks -----------------------------------------------------------------------------------------
-Source = tuple[int, np.dtype | np.ndarray | None]
+Source = tuple[int, np.dtype | Part | np.ndarray | None]
 """Where a replay finds an input of a program: the slot, and the dtype that a scalar is cast to.
 
 With ``CONSTANT`` stands the number itself.
