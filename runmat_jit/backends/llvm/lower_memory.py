@@ -6,11 +6,15 @@ A bool buffer holds bytes; whatever is not zero loads as set, and what is stored
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Final
 
 from runmat_jit.backends.llvm.emitter import LLVM_TYPES, Emitter, Operands
 from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Buffer, Instruction, Table, Value
 from runmat_jit.kernel.primitives import SIZES
+
+_LARGE_VECTOR: Final = 64
+"""Bytes of a vector of the processors that mask stores."""
 
 
 @frozen
@@ -66,11 +70,20 @@ def _store(emitter: Emitter, instruction: Instruction) -> None:
         emitter.line(f"store {access.scalar} {one}, ptr {access.base}, align {access.nbytes}")
         return
     raws = _to_memory(emitter, emitter.lanes(value), access.element)
+    if access.step is not None and access.step.literal == 2 and _masks_stores(emitter, access):
+        for u, raw in enumerate(raws):
+            _store_every_second(emitter, access, raw, u)
+        return
     if access.step is not None:
         (_store_steps if emitter.live is None else _scatter)(emitter, access, raws)
         return
     for raw, (at, mask) in zip(raws, _rows(emitter, access), strict=True):
         _store_row(emitter, access, raw, at, mask)
+
+
+def _masks_stores(emitter: Emitter, access: _Access) -> bool:
+    """Whether vectors are stored under a mask as soon as without: those of 512 bits are."""
+    return emitter.live is None and emitter.width * access.nbytes == _LARGE_VECTOR
 
 
 def _load_gather(emitter: Emitter, instruction: Instruction) -> None:
@@ -190,6 +203,22 @@ def _load_every_second(emitter: Emitter, access: _Access, u: int) -> str:
         halves.append(emitter.put(f"load {vector}, ptr {at}, align {access.nbytes}"))
     chosen = [2 * j if 2 * j < width else 2 * j + 1 for j in range(width)]
     return _shuffled(emitter, vector, (halves[0], halves[1]), chosen)
+
+
+def _store_every_second(emitter: Emitter, access: _Access, raw: str, u: int) -> None:
+    """Elements 0, 2, 4, ... by two stores that leave alone what is between them."""
+    vector, width = emitter.vector(access.element), emitter.width
+    name = f"llvm.masked.store.{emitter.suffix(access.element, lane=True)}.p0"
+    every_second = "<" + ", ".join(f"i1 {(lane + 1) % 2}" for lane in range(width)) + ">"
+    for half in range(2):
+        at = _moved(emitter, access.element, access.base, str((2 * u + half) * width))
+        spread = [(half * width + lane) // 2 for lane in range(width)]
+        args = [
+            (vector, _shuffled(emitter, vector, (raw, "poison"), spread)),
+            ("ptr", f"align {access.nbytes} {at}"),
+            (emitter.vector("i1"), every_second),
+        ]
+        emitter.line(emitter.call(name, "void", args))
 
 
 # -- any addresses -------------------------------------------------------------------------------
