@@ -55,10 +55,10 @@ def combined(dtype, arity, count=1500):
 
 def loops_of(row, dtype):
     """Operands and parameters of a row, of complex numbers where it takes them."""
-    first = {"where": [bool], "putmask": []}.get(row.name, [])
+    chooses = row.name == "where"
     for params in PARAMS.get(row.name, [{}]):
-        operands = combined(dtype, row.arity - len(first))
-        if first:
+        operands = combined(dtype, row.arity - chooses)
+        if chooses:
             operands = [operands[0].real > 0, *operands]
         if row.name == "putmask":
             operands[1] = operands[1].real > 0
@@ -108,7 +108,8 @@ def test_the_exponential_is_within_its_bound_and_has_numpys_special_values(dtype
 def test_magnitudes_are_within_the_bound_of_hypotenuses():
     (operand,) = combined(np.dtype(complex), 1)
     found = by_formula(ROWS["absolute"], [operand], {})
-    assert same_bits(found, np.hypot(operand.real, operand.imag))
+    with np.errstate(all="ignore"):
+        assert same_bits(found, np.hypot(operand.real, operand.imag))
 
 
 @pytest.mark.parametrize("name", ["sum", "mean"])
