@@ -169,7 +169,8 @@ def _spelling(function: Callable[..., object]) -> str:
 
 def _accuracy(row: Op) -> str:
     if row.exactness == "bit-defined":
-        return "NumPy's bits"
+        own = row.complex_exactness == "ours"
+        return "NumPy's bits; of complex numbers our own" if own else "NumPy's bits"
     if row.ulp:
         return f"{max(row.ulp.values()):g} ULP"
     if row.reduction is None:

@@ -15,8 +15,16 @@ from runmat_jit.kernel.math import predicates
 from runmat_jit.ops import parts
 from runmat_jit.ops.elementwise import ABSORBS, PASSES, elementwise, identity
 from runmat_jit.ops.promotion import broadcast
-from runmat_jit.ops.readers import method_reader
-from runmat_jit.ops.spec import Op, Operand, Params, Result
+from runmat_jit.ops.readers import (
+    Arguments,
+    Keywords,
+    arguments,
+    method_reader,
+    operand,
+    reader,
+    require_defaults,
+)
+from runmat_jit.ops.spec import Bound, Op, Operand, Params, Result
 
 
 def _part_result(operands: tuple[Operand, ...], _params: Params) -> Result | None:
@@ -62,6 +70,22 @@ def _compared_result(operands: tuple[Operand, ...], _params: Params) -> Result |
 def _is_unordered(k: Builder, operands: tuple[Value, ...], _result: Value) -> Value:
     x, y = operands
     return predicates.isnan(k, x) | predicates.isnan(k, y)
+
+
+def _angle_result(operands: tuple[Operand, ...], params: Params) -> Result | None:
+    found = _part_result(operands, params)
+    return None if found is None or not found.type.shape else found
+
+
+@reader
+def _read_angle(args: Arguments, kwargs: Keywords) -> Bound:
+    given = arguments(args, kwargs, ("z", "deg"))
+    require_defaults(given, {"deg": False})
+    return Bound((operand(given["z"]),))
+
+
+def _by_parts(*_: Any) -> Any:
+    raise AssertionError("rows of complex numbers alone are computed by their parts")
 
 
 def _real(x: Any) -> Any:
@@ -165,12 +189,25 @@ ROWS = (
         "The complex conjugate, of arrays of complex numbers: those of real ones are their own.",
         np.conjugate,
         _conjugated_result,
-        expand=identity,
+        decompose=_by_parts,
         absorbs=(PASSES,),
         methods=("conj", "conjugate"),
         bind=method_reader(("a",), {}),
         parts=parts.conjugate,
         flops=0,
+    ),
+    _row(
+        "angle",
+        "The angle of complex numbers, in radians, as ``arctan2`` gives it.",
+        np.angle,
+        _angle_result,
+        decompose=_by_parts,
+        absorbs=(ABSORBS,),
+        spellings=(np.angle,),
+        bind=_read_angle,
+        parts=parts.angle,
+        complex_exactness="ours",
+        flops=40,
     ),
     elementwise(
         np.conjugate,

@@ -207,6 +207,10 @@ def absolute(x: Complex) -> Real:
     return x.re.row("hypot", x.im)
 
 
+def angle(x: Complex) -> Real:
+    return x.im.row("arctan2", x.re)
+
+
 def exp(x: Complex) -> Complex:
     """``e**re`` times cosine and sine; special values as C's Annex G says."""
     sine, cosine = x.im.row("sin"), x.im.row("cos")

@@ -10,7 +10,7 @@ from runmat_jit.ops.library import LibraryUfunc
 from runmat_jit.ops.table import ROWS, row_of
 from tests.ops.operands import array, one_operand, two_operands
 
-COMPLEX = {"conj"}
+COMPLEX = {"conj", "angle"}
 """Rows that cover arrays of complex numbers alone: ``test_parts`` compares them with NumPy."""
 CALLED = [
     row

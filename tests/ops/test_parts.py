@@ -112,6 +112,14 @@ def test_magnitudes_are_within_the_bound_of_hypotenuses():
         assert same_bits(found, np.hypot(operand.real, operand.imag))
 
 
+def test_angles_are_those_of_the_parts():
+    (operand,) = combined(np.dtype(complex), 1)
+    found = by_formula(ROWS["angle"], [operand], {})
+    with np.errstate(all="ignore"):
+        assert same_bits(found, np.angle(operand))
+    assert ROWS["angle"].bind((operand,), {"deg": True}) is None
+
+
 @pytest.mark.parametrize("name", ["sum", "mean"])
 @pytest.mark.parametrize("dtype", COMPLEX_DTYPES, ids=str)
 def test_reductions_add_up_each_part(name, dtype):
