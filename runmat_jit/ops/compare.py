@@ -92,7 +92,7 @@ def _read_where(args: Arguments, kwargs: Keywords) -> Bound:
 def _where_result(operands: tuple[Operand, ...], _params: Params) -> Result | None:
     condition, x, y = operands
     shape = broadcast(operands)
-    dtype = promote((kind_of(x), kind_of(y)))
+    dtype = promote((kind_of(x), kind_of(y)), takes_complex=True)
     if shape is None or dtype is None or not any_tensor(operands):
         return None
     if promote((kind_of(condition),)) is None:

@@ -70,7 +70,8 @@ def _result(operands: tuple[Operand, ...], params: Params) -> Result | None:
     if any(shape_of(fill) for fill in operands):
         return None
     kinds = tuple(kind_of(fill) for fill in operands) or (np.dtype(float),)
-    dtype = promote(kinds) if params["dtype"] is None else np.dtype(str(params["dtype"]))
+    wanted = params["dtype"]
+    dtype = promote(kinds, takes_complex=True) if wanted is None else np.dtype(str(wanted))
     shape = params["shape"]
     if dtype is None or not is_graph(dtype) or not isinstance(shape, tuple):
         return None

@@ -94,7 +94,7 @@ def _read_join(args: Arguments, kwargs: Keywords) -> Bound:
 def _joined_dtype(operands: tuple[Operand, ...]) -> np.dtype | None:
     if not all(isinstance(o, TensorType) for o in operands):
         return None
-    return promote(tuple(map(kind_of, operands)))
+    return promote(tuple(map(kind_of, operands)), takes_complex=True)
 
 
 def _axis(params: Params, ndim: int) -> int | None:

@@ -58,12 +58,15 @@ def is_compiled(kind: Kind) -> bool:
     return kind in (int, float) if isinstance(kind, type) else is_compiled_dtype(kind)
 
 
-def promote(kinds: tuple[Kind, ...]) -> np.dtype | None:
+def promote(kinds: tuple[Kind, ...], *, takes_complex: bool = False) -> np.dtype | None:
     """The dtype that values of these kinds share, as ``np.where`` promotes them."""
-    if not all(is_graph(kind) for kind in kinds):
+    known, is_known = (
+        (is_graph, is_graph_dtype) if takes_complex else (is_compiled, is_compiled_dtype)
+    )
+    if not all(known(kind) for kind in kinds):
         return None
     dtype = _promote(kinds)
-    return dtype if is_graph_dtype(dtype) else None
+    return dtype if is_known(dtype) else None
 
 
 @cache  # as above

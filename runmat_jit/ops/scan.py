@@ -81,7 +81,7 @@ def _result(dtype_rule: DtypeRule) -> Callable[[tuple[Operand, ...], Params], Re
         if not isinstance(x, TensorType) or not is_compiled(x.dtype) or not x.ndim:
             return None
         dtype = dtype_rule(x.dtype, params)
-        if dtype is None or not -x.ndim <= (axis or 0) < x.ndim:
+        if dtype is None or not is_compiled(dtype) or not -x.ndim <= (axis or 0) < x.ndim:
             return None
         shape = (x.size,) if axis is None else x.shape
         return Result(TensorType(dtype, shape), (dtype,))

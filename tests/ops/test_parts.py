@@ -10,7 +10,8 @@ from runmat_jit.core.types import COMPLEX_DTYPES, TensorType, part_dtype
 from runmat_jit.ops.parts import Real, joined, parts_of
 from runmat_jit.ops.spec import Weak, canonical_params
 from runmat_jit.ops.table import ROWS
-from tests.ops.operands import same_bits, specials
+from tests.ops.calls import CALLED, calls
+from tests.ops.operands import describe, same_bits, specials
 from tests.ops.test_decompositions import Computed, make
 
 WITH_PARTS = [row for row in ROWS.values() if row.parts is not None and row.kind == "elementwise"]
@@ -138,6 +139,27 @@ def test_reductions_add_up_each_part(name, dtype):
         found = joined(make, parts, result.type).value
         np.testing.assert_allclose(found, row.numpy(x, **params), rtol=1e-5)
         assert result.type.dtype == dtype
+
+
+def as_complex(value):
+    """The same of complex numbers: arrays of floats, in containers too."""
+    if isinstance(value, np.ndarray | np.generic) and value.dtype == np.float64:
+        return value.astype(complex)
+    return type(value)(map(as_complex, value)) if type(value) in (list, tuple) else value
+
+
+MOVES = ("move", "create", "gather", "structure", "host")
+
+
+@pytest.mark.parametrize("row", CALLED, ids=lambda row: row.name)
+def test_a_rule_covers_complex_numbers_only_where_kernels_can(row):
+    """By a formula of their parts, or because they are moved as they are."""
+    for (_, args, kwargs), change in itertools.product(calls(row), (tuple, as_complex)):
+        bound = row.bind(change(args), kwargs)
+        kinds = () if bound is None else tuple(map(describe, bound.operands))
+        found = None if bound is None else row.result(kinds, bound.params)
+        if found is not None and "c" in {d.kind for d in (found.type.dtype, *found.operand_dtypes)}:
+            assert row.parts or row.kind in MOVES or "copy" in row.name, (args, kwargs)
 
 
 def test_what_no_formula_covers_is_left_to_numpy():
