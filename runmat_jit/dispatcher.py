@@ -213,7 +213,7 @@ class Dispatcher:
             returned=returned,
         )
         captured.gatekeeper.close()
-        if self._trial is not None:
+        if self._trial is not None and not self._trial.open:
             self._trial.stop()
         self.set_behind_gate(made)
         if room is None:  # else a recursion would not get as deep as undecorated

@@ -8,6 +8,7 @@ some size; neither way changes a result, so that a wrong finding costs time alon
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import field
 from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -17,6 +18,7 @@ from runmat_jit.capture.replay.key import HoldsArrays, call_key
 from runmat_jit.capture.tape.lines import hide_our_frames
 from runmat_jit.core.frames import uncounted
 from runmat_jit.core.locks import new_lock
+from runmat_jit.core.slotted import slotted
 
 if TYPE_CHECKING:
     from runmat_jit.capture.function import CapturedFunction
@@ -31,10 +33,10 @@ PAIRS: Final = 6
 """Of calls, with and without us, that are compared."""
 CALLS: Final = WARM + FIRST + COLD + 2 * PAIRS
 """Alike ones, after which there is a finding."""
-MOST: Final = 400
-"""Calls after which a trial ends that has not come to a finding."""
-TRIALS: Final = 8
-"""Of a function."""
+MOST: Final = 200
+"""Calls for each case, after which a trial ends that has not come to all findings."""
+CASES: Final = 32
+"""Of a function, on which there is to be a finding."""
 CALL_S: Final = 15e-8
 """Seconds that a call of NumPy takes at least: what does so much work is beyond doubt."""
 SHORT_S: Final = 1e-4
@@ -54,8 +56,39 @@ class Case(NamedTuple):
     below: int
 
 
+@slotted
+class Comparison:
+    """The calls of one case, and their seconds; ``without``: what makes them without us."""
+
+    case: Case
+    without: Callable[..., Any] | None = None
+    cold: int = COLD
+    ours: list[float] = field(default_factory=list)
+    others: list[float] = field(default_factory=list)
+
+    @property
+    def is_ours_next(self) -> bool:
+        """Whether the next call is to be made with us."""
+        return not self.cold and len(self.ours) - FIRST <= len(self.others)
+
+    def finding(self, took: float, times: list[float]) -> bool | None:
+        """Take the time of a call in: whether calls take less without us, once that is known."""
+        ours = median(self.ours or [took])
+        if times is self.others and self.cold:
+            self.cold -= 1
+            again = self.cold < COLD - 1  # a matter of milliseconds is to compile, at first
+            far = took > BEYOND * ours and (ours > LONG_S or (again and took > LONG_S))
+            return False if far else None
+        times.append(took)
+        if len(self.others) > 1 and min(self.others) > BEYOND * ours:
+            return False
+        if len(self.others) == PAIRS and len(self.ours) >= FIRST + PAIRS:
+            return median(self.others) < BETTER * median(self.ours[FIRST:])
+        return None
+
+
 class Trial:
-    """The trials of one function.
+    """The trial of one function: calls of several kinds and sizes may come in turn.
 
     Args:
         captured: What is known of the function.
@@ -75,33 +108,24 @@ class Trial:
         self.captured, self.applies, self.ended, self.clock = captured, applies, ended, clock
         self.way: Callable[..., Any] = captured.fn
         """What makes calls now: a gate, or what replays and records."""
-        self.active, self.trials, self.recorded = True, 1, 0
+        self.active, self.recorded = True, 0
+        self.calls, self.most = 0, WARM + MOST
+        self.open: dict[Case, Comparison] = {}
         self.judged: set[Case] = set()
         self._lock = new_lock()
         """Held in calls of a trial: those of other threads, or within one, go their way."""
-        self.restart()
-
-    def restart(self) -> None:
-        """Begin a trial."""
-        self.calls = 0
-        self.case: Case | None = None
-        self.without: Callable[..., Any] | None = None
-        self.cold = COLD
-        self.ours: list[float] = []
-        self.others: list[float] = []
 
     def again(self) -> None:
-        """Something has been recorded: others may be worth another trial."""
+        """Something has been recorded: other cases may be worth a trial."""
         recorded = self.captured.counts.recorded
-        if self.active or self.trials >= TRIALS or recorded == self.recorded:
+        if self.active or len(self.judged) >= CASES or recorded == self.recorded:
             return
-        self.trials += 1
-        self.restart()
-        self.active = True
+        self.active, self.calls, self.most = True, 0, WARM + MOST
 
     def stop(self) -> None:
         """Try no more calls, until something is recorded."""
         self.active, self.recorded = False, self.captured.counts.recorded
+        self.open.clear()
 
     def end(self) -> None:
         """Let calls go their way."""
@@ -125,53 +149,61 @@ class Trial:
 
     @uncounted
     def tried(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call of the trial, if it is of its kind and size."""
-        if self.active and self.calls > WARM + MOST:
+        """A call of the trial, if it is of one of its kinds and sizes."""
+        if not self.active:
+            return self.way(*args, **kwargs)
+        if self.calls > self.most:
             self.end()
-        elif self.active and self.is_of_trial(args, kwargs):
-            if len(self.ours) < FIRST:
-                return self.timed(self.way, self.ours, args, kwargs)
-            without = self.without or self.begun(args, kwargs)
-            if without is not None:
-                ours = not self.cold and len(self.ours) - FIRST <= len(self.others)
-                if ours:
-                    return self.timed(self.way, self.ours, args, kwargs)
-                return self.timed(without, self.others, args, kwargs)
-        return self.way(*args, **kwargs)
+            return self.way(*args, **kwargs)
+        found = self.comparison(args, kwargs)
+        if found is None:
+            return self.way(*args, **kwargs)
+        if len(found.ours) < FIRST:
+            return self.timed(found, self.way, found.ours, args, kwargs)
+        if found.without is None:
+            found.without = self.begun(found.case, found.ours, args, kwargs)
+        if found.without is None or found.is_ours_next:
+            return self.timed(found, self.way, found.ours, args, kwargs)
+        return self.timed(found, found.without, found.others, args, kwargs)
 
-    def is_of_trial(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        """Whether a call has the kind and size of the trial; the first one decides on them."""
+    def comparison(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Comparison | None:
+        """What a call is part of; None where it is not to be compared, or there is a finding."""
         captured = self.captured
         if captured.capturer.active.tracer is not None or captured.reads_arrays:
-            return False
+            return None
         if not self.applies():
-            return False
+            return None
         try:
             call_key(None, args, kwargs)
         except (HoldsArrays, TypeError):
-            return False
+            return None
         case = Case(captured.bailout.kind(args, kwargs), below(size_of(args, kwargs)))
-        if case in self.judged:
-            return False
-        self.case = self.case or case
-        return case == self.case
+        known = self.open.get(case)
+        if known is not None or case in self.judged:
+            return known
+        full = len(self.open) + len(self.judged) >= CASES
+        if full or captured.bailout.find(args, kwargs) is not None:
+            return None
+        self.most += MOST
+        return self.open.setdefault(case, Comparison(case))
 
-    def begun(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any] | None:
+    def begun(
+        self, case: Case, ours: list[float], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Callable[..., Any] | None:
         """What makes calls without us; None where there is no doubt that it takes longer."""
-        assert self.case is not None, "calls have been timed"
         work = self.captured.work_of(args, kwargs)
-        without = self.captured.way_aside(self.case.kind)
-        took = median(self.ours)
+        without = self.captured.way_aside(case.kind)
+        took = median(ours)
         compiles = without is not self.captured.fn or took > SHORT_S
         if without is None or (compiles and took < CALL_S * work):
-            self.judge(aside=False)
+            self.judge(case, aside=False)
             return None
-        self.without = without
         return without
 
     @uncounted
     def timed(
         self,
+        compared: Comparison,
         way: Callable[..., Any],
         times: list[float],
         args: tuple[Any, ...],
@@ -187,29 +219,16 @@ class Trial:
             raise
         finally:
             took = clock() - start
-            if counts:
-                self.count(took, times)
+            if counts and compared.case in self.open:
+                aside = compared.finding(took, times)
+                if aside is not None:
+                    self.judge(compared.case, aside=aside)
 
-    def count(self, took: float, times: list[float]) -> None:
-        """Take the time of a call into account."""
-        ours = median(self.ours or [took])
-        if times is self.others and self.cold:
-            self.cold -= 1
-            again = self.cold < COLD - 1  # a matter of milliseconds is to compile, at first
-            if took > BEYOND * ours and (ours > LONG_S or (again and took > LONG_S)):
-                self.judge(aside=False)
-            return
-        times.append(took)
-        if len(self.others) > 1 and min(self.others) > BEYOND * ours:
-            self.judge(aside=False)
-        elif len(self.others) == PAIRS and len(self.ours) >= FIRST + PAIRS:
-            self.judge(aside=median(self.others) < BETTER * median(self.ours[FIRST:]))
-
-    def judge(self, *, aside: bool) -> None:
-        """End the trial with a finding."""
-        assert self.case is not None, "calls have been timed"
-        self.judged.add(self.case)
-        case = self.case
-        self.end()
+    def judge(self, case: Case, *, aside: bool) -> None:
+        """There is a finding; the last one ends the trial."""
+        self.judged.add(case)
+        self.open.pop(case, None)
+        if not self.open:
+            self.end()
         if aside:
             self.captured.step_aside(case.kind, case.below)

@@ -176,20 +176,41 @@ def test_calls_that_are_recorded_each_time_are_let_through():
     assert clock.captured.counts.recorded == recorded
 
 
-def test_calls_of_other_sizes_and_kinds_are_not_compared():
-    decorated, clock = begun(moved, numbers(), numbers(), aside=0.5)
-    for n in range(trials.WARM):
-        decorated(numbers(), numbers(seed=n))
-    seen = []
-    clock.trial.timed = lambda way, times, args, kwargs: (
-        seen.append((args[0].size, args[0].dtype.char)),
-        way(*args, **kwargs),
-    )[1]
-    decorated(numbers(), numbers())
-    decorated(numbers(5000), numbers(5000))
-    decorated(numbers().astype("f4"), numbers().astype("f4"))
-    decorated(numbers(), numbers())
-    assert seen == [(16, "d"), (16, "d")]
+def test_calls_of_several_sizes_and_kinds_are_compared_with_their_own():
+    """In turn: large arrays of float64 take longer without us, all other cases less."""
+    cases = [numbers(n).astype(kind) for kind in "dfl" for n in (16, 100, 5000)]
+    decorated, clock = begun(moved, cases[0], cases[0], aside=0.5)
+    made = clock.way_aside
+
+    def way_aside(kind):
+        without = made(kind)
+
+        def call(x, y):
+            if x.size == 5000 and x.dtype == float:
+                clock.now += 0.01
+            return without(x, y)
+
+        return call
+
+    clock.captured.way_aside = way_aside
+    for _ in range(ENOUGH):
+        for x in cases:
+            np.testing.assert_array_equal(decorated(x, x), moved(x, x))
+    limits = {each.kind.named[0].dtype.char: each.below for each in clock.captured.bailout.kinds}
+    assert limits == {"d": 128, "f": 8192, "l": 8192}
+    assert not clock.trial.active
+
+
+def test_a_trial_ends_though_its_cases_are_too_many():
+    decorated, clock = begun(moved, numbers(), numbers(), aside=2.0)
+    kinds = np.dtype("d"), np.dtype("f"), np.dtype("l"), np.dtype("i"), np.dtype("h")
+    for turn in range(trials.WARM + trials.MOST * trials.CASES):
+        x = numbers(1 << (turn % 11)).astype(kinds[turn % 5])
+        decorated(x, x)
+        if not clock.trial.active:
+            break
+    assert not clock.trial.active
+    assert len(clock.trial.judged) <= trials.CASES
 
 
 def test_calls_that_raise_are_compared_too():

@@ -234,9 +234,14 @@ class Bailout:
         return not told
 
     def let_through(self, made: LetThrough) -> None:
-        """Let calls through from now on."""
+        """Let calls through from now on; larger ones of the kind stay let through."""
         with self._lock:
-            self.kinds = (made, *(each for each in self.kinds if each.kind != made.kind))
+            same = [each for each in self.kinds if each.kind == made.kind]
+            others = tuple(each for each in self.kinds if each.kind != made.kind)
+            below = [each.below for each in same if each.patience is None]
+            if made.patience is None:
+                made = made._replace(below=max([made.below, *below]))
+            self.kinds = (made, *others)
 
     def has_returned(self, let_through: LetThrough) -> bool:
         """Count a call that was to raise, and has not: whether such calls are looked at again."""
