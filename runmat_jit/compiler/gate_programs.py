@@ -26,7 +26,7 @@ from runmat_jit.runtime.session import Session
 if TYPE_CHECKING:
     from runmat_jit.compiler.dynamic_program import DynamicProgram
 
-_PUT: Final[Mapping[tuple[type, str], str]] = {
+PUT: Final[Mapping[tuple[type, str], str]] = {
     (float, "d"): "put_float_as_float64",
     (float, "f"): "put_float_as_float32",
     (int, "l"): "put_int_as_int64",
@@ -247,7 +247,7 @@ class ProgramWriter:
         if place in self.numbers:
             register, kind, how = self.numbers[place]
             dtype = how.dtype if isinstance(how, Part) else how
-            operation = None if dtype is not how else _PUT.get((kind, dtype.char))
+            operation = None if dtype is not how else PUT.get((kind, dtype.char))
             size = dtype.itemsize
             if operation is not None:
                 write.emit(operation, register, address)
@@ -283,7 +283,7 @@ class ProgramWriter:
         write.emit("drop", part)
 
 
-class _Numbers:
+class Numbers:
     """Numbers of a scope in memory, where an entry computes them."""
 
     def __init__(self, write: EntryWriter, scope: Scope) -> None:
@@ -363,11 +363,11 @@ class ShapedWriter(ProgramWriter):
         if len(extents) != program.scope.symbols:
             raise NotForGates("a program of numbers that are no extents")
         super().__init__(write, session, code, inputs)
-        given = _Numbers(write, program.given)
+        given = Numbers(write, program.given)
         given.load(extents)
         given.compute(())
         self.nbytes = sum(launch.nbytes for launch in code.launches)
-        self.formulas = _Numbers(write, program.scope)
+        self.formulas = Numbers(write, program.scope)
         self.formulas.load(extents)
         self.formulas.compute([*numbers_of(code), self.nbytes])
         for launch in code.launches:

@@ -29,6 +29,7 @@ from runmat_jit.backends.llvm.gate_words import GUARDED_FLAGS
 from runmat_jit.compiler.compile_graph import CompiledGraph
 from runmat_jit.compiler.gate_programs import (
     AGAIN,
+    Numbers,
     ProgramWriter,
     ShapedWriter,
     ask_again,
@@ -37,13 +38,16 @@ from runmat_jit.compiler.gate_programs import (
     writes_inputs,
 )
 from runmat_jit.compiler.native_program import NativeProgram
+from runmat_jit.core.extent import Scope
 from runmat_jit.core.gates import Codes, NotForGates
 from runmat_jit.runtime.session import Session
 from runmat_jit.runtime.telemetry import Telemetry
 
 if TYPE_CHECKING:
     from runmat_jit.compiler.dynamic_program import DynamicProgram
+    from runmat_jit.compiler.gate_loops import Loop, Operand
     from runmat_jit.compiler.resident_gpu import ResidentGpuProgram
+    from runmat_jit.loops.native_loop import NativeLoop
 
 
 class GateWriter:
@@ -59,6 +63,12 @@ class GateWriter:
         self._written, self._recovers = False, False
         self._rests: list[tuple[int, Callable[..., Any], Sequence[int], set[int]]] = []
         """Where Python makes the rest: label, function, registers, and the scalars among them."""
+        self._rest: int | None = None
+        """The label where that is now."""
+        self._undone: list[tuple[int, Sequence[tuple[int, int, int]], int | None]] = []
+        """Where a loop has left: label, the arrays that get their elements back, and where Python
+        makes the rest, if it does not make the whole call."""
+        self._loops: list[Loop] = []
 
     # -- guards ------------------------------------------------------------------------------------
     def array(self, register: int, like: np.ndarray) -> None:
@@ -247,6 +257,61 @@ class GateWriter:
         self._written = self._written or writes_inputs(code) or telling
         return self._noted(outputs, scalars)
 
+    def lengths(
+        self, scope: Scope, extents: Sequence[tuple[int, int]], lengths: Sequence[int]
+    ) -> list[int]:
+        """That the conditions of a scope hold; registers of numbers in it, as Python's integers."""
+        if len(extents) != scope.symbols:
+            raise NotForGates("a program of numbers that are no extents")
+        numbers = Numbers(self._entry, scope)
+        numbers.load(extents)
+        numbers.compute(lengths)
+        found = [self._entry.register() for _ in lengths]
+        for number, register in zip(lengths, found, strict=True):
+            self._entry.emit("int_from", numbers.address(number), register)
+        return found
+
+    def loop(
+        self,
+        loop: NativeLoop,
+        operands: Sequence[Operand],
+        outside: Mapping[int, np.ndarray],
+        classes: Sequence[Any],
+    ) -> list[int]:
+        """Run a loop; the registers of its results (see :class:`.gate_loops.LoopWriter`)."""
+        from runmat_jit.compiler.gate_loops import LoopWriter  # noqa: PLC0415  (there are loops)
+
+        self._require_repeatable()
+        write, mark = self._entry, self._entry.mark()
+        stored = {operands[number] for number in loop.variant.emitted.written}
+        saved = [x for x in stored if isinstance(x, int) and (self._written or x in outside)]
+        label = write.label() if saved else None
+        try:
+            made = LoopWriter(write, loop, operands, self._scalars)
+            made.guard(outside)
+            made.prepare()
+            copies = made.save(saved)
+            if label is not None:
+                write.recover(label)
+            made.run()
+            results = made.results(classes)
+        except NotForGates:
+            write.back(mark)
+            raise
+        self._loops.append(made.made)
+        if label is not None:
+            self._undone.append((label, copies, self._rest))
+            self._go_on_from(self._rest)
+            self._written = True
+        return results
+
+    def _go_on_from(self, rest: int | None) -> None:
+        """Where the entry cannot go on from now on, Python makes the rest, or the whole call."""
+        if rest is None:
+            self._entry.begin()
+        else:
+            self._entry.recover(rest)
+
     def _run_there(
         self,
         program: ResidentGpuProgram,
@@ -326,7 +391,7 @@ class GateWriter:
         """Have Python make the rest of the call where the entry cannot go on from now on."""
         label = self._entry.label()
         self._entry.recover(label)
-        self._recovers = True
+        self._recovers, self._rest = True, label
         self._rests.append((label, rest, registers, self._scalars & {*registers}))
 
     def is_decision(self, register: int) -> bool:
@@ -350,13 +415,13 @@ class GateWriter:
         """
         self._require_repeatable()
         other, scalars = self._entry.label(), set(self._scalars)
-        state = self._written, self._recovers
+        state = self._written, self._recovers, self._rest
         self._entry.jump_unless(register, other)
         for truth in (True, False):
             if not truth:
                 self._entry.place(other)
             self._scalars = set(scalars)
-            self._written, self._recovers = state
+            self._written, self._recovers, self._rest = state
             if truth in known:
                 known[truth]()
             else:
@@ -368,18 +433,19 @@ class GateWriter:
         That is :meth:`recover` or :meth:`begin`; the last way does so before its guards.
         """
         labels = [self._entry.label() for _ in ways[1:]]
-        scalars, state = set(self._scalars), (self._written, self._recovers)
+        scalars, state = set(self._scalars), (self._written, self._recovers, self._rest)
         for number, way in enumerate(ways):
             if number:
                 self._entry.place(labels[number - 1])
             self._scalars = set(scalars)
-            self._written, self._recovers = state
+            self._written, self._recovers, self._rest = state
             if number < len(labels):
                 self._entry.recover(labels[number])
             way()
 
     def begin(self) -> None:
         """Have Python make all of the call where the entry cannot go on from now on."""
+        self._rest = None
         self._entry.begin()
 
     def show(self, registers: Sequence[int]) -> None:
@@ -410,6 +476,12 @@ class GateWriter:
 
     def entry(self, key: Hashable, count: Callable[[int], None], *, replays: bool = False) -> Entry:
         """What has been written, for a kind of calls; ``count`` is told how many were made."""
+        for label, copies, then in self._undone:
+            self._entry.place(label)
+            for copy in copies:
+                self._entry.emit("restore", *copy)
+            self._go_on_from(then)
+            self._entry.emit("repeat")
         found = self._entry.register() if self._rests else 0
         for label, rest, registers, scalars in self._rests:
             self._entry.place(label)
@@ -418,13 +490,17 @@ class GateWriter:
             given = self._entry.numbers(registers)
             self._entry.emit("call", self._entry.object(rest), len(registers), given, found)
             self._entry.emit("leave", found)
-        telemetry = self._session.telemetry
+        telemetry, loops = self._session.telemetry, tuple(self._loops)
+
+        def tell() -> None:
+            for loop in loops:
+                loop.tell()
 
         def count_all(calls: int, owed: Owed) -> None:
             count(calls)
             count_owed(telemetry, owed)
 
-        return self._entry.entry(key, count_all, self._work, replays=replays)
+        return self._entry.entry(key, count_all, self._work, replays=replays, tell=tell)
 
     def _shown(self, register: int) -> int:
         """The register, with a NumPy scalar where the program sees one."""
@@ -477,6 +553,7 @@ def count_owed(telemetry: Telemetry, owed: Owed) -> None:
     """Count what entries have done."""
     telemetry.count("calls_replayed", owed.replays)
     telemetry.count_run(owed.launches, owed.nbytes)
+    owed.tell()
 
 
 def resident_of(program: Any) -> ResidentGpuProgram | None:

@@ -8,6 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from runmat_jit.core.extent import Scope
+
 
 class NotForGates(Exception):  # noqa: N818  (an answer: Python makes such calls)
     """Something that no entry of a gate does."""
@@ -54,7 +56,7 @@ class Codes(Protocol):
 class Gates(Protocol):
     """Makes gates and their entries."""
 
-    def gate(self, fallback: Callable[..., Any], most: int = 8) -> Gate:
+    def gate(self, fallback: Callable[..., Any], most: int = 16) -> Gate:
         """A gate without entries, which is to have so many at most."""
 
     def dispatch(
@@ -202,6 +204,32 @@ class GateWriter(Protocol):
             extents: The register and the axis of each symbol of its scope.
             scalars: As of :meth:`run`.
             warn: Likewise.
+
+        """
+
+    def lengths(
+        self, scope: Scope, extents: Sequence[tuple[int, int]], lengths: Sequence[int]
+    ) -> list[int]:
+        """That the conditions of a scope hold; registers of numbers in it, as Python's integers.
+
+        ``extents``: as of :meth:`run_shaped`.
+        """
+
+    def loop(
+        self,
+        loop: Any,
+        operands: Sequence[int | tuple[int, type] | tuple[Any]],
+        outside: Mapping[int, np.ndarray],
+        classes: Sequence[Any],
+    ) -> list[int]:
+        """Run a loop; the registers of what it gives.
+
+        Args:
+            loop: As loops give it for native code.
+            operands: Registers of arrays and of numbers of programs; register and class of other
+                numbers; what is always the same, in a tuple.
+            outside: The arrays that are not the call's own, by register: like those there are.
+            classes: Structures of what it gives.
 
         """
 

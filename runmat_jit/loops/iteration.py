@@ -49,24 +49,20 @@ class Iteration(Expressions):
 
     def turns(self, node: ast.expr, *, grows: bool) -> Turns:
         """What a ``for`` iterates; ``grows``: it appends to lists, of which it may be one."""
-        match node:
-            case ast.Call(func=function, args=args):
-                made_by = self.item(function)
-                fn = made_by.value if isinstance(made_by, Object) else None
+        if isinstance(node, ast.Call):
+            made_by = self.item(node.func)
+            fn = made_by.value if isinstance(made_by, Object) else None
+            named = {str(each.arg): each.value for each in node.keywords}
+            if fn in (range, reversed) and not named:
                 if fn is range:
-                    return self.range_(args)
-                if fn is enumerate and len(args) == 1:
-                    inner = self.turns(args[0], grows=grows)
-                    return Turns(inner.count, lambda k: Items((self.counter(k), inner.item(k))))
-                if fn is zip and args:
-                    every = [self.turns(arg, grows=grows) for arg in args]
-                    count = every[0].count
-                    for other in every[1:]:
-                        count = self.k.select(other.count < count, other.count, count)
-                    return Turns(count, lambda k: Items(tuple(each.item(k) for each in every)))
-                if fn is reversed and len(args) == 1:
-                    inner = self.turns(args[0], grows=grows)
+                    return self.range_(node.args)
+                if len(node.args) == 1:
+                    inner = self.turns(node.args[0], grows=grows)
                     return Turns(inner.count, lambda k: inner.item(inner.count - 1 - k))
+            if fn is enumerate and set(named) <= {"start"}:
+                return self.numbered([*node.args, *named.values()], grows=grows)
+            if fn is zip and set(named) <= {"strict"} and node.args:
+                return self.zipped(node.args, named.get("strict"), grows=grows)
         iterated = self.kept(self.item(node))
         if isinstance(iterated, Grown) and not grows:
             return Turns(
@@ -82,6 +78,36 @@ class Iteration(Expressions):
 
             return Turns(extent, element)
         raise Unknown("a loop over what is no range and no array", node.lineno)
+
+    def numbered(self, args: Sequence[ast.expr], *, grows: bool) -> Turns:
+        """``enumerate(iterable, start=0)``."""
+        if len(args) not in (1, 2):
+            raise Unknown("enumerate with other arguments")
+        inner = self.turns(args[0], grows=grows)
+        if len(args) == 1:
+            return Turns(inner.count, lambda k: Items((self.counter(k), inner.item(k))))
+        start = self.scalar(self.item(args[1]))
+        if start.kinds != {INT}:
+            raise Unknown("enumerate from what is no integer")
+
+        def item(k: Value) -> Item:
+            return Items((self.arithmetic.operate("Add", start, self.counter(k)), inner.item(k)))
+
+        return Turns(inner.count, item)
+
+    def zipped(self, args: Sequence[ast.expr], strict: ast.expr | None, *, grows: bool) -> Turns:
+        """``zip(..., strict=False)``; Python raises where it is to, and lengths differ."""
+        every = [self.turns(arg, grows=grows) for arg in args]
+        is_strict = False if strict is None else self.scalar(self.item(strict)).literal
+        if not isinstance(is_strict, bool):
+            raise Unknown("zip that may be strict")
+        count = every[0].count
+        for other in every[1:]:
+            if is_strict:
+                self.k.leave_if(self.k.ne(other.count, count))
+            else:
+                count = self.k.select(other.count < count, other.count, count)
+        return Turns(count, lambda k: Items(tuple(each.item(k) for each in every)))
 
     def kept(self, item: Item) -> Item:
         """What is iterated, of which nothing is to be computed any more."""

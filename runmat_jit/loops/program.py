@@ -7,6 +7,7 @@ their elements back: Python runs the loop from its beginning.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import field
@@ -23,9 +24,12 @@ from runmat_jit.kernel.ir import Kernel, Table
 from runmat_jit.loops.drawing import Drawing
 from runmat_jit.loops.emit import Emitted, Same, emit
 from runmat_jit.loops.emit_registers import emit_registers
+from runmat_jit.loops.extents import shapes
 from runmat_jit.loops.forms import Forms, ObjectForm, forms_of, is_generator, key_of
 from runmat_jit.loops.kinds import kind_of
 from runmat_jit.loops.lanes import Lanes
+from runmat_jit.loops.native_loop import LastRun, NativeLoop, is_for_native_code, native_loop
+from runmat_jit.loops.nests import breaks
 from runmat_jit.loops.progress import LoopProgress
 from runmat_jit.loops.registers import computes
 from runmat_jit.loops.rooms import NoRoomError
@@ -43,9 +47,13 @@ FACTUAL: Final = 6
 ODD: Final = 2
 """Runs in a row that left for data that were not finite, after which each operation is watched."""
 WORTH: Final = 800
-"""Operations of Python's that take longer than a native call of a loop."""
+"""Operations of Python's that take longer than a native call of a loop by Python."""
+SHORT: Final = 32
+"""The same of a call by native code."""
 UNROLLED: Final = 1600
 """The same of loops whose turns could be recorded one by one, and be kernels."""
+SMALL: Final = 256
+"""Elements of arrays up to which a turn takes no longer than the launches of its kernels."""
 LISTS: Final = 9
 """How many times as many take as long as a call of one that appends to lists: by the program."""
 REPLAYED: Final = 2048
@@ -115,6 +123,8 @@ class LoopCall:
         self.known_registers: dict[Any, Emitted | Unknown] = {}
         self.known: dict[Any, Emitted | Unknown] = {}
         self.exits = self.odd = self.poor = 0
+        self.least = SHORT
+        """Work from which on a run gains, as far as that is known (:meth:`decide`)."""
         self.per_turn, self.asked = 1, 0
         """Operations of Python's in a turn, about."""
         self.expected = 0
@@ -123,6 +133,7 @@ class LoopCall:
         """Of the same, its turns."""
         self.turns = 0
         """Of the last run."""
+        self.last: LastRun | None = None
         self.held = False
         """Whether the last run had its arrays in registers."""
         self.careful = self.ours = False
@@ -185,7 +196,7 @@ class LoopCall:
         self.services.count("loops_run")
         self.services.count_loop(self.kind, self.turns, start)
         self.services.count("loop_turns", self.turns)
-        self.poor = 0 if self.does_enough(self.turns) else self.poor + 1
+        self.poor = 0 if self.does_enough(self.turns, recorded=True) else self.poor + 1
         return results
 
     def attempt_with(
@@ -206,9 +217,8 @@ class LoopCall:
         variant = self.variant(values, careful=careful, quiet=not warn)
         if variant is None:
             return None
-        events = 0 if careful else sum(1 << n for n, event in enumerate(FLAGS) if event in warn)
         progress = LoopProgress(self.__name__) if self.services.shows_progress else None
-        watch = Watch(events, bool(warn), progress)
+        watch = Watch(events_in(warn, careful=careful), bool(warn), progress)
         with progress or nullcontext():
             return self.run_by(variant, values, blank, watch, careful=careful, spare=spare)
 
@@ -229,9 +239,12 @@ class LoopCall:
             while True:
                 try:
                     run_slices = partial(variant.run_slices, values, watch)
-                    return variant.run(values, blank, run_slices, spare)
+                    found = variant.run(values, blank, run_slices, spare)
                 except NoRoomError:  # what has been appended is gone, and nobody has seen it
                     continue
+                if found is not None:
+                    self.last = LastRun(variant, shapes(values), watch, careful, found[1])
+                return found
         held = self.in_registers(variant, lanes, values, careful=careful, quiet=quiet)
         if held is not None and not (lanes.gaps or computes(held.emitted.kernel)):
             held = None
@@ -282,8 +295,9 @@ class LoopCall:
                     emitted = self.emitted_registers(
                         variant.emitted, lanes, forms, careful=looks, exact=careful
                     )
-                    known = emitted if isinstance(emitted, Unknown) else self.compiled(emitted)
-                    found = self.registers[key] = known
+                    found = self.registers[key] = (
+                        emitted if isinstance(emitted, Unknown) else self.compiled(emitted, forms)
+                    )
         return found if isinstance(found, Variant) else None
 
     def emitted_registers(
@@ -310,11 +324,38 @@ class LoopCall:
             LOG.exception("%s was not made a kernel of; please report this", self.__name__)
             return Unknown("a mistake of runmat_jit")
 
+    def native(self) -> NativeLoop | None:
+        """The loop as native code runs it like the last time, here and now; None where not."""
+        last, warn = self.last, self.services.states.current().warn
+        if last is None or self.services.shows_progress:
+            return None
+        events = events_in(warn, careful=last.careful)
+        if (last.watch.events, last.watch.noted) != (events, bool(warn)):
+            return None
+        return native_loop(last, self.count_native)
+
+    def count_native(self, runs: int, turns: int, last: int) -> None:
+        """Count runs by native code, all their turns, and those of the last."""
+        self.turns, self.poor = last, 0
+        self.services.count("loops_run", runs)
+        self.services.count_loop(self.kind, turns, runs=runs)
+        self.services.count("loop_turns", turns)
+
     def does_enough(self, turns: int, *, recorded: bool = False) -> bool:
         """Whether so many turns take longer than a native call; ``recorded``: or than kernels."""
-        unrolls = recorded and self.has_arrays and not self.asks_numpy
-        least = (UNROLLED if unrolls else WORTH) * (LISTS if self.source.grown else 1)
+        least = self.least if recorded else max(self.least, WORTH)
+        least *= LISTS if self.source.grown else 1
         return turns * self.per_turn * self.weight >= least
+
+    def decide(self, found: Emitted, forms: Forms, given: Sequence[Any]) -> None:
+        """Decide from how much work on runs of this kernel gain; ``given``: numbers and shapes."""
+        unrolls = self.has_arrays and not self.asks_numpy
+        decides = isinstance(self.source.node, ast.While) or breaks(self.source.node)
+        small = decides or found.span(given) <= SMALL
+        if is_for_native_code(found, forms.values()) and (small or not unrolls):
+            self.least = SHORT
+        else:
+            self.least = UNROLLED if unrolls else WORTH
 
     def gains_in_tiles(self, found: Emitted, forms: Forms) -> bool:
         """Whether runs in tiles take less than kernels of recorded turns, for large arrays.
@@ -456,10 +497,10 @@ class LoopCall:
         if isinstance(emitted, Unknown):
             return emitted
         self.ours = self.ours or emitted.ours
-        return self.compiled(emitted)
+        return self.compiled(emitted, forms)
 
-    def compiled(self, emitted: Emitted) -> Variant | Unknown:
-        """What runs a kernel."""
+    def compiled(self, emitted: Emitted, forms: Forms) -> Variant | Unknown:
+        """What runs a kernel for operands of these forms."""
         try:
             compiled = self.services.compile(emitted.kernel)
         except Exception:  # as above
@@ -469,7 +510,14 @@ class LoopCall:
         names = [p.name for p in emitted.kernel.parameters if isinstance(p, Table)]
         tables = {name: self.services.table(name) for name in names}
         entry = WATCHED(self.services.watched_call())
-        return make_variant(emitted, compiled, entry, self.operands, tables)
+        return make_variant(emitted, compiled, entry, forms, tables)
+
+
+def events_in(warn: frozenset[str], *, careful: bool) -> int:
+    """Bits of the machine's events that end a run, where these are to be reported."""
+    if careful:  # the kernel looks for them itself
+        return 0
+    return sum(1 << number for number, event in enumerate(FLAGS) if event in warn)
 
 
 def drawn_from(values: Sequence[Any]) -> Sequence[Any]:
@@ -491,7 +539,7 @@ class Services:
     run_cells: RunCells
     transposing: Transposing
     count: Callable[..., None]
-    count_loop: Callable[[str, int, int], None]
+    count_loop: Callable[..., None]
     states: ErrorStates = field(default_factory=ErrorStates)
     refused: frozenset[str] = frozenset()
     """Kinds of loops that are switched off."""

@@ -31,6 +31,7 @@ from runmat_jit.loops.emit import (
     Same,
 )
 from runmat_jit.loops.extents import shape_of, shapes
+from runmat_jit.loops.forms import Form, Forms
 from runmat_jit.loops.lanes import Lanes
 from runmat_jit.loops.lists import LastItem
 from runmat_jit.loops.memory import MEMORY, Pool
@@ -79,6 +80,7 @@ class Variant:
 
     Attributes:
         emitted: The kernel.
+        forms: Of the operands.
         address: Of its native code.
         entry: Runs it.
         words: The argument block; what differs from run to run is 0.
@@ -96,6 +98,7 @@ class Variant:
     """
 
     emitted: Emitted
+    forms: tuple[Form, ...]
     address: int
     entry: Any
     words: bytes
@@ -109,6 +112,11 @@ class Variant:
     wholes: tuple[tuple[int, int, int], ...]
     asks: bool
     rooms: Rooms | None
+
+    @property
+    def watched(self) -> int:
+        """Address of what runs it."""
+        return ctypes.cast(self.entry, ctypes.c_void_p).value or 0
 
     @property
     def made(self) -> list[Result]:
@@ -418,10 +426,10 @@ def word_of(value: Any, kind: str) -> int:
 
 
 def make_variant(
-    emitted: Emitted, compiled: Any, entry: Any, chains: Sequence[Chain], tables: Mapping[str, int]
+    emitted: Emitted, compiled: Any, entry: Any, forms: Forms, tables: Mapping[str, int]
 ) -> Variant:
-    """What runs a compiled kernel; ``chains``: the operands in order, ``tables``: addresses."""
-    parameters = emitted.kernel.parameters
+    """What runs a compiled kernel; ``forms``: of the operands in order, ``tables``: addresses."""
+    parameters, chains = emitted.kernel.parameters, tuple(forms)
     words = array("q", bytes(8 * (len(parameters) + 2)))
     places: dict[int, ArrayWords] = {}
     firsts: dict[tuple[int, int], int] = {}
@@ -463,6 +471,7 @@ def make_variant(
     asks = any(instruction.op == "ask" for instruction in every_instruction(emitted.kernel.body))
     return Variant(
         emitted=emitted,
+        forms=tuple(forms.values()),
         address=compiled.address,
         entry=entry,
         words=words.tobytes(),

@@ -118,12 +118,12 @@ class Telemetry:
         with self._lock:
             self._regions.update(kinds)
 
-    def count_loop(self, kind: str, turns: int, start_ns: int = 0) -> None:
-        """Count a native run of a loop of some kind, its turns, and when it began."""
+    def count_loop(self, kind: str, turns: int, start_ns: int = 0, *, runs: int = 1) -> None:
+        """Count native runs of a loop of some kind, their turns, and when the one began."""
         if self.timeline is not None:
             self.timeline.add("loop", kind, start_ns, turns=turns)
         with self._lock:
-            self._loops.setdefault(kind, Counter()).update(runs=1, turns=turns)
+            self._loops.setdefault(kind, Counter()).update(runs=runs, turns=turns)
 
     def count_placement(self, decision: Callable[[], Mapping[str, object]]) -> None:
         """Note where a program was placed, of which devices, and why; the latest ones stay.

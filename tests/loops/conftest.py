@@ -10,6 +10,7 @@ from runmat_jit.runtime.session import current_session
 def any_loop(monkeypatch):
     """However little a loop does, it is worth a native run."""
     monkeypatch.setattr(program, "WORTH", 0)
+    monkeypatch.setattr(program, "SHORT", 0)
     monkeypatch.setattr(program, "UNROLLED", 0)
     monkeypatch.setattr(program, "REPLAYED", 0)
 

@@ -140,7 +140,7 @@ class Writer:
             f"range({outer})",
             "range(len(x) - 1, -1, -1)",
             "range(0, len(x), 2)",
-            "enumerate(y)",
+            self.pick("enumerate(y)", "enumerate(y, 1)", "enumerate(y, start=k)"),
             "while",
         )
         if source == "while":
@@ -150,7 +150,7 @@ class Writer:
             self.lines.append(f"{indent}while {counter} < len(x) and {self.condition(0)}:")
             self.lines.append(f"{indent}    {name} = {counter}")
             self.lines.append(f"{indent}    {counter} += 1")
-        elif source == "enumerate(y)":
+        elif source.startswith("enumerate"):
             self.lines.append(f"{indent}for {name}, v in {source}:")
             self.lines.append(f"{indent}    s = s + v")
         else:

@@ -284,17 +284,41 @@ def test_ranges(step, natively):
     both(fn, ramp(10), natively=natively, times=3 if turns else 0)
 
 
+@pytest.mark.parametrize(
+    "iterated",
+    [
+        *("enumerate(x)", "enumerate(x, 1)", "enumerate(x, start=k)", "enumerate(x, -k)"),
+        *("enumerate(reversed(x), start=k + 1)", "enumerate(range(k), 2**62)"),
+        *("zip(x, x[1:])", "zip(x, x[::-1], strict=True)", "zip(x, x[1:], strict=True)"),
+        *("zip(x, x[1:], strict=False)", "enumerate(zip(x, range(k)), start=2)"),
+    ],
+)
+def test_what_python_iterates(iterated):
+    """Oracle: Python. Forms that are not known leave the loop to it."""
+    body = "j, (v, w)" if "(zip" in iterated else "v, w"
+    more = " + j" if "(zip" in iterated else ""
+    text = f"""def f(x, k):
+    s = 0.0
+    for {body} in {iterated}:
+        s = s * 0.5 + v * 3 - w{more}
+    return s
+"""
+    fn = function_from(text)
+    for k in (0, 1, 5):
+        both(fn, ramp(6), give(k))
+
+
 def test_iterating_arrays(natively):
     def fn(a, x, y):
         s = 0.0
-        for row, v in zip(a, x):  # noqa: B905  (a keyword is not known)
+        for row, v in zip(a, x, strict=True):
             for w in row:
                 s += w * v
         for i in reversed(range(len(y))):
             s = s * 0.5 + y[i]
         return s
 
-    both(fn, lambda: np.arange(12.0).reshape(4, 3), ramp(5), ramp(6), natively=natively, times=6)
+    both(fn, lambda: np.arange(12.0).reshape(4, 3), ramp(4), ramp(6), natively=natively, times=6)
 
 
 def test_the_index_may_be_bound_anew(natively):

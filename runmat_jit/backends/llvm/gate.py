@@ -30,7 +30,7 @@ _AN_ARRAY: Final = np.empty(0)
 _BUSY: Final = ENTRY_WORDS["busy"]
 _HITS: Final = ENTRY_WORDS["hits"]
 _FIRST: Final = len(GATE_WORDS)
-MOST_ENTRIES: Final = 8
+MOST_ENTRIES: Final = 16
 """Of a gate, unless it says another number; the one that was added first goes."""
 MOST_REGISTERS: Final = 800
 """Of an entry: its calls have them on the stack, a thousand of which may be within each other."""
@@ -111,6 +111,8 @@ class Owed(NamedTuple):
     replays: int
     launches: int
     nbytes: int
+    tell: Callable[[], None]
+    """Has counted what is counted elsewhere."""
 
 
 @frozen_object
@@ -128,6 +130,8 @@ class Entry:
     """Launches and bytes of all calls."""
     replays: bool
     """Its calls count as replayed."""
+    tell: Callable[[], None]
+    """As of what is owed."""
     counted: list[int] = field(default_factory=lambda: [0, 0, 0])
     """Calls, launches and bytes that have been counted."""
 
@@ -136,7 +140,7 @@ class Entry:
         now = [int(self.words[_HITS]), int(self.work[0]), int(self.work[1])]
         calls, launches, nbytes = [new - old for new, old in zip(now, self.counted, strict=True)]
         self.counted[:] = now
-        return calls, Owed(calls if self.replays else 0, launches, nbytes)
+        return calls, Owed(calls if self.replays else 0, launches, nbytes, self.tell)
 
 
 class EntryWriter:
@@ -173,6 +177,18 @@ class EntryWriter:
         """Address of an object, which the entry keeps alive."""
         self._kept.append(value)
         return id(value)
+
+    def address(self, function: str) -> int:
+        """Address of a function of the module."""
+        return self._addresses[function]
+
+    def mark(self) -> tuple[int, int]:
+        """How far the code has come, for :meth:`back`."""
+        return len(self._instructions), len(self._jumps)
+
+    def back(self, mark: tuple[int, int]) -> None:
+        """Take back what has been written since."""
+        del self._instructions[mark[0] :], self._jumps[mark[1] :]
 
     def numbers(self, values: Sequence[int]) -> int:
         """Address of these numbers."""
@@ -213,6 +229,7 @@ class EntryWriter:
         work: np.ndarray,
         *,
         replays: bool,
+        tell: Callable[[], None],
     ) -> Entry:
         """What has been written."""
         code = np.array(self._instructions, np.int64)
@@ -232,7 +249,7 @@ class EntryWriter:
         }
         for name, value in values.items():
             words[ENTRY_WORDS[name]] = value
-        return Entry(words, code, tuple(self._kept), count, key, work, replays)
+        return Entry(words, code, tuple(self._kept), count, key, work, replays, tell)
 
 
 class Gate:

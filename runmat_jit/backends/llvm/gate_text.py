@@ -18,6 +18,7 @@ from typing import Final
 
 from runmat_jit.backends.llvm.gate_dispatch import dispatch
 from runmat_jit.backends.llvm.gate_guards import guards, reads
+from runmat_jit.backends.llvm.gate_loops import INTERRUPT, loops
 from runmat_jit.backends.llvm.gate_numbers import formulas, numbers
 from runmat_jit.backends.llvm.gate_words import (
     DONE,
@@ -46,6 +47,7 @@ _PYTHON: Final[Mapping[str, str]] = MappingProxyType(
         "PyLong_AsLongLong": "declare i64 @PyLong_AsLongLong(ptr)",
         "PyLong_FromLongLong": "declare ptr @PyLong_FromLongLong(i64)",
         "PyFloat_AsDouble": "declare double @PyFloat_AsDouble(ptr)",
+        "PyFloat_FromDouble": "declare ptr @PyFloat_FromDouble(double)",
         "PyErr_Occurred": "declare ptr @PyErr_Occurred()",
         "PyErr_Clear": "declare void @PyErr_Clear()",
         "PyErr_Fetch": "declare void @PyErr_Fetch(ptr, ptr, ptr)",
@@ -81,25 +83,32 @@ _PYTHON: Final[Mapping[str, str]] = MappingProxyType(
         "PyTuple_SetItem": "declare i32 @PyTuple_SetItem(ptr, i64, ptr)",
         "Py_IncRef": "declare void @Py_IncRef(ptr)",
         "Py_DecRef": "declare void @Py_DecRef(ptr)",
+        "memcpy": "declare ptr @memcpy(ptr, ptr, i64)",
     }
 )
 NUMPY_FUNCTIONS: Final[Mapping[str, int]] = MappingProxyType(
-    {"PyArray_Return": 76, "PyArray_CopyInto": 50, "PyArray_NewFromDescr": 94}
+    {
+        "PyArray_CopyInto": 50,
+        "PyArray_NewFromDescr": 94,
+        "PyArray_Return": 76,
+        "PyArray_Scalar": 60,
+    }
 )
 """Functions of NumPy's C API: their numbers in its table."""
 _NUMPY: Final = """declare ptr @PyArray_Return(ptr)
 declare i32 @PyArray_CopyInto(ptr, ptr)
+declare ptr @PyArray_Scalar(ptr, ptr, ptr)
 declare ptr @PyArray_NewFromDescr(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)"""
 
 
 def gate_symbols() -> tuple[str, ...]:
-    """Functions of CPython that gates call."""
+    """Functions of CPython and of the C library that gates call."""
     return tuple(_PYTHON)
 
 
 def gate_functions(layout: ObjectLayout) -> tuple[str, ...]:
-    """The functions of the module: ``gate`` and the operations of entries."""
-    return ("gate", "dispatch", *(name for name, _, _ in _operations(layout)))
+    """The functions of the module: those that are called, and the operations of entries."""
+    return ("gate", "dispatch", "interrupt", *(name for name, _, _ in _operations(layout)))
 
 
 def operands_of(layout: ObjectLayout) -> dict[str, tuple[str, ...]]:
@@ -113,7 +122,7 @@ def operands_of(layout: ObjectLayout) -> dict[str, tuple[str, ...]]:
 def gate_text(layout: ObjectLayout) -> str:
     """Module with a gate's functions, the same for every target."""
     operations = [_operation(*each) for each in _operations(layout)]
-    functions = _RUN, _TIDIED, _enter(layout), _gate(layout), dispatch(layout)
+    functions = _RUN, _TIDIED, _enter(layout), _gate(layout), dispatch(layout), INTERRUPT
     return "\n".join([*_PYTHON.values(), _NUMPY, *operations, *functions])
 
 
@@ -147,6 +156,7 @@ def _operations(layout: ObjectLayout) -> tuple[Operation, ...]:
         *numbers(layout),
         *formulas(layout),
         *work(layout),
+        *loops(layout),
         *handing(),
         *recovery(),
         *results(),

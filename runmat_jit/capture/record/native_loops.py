@@ -148,7 +148,7 @@ def registered(
 
 def is_worth(call: LoopCall, operands: dict[Chain, Any]) -> bool:
     """Whether a loop may run natively, and Python would take longer."""
-    if not is_enough(call, operands, plain_of):
+    if not is_enough(call, operands, plain_of, recorded=True):
         return False
     from runmat_jit.loops.extents import SINGLE  # noqa: PLC0415  (loaded by now)
     from runmat_jit.loops.values import Unknown  # noqa: PLC0415  (likewise)
@@ -160,10 +160,13 @@ def is_worth(call: LoopCall, operands: dict[Chain, Any]) -> bool:
         for extent in shape if isinstance(shape, tuple) else ():
             extents.setdefault(extent, len(extents))
     forms = {c: form_of(v, n, seen, extents) for n, (c, v) in enumerate(operands.items())}
-    found = call.look(forms)
-    if isinstance(found, Unknown) or not is_enough(call, operands, plain_of, recorded=True):
+    found, given = call.look(forms), [*map(plain_of, operands.values())]
+    if isinstance(found, Unknown):
         return False
-    if found.span([*map(plain_of, operands.values())]) <= MOST_ELEMENTS:
+    call.decide(found, forms, given)
+    if not call.does_enough(call.expected_turns, recorded=True):
+        return False
+    if found.span(given) <= MOST_ELEMENTS:
         return True
     return call.gains_in_tiles(found, forms)
 

@@ -187,8 +187,7 @@ def pick(fn: Any, number: int) -> Any:
 def element(recording: Recording, value: Traced, key: Any) -> tuple[bool, Any]:
     """One element as a NumPy scalar: a deferred copy."""
     source = shape_array(recording, value)
-    parts = key if type(key) is tuple else (key,)
-    whole = parts if Ellipsis in parts else (*parts, Ellipsis)
+    whole = with_ellipsis(key)
     at = value._rm_geometry
     assert at is not None, "arrays have a geometry"
     place = at.storage.locate(source[lengths.in_numbers(whole)])
@@ -213,14 +212,19 @@ def element(recording: Recording, value: Traced, key: Any) -> tuple[bool, Any]:
     return True, traced
 
 
+def with_ellipsis(key: Any) -> tuple[Any, ...]:
+    """A key whose end says that all other axes stay; its numbers are compared with nothing."""
+    parts = key if type(key) is tuple else (key,)
+    return parts if any(part is Ellipsis for part in parts) else (*parts, Ellipsis)
+
+
 def basic_view(recording: Recording, target: Any, key: Any) -> Traced | None:
     """The view that a basic key shows of an array, for writing to it."""
     if type(target) is not Traced or target._rm_kind != ARRAY or not is_basic(key):
         return None
     if unstable(target):
         return None
-    parts = key if type(key) is tuple else (key,)
-    whole = parts if Ellipsis in parts else (*parts, Ellipsis)
+    whole = with_ellipsis(key)
     try:
         done, view = attempt(recording, call_forms.GETITEM, (target, whole), {})
     except (IndexError, TypeError, ValueError):

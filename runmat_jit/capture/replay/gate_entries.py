@@ -8,6 +8,8 @@ equal one would do): where they hold, the replay would have taken this way.
 from __future__ import annotations
 
 import builtins
+import math
+import operator
 import types
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import field, replace
@@ -61,6 +63,19 @@ _BY_IDENTITY: Final = (
     np.generic,
 )
 _CONTAINERS: Final = (list, dict)
+_OF_NUMBERS: Final = frozenset(
+    (int, float, bool, *(fn for fn in vars(math).values() if type(fn) is types.BuiltinFunctionType))
+)
+"""Functions of numbers of any class that warn of nothing: what they give depends on these alone,
+and is of one class for numbers of some classes. They may raise."""
+_OF_PYTHONS: Final = frozenset(
+    {
+        *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv),
+        *(operator.mod, operator.neg, operator.lt, operator.le, operator.eq, operator.ne),
+        *(operator.gt, operator.ge, abs),
+    }
+)
+"""The same of Python's numbers."""
 _STOP: Final = object()
 
 Rest = Callable[[tuple[tuple[Any, ...], dict[str, Any]], Middle, list[Any]], Any]
@@ -90,6 +105,11 @@ class Known:
     """How many steps of the last one have been made."""
     is_done: bool = False
     """What has been done must not be done again."""
+    singles: frozenset[int] = frozenset()
+    """Slots of numbers that programs have computed."""
+    told: dict[tuple[int, ...], Any] = field(default_factory=dict)
+    """Structures of what loops and functions of numbers have given, by its slots: always the same.
+    """
 
     def copy(self) -> Known:
         return replace(
@@ -97,6 +117,7 @@ class Known:
             registers=dict(self.registers),
             numbers=dict(self.numbers),
             constants=dict(self.constants),
+            told=dict(self.told),
         )
 
 
@@ -212,9 +233,12 @@ class EntryMaker:
         """The same, of an array among the arguments whose extents may be others."""
         self.write.array_like(register, value)
         for other, found in self.known.arrays:
-            if np.may_share_memory(value, found):
+            if value is found:
+                self.write.same(register, other, is_same=True)
+            elif np.may_share_memory(value, found):
                 raise NotForGates("arrays of any extents that lie on each other")
-            self.write.lie_apart((register, value), (other, found))
+            else:
+                self.write.lie_apart((register, value), (other, found))
         self.extents += [(register, axis) for axis in range(value.ndim)]
         self.known.arrays = (*self.known.arrays, (register, value))
 
@@ -258,10 +282,13 @@ class EntryMaker:
                 if self.residents:
                     raise NotForGates("a step after a write into an array on a device")
                 self.recover()
-            self.step(step)
+            is_native = isinstance(step, CallStep) and self.native_loop(step)
+            if not is_native:
+                self.step(step)
             known.number += 1
-            known.is_done = known.is_done or is_final(step) or self.write.is_done
-        if known.is_done and not self.residents:
+            is_once = is_final(step) and not (is_native or self.is_of_numbers(step))
+            known.is_done = known.is_done or is_once or self.write.is_done
+        if known.is_done and not self.residents and not is_one_value(segment.exit):
             self.recover()
         self.leave(segment.exit)
 
@@ -293,9 +320,12 @@ class EntryMaker:
         """What a segment looks at before it reads anything."""
         if isinstance(step, CheckStep):
             self.check(step)
+        elif self.shaped and isinstance(step, ShapesStep):
+            self.lengths(step)
+        elif self.shaped and self.is_of_numbers(step):
+            self.step(step)
         elif self.shaped:
-            if not isinstance(step, ShapesStep) or step.slots:
-                raise NotForGates("lengths that the program looks at")
+            raise NotForGates("numbers that are no extents")
         elif isinstance(step, ShapesStep):
             step.run(self.slots)
             self.known.constants.update((slot, self.slots[slot]) for slot in step.slots)
@@ -310,6 +340,33 @@ class EntryMaker:
                 self.known.constants[step.out.slot] = self.slots[step.out.slot]
         else:
             raise NotForGates("arithmetic on arguments")
+
+    def is_of_numbers(self, step: Step) -> bool:
+        """Whether a step computes a number of numbers: again, if need be, and of one class."""
+        if not isinstance(step, CallStep) or step.kwargs:
+            return False
+        known, numbers = self.known, _NUMBERS if step.fn in _OF_PYTHONS else (*_NUMBERS, np.generic)
+        if step.fn not in _OF_PYTHONS and step.fn not in _OF_NUMBERS:
+            return False
+        for arg in step.args:
+            if type(arg) is not Ref:
+                is_number = isinstance(arg, numbers)
+            elif arg.slot in known.constants:
+                is_number = isinstance(known.constants[arg.slot], numbers)
+            else:
+                of_program = arg.slot in known.singles and np.generic in numbers
+                is_number = of_program or issubclass(known.numbers.get(arg.slot, object), numbers)
+            if not is_number:
+                return False
+        return True
+
+    def lengths(self, step: ShapesStep) -> None:
+        """Conditions on the extents of a call, and lengths that the program has asked for."""
+        assert step.scope is not None, "it is a family's"
+        found = self.write.lengths(step.scope, self.extents, step.lengths)
+        for slot, register in zip(step.slots, found, strict=True):
+            self.known.registers[slot] = register
+            self.known.numbers[slot] = int
 
     def check(self, step: CheckStep) -> None:
         """A guard of a number."""
@@ -470,7 +527,8 @@ class EntryMaker:
         """One step of a replay."""
         if self.residents and not isinstance(step, BatchStep | FreeStep):
             raise NotForGates("a step that looks at the host's side of an array")
-        if self.shaped and not isinstance(step, ShapedBatchStep | FreeStep):
+        shaped = isinstance(step, ShapedBatchStep | FreeStep) or self.is_of_numbers(step)
+        if self.shaped and not shaped:
             raise NotForGates("a step of certain extents")
         if isinstance(step, ShapedBatchStep) and self.shaped:
             self.shaped_batch(step)
@@ -487,13 +545,54 @@ class EntryMaker:
         else:
             raise NotForGates("something that is not computed")
 
+    def native_loop(self, step: CallStep) -> bool:
+        """A loop by native code, if the step is one, and it may be."""
+        native = getattr(type(step.fn), "native", None)
+        if native is None or self.residents or type(step.out) is not Nest:
+            return False
+        loop = native(step.fn)
+        operands = [] if loop is None else list(map(self.operand, step.args[: len(loop.given)]))
+        if loop is None or None in operands:
+            return False
+        out, outside = tuple(refs(step.out)), dict(self.known.arrays)
+        try:
+            found = self.write.loop(loop, operands, outside, step.structure[1])
+        except NotForGates:
+            return False
+        self.take_out(out, found, step.structure)
+        return True
+
+    def operand(self, template: Any) -> Any:
+        """An operand of a loop, as a writer takes it; None where it has none."""
+        known = self.known
+        if type(template) is not Ref:
+            return (template,) if type(template) in (bool, int, float) else None
+        if template.slot in known.constants:
+            return (known.constants[template.slot],)
+        register = known.registers.get(template.slot)
+        kind = known.numbers.get(template.slot)
+        return register if kind is None or register is None else (register, kind)
+
+    def take_out(self, out: tuple[int, ...], found: Sequence[int], structure: Any) -> None:
+        """What a loop gives is in registers: of classes that are always the same."""
+        for slot, register, cls in zip(out, found, structure[1], strict=True):
+            self.known.registers[slot] = register
+            self.known.numbers.pop(slot, None)
+            self.is_number(slot, cls)
+        self.known.told[out] = structure
+
     def batch(self, step: BatchStep, program: Any) -> None:
         """A program."""
         inputs = [self.input(slot, how) for slot, how in step.inputs]
         generic = [scalar for _, scalar in step.outputs]
         found = self.write.run(program, inputs, generic, step.warn)
+        self.take_outputs(step, found)
+
+    def take_outputs(self, step: BatchStep | ShapedBatchStep, found: Sequence[int]) -> None:
+        """What a program gives is in registers."""
         for (slot, _), register in zip(step.outputs, found, strict=False):
             self.known.registers[slot] = register
+        self.known.singles |= {slot for slot, is_scalar in step.outputs if is_scalar}
 
     def shaped_batch(self, step: ShapedBatchStep) -> None:
         """A program for all extents."""
@@ -505,8 +604,7 @@ class EntryMaker:
             raise NotForGates("an array of the program's own")
         generic = [scalar for _, scalar in step.outputs]
         found = self.write.run_shaped(program, inputs, self.extents, generic, step.warn)
-        for (slot, _), register in zip(step.outputs, found, strict=False):
-            self.known.registers[slot] = register
+        self.take_outputs(step, found)
         self.programs.append(program)
 
     def input(self, slot: int, how: Any) -> Any:
@@ -562,6 +660,8 @@ class EntryMaker:
                 self.guard(found, step.structure)
             known.registers[step.out.slot] = found
             self.is_number(step.out.slot, step.structure)
+            if self.is_of_numbers(step):
+                known.told[step.out.slot,] = step.structure
 
     def places(self, templates: Sequence[Any]) -> list[int]:
         """The slots of an operation's operands that are not always the same."""
@@ -630,6 +730,10 @@ class EntryMaker:
             return
         if self.residents:
             raise NotForGates("a decision by what is on a device")
+        told = self.known.told.get(tuple(refs(leave.value)))
+        if told is not None and leave.outcome_of is structure_of and told in leave.outcomes:
+            self.way(leave, told, self.known)()
+            return
         value = leave.value
         register = self.known.registers.get(value.slot) if type(value) is Ref else None
         if leave.outcome_of is not bool or register is None or not self.write.is_decision(register):
@@ -780,6 +884,13 @@ class EntryMaker:
             return build(tree, found)
 
         return give, [self.item(Ref(slot)) for slot in slots]
+
+
+def is_one_value(leave: Fork | Return) -> bool:
+    """Whether a call ends by giving a value that it has, so that nothing can fail any more."""
+    if not isinstance(leave, Return) or leave.write_backs:
+        return False
+    return leave.tree is None or type(leave.tree) in (Ref, bool, int, float)
 
 
 def is_final(step: Step) -> bool:

@@ -14,7 +14,7 @@ from runmat_jit.capture.tape.lines import Line, call_at
 from runmat_jit.capture.tape.pytree import take_apart
 from runmat_jit.capture.tape.storage import FREED_BYTES
 from runmat_jit.core.errstate import call_under, warnings_raise
-from runmat_jit.core.extent import plain
+from runmat_jit.core.extent import Scope, plain
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.protocols import Program, Template
 from runmat_jit.core.types import Part
@@ -118,6 +118,9 @@ class ShapesStep:
     holds: Callable[..., tuple[int, ...] | None]
     slots: tuple[int, ...] = ()
     """Where the lengths go that the program asked for, of which ``holds`` gives the values."""
+    scope: Scope | None = None
+    """Where ``holds`` comes from, and the ``lengths`` in it."""
+    lengths: tuple[int, ...] = ()
     upto: int = 0
 
     def run(self, slots: list[Any]) -> None:

@@ -353,8 +353,10 @@ def candidate_of(path: Path, symbols: Symbols, executor: Executor) -> Candidate 
     symbols.scope.close()
     extents = symbols.extents()
     lengths = lengths_of(path)
-    numbers = symbols.scope.function([length.number for length in lengths])
-    conditions = ShapesStep(extents, numbers, tuple([length.slot for length in lengths]))
+    numbers = tuple([length.number for length in lengths])
+    holds = symbols.scope.function(numbers)
+    slots = tuple([length.slot for length in lengths])
+    conditions = ShapesStep(extents, holds, slots, symbols.scope, numbers)
     made = shaped_path(
         path, dict(zip(map(id, batches), templates, strict=True)), extents, symbols.scope
     )
