@@ -17,6 +17,7 @@ from runmat_jit.compiler.gate_programs import PUT
 from runmat_jit.core.gates import NotForGates
 from runmat_jit.core.slotted import slotted
 from runmat_jit.loops.emit import SLOTS, Same
+from runmat_jit.loops.emitter import tag
 from runmat_jit.loops.extents import SINGLE, shape_of
 from runmat_jit.loops.forms import LONG, ArrayForm, NumberForm, unit_axis
 from runmat_jit.loops.memory import Pool
@@ -24,7 +25,6 @@ from runmat_jit.loops.native_loop import NativeLoop
 from runmat_jit.loops.products import CALL_WORDS
 from runmat_jit.loops.values import Kind, numpy_kind
 from runmat_jit.loops.variant import CALLER, FLOATS, LIMIT, STATE, word_of
-from runmat_jit.loops.ways import tag
 
 MOST_SAVED: Final = 1 << 16
 """Bytes of an array that a loop stores to, which may have to get its elements back."""

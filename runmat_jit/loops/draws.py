@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import sys
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -17,8 +16,9 @@ import numpy as np
 
 from runmat_jit.kernel.ir import Value
 from runmat_jit.kernel.math.casts import cast
+from runmat_jit.loops import operators
+from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.extents import ONE, SINGLE, Dim
-from runmat_jit.loops.products import Products
 from runmat_jit.loops.values import (
     FLOAT,
     FLOAT32,
@@ -33,6 +33,7 @@ from runmat_jit.loops.values import (
     Stream,
     Unknown,
     literal,
+    scalar,
 )
 from runmat_jit.ops.random import ELEMENTS_PER_BLOCK
 from runmat_jit.ops.table import ROWS
@@ -53,142 +54,133 @@ _MOST: Final = (1 << 31) - 1
 """Elements of a draw."""
 
 
-class Draws(Products):
-    """Emits draws."""
+def draw(
+    e: Emitter, stream: Stream, method: str, args: Sequence[ast.expr], named: Sequence[ast.keyword]
+) -> Item:
+    """A call of a generator's method."""
+    if method in _SCALED:
+        return _scaled(e, stream, *_SCALED[method], arguments(_ENDS[method], args, named))
+    if method not in _ROWS:
+        raise Unknown(f"the method {method} of a generator")
+    return _drawn_by(e, stream, method, arguments(_PARAMETERS, args, named))
 
-    __slots__ = ("drawn", "wholes")
 
-    drawn: int
-    """Elements of a draw that have a block in common, at most."""
+def _scaled(
+    e: Emitter, stream: Stream, method: str, ends: tuple[str, str], given: Mapping[str, ast.expr]
+) -> Item:
+    """Numbers of a distribution from a place on, or about it, and how wide that is.
 
-    wholes: dict[int, tuple[Value, Value]]
-    """Of extents, by their numbers: the first lane of a tile, and how many there are in all."""
+    What NumPy may refuse, or what is no number, is for Python to see.
+    """
+    k, found = e.k, list[Scalar]()
+    for name, default in zip(ends, (0.0, 1.0), strict=True):
+        node = given.get(name)
+        number = literal(k, default) if node is None else scalar(e.item(node))
+        if not all(kind.python for kind in number.kinds):
+            raise Unknown("a distribution of numbers of NumPy's")
+        value = e.arithmetic.cast(number, FLOAT64)
+        found.append(Scalar(frozenset((FLOAT,)), value))
+    first, width = found
+    if ends[0] == "low":
+        width = replace(width, value=width.value - first.value)
+    is_wide = (width.value > 0) & (width.value <= sys.float_info.max)
+    k.leave_if(k.prim("xor", is_wide, True))
+    drawn = _drawn_by(e, stream, method, {"size": given["size"]} if "size" in given else {})
+    return operators.operate(e, "Add", first, operators.operate(e, "Mult", width, drawn))
 
-    @abstractmethod
-    def operate(self, op: str, *items: Item) -> Item:
-        """An operator on some values."""
 
-    def draw(
-        self, stream: Stream, method: str, args: Sequence[ast.expr], named: Sequence[ast.keyword]
-    ) -> Item:
-        """A call of a generator's method."""
-        if method in _SCALED:
-            return self.scaled(stream, *_SCALED[method], arguments(_ENDS[method], args, named))
-        if method not in _ROWS:
-            raise Unknown(f"the method {method} of a generator")
-        return self.drawn_by(stream, method, arguments(_PARAMETERS, args, named))
+def _drawn_by(e: Emitter, stream: Stream, method: str, given: Mapping[str, ast.expr]) -> Item:
+    """A draw from a row."""
+    if not is_none(given.get("out")):
+        raise Unknown("numbers that are drawn into an array")
+    dtype = _dtype_of(e, given.get("dtype"))
+    k, row, name = e.k, ROWS[_ROWS[method]], f"{COUNTER}{stream.operand}"
+    counter = scalar(e.names[name])
+    e.asks_numpy = e.arithmetic.ours = True
+    params, per_block = {"dtype": dtype.name}, ELEMENTS_PER_BLOCK[dtype.itemsize]
+    found: Item
+    if is_none(given.get("size")):
+        blocks: Value | int = 1
+        e.drawn = max(e.drawn, 1)
+        zero = k.const(0, "i32")
+        assert row.expand is not None, "it is elementwise"
+        value = cast(k, row.expand(k, zero, stream.key, counter.value, **params), "f64")
+        found = Scalar(frozenset((FLOAT,)), value, narrow=dtype == FLOAT32)
+    else:
+        axis = _axis_of_size(e, given["size"])
+        e.drawn = max(e.drawn, per_block)
+        first, whole = _places_along(e, axis)
+        k.leave_if(whole > _MOST)
+        blocks = k.prim("sdiv", whole + (per_block - 1), per_block)
+        operands = Position(first), stream.key, counter.value
+        types, axes = ("i32", "i64", "i64"), (replace(axis, stride=0),)
+        found = Lazy(row, operands, types, params, dtype, axes, e.stores)
+    e.names[name] = replace(counter, value=counter.value + blocks)
+    return found
 
-    def scaled(
-        self, stream: Stream, method: str, ends: tuple[str, str], given: Mapping[str, ast.expr]
-    ) -> Item:
-        """Numbers of a distribution from a place on, or about it, and how wide that is.
 
-        What NumPy may refuse, or what is no number, is for Python to see.
-        """
-        k, found = self.k, list[Scalar]()
-        for name, default in zip(ends, (0.0, 1.0), strict=True):
-            node = given.get(name)
-            number = literal(k, default) if node is None else self.scalar(self.item(node))
-            if not all(kind.python for kind in number.kinds):
-                raise Unknown("a distribution of numbers of NumPy's")
-            value = self.arithmetic.cast(number, FLOAT64)
-            found.append(Scalar(frozenset((FLOAT,)), value))
-        first, width = found
-        if ends[0] == "low":
-            width = replace(width, value=width.value - first.value)
-        is_wide = (width.value > 0) & (width.value <= sys.float_info.max)
-        k.leave_if(k.prim("xor", is_wide, True))
-        drawn = self.drawn_by(stream, method, {"size": given["size"]} if "size" in given else {})
-        return self.operate("Add", first, self.operate("Mult", width, drawn))
+def _dtype_of(e: Emitter, node: ast.expr | None) -> np.dtype:
+    """The dtype of a draw."""
+    if node is None:
+        return FLOAT64
+    item = e.item(node)
+    value = item.value if isinstance(item, Object) else None
+    for dtype in (FLOAT32, FLOAT64):
+        if value in (dtype.type, dtype.name, dtype.char) or value is dtype:
+            return dtype
+    raise Unknown("numbers that are drawn in another dtype")
 
-    def drawn_by(self, stream: Stream, method: str, given: Mapping[str, ast.expr]) -> Item:
-        """A draw from a row."""
-        if not is_none(given.get("out")):
-            raise Unknown("numbers that are drawn into an array")
-        dtype = self.dtype_of(given.get("dtype"))
-        k, row, name = self.k, ROWS[_ROWS[method]], f"{COUNTER}{stream.operand}"
-        counter = self.scalar(self.names[name])
-        self.asks_numpy = self.arithmetic.ours = True
-        params, per_block = {"dtype": dtype.name}, ELEMENTS_PER_BLOCK[dtype.itemsize]
-        found: Item
-        if is_none(given.get("size")):
-            blocks: Value | int = 1
-            self.drawn = max(self.drawn, 1)
-            zero = k.const(0, "i32")
-            assert row.expand is not None, "it is elementwise"
-            value = cast(k, row.expand(k, zero, stream.key, counter.value, **params), "f64")
-            found = Scalar(frozenset((FLOAT,)), value, narrow=dtype == FLOAT32)
-        else:
-            axis = self.axis_of_size(given["size"])
-            self.drawn = max(self.drawn, per_block)
-            first, whole = self.places_along(axis)
-            k.leave_if(whole > _MOST)
-            blocks = k.prim("sdiv", whole + (per_block - 1), per_block)
-            operands = Position(first), stream.key, counter.value
-            types, axes = ("i32", "i64", "i64"), (replace(axis, stride=0),)
-            found = Lazy(row, operands, types, params, dtype, axes, self.stores)
-        self.names[name] = replace(counter, value=counter.value + blocks)
-        return found
 
-    def dtype_of(self, node: ast.expr | None) -> np.dtype:
-        """The dtype of a draw."""
-        if node is None:
-            return FLOAT64
-        item = self.item(node)
-        value = item.value if isinstance(item, Object) else None
-        for dtype in (FLOAT32, FLOAT64):
-            if value in (dtype.type, dtype.name, dtype.char) or value is dtype:
-                return dtype
-        raise Unknown("numbers that are drawn in another dtype")
+def _axis_of_size(e: Emitter, node: ast.expr) -> Axis:
+    """The axis along which numbers are drawn; to say how many, no extent is asked for."""
+    match node:
+        case ast.Tuple(elts=[size]) | ast.List(elts=[size]):
+            return _axis_of_size(e, size)
+        case ast.Attribute(value=ast.Name() as of, attr="shape" | "size"):
+            return _only_axis(e.item(of))
+        case ast.Subscript(
+            value=ast.Attribute(value=ast.Name() as of, attr="shape"),
+            slice=ast.Constant(value=int(place)),
+        ):
+            return _only_axis(e.item(of), place)
+        case ast.Call(func=ast.Name(id="len") as function, args=[ast.Name() as of]):
+            called = e.item(function)
+            if isinstance(called, Object) and called.value is len:
+                return _only_axis(e.item(of))
+    number = scalar(e.item(node))
+    if type(number.literal) is int and number.literal > 1:
+        dim = Dim("literal", number.literal)
+    elif number.top is not None and any(number is each for each in e.given.values()):
+        dim = Dim("extent", number.top[0])  # an operand that is equal to it
+    else:
+        raise Unknown("as many numbers as no array has")
+    return Axis(e.extents.number(dim), e.extents.value(dim), 0, dim)
 
-    def axis_of_size(self, node: ast.expr) -> Axis:
-        """The axis along which numbers are drawn; to say how many, no extent is asked for."""
-        match node:
-            case ast.Tuple(elts=[size]) | ast.List(elts=[size]):
-                return self.axis_of_size(size)
-            case ast.Attribute(value=ast.Name() as of, attr="shape" | "size"):
-                return self.only_axis(self.item(of))
-            case ast.Subscript(
-                value=ast.Attribute(value=ast.Name() as of, attr="shape"),
-                slice=ast.Constant(value=int(place)),
-            ):
-                return self.only_axis(self.item(of), place)
-            case ast.Call(func=ast.Name(id="len") as function, args=[ast.Name() as of]):
-                called = self.item(function)
-                if isinstance(called, Object) and called.value is len:
-                    return self.only_axis(self.item(of))
-        number = self.scalar(self.item(node))
-        if type(number.literal) is int and number.literal > 1:
-            dim = Dim("literal", number.literal)
-        elif number.top is not None and any(number is each for each in self.given.values()):
-            dim = Dim("extent", number.top[0])  # an operand that is equal to it
-        else:
-            raise Unknown("as many numbers as no array has")
-        return Axis(self.extents.number(dim), self.extents.value(dim), 0, dim)
 
-    def only_axis(self, of: Item, place: int | None = None) -> Axis:
-        """The axis of an array that has one, or the one in a place."""
-        count = len(of.axes) if isinstance(of, Array | Lazy) else 0
-        at = 0 if place is None and count == 1 else count if place is None else place
-        if isinstance(of, Array | Lazy) and -count <= at < count:
-            axis = of.axes[at]
-            if axis.number != SINGLE and axis.dim not in (None, ONE):
-                return axis
-        raise Unknown("numbers that are drawn in another shape")
+def _only_axis(of: Item, place: int | None = None) -> Axis:
+    """The axis of an array that has one, or the one in a place."""
+    count = len(of.axes) if isinstance(of, Array | Lazy) else 0
+    at = 0 if place is None and count == 1 else count if place is None else place
+    if isinstance(of, Array | Lazy) and -count <= at < count:
+        axis = of.axes[at]
+        if axis.number != SINGLE and axis.dim not in (None, ONE):
+            return axis
+    raise Unknown("numbers that are drawn in another shape")
 
-    def places_along(self, axis: Axis) -> tuple[Value, Value]:
-        """The place of the first element here in the whole draw, and how many that has."""
-        k, dim = self.k, axis.dim
-        place = None
-        if dim == Dim("extent", axis.number):
-            place = self.extents.places.get(("extent", axis.number))
-        if place is None:
-            return k.const(0, "i64"), k.convert("sext", axis.extent, "i64")
-        if axis.number not in self.wholes:
-            operand, number = place
-            first, whole = (k.scalar(f"{n}{operand}_{number}", "i64") for n in (FIRST, WHOLE))
-            self.wholes[axis.number] = first, whole
-        return self.wholes[axis.number]
+
+def _places_along(e: Emitter, axis: Axis) -> tuple[Value, Value]:
+    """The place of the first element here in the whole draw, and how many that has."""
+    k, dim = e.k, axis.dim
+    place = None
+    if dim == Dim("extent", axis.number):
+        place = e.extents.places.get(("extent", axis.number))
+    if place is None:
+        return k.const(0, "i64"), k.convert("sext", axis.extent, "i64")
+    if axis.number not in e.wholes:
+        operand, number = place
+        first, whole = (k.scalar(f"{n}{operand}_{number}", "i64") for n in (FIRST, WHOLE))
+        e.wholes[axis.number] = first, whole
+    return e.wholes[axis.number]
 
 
 def arguments(

@@ -18,11 +18,10 @@ import numpy as np
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.installed import is_installed
 from runmat_jit.core.own_generator import is_own_generator
-from runmat_jit.loops.source import Chain, LoopSource
+from runmat_jit.loops.source import Chain, Given, Helper, LoopSource
 
 if TYPE_CHECKING:
     from runmat_jit.loops.program import LoopCall, Reads
-    from runmat_jit.loops.ways import Helper
 
 MOST_HELPERS: Final = 8
 """Functions that call one another, from the one that a loop calls on."""
@@ -110,7 +109,6 @@ def add_helper(found: Found, fn: Any, converter: Any) -> None:
     source = None if is_installed(fn) else converter.helper(fn)
     if source is None:
         return
-    from runmat_jit.loops.ways import Given, Helper  # noqa: PLC0415  (loaded by now)
 
     reader = Reader(fn)
     values: dict[Chain, Any] = {}

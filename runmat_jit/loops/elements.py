@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from abc import abstractmethod
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +10,8 @@ import numpy as np
 from runmat_jit.core.types import is_complex
 from runmat_jit.kernel.ir import Value
 from runmat_jit.loops.complex_numbers import converted, number, part_kind
+from runmat_jit.loops.emitter import Emitter
+from runmat_jit.loops.extents import ONE, SINGLE
 from runmat_jit.loops.values import (
     EXTENT,
     INT,
@@ -23,124 +24,124 @@ from runmat_jit.loops.values import (
     Scalar,
     Unknown,
     numpy_kind,
+    scalar,
 )
-from runmat_jit.loops.ways import Ways
 
 
-class Elements(Ways):
-    """Reads and writes elements."""
+def element(e: Emitter, base: Item, index: ast.expr) -> Array:
+    """The part of an array that indices show."""
+    if not isinstance(base, Array):
+        raise Unknown("an item of what is no array")
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    if len(parts) > len(base.axes):
+        raise Unknown("more indices than axes")
+    found = base
+    for part in parts:
+        number = scalar(e.item(part))
+        axis, rest = found.axes[0], found.axes[1:]
+        found = moved(e, found, rest, checked(e, number, axis), axis)
+    return found
 
-    __slots__ = ("fixed",)
 
-    fixed: set[int]
-    """Numbers of extents along which elements are told apart: what is done along the others is the
-    same for each element, and asks for none of its neighbors."""
-
-    @abstractmethod
-    def item(self, node: ast.expr) -> Item:
-        """The value of an expression."""
-
-    def element(self, base: Item, index: ast.expr) -> Array:
-        """The part of an array that indices show."""
-        if not isinstance(base, Array):
-            raise Unknown("an item of what is no array")
-        parts = index.elts if isinstance(index, ast.Tuple) else [index]
-        if len(parts) > len(base.axes):
-            raise Unknown("more indices than axes")
-        found = base
-        for part in parts:
-            number = self.scalar(self.item(part))
-            axis, rest = found.axes[0], found.axes[1:]
-            found = self.moved(found, rest, self.checked(number, axis), axis)
-        return found
-
-    def checked(self, number: Scalar, axis: Axis) -> Value:
-        """An index within the extent of an axis, counted from its beginning."""
-        k = self.k
-        at = self.arithmetic.index(number)
-        proven = number.top is not None and number.top[0] == axis.number and number.top[1] < 0
-        if proven and number.low >= 0:
-            return at
-        safe = self.safe_along(number, axis)
-        if safe is None or safe.literal is False:
-            return self.within(number, at, axis)
-        if safe.literal is True:
-            return at
-        unsafe = k.if_(k.prim("xor", safe, True), [at])
-        with unsafe:
-            unsafe.yield_(self.within(number, at, axis))
-        return unsafe.out[0]
-
-    def within(self, number: Scalar, at: Value, axis: Axis) -> Value:
-        """An index, counted from the end where it is negative; leaves where it is out of range."""
-        k = self.k
-        if number.high < 0:
-            at = at + axis.extent
-        elif number.low < 0:
-            at = k.select(at < 0, at + axis.extent, at)
-        k.leave_if(k.prim("xor", k.prim("ult", at, axis.extent), True))
+def checked(e: Emitter, number: Scalar, axis: Axis) -> Value:
+    """An index within the extent of an axis, counted from its beginning."""
+    k = e.k
+    at = e.arithmetic.index(number)
+    proven = number.top is not None and number.top[0] == axis.number and number.top[1] < 0
+    if proven and number.low >= 0:
         return at
+    safe = _safe_along(e, number, axis)
+    if safe is None or safe.literal is False:
+        return _within(e, number, at, axis)
+    if safe.literal is True:
+        return at
+    unsafe = k.if_(k.prim("xor", safe, True), [at])
+    with unsafe:
+        unsafe.yield_(_within(e, number, at, axis))
+    return unsafe.out[0]
 
-    def safe_along(self, number: Scalar, axis: Axis) -> Value | None:
-        """Whether an index stays within its extent in all turns of the innermost loop."""
-        line = self.arithmetic.line_of(number)
-        if not self.around or line is None or axis.dim is None:  # an extent of this turn's
-            return None
-        inside = self.around[-1]
-        terms = tuple([(sign, value.number) for sign, value in line.terms])
-        key = line.step, terms, line.constant, axis.extent.number
-        if inside.safe is not None:
-            return inside.safe if key in inside.accesses else None
-        inside.accesses[key] = line, axis.extent
+
+def _within(e: Emitter, number: Scalar, at: Value, axis: Axis) -> Value:
+    """An index, counted from the end where it is negative; leaves where it is out of range."""
+    k = e.k
+    if number.high < 0:
+        at = at + axis.extent
+    elif number.low < 0:
+        at = k.select(at < 0, at + axis.extent, at)
+    k.leave_if(k.prim("xor", k.prim("ult", at, axis.extent), True))
+    return at
+
+
+def _safe_along(e: Emitter, number: Scalar, axis: Axis) -> Value | None:
+    """Whether an index stays within its extent in all turns of the innermost loop."""
+    line = e.arithmetic.line_of(number)
+    if not e.around or line is None or axis.dim is None:  # an extent of this turn's
         return None
+    inside = e.around[-1]
+    terms = tuple([(sign, value.number) for sign, value in line.terms])
+    key = line.step, terms, line.constant, axis.extent.number
+    if inside.safe is not None:
+        return inside.safe if key in inside.accesses else None
+    inside.accesses[key] = line, axis.extent
+    return None
 
-    def moved(self, base: Array, axes: tuple[Axis, ...], at: Value, along: Axis) -> Array:
-        """A part of an array that begins so far along an axis of it."""
-        self.fixed.add(along.number)
-        step = at if along.stride == 1 else at * along.stride
-        offset = step if base.offset is None else base.offset + step
-        return replace(base, offset=offset, axes=axes, whole=False)
 
-    def load(self, at: Array) -> Item:
-        """An element; a part with axes is no value, but a place."""
-        if at.axes:
-            return at
-        offset = self.k.const(0, "index") if at.offset is None else at.offset
-        kind = numpy_kind(at.dtype)
-        if is_complex(at.dtype):
-            values = (self.k.load(at.buffer, place, 0) for place in self.places_of_parts(offset))
-            own = part_kind(kind)
-            return Complex(frozenset((kind,)), *(number(value, own) for value in values))
-        value = self.k.load(at.buffer, offset, 0)
-        return Scalar(frozenset((kind,)), value, *bounds_of(at.dtype), narrow=value.type == "f32")
+def moved(e: Emitter, base: Array, axes: tuple[Axis, ...], at: Value, along: Axis) -> Array:
+    """A part of an array that begins so far along an axis of it."""
+    e.fixed.add(along.number)
+    step = at if along.stride == 1 else at * along.stride
+    offset = step if base.offset is None else base.offset + step
+    return replace(base, offset=offset, axes=axes, whole=False)
 
-    def store(self, at: Array, made: Item) -> None:
-        if at.axes:
-            raise Unknown("an assignment to more than one element")
-        if at.operand >= 0:
-            self.written.add(at.operand)
-        offset = self.k.const(0, "index") if at.offset is None else at.offset
-        if is_complex(at.dtype):
-            whole = made if isinstance(made, Complex) else self.scalar(made)
-            both = converted(self.arithmetic, whole, frozenset((numpy_kind(at.dtype),)))
-            places = self.places_of_parts(offset)
-            for place, part in zip(places, (both.re, both.im), strict=True):
-                self.arithmetic.used(part)
-                self.k.store(at.buffer, place, part.value, 0)
-            return
-        value = self.arithmetic.stored(self.scalar(made), at.dtype)
-        self.k.store(at.buffer, offset, value, 0)
 
-    def places_of_parts(self, offset: Value) -> tuple[Value, Value]:
-        """Where the parts of a complex number lie."""
-        first = offset * 2
-        return first, first + 1
+def load(e: Emitter, at: Array) -> Item:
+    """An element; a part with axes is no value, but a place."""
+    if at.axes:
+        return at
+    offset = e.k.const(0, "index") if at.offset is None else at.offset
+    kind = numpy_kind(at.dtype)
+    if is_complex(at.dtype):
+        values = (e.k.load(at.buffer, place, 0) for place in _places_of_parts(offset))
+        own = part_kind(kind)
+        return Complex(frozenset((kind,)), *(number(value, own) for value in values))
+    value = e.k.load(at.buffer, offset, 0)
+    return Scalar(frozenset((kind,)), value, *bounds_of(at.dtype), narrow=value.type == "f32")
 
-    def extent(self, axis: Axis) -> Scalar:
-        """An extent as a number of the program's."""
-        self.fixed.add(axis.number)
-        value = self.k.convert("sext", axis.extent, "i64")
-        return Scalar(frozenset((INT,)), value, 0, EXTENT, (axis.number, 0))
+
+def put(e: Emitter, at: Array, made: Item) -> None:
+    if at.axes:
+        raise Unknown("an assignment to more than one element")
+    if at.operand >= 0:
+        e.written.add(at.operand)
+    offset = e.k.const(0, "index") if at.offset is None else at.offset
+    if is_complex(at.dtype):
+        whole = made if isinstance(made, Complex) else scalar(made)
+        both = converted(e.arithmetic, whole, frozenset((numpy_kind(at.dtype),)))
+        places = _places_of_parts(offset)
+        for place, part in zip(places, (both.re, both.im), strict=True):
+            e.arithmetic.used(part)
+            e.k.store(at.buffer, place, part.value, 0)
+        return
+    value = e.arithmetic.stored(scalar(made), at.dtype)
+    e.k.store(at.buffer, offset, value, 0)
+
+
+def _places_of_parts(offset: Value) -> tuple[Value, Value]:
+    """Where the parts of a complex number lie."""
+    first = offset * 2
+    return first, first + 1
+
+
+def extent(e: Emitter, axis: Axis) -> Scalar:
+    """An extent as a number of the program's."""
+    e.fixed.add(axis.number)
+    value = e.k.convert("sext", axis.extent, "i64")
+    return Scalar(frozenset((INT,)), value, 0, EXTENT, (axis.number, 0))
+
+
+def single(e: Emitter) -> Axis:
+    """An axis of one element."""
+    return Axis(SINGLE, e.extents.value(ONE), 0, ONE)
 
 
 def bounds_of(dtype: np.dtype) -> tuple[int, int]:

@@ -19,20 +19,22 @@ from runmat_jit.core.types import KERNEL_ELEMENTS, is_complex
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Buffer, Instruction, Kernel, Value
 from runmat_jit.kernel.walk import every_instruction
+from runmat_jit.loops import binding, expressions, iteration, lists, nests, points, statements, ways
 from runmat_jit.loops.arithmetic import Arithmetic
-from runmat_jit.loops.body import Body
 from runmat_jit.loops.complex_numbers import number as real_number
 from runmat_jit.loops.complex_numbers import part_kind
 from runmat_jit.loops.draws import COUNTER
 from runmat_jit.loops.elements import bounds_of
+from runmat_jit.loops.emitter import BROKEN, DOUBT, Emitter, Known, tag
 from runmat_jit.loops.extents import ONE, SINGLE, Dim, Extents, Places, shape_of
 from runmat_jit.loops.forms import ArrayForm, Forms, GeneratorForm, ListForm, NumberForm, ObjectForm
 from runmat_jit.loops.iteration import Turns
 from runmat_jit.loops.lanes import Lanes, find_lanes
-from runmat_jit.loops.lists import LastItem, Layout, ListLayout, UnknownItems
+from runmat_jit.loops.layouts import LastItem, Layout, ListLayout, UnknownItems
 from runmat_jit.loops.memory import Memory, Pool, Pools
 from runmat_jit.loops.nests import Carried, Repeated, breaks
-from runmat_jit.loops.source import Chain, LoopSource, rebound_by
+from runmat_jit.loops.source import Chain, Helper, LoopSource, rebound_by
+from runmat_jit.loops.streams import carried_value, stored_word
 from runmat_jit.loops.values import (
     FLOAT,
     FLOAT64,
@@ -55,8 +57,8 @@ from runmat_jit.loops.values import (
     literal,
     numpy_kind,
     parts_of,
+    scalar,
 )
-from runmat_jit.loops.ways import BROKEN, DOUBT, Around, Helper, Known, tag
 from runmat_jit.loops.wholes import known_dims
 
 LEFT, DONE, MORE = 0, 1, 2
@@ -98,7 +100,7 @@ class Emitted:
         kernel: Its parameters are named after what they hold; see :func:`emit`.
         carried: The names in the state, and their value types.
         results: What the names are that are read after the loop. Of two kinds, the second one
-            is NumPy's, and the state tells which it is under :func:`.body.tag`.
+            is NumPy's, and the state tells which it is under :func:`.emitter.tag`.
         written: Operands that it stores to.
         ours: Some bits are our own, not NumPy's.
         begins: Turns after which names are of the kinds of ``results``.
@@ -221,8 +223,6 @@ class Emission:
     ``guess``: the kind of items of lists that are read before any is appended.
     """
 
-    body_class: type[Body] = Body
-
     def __init__(
         self,
         source: LoopSource,
@@ -247,25 +247,31 @@ class Emission:
         entry: Known = {name: chains.get(Chain(name), UNBOUND) for name in source.assigned}
         outside = {c: item for c, item in chains.items() if c.name not in source.assigned}
         told = source.assigned if source.grown else frozenset(source.results)
-        body = self.body = self.body_class(
-            k, Arithmetic(k, careful), outside, {}, caller, helpers, told=told, given=chains
+        memory = Memory(k, extents, {} if known is None else known[1])
+        memory.declare()
+        e = self.e = Emitter(
+            expressions.value_of,
+            statements.run,
+            k,
+            Arithmetic(k, careful),
+            extents,
+            memory,
+            caller,
+            exact,
+            any(isinstance(f, ArrayForm) and f.is_long for f in forms.values()),
+            outside,
+            chains,
+            told,
+            helpers=helpers,
+            has_complex=mentions_complex(source, forms, helpers),
         )
-        body.begun, body.computed_first, body.asks_numpy = None, [], False
-        body.extents, body.exact, body.stores, body.frames = extents, exact, 0, []
-        body.spans, body.calls, body.addresses, body.products = set(), None, {}, 0
-        body.fixed, body.strided = set(), set()
-        body.has_long_rows = any(isinstance(f, ArrayForm) and f.is_long for f in forms.values())
-        body.memory = Memory(k, extents, {} if known is None else known[1])
-        body.memory.declare()
-        body.open_lists([*forms.values()], None if known is None else known[2], guess)
-        body.has_complex = mentions_complex(source, forms, helpers)
-        body.names[DOUBT] = literal(k, number=False)
-        body.wholes, body.drawn = {}, 0
+        lists.open_lists(e, [*forms.values()], None if known is None else known[2], guess)
+        e.names[DOUBT] = literal(k, number=False)
         self.begin_streams()
         if not careful:
-            body.arithmetic.doubtful = body.doubt
+            e.arithmetic.doubtful = partial(ways.doubt, e)
         for name, item in entry.items():
-            body.bind(name, item)
+            binding.bind(e, name, item)
         self.turns: Turns | None = None
         self.read_before: frozenset[str] = frozenset()
         """Buffers that are read to know what is iterated: each slice of the loop reads them."""
@@ -278,43 +284,43 @@ class Emission:
 
     def begin_streams(self) -> None:
         """Follow where streams of random numbers are."""
-        body, k = self.body, self.k
+        e, k = self.e, self.k
         kinds = frozenset((numpy_kind(INT64),))
-        streams = {x.operand for x in body.given.values() if isinstance(x, Stream)}
+        streams = {x.operand for x in e.given.values() if isinstance(x, Stream)}
         for operand in sorted(streams):
             name = f"{COUNTER}{operand}"
-            body.names[name] = Scalar(kinds, k.scalar(f"c{operand}", "i64"))
-            body.hidden |= {name}
+            e.names[name] = Scalar(kinds, k.scalar(f"c{operand}", "i64"))
+            e.hidden |= {name}
 
     def emit(self) -> Emitted:
         """The kernel."""
-        k, body = self.k, self.body
+        k, e = self.k, self.e
         with k.grid(1):
-            with body.aside() as instructions:
+            with e.aside() as instructions:
                 carried = self.emit_cell()
-            k.extend(body.extents.entry)
+            k.extend(e.extents.entry)
             k.extend(instructions)
-        if {f"a{operand}" for operand in body.written} & self.read_before:
+        if {f"a{operand}" for operand in e.written} & self.read_before:
             raise Unknown("what is iterated depends on elements that the loop stores")
-        if body.written & self.originals:
+        if e.written & self.originals:
             raise Unknown("a store into an array that another name is to have a copy of")
-        body.require_unchanged()
+        lists.require_unchanged(e)
         results = tuple([(n, self.result(n, carried.kinds)) for n in self.source.results])
         return Emitted(
             self.k.finish(),
             tuple(carried.kinds.items()),
             results,
-            frozenset(self.body.written),
-            self.body.arithmetic.ours,
+            frozenset(self.e.written),
+            self.e.arithmetic.ours,
             1 + self.peel + self.source.is_while,
-            dict(body.memory.used),
-            dict(body.extents.places),
-            frozenset(body.spans),
-            body.products,
+            dict(e.memory.used),
+            dict(e.extents.places),
+            frozenset(e.spans),
+            e.products,
             self.lanes(),
-            body.asks_numpy,
-            body.lists_as_they_are(),
-            body.drawn,
+            e.asks_numpy,
+            lists.lists_as_they_are(e),
+            e.drawn,
             **self.of_registers(),
         )
 
@@ -324,12 +330,10 @@ class Emission:
 
     def lanes(self) -> tuple[Lanes, ...]:
         """Axes along which the loop may run in tiles."""
-        body = self.body
-        if body.products or body.lists or body.has_complex:
+        e = self.e
+        if e.products or e.lists or e.has_complex:
             return ()
-        return find_lanes(
-            self.forms, body.memory.used, frozenset(body.written), body.fixed, body.strided
-        )
+        return find_lanes(self.forms, e.memory.used, frozenset(e.written), e.fixed, e.strided)
 
     def result(self, name: str, kinds: Mapping[str, str]) -> Result:
         """What a name is after the last turn."""
@@ -340,7 +344,7 @@ class Emission:
             return ComplexResult(next(iter(item.kinds)))
         if not isinstance(item, Array):
             return _kinds(item, name, kinds)
-        last = self.body.last_item(name, item)
+        last = lists.last_item(self.e, name, item)
         if last is not None and item.whole and not breaks(self.node):
             return last
         if item.whole and name in kinds and last is None:
@@ -349,25 +353,25 @@ class Emission:
             if item.viewed:
                 raise Unknown(f"{name} after the loop: it is a view")
             return Pool(item.dtype, item.pool)
-        if item.operand >= 0 and item in self.body.given.values():
+        if item.operand >= 0 and item in self.e.given.values():
             return Same(item.operand)
         raise Unknown(f"{name} after the loop: it is a part of an array")
 
     def turn(self, number: Value) -> None:
         """Emit one turn."""
-        body, node = self.body, self.node
+        e, node = self.e, self.node
         if isinstance(node, ast.While):
-            body.turn_while(node, self.ends)
+            statements.turn_while(e, node, self.ends)
             return
         assert self.turns is not None, "it is counted"
-        body.turn_place = body.arithmetic.place
-        body.assign(node.target, self.turns.item(number))
-        body.run(node.body)
-        self.ends.append(dict(body.names))
+        e.turn_place = e.arithmetic.place
+        expressions.assign(e, node.target, self.turns.item(number))
+        e.run(node.body)
+        self.ends.append(dict(e.names))
 
     def emit_cell(self) -> Carried:
         """The cell; what it carries."""
-        k, body, node = self.k, self.body, self.node
+        k, e, node = self.k, self.e, self.node
         begun = k.load(self.state, TURNS, 0)
         if self.copies:
             self.copy(begun)
@@ -375,12 +379,12 @@ class Emission:
         self.turns = self.iterated(node, begun) if isinstance(node, ast.For) else None
         first: tuple[list[Instruction], Value] | None = None
         if self.peel:
-            with body.aside() as instructions:
-                over = body.first_turn(loop)
+            with e.aside() as instructions:
+                over = nests.first_turn(e, loop)
             first = instructions, over.value
-        after_first = dict(body.names)
-        settled, inside = body.settle(loop)
-        carried = body.carried(node, settled)
+        after_first = dict(e.names)
+        settled = nests.settle(e, loop)
+        carried = nests.carried_by(e, node, settled)
         last = begun + self.limit
         count = None if self.turns is None else self.turns.count
         if count is not None:
@@ -394,53 +398,53 @@ class Emission:
             at_first = (begun < last) & k.eq(begun, 0)
             block = k.if_(at_first, [begun, reached.over, *reached.values])
             with block:
-                body.resume(first[0])
+                e.resume(first[0])
                 pairs = carried.kinds.items()
-                values = [body.start(after_first.get(name), kind) for name, kind in pairs]
+                values = [ways.start(e, after_first.get(name), kind) for name, kind in pairs]
                 block.yield_(1, first[1], *values)
             reached = Reached(block.out[0], block.out[1], block.out[2:])
-        body.secure(inside, count)
+        nests.secure(e, settled.inside, count)
         carried = replace(carried, starts=reached.values)
         going_on = (reached.turns < last) & k.prim("xor", reached.over, True)
         guard = k.if_(going_on, [reached.turns, reached.over, *reached.values])
         with guard:
             if count is not None and not breaks(node):
                 bounds = k.convert("sext", reached.turns, "index"), k.convert("sext", last, "index")
-                results, _ = body.counted(loop, carried, inside, bounds)
+                results, _ = nests.counted(e, loop, carried, bounds)
                 guard.yield_(last, False, *results)
             else:
-                guard.yield_(*self.uncounted(loop, carried, inside, reached, last))
+                guard.yield_(*self.uncounted(loop, carried, reached, last))
         self.finish(Reached(guard.out[0], guard.out[1], guard.out[2:]), carried, count)
         return carried
 
     def iterated(self, node: ast.For, begun: Value) -> Turns:
         """What the loop iterates; arrays for it are computed before its first slice."""
-        body = self.body
-        body.begun = begun
-        with body.aside() as instructions:
-            turns = body.turns(node.iter, grows=bool(self.source.grown))
-        body.begun = None
-        body.resume(instructions)
-        once = set(map(id, body.computed_first))
+        e = self.e
+        e.begun = begun
+        with e.aside() as instructions:
+            turns = iteration.turns(e, node.iter, grows=bool(self.source.grown))
+        e.begun = None
+        e.resume(instructions)
+        once = set(map(id, e.computed_first))
         self.read_before = read_by([each for each in instructions if id(each) not in once])
         return turns
 
     def copy(self, begun: Value) -> None:
         """Have names that the loop binds anew hold copies of arrays from before it."""
-        body, made = self.body, dict[int, Array]()
+        e, made = self.e, dict[int, Array]()
         for name in sorted(rebound_by(self.node)):
-            item = body.names.get(name)
+            item = e.names.get(name)
             if not (isinstance(item, Array) and item.axes):
                 continue
             if item.operand not in made:
-                array = body.memory.new(item.dtype, known_dims(item.axes), made.values())
-                body.memory.copies.append(array)
+                array = e.memory.new(item.dtype, known_dims(item.axes), made.values())
+                e.memory.copies.append(array)
                 with self.k.if_(self.k.eq(begun, 0)) as first:
-                    body.fill_new(array, item)
+                    points.fill_new(e, array, item)
                     first.yield_()
                 self.originals.add(item.operand)
                 made[item.operand] = replace(array, copied=True, turned=item.turned)
-            array = body.names[name] = made[item.operand]
+            array = e.names[name] = made[item.operand]
             assert array.home is not None, "it is in memory of the loop's own"
             self.copied[name] = array.home
 
@@ -448,27 +452,26 @@ class Emission:
         self,
         loop: Repeated,
         carried: Carried,
-        inside: Around,
         reached: Reached,
         last: Value,
     ) -> Sequence[Value]:
         """A loop that may end early: the turns, whether it is over, and what it carries."""
-        k, body = self.k, self.body
+        k, e = self.k, self.e
         block = k.while_([reached.turns, reached.over, *carried.starts])
         with block:
             number, _, *values = block.carry
-            end = body.turn(loop, carried, values, number, inside)
-            over = body.arithmetic.truth(body.scalar(end[BROKEN]))
+            end = nests.turn(e, loop, carried, values, number)
+            over = e.arithmetic.truth(scalar(end[BROKEN]))
             following = number + 1
             again = k.prim("xor", over, True) & (following < last)
-            block.yield_(again, following, over, *body.yields(end, carried, values))
+            block.yield_(again, following, over, *nests.yields(e, end, carried, values))
         return block.out
 
     def load(self, slot: tuple[str, int], kind: str) -> Value:
         """A value of the state, in the type in which it is carried."""
         where, place = slot
         loaded = self.k.load(self.state if where == "state" else self.floats, place, 0)
-        return narrowed(self.k, loaded, kind)
+        return carried_value(self.k, loaded, kind)
 
     def finish(self, reached: Reached, carried: Carried, count: Value | None) -> None:
         """Put what is carried into the state, and say how far it has come."""
@@ -477,13 +480,15 @@ class Emission:
         for name, ((where, place), _), value in rows:
             if name == DOUBT:
                 k.leave_if(value)
-            k.store(self.state if where == "state" else self.floats, place, widened(k, value), 0)
+            k.store(
+                self.state if where == "state" else self.floats, place, stored_word(k, value), 0
+            )
         done = reached.over if count is None else reached.over | (count <= reached.turns)
         held = dict(zip(carried.names, reached.values, strict=True))
         for name in self.source.results:
             item = carried.settled.end.get(name)
             if isinstance(item, Array) and item.copied and name in held:
-                for array in self.body.memory.copies:  # the result is the caller's array itself
+                for array in self.e.memory.copies:  # the result is the caller's array itself
                     assert array.home is not None, "it is in memory of the loop's own"
                     k.leave_if(done & k.eq(held[name], array.home))
         k.store(self.state, TURNS, reached.turns, 0)
@@ -599,23 +604,3 @@ def slots_of(carried: Carried) -> list[tuple[tuple[str, int], str]]:
         (("floats" if kind in ("f32", "f64") else "state", SLOTS + place), kind)
         for place, kind in enumerate(carried.kinds.values())
     ]
-
-
-def narrowed(k: Builder, value: Value, kind: str) -> Value:
-    """A value of the state in the type in which it is carried."""
-    if kind == value.type:
-        return value
-    if kind == "f32":
-        return k.convert("fptrunc", value, kind)
-    if kind == "index":
-        return k.convert("sext", value, kind)
-    return k.ne(value, 0) if kind == "i1" else k.convert("trunc", value, kind)
-
-
-def widened(k: Builder, value: Value) -> Value:
-    """A carried value as the state holds it."""
-    if value.type in ("f64", "i64"):
-        return value
-    if value.type == "f32":
-        return k.convert("fpext", value, "f64")
-    return k.convert("zext" if value.type == "i1" else "sext", value, "i64")

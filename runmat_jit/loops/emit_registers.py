@@ -9,16 +9,17 @@ from dataclasses import replace
 from typing import Any
 
 from runmat_jit.kernel.ir import Value
+from runmat_jit.loops import nests, points, registers
 from runmat_jit.loops.emit import TURNS, Emission, Emitted, Reached, Result, slots_of
+from runmat_jit.loops.emitter import Known
 from runmat_jit.loops.extents import Dim
 from runmat_jit.loops.forms import Forms
 from runmat_jit.loops.lanes import Lanes
 from runmat_jit.loops.memory import Memory, Pool
 from runmat_jit.loops.nests import Carried, Repeated, breaks
-from runmat_jit.loops.registers import Registers, Streams
-from runmat_jit.loops.source import LoopSource, rebound_by
+from runmat_jit.loops.source import Helper, LoopSource, rebound_by
+from runmat_jit.loops.streams import Streams
 from runmat_jit.loops.values import UNBOUND, Array, Unknown
-from runmat_jit.loops.ways import Helper, Known
 from runmat_jit.loops.wholes import Point
 from runmat_jit.lower.exact_notes import ExactNotes
 
@@ -69,15 +70,9 @@ class NoPlaces(Memory):
 class RegisterEmission(Emission):
     """Emits one kernel."""
 
-    body_class = Registers
-
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        body = self.body
-        assert isinstance(body, Registers), "it is made of this class"
-        self.registers = body
-        body.memory = NoPlaces(self.k, body.extents)
-        body.streams = Streams(1, begin=_LATER)
+        self.e.memory = NoPlaces(self.k, self.e.extents)
         self.start_of: dict[str, Array] = {}
         """The arrays from before the loop that names hold before the first turn."""
         self.heads: dict[str, Array] = {}
@@ -87,13 +82,13 @@ class RegisterEmission(Emission):
 
     def emit_along(self, lanes: Lanes, width: int) -> Emitted:
         """The kernel for arrays along an axis, of which each lane has so many elements."""
-        self.along, self.registers.lanes_number = lanes, lanes.number
-        self.registers.streams.width = width
+        self.along = lanes
+        self.streams = self.e.streams = Streams(lanes.number, width, begin=_LATER)
         found = self.emit()
         return replace(found, begins=found.begins + self.depth)
 
     def of_registers(self) -> dict[str, Any]:
-        streams = self.registers.streams
+        streams = self.streams
         return {"numbers": dict(streams.slots), "width": streams.width}
 
     def lanes(self) -> tuple[Lanes, ...]:
@@ -101,33 +96,34 @@ class RegisterEmission(Emission):
 
     def begin_names(self) -> None:
         """Have names that the loop binds anew begin with the elements of arrays from before it."""
-        body = self.registers
+        e = self.e
         for name in sorted(rebound_by(self.node)):
-            item = body.names.get(name)
+            item = e.names.get(name)
             if isinstance(item, Array) and [a.number for a in item.axes] == [self.along.number]:
-                start = body.k.placeholder("index")
+                start = e.k.placeholder("index")
                 self.start_of[name] = item
-                held = (start,) * body.streams.width
-                body.names[name] = replace(body.blank(item), held=held, copied=True)
+                held = (start,) * self.streams.width
+                e.names[name] = replace(registers.blank(e, item), held=held, copied=True)
 
     def emit_cell(self) -> Carried:
         """The cell; what it carries."""
-        k, body, node = self.k, self.registers, self.node
+        k, e, node = self.k, self.e, self.node
         begun = k.load(self.state, TURNS, 0)
         self.begin_names()
         self.turns = self.iterated(node, begun) if isinstance(node, ast.For) else None
         loop = Repeated(node, self.turn)
-        body.begun_turns, streams = begun, body.streams
+        streams = self.streams
+        streams.begun = begun
         streams.index, streams.turn = k.placeholder("index"), k.placeholder("index")
-        settled, inside = body.settle(loop)
-        carried = body.carried(node, settled)
+        settled = nests.settle(e, loop)
+        carried = nests.carried_by(e, node, settled)
         held = self.names_in_registers(settled.head, settled.end)
         count = None if self.turns is None else self.turns.count
         last = begun + self.limit
         if count is not None:
             last = k.select(count < last, count, last)
         starts = [self.load(slot, kind) for slot, kind in slots_of(carried)]
-        extent = body.extents.value(Dim("extent", self.along.number))
+        extent = e.extents.value(Dim("extent", self.along.number))
         homes = self.homes(held, extent)
         if streams.width != 1:
             extent = k.prim("sdiv", extent, streams.width)
@@ -136,7 +132,7 @@ class RegisterEmission(Emission):
         streams.index = lanes.i
         with k.within(in_lanes):
             inits = [
-                k.load(body.memory.buffer(held[name].dtype), *self.slot(homes[name], element))
+                k.load(e.memory.buffer(held[name].dtype), *self.slot(homes[name], element))
                 for name in held
                 for element in range(streams.width)
             ]
@@ -148,7 +144,7 @@ class RegisterEmission(Emission):
         streams.begin = k.placeholder("i1").number
         streams.given, streams.slots, streams.made, streams.shared = {}, {}, {}, {}
         self.ends.clear()
-        reached = self.numbers(loop, carried, inside, begun, last)
+        reached = self.numbers(loop, carried, begun, last)
         ends = [self.end_of(name, place, carry) for place, name in enumerate(held)]
         run = k.convert("sext", reached.turns - begun, "index")
         self.begin_slots(begun, homes)
@@ -166,7 +162,7 @@ class RegisterEmission(Emission):
         self, held: Mapping[str, Array], head: Known, carry: Sequence[Value]
     ) -> dict[str, Array]:
         """What names hold at the beginning of a turn."""
-        width = self.registers.streams.width
+        width = self.streams.width
         for place, name in enumerate(held):
             item = head[name]
             if isinstance(item, Array) and item.held:
@@ -174,22 +170,20 @@ class RegisterEmission(Emission):
                 self.heads[name] = replace(item, held=values)
         return self.heads
 
-    def numbers(
-        self, loop: Repeated, carried: Carried, inside: Any, begun: Value, last: Value
-    ) -> Reached:
+    def numbers(self, loop: Repeated, carried: Carried, begun: Value, last: Value) -> Reached:
         """All turns of what is computed of numbers."""
-        k, body, node = self.k, self.registers, self.node
+        k, e, node = self.k, self.e, self.node
         over = k.const(False, "i1")
         guard = k.if_(begun < last, [begun, over, *carried.starts])
         with guard:
             if isinstance(node, ast.For) and not breaks(node):
                 bounds = k.convert("sext", begun, "index"), k.convert("sext", last, "index")
-                results, end = body.counted_once(loop, carried, inside, bounds)
+                results, end = nests.counted_once(e, loop, carried, bounds)
                 guard.yield_(last, False, *results)
             else:
                 reached = Reached(begun, over, carried.starts)
-                guard.yield_(*self.uncounted(loop, carried, inside, reached, last))
-                end = body.names
+                guard.yield_(*self.uncounted(loop, carried, reached, last))
+                end = e.names
         self.end: Known = dict(end)
         return Reached(guard.out[0], guard.out[1], guard.out[2:])
 
@@ -205,19 +199,19 @@ class RegisterEmission(Emission):
 
     def homes(self, held: Mapping[str, Array], extent: Value) -> dict[str, Value]:
         """Where elements are between two slices."""
-        body, places, found = self.registers, dict[Any, int](), {}
+        e, places, found = self.e, dict[Any, int](), {}
         for name, item in held.items():
             place = places.get(item.dtype, 0)
             places[item.dtype] = place + 1
             found[name] = extent * place
-            body.memory.buffer(item.dtype)
+            e.memory.buffer(item.dtype)
         for dtype, number in places.items():
-            body.memory.used[Pool(dtype, (Dim("extent", self.along.number),))] = number
+            e.memory.used[Pool(dtype, (Dim("extent", self.along.number),))] = number
         return found
 
     def slot(self, home: Value, element: int) -> tuple[Value, Value | int]:
         """The address of elements of lanes between two slices, and their stride."""
-        streams = self.registers.streams
+        streams = self.streams
         assert streams.index is not None, "lanes are emitted"
         if streams.width == 1:
             return home + streams.index, 1
@@ -227,31 +221,31 @@ class RegisterEmission(Emission):
         self, held: Mapping[str, Array], homes: Mapping[str, Value], values: Sequence[Value]
     ) -> None:
         """Put the elements of lanes into memory, at the end of a slice."""
-        width, left = self.registers.streams.width, iter(values)
+        width, left = self.streams.width, iter(values)
         for name, item in held.items():
             for element in range(width):
                 index, stride = self.slot(homes[name], element)
-                buffer = self.registers.memory.buffer(item.dtype)
+                buffer = self.e.memory.buffer(item.dtype)
                 self.k.store(buffer, index, next(left), stride)
 
     def begin_slots(self, begun: Value, homes: Mapping[str, Value]) -> None:
         """Before the first slice, names have the elements of arrays from before the loop."""
-        k, body = self.k, self.registers
-        extent = body.extents.value(Dim("extent", self.along.number))
+        k, e = self.k, self.e
+        extent = e.extents.value(Dim("extent", self.along.number))
         started = {name: item for name, item in self.start_of.items() if name in homes}
         if not started:
             return
         with k.if_(k.eq(begun, 0)) as first:
             with k.lanes(0, extent) as lanes:
                 for name, item in started.items():
-                    offset, stride = body.address(item, Point((), lanes.i, ExactNotes(k)))
+                    offset, stride = points.address(e, item, Point((), lanes.i, ExactNotes(k)))
                     value = k.load(item.buffer, offset, stride)
-                    k.store(body.memory.buffer(item.dtype), homes[name] + lanes.i, value)
+                    k.store(e.memory.buffer(item.dtype), homes[name] + lanes.i, value)
             first.yield_()
 
     def end_of(self, name: str, place: int, carry: Sequence[Value]) -> Sequence[Value]:
         """The elements that a name has at the end of a turn."""
-        width = self.registers.streams.width
+        width = self.streams.width
         item = self.end.get(name)
         if isinstance(item, Array) and item.held:
             return item.held
@@ -274,7 +268,7 @@ class RegisterEmission(Emission):
     def origin(self, held: tuple[Value, ...], name: str) -> tuple[int, int]:
         """Which array that a turn has made a name holds at its end, and how many turns ago."""
         depth = 0
-        while id(held) not in self.registers.streams.made:
+        while id(held) not in self.streams.made:
             earlier = [each for each, head in self.heads.items() if head.held is held]
             end = self.ends[-1].get(earlier[0], UNBOUND) if earlier else UNBOUND
             if not (isinstance(end, Array) and end.held) or depth > len(self.heads):

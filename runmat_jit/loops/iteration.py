@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from runmat_jit.core.frozen import frozen
-from runmat_jit.kernel.ir import Instruction, Value
-from runmat_jit.loops.expressions import Expressions
+from runmat_jit.kernel.ir import Value
+from runmat_jit.loops import elements, lists, points
+from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.values import (
     EXTENT,
     INT,
@@ -25,6 +26,7 @@ from runmat_jit.loops.values import (
     Scalar,
     Unknown,
     literal,
+    scalar,
 )
 from runmat_jit.loops.wholes import known_dims
 
@@ -37,144 +39,140 @@ class Turns:
     item: Callable[[Value], Item]
 
 
-class Iteration(Expressions):
-    """Emits what is iterated."""
+def turns(e: Emitter, node: ast.expr, *, grows: bool) -> Turns:
+    """What a ``for`` iterates; ``grows``: it appends to lists, of which it may be one."""
+    if isinstance(node, ast.Call):
+        made_by = e.item(node.func)
+        fn = made_by.value if isinstance(made_by, Object) else None
+        named = {str(each.arg): each.value for each in node.keywords}
+        if fn in (range, reversed) and not named:
+            if fn is range:
+                return _range(e, node.args)
+            if len(node.args) == 1:
+                inner = turns(e, node.args[0], grows=grows)
+                return Turns(inner.count, lambda k: inner.item(inner.count - 1 - k))
+        if fn is enumerate and set(named) <= {"start"}:
+            return _numbered(e, [*node.args, *named.values()], grows=grows)
+        if fn is zip and set(named) <= {"strict"} and node.args:
+            return _zipped(e, node.args, named.get("strict"), grows=grows)
+    iterated = _kept(e, e.item(node))
+    if isinstance(iterated, Grown) and not grows:
+        return Turns(
+            lists.length(e, iterated).value,
+            lambda k: lists.item_of_list(e, iterated, _counter(e, k)),
+        )
+    if isinstance(iterated, Array) and iterated.axes:
+        first, axes = iterated.axes[0], iterated.axes[1:]
+        extent = e.k.convert("sext", first.extent, "i64")
 
-    __slots__ = ("begun", "computed_first")
+        def element(k: Value) -> Item:
+            at = e.k.convert("sext", k, "index")
+            return elements.load(e, elements.moved(e, iterated, axes, at, first))
 
-    begun: Value | None
-    """The turns before this slice of the loop, where what it iterates is emitted."""
-    computed_first: list[Instruction]
-    """Of that: what is computed before the first slice alone."""
+        return Turns(extent, element)
+    raise Unknown("a loop over what is no range and no array", node.lineno)
 
-    def turns(self, node: ast.expr, *, grows: bool) -> Turns:
-        """What a ``for`` iterates; ``grows``: it appends to lists, of which it may be one."""
-        if isinstance(node, ast.Call):
-            made_by = self.item(node.func)
-            fn = made_by.value if isinstance(made_by, Object) else None
-            named = {str(each.arg): each.value for each in node.keywords}
-            if fn in (range, reversed) and not named:
-                if fn is range:
-                    return self.range_(node.args)
-                if len(node.args) == 1:
-                    inner = self.turns(node.args[0], grows=grows)
-                    return Turns(inner.count, lambda k: inner.item(inner.count - 1 - k))
-            if fn is enumerate and set(named) <= {"start"}:
-                return self.numbered([*node.args, *named.values()], grows=grows)
-            if fn is zip and set(named) <= {"strict"} and node.args:
-                return self.zipped(node.args, named.get("strict"), grows=grows)
-        iterated = self.kept(self.item(node))
-        if isinstance(iterated, Grown) and not grows:
-            return Turns(
-                self.length(iterated).value, lambda k: self.item_of_list(iterated, self.counter(k))
-            )
-        if isinstance(iterated, Array) and iterated.axes:
-            first, axes = iterated.axes[0], iterated.axes[1:]
-            extent = self.k.convert("sext", first.extent, "i64")
 
-            def element(k: Value) -> Item:
-                at = self.k.convert("sext", k, "index")
-                return self.load(self.moved(iterated, axes, at, first))
+def _numbered(e: Emitter, args: Sequence[ast.expr], *, grows: bool) -> Turns:
+    """``enumerate(iterable, start=0)``."""
+    if len(args) not in (1, 2):
+        raise Unknown("enumerate with other arguments")
+    inner = turns(e, args[0], grows=grows)
+    if len(args) == 1:
+        return Turns(inner.count, lambda k: Items((_counter(e, k), inner.item(k))))
+    start = scalar(e.item(args[1]))
+    if start.kinds != {INT}:
+        raise Unknown("enumerate from what is no integer")
 
-            return Turns(extent, element)
-        raise Unknown("a loop over what is no range and no array", node.lineno)
+    def item(k: Value) -> Item:
+        return Items((e.arithmetic.operate("Add", start, _counter(e, k)), inner.item(k)))
 
-    def numbered(self, args: Sequence[ast.expr], *, grows: bool) -> Turns:
-        """``enumerate(iterable, start=0)``."""
-        if len(args) not in (1, 2):
-            raise Unknown("enumerate with other arguments")
-        inner = self.turns(args[0], grows=grows)
-        if len(args) == 1:
-            return Turns(inner.count, lambda k: Items((self.counter(k), inner.item(k))))
-        start = self.scalar(self.item(args[1]))
-        if start.kinds != {INT}:
-            raise Unknown("enumerate from what is no integer")
+    return Turns(inner.count, item)
 
-        def item(k: Value) -> Item:
-            return Items((self.arithmetic.operate("Add", start, self.counter(k)), inner.item(k)))
 
-        return Turns(inner.count, item)
+def _zipped(e: Emitter, args: Sequence[ast.expr], strict: ast.expr | None, *, grows: bool) -> Turns:
+    """``zip(..., strict=False)``; Python raises where it is to, and lengths differ."""
+    every = [turns(e, arg, grows=grows) for arg in args]
+    is_strict = False if strict is None else scalar(e.item(strict)).literal
+    if not isinstance(is_strict, bool):
+        raise Unknown("zip that may be strict")
+    count = every[0].count
+    for other in every[1:]:
+        if is_strict:
+            e.k.leave_if(e.k.ne(other.count, count))
+        else:
+            count = e.k.select(other.count < count, other.count, count)
+    return Turns(count, lambda k: Items(tuple(each.item(k) for each in every)))
 
-    def zipped(self, args: Sequence[ast.expr], strict: ast.expr | None, *, grows: bool) -> Turns:
-        """``zip(..., strict=False)``; Python raises where it is to, and lengths differ."""
-        every = [self.turns(arg, grows=grows) for arg in args]
-        is_strict = False if strict is None else self.scalar(self.item(strict)).literal
-        if not isinstance(is_strict, bool):
-            raise Unknown("zip that may be strict")
-        count = every[0].count
-        for other in every[1:]:
-            if is_strict:
-                self.k.leave_if(self.k.ne(other.count, count))
-            else:
-                count = self.k.select(other.count < count, other.count, count)
-        return Turns(count, lambda k: Items(tuple(each.item(k) for each in every)))
 
-    def kept(self, item: Item) -> Item:
-        """What is iterated, of which nothing is to be computed any more."""
-        if self.begun is None or not isinstance(item, Lazy):
-            return self.settled(item)
-        made = self.memory.new(item.dtype, known_dims(item.axes), ())
-        self.memory.copies.append(made)  # nothing else comes there
-        is_first = self.k.eq(self.begun, 0)
-        with self.aside() as instructions, self.k.if_(is_first) as first:
-            self.fill_new(made, item)
-            first.yield_()
-        self.resume(instructions)
-        self.computed_first.extend(instructions)
-        return made
+def _kept(e: Emitter, item: Item) -> Item:
+    """What is iterated, of which nothing is to be computed any more."""
+    if e.begun is None or not isinstance(item, Lazy):
+        return points.settled(e, item)
+    made = e.memory.new(item.dtype, known_dims(item.axes), ())
+    e.memory.copies.append(made)  # nothing else comes there
+    is_first = e.k.eq(e.begun, 0)
+    with e.aside() as instructions, e.k.if_(is_first) as first:
+        points.fill_new(e, made, item)
+        first.yield_()
+    e.resume(instructions)
+    e.computed_first.extend(instructions)
+    return made
 
-    def counter(self, k: Value) -> Scalar:
-        line = Line(self.arithmetic.loop, 1, (), 0)
-        return Scalar(frozenset((INT,)), k, 0, EXTENT, line=line)
 
-    def range_by(self, start: Scalar, stop: Scalar, step: Scalar) -> Turns:
-        """``range`` with a step that only the run knows; Python raises where it is 0."""
-        k, operate = self.k, self.arithmetic.operate
-        by = self.arithmetic.cast(step, INT64)
-        k.leave_if(k.eq(by, 0))
-        upwards = by > 0
-        wide = [
-            self.arithmetic.cast(operate("Sub", *pair), INT64)
-            for pair in ((stop, start), (start, stop))
-        ]
-        distance = k.select(upwards, *wide)
-        size = k.select(upwards, by, 0 - by)
-        count = k.select(distance > 0, k.prim("sdiv", distance - 1, size) + 1, 0)
-        first = self.arithmetic.cast(start, INT64)
-        bounds = min(start.low, stop.low), max(start.high, stop.high)
-        return Turns(count, lambda n: Scalar(frozenset((INT,)), first + n * by, *bounds))
+def _counter(e: Emitter, k: Value) -> Scalar:
+    line = Line(e.arithmetic.loop, 1, (), 0)
+    return Scalar(frozenset((INT,)), k, 0, EXTENT, line=line)
 
-    def range_(self, args: Sequence[ast.expr]) -> Turns:
-        """``range`` of integers; the step is written in the program."""
-        numbers = [self.scalar(self.item(arg)) for arg in args]
-        if any(number.kinds != {INT} and number.type != "i64" for number in numbers):
-            raise Unknown("a range of what are no integers")
-        if len(numbers) == 1:
-            numbers = [literal(self.k, 0), *numbers]
-        start, stop = numbers[:2]
-        step = numbers[2].literal if len(numbers) == 3 else 1
-        if len(numbers) > 3 or step == 0:
-            raise Unknown("a range that Python refuses")
-        if type(step) is not int:
-            return self.range_by(*numbers)
-        k = self.k
-        distance = self.arithmetic.operate("Sub", *((stop, start) if step > 0 else (start, stop)))
-        wide = self.arithmetic.cast(distance, INT64)
-        size = abs(step)
-        count = wide if size == 1 else k.prim("sdiv", wide + (size - 1), size)
-        count = k.select(wide > 0, count, 0)
-        lowest, highest = (start.low, stop.high - 1) if step > 0 else (stop.low + 1, start.high)
-        lowest, highest = max(lowest, LEAST), min(highest, MOST)
-        top = stop.top if step > 0 else start.top
-        if top is not None and step > 0:
-            top = top[0], top[1] - 1
-        first = self.arithmetic.cast(start, INT64)
 
-        def item(number: Value) -> Scalar:
-            value = first + number * step
-            begin = self.arithmetic.line_of(replace(start, line=None))
-            moves = Line(self.arithmetic.loop, step, (), 0) if abs(step) < 1 << 16 else None
-            line = None if begin is None or moves is None else begin.plus(moves, 1)
-            return Scalar(frozenset((INT,)), value, lowest, max(lowest, highest), top, line=line)
+def _range_by(e: Emitter, start: Scalar, stop: Scalar, step: Scalar) -> Turns:
+    """``range`` with a step that only the run knows; Python raises where it is 0."""
+    k, operate = e.k, e.arithmetic.operate
+    by = e.arithmetic.cast(step, INT64)
+    k.leave_if(k.eq(by, 0))
+    upwards = by > 0
+    wide = [
+        e.arithmetic.cast(operate("Sub", *pair), INT64) for pair in ((stop, start), (start, stop))
+    ]
+    distance = k.select(upwards, *wide)
+    size = k.select(upwards, by, 0 - by)
+    count = k.select(distance > 0, k.prim("sdiv", distance - 1, size) + 1, 0)
+    first = e.arithmetic.cast(start, INT64)
+    bounds = min(start.low, stop.low), max(start.high, stop.high)
+    return Turns(count, lambda n: Scalar(frozenset((INT,)), first + n * by, *bounds))
 
-        return Turns(count, item)
+
+def _range(e: Emitter, args: Sequence[ast.expr]) -> Turns:
+    """``range`` of integers; the step is written in the program."""
+    numbers = [scalar(e.item(arg)) for arg in args]
+    if any(number.kinds != {INT} and number.type != "i64" for number in numbers):
+        raise Unknown("a range of what are no integers")
+    if len(numbers) == 1:
+        numbers = [literal(e.k, 0), *numbers]
+    start, stop = numbers[:2]
+    step = numbers[2].literal if len(numbers) == 3 else 1
+    if len(numbers) > 3 or step == 0:
+        raise Unknown("a range that Python refuses")
+    if type(step) is not int:
+        return _range_by(e, *numbers)
+    k = e.k
+    distance = e.arithmetic.operate("Sub", *((stop, start) if step > 0 else (start, stop)))
+    wide = e.arithmetic.cast(distance, INT64)
+    size = abs(step)
+    count = wide if size == 1 else k.prim("sdiv", wide + (size - 1), size)
+    count = k.select(wide > 0, count, 0)
+    lowest, highest = (start.low, stop.high - 1) if step > 0 else (stop.low + 1, start.high)
+    lowest, highest = max(lowest, LEAST), min(highest, MOST)
+    top = stop.top if step > 0 else start.top
+    if top is not None and step > 0:
+        top = top[0], top[1] - 1
+    first = e.arithmetic.cast(start, INT64)
+
+    def item(number: Value) -> Scalar:
+        value = first + number * step
+        begin = e.arithmetic.line_of(replace(start, line=None))
+        moves = Line(e.arithmetic.loop, step, (), 0) if abs(step) < 1 << 16 else None
+        line = None if begin is None or moves is None else begin.plus(moves, 1)
+        return Scalar(frozenset((INT,)), value, lowest, max(lowest, highest), top, line=line)
+
+    return Turns(count, item)

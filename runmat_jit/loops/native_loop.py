@@ -10,7 +10,7 @@ from runmat_jit.core.types import is_complex
 from runmat_jit.loops.draws import COUNTER
 from runmat_jit.loops.emit import ComplexResult, Emitted
 from runmat_jit.loops.forms import ArrayForm, Form, NumberForm, ObjectForm
-from runmat_jit.loops.lists import LastItem
+from runmat_jit.loops.layouts import LastItem
 from runmat_jit.loops.variant import Variant, Watch
 
 MOST_TURNS: Final = 1 << 14

@@ -8,9 +8,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from runmat_jit.kernel.ir import Buffer, Value
-from runmat_jit.loops.creation import Creation
+from runmat_jit.kernel.ir import Value
+from runmat_jit.loops import elements, operations, points
 from runmat_jit.loops.elements import bounds_of
+from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.extents import ONE
 from runmat_jit.loops.numpy_loops import inner_loop
 from runmat_jit.loops.values import (
@@ -30,163 +31,164 @@ CALLS, CALLS_AT = "calls", "calls_at"
 """The parameters that hold what inner loops are given, and where that lies."""
 
 
-class Products(Creation):
-    """Emits matrix products."""
+def product(e: Emitter, items: Sequence[Item]) -> Item:
+    """``a @ b`` of arrays with one or two axes."""
+    if len(items) != 2:
+        raise Unknown("a matrix product with other arguments")
+    for item in items:
+        if not isinstance(item, Array | Lazy) or len(item.axes) not in (1, 2):
+            raise Unknown("a matrix product of what is no vector and no matrix")
+    a, b = (_as_array(e, item) for item in items)
+    if any(x.home is not None and is_turned(x) and not x.mirrored for x in (a, b)):
+        raise Unknown("a matrix product of a new array that may be in another order")
+    if a.dtype != b.dtype or a.dtype.kind != "f":
+        raise Unknown("a matrix product of these dtypes")
+    found = inner_loop(np.matmul, f"{a.dtype.char * 2}->{a.dtype.char}")
+    if found is None:
+        raise Unknown("a matrix product, for want of NumPy's inner loop")
+    e.fixed.update(axis.number for axis in (*a.axes, *b.axes))
+    points.equal(e, a.axes[-1], b.axes[0])
+    rows, columns = a.axes[:-1], b.axes[1:]
+    dims = known_dims((*rows, *columns)) or (ONE,)
+    made = e.memory.new(a.dtype, dims, e.held_arrays())
+    _invoke(e, found[0], (a, b, made), rows, columns)
+    e.arithmetic.ours = True
+    if not rows and not columns:
+        value = e.k.load(made.buffer, _start_of(e, made), 0)
+        e.k.note(value)
+        kinds = frozenset((numpy_kind(a.dtype),))
+        return Scalar(kinds, value, *bounds_of(a.dtype), narrow=value.type == "f32")
+    _finite(e, made)
+    return made
 
-    __slots__ = ("addresses", "calls", "products")
 
-    calls: Buffer | None
-    addresses: dict[str, Value]
-    """Addresses of arrays, and of what inner loops are given, by parameters."""
-    products: int
+def dot(e: Emitter, items: Sequence[Item]) -> Item:
+    """``np.dot(a, b)``: the same of arrays that NumPy takes as they are."""
+    if len(items) != 2:
+        raise Unknown("dot with other arguments")
+    a, b = (_side_by_side(e, item) for item in items)
+    if a.buffer is b.buffer and len(a.axes) == len(b.axes) == 2:
+        raise Unknown("dot of a matrix and itself")  # which NumPy may copy, or not
+    return product(e, [a, b])
 
-    def product(self, items: Sequence[Item]) -> Item:
-        """``a @ b`` of arrays with one or two axes."""
-        if len(items) != 2:
-            raise Unknown("a matrix product with other arguments")
-        for item in items:
-            if not isinstance(item, Array | Lazy) or len(item.axes) not in (1, 2):
-                raise Unknown("a matrix product of what is no vector and no matrix")
-        a, b = (self.as_array(item) for item in items)
-        if any(x.home is not None and is_turned(x) and not x.mirrored for x in (a, b)):
-            raise Unknown("a matrix product of a new array that may be in another order")
-        if a.dtype != b.dtype or a.dtype.kind != "f":
-            raise Unknown("a matrix product of these dtypes")
-        found = inner_loop(np.matmul, f"{a.dtype.char * 2}->{a.dtype.char}")
-        if found is None:
-            raise Unknown("a matrix product, for want of NumPy's inner loop")
-        self.fixed.update(axis.number for axis in (*a.axes, *b.axes))
-        self.equal(a.axes[-1], b.axes[0])
-        rows, columns = a.axes[:-1], b.axes[1:]
-        dims = known_dims((*rows, *columns)) or (ONE,)
-        made = self.memory.new(a.dtype, dims, self.held_arrays())
-        self.invoke(found[0], (a, b, made), rows, columns)
-        self.arithmetic.ours = True
-        if not rows and not columns:
-            value = self.k.load(made.buffer, self.start_of(made), 0)
-            self.k.note(value)
-            kinds = frozenset((numpy_kind(a.dtype),))
-            return Scalar(kinds, value, *bounds_of(a.dtype), narrow=value.type == "f32")
-        self.finite(made)
-        return made
 
-    def dot(self, items: Sequence[Item]) -> Item:
-        """``np.dot(a, b)``: the same of arrays that NumPy takes as they are."""
-        if len(items) != 2:
-            raise Unknown("dot with other arguments")
-        a, b = (self.side_by_side(item) for item in items)
-        if a.buffer is b.buffer and len(a.axes) == len(b.axes) == 2:
-            raise Unknown("dot of a matrix and itself")  # which NumPy may copy, or not
-        return self.product([a, b])
+def inner_product(e: Emitter, items: Sequence[Item]) -> Item:
+    """``np.inner(a, b)`` of vectors."""
+    if any(len(item.axes) != 1 for item in items if isinstance(item, Array | Lazy)):
+        raise Unknown("an inner product of matrices")
+    return dot(e, items)
 
-    def inner(self, items: Sequence[Item]) -> Item:
-        """``np.inner(a, b)`` of vectors."""
-        if any(len(item.axes) != 1 for item in items if isinstance(item, Array | Lazy)):
-            raise Unknown("an inner product of matrices")
-        return self.dot(items)
 
-    def matvec(self, items: Sequence[Item]) -> Item:
-        """``np.matvec(a, x)`` of a matrix and a vector."""
-        ranks = [len(item.axes) for item in items if isinstance(item, Array | Lazy)]
-        if ranks != [2, 1]:
-            raise Unknown("products of several vectors")
-        return self.product(items)
+def matrix_vector(e: Emitter, items: Sequence[Item]) -> Item:
+    """``np.matvec(a, x)`` of a matrix and a vector."""
+    ranks = [len(item.axes) for item in items if isinstance(item, Array | Lazy)]
+    if ranks != [2, 1]:
+        raise Unknown("products of several vectors")
+    return product(e, items)
 
-    def outer(self, items: Sequence[Item]) -> Item:
-        """``np.outer(a, b)`` of vectors."""
-        vectors = [self.as_array(item) for item in items if isinstance(item, Array | Lazy)]
-        if len(items) != 2 or len(vectors) != 2 or any(len(x.axes) != 1 for x in vectors):
-            raise Unknown("an outer product of what are no vectors")
-        a, b = vectors
-        column = replace(a, axes=(a.axes[0], self.single()), whole=False)
-        row = replace(b, axes=(self.single(), b.axes[0]), whole=False)
-        return self.operate_on("Mult", [column, row])
 
-    def side_by_side(self, item: Item) -> Array:
-        """An array of which one axis has no gaps, so that NumPy takes it as it is."""
-        if not isinstance(item, Array | Lazy):
-            raise Unknown("a product of what is no array")
-        x = self.as_array(item)
-        if len(x.axes) == 1 and x.axes[0].stride != 1:
-            raise Unknown("a product of a vector with gaps")
-        if x.axes[-1].stride == 1 or x.axes[0].stride == 1:
-            return x
-        raise Unknown("a product of a matrix with gaps")
+def outer_product(e: Emitter, items: Sequence[Item]) -> Item:
+    """``np.outer(a, b)`` of vectors."""
+    vectors = [_as_array(e, item) for item in items if isinstance(item, Array | Lazy)]
+    if len(items) != 2 or len(vectors) != 2 or any(len(x.axes) != 1 for x in vectors):
+        raise Unknown("an outer product of what are no vectors")
+    a, b = vectors
+    column = replace(a, axes=(a.axes[0], elements.single(e)), whole=False)
+    row = replace(b, axes=(elements.single(e), b.axes[0]), whole=False)
+    return operations.of_operator(e, "Mult", [column, row])
 
-    def as_array(self, item: Item) -> Array:
-        """An array; new ones lie in NumPy's order."""
-        if isinstance(item, Lazy) and len(item.axes) == 2 and is_mirrored(item):
-            made = self.materialized(mirrored(item))
-            return replace(
-                made, axes=made.axes[::-1], whole=False, turned=True, mirrored=not made.turned
-            )
-        found = self.settled(item)
-        assert isinstance(found, Array), "it is an array"
-        return found
 
-    def finite(self, made: Array) -> None:
-        """Take note of results that may tell of events."""
-        k = self.k
-        total = self.extents.product(known_dims(made.axes))
-        with k.lanes(0, total) as lanes:
-            k.note(k.load(made.buffer, self.start_of(made) + lanes.i, 1))
+def _side_by_side(e: Emitter, item: Item) -> Array:
+    """An array of which one axis has no gaps, so that NumPy takes it as it is."""
+    if not isinstance(item, Array | Lazy):
+        raise Unknown("a product of what is no array")
+    x = _as_array(e, item)
+    if len(x.axes) == 1 and x.axes[0].stride != 1:
+        raise Unknown("a product of a vector with gaps")
+    if x.axes[-1].stride == 1 or x.axes[0].stride == 1:
+        return x
+    raise Unknown("a product of a matrix with gaps")
 
-    def start_of(self, x: Array) -> Value:
-        return self.k.const(0, "index") if x.offset is None else x.offset
 
-    def invoke(
-        self,
-        function: int,
-        arrays: Sequence[Array],
-        rows: Sequence[Axis],
-        columns: Sequence[Axis],
-    ) -> None:
-        """Call the inner loop on two operands and a result."""
-        k = self.k
-        a, b, made = arrays
-        size = a.dtype.itemsize
-        inner, first = a.axes[-1], k.const(1, "index")
-        extents = [
-            first,
-            rows[0].extent if rows else first,
-            inner.extent,
-            columns[0].extent if columns else first,
-        ]
-        of_made = list(made.axes)
-        steps: list[Value | int] = [0, 0, 0]
-        steps += [rows[0].stride if rows else 0, inner.stride]
-        steps += [b.axes[0].stride, columns[0].stride if columns else 0]
-        steps += [of_made.pop(0).stride if rows else 0, of_made.pop(0).stride if columns else 0]
-        words = [self.address_of(x) for x in arrays]
-        words += [k.convert("sext", extent, "i64") for extent in extents]
-        for step in steps:
-            if isinstance(step, int):
-                words.append(k.const(step * size, "i64"))
-            else:
-                words.append(k.convert("sext", step, "i64") * size)
-        if self.calls is None:
-            self.calls = k.buffer(CALLS, "i64", written=True)
-        base = CALL_WORDS * self.products
-        self.products += 1
-        self.asks_numpy = True
-        for place, word in enumerate(words):
-            k.store(self.calls, base + place, word, 0)
-        at = self.parameter(CALLS_AT) + 8 * base
-        k.invoke(k.const(function, "i64"), at, at + 8 * 3, at + 8 * 7)
+def _as_array(e: Emitter, item: Item) -> Array:
+    """An array; new ones lie in NumPy's order."""
+    if isinstance(item, Lazy) and len(item.axes) == 2 and is_mirrored(item):
+        made = points.materialized(e, mirrored(item))
+        return replace(
+            made, axes=made.axes[::-1], whole=False, turned=True, mirrored=not made.turned
+        )
+    found = points.settled(e, item)
+    assert isinstance(found, Array), "it is an array"
+    return found
 
-    def parameter(self, name: str) -> Value:
-        """A parameter that is an address."""
-        if name not in self.addresses:
-            self.addresses[name] = self.k.scalar(name, "i64")
-        return self.addresses[name]
 
-    def address_of(self, x: Array) -> Value:
-        """Where the first element of an array lies."""
-        k = self.k
-        begin = self.parameter(f"p_{x.buffer.name}")
-        if x.offset is None:
-            return begin
-        return begin + k.convert("sext", x.offset, "i64") * x.dtype.itemsize
+def _finite(e: Emitter, made: Array) -> None:
+    """Take note of results that may tell of events."""
+    k = e.k
+    total = e.extents.product(known_dims(made.axes))
+    with k.lanes(0, total) as lanes:
+        k.note(k.load(made.buffer, _start_of(e, made) + lanes.i, 1))
+
+
+def _start_of(e: Emitter, x: Array) -> Value:
+    return e.k.const(0, "index") if x.offset is None else x.offset
+
+
+def _invoke(
+    e: Emitter,
+    function: int,
+    arrays: Sequence[Array],
+    rows: Sequence[Axis],
+    columns: Sequence[Axis],
+) -> None:
+    """Call the inner loop on two operands and a result."""
+    k = e.k
+    a, b, made = arrays
+    size = a.dtype.itemsize
+    inner, first = a.axes[-1], k.const(1, "index")
+    extents = [
+        first,
+        rows[0].extent if rows else first,
+        inner.extent,
+        columns[0].extent if columns else first,
+    ]
+    of_made = list(made.axes)
+    steps: list[Value | int] = [0, 0, 0]
+    steps += [rows[0].stride if rows else 0, inner.stride]
+    steps += [b.axes[0].stride, columns[0].stride if columns else 0]
+    steps += [of_made.pop(0).stride if rows else 0, of_made.pop(0).stride if columns else 0]
+    words = [_address_of(e, x) for x in arrays]
+    words += [k.convert("sext", extent, "i64") for extent in extents]
+    for step in steps:
+        if isinstance(step, int):
+            words.append(k.const(step * size, "i64"))
+        else:
+            words.append(k.convert("sext", step, "i64") * size)
+    if e.calls is None:
+        e.calls = k.buffer(CALLS, "i64", written=True)
+    base = CALL_WORDS * e.products
+    e.products += 1
+    e.asks_numpy = True
+    for place, word in enumerate(words):
+        k.store(e.calls, base + place, word, 0)
+    at = _parameter(e, CALLS_AT) + 8 * base
+    k.invoke(k.const(function, "i64"), at, at + 8 * 3, at + 8 * 7)
+
+
+def _parameter(e: Emitter, name: str) -> Value:
+    """A parameter that is an address."""
+    if name not in e.addresses:
+        e.addresses[name] = e.k.scalar(name, "i64")
+    return e.addresses[name]
+
+
+def _address_of(e: Emitter, x: Array) -> Value:
+    """Where the first element of an array lies."""
+    k = e.k
+    begin = _parameter(e, f"p_{x.buffer.name}")
+    if x.offset is None:
+        return begin
+    return begin + k.convert("sext", x.offset, "i64") * x.dtype.itemsize
 
 
 def is_mirrored(x: Any) -> bool:

@@ -33,12 +33,11 @@ from runmat_jit.loops.nests import breaks
 from runmat_jit.loops.progress import LoopProgress
 from runmat_jit.loops.registers import computes
 from runmat_jit.loops.rooms import NoRoomError
-from runmat_jit.loops.source import Chain, LoopSource
+from runmat_jit.loops.source import Chain, Helper, LoopSource
 from runmat_jit.loops.tiles import RunCells, Tiled, lanes_for
 from runmat_jit.loops.transposing import Transposing
 from runmat_jit.loops.values import Unknown
 from runmat_jit.loops.variant import WATCHED, Results, Variant, Watch, make_variant, may_write
-from runmat_jit.loops.ways import Helper
 
 VARIANTS: Final = 12
 """Kernels of one loop; operands of further forms are left to Python."""

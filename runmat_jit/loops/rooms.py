@@ -20,8 +20,7 @@ from runmat_jit.core.frozen import frozen_object
 from runmat_jit.core.slotted import slotted_object
 from runmat_jit.kernel.ir import Parameter
 from runmat_jit.loops.extents import Places, shape_of
-from runmat_jit.loops.lists import (
-    COUNTS,
+from runmat_jit.loops.layouts import (
     Column,
     Constant,
     LastItem,
@@ -30,6 +29,7 @@ from runmat_jit.loops.lists import (
     Number,
     columns_of,
 )
+from runmat_jit.loops.lists import COUNTS
 from runmat_jit.loops.memory import Pool
 from runmat_jit.loops.values import INT
 

@@ -12,8 +12,7 @@ import numpy as np
 
 from runmat_jit.core.locks import new_lock
 from runmat_jit.loops.program import LoopCall, Reads, Services
-from runmat_jit.loops.source import Chain, Loop, LoopSource
-from runmat_jit.loops.ways import Given
+from runmat_jit.loops.source import Chain, Given, Loop, LoopSource
 
 MOST: Final = 1024
 """Loops that are known; replays know their own."""

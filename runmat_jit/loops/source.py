@@ -1,14 +1,15 @@
 """Loop statements that may run natively, as their syntax tells: what they read, and what they bind.
 
-A loop qualifies if every node in it is one that :mod:`.body` may know, if nobody can see how far
-it had come when it ends early (it stands in no ``try``, and its function is no generator), and if
-it waits for nobody: what it reads of the world, it reads once.
+A loop qualifies if every node in it is one that :mod:`.statements` may know, if nobody can see how
+far it had come when it ends early (it stands in no ``try``, and its function is no generator), and
+if it waits for nobody: what it reads of the world, it reads once.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from runmat_jit.core.frozen import frozen, frozen_object
 
@@ -90,6 +91,21 @@ class HelperSource:
     body: tuple[ast.stmt, ...]
     chains: tuple[Chain, ...]
     outside: Mapping[str, str]
+
+
+@frozen
+class Given:
+    """Stands for the operand of this chain."""
+
+    chain: Chain
+
+
+@frozen_object
+class Helper:
+    """A function of the program's, with what it reads from outside: operands and objects."""
+
+    source: HelperSource
+    values: Mapping[Chain, Any]
 
 
 def find_helper(node: ast.AST, where: Callable[[str], str]) -> HelperSource | None:

@@ -19,7 +19,9 @@ from runmat_jit.kernel.primitives import (
     identity,
     total_lanes,
 )
+from runmat_jit.loops import elements, points
 from runmat_jit.loops.elements import bounds_of
+from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.extents import ONE, Dim
 from runmat_jit.loops.values import (
     EXTENT,
@@ -33,7 +35,7 @@ from runmat_jit.loops.values import (
     Unknown,
     numpy_kind,
 )
-from runmat_jit.loops.wholes import Meant, Point, Whole, Wholes, known_dims, tells
+from runmat_jit.loops.wholes import Meant, Point, Whole, known_dims, tells
 from runmat_jit.lower.exact_notes import ExactNotes
 from runmat_jit.lower.index import smaller
 from runmat_jit.ops.spec import Op
@@ -47,396 +49,405 @@ _COLUMN_PARTS: Final = (COLUMN_BLOCK, COLUMN_CELL, COLUMN_CELL * COLUMN_BLOCK, C
 """Elements of a column that are combined in order, those of which the results are, and so on."""
 
 
-class Totals(Wholes):
-    """Emits reductions."""
+def reduced(e: Emitter, x: Item, meant: Meant) -> Item:
+    """A reduction of all elements."""
+    row, params, type_ = meant.row, meant.params, meant.type
+    assert isinstance(x, Array | Lazy), "others are not reduced"
+    rule = ROWS["sum"].reduction if row.name == "mean" else row.reduction
+    assert rule is not None, "it is a reduction"
+    if rule.is_position:
+        return _positions(e, x, meant)
+    if len(x.axes) == 2 and params["axis"] == (1,) and len(type_.shape) == 1:
+        return _row_by_row(e, x, meant)
+    if len(x.axes) == 2 and params["axis"] == (0,) and len(type_.shape) == 1:
+        return _column_by_column(e, x, meant)
+    if type_.shape or len(x.axes) != len(params["axis"]):
+        raise Unknown(f"{row.name} over some axes")
+    if len(x.axes) > 1 and rule.combine not in _OF_ANY_ORDER:
+        raise Unknown(f"{row.name} over several axes")
+    value = _total_of(e, x, meant, ())
+    return Scalar(
+        frozenset((numpy_kind(type_.dtype),)),
+        value,
+        *bounds_of(type_.dtype),
+        narrow=value.type == "f32",
+    )
 
-    __slots__ = ("has_long_rows",)
-    has_long_rows: bool
-    """Whether a row may have more elements than one ``total``: then it is taken in cells."""
 
-    def reduced(self, x: Item, meant: Meant) -> Item:
-        """A reduction of all elements."""
-        row, params, type_ = meant.row, meant.params, meant.type
-        assert isinstance(x, Array | Lazy), "others are not reduced"
-        rule = ROWS["sum"].reduction if row.name == "mean" else row.reduction
-        assert rule is not None, "it is a reduction"
-        if rule.is_position:
-            return self.positions(x, meant)
-        if len(x.axes) == 2 and params["axis"] == (1,) and len(type_.shape) == 1:
-            return self.row_by_row(x, meant)
-        if len(x.axes) == 2 and params["axis"] == (0,) and len(type_.shape) == 1:
-            return self.column_by_column(x, meant)
-        if type_.shape or len(x.axes) != len(params["axis"]):
-            raise Unknown(f"{row.name} over some axes")
-        if len(x.axes) > 1 and rule.combine not in _OF_ANY_ORDER:
-            raise Unknown(f"{row.name} over several axes")
-        value = self.total_of(x, meant, ())
-        return Scalar(
-            frozenset((numpy_kind(type_.dtype),)),
-            value,
-            *bounds_of(type_.dtype),
-            narrow=value.type == "f32",
-        )
+def _row_by_row(e: Emitter, x: Whole, meant: Meant) -> Item:
+    """A reduction of each row of a matrix."""
+    dims = known_dims(x.axes[:1])
+    if dims == (ONE,):
+        raise Unknown("a reduction to one element of an array")
+    made = e.memory.new(meant.type.dtype, dims, e.held_arrays())
+    assert made.offset is not None, "it is in memory of the loop's own"
+    _leave_without_elements(e, meant, x.axes[1:])
+    k, (rows, columns) = e.k, x.axes
+    if columns.dim is not None:
+        e.spans.add(known_dims(x.axes))
+    turned = _turned_rows(e, x)
+    few = k.const(False, "i1") if turned is None else columns.extent < _FEW
+    if turned is not None:
+        with k.if_(few):
+            _short_rows(e, turned, meant, made)
+    with k.if_(k.prim("xor", few, True)), k.loop(0, rows.extent) as loop:
+        value = _total_of(e, x, meant, (loop.i,))
+        k.store(made.buffer, made.offset + loop.i, value, 0)
+        loop.yield_()
+    return made
 
-    def row_by_row(self, x: Whole, meant: Meant) -> Item:
-        """A reduction of each row of a matrix."""
-        dims = known_dims(x.axes[:1])
-        if dims == (ONE,):
-            raise Unknown("a reduction to one element of an array")
-        made = self.memory.new(meant.type.dtype, dims, self.held_arrays())
-        assert made.offset is not None, "it is in memory of the loop's own"
-        self.leave_without_elements(meant, x.axes[1:])
-        k, (rows, columns) = self.k, x.axes
-        if columns.dim is not None:
-            self.spans.add(known_dims(x.axes))
-        turned = self.turned_rows(x)
-        few = k.const(False, "i1") if turned is None else columns.extent < _FEW
-        if turned is not None:
-            with k.if_(few):
-                self.short_rows(turned, meant, made)
-        with k.if_(k.prim("xor", few, True)), k.loop(0, rows.extent) as loop:
-            value = self.total_of(x, meant, (loop.i,))
-            k.store(made.buffer, made.offset + loop.i, value, 0)
-            loop.yield_()
-        return made
 
-    def short_rows(self, turned: Whole, meant: Meant, made: Array) -> None:
-        """Reductions of rows with few elements, in order, in lanes across the rows."""
-        k, (columns, rows) = self.k, turned.axes
-        self.fixed.add(columns.number)
-        self.arithmetic.ours = True
-        assert made.offset is not None, "it is in memory of the loop's own"
-        strided = set(self.strided)
-        with k.lanes(0, rows.extent) as lanes:
-            value = self.column_at(turned, meant, lanes.i, parts=1)
-            if meant.row.name == "mean":
-                value = self.mean_of(value, (columns,), meant.type.dtype)
-            k.store(made.buffer, made.offset + lanes.i, value, 1)
-        self.strided = strided  # few elements are no reason to copy all
+def _short_rows(e: Emitter, turned: Whole, meant: Meant, made: Array) -> None:
+    """Reductions of rows with few elements, in order, in lanes across the rows."""
+    k, (columns, rows) = e.k, turned.axes
+    e.fixed.add(columns.number)
+    e.arithmetic.ours = True
+    assert made.offset is not None, "it is in memory of the loop's own"
+    strided = set(e.strided)
+    with k.lanes(0, rows.extent) as lanes:
+        value = _column_at(e, turned, meant, lanes.i, parts=1)
+        if meant.row.name == "mean":
+            value = _mean_of(e, value, (columns,), meant.type.dtype)
+        k.store(made.buffer, made.offset + lanes.i, value, 1)
+    e.strided = strided  # few elements are no reason to copy all
 
-    def turned_rows(self, x: Any) -> Any:
-        """An expression of matrices with its axes exchanged; None where it counts positions."""
-        if isinstance(x, Position):
-            return None
-        if not isinstance(x, Array | Lazy):
-            return x
-        axes = (*[self.single()] * (2 - len(x.axes)), *x.axes)[::-1]
-        if isinstance(x, Array):
-            return replace(x, axes=axes, whole=False)
-        operands = [self.turned_rows(operand) for operand in x.operands]
-        found = None in operands
-        return None if found else replace(x, axes=axes, operands=tuple(operands))
 
-    def column_by_column(self, x: Whole, meant: Meant) -> Item:
-        """A reduction of each column of a matrix: its elements in order, lanes along the rows."""
-        k, (rows, columns) = self.k, x.axes
-        dims = known_dims((columns,))
-        if dims == (ONE,):
-            raise Unknown("a reduction to one element of an array")
-        made = self.memory.new(meant.type.dtype, dims, self.held_arrays())
-        self.leave_without_elements(meant, (rows,))
-        k.leave_if((rows.extent > _COLUMN_PARTS[-1]) | k.eq(columns.extent, 1))
-        self.fixed.add(rows.number)
-        self.arithmetic.ours = True
+def _turned_rows(e: Emitter, x: Any) -> Any:
+    """An expression of matrices with its axes exchanged; None where it counts positions."""
+    if isinstance(x, Position):
+        return None
+    if not isinstance(x, Array | Lazy):
+        return x
+    axes = (*[elements.single(e)] * (2 - len(x.axes)), *x.axes)[::-1]
+    if isinstance(x, Array):
+        return replace(x, axes=axes, whole=False)
+    operands = [_turned_rows(e, operand) for operand in x.operands]
+    found = None in operands
+    return None if found else replace(x, axes=axes, operands=tuple(operands))
 
-        def put(point: Point) -> None:
-            value = self.column_at(x, meant, point.lane)
-            if meant.row.name == "mean":
-                value = self.mean_of(value, (rows,), meant.type.dtype)
-            offset, stride = self.address(made, point)
-            k.store(made.buffer, offset, value, stride)
 
-        self.everywhere(made.axes, put)
-        return made
+def _column_by_column(e: Emitter, x: Whole, meant: Meant) -> Item:
+    """A reduction of each column of a matrix: its elements in order, lanes along the rows."""
+    k, (rows, columns) = e.k, x.axes
+    dims = known_dims((columns,))
+    if dims == (ONE,):
+        raise Unknown("a reduction to one element of an array")
+    made = e.memory.new(meant.type.dtype, dims, e.held_arrays())
+    _leave_without_elements(e, meant, (rows,))
+    k.leave_if((rows.extent > _COLUMN_PARTS[-1]) | k.eq(columns.extent, 1))
+    e.fixed.add(rows.number)
+    e.arithmetic.ours = True
 
-    def column_at(
-        self, x: Whole, meant: Meant, lane: Value, parts: int = len(_COLUMN_PARTS)
-    ) -> Value:
-        """The reduction of the columns of some lanes, in the order of ``column`` steps.
+    def put(point: Point) -> None:
+        value = _column_at(e, x, meant, point.lane)
+        if meant.row.name == "mean":
+            value = _mean_of(e, value, (rows,), meant.type.dtype)
+        offset, stride = points.address(e, made, point)
+        k.store(made.buffer, offset, value, stride)
 
-        ``parts``: steps that there may be; one where columns are short.
-        """
-        k, kind = self.k, TYPES[meant.dtypes[0]]
-        combine = combined_as(meant.row, kind)
-        watched = kind in FLOATS and combine == "add"
-        combines = [combine, *(["or", "or"] if watched and self.exact else [])]
-        starts = [
-            k.splat(identity(how, of), of)
-            for how, of in zip(combines, (kind, "i1", "i1"), strict=False)
-        ]
+    points.everywhere(e, made.axes, put)
+    return made
 
-        def element(row: Value) -> list[Value]:
-            term = self.at(x, kind, Point((row,), lane, ExactNotes(k)))
-            if len(combines) == 1:
-                return [term]
-            return [term, k.prim("isnan", term), k.ne(term - term, 0.0)]
 
-        def part(level: int, low: Value | int) -> list[Value]:
-            """The elements of a part, or one where it has no parts."""
-            high = x.axes[0].extent
-            if level < len(_COLUMN_PARTS) - 1:
-                end = low + _COLUMN_PARTS[level]
-                high = k.select(end < high, end, high)
-            with k.loop(low, high, starts, _COLUMN_PARTS[level - 1] if level else 1) as loop:
-                found = part(level - 1, loop.i) if level else element(loop.i)
-                before = loop.carry
-                loop.yield_(*map(self.pair, combines, before, found))
-            return list(loop.out)
+def _column_at(
+    e: Emitter, x: Whole, meant: Meant, lane: Value, parts: int = len(_COLUMN_PARTS)
+) -> Value:
+    """The reduction of the columns of some lanes, in the order of ``column`` steps.
 
-        total, *odd = part(parts - 1, 0)
-        if watched:
-            total = total + k.splat(0.0, kind)
-        if odd:
-            is_nan, is_odd = odd
-            excused = k.select(k.prim("isnan", total), is_nan, is_odd)
-            k.note(k.prim("isnan", total - total) & k.prim("xor", excused, True))
-        elif not self.exact and (watched or tells(x)):
-            k.note(total)
-        return total
+    ``parts``: steps that there may be; one where columns are short.
+    """
+    k, kind = e.k, TYPES[meant.dtypes[0]]
+    combine = combined_as(meant.row, kind)
+    watched = kind in FLOATS and combine == "add"
+    combines = [combine, *(["or", "or"] if watched and e.exact else [])]
+    starts = [
+        k.splat(identity(how, of), of)
+        for how, of in zip(combines, (kind, "i1", "i1"), strict=False)
+    ]
 
-    def total_of(self, x: Whole, meant: Meant, outer: tuple[Value, ...]) -> Value:
-        """The reduction of all elements, or of those at the outer coordinates."""
-        row, dtype, type_ = meant.row, meant.dtypes[0], meant.type
-        left = x.axes[len(outer) :]
-        self.fixed.update(axis.number for axis in left)
-        self.arithmetic.ours = True
-        k, kind = self.k, TYPES[dtype]
-        if not outer:
-            self.leave_without_elements(meant, left)
-        combine = combined_as(row, kind)
-        value = self.combined(x, combine, kind, outer)
-        if kind in FLOATS and combine == "add":
-            value = value + 0.0
-            self.watch_sum(x, kind, value, outer)
-        elif not self.exact and tells(x):
-            k.note(value)
-        if row.name == "mean":
-            value = self.mean_of(value, left, type_.dtype)
-        return value
+    def element(row: Value) -> list[Value]:
+        term = points.element(e, x, kind, Point((row,), lane, ExactNotes(k)))
+        if len(combines) == 1:
+            return [term]
+        return [term, k.prim("isnan", term), k.ne(term - term, 0.0)]
 
-    def leave_without_elements(self, meant: Meant, axes: Sequence[Axis]) -> None:
-        """Leave where there are none, if NumPy raises then, or warns."""
-        row = meant.row
-        if row.name == "mean" or (row.reduction is not None and row.reduction.identity is None):
-            for axis in axes:
-                self.k.leave_if(self.k.eq(axis.extent, 0))
+    def part(level: int, low: Value | int) -> list[Value]:
+        """The elements of a part, or one where it has no parts."""
+        high = x.axes[0].extent
+        if level < len(_COLUMN_PARTS) - 1:
+            end = low + _COLUMN_PARTS[level]
+            high = k.select(end < high, end, high)
+        with k.loop(low, high, starts, _COLUMN_PARTS[level - 1] if level else 1) as loop:
+            found = part(level - 1, loop.i) if level else element(loop.i)
+            before = loop.carry
+            loop.yield_(*map(partial(_pair, e), combines, before, found))
+        return list(loop.out)
 
-    def watch_sum(self, x: Whole, kind: str, total: Value, outer: tuple[Value, ...]) -> None:
-        """Leave where a sum has an event: what is not finite though no term says so."""
-        k = self.k
-        if not self.exact:
-            k.note(total)
-            return
-        extent, none = x.axes[-1].extent, k.const(False, "i1")
-        most = longest_total(kind)
-        with k.if_(k.prim("isnan", total - total)) as odd:
-            with k.loop(0, extent, [none, none], most) as cells:
-                end = smaller(cells.i + most, extent)
-                with k.total(cells.i, end, [("or", "i1"), ("or", "i1")]) as terms:
-                    term = self.at(x, kind, Point(outer, terms.i, ExactNotes(k)))
-                    terms.yield_(k.prim("isnan", term), k.ne(term - term, 0.0))
-                cells.yield_(*map(operator.or_, cells.carry, terms.out))
-            is_nan, is_odd = cells.out
-            excused = k.select(k.prim("isnan", total), is_nan, is_odd)
-            k.leave_if(k.prim("xor", excused, True))
-            odd.yield_()
+    total, *odd = part(parts - 1, 0)
+    if watched:
+        total = total + k.splat(0.0, kind)
+    if odd:
+        is_nan, is_odd = odd
+        excused = k.select(k.prim("isnan", total), is_nan, is_odd)
+        k.note(k.prim("isnan", total - total) & k.prim("xor", excused, True))
+    elif not e.exact and (watched or tells(x)):
+        k.note(total)
+    return total
 
-    def mean_of(self, total: Value, axes: Sequence[Axis], dtype: np.dtype) -> Value:
-        """The sum divided in double precision."""
-        k = self.k
-        count = k.const(1, "index")
+
+def _total_of(e: Emitter, x: Whole, meant: Meant, outer: tuple[Value, ...]) -> Value:
+    """The reduction of all elements, or of those at the outer coordinates."""
+    row, dtype, type_ = meant.row, meant.dtypes[0], meant.type
+    left = x.axes[len(outer) :]
+    e.fixed.update(axis.number for axis in left)
+    e.arithmetic.ours = True
+    k, kind = e.k, TYPES[dtype]
+    if not outer:
+        _leave_without_elements(e, meant, left)
+    combine = combined_as(row, kind)
+    value = _combined(e, x, combine, kind, outer)
+    if kind in FLOATS and combine == "add":
+        value = value + 0.0
+        _watch_sum(e, x, kind, value, outer)
+    elif not e.exact and tells(x):
+        k.note(value)
+    if row.name == "mean":
+        value = _mean_of(e, value, left, type_.dtype)
+    return value
+
+
+def _leave_without_elements(e: Emitter, meant: Meant, axes: Sequence[Axis]) -> None:
+    """Leave where there are none, if NumPy raises then, or warns."""
+    row = meant.row
+    if row.name == "mean" or (row.reduction is not None and row.reduction.identity is None):
         for axis in axes:
-            count = count * axis.extent
-        wide = cast(k, total, "f64") / k.convert("sitofp", k.convert("sext", count, "i64"), "f64")
-        return cast(k, wide, TYPES[dtype])
+            e.k.leave_if(e.k.eq(axis.extent, 0))
 
-    def combined(self, x: Whole, combine: str, kind: str, fixed: tuple[Value, ...]) -> Value:
-        """All elements, combined in the order of the table's rows."""
-        k = self.k
-        extent, most = x.axes[-1].extent, longest_total(kind)
-        if not self.has_long_rows:
-            k.leave_if(extent > most)
 
-        def cell(outer: tuple[Value, ...], low: Value | int, high: Value) -> Value:
-            with k.total(low, high, [(combine, kind)]) as total:
-                point = Point(outer, total.i, ExactNotes(k))
-                total.yield_(self.at(x, kind, point))
-            return total.out[0]
+def _watch_sum(e: Emitter, x: Whole, kind: str, total: Value, outer: tuple[Value, ...]) -> None:
+    """Leave where a sum has an event: what is not finite though no term says so."""
+    k = e.k
+    if not e.exact:
+        k.note(total)
+        return
+    extent, none = x.axes[-1].extent, k.const(False, "i1")
+    most = longest_total(kind)
+    with k.if_(k.prim("isnan", total - total)) as odd:
+        with k.loop(0, extent, [none, none], most) as cells:
+            end = smaller(cells.i + most, extent)
+            with k.total(cells.i, end, [("or", "i1"), ("or", "i1")]) as terms:
+                term = points.element(e, x, kind, Point(outer, terms.i, ExactNotes(k)))
+                terms.yield_(k.prim("isnan", term), k.ne(term - term, 0.0))
+            cells.yield_(*map(operator.or_, cells.carry, terms.out))
+        is_nan, is_odd = cells.out
+        excused = k.select(k.prim("isnan", total), is_nan, is_odd)
+        k.leave_if(k.prim("xor", excused, True))
+        odd.yield_()
 
-        def row(outer: tuple[Value, ...]) -> Value:
-            if not self.has_long_rows:
-                return cell(outer, 0, extent)
-            return self.in_cells(partial(cell, outer), extent, combine, kind)
 
-        def few() -> Value:
-            start = k.const(identity(combine, kind), kind)
-            with k.loop(0, extent, [start]) as loop:
-                found = cell(fixed, loop.i, loop.i + 1)
-                loop.yield_(self.pair(combine, loop.carry[0], found))
-            return loop.out[0]
+def _mean_of(e: Emitter, total: Value, axes: Sequence[Axis], dtype: np.dtype) -> Value:
+    """The sum divided in double precision."""
+    k = e.k
+    count = k.const(1, "index")
+    for axis in axes:
+        count = count * axis.extent
+    wide = cast(k, total, "f64") / k.convert("sitofp", k.convert("sext", count, "i64"), "f64")
+    return cast(k, wide, TYPES[dtype])
 
-        def within(left: Sequence[Axis], outer: tuple[Value, ...]) -> Value:
-            if len(left) == 1:
-                return row(outer)
-            start = k.const(identity(combine, kind), kind)
-            with k.loop(0, left[0].extent, [start]) as loop:
-                found = within(left[1:], (*outer, loop.i))
-                loop.yield_(self.pair(combine, loop.carry[0], found))
-            return loop.out[0]
 
-        left = x.axes[len(fixed) :]
-        if len(left) > 1 or combine in _OF_ANY_ORDER:
-            return within(left, fixed)
-        zero = k.const(False if kind == "i1" else 0, kind)
-        short = k.if_(extent < _FEW, [zero])
-        with short:
-            short.yield_(few())
-        long = k.if_(k.prim("xor", extent < _FEW, True), [short.out[0]])
-        with long:
-            long.yield_(row(fixed))
-        return long.out[0]
+def _combined(e: Emitter, x: Whole, combine: str, kind: str, fixed: tuple[Value, ...]) -> Value:
+    """All elements, combined in the order of the table's rows."""
+    k = e.k
+    extent, most = x.axes[-1].extent, longest_total(kind)
+    if not e.has_long_rows:
+        k.leave_if(extent > most)
 
-    def in_cells(
-        self, cell: Callable[[Value | int, Value], Value], extent: Value, combine: str, kind: str
-    ) -> Value:
-        """A row of any length: its cells, one after the other, and what they give likewise."""
-        k, most = self.k, longest_total(kind)
+    def cell(outer: tuple[Value, ...], low: Value | int, high: Value) -> Value:
+        with k.total(low, high, [(combine, kind)]) as total:
+            point = Point(outer, total.i, ExactNotes(k))
+            total.yield_(points.element(e, x, kind, point))
+        return total.out[0]
+
+    def row(outer: tuple[Value, ...]) -> Value:
+        if not e.has_long_rows:
+            return cell(outer, 0, extent)
+        return _in_cells(e, partial(cell, outer), extent, combine, kind)
+
+    def few() -> Value:
         start = k.const(identity(combine, kind), kind)
-        if combine in _OF_ANY_ORDER:
-            with k.loop(0, extent, [start], most) as cells:
-                found = cell(cells.i, smaller(cells.i + most, extent))
-                cells.yield_(self.pair(combine, cells.carry[0], found))
-            return cells.out[0]
-        count = k.prim("sdiv", extent + (most - 1), most)
-        k.leave_if(count > most)
-        (dtype,) = (dtype for dtype, name in TYPES.items() if name == kind)
-        kept = self.memory.new(dtype, (Dim("literal", most),), self.held_arrays())
-        assert kept.offset is not None, "it is in memory of the loop's own"
-        with k.loop(0, extent, (), most) as cells:
+        with k.loop(0, extent, [start]) as loop:
+            found = cell(fixed, loop.i, loop.i + 1)
+            loop.yield_(_pair(e, combine, loop.carry[0], found))
+        return loop.out[0]
+
+    def within(left: Sequence[Axis], outer: tuple[Value, ...]) -> Value:
+        if len(left) == 1:
+            return row(outer)
+        start = k.const(identity(combine, kind), kind)
+        with k.loop(0, left[0].extent, [start]) as loop:
+            found = within(left[1:], (*outer, loop.i))
+            loop.yield_(_pair(e, combine, loop.carry[0], found))
+        return loop.out[0]
+
+    left = x.axes[len(fixed) :]
+    if len(left) > 1 or combine in _OF_ANY_ORDER:
+        return within(left, fixed)
+    zero = k.const(False if kind == "i1" else 0, kind)
+    short = k.if_(extent < _FEW, [zero])
+    with short:
+        short.yield_(few())
+    long = k.if_(k.prim("xor", extent < _FEW, True), [short.out[0]])
+    with long:
+        long.yield_(row(fixed))
+    return long.out[0]
+
+
+def _in_cells(
+    e: Emitter, cell: Callable[[Value | int, Value], Value], extent: Value, combine: str, kind: str
+) -> Value:
+    """A row of any length: its cells, one after the other, and what they give likewise."""
+    k, most = e.k, longest_total(kind)
+    start = k.const(identity(combine, kind), kind)
+    if combine in _OF_ANY_ORDER:
+        with k.loop(0, extent, [start], most) as cells:
             found = cell(cells.i, smaller(cells.i + most, extent))
-            place = kept.offset + k.prim("sdiv", cells.i, most)
-            k.store(kept.buffer, place, found, 0)
-            cells.yield_()
-        short = k.if_(count < _FEW, [start])
-        with short:
-            with k.loop(0, count, [start]) as loop:
-                each = k.load(kept.buffer, kept.offset + loop.i, 0)
-                loop.yield_(self.pair(combine, loop.carry[0], each))
-            short.yield_(loop.out[0])
-        long = k.if_(k.prim("xor", count < _FEW, True), [short.out[0]])
-        with long:
-            with k.total(0, count, [(combine, kind)]) as total:
-                total.yield_(k.load(kept.buffer, kept.offset + total.i, 1))
-            long.yield_(total.out[0])
-        return long.out[0]
+            cells.yield_(_pair(e, combine, cells.carry[0], found))
+        return cells.out[0]
+    count = k.prim("sdiv", extent + (most - 1), most)
+    k.leave_if(count > most)
+    (dtype,) = (dtype for dtype, name in TYPES.items() if name == kind)
+    kept = e.memory.new(dtype, (Dim("literal", most),), e.held_arrays())
+    assert kept.offset is not None, "it is in memory of the loop's own"
+    with k.loop(0, extent, (), most) as cells:
+        found = cell(cells.i, smaller(cells.i + most, extent))
+        place = kept.offset + k.prim("sdiv", cells.i, most)
+        k.store(kept.buffer, place, found, 0)
+        cells.yield_()
+    short = k.if_(count < _FEW, [start])
+    with short:
+        with k.loop(0, count, [start]) as loop:
+            each = k.load(kept.buffer, kept.offset + loop.i, 0)
+            loop.yield_(_pair(e, combine, loop.carry[0], each))
+        short.yield_(loop.out[0])
+    long = k.if_(k.prim("xor", count < _FEW, True), [short.out[0]])
+    with long:
+        with k.total(0, count, [(combine, kind)]) as total:
+            total.yield_(k.load(kept.buffer, kept.offset + total.i, 1))
+        long.yield_(total.out[0])
+    return long.out[0]
 
-    def pair(self, combine: str, a: Value, b: Value) -> Value:
-        """Two partial results; the extremes pass NaN on."""
-        k = self.k
-        if combine not in ("min", "max"):
-            return k.binary(combine, a, b)
-        chosen = k.binary({"min": "lt", "max": "gt"}[combine], a, b)
-        if a.type in FLOATS:
-            chosen = chosen | k.prim("isnan", a)
-        return k.select(chosen, a, b)
 
-    def position_in_vector(self, x: Whole, combine: str) -> Item:
-        """``np.argmax(x)`` (``max``) or ``np.argmin(x)`` (``min``): the first one; NaN wins."""
-        (axis,), k = x.axes, self.k
-        settled = self.settled(x)
-        assert isinstance(settled, Array), "it is an array"
-        self.fixed.add(axis.number)
-        k.leave_if(k.eq(axis.extent, 0))  # NumPy raises
-        top = (axis.number, -1)
-        kinds = frozenset((numpy_kind(np.dtype(np.int64)),))
-        return Scalar(kinds, self.first_extreme(settled, (), combine), 0, EXTENT, top)
+def _pair(e: Emitter, combine: str, a: Value, b: Value) -> Value:
+    """Two partial results; the extremes pass NaN on."""
+    k = e.k
+    if combine not in ("min", "max"):
+        return k.binary(combine, a, b)
+    chosen = k.binary({"min": "lt", "max": "gt"}[combine], a, b)
+    if a.type in FLOATS:
+        chosen = chosen | k.prim("isnan", a)
+    return k.select(chosen, a, b)
 
-    def first_extreme(self, x: Array, outer: tuple[Value, ...], combine: str) -> Value:
-        """The first position of the extreme of a row that has elements: ``x[*outer, :]``.
 
-        The extreme is found first, then the first element that equals it, or is NaN if it is.
-        """
-        k, kind, extent = self.k, TYPES[x.dtype], x.axes[-1].extent
-        number, convert = ("i64", "sext") if kind in ("f64", "i64") else ("i32", "trunc")
-        if not self.has_long_rows:
-            k.leave_if(extent > longest_total(kind))
+def _position_in_vector(e: Emitter, x: Whole, combine: str) -> Item:
+    """``np.argmax(x)`` (``max``) or ``np.argmin(x)`` (``min``): the first one; NaN wins."""
+    (axis,), k = x.axes, e.k
+    settled = points.settled(e, x)
+    assert isinstance(settled, Array), "it is an array"
+    e.fixed.add(axis.number)
+    k.leave_if(k.eq(axis.extent, 0))  # NumPy raises
+    top = (axis.number, -1)
+    kinds = frozenset((numpy_kind(np.dtype(np.int64)),))
+    return Scalar(kinds, _first_extreme(e, settled, (), combine), 0, EXTENT, top)
 
-        def element(lane: Value) -> Value:
-            return self.at(x, kind, Point(outer, lane, ExactNotes(k)))
 
-        def extreme_of(low: Value | int, high: Value) -> Value:
-            with k.total(low, high, [(combine, kind)]) as extreme:
-                extreme.yield_(element(extreme.i))
-            return extreme.out[0]
+def _first_extreme(e: Emitter, x: Array, outer: tuple[Value, ...], combine: str) -> Value:
+    """The first position of the extreme of a row that has elements: ``x[*outer, :]``.
 
-        def first_of(low: Value | int, high: Value) -> Value:
-            with k.total(low, high, [("min", number)]) as first:
-                found = element(first.i)
-                here = k.eq(found, sought)
-                if kind in FLOATS:
-                    here = here | k.prim("isnan", found)
-                place = k.convert(convert, first.i, number) + k.lane_id(number)
-                first.yield_(k.select(here, place, identity("min", number)))
-            return first.out[0]
+    The extreme is found first, then the first element that equals it, or is NaN if it is.
+    """
+    k, kind, extent = e.k, TYPES[x.dtype], x.axes[-1].extent
+    number, convert = ("i64", "sext") if kind in ("f64", "i64") else ("i32", "trunc")
+    if not e.has_long_rows:
+        k.leave_if(extent > longest_total(kind))
 
-        if self.has_long_rows:
-            sought = self.in_cells(extreme_of, extent, combine, kind)
-            place = self.in_cells(first_of, extent, "min", number)
-        else:
-            sought = extreme_of(0, extent)
-            place = first_of(0, extent)
-        return place if number == "i64" else k.convert("sext", place, "i64")
+    def element(lane: Value) -> Value:
+        return points.element(e, x, kind, Point(outer, lane, ExactNotes(k)))
 
-    def positions(self, x: Whole, meant: Meant) -> Item:
-        """The position of the first extreme of a vector, or of each row or column of a matrix."""
-        k, row = self.k, meant.row
-        assert row.reduction is not None, "its combination tells which extreme"
-        combine = row.reduction.combine
-        if TYPES[meant.dtypes[0]] == "i1":
-            raise Unknown(f"{row.name} of truth values")
-        if len(x.axes) == 1 and not meant.type.shape:
-            return self.position_in_vector(x, combine)
-        if len(x.axes) != 2 or len(meant.type.shape) != 1:
-            raise Unknown(f"{row.name} of these axes")
-        (along,) = meant.params["axis"]
-        sought, kept = x.axes[along], x.axes[1 - along]
-        dims = known_dims((kept,))
-        if dims == (ONE,):
-            raise Unknown("a reduction to one element of an array")
-        made = self.memory.new(meant.type.dtype, dims, self.held_arrays())
-        self.fixed.add(sought.number)
-        k.leave_if(k.eq(sought.extent, 0))  # NumPy raises
-        if along == 0:
-            self.everywhere(made.axes, partial(self.put_position, made, x, combine))
-            return made
-        assert made.offset is not None, "it is in memory of the loop's own"
-        settled = self.settled(x)
-        assert isinstance(settled, Array), "it is an array"
-        with k.loop(0, kept.extent) as rows:
-            place = self.first_extreme(settled, (rows.i,), combine)
-            k.store(made.buffer, made.offset + rows.i, place, 0)
-            rows.yield_()
-        return made
+    def extreme_of(low: Value | int, high: Value) -> Value:
+        with k.total(low, high, [(combine, kind)]) as extreme:
+            extreme.yield_(element(extreme.i))
+        return extreme.out[0]
 
-    def put_position(self, made: Array, x: Whole, combine: str, point: Point) -> None:
-        """Store the positions of the extremes of the columns of some lanes."""
-        k, kind = self.k, TYPES[x.dtype]
-
-        def element(row: Value) -> Value:
-            return self.at(x, kind, Point((row,), point.lane, ExactNotes(k)))
-
-        first = element(k.const(0, "index"))
-        starts = [first if first.lane else k.splat(first, kind), k.splat(0, "i64")]
-        with k.loop(1, x.axes[0].extent, starts) as loop:
-            (best, place), other = loop.carry, element(loop.i)
-            wins = k.prim({"max": "gt", "min": "lt"}[combine], other, best)
+    def first_of(low: Value | int, high: Value) -> Value:
+        with k.total(low, high, [("min", number)]) as first:
+            found = element(first.i)
+            here = k.eq(found, sought)
             if kind in FLOATS:
-                quiet = k.prim("xor", k.prim("isnan", best), True)
-                wins = quiet & (wins | k.prim("isnan", other))
-            at = k.convert("sext", loop.i, "i64")
-            loop.yield_(k.select(wins, other, best), k.select(wins, at, place))
-        offset, stride = self.address(made, point)
-        k.store(made.buffer, offset, loop.out[1], stride)
+                here = here | k.prim("isnan", found)
+            place = k.convert(convert, first.i, number) + k.lane_id(number)
+            first.yield_(k.select(here, place, identity("min", number)))
+        return first.out[0]
+
+    if e.has_long_rows:
+        sought = _in_cells(e, extreme_of, extent, combine, kind)
+        place = _in_cells(e, first_of, extent, "min", number)
+    else:
+        sought = extreme_of(0, extent)
+        place = first_of(0, extent)
+    return place if number == "i64" else k.convert("sext", place, "i64")
+
+
+def _positions(e: Emitter, x: Whole, meant: Meant) -> Item:
+    """The position of the first extreme of a vector, or of each row or column of a matrix."""
+    k, row = e.k, meant.row
+    assert row.reduction is not None, "its combination tells which extreme"
+    combine = row.reduction.combine
+    if TYPES[meant.dtypes[0]] == "i1":
+        raise Unknown(f"{row.name} of truth values")
+    if len(x.axes) == 1 and not meant.type.shape:
+        return _position_in_vector(e, x, combine)
+    if len(x.axes) != 2 or len(meant.type.shape) != 1:
+        raise Unknown(f"{row.name} of these axes")
+    (along,) = meant.params["axis"]
+    sought, kept = x.axes[along], x.axes[1 - along]
+    dims = known_dims((kept,))
+    if dims == (ONE,):
+        raise Unknown("a reduction to one element of an array")
+    made = e.memory.new(meant.type.dtype, dims, e.held_arrays())
+    e.fixed.add(sought.number)
+    k.leave_if(k.eq(sought.extent, 0))  # NumPy raises
+    if along == 0:
+        points.everywhere(e, made.axes, partial(partial(_put_position, e), made, x, combine))
+        return made
+    assert made.offset is not None, "it is in memory of the loop's own"
+    settled = points.settled(e, x)
+    assert isinstance(settled, Array), "it is an array"
+    with k.loop(0, kept.extent) as rows:
+        place = _first_extreme(e, settled, (rows.i,), combine)
+        k.store(made.buffer, made.offset + rows.i, place, 0)
+        rows.yield_()
+    return made
+
+
+def _put_position(e: Emitter, made: Array, x: Whole, combine: str, point: Point) -> None:
+    """Store the positions of the extremes of the columns of some lanes."""
+    k, kind = e.k, TYPES[x.dtype]
+
+    def element(row: Value) -> Value:
+        return points.element(e, x, kind, Point((row,), point.lane, ExactNotes(k)))
+
+    first = element(k.const(0, "index"))
+    starts = [first if first.lane else k.splat(first, kind), k.splat(0, "i64")]
+    with k.loop(1, x.axes[0].extent, starts) as loop:
+        (best, place), other = loop.carry, element(loop.i)
+        wins = k.prim({"max": "gt", "min": "lt"}[combine], other, best)
+        if kind in FLOATS:
+            quiet = k.prim("xor", k.prim("isnan", best), True)
+            wins = quiet & (wins | k.prim("isnan", other))
+        at = k.convert("sext", loop.i, "i64")
+        loop.yield_(k.select(wins, other, best), k.select(wins, at, place))
+    offset, stride = points.address(e, made, point)
+    k.store(made.buffer, offset, loop.out[1], stride)
 
 
 def longest_total(kind: str) -> int:

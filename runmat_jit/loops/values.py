@@ -298,6 +298,34 @@ def literal(k: Builder, number: bool | float) -> Scalar:  # noqa: FBT001  (a val
     return Scalar(frozenset((FLOAT,)), value, literal=number, narrow=is_narrow(number))
 
 
+def scalar(item: Item) -> Scalar:
+    """A value that is a real number.
+
+    Raises:
+        Unknown: it is none.
+
+    """
+    if isinstance(item, Scalar):
+        return item
+    if isinstance(item, Unbound):
+        raise Unknown(item.why)
+    if isinstance(item, Array | Lazy):
+        raise Unknown("an array where a number is needed")
+    if isinstance(item, Complex):
+        raise Unknown("a complex number where a real one is needed")
+    raise Unknown("an operation on what is no number")
+
+
+def any_number(item: Item) -> Scalar | Complex:
+    """A value that is a number, real or complex.
+
+    Raises:
+        Unknown: it is none.
+
+    """
+    return item if isinstance(item, Complex) else scalar(item)
+
+
 def is_narrow(number: float) -> bool:
     """Whether a float is a number of float32."""
     with np.errstate(all="ignore"):

@@ -30,18 +30,18 @@ from runmat_jit.loops.emit import (
     Result,
     Same,
 )
+from runmat_jit.loops.emitter import tag
 from runmat_jit.loops.extents import shape_of, shapes
 from runmat_jit.loops.forms import Form, Forms
 from runmat_jit.loops.lanes import Lanes
-from runmat_jit.loops.lists import LastItem
+from runmat_jit.loops.layouts import LastItem
 from runmat_jit.loops.memory import MEMORY, Pool
 from runmat_jit.loops.products import CALL_WORDS, CALLS, CALLS_AT
 from runmat_jit.loops.progress import LoopProgress
-from runmat_jit.loops.registers import NUMBERS, TABLE_TURNS
 from runmat_jit.loops.rooms import Filling, Rooms, is_of_lists, make_rooms
 from runmat_jit.loops.source import Chain
+from runmat_jit.loops.streams import NUMBERS, TABLE_TURNS
 from runmat_jit.loops.values import Kind, parts_of
-from runmat_jit.loops.ways import tag
 
 SLICE: Final = 0.02
 """Seconds that a slice of a loop takes about: Ctrl-C and other threads wait no longer."""

@@ -43,8 +43,7 @@ from matlab_frontend.interpreter.native.functions import (
 )
 from matlab_frontend.source import Span
 from runmat_jit.core.slotted import slotted
-from runmat_jit.loops.source import Chain, HelperSource
-from runmat_jit.loops.ways import Given, Helper
+from runmat_jit.loops.source import Chain, Given, Helper, HelperSource
 
 _WHOLE: Final = 1 << 31
 """Whole numbers of loops are at most as large as that."""

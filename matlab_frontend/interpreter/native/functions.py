@@ -20,8 +20,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from runmat_jit.loops.demands import demand, natural, position, whole
-from runmat_jit.loops.source import find_helper
-from runmat_jit.loops.ways import Helper
+from runmat_jit.loops.source import Helper, find_helper
 
 
 def divide(x: float, y: float) -> float:

@@ -39,8 +39,7 @@ from matlab_frontend.interpreter.native.vectors import Along
 from matlab_frontend.interpreter.native.wholes import Wholes
 from matlab_frontend.source import Span
 from runmat_jit.core.frozen import frozen
-from runmat_jit.loops.source import LoopSource
-from runmat_jit.loops.ways import Helper
+from runmat_jit.loops.source import Helper, LoopSource
 
 
 @frozen

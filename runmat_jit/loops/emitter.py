@@ -1,0 +1,178 @@
+"""What a loop is emitted with: one value, over which the modules of this package are functions.
+
+Names are values, not places: what is known of them is data here (:mod:`.values`), which
+:mod:`.ways` joins where ways meet and :mod:`.nests` settles for loops. Loops of MATLAB programs are
+brought into the same form (:mod:`.source`), and know nothing else.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import field
+from typing import Any
+
+import numpy as np
+
+from runmat_jit.core.slotted import slotted
+from runmat_jit.kernel.build import Builder
+from runmat_jit.kernel.ir import Buffer, Instruction, Value
+from runmat_jit.loops.arithmetic import Arithmetic
+from runmat_jit.loops.extents import Dim, Extents
+from runmat_jit.loops.layouts import Growing, LastItem
+from runmat_jit.loops.memory import Memory
+from runmat_jit.loops.source import Chain, Helper
+from runmat_jit.loops.streams import Streams
+from runmat_jit.loops.values import Array, Item, Line
+from runmat_jit.loops.wholes import arrays_in
+
+LIVE, BROKEN = "%live", "%broken"
+"""Whether the turn of a loop still goes on, and whether the loop does not."""
+DOUBT = "%doubt"
+"""Whether something has happened that Python has to do: then nothing computed here will count."""
+
+Known = dict[str, Item]
+"""What is known of names."""
+
+
+@slotted
+class Around:
+    """A loop whose turn is emitted.
+
+    ``waits``: it is a ``while``. ``accesses``: the indices that move along lines in it, each with
+    its extent, by what identifies them; ``safe``: whether all of them stay within their extents in
+    all turns; None: nobody knows.
+    """
+
+    number: int
+    waits: bool
+    accesses: dict[Any, tuple[Line, Value]] = field(default_factory=dict)
+    safe: Value | None = None
+
+
+@slotted
+class Emitter:
+    """A kernel that is being emitted, and what is known where the next instruction goes.
+
+    ``value_of`` and ``run_statements`` emit any expression, and any statements: what all modules
+    call, and only the last ones know.
+    """
+
+    value_of: Callable[[Emitter, ast.expr], Item]
+    run_statements: Callable[[Emitter, Sequence[ast.stmt]], None]
+    k: Builder
+    arithmetic: Arithmetic
+    extents: Extents
+    memory: Memory
+    caller: Value
+    """The address of who tells, in long loops within a turn, that the kernel is to end."""
+    exact: bool
+    """Whether each operation on arrays looks for its own events; else results tell that there may
+    have been some."""
+    has_long_rows: bool
+    """Whether a row may have more elements than one ``total``: then it is taken in cells."""
+
+    # -- names -------------------------------------------------------------------------------------
+    chains: Mapping[Chain, Item]
+    """Values from outside."""
+    given: Mapping[Chain, Item]
+    """All operands, by their chains."""
+    told: frozenset[str]
+    """Names that are read after the loop: it is followed under another name (:func:`tag`) whether
+    the number is one of NumPy's."""
+    names: Known = field(default_factory=dict)
+    """What is known here."""
+    numpys: dict[int, Item] = field(default_factory=dict)
+    """Whether numbers are NumPy's, by the numbers of their values, where the kernel decides it."""
+    hidden: frozenset[str] = frozenset()
+    """What every loop carries, and every function is given, beside the names: where streams of
+    random numbers are."""
+    has_complex: bool = False
+    """Whether names may hold complex numbers."""
+
+    # -- loops, and functions of the program's -----------------------------------------------------
+    around: list[Around] = field(default_factory=list)
+    """The loops whose turns are emitted, the innermost one last."""
+    helpers: Mapping[Any, Helper] = field(default_factory=dict)
+    """Functions of the program's that may be called."""
+    calling: list[Any] = field(default_factory=list)
+    """Those that are being called."""
+    frames: list[Known] = field(default_factory=list)
+    """The names of those that call the function whose body is emitted."""
+    begun: Value | None = None
+    """The turns before this slice of the loop, where what it iterates is emitted."""
+    computed_first: list[Instruction] = field(default_factory=list)
+    """Of that: what is computed before the first slice alone."""
+
+    # -- arrays ------------------------------------------------------------------------------------
+    written: set[int] = field(default_factory=set)
+    """The operands that are stored to."""
+    stores: int = 0
+    """Stores so far: an expression that is older than the last one may no longer be computed."""
+    fixed: set[int] = field(default_factory=set)
+    """Numbers of extents along which elements are told apart: what is done along the others is the
+    same for each element, and asks for none of its neighbors."""
+    strided: set[tuple[int, int]] = field(default_factory=set)
+    """Operands of which elements with gaps between them are taken side by side, and the numbers of
+    the extents along which they are."""
+    spans: set[tuple[Dim, ...]] = field(default_factory=set)
+    """Extents of what is stored at once, where they are known before the loop."""
+    asks_numpy: bool = False
+    """Whether something was emitted that no kernel of recorded operations does."""
+    streams: Streams | None = None
+    """Where arrays are in registers: the code of lanes, beside that of numbers."""
+
+    # -- products and draws ------------------------------------------------------------------------
+    calls: Buffer | None = None
+    """What inner loops of NumPy's are given."""
+    products: int = 0
+    """How many of them are called."""
+    addresses: dict[str, Value] = field(default_factory=dict)
+    """Addresses of arrays, and of what inner loops are given, by parameters."""
+    drawn: int = 0
+    """Elements of a draw that have a block in common, at most."""
+    wholes: dict[int, tuple[Value, Value]] = field(default_factory=dict)
+    """Of extents, by their numbers: the first lane of a tile, and how many there are in all."""
+
+    # -- lists -------------------------------------------------------------------------------------
+    lists: Mapping[int, Growing] = field(default_factory=dict)
+    counts: Buffer | None = None
+    """How many items each list has."""
+    shared: dict[int, tuple[Array, LastItem | None]] = field(default_factory=dict)
+    """Arrays that names hold, and lists, too, by where they lie; None: it is not in each turn."""
+    changed: set[tuple[np.dtype, tuple[Dim, ...]]] = field(default_factory=set)
+    """Of what dtype and shape arrays are that a list may hold, and that are stored to."""
+    turn_place: int = -1
+    """Where a turn of the loop is emitted, outside of all decisions."""
+
+    def item(self, node: ast.expr) -> Item:
+        """The value of an expression."""
+        return self.value_of(self, node)
+
+    def run(self, statements: Sequence[ast.stmt]) -> None:
+        """Emit statements."""
+        self.run_statements(self, statements)
+
+    @contextmanager
+    def aside(self) -> Iterator[list[Instruction]]:
+        """Emit into a list of its own."""
+        stack = self.k.open_body()
+        try:
+            yield stack
+        finally:
+            self.k.close_body(stack)
+
+    def resume(self, instructions: list[Instruction]) -> None:
+        """Put what was emitted aside in its place."""
+        self.k.extend(instructions)
+
+    def held_arrays(self) -> list[Array]:
+        """The arrays that names hold."""
+        names = (self.names, *self.frames)
+        return [x for known in names for item in known.values() for x in arrays_in(item)]
+
+
+def tag(name: str) -> str:
+    """Under which it is followed whether a number is one of NumPy's."""
+    return f"{name}?"

@@ -1,0 +1,189 @@
+"""Operations on whole arrays, by the rows of the table.
+
+What a row means, its dtypes and its shape, is asked of the row, on extents that stand for those of
+the arrays: equal numbers for equal extents.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+
+from runmat_jit.core.slotted import slotted
+from runmat_jit.core.types import COMPILED_DTYPES, TensorType
+from runmat_jit.kernel.ir import Value
+from runmat_jit.loops import elements, points, totals
+from runmat_jit.loops.arithmetic import OF_PYTHON, sorted_kinds
+from runmat_jit.loops.emitter import Emitter
+from runmat_jit.loops.extents import SINGLE
+from runmat_jit.loops.values import (
+    TYPES,
+    Array,
+    Axis,
+    Item,
+    Lazy,
+    Scalar,
+    Unknown,
+    literal,
+    numpy_kind,
+)
+from runmat_jit.loops.wholes import Meant, is_whole, plain_of
+from runmat_jit.ops.promotion import fits
+from runmat_jit.ops.spec import Op, Weak, canonical_params
+from runmat_jit.ops.table import ROWS, row_of
+
+_STAND_IN: Final = 1009
+"""Extents that are not known stand as numbers from here on."""
+_NUMPYS: Final = {np.dtype(dtype): numpy_kind(dtype) for dtype in COMPILED_DTYPES}
+
+
+@slotted
+class _Typed:
+    """An operand with the type that it is cast to, as rows that decompose take it."""
+
+    item: Item
+    type: TensorType
+
+
+def of_operator(e: Emitter, name: str, items: Sequence[Item]) -> Item:
+    """An operator, by its node of Python's syntax, on what are not all numbers."""
+    row = row_of(OF_PYTHON[name])
+    if row is None:
+        raise Unknown(f"{name} of arrays")
+    return by_row(e, row, items, {})
+
+
+def by_row(e: Emitter, row: Op, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Item:
+    """A call that a row of the table means."""
+    plain = [plain_of(arg) for arg in args]
+    bound = None if row.bind is None else row.bind(tuple(plain), kwargs)
+    if bound is None or bound.out is not None or row.result is None:
+        raise Unknown(f"{row.name} called in this way")
+    operands = [_operand(e, value) for value in bound.operands]
+    return _computed(e, row, operands, bound.params)
+
+
+def by_method(
+    e: Emitter, row: Op, base: Item, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Item:
+    """A method that a row of the table means."""
+    bind = row.bind_method or row.bind
+    bound = None if bind is None else bind((base, *map(plain_of, args)), kwargs)
+    if bound is None or bound.out is not None or row.result is None:
+        raise Unknown(f"the method {row.name} called in this way")
+    return _computed(e, row, [_operand(e, v) for v in bound.operands], bound.params)
+
+
+def _operand(e: Emitter, value: Any) -> Item:
+    """What a reader has passed on, as it was before :func:`plain_of`."""
+    if type(value) in (bool, int, float):
+        return literal(e.k, value)
+    if isinstance(value, Scalar | Array | Lazy):
+        return value
+    raise Unknown("an operand that is no array and no number")
+
+
+def _computed(e: Emitter, row: Op, operands: Sequence[Item], params: Mapping[str, Any]) -> Item:
+    """A row of operands."""
+    known = points.matched(e, [x for x in operands if is_whole(x)])
+    kinds = [sorted_kinds(x) if isinstance(x, Scalar) else [None] for x in operands]
+    results = set()
+    for chosen in itertools.product(*kinds):
+        specs = tuple(_spec(x, kind, known) for x, kind in zip(operands, chosen, strict=True))
+        assert row.result is not None, "it was called"
+        found = row.result(specs, params)
+        if found is None:
+            raise Unknown(f"{row.name} of these dtypes or shapes")
+        named = frozenset(canonical_params(row, params, specs).items())
+        results.add((found.type, found.operand_dtypes, named))
+    if len(results) != 1:
+        raise Unknown("an operation is another one for each of several classes")
+    type_, dtypes, named = results.pop()
+    meant = Meant(row, dtypes, dict(named), type_, known)
+    if row.expand is not None:
+        return _lazily(e, operands, meant)
+    if row.reduction is not None or row.name == "mean":
+        return totals.reduced(e, operands[0], meant)
+    if row.kind in ("elementwise", "reduce") and row.decompose is not None:
+        return _decomposed(e, operands, meant)
+    raise Unknown(f"{row.name} of arrays")
+
+
+def _of_scalars(e: Emitter, row: Op, operands: Sequence[Item]) -> Item:
+    """A ufunc of single numbers."""
+    numbers = [x for x in operands if isinstance(x, Scalar)]
+    if not isinstance(row.numpy, np.ufunc) or len(numbers) != len(operands):
+        raise Unknown(f"{row.name} of arrays")
+    return e.arithmetic.ufunc(row.numpy, numbers)
+
+
+def _spec(x: Item, kind: Any, known: Mapping[int, Axis]) -> Any:
+    """What a row is told of an operand."""
+    if isinstance(x, Scalar):
+        if kind.python:
+            number = {"i": int, "f": float, "b": bool}[kind.dtype.kind]
+            return Weak(number)
+        return TensorType(kind.dtype, ())
+    assert isinstance(x, Array | Lazy), "others are no operands"
+    return TensorType(x.dtype, tuple(_extent_for(axis, known) for axis in x.axes))
+
+
+def _extent_for(axis: Axis, known: Mapping[int, Axis]) -> int:
+    """The number that stands for an extent."""
+    number = known.get(axis.number, axis).number
+    return 1 if number == SINGLE else stand_in(number)
+
+
+def _lazily(e: Emitter, operands: Sequence[Item], meant: Meant) -> Item:
+    """An elementwise operation, to be computed where it is stored or reduced."""
+    by_stand_in = {_extent_for(axis, meant.known): axis for axis in meant.known.values()}
+    by_stand_in[1] = elements.single(e)
+    axes = tuple([replace(by_stand_in[extent], stride=0) for extent in meant.type.shape])
+    numbers = [axis.number for axis in axes]
+    e.fixed.update(number for number in numbers if numbers.count(number) > 1)
+    values: list[Lazy | Array | Value] = []
+    for x, dtype in zip(operands, meant.dtypes, strict=True):
+        if isinstance(x, Scalar):
+            if x.literal is not None and not fits(x.literal, dtype):
+                raise Unknown("a number that the dtype does not hold")
+            e.arithmetic.used(x)
+            values.append(e.arithmetic.cast(x, dtype))
+        else:
+            assert isinstance(x, Array | Lazy), "others are no operands"
+            values.append(x)
+    e.arithmetic.ours = True
+    types = tuple([TYPES[dtype] for dtype in meant.dtypes])
+    params, dtype = meant.params, meant.type.dtype
+    return Lazy(meant.row, tuple(values), types, params, dtype, axes, e.stores)
+
+
+def _decomposed(e: Emitter, operands: Sequence[Item], meant: Meant) -> Item:
+    """A row that is made of others."""
+    typed = [
+        _Typed(x, TensorType(d, _spec(x, _NUMPYS[d], meant.known).shape))
+        for x, d in zip(operands, meant.dtypes, strict=True)
+    ]
+
+    def make(name: str, args: tuple[Any, ...], params: Any, made: TensorType) -> Any:
+        row, items = ROWS[name], [arg.item for arg in args]
+        inner = Meant(row, tuple([a.type.dtype for a in args]), params, made, meant.known)
+        if row.reduction is not None:
+            return _Typed(totals.reduced(e, items[0], inner), made)
+        if row.expand is None:
+            raise Unknown(f"{meant.row.name} of arrays")
+        if any(map(is_whole, items)):
+            return _Typed(_lazily(e, items, inner), made)
+        return _Typed(_of_scalars(e, row, items), made)
+
+    assert meant.row.decompose is not None, "it was asked"
+    found: _Typed = meant.row.decompose(make, tuple(typed), meant.params, meant.type)
+    return found.item
+
+
+def stand_in(number: int) -> int:
+    """Different extents, but 1, for different numbers."""
+    return _STAND_IN + (2 * number if number >= 0 else -2 * number + 1)

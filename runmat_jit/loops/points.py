@@ -1,0 +1,294 @@
+"""Elements of whole arrays in a turn: where they lie, how they are computed, and stores of them.
+
+An expression of arrays is computed element by element where it is stored or reduced, in lanes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from runmat_jit.kernel.ir import Value
+from runmat_jit.kernel.math.casts import cast
+from runmat_jit.kernel.primitives import FLOATS
+from runmat_jit.loops import elements, registers
+from runmat_jit.loops.emitter import Emitter
+from runmat_jit.loops.extents import SINGLE
+from runmat_jit.loops.values import (
+    TYPES,
+    Array,
+    Axis,
+    Item,
+    Lazy,
+    Position,
+    Scalar,
+    Unknown,
+    scalar,
+)
+from runmat_jit.loops.wholes import Point, Whole, is_turned, is_whole, reports, tells
+from runmat_jit.lower.exact_notes import ExactNotes
+
+
+def matched(e: Emitter, arrays: Sequence[Any]) -> dict[int, Axis]:
+    """Axes by the numbers of their extents; those of equal extents are the same one's.
+
+    Leaves where extents are not equal that have to be, of which nothing is known before.
+    """
+    known: dict[int, Axis] = {}
+    depth = max((len(array.axes) for array in arrays), default=0)
+    for place in range(1, depth + 1):
+        first: Axis | None = None
+        for array in arrays:
+            if len(array.axes) < place:
+                continue
+            axis = array.axes[-place]
+            if axis.number == SINGLE:
+                known.setdefault(SINGLE, axis)
+                continue
+            if first is None:
+                first = known.get(axis.number, axis)
+            elif known.get(axis.number, axis).number != first.number:
+                if (
+                    axis.dim is not None
+                    and first.dim is not None
+                    and "literal" == axis.dim.source == first.dim.source
+                ):
+                    raise Unknown("shapes that do not match")
+                equal(e, axis, first)
+            known[axis.number] = first
+    return known
+
+
+def equal(e: Emitter, a: Axis, b: Axis) -> None:
+    """Leave where two extents are not equal."""
+    if a.number != b.number:
+        e.fixed.update((a.number, b.number))
+        e.k.leave_if(e.k.ne(a.extent, b.extent))
+
+
+# -- elements --------------------------------------------------------------------------------------
+def element(e: Emitter, x: Lazy | Array | Value | Position, wanted: str, point: Point) -> Value:
+    """An operand's element at a point, as a value of a type."""
+    if isinstance(x, Value):
+        is_lanes = e.streams is not None and e.streams.inside
+        return registers.for_lanes(e, x) if is_lanes else x
+    if isinstance(x, Position):
+        place = e.k.convert("trunc", point.lane, "i32") + e.k.lane_id("i32")
+        return place + e.k.convert("trunc", x.first, "i32")
+    found = point.values.get(id(x))
+    if found is None:
+        found = _loaded(e, x, point) if isinstance(x, Array) else _expanded(e, x, point)
+        point.values[id(x)] = found
+    if found.type == wanted:
+        return found
+    made = cast(e.k, found, wanted)
+    if found.type == "f64" and wanted == "f32":
+        if e.exact:
+            point.notes.rise(made, (found,), ())
+        else:
+            e.k.note(made)
+    return made
+
+
+def final(e: Emitter, x: Lazy | Array | Value, wanted: str, point: Point) -> Value:
+    """An element as it is stored; what it tells of events is noted."""
+    found = element(e, x, wanted, point)
+    if not e.exact and tells(x) and found.type in FLOATS:
+        e.k.note(found)
+    return found
+
+
+def _expanded(e: Emitter, x: Lazy, point: Point) -> Value:
+    """The element of an operation; notes its events."""
+    if e.streams is not None and isinstance(x.operands[0], Position):
+        return registers.drawn(e, x)
+    if x.stores != e.stores:
+        raise Unknown("an expression whose operands are changed while it is computed")
+    row = x.op
+    assert row.expand is not None, "it is elementwise"
+    pairs = zip(x.operands, x.types, strict=True)
+    values = tuple([element(e, operand, wanted, point) for operand, wanted in pairs])
+    made = row.expand(e.k, *values, **x.params)
+    if e.exact:
+        if reports(x) and made.type in FLOATS:
+            floats = [v for v in values if v.type in FLOATS and v.literal is None]
+            strict = [values[place] for place in row.strict]
+            point.notes.rise(made, floats, [v for v in strict if v.literal is None])
+    else:
+        for operand, value, absorbs in zip(x.operands, values, row.absorbs, strict=True):
+            if (absorbs or made.type not in FLOATS) and tells(operand):
+                e.k.note(value)
+    if row.event_test is not None:
+        condition = row.event_test(e.k, values, made)
+        if condition is not None:
+            e.k.note(condition)
+    return made
+
+
+def _loaded(e: Emitter, x: Array, point: Point) -> Value:
+    if x.held:
+        return registers.loaded(e, x)
+    offset, stride = address(e, x, point)
+    return e.k.load(x.buffer, offset, stride)
+
+
+def address(e: Emitter, x: Array, point: Point) -> tuple[Value, Value | int]:
+    """Where the elements of an array lie at a point, and how far from lane to lane."""
+    if e.streams is not None and e.streams.inside:
+        return registers.address(e, x)
+    offset = x.offset
+    inner = point.outer[len(point.outer) + 1 - len(x.axes) :] if len(x.axes) > 1 else ()
+    for axis, coordinate in zip(x.axes[:-1], inner, strict=True):
+        if axis.number == SINGLE or axis.stride == 0:
+            continue
+        step = coordinate if axis.stride == 1 else coordinate * axis.stride
+        offset = step if offset is None else offset + step
+    last = x.axes[-1]
+    if last.number == SINGLE or last.stride == 0:
+        return e.k.const(0, "index") if offset is None else offset, 0
+    if last.stride != 1:
+        e.strided.add((x.operand, last.number))
+    step = point.lane if last.stride == 1 else point.lane * last.stride
+    return step if offset is None else offset + step, last.stride
+
+
+def everywhere(e: Emitter, axes: Sequence[Axis], emit: Callable[[Point], None]) -> None:
+    """Emit something for all elements of a shape, in lanes along the last axis."""
+    if e.streams is not None:
+        registers.everywhere(e, axes, emit)
+        return
+    k = e.k
+    limits = [axis.dim or axis.limit for axis in axes]
+    dims = tuple([limit for limit in limits if limit is not None])
+    e.spans.update((dims,) if len(dims) == len(axes) else ())
+
+    def within(left: Sequence[Axis], outer: tuple[Value, ...]) -> None:
+        if len(left) == 1:
+            with k.lanes(0, left[0].extent) as lanes:
+                emit(Point(outer, lanes.i, ExactNotes(k)))
+            return
+        with k.loop(0, left[0].extent) as loop:
+            within(left[1:], (*outer, loop.i))
+            loop.yield_()
+
+    within(axes, ())
+
+
+# -- stores ----------------------------------------------------------------------------------------
+def store(e: Emitter, at: Array, made: Item) -> None:
+    """Store a number, or an array, where a part of an array is."""
+    if at.held:
+        registers.store(e, at, lambda place: fill(e, place, made))
+        return
+    if at.home is not None:
+        home = at.home.number
+        if home not in e.memory.apart or home in e.shared:  # a list may hold it
+            e.changed.add((at.dtype, at.pool))
+    if at.copied:
+        raise Unknown("a store into an array that may be the caller's")
+    if not at.axes:
+        if is_whole(made):
+            raise Unknown("an array in the place of a number")
+        elements.put(e, at, made)
+        e.stores += 1
+        return
+    if at.operand >= 0:
+        e.written.add(at.operand)
+    if isinstance(made, Lazy | Array) and _may_overlap(e, made, at):
+        made = materialized(e, made)
+    fill(e, at, made)
+
+
+def fill(e: Emitter, at: Array, made: Item) -> None:
+    """Store a number, or the elements of an array, into an array."""
+    wanted = TYPES[at.dtype]
+    value: Value | Whole
+    if isinstance(made, Scalar):
+        value = e.arithmetic.stored(made, at.dtype)
+    elif isinstance(made, Array) and not made.axes:
+        value = e.arithmetic.stored(scalar(elements.load(e, made)), at.dtype)
+    elif isinstance(made, Array | Lazy):
+        if made.dtype.kind == "f" and at.dtype.kind == "i":
+            raise Unknown("floats become integers")
+        if len(made.axes) > len(at.axes):
+            raise Unknown("an array of more axes in the place of a part")
+        place = replace(at, axes=at.axes)
+        known = matched(e, [place, made])
+        for axis, own in zip(made.axes[::-1], at.axes[::-1], strict=False):
+            if axis.number != SINGLE and own.number == SINGLE:
+                raise Unknown("an array in the place of one element")
+        del known
+        value = made
+    else:
+        raise Unknown("what is no array and no number is stored")
+    e.arithmetic.ours = True
+
+    def put(point: Point) -> None:
+        put_element(e, at, final(e, value, wanted, point), point)
+
+    if any(axis.number == SINGLE for axis in at.axes[-1:]):
+        raise Unknown("a store along an axis of one element")
+    everywhere(e, at.axes, put)
+    e.stores += 1
+
+
+def put_element(e: Emitter, at: Array, value: Value, point: Point) -> None:
+    """Store an element."""
+    if at.held:
+        registers.streams_of(e).elements.append(value)
+        return
+    offset, stride = address(e, at, point)
+    e.k.store(at.buffer, offset, value, 1 if stride == 0 else stride)
+
+
+def _may_overlap(e: Emitter, x: Any, at: Array) -> bool:
+    """Whether elements that an expression reads may be stored to before."""
+    if isinstance(x, Lazy):
+        return any(_may_overlap(e, operand, at) for operand in x.operands)
+    if not isinstance(x, Array) or x.operand != at.operand or x == at:
+        return False
+    return x.operand >= 0 or not e.memory.are_apart(x, at)
+
+
+# -- arrays of the loop's own ----------------------------------------------------------------------
+def settled(e: Emitter, item: Item) -> Item:
+    """An item of which nothing is to be computed any more."""
+    return materialized(e, item) if isinstance(item, Lazy) else item
+
+
+def materialized(e: Emitter, x: Whole) -> Array:
+    """The elements in memory of their own, or in registers."""
+    if e.streams is not None:
+        return registers.computed_by(e, registers.blank(e, x), lambda made: fill_new(e, made, x))
+    limits = tuple([axis.dim or axis.limit for axis in x.axes])
+    dims = tuple([limit for limit in limits if limit is not None])
+    if len(dims) < len(limits):
+        raise Unknown("an array whose extent is not known before the loop")
+    made = e.memory.new(x.dtype, dims, e.held_arrays())
+    if any(axis.dim is None for axis in x.axes):
+        made = replace(made, axes=_side_by_side_axes(x.axes), whole=False)
+    fill_new(e, made, x)
+    return replace(made, turned=is_turned(x))
+
+
+def _side_by_side_axes(axes: Sequence[Axis]) -> tuple[Axis, ...]:
+    """Axes without gaps."""
+    stride: Value | int = 1
+    found: list[Axis] = []
+    for axis in reversed(axes):
+        found.append(replace(axis, stride=stride))
+        stride = axis.extent if stride == 1 else stride * axis.extent
+    return tuple(reversed(found))
+
+
+def fill_new(e: Emitter, made: Array, x: Whole) -> None:
+    """Store the elements into memory that nobody reads; no expression is changed by it."""
+    wanted = TYPES[made.dtype]
+
+    def put(point: Point) -> None:
+        put_element(e, made, final(e, x, wanted, point), point)
+
+    if made.axes[-1].number == SINGLE:
+        raise Unknown("an array whose last axis has one element")
+    everywhere(e, made.axes, put)

@@ -1,0 +1,179 @@
+"""Statements of a loop as kernel code, and the loops in it.
+
+What is not known here raises :class:`.values.Unknown`, and the loop runs as it stands.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from functools import partial
+
+from runmat_jit.kernel.ir import Value
+from runmat_jit.loops import (
+    binding,
+    elements,
+    expressions,
+    iteration,
+    lists,
+    nests,
+    operators,
+    points,
+    slices,
+    ways,
+)
+from runmat_jit.loops.emitter import BROKEN, LIVE, Emitter, Known
+from runmat_jit.loops.nests import Repeated
+from runmat_jit.loops.source import Chain, appended, grown_by
+from runmat_jit.loops.values import (
+    Array,
+    Item,
+    Lazy,
+    Scalar,
+    Unknown,
+    literal,
+    scalar,
+)
+
+
+def run(e: Emitter, statements: Sequence[ast.stmt]) -> None:
+    """Emit statements; what comes after one that may end the turn runs while it is live."""
+    for position, statement in enumerate(statements):
+        if isinstance(statement, ast.Break | ast.Continue):
+            if isinstance(statement, ast.Break):
+                e.names[BROKEN] = literal(e.k, number=True)
+            e.names[LIVE] = literal(e.k, number=False)
+            return
+        try:
+            _run_statement(e, statement)
+        except Unknown as unknown:
+            if unknown.line is None:
+                unknown.line = statement.lineno
+            raise
+        rest = statements[position + 1 :]
+        live = e.names.get(LIVE)
+        if rest and isinstance(live, Scalar) and live.literal is not True:
+            ways.choose(e, e.arithmetic.truth(live), partial(e.run, rest), None)
+            return
+
+
+def _run_statement(e: Emitter, node: ast.stmt) -> None:
+    with e.memory.holding():
+        _emit_statement(e, node)
+
+
+def _emit_statement(e: Emitter, node: ast.stmt) -> None:
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            made = e.item(value)
+            if len(targets) > 1:
+                made = points.settled(e, made)  # one array by several names
+            for target in targets:
+                expressions.assign(e, target, made)
+        case ast.AugAssign(target=target, op=op, value=value):
+            _augment(e, target, type(op).__name__, value)
+        case ast.If():
+            _branch(e, node)
+        case ast.For():
+            _for(e, node)
+        case ast.While():
+            _while(e, node)
+        case ast.Pass() | ast.Expr(value=ast.Constant()):
+            pass
+        case ast.Expr(value=value) if (found := appended(value)) is not None:
+            lists.append(e, e.item(found[0]), found[1])
+        case ast.Raise():  # by Python
+            e.k.leave_if(e.k.const(True, "i1"))
+        case ast.Assert(test=test):
+            holds = e.arithmetic.truth(scalar(e.item(test)))
+            e.k.leave_if(e.k.prim("xor", holds, True))
+        case _:
+            raise Unknown(f"a statement of the kind {type(node).__name__}")
+
+
+def _augment(e: Emitter, target: ast.expr, op: str, value: ast.expr) -> None:
+    match target:
+        case ast.Name(id=name):
+            old = expressions.read(e, Chain(name))
+            if isinstance(old, Array) and old.axes:
+                _change(e, old, op, e.item(value))
+                return
+            binding.bind(e, name, operators.operate(e, op, old, e.item(value)))
+        case ast.Subscript(value=base, slice=index):
+            place = slices.part_of(e, e.item(base), index)
+            old = elements.load(e, place)
+            if place.axes:
+                _change(e, place, op, e.item(value))
+                return
+            points.store(e, place, operators.operate(e, op, old, e.item(value)))
+        case _:
+            raise Unknown(f"a store into {type(target).__name__}")
+
+
+def _change(e: Emitter, place: Array, op: str, value: Item) -> None:
+    """An operation in place: the result has the dtype of the array."""
+    made = operators.operate(e, op, place, value)
+    if not isinstance(made, Lazy) or made.dtype != place.dtype:
+        raise Unknown("an operation in place whose result is of another dtype")
+    if len(made.axes) != len(place.axes):
+        raise Unknown("an operation in place whose result has more axes")
+    points.store(e, place, made)
+
+
+def _branch(e: Emitter, node: ast.If) -> None:
+    with e.memory.holding():
+        test = e.item(node.test)
+    if isinstance(test, Scalar) and test.literal is not None:
+        e.run(node.body if test.literal else node.orelse)
+        return
+    condition = e.arithmetic.truth(scalar(test))
+    orelse = node.orelse
+    otherwise = (lambda: e.run(orelse)) if orelse else None
+    ways.choose(e, condition, lambda: e.run(node.body), otherwise)
+
+
+# -- loops -----------------------------------------------------------------------------------------
+def _for(e: Emitter, node: ast.For) -> None:
+    turns = iteration.turns(e, node.iter, grows=bool(grown_by(node)))
+
+    def turn(k: Value) -> None:
+        expressions.assign(e, node.target, turns.item(k))
+        e.run(node.body)
+
+    nests.repeat(e, Repeated(node, turn), turns.count)
+
+
+def _while(e: Emitter, node: ast.While) -> None:
+    def turn(_k: Value) -> None:
+        turn_while(e, node)
+
+    nests.repeat(e, Repeated(node, turn), None)
+
+
+def turn_while(e: Emitter, node: ast.While, ends: list[Known] | None = None) -> None:
+    """A turn of a ``while``, its question included: it is broken where the answer is no.
+
+    ``ends`` is given what is known where the answer was yes, at the end of the turn.
+    """
+
+    def run() -> None:
+        if ends is not None:
+            e.turn_place = e.arithmetic.place
+        e.run(node.body)
+        if ends is not None:
+            ends.append(dict(e.names))
+
+    with e.memory.holding():
+        test = e.item(node.test)
+    if isinstance(test, Scalar) and test.literal is not None:
+        if test.literal:
+            run()
+        else:
+            e.names[BROKEN] = literal(e.k, number=True)
+        return
+
+    def stop() -> None:
+        e.names[BROKEN] = literal(e.k, number=True)
+
+    condition = e.arithmetic.truth(scalar(test))
+    ways.choose(e, condition, run, stop)
