@@ -119,6 +119,10 @@ class Meaning:
     kind: Kind
 
 
+class OwnBits(Exception):  # noqa: N818  (a signal within this package, never a user's)
+    """Some bits of a kernel would be our own: another one is wanted then."""
+
+
 @slotted
 class Arithmetic:
     """Emits operations.
@@ -140,6 +144,19 @@ class Arithmetic:
     """Where results that may tell of events were made, by their numbers, until they are used."""
     ours: bool = False
     """Some bits are our own, not NumPy's."""
+    own_bits: bool = True
+    """Whether they may be; else :class:`OwnBits` is raised."""
+
+    def mark_ours(self) -> None:
+        """Some bits are our own, not NumPy's.
+
+        Raises:
+            OwnBits: none is to be.
+
+        """
+        if not self.own_bits:
+            raise OwnBits
+        self.ours = True
 
     # -- operators ---------------------------------------------------------------------------------
     def operate(self, name: str, *operands: Scalar) -> Scalar:
@@ -396,7 +413,8 @@ class Arithmetic:
         x = [self.cast(each, dtype) for each, dtype in zip(operands, dtypes, strict=False)]
         if x[0].type in ("i32", "i64") and (row.event_test is not None or row.events):
             raise Unknown(f"numpy.{fn.__name__} of integers")
-        self.ours = self.ours or row.exactness == "ours"
+        if row.exactness == "ours":
+            self.mark_ours()
         made = row.expand(self.k, *x)
         scalar = Scalar(frozenset((numpy_kind(dtypes[-1]),)), made)
         if made.type not in ("f32", "f64"):

@@ -96,7 +96,8 @@ def _drawn_by(e: Emitter, stream: Stream, method: str, given: Mapping[str, ast.e
     dtype = _dtype_of(e, given.get("dtype"))
     k, row, name = e.k, ROWS[_ROWS[method]], f"{COUNTER}{stream.operand}"
     counter = scalar(e.names[name])
-    e.asks_numpy = e.arithmetic.ours = True
+    e.asks_numpy = True
+    e.arithmetic.mark_ours()
     params, per_block = {"dtype": dtype.name}, ELEMENTS_PER_BLOCK[dtype.itemsize]
     found: Item
     if is_none(given.get("size")):

@@ -20,7 +20,7 @@ from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Buffer, Instruction, Kernel, Value
 from runmat_jit.kernel.walk import every_instruction
 from runmat_jit.loops import binding, expressions, iteration, lists, nests, points, statements, ways
-from runmat_jit.loops.arithmetic import Arithmetic
+from runmat_jit.loops.arithmetic import Arithmetic, OwnBits
 from runmat_jit.loops.complex_numbers import number as real_number
 from runmat_jit.loops.complex_numbers import part_kind
 from runmat_jit.loops.draws import COUNTER
@@ -150,12 +150,14 @@ def emit(
     forms: Forms,
     helpers: Mapping[Any, Helper],
     *,
-    careful: bool = False,
+    careful: bool | None = False,
     exact: bool = False,
+    own_bits: bool = True,
 ) -> Emitted:
     """The kernel of a loop, for operands of these forms.
 
-    ``careful`` as of :class:`Arithmetic`, ``exact`` as of :class:`Wholes`.
+    ``careful`` as of :class:`.arithmetic.Arithmetic`; None: where some bits are our own, whose
+    events no flags of the machine's tell. ``exact`` as of :class:`.emitter.Emitter`.
 
     Its parameters: ``state`` and ``floats``, the integers and the floats that are carried;
     ``limit``, the turns that it may run; ``caller``, the address of who is asked whether to go on;
@@ -164,9 +166,16 @@ def emit(
 
     Raises:
         Unknown: something in it does not run natively.
+        OwnBits: some bits would be our own, and ``own_bits`` is false.
 
     """
-    make = partial(Emission, source, forms, helpers, careful=careful, exact=exact)
+    if careful is None:
+        with suppress(OwnBits):
+            return emit(source, forms, helpers, careful=False, exact=exact, own_bits=False)
+        careful = True
+    make = partial(
+        Emission, source, forms, helpers, careful=careful, exact=exact, own_bits=own_bits
+    )
     try:
         return _emitted(make)
     except UnknownItems as unknown:
@@ -231,6 +240,7 @@ class Emission:
         *,
         careful: bool,
         exact: bool,
+        own_bits: bool = True,
         peel: bool = False,
         copies: bool = False,
         known: MadeBefore | None = None,
@@ -253,7 +263,7 @@ class Emission:
             expressions.value_of,
             statements.run,
             k,
-            Arithmetic(k, careful),
+            Arithmetic(k, careful, own_bits=own_bits),
             extents,
             memory,
             caller,

@@ -155,7 +155,7 @@ def _lazily(e: Emitter, operands: Sequence[Item], meant: Meant) -> Item:
         else:
             assert isinstance(x, Array | Lazy), "others are no operands"
             values.append(x)
-    e.arithmetic.ours = True
+    e.arithmetic.mark_ours()
     types = tuple([TYPES[dtype] for dtype in meant.dtypes])
     params, dtype = meant.params, meant.type.dtype
     return Lazy(meant.row, tuple(values), types, params, dtype, axes, e.stores)

@@ -222,7 +222,7 @@ def fill(e: Emitter, at: Array, made: Item) -> None:
         value = made
     else:
         raise Unknown("what is no array and no number is stored")
-    e.arithmetic.ours = True
+    e.arithmetic.mark_ours()
 
     def put(point: Point) -> None:
         put_element(e, at, final(e, value, wanted, point), point)

@@ -52,7 +52,7 @@ def product(e: Emitter, items: Sequence[Item]) -> Item:
     dims = known_dims((*rows, *columns)) or (ONE,)
     made = e.memory.new(a.dtype, dims, e.held_arrays())
     _invoke(e, found[0], (a, b, made), rows, columns)
-    e.arithmetic.ours = True
+    e.arithmetic.mark_ours()
     if not rows and not columns:
         value = e.k.load(made.buffer, _start_of(e, made), 0)
         e.k.note(value)

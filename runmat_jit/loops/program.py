@@ -8,8 +8,9 @@ their elements back: Python runs the loop from its beginning.
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import field
 from functools import partial
 from time import perf_counter_ns
@@ -77,6 +78,10 @@ EXITS: Final = 3
 """Runs in a row that left, after which Python runs a loop at once."""
 
 Compile = Callable[[Kernel], Any]
+
+
+class NotCompiledError(Exception):
+    """There is no native code of a kernel, for a mistake of ours; nothing has happened yet."""
 
 
 class LoopLeft(Exception):  # noqa: N818  (a signal between our own layers, never a user's)
@@ -218,8 +223,9 @@ class LoopCall:
             return None
         progress = LoopProgress(self.__name__) if self.services.shows_progress else None
         watch = Watch(events_in(warn, careful=careful), bool(warn), progress)
-        with progress or nullcontext():
+        with progress or nullcontext(), suppress(NotCompiledError):
             return self.run_by(variant, values, blank, watch, careful=careful, spare=spare)
+        return None
 
     def run_by(
         self,
@@ -406,11 +412,16 @@ class LoopCall:
         """The kernel for operands of these forms, or why there is none; nothing is compiled."""
         key = tuple([forms[chain] for chain in self.operands])
         if key not in self.known:
-            self.known[key] = self.emitted(forms, careful=False)
+            self.known[key] = self.emitted(forms, careful=None)
         return self.known[key]
 
-    def emitted(self, forms: Forms, *, careful: bool, exact: bool = False) -> Emitted | Unknown:
-        """The kernel for operands of these forms, or why there is none."""
+    def emitted(
+        self, forms: Forms, *, careful: bool | None, exact: bool = False
+    ) -> Emitted | Unknown:
+        """The kernel for operands of these forms, or why there is none.
+
+        ``careful`` and ``exact`` as of :func:`.emit.emit`.
+        """
         emission = partial(emit, self.source, self.complete(forms), self.helpers)
         found = self.tried(partial(emission, careful=careful, exact=exact))
         if isinstance(found, Unknown):
@@ -489,27 +500,42 @@ class LoopCall:
 
         Processors tell of the events of NumPy's operations, but not of those of ours.
         """
-        known = None if careful else self.known.get(tuple([forms[c] for c in self.operands]))
-        emitted = known or self.emitted(forms, careful=careful, exact=careful)
-        if isinstance(emitted, Emitted) and emitted.ours and not careful and not quiet:
-            emitted = self.emitted(forms, careful=True)
+        if careful:
+            emitted = self.emitted(forms, careful=True, exact=True)
+        else:
+            emitted = self.look(forms)
+            if quiet and isinstance(emitted, Emitted) and emitted.ours:
+                emitted = self.emitted(forms, careful=False)
         if isinstance(emitted, Unknown):
             return emitted
         self.ours = self.ours or emitted.ours
         return self.compiled(emitted, forms)
 
-    def compiled(self, emitted: Emitted, forms: Forms) -> Variant | Unknown:
-        """What runs a kernel for operands of these forms."""
-        try:
-            compiled = self.services.compile(emitted.kernel)
-        except Exception:  # as above
-            LOG.exception("%s was not compiled; please report this", self.__name__)
-            return Unknown("a mistake of runmat_jit")
-        self.services.count("kernels_compiled")
+    def compiled(self, emitted: Emitted, forms: Forms) -> Variant:
+        """What runs a kernel for operands of these forms; it is compiled when it is to run.
+
+        Beside a loop in tiles, or in registers, there is a kernel that only tells how.
+        """
         names = [p.name for p in emitted.kernel.parameters if isinstance(p, Table)]
         tables = {name: self.services.table(name) for name in names}
         entry = WATCHED(self.services.watched_call())
-        return make_variant(emitted, compiled, entry, forms, tables)
+        code = functools.cache(partial(self.code, emitted.kernel))
+        return make_variant(emitted, code, entry, forms, tables)
+
+    def code(self, kernel: Kernel) -> int:
+        """The address of the native code of a kernel.
+
+        Raises:
+            NotCompiledError: there is none.
+
+        """
+        try:
+            compiled = self.services.compile(kernel)
+        except Exception as error:  # as above
+            LOG.exception("%s was not compiled; please report this", self.__name__)
+            raise NotCompiledError from error
+        self.services.count("kernels_compiled")
+        return int(compiled.address)
 
 
 def events_in(warn: frozenset[str], *, careful: bool) -> int:

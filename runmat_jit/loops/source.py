@@ -8,6 +8,7 @@ if it waits for nobody: what it reads of the world, it reads once.
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -276,6 +277,7 @@ def is_private(name: str) -> bool:
     return name.startswith("__") and not name.endswith("__")
 
 
+@functools.lru_cache(512)
 def bound_by(node: ast.AST) -> frozenset[str]:
     """The names that a statement binds."""
     names = (each for each in ast.walk(node) if isinstance(each, ast.Name))

@@ -81,7 +81,7 @@ class Variant:
     Attributes:
         emitted: The kernel.
         forms: Of the operands.
-        address: Of its native code.
+        code: Gives the address of its native code, which is made when it is first wanted.
         entry: Runs it.
         words: The argument block; what differs from run to run is 0.
         arrays: Of that, what is filled with facts of arrays.
@@ -99,7 +99,7 @@ class Variant:
 
     emitted: Emitted
     forms: tuple[Form, ...]
-    address: int
+    code: Callable[[], int]
     entry: Any
     words: bytes
     arrays: tuple[ArrayWords, ...]
@@ -112,6 +112,16 @@ class Variant:
     wholes: tuple[tuple[int, int, int], ...]
     asks: bool
     rooms: Rooms | None
+
+    @property
+    def address(self) -> int:
+        """Address of its native code.
+
+        Raises:
+            NotCompiledError: there is none.
+
+        """
+        return self.code()
 
     @property
     def watched(self) -> int:
@@ -426,9 +436,13 @@ def word_of(value: Any, kind: str) -> int:
 
 
 def make_variant(
-    emitted: Emitted, compiled: Any, entry: Any, forms: Forms, tables: Mapping[str, int]
+    emitted: Emitted,
+    code: Callable[[], int],
+    entry: Any,
+    forms: Forms,
+    tables: Mapping[str, int],
 ) -> Variant:
-    """What runs a compiled kernel; ``forms``: of the operands in order, ``tables``: addresses."""
+    """What runs a kernel; ``forms``: of the operands in order, ``tables``: addresses."""
     parameters, chains = emitted.kernel.parameters, tuple(forms)
     words = array("q", bytes(8 * (len(parameters) + 2)))
     places: dict[int, ArrayWords] = {}
@@ -472,7 +486,7 @@ def make_variant(
     return Variant(
         emitted=emitted,
         forms=tuple(forms.values()),
-        address=compiled.address,
+        code=code,
         entry=entry,
         words=words.tobytes(),
         arrays=tuple(places.values()),

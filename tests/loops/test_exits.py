@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import runmat_jit as runmat
+from runmat_jit.loops import program
 from tests.capture.plain_hooks import function_from
 from tests.loops.test_programs import array, both, give, ramp
 
@@ -50,6 +51,35 @@ def test_indices_count_from_the_end(index, natively):
 
     inside = -5 <= index < 5
     both(fn, ramp(5), give(index), natively=natively, times=3 if inside else 0)
+
+
+def smoothed(x, out):
+    s = 0.0
+    for i in range(len(x)):
+        s = 0.5 * s + x[i]
+        out[i] = s
+    return s
+
+
+def decaying(x, out):
+    for t in range(20):
+        x = x - 0.1 * np.sin(x)
+        out[t % len(out)] = x[0]
+    return x
+
+
+@pytest.mark.parametrize("fn", [smoothed, decaying])
+def test_a_kernel_that_the_compiler_refuses(fn, natively, monkeypatch, no_mistakes_of_ours):
+    """A mistake of ours: Python runs the loop, and the log tells."""
+
+    def refuse(_kernel):
+        raise AssertionError("no valid text")
+
+    monkeypatch.setattr(program.Services, "compile", property(lambda _: refuse), raising=False)
+    both(fn, ramp(9), ramp(9), natively=natively, times=0)
+    assert all("please report this" in message for message in no_mistakes_of_ours)
+    assert no_mistakes_of_ours
+    no_mistakes_of_ours.clear()
 
 
 SETTLING = """def f(x, limit):
