@@ -6,6 +6,7 @@ thousands of seeds; the seeds are fixed, so a test that passes keeps passing.
 
 import copy
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -489,3 +490,95 @@ def test_a_global_generator_goes_on_from_call_to_call():
     found = [of_a_global(x) for _ in range(3)]
     np.testing.assert_array_equal(found, expected)
     assert not np.array_equal(found[1], found[2])
+
+
+# -- numbers for calls to come --------------------------------------------------------------------
+CALLS = [
+    lambda rng: rng.random(),
+    lambda rng: rng.random(5),
+    lambda rng: rng.random(5, np.float32),
+    lambda rng: rng.random(5.0) if rng.state["state"]["counter"] % 2 else rng.random((5,)),
+    lambda rng: rng.random((2, 3)),
+    lambda rng: rng.random(0),
+    lambda rng: rng.random(out=np.empty(5)),
+    lambda rng: rng.random(1100),
+    lambda rng: rng.standard_normal(),
+    lambda rng: rng.standard_normal(7),
+    lambda rng: rng.standard_normal(True),
+    lambda rng: rng.integers(10),
+    lambda rng: rng.integers(10, size=3),
+    lambda rng: rng.integers(11, size=3),
+    lambda rng: rng.integers(10, size=3, dtype=np.int8),
+    lambda rng: rng.integers(2, dtype=bool),
+    lambda rng: rng.exponential(2.0, 4),
+    lambda rng: rng.choice(5),
+    lambda rng: rng.standard_normal([2], "f4"),
+]
+
+
+def outcome(call, rng):
+    try:
+        return call(rng)
+    except TypeError as error:
+        return str(error)
+
+
+@given(
+    pattern=st.lists(st.integers(0, len(CALLS) - 1), min_size=1, max_size=4),
+    others=st.lists(st.tuples(st.integers(0, 40), st.sampled_from(["call", "back", "key"]))),
+)
+def test_a_call_gives_what_it_gives_a_generator_that_has_made_no_other(pattern, others):
+    """Calls that come again and again, between which others are made, or the state is set."""
+    rng, between, taken = runmat.random.default_rng(3), dict(others), []
+    for turn in range(40):
+        what = between.get(turn)
+        if what == "call":
+            rng.random(turn)
+        elif what is not None:
+            state = rng.state
+            state["state"]["counter" if what == "back" else "key"] = turn
+            rng.state = state
+        for number in pattern:
+            fresh = runmat.random.default_rng(0)
+            fresh.state = rng.state
+            made, expected = outcome(CALLS[number], rng), outcome(CALLS[number], fresh)
+            assert type(made) is type(expected)
+            np.testing.assert_array_equal(made, expected, strict=True)
+            assert rng.state == fresh.state
+            if isinstance(made, np.ndarray):
+                assert made.flags.writeable
+                assert made.base is None or not any(np.shares_memory(made, x) for x in taken)
+                taken = [*taken[-8:], made]
+                made[...] = 0  # nobody else's
+
+
+def test_calls_of_threads_are_prepared_for_together():
+    rng, alone = (runmat.random.default_rng(4) for _ in range(2))
+    found = [[] for _ in range(4)]
+
+    def draw(numbers):
+        numbers.extend(rng.random() for _ in range(500))
+
+    threads = [threading.Thread(target=draw, args=(numbers,)) for numbers in found]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    expected = [alone.random() for _ in range(2000)]
+    assert sorted(x for numbers in found for x in numbers) == sorted(expected)
+    assert rng.state == alone.state
+
+
+def test_a_handler_of_signals_may_draw():
+    rng, alone = (runmat.random.default_rng(5) for _ in range(2))
+    taken = []
+    before = signal.signal(signal.SIGALRM, lambda *_: taken.append(rng.random()))
+    signal.setitimer(signal.ITIMER_REAL, 1e-4, 1e-4)
+    try:
+        while len(taken) < 50:
+            taken.append(rng.random())
+            taken.extend(rng.random() for _ in range(50))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert sorted(taken) == sorted(alone.random() for _ in taken)

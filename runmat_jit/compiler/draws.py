@@ -42,8 +42,21 @@ class Draw(NamedTuple):
     @property
     def blocks(self) -> int:
         """How many blocks of the stream the elements own words of."""
-        owned = 8 if self.row == "random_bounded" else np.dtype(self.dtype).itemsize
-        return -(-self.size // ELEMENTS_PER_BLOCK[owned])
+        return -(-self.size // self._per_block)
+
+    @property
+    def owned(self) -> int:
+        """How many numbers those blocks have."""
+        return self.blocks * self._per_block
+
+    @property
+    def _per_block(self) -> int:
+        size = 8 if self.row == "random_bounded" else np.dtype(self.dtype).itemsize
+        return ELEMENTS_PER_BLOCK[size]
+
+    def of_size(self, size: int) -> Draw:
+        """As many numbers of this kind, one after another."""
+        return self._replace(shape=(size,))
 
     @property
     def padded(self) -> Draw:

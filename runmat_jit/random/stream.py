@@ -11,6 +11,7 @@ from numpy.random import SeedSequence
 
 from runmat_jit.compiler.draws import Draw, DrawPrograms
 from runmat_jit.core.locks import new_lock
+from runmat_jit.random.ahead import NUMBERS, Ahead, after
 from runmat_jit.runtime.session import current_session
 
 Size = int | Sequence[int] | None
@@ -20,6 +21,9 @@ JUMP: Final = 1 << 40
 """Blocks of a jump."""
 _NAME = "Philox4x32-10"
 _WORD = 1 << 64
+_KINDS = 16
+"""Of calls that are prepared for."""
+_PLAIN_SIZES = (int, type(None))
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
@@ -41,6 +45,9 @@ class Stream:
         low, high = self._seeds.generate_state(2, np.uint32).tolist()
         self._key, self._counter = low | high << 32, 0
         self._lock = new_lock()
+        self._ahead: dict[tuple[Draw, tuple[int, ...]], Ahead] = {}
+        self._asked: dict[tuple[str, Any, Any], Ahead] = {}
+        """The same by row, size and dtype, as calls name them."""
 
     def random(self, size: Size = None, dtype: Any = np.float64, out: Any = None) -> Any:
         """Uniform numbers of [0, 1): multiples of 2**-53, float32 of 2**-24.
@@ -150,23 +157,58 @@ class Stream:
         self.state = state
 
     def _floats(self, row: str, method: str, size: Size, dtype: Any, out: Any) -> Any:
+        is_plain = out is None and type(size) in _PLAIN_SIZES and type(dtype) is type
+        if is_plain and (ahead := self._asked.get((row, size, dtype))) is not None:
+            values = self._prepared(ahead)
+            if values is not None:
+                return values.item() if size is None else values
         kind = float_dtype(dtype, method)
         if out is not None:
             check_out(out, kind, size)
-        shape = shape_of(size) if out is None else out.shape
-        values = self._draw(Draw(row, kind.name, shape))
+        draw = Draw(row, kind.name, shape_of(size) if out is None else out.shape)
+        values = self._draw(draw)
+        if is_plain and (ahead := self._ahead.get((draw, ()))) is not None:
+            self._asked[row, size, dtype] = ahead
         if out is not None:
             return fill(out, values)
         return values.item() if size is None else values
 
-    def _draw(self, draw: Draw, *scalars: int) -> np.ndarray:
+    def _draw(self, draw: Draw, *scalars: int) -> Any:
         """The next numbers, in new memory; ``scalars`` are what else the draw takes."""
+        kind = draw, scalars
+        ahead = self._ahead.get(kind)
+        if ahead is not None and (values := self._prepared(ahead)) is not None:
+            return values
         blocks = draw.blocks
         with self._lock:  # and no call between reading and writing, where a signal may come
             key, counter = self._key, self._counter
             self._counter = (counter + blocks) % _WORD
         programs = current_session().service(DrawPrograms, DrawPrograms)
-        return programs.run(draw, (key, counter, *scalars))
+        if not 0 < 2 * draw.owned <= NUMBERS:
+            return programs.run(draw, (key, counter, *scalars))
+        following = None if ahead is None else ahead.next(key, counter, programs)
+        if len(self._ahead) >= _KINDS:
+            self._ahead.clear()
+            self._asked.clear()
+        if following is None:
+            self._ahead[kind] = after(ahead, draw, scalars, key, counter)
+            return programs.run(draw, (key, counter, *scalars))
+        following.last = counter
+        self._ahead[kind] = following
+        return following.at(0)
+
+    def _prepared(self, ahead: Ahead) -> Any:
+        """The numbers of a call that was prepared for; None where it does not begin there."""
+        with self._lock:
+            place = ahead.place(self._key, self._counter)
+            if place < 0:
+                return None
+            position = ahead.first + place * ahead.step
+            if self._counter != position:  # a signal's handler has drawn meanwhile
+                return None
+            self._counter = (position + ahead.blocks) % _WORD
+        ahead.last = position
+        return ahead.at(place)
 
 
 def float_dtype(dtype: Any, method: str) -> np.dtype:

@@ -164,6 +164,8 @@ def parts_of(value):
         return {"args": value.args, **vars(value)}
     if isinstance(value, types.MethodType):
         return {"object": value.__self__, "function": value.__func__}
+    if isinstance(value, runmat.random.Generator):
+        return value.state
     if hasattr(value, "__dict__") and type(value).__module__ not in LIBRARIES:
         return dict(vars(value))
     return None

@@ -1,5 +1,8 @@
-"""NumPy's random generators in decorated functions. Oracle: the undecorated function with equal
-generators: results to the bit, and the generators' states after each call."""
+"""Random generators, NumPy's and our own, in decorated functions.
+
+Oracle: the undecorated function with equal generators: results to the bit, and the generators'
+states after each call.
+"""
 
 import copy
 import functools
@@ -21,13 +24,17 @@ KINDS = {
         for name in ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
     },
     "RandomState": np.random.RandomState,
+    "runmat": runmat.random.default_rng,
 }
+MODULES = pytest.mark.parametrize("random", [np.random, runmat.random])
 
 
 def state_of(rng):
     """Everything that later numbers depend on, comparable."""
     if isinstance(rng, np.random.RandomState):
         return str(rng.get_state(legacy=False))
+    if isinstance(rng, runmat.random.Generator):
+        return str(rng.state)
     return str(rng.bit_generator.state), rng.bit_generator.seed_seq.n_children_spawned
 
 
@@ -46,7 +53,9 @@ def agree(fn, make, *, calls=5, change=None, replayed=None):
                 result = bits_of(call(*args))
             except ValueError as error:
                 result = str(error)
-            generators = [a for a in args if isinstance(a, (np.random.Generator,))]
+            generators = [
+                a for a in args if isinstance(a, np.random.Generator | runmat.random.Generator)
+            ]
             states = [state_of(g) for g in (*generators, np.random.mtrand._rand)]
             outcomes.append((result, bits_of(args), states))
         assert outcomes[0] == outcomes[1], number
@@ -85,14 +94,16 @@ def test_an_argument(kind):
         lambda x, rng: (rng.shuffle(x[::2]), x * 2),
     ],
 )
-def test_kinds_of_draws(draw):
-    agree(draw, x_and("default_rng"))
+@pytest.mark.parametrize("kind", ["default_rng", "runmat"])
+def test_kinds_of_draws(draw, kind):
+    agree(draw, x_and(kind))
 
 
 GLOBAL = np.random.default_rng(3)
 
 
-def test_a_global_and_a_closure_and_an_attribute():
+@MODULES
+def test_a_global_and_a_closure_and_an_attribute(random, monkeypatch):
     class Model:
         def __init__(self, rng):
             self.rng = rng
@@ -101,25 +112,24 @@ def test_a_global_and_a_closure_and_an_attribute():
             return x + self.rng.normal(size=x.shape)
 
     def build():
-        rng, model = np.random.default_rng(1), Model(np.random.default_rng(2))
+        rng, model = random.default_rng(1), Model(random.default_rng(2))
         return lambda x: (x * rng.random(), model.noise(x), GLOBAL.random(2), model.rng.random())
 
     plain, fn = build(), build()
-    decorated, state = runmat.jit(fn), GLOBAL.bit_generator.state
+    decorated, both = runmat.jit(fn), [random.default_rng(3), random.default_rng(3)]
     for seed in range(4):
-        GLOBAL.bit_generator.state = state
-        expected = bits_of(plain(np.ones(3)))
-        after = state_of(GLOBAL)
-        GLOBAL.bit_generator.state = state
-        assert bits_of(decorated(np.ones(3))) == expected
-        assert state_of(GLOBAL) == after
-        GLOBAL.random(seed)
-        state = GLOBAL.bit_generator.state
+        results = []
+        for call, generator in zip((plain, decorated), both, strict=True):
+            monkeypatch.setattr(sys.modules[__name__], "GLOBAL", generator)
+            results.append(bits_of(call(np.ones(3))))
+            generator.random(seed)
+        assert results[0] == results[1]
+        assert state_of(both[0]) == state_of(both[1])
+    assert decorated.cache_info().hits == 3
 
 
-def test_a_generator_that_is_replaced_between_calls():
-    namespace = {"rng": None}
-
+@MODULES
+def test_a_generator_that_is_replaced_between_calls(random):
     class Holder:
         rng = None
 
@@ -128,9 +138,9 @@ def test_a_generator_that_is_replaced_between_calls():
 
     decorated = runmat.jit(fn)
     for seed in (1, 1, 2, 3):
-        Holder.rng = np.random.default_rng(seed)
+        Holder.rng = random.default_rng(seed)
         expected = fn(np.ones(3)).tolist()
-        Holder.rng = np.random.default_rng(seed)
+        Holder.rng = random.default_rng(seed)
         assert decorated(np.ones(3)).tolist() == expected
 
 

@@ -225,7 +225,8 @@ class Outside:
                 escape_barrier.beware(
                     self.recording, f"the class {value.__qualname__} has operators"
                 )
-        if isinstance(value, _BY_IDENTITY) or kind.__module__.partition(".")[0] == "runmat_jit":
+        ours = kind.__module__.partition(".")[0] == "runmat_jit" and not is_random_state(kind)
+        if isinstance(value, _BY_IDENTITY) or ours:
             return value, lambda other, _slots: other is value
         if is_fixed(value):
             return value, lambda other, _slots: other is value
