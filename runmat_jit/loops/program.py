@@ -35,7 +35,7 @@ from runmat_jit.loops.progress import LoopProgress
 from runmat_jit.loops.registers import computes
 from runmat_jit.loops.rooms import NoRoomError
 from runmat_jit.loops.source import Chain, Helper, LoopSource
-from runmat_jit.loops.tiles import RunCells, Tiled, lanes_for
+from runmat_jit.loops.tiles import RunCells, Tiled, gains_in_registers, gains_in_tiles, lanes_for
 from runmat_jit.loops.transposing import Transposing
 from runmat_jit.loops.values import Unknown
 from runmat_jit.loops.variant import WATCHED, Results, Variant, Watch, make_variant, may_write
@@ -237,10 +237,16 @@ class LoopCall:
         careful: bool,
         spare: frozenset[int],
     ) -> tuple[tuple[Any, ...], int] | None:
-        """The same, by a kernel: all at once, or in tiles."""
-        quiet = not watch.noted
-        lanes = lanes_for(variant, values)
-        if lanes is None:
+        """The same, by a kernel: all at once, or in tiles, with arrays in registers if they can."""
+        quiet, lanes = not watch.noted, lanes_for(variant, values)
+        held, tiles = None, lanes is not None and gains_in_tiles(variant, lanes, values)
+        if lanes is not None and (
+            tiles or gains_in_registers(variant, lanes, values, self.expected_turns)
+        ):
+            held = self.in_registers(variant, lanes, values, careful=careful, quiet=quiet)
+            if held is not None and not (lanes.gaps or computes(held.emitted.kernel)):
+                held = None
+        if lanes is None or not (tiles or held):
             while True:
                 try:
                     run_slices = partial(variant.run_slices, values, watch)
@@ -250,9 +256,6 @@ class LoopCall:
                 if found is not None:
                     self.last = LastRun(variant, shapes(values), watch, careful, found[1])
                 return found
-        held = self.in_registers(variant, lanes, values, careful=careful, quiet=quiet)
-        if held is not None and not (lanes.gaps or computes(held.emitted.kernel)):
-            held = None
         run = self.tiled(held or variant, lanes, blank, careful=careful, quiet=quiet)
         found = variant.run(values, blank, partial(run, values, watch), spare)
         if found is not None:

@@ -29,10 +29,14 @@ COPY_BYTES: Final = 1 << 19
 """Of what is copied so that lanes lie side by side, in a tile."""
 FEWEST: Final = 64
 """Lanes of a tile, at least; tiles have a multiple of as many."""
+SHARES: Final = 4
+"""Tiles that few lanes are cut into, for several threads."""
 ROUND: Final = 16
 """Tiles that are run at once."""
 TILE_WORK: Final = 1 << 18
 """Elements that the turns of a tile store, from which on nobody sees what a tile costs Python."""
+REGISTER_WORK: Final = 1 << 20
+"""Elements that a loop stores, from which on arrays that stay in cache are worth registers."""
 
 Step = tuple[int, int]
 """The addresses of a kernel and of its argument block."""
@@ -266,19 +270,25 @@ class Tiled:
 
 
 def lanes_for(variant: Variant, operands: Sequence[Any]) -> Lanes | None:
-    """The axis along which a loop is to run in tiles, if it is.
-
-    There are lanes enough for several tiles, and more than stay in cache anyway.
-    """
+    """The axis along which a loop may run in tiles: there are lanes enough for two."""
     every = variant.emitted.lanes
     if not every:
         return None
     lanes = max(every, key=lambda lanes: extent_of(lanes, operands))
+    return lanes if extent_of(lanes, operands) >= 2 * FEWEST else None
+
+
+def gains_in_tiles(variant: Variant, lanes: Lanes, operands: Sequence[Any]) -> bool:
+    """Whether there are lanes for several tiles, and more than stay in cache anyway."""
     extent = extent_of(lanes, operands)
-    if extent < 2 * tile_size(variant, lanes, operands):
-        return None
     large = extent * lane_bytes(variant, lanes, operands) >= CACHE
-    return lanes if large or lanes.gaps else None
+    return extent >= 2 * tile_size(variant, lanes, operands) and (large or bool(lanes.gaps))
+
+
+def gains_in_registers(variant: Variant, lanes: Lanes, operands: Sequence[Any], turns: int) -> bool:
+    """Whether so many turns compute so much that arrays are worth registers, if they stay there."""
+    stored = lane_elements(variant, lanes, operands) * extent_of(lanes, operands)
+    return turns * stored >= REGISTER_WORK
 
 
 def extent_of(lanes: Lanes, operands: Sequence[Any]) -> int:
@@ -290,9 +300,11 @@ def extent_of(lanes: Lanes, operands: Sequence[Any]) -> int:
 def tile_size(variant: Variant, lanes: Lanes, operands: Sequence[Any]) -> int:
     """Lanes of a tile: as many as stay in cache from turn to turn."""
     within = TILE_BYTES // lane_bytes(variant, lanes, operands)
-    copied = sum(operands[n].nbytes for n in lanes.gaps) // max(extent_of(lanes, operands), 1)
+    extent = extent_of(lanes, operands)
+    copied = sum(operands[n].nbytes for n in lanes.gaps) // max(extent, 1)
     if copied:
         within = min(within, COPY_BYTES // copied)
+    within = min(within, extent // SHARES)
     return max(FEWEST, within - within % FEWEST)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import runmat_jit as runmat
-from runmat_jit.loops import registers, variant
+from runmat_jit.loops import registers, tiles, variant
 from runmat_jit.runtime.session import current_session
 from tests.capture.behavior import compare, observe
 from tests.loops.test_tiles import IN_TILES, check, given, program, small_tiles
@@ -164,3 +164,23 @@ def test_one_kernel_for_any_number_of_turns(held):
     assert count.snapshot()["kernels_compiled"] == before
     assert held() == 4
     assert "arrays in registers" in str(fn.explain(x, 300))
+
+
+@pytest.mark.parametrize(("steps", "times"), [(60, 0), (500, 1)])
+def test_arrays_that_stay_in_cache(steps, times, held, monkeypatch):
+    """They are in registers where turns are many enough."""
+    monkeypatch.setattr(tiles, "CACHE", 1 << 19)
+    monkeypatch.setattr(tiles, "FEWEST", 64)
+    monkeypatch.setattr(tiles, "TILE_BYTES", 3 << 13)
+    monkeypatch.setattr(tiles, "REGISTER_WORK", 100_000)
+
+    def fn(x, y, steps):
+        for t in range(steps):
+            x = x + 0.01 * np.sin(x) * t
+            y = y - x * 0.1
+        return x, y
+
+    data = np.linspace(0.0, 6.0, 300), np.linspace(-3.0, 2.0, 300)
+    given = (*data, steps)
+    compare(observe(fn, given, {}), observe(runmat.jit(fn), given, {}))
+    assert held() == times
