@@ -43,11 +43,6 @@ class NativeProgram:
         self.size = len(self.layout.buffers) + len(code.tables) + self.layout.inputs
         self._fresh = picker(self.layout.fresh)
 
-    @property
-    def asks_often(self) -> bool:
-        """Whether NumPy is asked for events in more than rare calls."""
-        return self.blind or self._always
-
     def run(self, inputs: Sequence[Any], warn: frozenset[str]) -> list[np.ndarray]:
         """Run on one array (0-d for scalars) for each input; give the fresh results.
 

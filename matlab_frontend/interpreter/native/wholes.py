@@ -145,12 +145,6 @@ class Wholes(Vectors):
                 return Made(self.numpy("roll", made.node, self.whole(by), place), made.kind)
         raise NotNative("circshift with other arguments", node.span)
 
-    def turned_along(self, made: Made, by: nodes.Expression, axis: int) -> Made:
-        """A matrix whose elements have gone on along one axis of the array."""
-        if literal(by) == 0.0:
-            return made
-        return Made(self.numpy("roll", made.node, self.whole(by), constant(axis)), made.kind)
-
     def along_axis(self, name: str, node: nodes.Index) -> Made:
         """``sum`` and ``mean`` of each column or row of a matrix."""
         of, *rest = node.arguments

@@ -82,12 +82,6 @@ class Storage:
         """Whether a traced value is the one of the base array."""
         return self._owner is not None and self._owner() is traced
 
-    def forsake(self, dead: list[Watch]) -> None:
-        """The traced value stands for other memory from now on."""
-        if isinstance(self._owner, Watch):
-            dead.append(self._owner)
-        self._owner = None
-
     @property
     def alive(self) -> bool:
         """Whether the program can still ask for the values."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
-from runmat_jit.kernel.math.formats import not_
 
 _FLOATS = ("f32", "f64")
 _SIZES = {"i32": 32, "i64": 64}
@@ -28,16 +27,6 @@ def cast(k: Builder, x: Value, to: str) -> Value:
     if to in _FLOATS:
         return k.convert("sitofp", x, to)
     return k.convert("sext" if to == "i64" else "trunc", x, to)
-
-
-def out_of_range(k: Builder, x: Value, to: str) -> Value:
-    """Whether a float has no whole part of type ``to``: NaN, infinities, too large numbers."""
-    end = 2.0 ** (_SIZES[to] - 1)
-    inside = k.prim("abs", x) < end  # false for NaN
-    # The smallest whole number has no positive counterpart; in float64 there are fractions below.
-    wide = x.type == "f64" and to == "i32"
-    lowest = (x <= -end) & (x > -end - 1.0) if wide else k.eq(x, -end)
-    return not_(k, inside | lowest)
 
 
 def _from_float(k: Builder, x: Value, to: str) -> Value:

@@ -32,15 +32,6 @@ def remainder(k: Builder, a: Value, b: Value) -> Value:
     return _sign_corrected(k, fmod(k, a, b), b)
 
 
-def divmod_(k: Builder, a: Value, b: Value) -> tuple[Value, Value]:
-    """``floor_divide`` and ``remainder`` for the price of one."""
-    if a.type not in ("f32", "f64"):
-        return _floor_divmod_integers(k, a, b)
-    quotient = _quotient_by_zero(a, b)
-    floored, rest = _floor_divmod(k, a, b, quotient)
-    return k.select(k.eq(b, 0.0), quotient, floored), rest
-
-
 def _floor_divmod(k: Builder, a: Value, b: Value, quotient: Value) -> tuple[Value, Value]:
     """The steps of NumPy's ``npy_divmod``, roundings included; ``b`` is not 0."""
     rest = fmod(k, a, b)

@@ -34,16 +34,3 @@ def trunc(k: Builder, x: Value) -> Value:
 
 def _whole(k: Builder, primitive: str, x: Value) -> Value:
     return k.prim(primitive, x) if x.type in ("f32", "f64") else x
-
-
-def round_decimals(k: Builder, x: Value, decimals: int) -> Value:
-    """NumPy's ``round`` of a float: scale by a power of ten, ``rint``, scale back.
-
-    Wrong in the last place, and infinite near overflow, exactly where NumPy is.
-    """
-    if decimals == 0:
-        return k.prim("rint", x)
-    power = k.const(10.0 ** abs(decimals), x.type)
-    if decimals > 0:
-        return k.prim("rint", x * power) / power
-    return k.prim("rint", x / power) * power

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runmat_jit.kernel.math.division import divmod_, floor_divide, fmod, remainder
+from runmat_jit.kernel.math.division import floor_divide, fmod, remainder
 from tests.kernel.math.expansions import (
     FLOATS,
     any_bits,
@@ -78,16 +78,3 @@ def test_whole_numbers_may_have_a_known_divisor(divisor):
     with np.errstate(all="ignore"):
         expected = a // np.int64(divisor)
     assert differing(compiled(expand, ("i64",))(a), expected, a) == []
-
-
-@pytest.mark.parametrize("part", [0, 1])
-@pytest.mark.parametrize("kind", ["f32", "f64", "i32", "i64"])
-def test_divmod_gives_both_parts(kind, part):
-    def expand(k, a, b):
-        return divmod_(k, a, b)[part]
-
-    a, b = np.array(list(itertools.product(range(-9, 9), repeat=2)), float).T
-    got = compiled(expand, (kind, kind), kind)(a, b)
-    with np.errstate(all="ignore"):
-        expected = np.divmod(a.astype(got.dtype), b.astype(got.dtype))[part]
-    assert differing(got, expected, a, b) == []

@@ -27,18 +27,6 @@ def test_whole_numbers_are_whole(name):
     assert differing(compiled(getattr(rounding, name), ("i64",))(x), x) == []
 
 
-@pytest.mark.parametrize("decimals", [-3, -1, 0, 1, 2, 5])
-@pytest.mark.parametrize("kind", FLOATS)
-def test_rounding_to_decimals_has_the_bits_of_numpy(kind, decimals):
-    def expand(k, x):
-        return rounding.round_decimals(k, x, decimals)
-
-    x = np.concatenate([values(FLOATS[kind]), np.arange(0, 3, 0.005).astype(FLOATS[kind])])
-    with np.errstate(all="ignore"):
-        expected = np.round(x, decimals)
-    assert differing(compiled(expand, (kind,))(x), expected, x) == []
-
-
 def test_clamp_passes_nan():
     def expand(k, x):
         return rounding.clamp(k, x, 2.0)
