@@ -31,6 +31,7 @@ MOST_SAVED: Final = 1 << 16
 _PACKED: Final = {0: 0x503, 1: 0x503}
 """Flags of new arrays by their rank; of others they are those of C's order alone."""
 _MANY_AXES: Final = 0x501
+_IN_C_ORDER: Final = 1
 _PYTHONS: Final = {bool: np.dtype(np.bool_), int: np.dtype(np.int64), float: np.dtype(np.float64)}
 _WIDENED: Final = {
     ("f", "float"): ("widen_float",),
@@ -93,28 +94,39 @@ class LoopWriter:
         """Addresses of extents, by operand and axis."""
 
     # -- guards ------------------------------------------------------------------------------------
-    def guard(self, outside: Mapping[int, np.ndarray]) -> None:
-        """What the kernel takes for granted; ``outside``: arrays that have been guarded, so far."""
+    def guard(self, outside: Mapping[int, np.ndarray], inside: Mapping[int, np.ndarray]) -> None:
+        """What the kernel takes for granted.
+
+        ``outside``: arrays that have been guarded, so far; ``inside``: what others have been.
+        """
         for number, form in enumerate(self.variant.forms):
             if isinstance(form, ArrayForm):
-                self.array(number, form, outside)
+                self.array(number, form, outside, inside)
             elif isinstance(form, NumberForm):
                 self.number(number, form)
         self.extents()
 
-    def array(self, number: int, form: ArrayForm, outside: Mapping[int, np.ndarray]) -> None:
+    def array(
+        self,
+        number: int,
+        form: ArrayForm,
+        outside: Mapping[int, np.ndarray],
+        inside: Mapping[int, np.ndarray],
+    ) -> None:
         """Dtype, rank and layout of an array; and that it is another operand, if it was."""
         register = self.operands[number]
         if not isinstance(register, int) or register in self.scalars:
             raise NotForGates("an operand of a loop that is no array of a call")
-        like = outside.get(register)
+        like = outside.get(register, inside.get(register))
         if like is None:
-            self.new_array(register, form)
+            self.packed_array(register, form)
         else:
             packed = like.ndim < 2 or like.flags.c_contiguous
             found = like.dtype, like.ndim, unit_axis(like.strides, like.itemsize), packed
             if found != (form.dtype, form.ndim, form.unit, form.packed):
                 raise NotForGates("a loop that has run on other arrays meanwhile")
+            if register not in outside:
+                self.made_array(register, form, like.flags.num & GUARDED_FLAGS)
         if form.number != number:
             first = self.operands[form.number]
             if not isinstance(first, int):
@@ -122,13 +134,20 @@ class LoopWriter:
             if first != register:
                 self.write.emit("are_same", first, register)
 
-    def new_array(self, register: int, form: ArrayForm) -> None:
-        """Of an array that the call has made."""
+    def packed_array(self, register: int, form: ArrayForm) -> None:
+        """Of an array that the call has made, and nobody has any more."""
         if not form.packed or form.unit != form.ndim - 1:
-            raise NotForGates("a new array with gaps")
+            raise NotForGates("an array with gaps that nobody has any more")
+        self.made_array(register, form, _PACKED.get(form.ndim, _MANY_AXES) & GUARDED_FLAGS)
+
+    def made_array(self, register: int, form: ArrayForm, flags: int) -> None:
+        """Of an array that the call has made: it may be a part of another one."""
         kind, dtype = self.write.object(np.ndarray), self.write.object(form.dtype)
-        flags = _PACKED.get(form.ndim, _MANY_AXES) & GUARDED_FLAGS
         self.write.emit("is_like", register, kind, dtype, form.ndim, flags, 0)
+        if form.unit >= 0 and not flags & _IN_C_ORDER:
+            at = self.address_of(np.zeros(1, np.int64))
+            self.write.emit("stride", register, form.unit, form.dtype.itemsize, at)
+            self.write.emit("is_equal", at, self.constant(1), 1)
 
     def number(self, number: int, form: NumberForm) -> None:
         """Class and bounds of a number."""
@@ -240,7 +259,7 @@ class LoopWriter:
             nbytes = self.address_of(np.zeros(1, np.int64))
             form = self.variant.forms[self.operands.index(register)]
             assert isinstance(form, ArrayForm), "it is stored to"
-            if not form.packed:
+            if not form.packed or form.unit != form.ndim - 1:
                 raise NotForGates("a loop that stores to an array with gaps")
             size = form.dtype.itemsize
             self.write.emit("save", register, size, MOST_SAVED, at, nbytes)

@@ -59,6 +59,7 @@ class GateWriter:
         self._session = session
         self._entry = EntryWriter(code, positional, names)
         self._scalars: set[int] = set()  # registers of 0-d arrays that the program sees as scalars
+        self._new: set[int] = set()  # registers of arrays in memory that nobody else has
         self._work = np.zeros(2, np.int64)  # launches and bytes, of all calls
         self._written, self._recovers = False, False
         self._rests: list[tuple[int, Callable[..., Any], Sequence[int], set[int]]] = []
@@ -276,6 +277,7 @@ class GateWriter:
         loop: NativeLoop,
         operands: Sequence[Operand],
         outside: Mapping[int, np.ndarray],
+        inside: Mapping[int, np.ndarray],
         classes: Sequence[Any],
     ) -> list[int]:
         """Run a loop; the registers of its results (see :class:`.gate_loops.LoopWriter`)."""
@@ -284,11 +286,11 @@ class GateWriter:
         self._require_repeatable()
         write, mark = self._entry, self._entry.mark()
         stored = {operands[number] for number in loop.variant.emitted.written}
-        saved = [x for x in stored if isinstance(x, int) and (self._written or x in outside)]
+        saved = [x for x in stored if isinstance(x, int) and (self._written or x not in self._new)]
         label = write.label() if saved else None
         try:
             made = LoopWriter(write, loop, operands, self._scalars)
-            made.guard(outside)
+            made.guard(outside, inside)
             made.prepare()
             copies = made.save(saved)
             if label is not None:
@@ -299,6 +301,7 @@ class GateWriter:
             write.back(mark)
             raise
         self._loops.append(made.made)
+        self._new.update(results)
         if label is not None:
             self._undone.append((label, copies, self._rest))
             self._go_on_from(self._rest)
@@ -354,7 +357,8 @@ class GateWriter:
         return self._noted(outputs, scalars)
 
     def _noted(self, outputs: list[int], scalars: Sequence[bool]) -> list[int]:
-        """Note which outputs of a program are NumPy scalars."""
+        """Note that the outputs of a program are new, and which are NumPy scalars."""
+        self._new.update(outputs)
         self._scalars.update(
             register for register, scalar in zip(outputs, scalars, strict=False) if scalar
         )
@@ -380,6 +384,10 @@ class GateWriter:
     def _require_repeatable(self) -> None:
         if self._written and not self._recovers:
             raise NotForGates("work that may have to be done again")
+
+    def new(self, register: int) -> None:
+        """Note that an array is in memory of its own, which nobody else has."""
+        self._new.add(register)
 
     def take(self, register: int, index: int) -> int:
         """Register with an item of the tuple in a register."""

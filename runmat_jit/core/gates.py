@@ -220,6 +220,7 @@ class GateWriter(Protocol):
         loop: Any,
         operands: Sequence[int | tuple[int, type] | tuple[Any]],
         outside: Mapping[int, np.ndarray],
+        inside: Mapping[int, np.ndarray],
         classes: Sequence[Any],
     ) -> list[int]:
         """Run a loop; the registers of what it gives.
@@ -229,6 +230,8 @@ class GateWriter(Protocol):
             operands: Registers of arrays and of numbers of programs; register and class of other
                 numbers; what is always the same, in a tuple.
             outside: The arrays that are not the call's own, by register: like those there are.
+            inside: Likewise those that the call has made, as far as they are known: they may show
+                the memory of others.
             classes: Structures of what it gives.
 
         """
@@ -245,6 +248,9 @@ class GateWriter(Protocol):
 
     def branch(self, register: int, known: Mapping[bool, Callable[[], None]]) -> None:
         """Go on as a truth value says; ``known`` writes what follows, with a result."""
+
+    def new(self, register: int) -> None:
+        """Note that an array is in memory of its own, which nobody else has."""
 
     def take(self, register: int, index: int) -> int:
         """Register with an item of the tuple in a register."""

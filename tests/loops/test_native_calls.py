@@ -41,10 +41,10 @@ def by_python(monkeypatch):
     return since
 
 
-def warm(fn, *makes):
+def warm(fn, *makes, calls=WARM):
     """A decorated function whose calls on such arguments go through a gate."""
     decorated = runmat.jit(fn)
-    for _ in range(WARM):
+    for _ in range(calls):
         same(decorated, fn, *makes)
     return decorated
 
@@ -205,6 +205,73 @@ def test_every_ending_in_mid_loop(ending, target):
     decorated = warm(fn, *makes, number(0))
     for k in (3, 0, 1, 5, 0, -1, 0):
         same(decorated, fn, *makes, number(k))
+
+
+MEMORY = {
+    "y[:]": True,
+    "y[1:]": True,
+    "y.reshape(2, 3)[1]": True,
+    "y.reshape(2, 3).ravel()": True,
+    "np.asarray(y)": True,
+    "y + 0": True,
+    "y.copy()": True,
+    "np.full(6, 2.0)": True,
+    "y[::-1]": False,
+    "y[::2]": False,
+}
+"""What a loop stores to: the caller's memory, mostly. True: native code runs the loop."""
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("memory", MEMORY)
+def test_every_memory_that_a_loop_stores_to(memory, ending, gaps, by_python):
+    """What has been added when the loop leaves is not added twice."""
+    text = f"""def f(x, y, k):
+    z = {memory}
+    for i in range(len(z)):
+        z[i] = z[i] + {ENDINGS[ending].replace("y[i]", "(4 - i)")}
+    return z
+"""
+    import math  # noqa: PLC0415  (given to the text)
+
+    def failed(i):
+        raise KeyError(i)
+
+    def spread():
+        return np.repeat(np.arange(2.0, 8.0), 3)[::3]
+
+    fn = function_from(text, np=np, math=math, failed=failed)
+    makes = ramp(6), spread if gaps else give(*range(2, 8))
+    decorated = warm(fn, *makes, number(0), calls=16)
+    by_python()
+    same(decorated, fn, *makes, number(0))
+    if MEMORY[memory] and not gaps:
+        assert not by_python()
+    for k in (2, 0, 1, 3, 0, -1, 0):
+        same(decorated, fn, *makes, number(k))
+
+
+@pytest.mark.parametrize(
+    "part", ["np.diag(a)", "a[:, 1]", "a.T[1]", "a[1]", "a.T", "a[:, ::-1]", "a[::2, 1:]"]
+)
+def test_parts_of_arrays_that_a_loop_reads(part, by_python):
+    text = f"""def f(a, s):
+    v = {part}
+    for i in range(len(v)):
+        s = s + v[i] * (i + 1)
+    return s
+"""
+    fn = function_from(text, np=np)
+    make = lambda n=4, order="C": np.asarray(np.arange(n * n * 1.0).reshape(n, n), order=order)
+    decorated = warm(fn, make, number(0.5), calls=16)
+    by_python()
+    same(decorated, fn, make, number(0.5))
+    gated = not by_python()
+    assert gated or part in ("a.T", "a[:, ::-1]", "a[::2, 1:]")
+    for order in ("F", "C"):
+        for n in (1, 2, 5, 4):
+            same(decorated, fn, lambda n=n, order=order: make(n, order), number(0.5))
 
 
 def test_a_long_loop_is_run_in_slices(by_python):

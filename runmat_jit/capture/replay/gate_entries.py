@@ -76,6 +76,17 @@ _OF_PYTHONS: Final = frozenset(
     }
 )
 """The same of Python's numbers."""
+_MAKERS: Final = (
+    np.empty,
+    np.zeros,
+    np.ones,
+    np.full,
+    np.empty_like,
+    np.arange,
+    np.linspace,
+    np.eye,
+)
+"""Functions whose arrays are in memory of their own."""
 _STOP: Final = object()
 
 Rest = Callable[[tuple[tuple[Any, ...], dict[str, Any]], Middle, list[Any]], Any]
@@ -555,8 +566,14 @@ class EntryMaker:
         if loop is None or None in operands:
             return False
         out, outside = tuple(refs(step.out)), dict(self.known.arrays)
+        places = [item.slot for item in step.args if type(item) is Ref]
+        inside = {
+            self.known.registers[slot]: self.slots[slot]
+            for slot in places
+            if slot in self.known.registers and type(self.slots[slot]) is np.ndarray
+        }
         try:
-            found = self.write.loop(loop, operands, outside, step.structure[1])
+            found = self.write.loop(loop, operands, outside, inside, step.structure[1])
         except NotForGates:
             return False
         self.take_out(out, found, step.structure)
@@ -659,6 +676,8 @@ class EntryMaker:
             if step.check is not None:
                 self.guard(found, step.structure)
             known.registers[step.out.slot] = found
+            if any(step.fn is each for each in _MAKERS):
+                self.write.new(found)
             self.is_number(step.out.slot, step.structure)
             if self.is_of_numbers(step):
                 known.told[step.out.slot,] = step.structure

@@ -19,7 +19,7 @@ from runmat_jit.core.gates import Gate, Gates, NotForGates
 from runmat_jit.core.locks import new_lock
 from runmat_jit.core.log import LOG
 
-FAMILY_OFFER: Final = 32
+FAMILY_OFFER: Final = 8
 """The same where a trace serves many extents: an entry is one of these extents, with programs of
 its own."""
 FIRST_OFFER: Final = 2
