@@ -110,7 +110,7 @@ def repeat(e: Emitter, loop: Repeated, count: Value | None, begin: int = 0) -> N
             e.names[name] = in_register(known, value)
         elif isinstance(known, Scalar):
             e.names[name] = as_held(known, settled.head[name], value)
-            if known.is_float and any(not kind.python for kind in known.kinds):
+            if is_numpys_float(e.names[name]):
                 e.arithmetic.made_at[value.number] = e.arithmetic.place
     _enter_turn(e, around)
 
@@ -253,7 +253,9 @@ def turn(
     e.names = {**e.names, **{name: head[name] for name in _names_bound(e, loop.node)}}
     for name, value in zip(carried.names, values, strict=True):
         if register(head[name]) is not None:
-            e.names[name] = in_register(head[name], value)
+            known = e.names[name] = in_register(head[name], value)
+            if is_numpys_float(known):  # of the turn before, where nobody may have used it
+                arithmetic.made_at[value.number] = arithmetic.place
     e.names[LIVE] = literal(e.k, number=True)
     e.names[BROKEN] = literal(e.k, number=False)
     if listens:
@@ -380,6 +382,13 @@ def secure(e: Emitter, inside: Around, count: Value | None) -> None:
             found.append(k.prim("ult", first + (count - 1) * line.step, wide))
     if inside.accesses and found:
         inside.safe = functools.reduce(operator.and_, found)
+
+
+def is_numpys_float(item: Item) -> bool:
+    """Whether a value may be a float of NumPy's, which tells of events."""
+    return (
+        isinstance(item, Scalar) and item.is_float and any(not kind.python for kind in item.kinds)
+    )
 
 
 def as_held(known: Scalar, head: Item, value: Value) -> Item:

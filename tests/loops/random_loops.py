@@ -11,6 +11,17 @@ import random
 import numpy as np
 
 FLOATS, INTEGERS = ("d", "f"), ("l", "i")
+PARTS = (
+    *("x = x[:]", "y = y[::-1]", "y = x", "x = y[:]", "y = y.copy()", "x = x + 0"),
+    *(
+        "a = a[::-1]",
+        "a = a.reshape(-1, 2)",
+        "x = a[:, 1]",
+        "y = a.T[0]",
+        "x = a.ravel()[: len(y)]",
+    ),
+)
+"""Arrays that show the caller's memory, or do not, as loops store to them."""
 
 
 class Writer:
@@ -163,6 +174,8 @@ class Writer:
         self.lines = ["def f(x, y, a, k):"]
         self.lines.append(f"    s = {self.pick('0', '0.0', '1', 'x[0]', 'k')}")
         self.lines.append("    c = 0")
+        if self.rng.random() < 0.4:
+            self.lines.append(f"    {self.pick(*PARTS)}")
         self.loop("    ", 2)
         if self.rng.random() < 0.3:
             self.loop("    ", 1)

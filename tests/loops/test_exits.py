@@ -11,6 +11,7 @@ import pytest
 
 import runmat_jit as runmat
 from runmat_jit.loops import program
+from tests.capture.behavior import compare, observe
 from tests.capture.plain_hooks import function_from
 from tests.loops.test_programs import array, both, give, ramp
 
@@ -61,6 +62,13 @@ def smoothed(x, out):
     return s
 
 
+def settling(x):
+    s = 0.0
+    for v in x:
+        s = 0.25 * s + v
+    return s
+
+
 def decaying(x, out):
     for t in range(20):
         x = x - 0.1 * np.sin(x)
@@ -75,7 +83,9 @@ def test_a_kernel_that_the_compiler_refuses(fn, natively, monkeypatch, no_mistak
     def refuse(_kernel):
         raise AssertionError("no valid text")
 
-    monkeypatch.setattr(program.Services, "compile", property(lambda _: refuse), raising=False)
+    runmat.jit(settling)(np.ones(3))  # by then there is who compiles
+    natively()
+    monkeypatch.setattr(program.Services, "compile", property(lambda _: refuse))
     both(fn, ramp(9), ramp(9), natively=natively, times=0)
     assert all("please report this" in message for message in no_mistakes_of_ours)
     assert no_mistakes_of_ours
@@ -392,3 +402,32 @@ def test_an_interrupt_ends_a_loop_and_other_threads_run(fn):
         signal.signal(signal.SIGINT, before)
     assert x.tolist() == [1, 1, 1]
     assert turns[0] > 3
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "s = c / a[i]",
+        "s = c / a[i]; u = s",
+        "s = c; s += c / a[i]",
+        "s, c = c, c / a[i]",
+        "s = c / a[i]\n        if x[i] > 2: continue",
+        "s = c / a[i]\n        if x[i] > 2: s = 0.0",
+        "s = 1.0\n        for j in range(2): s = c / a[i]",
+        "u = s = c / a[i]\n        if x[i] > 2: break",
+    ],
+)
+def test_events_of_results_that_the_next_turn_drops(body):
+    """Nobody reads what the division gives, and NumPy reports it in that turn all the same."""
+    body = body.replace("; ", "\n        ")
+    text = f"""def f(x, a):
+    s, u, c = 0.0, 1.0, np.float64(0.0)
+    for i in range(len(x)):
+        {body}
+    return s, u
+"""
+    fn = function_from(text, np=np)
+    decorated = runmat.jit(fn)
+    for zeros in (1, 3, 0, 2):
+        given = ramp(4)(), np.array([0] * zeros + [2] * (4 - zeros), np.int32)
+        compare(observe(fn, given, {}), observe(decorated, given, {}))
