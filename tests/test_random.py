@@ -552,6 +552,17 @@ def test_a_call_gives_what_it_gives_a_generator_that_has_made_no_other(pattern, 
                 made[...] = 0  # nobody else's
 
 
+@pytest.mark.parametrize("step", [-1, 0, 1, 2, 3, 7])
+def test_calls_between_which_the_state_is_set(step):
+    rng = runmat.random.default_rng(3)
+    for turn in range(12):
+        fresh, state = runmat.random.default_rng(0), rng.state
+        state["state"]["counter"] = 100 + step * turn
+        rng.state = fresh.state = state
+        np.testing.assert_array_equal(rng.random(5), fresh.random(5), strict=True)
+        assert rng.random() == fresh.random()
+
+
 def test_calls_of_threads_are_prepared_for_together():
     rng, alone = (runmat.random.default_rng(4) for _ in range(2))
     found = [[] for _ in range(4)]

@@ -71,5 +71,5 @@ class Ahead:
 def after(before: Ahead | None, draw: Draw, scalars: tuple[int, ...], key: int, at: int) -> Ahead:
     """A call that has been made, and how far it is from the one before."""
     blocks = draw.blocks
-    step = blocks if before is None else at - before.last
-    return Ahead(draw, scalars, key, blocks, at, step if step > 0 else blocks, last=at)
+    step = blocks if before is None else max(at - before.last, blocks)  # less: somebody set it back
+    return Ahead(draw, scalars, key, blocks, at, step, last=at)

@@ -204,7 +204,7 @@ class Stream:
             if place < 0:
                 return None
             position = ahead.first + place * ahead.step
-            if self._counter != position:  # a signal's handler has drawn meanwhile
+            if self._counter != position or self._key != ahead.key:  # a handler of signals drew
                 return None
             self._counter = (position + ahead.blocks) % _WORD
         ahead.last = position
