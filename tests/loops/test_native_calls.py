@@ -393,8 +393,9 @@ def check(programs, seed):
         compare(expected, observe(decorated, make(), {}), exact=exact)
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("programs", [random_loops, random_arrays], ids=["elements", "arrays"])
-@pytest.mark.parametrize("first", range(5000, 5120, 8))
+@pytest.mark.parametrize("first", range(5000, 5120, 3))
 def test_random_programs_in_many_calls(programs: types.ModuleType, first):
-    for seed in range(first, first + 8):
+    for seed in range(first, first + 3):
         check(programs, seed)
