@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from runmat_jit.kernel.ir import Instruction, Value
@@ -138,33 +138,32 @@ def _choose_in_lanes(
         for name, item in e.names.items()
         if isinstance(item, Array) and item.held and item is not before.get(name)
     ]
-    values: list[Value] = []
-    for name in met:
-        item, old = e.names[name], before.get(name)
-        assert isinstance(item, Array), "as just asked"
-        if isinstance(old, Array) and old.held and old.dtype == item.dtype:
-            values += old.held
-        else:
-            with registers.in_lanes(e):
-                zero = k.const(False if item.dtype.kind == "b" else 0, TYPES[item.dtype])
-                values += [k.splat(zero, zero.type)] * streams.width
+    values = [value for name in met for value in _held_before(e, before.get(name), e.names[name])]
     with registers.in_lanes(e):
-        for way in (0, 1)[: 2 if otherwise is not None else 1]:
+        for way in range(1 if otherwise is None else 2):
             test = k.prim("xor", condition_of_lanes, True) if way else condition_of_lanes
-            if not codes[way] and not met:
-                continue
-            block = k.if_(test, values)
-            body = k.begin(block)
-            body.extend(codes[way])
-            found = [value for name in met for value in registers.held_by(ends[way].get(name))]
-            k.end(block, body, found)
-            values = list(block.out)
-    either = [registers.held_by(known.get(name)) for known in ends for name in met]
+            if codes[way] or met:
+                block = k.if_(test, values)
+                body = k.begin(block)
+                body.extend(codes[way])
+                k.end(block, body, [v for name in met for v in registers.held_by(ends[way][name])])
+                values = list(block.out)
+    either = [registers.held_by(known[name]) for known in ends for name in met]
     streams.shared.update({id(each): each for each in either})
     for place, name in enumerate(met):
         item, first = e.names[name], place * streams.width
-        assert isinstance(item, Array), "as above"
+        assert isinstance(item, Array), "it is held in lanes"
         e.names[name] = replace(item, held=tuple(values[first : first + streams.width]))
+
+
+def _held_before(e: Emitter, old: Item | None, item: Item) -> Sequence[Value]:
+    """What is held in lanes before two ways of which each gives a name an array like this one."""
+    assert isinstance(item, Array), "it is held in lanes"
+    if isinstance(old, Array) and old.held and old.dtype == item.dtype:
+        return old.held
+    with registers.in_lanes(e):
+        zero = e.k.const(False if item.dtype.kind == "b" else 0, TYPES[item.dtype])
+        return [e.k.splat(zero, zero.type)] * registers.streams_of(e).width
 
 
 def _is_new(e: Emitter, item: Item | None, before: Item | None) -> bool:

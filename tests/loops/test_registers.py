@@ -176,7 +176,7 @@ def test_arrays_that_stay_in_cache(steps, times, held, monkeypatch):
 
     def fn(x, y, steps):
         for t in range(steps):
-            x = x + 0.01 * np.sin(x) * t
+            x = x + 1e-4 * np.sin(x) * t
             y = y - x * 0.1
         return x, y
 

@@ -19,11 +19,11 @@ from runmat_jit.core.gates import Gate, Gates, NotForGates
 from runmat_jit.core.locks import new_lock
 from runmat_jit.core.log import LOG
 
+FIRST_OFFER: Final = 2
+"""Replays after which an entry is made; then twice as many, should it not be taken."""
 FAMILY_OFFER: Final = 8
 """The same where a trace serves many extents: an entry is one of these extents, with programs of
 its own."""
-FIRST_OFFER: Final = 2
-"""Replays after which an entry is made; then twice as many, should it not be taken."""
 _KEYS: Final = 64
 """Kinds of calls that are counted."""
 _LET_THROUGH: Final = 4
