@@ -179,10 +179,13 @@ class Builder:
         """Whether the caller of the kernel wants it to end."""
         return self.emit("ask", (address,), "i1", lane=False)
 
-    def invoke(self, function: Value, args: Value, dimensions: Value, steps: Value) -> None:
-        """Call one of NumPy's inner loops: addresses of it and of what it is given."""
-        operands = (function, args, dimensions, steps)
-        self._stack[-1].append(Instruction("invoke", operands))
+    def invoke(self, function: Value, *args: Value) -> None:
+        """Call a C function, which works on memory alone: its address, and what it is given."""
+        self._stack[-1].append(Instruction("invoke", (function, *args)))
+
+    def invoked(self, kind: str, function: Value, *args: Value) -> Value:
+        """What a C function gives, of this type, which likewise may change memory."""
+        return self.emit("invoke", (function, *args), kind, lane=False)
 
     def below(self, x: Value, limit: float) -> Value:
         """Whether a float's magnitude is below a limit; open for NaN."""

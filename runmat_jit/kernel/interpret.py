@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from typing import Any, Final
 
 import numpy as np
 
@@ -69,7 +70,12 @@ def interpret(
     return interpreter.event
 
 
-_INNER_LOOP = ctypes.CFUNCTYPE(None, *(ctypes.c_void_p,) * 4)
+_C_TYPES: Final[Mapping[str, Any]] = {
+    "i64": ctypes.c_int64,
+    "f64": ctypes.c_double,
+    "f32": ctypes.c_float,
+}
+"""What a C function takes and gives."""
 
 
 class _Left(Exception):  # noqa: N818  (no error: how Python leaves a cell)
@@ -288,8 +294,11 @@ class _Interpreter:
         self.set_all(instruction.results, [np.asarray(0)])
 
     def invoke(self, instruction: Instruction) -> None:
-        function, *given = [int(self.get(a)) for a in instruction.args]
-        _INNER_LOOP(function)(*given, None)
+        function, *given = instruction.args
+        result = next((_C_TYPES[value.type] for value in instruction.results), None)
+        kind = ctypes.CFUNCTYPE(result, *(_C_TYPES[a.type] for a in given))
+        made = kind(int(self.get(function)))(*(self.get(a).item() for a in given))
+        self.set_all(instruction.results, [np.asarray(made) for _ in instruction.results])
 
     def libm(self, instruction: Instruction) -> None:
         function = c_function(str(instruction.attrs["function"]))

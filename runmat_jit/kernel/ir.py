@@ -198,8 +198,8 @@ class Instruction:
     ``keep`` (arg: a uniform float) computes a value that nobody may need, for the machine's flags;
     ``ask`` (arg: the address of a function, an i64) calls ``i64 f(void)``: whether the
     caller of the kernel wants it to end;
-    ``invoke`` (args: four addresses, i64) calls ``void f(args, dimensions, steps, data)``, one of
-    NumPy's inner loops, whose data are null;
+    ``invoke`` (args: an address, and uniform numbers of 64 bits) calls a C function that works on
+    memory alone, such as one of NumPy's inner loops; it may have a result;
     ``leave`` (arg: a uniform i1) ends the cell of a ``grid`` where the i1 is set, and what the cell
     has noted is forgotten;
     ``splat`` gives every lane one value; ``unknown`` gives its constant, in shaders in a form that

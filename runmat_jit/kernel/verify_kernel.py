@@ -29,6 +29,8 @@ from runmat_jit.kernel.verify_types import check_primitive, memory_type, require
 from runmat_jit.kernel.walk import note_bit
 
 _BLOCKS = ("grid", "lanes", "total", "contract", "loop", "while", "if", "if_any")
+_INVOKED = frozenset(("i64", "f64", "f32"))
+"""Types of what C functions take and give."""
 _SEQUENTIAL = ("leave", "keep", "ask", "libm", "invoke")
 _CARRYING = ("loop", "while", "if", "if_any")
 
@@ -170,16 +172,18 @@ class _Verifier:
     def sequential(self, instruction: Instruction, place: _Place) -> None:
         """Check what only loops over single numbers have."""
         op, args, results = instruction.op, instruction.args, instruction.results
-        kinds = {"leave": "i1", "ask": "i64", "libm": "f64", "invoke": "i64", "keep": args[0].type}
+        kinds = {"leave": "i1", "ask": "i64", "libm": "f64", "keep": args[0].type}
         for arg in args:
-            self.uniform(arg, kinds[op], f"an operand of {op}")
+            self.uniform(arg, kinds.get(op, arg.type), f"an operand of {op}")
         require(not place.in_lanes, f"{op} stands outside of lanes")
         if op == "leave":
             require(place.in_cell, "a cell of a grid is left")
         elif op == "keep":
             require(args[0].type in FLOATS, "a float is kept")
         elif op == "invoke":
-            require(len(args) == 4 and not results, "a call has four addresses and no result")
+            require(args[0].type == "i64", "what is invoked is an address")
+            types = {value.type for value in (*args, *results)}
+            require(types <= _INVOKED and len(results) < 2, "a C function takes and gives numbers")
         elif op == "ask":
             require(results[0].type == "i1", "an answer is an i1")
         else:

@@ -16,6 +16,7 @@ from runmat_jit.loops import (
     creation,
     draws,
     lists,
+    numpy_draws,
     operations,
     products,
     ways,
@@ -35,6 +36,7 @@ from runmat_jit.loops.values import (
     Complex,
     Item,
     Items,
+    NumpyStream,
     Object,
     Scalar,
     Stream,
@@ -69,6 +71,8 @@ def call(
         base = e.item(function.value)
         if isinstance(base, Stream):
             return draws.draw(e, base, function.attr, args, keywords)
+        if isinstance(base, NumpyStream):
+            return numpy_draws.draw(e, base, function.attr, args, keywords)
     named = {each.arg or "": plain_of(e.item(each.value)) for each in keywords}
     if isinstance(function, ast.Attribute) and base is not None:
         return _method(e, base, function.attr, [e.item(arg) for arg in args], named)

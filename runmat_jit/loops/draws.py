@@ -93,7 +93,7 @@ def _drawn_by(e: Emitter, stream: Stream, method: str, given: Mapping[str, ast.e
     """A draw from a row."""
     if not is_none(given.get("out")):
         raise Unknown("numbers that are drawn into an array")
-    dtype = _dtype_of(e, given.get("dtype"))
+    dtype = dtype_of(e, given.get("dtype"))
     k, row, name = e.k, ROWS[_ROWS[method]], f"{COUNTER}{stream.operand}"
     counter = scalar(e.names[name])
     e.asks_numpy = True
@@ -108,7 +108,7 @@ def _drawn_by(e: Emitter, stream: Stream, method: str, given: Mapping[str, ast.e
         value = cast(k, row.expand(k, zero, stream.key, counter.value, **params), "f64")
         found = Scalar(frozenset((FLOAT,)), value, narrow=dtype == FLOAT32)
     else:
-        axis = _axis_of_size(e, given["size"])
+        axis = axis_of_size(e, given["size"])
         e.drawn = max(e.drawn, per_block)
         first, whole = _places_along(e, axis)
         k.leave_if(whole > _MOST)
@@ -120,7 +120,7 @@ def _drawn_by(e: Emitter, stream: Stream, method: str, given: Mapping[str, ast.e
     return found
 
 
-def _dtype_of(e: Emitter, node: ast.expr | None) -> np.dtype:
+def dtype_of(e: Emitter, node: ast.expr | None) -> np.dtype:
     """The dtype of a draw."""
     if node is None:
         return FLOAT64
@@ -132,11 +132,11 @@ def _dtype_of(e: Emitter, node: ast.expr | None) -> np.dtype:
     raise Unknown("numbers that are drawn in another dtype")
 
 
-def _axis_of_size(e: Emitter, node: ast.expr) -> Axis:
+def axis_of_size(e: Emitter, node: ast.expr) -> Axis:
     """The axis along which numbers are drawn; to say how many, no extent is asked for."""
     match node:
         case ast.Tuple(elts=[size]) | ast.List(elts=[size]):
-            return _axis_of_size(e, size)
+            return axis_of_size(e, size)
         case ast.Attribute(value=ast.Name() as of, attr="shape" | "size"):
             return _only_axis(e.item(of))
         case ast.Subscript(

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from runmat_jit.core.frozen import frozen
+from runmat_jit.core.generators import is_numpys_generator, is_own_generator
 from runmat_jit.core.installed import is_installed
-from runmat_jit.core.own_generator import is_own_generator
 from runmat_jit.loops.source import Chain, Given, Helper, LoopSource
 
 if TYPE_CHECKING:
@@ -61,11 +61,11 @@ class Found:
 
 
 def is_operand(value: Any) -> bool:
-    """Whether a value is an array, a number, or a generator of ours."""
+    """Whether a value is an array, a number, or a generator that loops draw from."""
     kind = type(value)
     if kind in _NUMBERS or kind is np.ndarray:
         return True
-    return isinstance(value, np.generic) or is_own_generator(kind)
+    return isinstance(value, np.generic) or is_own_generator(kind) or is_numpys_generator(value)
 
 
 def find(

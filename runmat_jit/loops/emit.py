@@ -23,6 +23,7 @@ from runmat_jit.loops import binding, expressions, iteration, lists, nests, poin
 from runmat_jit.loops.arithmetic import Arithmetic, OwnBits
 from runmat_jit.loops.complex_numbers import number as real_number
 from runmat_jit.loops.complex_numbers import part_kind
+from runmat_jit.loops.drawing import BITS
 from runmat_jit.loops.draws import COUNTER
 from runmat_jit.loops.elements import bounds_of
 from runmat_jit.loops.emitter import BROKEN, DOUBT, Emitter, Known, tag
@@ -49,6 +50,7 @@ from runmat_jit.loops.values import (
     Grown,
     Item,
     Kind,
+    NumpyStream,
     Object,
     Scalar,
     Stream,
@@ -112,6 +114,7 @@ class Emitted:
         asks_numpy: A turn does what no kernel of recorded operations does.
         lists: What it appends to lists.
         drawn: Elements of a draw of random numbers that have a block in common, at most.
+        drawn_arrays: Extents of arrays that NumPy's generators draw.
         numbers: Of each table of numbers that lanes are told, how many there are in a turn.
         width: Elements that a lane has, where arrays are in registers; else 0.
 
@@ -131,6 +134,7 @@ class Emitted:
     asks_numpy: bool
     lists: tuple[ListLayout, ...]
     drawn: int
+    drawn_arrays: frozenset[tuple[Dim, ...]]
     numbers: Mapping[str, int] = field(default_factory=dict)
     width: int = 0
 
@@ -141,8 +145,14 @@ class Emitted:
 
     def span(self, given: Sequence[Any]) -> int:
         """Elements of the largest array that it stores at once; numbers and shapes are given."""
-        sizes = [math.prod(shape_of(dims, self.places, given)) for dims in self.spans]
-        return max(sizes, default=0)
+        return self._largest(self.spans, given)
+
+    def drawn_span(self, given: Sequence[Any]) -> int:
+        """The same of the arrays that NumPy's generators draw, one number after the other."""
+        return self._largest(self.drawn_arrays, given)
+
+    def _largest(self, spans: frozenset[tuple[Dim, ...]], given: Sequence[Any]) -> int:
+        return max([math.prod(shape_of(dims, self.places, given)) for dims in spans], default=0)
 
 
 def emit(
@@ -331,6 +341,7 @@ class Emission:
             e.asks_numpy,
             lists.lists_as_they_are(e),
             e.drawn,
+            frozenset(e.drawn_arrays),
             **self.of_registers(),
         )
 
@@ -341,7 +352,7 @@ class Emission:
     def lanes(self) -> tuple[Lanes, ...]:
         """Axes along which the loop may run in tiles."""
         e = self.e
-        if e.products or e.lists or e.has_complex:
+        if e.products or e.lists or e.has_complex or e.ordered:
             return ()
         return find_lanes(self.forms, e.memory.used, frozenset(e.written), e.fixed, e.strided)
 
@@ -544,7 +555,7 @@ def _operands(
     """What is known of the operands, whose parameters are declared."""
     found: dict[Chain, Item] = {}
     arrays: dict[int, Array] = {}
-    streams: dict[int, Stream] = {}
+    streams: dict[int, Stream | NumpyStream] = {}
     for number, (chain, form) in enumerate(forms.items()):
         if isinstance(form, ObjectForm):
             found[chain] = Object(form.value)
@@ -552,7 +563,7 @@ def _operands(
             found[chain] = Grown(form.number)
         elif isinstance(form, GeneratorForm):
             if form.number not in streams:
-                streams[form.number] = Stream(form.number, k.scalar(f"k{form.number}", "i64"))
+                streams[form.number] = stream_of(k, form)
             found[chain] = streams[form.number]
         elif isinstance(form, NumberForm) and is_complex(form.kind.dtype):
             kind = part_kind(form.kind)
@@ -587,6 +598,13 @@ def _operands(
             )
             found[chain] = arrays[number]
     return found
+
+
+def stream_of(k: Builder, form: GeneratorForm) -> Stream | NumpyStream:
+    """What draws take from a generator."""
+    if form.numpys:
+        return NumpyStream(k.scalar(f"{BITS}{form.number}", "i64"))
+    return Stream(form.number, k.scalar(f"k{form.number}", "i64"))
 
 
 def mentions_complex(source: LoopSource, forms: Forms, helpers: Mapping[Any, Helper]) -> bool:

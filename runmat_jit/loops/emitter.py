@@ -130,6 +130,10 @@ class Emitter:
     """How many of them are called."""
     addresses: dict[str, Value] = field(default_factory=dict)
     """Addresses of arrays, and of what inner loops are given, by parameters."""
+    ordered: bool = False
+    """Whether numbers are drawn by NumPy's generators, one after the other."""
+    drawn_arrays: set[tuple[Dim, ...]] = field(default_factory=set)
+    """Extents of the arrays that are drawn so."""
     drawn: int = 0
     """Elements of a draw that have a block in common, at most."""
     wholes: dict[int, tuple[Value, Value]] = field(default_factory=dict)

@@ -10,10 +10,10 @@ from typing import Any, Final
 import numpy as np
 
 from runmat_jit.core.frozen import frozen
-from runmat_jit.core.own_generator import is_own_generator
+from runmat_jit.core.generators import is_numpys_generator
 from runmat_jit.core.types import is_compiled_dtype, is_graph_dtype
 from runmat_jit.loops.complex_numbers import COMPLEX
-from runmat_jit.loops.drawing import Drawing
+from runmat_jit.loops.drawing import DRAWINGS, NumpyDrawing, is_generator, stream_of
 from runmat_jit.loops.extents import SINGLE
 from runmat_jit.loops.source import Chain
 from runmat_jit.loops.values import FLOAT, INT, TRUTH, Kind, is_narrow, numpy_kind
@@ -73,9 +73,10 @@ class ListForm:
 
 @frozen
 class GeneratorForm:
-    """A generator of :mod:`runmat_jit.random`; ``number`` as of arrays."""
+    """A generator of random numbers, ours or NumPy's; ``number`` as of arrays."""
 
     number: int
+    numpys: bool
 
 
 @frozen
@@ -146,13 +147,9 @@ def form_of(
     if kind is list:
         return ListForm(seen.setdefault(id(value), number), kind_of_items(value), not value)
     if is_generator(value):
-        return GeneratorForm(seen.setdefault(id(value), number))
+        numpys = kind is NumpyDrawing or is_numpys_generator(value)
+        return GeneratorForm(seen.setdefault(stream_of(value), number), numpys)
     return OPAQUE
-
-
-def is_generator(value: Any) -> bool:
-    """Whether a value is a generator of ours, or stands for one while a loop draws from it."""
-    return type(value) is Drawing or is_own_generator(type(value))
 
 
 def kind_of_items(items: Sequence[Any]) -> Kind | None:
@@ -206,7 +203,7 @@ def key_of(values: Sequence[Any], *, facts: bool) -> tuple[Any, ...]:
                 parts.append(tuple([extents[extent] for extent in value.shape]))
         else:
             parts.append(type(value))
-            if type(value) is Drawing:
+            if type(value) in DRAWINGS:
                 parts.append(seen.setdefault(id(value), len(parts)))
             if type(value) is list:
                 first = seen.setdefault(id(value), len(parts))

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-import numpy as np
-
 from runmat_jit.kernel.ir import Value
 from runmat_jit.loops import elements, operations, points
 from runmat_jit.loops.elements import bounds_of
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.extents import ONE
-from runmat_jit.loops.numpy_loops import inner_loop
+from runmat_jit.loops.numpy_functions import function, parameter, product_of
 from runmat_jit.loops.values import (
     Array,
     Axis,
@@ -43,15 +41,13 @@ def product(e: Emitter, items: Sequence[Item]) -> Item:
         raise Unknown("a matrix product of a new array that may be in another order")
     if a.dtype != b.dtype or a.dtype.kind != "f":
         raise Unknown("a matrix product of these dtypes")
-    found = inner_loop(np.matmul, f"{a.dtype.char * 2}->{a.dtype.char}")
-    if found is None:
-        raise Unknown("a matrix product, for want of NumPy's inner loop")
+    inner_loop = function(e, product_of(a.dtype))
     e.fixed.update(axis.number for axis in (*a.axes, *b.axes))
     points.equal(e, a.axes[-1], b.axes[0])
     rows, columns = a.axes[:-1], b.axes[1:]
     dims = known_dims((*rows, *columns)) or (ONE,)
     made = e.memory.new(a.dtype, dims, e.held_arrays())
-    _invoke(e, found[0], (a, b, made), rows, columns)
+    _invoke(e, inner_loop, (a, b, made), rows, columns)
     e.arithmetic.mark_ours()
     if not rows and not columns:
         value = e.k.load(made.buffer, _start_of(e, made), 0)
@@ -136,7 +132,7 @@ def _start_of(e: Emitter, x: Array) -> Value:
 
 def _invoke(
     e: Emitter,
-    function: int,
+    inner_loop: Value,
     arrays: Sequence[Array],
     rows: Sequence[Axis],
     columns: Sequence[Axis],
@@ -171,21 +167,14 @@ def _invoke(
     e.asks_numpy = True
     for place, word in enumerate(words):
         k.store(e.calls, base + place, word, 0)
-    at = _parameter(e, CALLS_AT) + 8 * base
-    k.invoke(k.const(function, "i64"), at, at + 8 * 3, at + 8 * 7)
-
-
-def _parameter(e: Emitter, name: str) -> Value:
-    """A parameter that is an address."""
-    if name not in e.addresses:
-        e.addresses[name] = e.k.scalar(name, "i64")
-    return e.addresses[name]
+    at = parameter(e, CALLS_AT) + 8 * base
+    k.invoke(inner_loop, at, at + 8 * 3, at + 8 * 7, k.const(0, "i64"))
 
 
 def _address_of(e: Emitter, x: Array) -> Value:
     """Where the first element of an array lies."""
     k = e.k
-    begin = _parameter(e, f"p_{x.buffer.name}")
+    begin = parameter(e, f"p_{x.buffer.name}")
     if x.offset is None:
         return begin
     return begin + k.convert("sext", x.offset, "i64") * x.dtype.itemsize

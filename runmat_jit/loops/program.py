@@ -22,11 +22,11 @@ from runmat_jit.core.locks import new_lock
 from runmat_jit.core.log import LOG
 from runmat_jit.core.slotted import slotted
 from runmat_jit.kernel.ir import Kernel, Table
-from runmat_jit.loops.drawing import Drawing
+from runmat_jit.loops.drawing import drawing_of, is_generator, stream_of
 from runmat_jit.loops.emit import Emitted, Same, emit
 from runmat_jit.loops.emit_registers import emit_registers
 from runmat_jit.loops.extents import shapes
-from runmat_jit.loops.forms import Forms, ObjectForm, forms_of, is_generator, key_of
+from runmat_jit.loops.forms import Forms, ObjectForm, forms_of, key_of
 from runmat_jit.loops.kinds import kind_of
 from runmat_jit.loops.lanes import Lanes
 from runmat_jit.loops.native_loop import LastRun, NativeLoop, is_for_native_code, native_loop
@@ -550,11 +550,11 @@ def events_in(warn: frozenset[str], *, careful: bool) -> int:
 
 def drawn_from(values: Sequence[Any]) -> Sequence[Any]:
     """The same operands, with streams in the places of generators."""
-    generators = {id(value): value for value in values if is_generator(value)}
+    generators = {stream_of(value): value for value in values if is_generator(value)}
     if not generators:
         return values
-    drawings = {key: Drawing.of(value) for key, value in generators.items()}
-    return tuple([drawings.get(id(value), value) for value in values])
+    drawings = {key: drawing_of(value) for key, value in generators.items()}
+    return tuple([drawings[stream_of(v)] if is_generator(v) else v for v in values])
 
 
 @slotted

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from runmat_jit.core.frozen import frozen, frozen_object
+from runmat_jit.core.generators import DRAWS
 
 Loop = ast.For | ast.While
 
@@ -237,9 +238,16 @@ def _stored_to(loop: Loop) -> set[str]:
 
 def _is_of_the_world(term: ast.expr, names: set[str], where: Callable[[str], str]) -> bool:
     """Whether others may change what a condition says, although nothing here does."""
+    if any(isinstance(each, ast.Call) and is_draw(each) for each in ast.walk(term)):
+        return False
     if any(where(name) != "local" for name in names):
         return True
     return any(isinstance(each, ast.Subscript | ast.Attribute) for each in ast.walk(term))
+
+
+def is_draw(call: ast.Call) -> bool:
+    """Whether a call, if it is one that loops run natively, draws a random number."""
+    return isinstance(call.func, ast.Attribute) and call.func.attr in DRAWS
 
 
 def is_known(node: ast.AST) -> bool:

@@ -217,6 +217,13 @@ class Stream:
 
 
 @frozen_object
+class NumpyStream:
+    """A generator of NumPy's: where the generator of bits lies that a run draws from."""
+
+    bits: Value
+
+
+@frozen_object
 class Lazy:
     """Elements that are computed where they are needed, by a row of the table.
 
@@ -261,7 +268,19 @@ class Unbound:
     why: str = "it may be unbound"
 
 
-Item = Scalar | Complex | ComplexName | Array | Lazy | Items | Grown | Object | Stream | Unbound
+Item = (
+    Scalar
+    | Complex
+    | ComplexName
+    | Array
+    | Lazy
+    | Items
+    | Grown
+    | Object
+    | Stream
+    | NumpyStream
+    | Unbound
+)
 UNBOUND: Final = Unbound()
 
 

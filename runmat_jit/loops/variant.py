@@ -17,7 +17,7 @@ from runmat_jit.core.slotted import slotted
 from runmat_jit.core.types import COMPILED_DTYPES, KERNEL_ELEMENTS
 from runmat_jit.kernel.ir import Buffer, Scalar, Table
 from runmat_jit.kernel.walk import every_instruction
-from runmat_jit.loops.drawing import Drawing, signed
+from runmat_jit.loops.drawing import BITS, DRAWINGS, Drawing, NumpyDrawing, commit, signed
 from runmat_jit.loops.draws import COUNTER, FIRST, WHOLE
 from runmat_jit.loops.emit import (
     DONE,
@@ -36,6 +36,7 @@ from runmat_jit.loops.forms import Form, Forms
 from runmat_jit.loops.lanes import Lanes
 from runmat_jit.loops.layouts import LastItem
 from runmat_jit.loops.memory import MEMORY, Pool
+from runmat_jit.loops.numpy_functions import FUNCTION, address_of
 from runmat_jit.loops.products import CALL_WORDS, CALLS, CALLS_AT
 from runmat_jit.loops.progress import LoopProgress
 from runmat_jit.loops.rooms import Filling, Rooms, is_of_lists, make_rooms
@@ -56,7 +57,7 @@ _LISTENER: Final = ctypes.CFUNCTYPE(ctypes.c_int64)
 _DOUBLE, _SINGLE = struct.Struct("<d"), struct.Struct("<f4x")
 _WORD: Final = struct.Struct("<q")
 _FLOATS: Final = ("f32", "f64")
-_OF_STREAMS: Final = {"k": "key", "c": "counter"}
+_OF_STREAMS: Final = {"k": "key", "c": "counter", BITS: "bits"}
 _PARTS: Final = ("real", "imag")
 _OF_COMPLEX: Final = {"re": "real", "im": "imag"}
 _REALS: Final = (int, float, np.integer, np.floating, np.bool_)
@@ -160,7 +161,7 @@ class Variant:
         ]
         try:
             found = way()
-            if found is None or not all(map(Drawing.commit, drawings_in(operands))):
+            if found is None or not commit(drawings_in(operands)):
                 return None
             backups.clear()
             return found
@@ -170,7 +171,10 @@ class Variant:
 
     def run_slices(self, operands: Sequence[Any], watch: Watch) -> Results | None:
         """Run the loop slice after slice, on the arrays themselves."""
-        run = self.begin(operands)
+        try:
+            run = self.begin(operands)
+        except MemoryError:  # which Python may not come to ask for
+            return None
         if not self.finish([run], watch, lambda _: [run.go()]):
             return None
         results = run.results()
@@ -246,6 +250,8 @@ class Variant:
 
     def begun(self, operands: Sequence[Any]) -> tuple[Any, Any]:
         """The state before the first turn: integers and floats."""
+        for each in drawings_in(operands):
+            each.begin()
         slots = SLOTS + len(self.emitted.carried)
         state: Any = (ctypes.c_int64 * slots)()
         floats: Any = (ctypes.c_double * slots)()
@@ -461,6 +467,8 @@ def make_variant(
             assert name == ("state", "floats", "limit", "caller")[place], "they come first"
         elif is_of_a_run(name):
             continue
+        elif name.startswith(FUNCTION):
+            words[place] = address_of(name.removeprefix(FUNCTION)) or 0
         elif name.startswith("p_a"):
             of(int(name[3:])).addresses.append(place)
         elif name.startswith(FIRST):
@@ -551,9 +559,9 @@ def place_of(name: str, begin: str) -> tuple[int, int]:
     return int(operand), int(axis)
 
 
-def drawings_in(operands: Sequence[Any]) -> Iterable[Drawing]:
+def drawings_in(operands: Sequence[Any]) -> Iterable[Drawing | NumpyDrawing]:
     """The streams among operands, each once."""
-    return {id(each): each for each in operands if type(each) is Drawing}.values()
+    return {id(each): each for each in operands if type(each) in DRAWINGS}.values()
 
 
 def may_write(array: np.ndarray, operands: Sequence[Any]) -> bool:

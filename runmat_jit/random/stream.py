@@ -124,14 +124,6 @@ class Stream:
         with self._lock:
             self._key, self._counter = key, counter
 
-    def _advance_from(self, before: tuple[int, int], counter: int) -> bool:
-        """Go on to a position; not where the stream has left where it was before."""
-        with self._lock:
-            if (self._key, self._counter) != before:
-                return False
-            self._counter = counter
-            return True
-
     def spawn(self, n_children: int) -> list[Self]:
         """Generators of independent streams, as NumPy's seed sequences spawn."""
         return [type(self)(seed) for seed in self._seeds.spawn(n_children)]

@@ -212,12 +212,16 @@ def _ask(emitter: Emitter, instruction: Instruction) -> None:
 
 
 def _invoke(emitter: Emitter, instruction: Instruction) -> None:
-    """Call what works on memory alone."""
-    function, *given = [
-        emitter.put(f"inttoptr i64 {emitter.uniform(a)} to ptr") for a in instruction.args
-    ]
-    pointers = ", ".join(f"ptr {pointer}" for pointer in given)
-    emitter.line(f"call void {function}({pointers}, ptr null) nounwind")
+    """Call what works on memory alone; an address is passed as an integer of its size."""
+    address, *given = instruction.args
+    function = emitter.put(f"inttoptr i64 {emitter.uniform(address)} to ptr")
+    args = ", ".join(f"{LLVM_TYPES[a.type]} {emitter.uniform(a)}" for a in given)
+    if not instruction.results:
+        emitter.line(f"call void {function}({args}) nounwind")
+        return
+    (result,) = instruction.results
+    made = emitter.put(f"call {LLVM_TYPES[result.type]} {function}({args}) nounwind")
+    emitter.bind(result, [made])
 
 
 def _keep(emitter: Emitter, instruction: Instruction) -> None:

@@ -21,7 +21,7 @@ from runmat_jit.capture.record.following import Following
 from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.tape.call_forms import MethodCall
 from runmat_jit.capture.tape.values import ARRAY
-from runmat_jit.core.own_generator import is_own_generator
+from runmat_jit.core.generators import is_own_generator
 
 Args = tuple[Any, ...]
 Kwargs = Mapping[str, Any]

@@ -166,7 +166,7 @@ def is_worth(call: LoopCall, operands: dict[Chain, Any]) -> bool:
     call.decide(found, forms, given)
     if not call.does_enough(call.expected_turns, recorded=True):
         return False
-    if found.span(given) <= MOST_ELEMENTS:
+    if found.span(given) <= max(MOST_ELEMENTS, found.drawn_span(given)):
         return True
     return call.gains_in_tiles(found, forms)
 

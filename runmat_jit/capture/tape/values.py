@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from runmat_jit.core.own_generator import is_own_generator
+from runmat_jit.core.generators import is_own_generator
 from runmat_jit.core.types import DUPLICATES, c_strides
 
 SCALARS = (bool, int, float, complex)
