@@ -444,6 +444,8 @@ class Emission:
         e.begun = begun
         with e.aside() as instructions:
             turns = iteration.turns(e, node.iter, grows=bool(self.source.grown))
+            if turns.unrolled is not None:
+                raise Unknown("a loop over a tuple")
         e.begun = None
         e.resume(instructions)
         once = set(map(id, e.computed_first))

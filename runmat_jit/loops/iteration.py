@@ -1,4 +1,4 @@
-"""What ``for`` iterates: ranges, arrays, and several of these at once."""
+"""What ``for`` iterates: ranges, arrays, tuples, and several of these at once."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Value
 from runmat_jit.loops import elements, lists, points
 from runmat_jit.loops.emitter import Emitter
+from runmat_jit.loops.forms import FEW
 from runmat_jit.loops.values import (
     EXTENT,
     INT,
@@ -33,10 +34,14 @@ from runmat_jit.loops.wholes import known_dims
 
 @frozen
 class Turns:
-    """How often a ``for`` runs, and what its target is in turn ``k``."""
+    """How often a ``for`` runs, and what its target is in turn ``k``.
+
+    ``unrolled``: it has so many turns, each written by itself, of which ``item`` gets the number.
+    """
 
     count: Value
     item: Callable[[Value], Item]
+    unrolled: int | None = None
 
 
 def turns(e: Emitter, node: ast.expr, *, grows: bool) -> Turns:
@@ -50,7 +55,8 @@ def turns(e: Emitter, node: ast.expr, *, grows: bool) -> Turns:
                 return _range(e, node.args)
             if len(node.args) == 1:
                 inner = turns(e, node.args[0], grows=grows)
-                return Turns(inner.count, lambda k: inner.item(inner.count - 1 - k))
+                last = inner.count - 1 if inner.unrolled is None else inner.unrolled - 1
+                return replace(inner, item=lambda k: inner.item(_before(e, last, k)))
         if fn is enumerate and set(named) <= {"start"}:
             return _numbered(e, [*node.args, *named.values()], grows=grows)
         if fn is zip and set(named) <= {"strict"} and node.args:
@@ -70,7 +76,21 @@ def turns(e: Emitter, node: ast.expr, *, grows: bool) -> Turns:
             return elements.load(e, elements.moved(e, iterated, axes, at, first))
 
         return Turns(extent, element)
+    if isinstance(iterated, Items) and len(iterated.items) <= FEW:
+        parts = [_kept(e, item) for item in iterated.items]
+        return Turns(e.k.const(len(parts), "i64"), lambda k: parts[_number(k)], len(parts))
     raise Unknown("a loop over what is no range and no array", node.lineno)
+
+
+def _number(k: Value) -> int:
+    """The number of a turn that is written by itself."""
+    assert k.literal is not None, "it is known"
+    return int(k.literal)
+
+
+def _before(e: Emitter, last: Value | int, k: Value) -> Value:
+    """The turn that comes so many before the last one."""
+    return e.k.const(last - _number(k), "i64") if isinstance(last, int) else last - k
 
 
 def _numbered(e: Emitter, args: Sequence[ast.expr], *, grows: bool) -> Turns:
@@ -79,7 +99,7 @@ def _numbered(e: Emitter, args: Sequence[ast.expr], *, grows: bool) -> Turns:
         raise Unknown("enumerate with other arguments")
     inner = turns(e, args[0], grows=grows)
     if len(args) == 1:
-        return Turns(inner.count, lambda k: Items((_counter(e, k), inner.item(k))))
+        return replace(inner, item=lambda k: Items((_counter(e, k), inner.item(k))))
     start = scalar(e.item(args[1]))
     if start.kinds != {INT}:
         raise Unknown("enumerate from what is no integer")
@@ -87,7 +107,7 @@ def _numbered(e: Emitter, args: Sequence[ast.expr], *, grows: bool) -> Turns:
     def item(k: Value) -> Item:
         return Items((e.arithmetic.operate("Add", start, _counter(e, k)), inner.item(k)))
 
-    return Turns(inner.count, item)
+    return replace(inner, item=item)
 
 
 def _zipped(e: Emitter, args: Sequence[ast.expr], strict: ast.expr | None, *, grows: bool) -> Turns:
@@ -96,13 +116,15 @@ def _zipped(e: Emitter, args: Sequence[ast.expr], strict: ast.expr | None, *, gr
     is_strict = False if strict is None else scalar(e.item(strict)).literal
     if not isinstance(is_strict, bool):
         raise Unknown("zip that may be strict")
-    count = every[0].count
+    count, fixed = every[0].count, {each.unrolled for each in every}
+    if len(fixed) > 1:
+        raise Unknown("zip of a tuple and of what is not as long")
     for other in every[1:]:
         if is_strict:
             e.k.leave_if(e.k.ne(other.count, count))
         else:
             count = e.k.select(other.count < count, other.count, count)
-    return Turns(count, lambda k: Items(tuple(each.item(k) for each in every)))
+    return Turns(count, lambda k: Items(tuple(each.item(k) for each in every)), every[0].unrolled)
 
 
 def _kept(e: Emitter, item: Item) -> Item:
@@ -121,6 +143,8 @@ def _kept(e: Emitter, item: Item) -> Item:
 
 
 def _counter(e: Emitter, k: Value) -> Scalar:
+    if k.literal is not None:
+        return literal(e.k, _number(k))
     line = Line(e.arithmetic.loop, 1, (), 0)
     return Scalar(frozenset((INT,)), k, 0, EXTENT, line=line)
 

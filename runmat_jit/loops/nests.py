@@ -149,12 +149,29 @@ def _peel(e: Emitter, loop: Repeated, count: Value | None) -> None:
     _enter_turn(e, around)
 
 
-def first_turn(e: Emitter, loop: Repeated) -> Scalar:
-    """Emit the first turn, of what is known before it; whether the loop is over then."""
+def unroll(e: Emitter, loop: Repeated, count: int) -> None:
+    """A loop of few turns, each written by itself."""
+    around = _leave_turn(e)
+
+    def run_from(number: int) -> None:
+        over = first_turn(e, loop, number) if number < count else None
+        if over is None or over.literal is True:
+            return
+        if over.literal is False:
+            run_from(number + 1)
+            return
+        going_on = e.k.prim("xor", e.arithmetic.truth(over), True)
+        ways.choose(e, going_on, lambda: run_from(number + 1), None)
+
+    run_from(0)
+    _enter_turn(e, around)
+
+
+def first_turn(e: Emitter, loop: Repeated, number: int = 0) -> Scalar:
+    """Emit a turn by itself, of what is known before it; whether the loop is over then."""
     known = _known_to(e, loop.node)
-    zero = e.k.const(0, "i64")
     settled = Settled(known, known, _entered(e, loop))
-    turn(e, loop, Carried(settled, (), {}), (), zero)
+    turn(e, loop, Carried(settled, (), {}), (), e.k.const(number, "i64"))
     over = scalar(e.names[BROKEN])
     _leave_turn(e)
     return over

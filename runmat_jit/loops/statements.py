@@ -140,7 +140,10 @@ def _for(e: Emitter, node: ast.For) -> None:
         expressions.assign(e, node.target, turns.item(k))
         e.run(node.body)
 
-    nests.repeat(e, Repeated(node, turn), turns.count)
+    if turns.unrolled is None:
+        nests.repeat(e, Repeated(node, turn), turns.count)
+    else:
+        nests.unroll(e, Repeated(node, turn), turns.unrolled)
 
 
 def _while(e: Emitter, node: ast.While) -> None:

@@ -152,6 +152,7 @@ class Writer:
             "range(len(x) - 1, -1, -1)",
             "range(0, len(x), 2)",
             self.pick("enumerate(y)", "enumerate(y, 1)", "enumerate(y, start=k)"),
+            f"({outer}, {self.pick('0', '2', 'k - 1')})" if self.indices else "range(len(x))",
             "while",
         )
         if source == "while":
