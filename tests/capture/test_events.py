@@ -322,3 +322,18 @@ def test_an_exponent_that_is_no_constant_has_the_warning_of_its_value(spelled, d
     x = np.array([0, -1, 9 if dtype == "i8" else 1e38]).astype(dtype)
     for k in (-1, -1, 0.5, 2, 3, 2.0, -1.0, np.float64(0.5), 0.25, 2, -1, 0.5, 0, 1, True):
         compare(observe(namespace["fn"], (x, k), {}), observe(decorated, (x, k), {}))
+
+
+@pytest.mark.parametrize("operate", [operator.truediv, operator.floordiv, operator.mod])
+def test_numbers_of_two_classes_warn_as_numpys_do(operate):
+    """Where one class holds the other's, it is arithmetic of scalars, which says so."""
+
+    def fn(x, y):
+        return operate(x[0] + x[1], y[0] - y[1])
+
+    decorated = runmat.jit(fn)
+    dtypes = [*NUMBERS, "int8", "int16", "uint16", "uint32", "uint64", "complex64", "bool"]
+    for one in dtypes:
+        for other in dtypes:
+            args = np.ones(2, one), np.zeros(2, other)
+            compare(observe(fn, args, {}), observe(decorated, args, {}))

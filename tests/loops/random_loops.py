@@ -24,10 +24,21 @@ PARTS = (
 """Arrays that show the caller's memory, or do not, as loops store to them."""
 
 
-class Writer:
-    """Writes one program. ``wild``: operations that may end in Python are frequent."""
+DRAWS = (
+    *("rng.random()", "rng.normal()", "rng.uniform(-1, k)", "rng.normal(0, k - 1)"),
+    *("rng.integers(3)", "rng.integers(-k, 5)", "rng.choice(x)", "rng.poisson(2)"),
+    *("rng.random(3)[1]", "rng.random(dtype='f')", "rng.exponential(abs(s))"),
+)
 
-    def __init__(self, seed: int) -> None:
+
+class Writer:
+    """Writes one program. ``wild``: operations that may end in Python are frequent.
+
+    ``draws``: numbers are drawn from ``rng``.
+    """
+
+    def __init__(self, seed: int, *, draws: bool = False) -> None:
+        self.draws = draws
         self.rng = random.Random(seed)  # noqa: S311  (nothing is secret)
         self.wild = self.rng.random() < 0.3
         self.floats = self.rng.random() < 0.7
@@ -59,6 +70,8 @@ class Writer:
         return self.pick("1", "2", "3", "7", "-2", "0", "5")
 
     def atom(self):
+        if self.draws and self.rng.random() < 0.2:
+            return self.pick(*DRAWS)
         return self.pick(
             self.element, self.element, self.literal, lambda: self.pick(*self.bound), self.number
         )()
@@ -172,7 +185,7 @@ class Writer:
         self.indices.pop()
 
     def program(self):
-        self.lines = ["def f(x, y, a, k):"]
+        self.lines = ["def f(x, y, a, k, rng=None):"]
         self.lines.append(f"    s = {self.pick('0', '0.0', '1', 'x[0]', 'k')}")
         self.lines.append("    c = 0")
         if self.rng.random() < 0.4:
@@ -184,9 +197,9 @@ class Writer:
         return "\n".join(self.lines) + "\n"
 
 
-def program(seed):
+def program(seed, *, draws=False):
     """The text of a program."""
-    return Writer(seed).program()
+    return Writer(seed, draws=draws).program()
 
 
 def arguments(seed):

@@ -27,6 +27,33 @@ def test_random_loops(first):
         check(seed)
 
 
+def check_draws(seed):
+    """The same of programs that draw from a generator, and where that is afterwards."""
+    text = program(seed, draws=True)
+    fn, make = function_from(text, np=np), arguments(seed)
+    decorated = runmat.jit(fn)
+    make_rng = (np.random.default_rng, runmat.random.default_rng)[seed % 4 == 0]
+    rngs = [make_rng(seed) for _ in range(2)]
+    for _ in range(3):
+        expected = observe(fn, (*make(), rngs[0]), {})
+        compare(expected, observe(decorated, (*make(), rngs[1]), {}), exact=True)
+        states = [getattr(rng, "bit_generator", rng).state for rng in rngs]
+        assert states[0] == states[1]
+
+
+@pytest.mark.parametrize("first", range(0, 120, 8))
+def test_random_loops_that_draw(first):
+    for seed in range(first, first + 8):
+        check_draws(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(1000, 3000, 50))
+def test_many_random_loops_that_draw(first):
+    for seed in range(first, first + 50):
+        check_draws(seed)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(1000, 3000, 50))
 def test_many_random_loops(first):

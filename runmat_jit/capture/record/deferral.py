@@ -259,7 +259,7 @@ def is_scalar_arithmetic(fn: Any, plan: Covered) -> bool:
     if not dtypes or dtypes[0].kind == "b":
         return False
     if any(dtype != dtypes[0] for dtype in dtypes):
-        return plan.result.operand_dtypes[0] in dtypes
+        return np.result_type(*dtypes) in dtypes
     floats = any(x.__class__ is float for x in operands)
     return dtypes[0].kind == "f" or not floats
 
