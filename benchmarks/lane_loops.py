@@ -20,7 +20,7 @@ import runmat_jit as runmat
 from benchmarks.ratios import Ratio, ratio_of_rounds
 
 Array = np.ndarray
-Made = Callable[[int, int], tuple[Any, ...]]
+Made = Callable[..., tuple[Any, ...]]
 
 
 # -- programs --------------------------------------------------------------------------------------
@@ -69,6 +69,23 @@ def adaptive_filters(w: Array, inputs: Array, steps: int) -> Array:
     """Normalized least mean squares, a filter for each column."""
     for t in range(steps):
         x = inputs[t]
+        power = (x * x).sum(axis=0)
+        error = power - (x * w).sum(axis=0)
+        w = w + np.float32(0.5) * x * (error / (power + np.float32(1e-3)))
+    return w
+
+
+def filtered_noise(y: Array, rng: Any, steps: int) -> Array:
+    """The same filter of numbers that are drawn, of which the last result counts."""
+    for _ in range(steps):
+        y = np.float32(0.98) * y + np.float32(0.02) * rng.random(len(y), dtype=np.float32)
+    return y
+
+
+def filters_of_noise(w: Array, rng: Any, steps: int) -> Array:
+    """Adaptive filters of numbers that are drawn."""
+    for _ in range(steps):
+        x = rng.random(w.shape, dtype=np.float32)
         power = (x * x).sum(axis=0)
         error = power - (x * w).sum(axis=0)
         w = w + np.float32(0.5) * x * (error / (power + np.float32(1e-3)))
@@ -133,11 +150,35 @@ def by_jax() -> dict[str, Callable[..., Any]]:  # noqa: C901  (one small functio
 
         return lax.fori_loop(0, steps, turn, w)
 
-    def drawn(price: Array, _rng: Any, steps: int) -> Any:
-        return paths(price, jax.random.key(7), steps)
+    @partial(jax.jit, static_argnums=2)
+    def filtered(y: Any, key: Any, steps: int) -> Any:
+        def turn(_: int, state: Any) -> Any:
+            y, key = state
+            key, own = jax.random.split(key)
+            noise = jax.random.uniform(own, y.shape, jnp.float32)
+            return jnp.float32(0.98) * y + jnp.float32(0.02) * noise, key
+
+        return lax.fori_loop(0, steps, turn, (y, key))[0]
+
+    @partial(jax.jit, static_argnums=2)
+    def filters_drawn(w: Any, key: Any, steps: int) -> Any:
+        def turn(_: int, state: Any) -> Any:
+            w, key = state
+            key, own = jax.random.split(key)
+            x = jax.random.uniform(own, w.shape, jnp.float32)
+            power = (x * x).sum(axis=0)
+            error = power - (x * w).sum(axis=0)
+            return w + jnp.float32(0.5) * x * (error / (power + jnp.float32(1e-3))), key
+
+        return lax.fori_loop(0, steps, turn, (w, key))[0]
+
+    def drawing(fn: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda start, _rng, steps: fn(start, jax.random.key(7), steps)
 
     return {
-        "paths_of_prices": drawn,
+        "paths_of_prices": drawing(paths),
+        "filtered_noise": drawing(filtered),
+        "filters_of_noise": drawing(filters_drawn),
         "filter_of_channels": smoothed,
         "sines": waves,
         "pendulums": swinging,
@@ -162,6 +203,14 @@ def _drawing(elements: int, steps: int, make: Any = runmat.random.default_rng) -
     return np.full(elements, 100, np.float32), make(7), steps
 
 
+def _zeros(elements: int, steps: int, make: Any = runmat.random.default_rng) -> tuple[Any, ...]:
+    return np.zeros(elements, np.float32), make(7), steps
+
+
+def _taps(elements: int, steps: int, make: Any = runmat.random.default_rng) -> tuple[Any, ...]:
+    return np.zeros((128, elements), np.float32), make(7), steps
+
+
 def _uniform(*shape: int, dtype: Any = np.float64) -> Array:
     return np.random.default_rng(1).random(shape).astype(dtype)
 
@@ -174,6 +223,8 @@ def _filters(elements: int, steps: int) -> tuple[Any, ...]:
 
 PROGRAMS = (
     Program(paths_of_prices, _drawing, ((250_000, 256), (20_000, 256)), (1000, 20), draws=True),
+    Program(filtered_noise, _zeros, ((131_072, 512), (2048, 512)), (1000, 20), draws=True),
+    Program(filters_of_noise, _taps, ((2048, 200), (512, 200)), (300, 20), draws=True),
     Program(
         filter_of_channels,
         lambda n, t: (_uniform(n, t, dtype=np.float32),),
@@ -239,7 +290,7 @@ def measure(program: Program, extents: tuple[int, int], peer: Any, rounds: int) 
     for _ in range(rounds):
         inputs = program.inputs(*extents)
         ours.append(seconds(decorated, inputs)[0])
-        plain = _drawing(*extents, np.random.default_rng) if program.draws else inputs
+        plain = program.inputs(*extents, np.random.default_rng) if program.draws else inputs
         numpys.append(seconds(fn, plain)[0])
         if peer is not None:
             peers.append(seconds(peer, inputs)[0])

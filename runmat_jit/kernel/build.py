@@ -232,6 +232,13 @@ class Builder:
         args = (args[0], self.const(value, kind), *args[1:])
         self._stack[-1].append(Instruction("store", args, attrs={"buffer": buffer, "stride": code}))
 
+    def store_beside(self, buffer: Buffer, index: Number, values: Sequence[Value]) -> None:
+        """Store the values of each lane side by side, and those of the next lane after them."""
+        assert buffer.written, f"{buffer.name} was declared read-only"
+        args, code = self._address(index, len(values))
+        attrs = {"buffer": buffer, "stride": code}
+        self._stack[-1].append(Instruction("store", (args[0], *values, args[1]), attrs=attrs))
+
     def gather(self, buffer: Buffer | Table, index: Value) -> Value:
         """Elements at an index of each lane; one element where the index is uniform."""
         kind = _VALUE_OF_ELEMENT.get(buffer.element, buffer.element)

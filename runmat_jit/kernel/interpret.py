@@ -28,7 +28,7 @@ from runmat_jit.kernel.ir import (
     Value,
 )
 from runmat_jit.kernel.primitives import TOTAL_BLOCKS, TOTAL_STEPS, identity, total_lanes
-from runmat_jit.kernel.walk import note_bit
+from runmat_jit.kernel.walk import note_bit, stored_values
 
 
 @frozen
@@ -133,8 +133,9 @@ class _Interpreter:
 
     def store(self, instruction: Instruction) -> None:
         memory, at, live = self.access(instruction)
-        stored = np.broadcast_to(self.get(instruction.args[1]), at.shape)
-        memory.elements[at[live]] = stored[live]
+        for place, value in enumerate(stored_values(instruction)):
+            stored = np.broadcast_to(self.get(value), at.shape)
+            memory.elements[at[live] + place] = stored[live]
 
     def access(self, instruction: Instruction) -> tuple[Memory, Array, Array]:
         """Memory, positions in it, and which of them are live; a uniform access is one lane."""

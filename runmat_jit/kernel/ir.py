@@ -185,7 +185,8 @@ class Instruction:
     Memory: ``load`` (attrs ``buffer``, ``stride``; args: index, and the stride where it is a run
     time value), ``store`` (likewise; args: index, value, stride?), ``gather`` (attr ``buffer``;
     args: an index per lane, or a uniform one for one element). ``stride`` is 0 (one uniform
-    element), 1, -1 or "value".
+    element), 1, -1 or "value". A store with a stride of ``n`` may have ``n`` values, which lie side
+    by side (args: index, values, stride).
 
     For shaders alone: ``builtin`` (attr ``function``) calls a function of the adapter, ``below``
     and ``beyond`` (args: a float, a positive limit) tell whether its magnitude is below the limit,

@@ -32,7 +32,7 @@ from runmat_jit.kernel.ir import (
     Value,
 )
 from runmat_jit.kernel.primitives import FLOATS
-from runmat_jit.kernel.walk import note_bit
+from runmat_jit.kernel.walk import note_bit, stored_values
 
 _INDENT = "  "
 
@@ -97,7 +97,9 @@ class _Printer:
         if op in ("load", "store"):
             stride = attrs["stride"] if attrs["stride"] != "value" else self.use(args[-1])
             place = f"{_buffer_name(instruction)}[{self.use(args[0])}] stride {stride}"
-            return f"{op} {place}" + (f" = {self.use(args[1])}" if op == "store" else "")
+            return f"{op} {place}" + (
+                f" = {self.uses(stored_values(instruction))}" if op == "store" else ""
+            )
         if op == "gather":
             return f"gather {_buffer_name(instruction)}[{self.use(args[0])}]"
         if op in ("call", "builtin", "libm"):

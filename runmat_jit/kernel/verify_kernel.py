@@ -26,7 +26,7 @@ from runmat_jit.kernel.primitives import (
     accepts,
 )
 from runmat_jit.kernel.verify_types import check_primitive, memory_type, require
-from runmat_jit.kernel.walk import note_bit
+from runmat_jit.kernel.walk import note_bit, stored_values
 
 _BLOCKS = ("grid", "lanes", "total", "contract", "loop", "while", "if", "if_any")
 _INVOKED = frozenset(("i64", "f64", "f32"))
@@ -248,8 +248,13 @@ class _Verifier:
         if instruction.op == "store":
             assert isinstance(buffer, Buffer), "tables are not written"
             require(buffer.written, f"{buffer.name} is read-only")
-            require(args[1].type == memory_type(buffer), f"{buffer.name} holds another type")
-            require(not self.depends_on_grouping(args[1]), "what is stored is of one lane each")
+            values = stored_values(instruction)
+            fits = all(value.type == memory_type(buffer) for value in values)
+            require(fits, f"{buffer.name} holds another type")
+            grouped = any(map(self.depends_on_grouping, values))
+            require(not grouped, "what is stored is of one lane each")
+            beside = len(values) == 1 or args[-1].literal == len(values)
+            require(beside, "values that lie side by side fill a stride")
             require(place.in_cell or place.in_lanes, "stores are part of the parallel axis")
             require(stride != 0 or not args[1].lane, "a store of one element is of a uniform value")
             require(stride != 0 or not place.in_lanes, "many lanes would store one element")

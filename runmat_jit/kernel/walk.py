@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from runmat_jit.kernel.ir import Instruction
+from runmat_jit.kernel.ir import Instruction, Value
 
 
 def every_instruction(body: Sequence[Instruction]) -> Iterator[Instruction]:
@@ -25,6 +25,11 @@ def is_sequential(body: Sequence[Instruction]) -> bool:
     found = list(every_instruction(body))
     in_lanes = any(instruction.op in ("lanes", "total") for instruction in found)
     return not in_lanes and any(instruction.op in ("while", "leave") for instruction in found)
+
+
+def stored_values(store: Instruction) -> tuple[Value, ...]:
+    """What a ``store`` stores, side by side."""
+    return store.args[1 : -1 if store.attrs["stride"] == "value" else None]
 
 
 def note_bit(note: Instruction) -> int:

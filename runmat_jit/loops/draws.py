@@ -108,13 +108,12 @@ def _drawn_by(e: Emitter, stream: Stream, method: str, given: Mapping[str, ast.e
         value = cast(k, row.expand(k, zero, stream.key, counter.value, **params), "f64")
         found = Scalar(frozenset((FLOAT,)), value, narrow=dtype == FLOAT32)
     else:
-        axis = axis_of_size(e, given["size"])
+        axes = axes_of_size(e, given["size"])
         e.drawn = max(e.drawn, per_block)
-        first, whole = _places_along(e, axis)
-        k.leave_if(whole > _MOST)
+        position, whole = _places_in(e, axes)
         blocks = k.prim("sdiv", whole + (per_block - 1), per_block)
-        operands = Position(first), stream.key, counter.value
-        types, axes = ("i32", "i64", "i64"), (replace(axis, stride=0),)
+        operands, types = (position, stream.key, counter.value), ("i32", "i64", "i64")
+        axes = tuple([replace(axis, stride=0) for axis in axes])
         found = Lazy(row, operands, types, params, dtype, axes, e.stores)
     e.names[name] = replace(counter, value=counter.value + blocks)
     return found
@@ -132,12 +131,23 @@ def dtype_of(e: Emitter, node: ast.expr | None) -> np.dtype:
     raise Unknown("numbers that are drawn in another dtype")
 
 
+def axes_of_size(e: Emitter, node: ast.expr) -> tuple[Axis, ...]:
+    """The axes along which numbers are drawn."""
+    match node:
+        case ast.Attribute(value=ast.Name() as of, attr="shape"):
+            x = e.item(of)
+            axes = x.axes if isinstance(x, Array | Lazy) else ()
+            if axes and all(axis.number != SINGLE and axis.dim for axis in axes):
+                return axes
+        case ast.Tuple(elts=sizes) | ast.List(elts=sizes) if sizes:
+            return tuple([axis_of_size(e, each) for each in sizes])
+    return (axis_of_size(e, node),)
+
+
 def axis_of_size(e: Emitter, node: ast.expr) -> Axis:
     """The axis along which numbers are drawn; to say how many, no extent is asked for."""
     match node:
-        case ast.Tuple(elts=[size]) | ast.List(elts=[size]):
-            return axis_of_size(e, size)
-        case ast.Attribute(value=ast.Name() as of, attr="shape" | "size"):
+        case ast.Attribute(value=ast.Name() as of, attr="size"):
             return _only_axis(e.item(of))
         case ast.Subscript(
             value=ast.Attribute(value=ast.Name() as of, attr="shape"),
@@ -167,6 +177,19 @@ def _only_axis(of: Item, place: int | None = None) -> Axis:
         if axis.number != SINGLE and axis.dim not in (None, ONE):
             return axis
     raise Unknown("numbers that are drawn in another shape")
+
+
+def _places_in(e: Emitter, axes: Sequence[Axis]) -> tuple[Position, Value]:
+    """Where elements are in the whole draw, and how many that has."""
+    first, whole = _places_along(e, axes[-1])
+    e.k.leave_if(whole > _MOST)
+    steps = list[Value]()
+    for axis in reversed(axes[:-1]):
+        steps.insert(0, whole)
+        begin, count = _places_along(e, axis)
+        first, whole = first + begin * whole, whole * count
+        e.k.leave_if(whole > _MOST)
+    return Position(first, tuple(steps)), whole
 
 
 def _places_along(e: Emitter, axis: Axis) -> tuple[Value, Value]:

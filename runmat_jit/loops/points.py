@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 from runmat_jit.kernel.ir import Value
 from runmat_jit.kernel.math.casts import cast
@@ -28,6 +28,7 @@ from runmat_jit.loops.values import (
 )
 from runmat_jit.loops.wholes import Point, Whole, is_turned, is_whole, reports, tells
 from runmat_jit.lower.exact_notes import ExactNotes
+from runmat_jit.ops.random import ELEMENTS_PER_BLOCK, numbers_of_block
 
 
 def matched(e: Emitter, arrays: Sequence[Any]) -> dict[int, Axis]:
@@ -75,7 +76,7 @@ def element(e: Emitter, x: Lazy | Array | Value | Position, wanted: str, point: 
         return registers.for_lanes(e, x) if is_lanes else x
     if isinstance(x, Position):
         place = e.k.convert("trunc", point.lane, "i32") + e.k.lane_id("i32")
-        return place + e.k.convert("trunc", x.first, "i32")
+        return place + e.k.convert("trunc", first_of_row(e, x, point.outer), "i32")
     found = point.values.get(id(x))
     if found is None:
         found = _loaded(e, x, point) if isinstance(x, Array) else _expanded(e, x, point)
@@ -89,6 +90,14 @@ def element(e: Emitter, x: Lazy | Array | Value | Position, wanted: str, point: 
         else:
             e.k.note(made)
     return made
+
+
+def first_of_row(e: Emitter, x: Position, outer: Sequence[Value]) -> Value:
+    """The place of the first element of a row in a draw."""
+    place = x.first
+    for coordinate, step in zip(outer[len(outer) - len(x.steps) :], x.steps, strict=True):
+        place = place + e.k.convert("sext", coordinate, "i64") * step
+    return place
 
 
 def final(e: Emitter, x: Lazy | Array | Value, wanted: str, point: Point) -> Value:
@@ -159,20 +168,13 @@ def everywhere(e: Emitter, axes: Sequence[Axis], emit: Callable[[Point], None]) 
         registers.everywhere(e, axes, emit)
         return
     k = e.k
-    limits = [axis.dim or axis.limit for axis in axes]
-    dims = tuple([limit for limit in limits if limit is not None])
-    e.spans.update((dims,) if len(dims) == len(axes) else ())
+    _note_span(e, axes)
 
-    def within(left: Sequence[Axis], outer: tuple[Value, ...]) -> None:
-        if len(left) == 1:
-            with k.lanes(0, left[0].extent) as lanes:
-                emit(Point(outer, lanes.i, ExactNotes(k)))
-            return
-        with k.loop(0, left[0].extent) as loop:
-            within(left[1:], (*outer, loop.i))
-            loop.yield_()
+    def row(outer: tuple[Value, ...]) -> None:
+        with k.lanes(0, axes[-1].extent) as lanes:
+            emit(Point(outer, lanes.i, ExactNotes(k)))
 
-    within(axes, ())
+    rows(e, axes[:-1], row)
 
 
 # -- stores ----------------------------------------------------------------------------------------
@@ -291,4 +293,60 @@ def fill_new(e: Emitter, made: Array, x: Whole) -> None:
 
     if made.axes[-1].number == SINGLE:
         raise Unknown("an array whose last axis has one element")
-    everywhere(e, made.axes, put)
+    if is_draw(x) and made.axes[-1].stride == 1 and e.streams is None:
+        _fill_by_blocks(e, made, x)
+    else:
+        everywhere(e, made.axes, put)
+
+
+def is_draw(x: Whole) -> TypeGuard[Lazy]:
+    """Whether an expression is a draw of random numbers, and nothing else."""
+    return isinstance(x, Lazy) and isinstance(x.operands[0], Position)
+
+
+def _fill_by_blocks(e: Emitter, made: Array, x: Lazy) -> None:
+    """Store a draw; what is in whole blocks of the stream is computed a block a lane."""
+    k, (position, *seeds) = e.k, x.operands
+    assert isinstance(position, Position), "a draw begins with it"
+    key, counter = (each for each in seeds if isinstance(each, Value))
+    per_block = ELEMENTS_PER_BLOCK[x.dtype.itemsize]
+    extent = made.axes[-1].extent
+    _note_span(e, made.axes)
+
+    def row(outer: tuple[Value, ...]) -> None:
+        place = first_of_row(e, position, outer)
+        first = k.convert("trunc", k.prim("sdiv", place, per_block), "i32")
+        begins = k.eq(k.prim("srem", place, per_block), 0)  # with a block
+        blocks = k.select(begins, k.prim("sdiv", extent, per_block), 0)
+        with k.lanes(0, blocks) as lanes:
+            block = k.convert("trunc", lanes.i, "i32") + k.lane_id("i32") + first
+            numbers = numbers_of_block(k, x.op.name, x.dtype.name, block, (key, counter))
+            start, _ = address(e, made, Point(outer, lanes.i * per_block, ExactNotes(k)))
+            k.store_beside(made.buffer, start, numbers)
+        with k.lanes(blocks * per_block, extent) as lanes:
+            point = Point(outer, lanes.i, ExactNotes(k))
+            put_element(e, made, final(e, x, TYPES[made.dtype], point), point)
+
+    rows(e, made.axes[:-1], row)
+
+
+def _note_span(e: Emitter, axes: Sequence[Axis]) -> None:
+    """Take note of the extents of what is stored at once."""
+    limits = [axis.dim or axis.limit for axis in axes]
+    dims = tuple([limit for limit in limits if limit is not None])
+    e.spans.update((dims,) if len(dims) == len(axes) else ())
+
+
+def rows(
+    e: Emitter,
+    axes: Sequence[Axis],
+    emit: Callable[[tuple[Value, ...]], None],
+    outer: tuple[Value, ...] = (),
+) -> None:
+    """Emit something for all rows, by their coordinates."""
+    if not axes:
+        emit(outer)
+        return
+    with e.k.loop(0, axes[0].extent) as loop:
+        rows(e, axes[1:], emit, (*outer, loop.i))
+        loop.yield_()

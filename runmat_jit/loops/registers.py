@@ -110,6 +110,8 @@ def drawn(e: Emitter, x: Lazy) -> Value:
     """An element of a draw, whose blocks each lane computes by itself."""
     streams, k, (position, *seeds) = streams_of(e), e.k, x.operands
     assert isinstance(position, Position), "a draw begins with it"
+    if position.steps:
+        raise Unknown("a draw of several axes in registers")
     if not streams.inside or streams.index is None:
         raise Unknown("a number of elements in lanes")
     per_block = ELEMENTS_PER_BLOCK[x.dtype.itemsize]

@@ -27,8 +27,8 @@ CACHE: Final = 1 << 19
 """Bytes that stay in cache from turn to turn without tiles."""
 COPY_BYTES: Final = 1 << 19
 """Of what is copied so that lanes lie side by side, in a tile."""
-FEWEST: Final = 64
-"""Lanes of a tile, at least; tiles have a multiple of as many."""
+FEWEST: Final = 128
+"""Lanes of a tile, at least, which fill the vectors in flight; tiles have a multiple of as many."""
 SHARES: Final = 4
 """Tiles that few lanes are cut into, for several threads."""
 ROUND: Final = 16
@@ -305,7 +305,9 @@ def tile_size(variant: Variant, lanes: Lanes, operands: Sequence[Any]) -> int:
     if copied:
         within = min(within, COPY_BYTES // copied)
     within = min(within, extent // SHARES)
-    return max(FEWEST, within - within % FEWEST)
+    fewest = FEWEST * max(1, variant.emitted.drawn)  # lanes draw a block each
+    fewest = fewest if fewest <= extent // SHARES else FEWEST
+    return max(fewest, within - within % fewest)
 
 
 def lane_bytes(variant: Variant, lanes: Lanes, operands: Sequence[Any]) -> int:

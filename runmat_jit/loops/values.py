@@ -203,9 +203,13 @@ class Array:
 
 @frozen_object
 class Position:
-    """The place of an element in a draw of which the first one here has this place."""
+    """The place of an element in a draw of which the first one here has this place.
+
+    ``steps``: how far it is from one to the next along each axis but the last.
+    """
 
     first: Value
+    steps: tuple[Value, ...] = ()
 
 
 @frozen_object

@@ -222,6 +222,24 @@ def test_lanes_are_not_stored_as_one_element():
     refused(p, "a store of one element is of a uniform value")
 
 
+def test_values_beside_each_other_are_all_of_the_buffers_type():
+    p = Parts()
+    with p.b.lanes(0, p.n) as lanes:
+        value = p.b.load(p.x, lanes.i)
+        p.b.store_beside(p.out, lanes.i * 2, [value, p.b.convert("bitcast", value, "i32")])
+    refused(p, "holds another type")
+
+
+def test_values_beside_each_other_fill_a_stride():
+    p = Parts()
+    with p.b.lanes(0, p.n) as lanes:
+        p.b.store_beside(p.out, lanes.i * 3, [p.b.load(p.x, lanes.i)] * 3)
+    *_, store = p.b.finish().body[-1].block.body
+    fewer = (*store.args[:-2], store.args[-1])
+    with pytest.raises(KernelError, match="fill a stride"):
+        verify_kernel(changed(p, -1, args=fewer))
+
+
 def test_values_of_a_block_end_with_it():
     p = Parts()
     with p.b.grid(p.n) as cell:

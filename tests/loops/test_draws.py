@@ -124,6 +124,42 @@ def test_any_number_of_turns(steps):
     check(program(HELD["a number and an array"], "x"), steps=steps)
 
 
+TILED = {
+    "rows and columns": "z = rng.random((m, n))\na = a * 0.5 + z",
+    "of a shape": "z = rng.standard_normal(a.shape)\na = a + z * z",
+    "float32": "z = rng.random((m, n), dtype='f')\na = a + z",
+    "normal float32": "z = rng.standard_normal((m, n), dtype=np.float32)\na = a - z",
+    "scaled": "a = a * rng.uniform(0.5, 1.5, (m, n)) + rng.normal(1, 2, size=a.shape)",
+    "in place": "a += rng.random((m, n))",
+    "a row and rows": "a = a + rng.random((m, n)) * rng.random(n)",
+    "of three rows": "z = rng.random((3, n))\na = a + z[0] - z[1] * z[2]",
+    "sums of columns": "z = rng.random((m, n))\na = a * 0.5 + z * (z * a).sum(axis=0)",
+    "twice": "z = rng.random((m, n))\nw = rng.random((m, n), 'f')\na = a + z * w",
+}
+
+
+@pytest.mark.parametrize("columns", [8, 9, 128, 130, 134, 256, 259])
+@pytest.mark.parametrize("name", TILED)
+def test_draws_of_matrices(name, columns, counted, monkeypatch):
+    """Rows of a tile begin with a block of the stream, or within one."""
+    monkeypatch.setattr(tiles, "TILE_BYTES", 1 << 10)
+    monkeypatch.setattr(tiles, "CACHE", 1 << 8)
+    monkeypatch.setattr(tiles, "FEWEST", 32)
+    lines = "\n        ".join(TILED[name].split("\n"))
+    text = f"def f(rng, a, m, n, steps):\n    for t in range(steps):\n        {lines}\n"
+    fn = function_from(f"{text}    return a\n", np=np)
+    decorated = runmat.jit(fn)
+    for seed in range(2):
+        start = np.random.default_rng(seed).integers(-8, 9, (5, columns)) * 0.25
+        mine, its = (runmat.random.default_rng(seed) for _ in range(2))
+        expected = observe(fn, (mine, start.copy(), 5, columns, 4), {})
+        compare(expected, observe(decorated, (its, start.copy(), 5, columns, 4), {}))
+        assert mine.state == its.state
+    runs, tiled, _, left = counted()
+    assert (runs, left) == (2, 0)
+    assert tiled == 2 * (columns >= 128)
+
+
 ELSEWHERE = {
     "of another number of elements": ("y = rng.random(n + 1)\nx = x + y[0]", "x"),
     "of as many as are written": ("z = rng.random(23)\nx = x + z", "x"),
@@ -137,7 +173,8 @@ ELSEWHERE = {
     "a deviation that becomes negative": ("x = x + rng.normal(0, 3 - t, n)", "x"),
     "means for each": ("x = x + rng.normal(x, 1)", "x"),
     "another distribution": ("x = x + rng.exponential(2.0, n)", "x"),
-    "two axes": ("z = rng.random((n, 2))\nx = x + z[:, 0]", "x"),
+    "rows of two": ("z = rng.random((n, 2))\nx = x + z[:, 0]", "x"),
+    "more than there is room for": ("z = rng.random((n, 2**40))\nx = x + z[:, 0]", "x"),
     "whole numbers": ("x = x + rng.integers(0, 5, n)", "x"),
     "into an array": ("rng.random(out=y)\nx = x + y", "x"),
     "an extent that does not match": ("x = x + rng.random(n - 1)", "x"),

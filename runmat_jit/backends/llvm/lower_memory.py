@@ -5,13 +5,14 @@ A bool buffer holds bytes; whatever is not zero loads as set, and what is stored
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from runmat_jit.backends.llvm.emitter import LLVM_TYPES, Emitter, Operands
 from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Buffer, Instruction, Table, Value
 from runmat_jit.kernel.primitives import SIZES
+from runmat_jit.kernel.walk import stored_values
 
 _LARGE_VECTOR: Final = 64
 """Bytes of a vector of the processors that mask stores."""
@@ -62,7 +63,11 @@ def _load(emitter: Emitter, instruction: Instruction) -> None:
 
 
 def _store(emitter: Emitter, instruction: Instruction) -> None:
-    access, value = _access(emitter, instruction), instruction.args[1]
+    access, values = _access(emitter, instruction), stored_values(instruction)
+    if len(values) > 1:
+        _store_beside(emitter, access, values)
+        return
+    (value,) = values
     if access.stride == 0:
         one = emitter.uniform(value)
         if access.element == "bool":
@@ -79,6 +84,32 @@ def _store(emitter: Emitter, instruction: Instruction) -> None:
         return
     for raw, (at, mask) in zip(raws, _rows(emitter, access), strict=True):
         _store_row(emitter, access, raw, at, mask)
+
+
+def _store_beside(emitter: Emitter, access: _Access, values: Sequence[Value]) -> None:
+    """Interleaved vectors."""
+    raws = [_to_memory(emitter, emitter.lanes(value), access.element) for value in values]
+    count, width = len(values), emitter.width
+    whole, mask = f"<{count * width} x {access.scalar}>", f"<{count * width} x i1>"
+    order = [width * place + lane for lane in range(width) for place in range(count)]
+    for u in range(emitter.unroll):
+        parts, wide = [raw[u] for raw in raws], width
+        while len(parts) > 1:  # the last shuffle puts elements in their order
+            chosen = order if len(parts) == 2 else [*range(2 * wide)]
+            pairs = zip(parts[::2], parts[1::2], strict=True)
+            kind = f"<{wide} x {access.scalar}>"
+            parts = [_shuffled(emitter, kind, pair, chosen) for pair in pairs]
+            wide *= 2
+        at = _moved(emitter, access.element, access.base, str(u * count * width))
+        if emitter.live is None:
+            emitter.line(f"store {whole} {parts[0]}, ptr {at}, align {access.nbytes}")
+            continue
+        spread = [lane for lane in range(width) for _ in range(count)]
+        live = _shuffled(emitter, emitter.vector("i1"), (emitter.live[u], "poison"), spread)
+        suffix = emitter.suffix(access.element, lane=False)
+        name = f"llvm.masked.store.v{count * width}{suffix}.p0"
+        place = f"align {access.nbytes} {at}"
+        emitter.line(emitter.call(name, "void", [(whole, parts[0]), ("ptr", place), (mask, live)]))
 
 
 def _masks_stores(emitter: Emitter, access: _Access) -> bool:

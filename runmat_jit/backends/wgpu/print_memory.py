@@ -9,6 +9,7 @@ from __future__ import annotations
 from runmat_jit.backends.wgpu.printer import WGSL_TYPES, Memory, Printer
 from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Instruction, Value
+from runmat_jit.kernel.walk import stored_values
 
 
 @frozen
@@ -69,7 +70,7 @@ def print_gather(printer: Printer, instruction: Instruction) -> None:
 
 def print_store(printer: Printer, instruction: Instruction) -> None:
     """Store the live lanes, or one value for the cell by its first thread."""
-    access, value = _access(printer, instruction), instruction.args[1]
+    access, (value,) = _access(printer, instruction), stored_values(instruction)
     _touch(printer, access.memory, printer.written)
     if access.step == 0:
         text = printer.operand(value, lane=False)

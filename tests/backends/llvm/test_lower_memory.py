@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from runmat_jit.kernel.build import Builder
-from runmat_jit.kernel.interpret import Memory
+from runmat_jit.kernel.interpret import Memory, interpret
 from tests.backends.conformance.test_memory import ELEMENTS, copy_kernel, dtype, filled
 from tests.backends.llvm.native import Native, without_avx512
 
@@ -70,3 +70,28 @@ def test_nothing_outside_is_touched(element, strides, narrow):
             arguments = {"x": Memory(x, starts[0]), "out": Memory(out, starts[1])}
             native(arguments | {"n": n, "step": 1}, 0, n)
             assert np.array_equal(out[:: strides[1]][:n], x[:: strides[0]][:n])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="as above")
+@TARGETS
+@pytest.mark.parametrize("element", ELEMENTS)
+@pytest.mark.parametrize("count", [2, 4])
+def test_values_beside_each_other(element, count, narrow):
+    """Of some arrays, one after another: what is stored is their transpose, and nothing else."""
+    b = Builder()
+    x, out = b.buffer("x", element), b.buffer("out", element, written=True)
+    n = b.scalar("n", "index")
+    with b.lanes(0, n) as lanes:
+        values = [b.load(x, lanes.i + n * place) for place in range(count)]
+        b.store_beside(out, lanes.i * count, values)
+    kernel, page = b.finish(), Guarded()
+    native = Native(kernel, target=without_avx512() if narrow else None)
+    for n in (1, 3, 8, 16, 17, 64, 100, 127):
+        for last in (False, True):
+            values = filled(element, count * n, n)
+            out = page.array(dtype(element), count * n, last=last)
+            native({"x": values, "out": out, "n": n}, 0, n)
+            assert np.array_equal(out, values.reshape(count, n).T.ravel())
+            interpreted = np.zeros(count * n, dtype(element))
+            interpret(kernel, {"x": values, "out": interpreted, "n": n})
+            assert np.array_equal(out, interpreted)
