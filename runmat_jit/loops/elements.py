@@ -37,10 +37,14 @@ def element(e: Emitter, base: Item, index: ast.expr) -> Array:
         raise Unknown("more indices than axes")
     found = base
     for part in parts:
-        number = scalar(e.item(part))
-        axis, rest = found.axes[0], found.axes[1:]
-        found = moved(e, found, rest, checked(e, number, axis), axis)
+        found = at(e, found, scalar(e.item(part)))
     return found
+
+
+def at(e: Emitter, base: Array, number: Scalar) -> Array:
+    """The part of an array at an index of its first axis."""
+    axis, rest = base.axes[0], base.axes[1:]
+    return moved(e, base, rest, checked(e, number, axis), axis)
 
 
 def checked(e: Emitter, number: Scalar, axis: Axis) -> Value:

@@ -17,6 +17,7 @@ from runmat_jit.loops import (
     operators,
     points,
     slices,
+    takes,
     ways,
 )
 from runmat_jit.loops.emitter import DOUBT, Emitter
@@ -215,7 +216,14 @@ def _subscript(e: Emitter, base: Item, index: ast.expr) -> Item:
         return found
     if isinstance(base, Grown):
         return lists.item_of_list(e, base, scalar(e.item(index)))
-    return elements.load(e, slices.part_of(e, base, index))
+    if not is_whole(base) or isinstance(index, ast.Tuple) or slices.is_sliced(index):
+        return elements.load(e, slices.part_of(e, base, index))
+    place = e.item(index)
+    if is_whole(place):
+        return takes.taken(e, base, place)
+    x = points.settled(e, base)
+    assert isinstance(x, Array), "it is an array"
+    return elements.load(e, elements.at(e, x, scalar(place)))
 
 
 def _extent_of(e: Emitter, base: Item, place: int) -> Item:

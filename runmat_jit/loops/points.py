@@ -168,7 +168,7 @@ def everywhere(e: Emitter, axes: Sequence[Axis], emit: Callable[[Point], None]) 
         registers.everywhere(e, axes, emit)
         return
     k = e.k
-    _note_span(e, axes)
+    note_span(e, axes)
 
     def row(outer: tuple[Value, ...]) -> None:
         with k.lanes(0, axes[-1].extent) as lanes:
@@ -311,7 +311,7 @@ def _fill_by_blocks(e: Emitter, made: Array, x: Lazy) -> None:
     key, counter = (each for each in seeds if isinstance(each, Value))
     per_block = ELEMENTS_PER_BLOCK[x.dtype.itemsize]
     extent = made.axes[-1].extent
-    _note_span(e, made.axes)
+    note_span(e, made.axes)
 
     def row(outer: tuple[Value, ...]) -> None:
         place = first_of_row(e, position, outer)
@@ -330,7 +330,7 @@ def _fill_by_blocks(e: Emitter, made: Array, x: Lazy) -> None:
     rows(e, made.axes[:-1], row)
 
 
-def _note_span(e: Emitter, axes: Sequence[Axis]) -> None:
+def note_span(e: Emitter, axes: Sequence[Axis]) -> None:
     """Take note of the extents of what is stored at once."""
     limits = [axis.dim or axis.limit for axis in axes]
     dims = tuple([limit for limit in limits if limit is not None])

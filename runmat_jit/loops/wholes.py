@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -58,7 +58,7 @@ class Meant:
     known: Mapping[int, Axis]
 
 
-def is_whole(item: Item | None) -> bool:
+def is_whole(item: Item | None) -> TypeGuard[Whole]:
     """Whether an item is an array with axes."""
     return isinstance(item, Lazy) or (isinstance(item, Array) and bool(item.axes))
 

@@ -1,0 +1,63 @@
+"""Elements and rows at the places that an array of integers says: ``x[index]``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from runmat_jit.core.types import is_complex
+from runmat_jit.kernel.ir import Value
+from runmat_jit.loops import elements, points
+from runmat_jit.loops.emitter import Emitter
+from runmat_jit.loops.extents import SINGLE
+from runmat_jit.loops.values import EXTENT, TYPES, Array, Axis, Lazy, Scalar, Unknown, numpy_kind
+from runmat_jit.loops.wholes import is_turned, known_dims
+
+
+def taken(e: Emitter, base: Array | Lazy, index: Array | Lazy) -> Array:
+    """A new array of the parts of one along its first axis; leaves where a place is out of range.
+
+    Raises:
+        Unknown: it is another kind of index, or the new array may lie in another order.
+
+    """
+    x, at = points.settled(e, base), points.settled(e, index)
+    assert isinstance(x, Array), "it is an array"
+    assert isinstance(at, Array), "so is the index"
+    if at.dtype.kind != "i" or not x.axes:
+        raise Unknown("an index that is a mask, or no array of integers")
+    if e.streams is not None or is_complex(x.dtype):
+        raise Unknown("elements at places, in registers, or complex ones")
+    if is_turned(x) or is_turned(at) or x.dtype not in TYPES:
+        raise Unknown("elements at places of an array in another order")
+    first, rest = x.axes[0], x.axes[1:]
+    if SINGLE in {axis.number for axis in (*at.axes, *rest)}:
+        raise Unknown("elements at places along an axis of one element")
+    made = e.memory.new(x.dtype, known_dims((*at.axes, *rest)), e.held_arrays())
+    bounds = elements.bounds_of(at.dtype)
+    kinds = frozenset((numpy_kind(at.dtype),))
+
+    def take(places: tuple[Value, ...]) -> None:
+        value = e.k.load(at.buffer, _offset_of(e, at, at.axes, places), 0)
+        number = Scalar(kinds, value, max(bounds[0], -EXTENT), bounds[1])
+        part = elements.moved(e, x, rest, elements.checked(e, number, first), first)
+        to = _offset_of(e, made, made.axes[: len(places)], places)
+        if rest:
+            row = replace(made, offset=to, axes=made.axes[len(places) :], whole=False)
+            points.fill_new(e, row, part)
+        else:
+            assert part.offset is not None, "it has been moved"
+            e.k.store(made.buffer, to, e.k.load(x.buffer, part.offset, 0), 0)
+
+    points.note_span(e, made.axes)
+    points.rows(e, at.axes, take)
+    return made
+
+
+def _offset_of(e: Emitter, x: Array, axes: Sequence[Axis], places: Sequence[Value]) -> Value:
+    """Where the part of an array at some coordinates begins."""
+    offset = e.k.const(0, "index") if x.offset is None else x.offset
+    for axis, place in zip(axes, places, strict=True):
+        if axis.stride != 0:
+            offset = offset + (place if axis.stride == 1 else place * axis.stride)
+    return offset
