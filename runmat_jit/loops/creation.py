@@ -121,7 +121,7 @@ def like(e: Emitter, item: Item, number: float) -> Item:
                 e, made.axes, partial(points.put_element, e, place, value)
             ),
         )
-    made = e.memory.new(item.dtype, known_dims(item.axes), e.held_arrays())
+    made = points.blank(e, item.dtype, item.axes)
 
     def put(point: Point) -> None:
         offset, stride = points.address(e, made, point)

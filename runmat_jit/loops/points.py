@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeGuard
 
+import numpy as np
+
 from runmat_jit.kernel.ir import Value
 from runmat_jit.kernel.math.casts import cast
 from runmat_jit.kernel.primitives import FLOATS
@@ -263,15 +265,21 @@ def materialized(e: Emitter, x: Whole) -> Array:
     """The elements in memory of their own, or in registers."""
     if e.streams is not None:
         return registers.computed_by(e, registers.blank(e, x), lambda made: fill_new(e, made, x))
-    limits = tuple([axis.dim or axis.limit for axis in x.axes])
+    made = blank(e, x.dtype, x.axes)
+    fill_new(e, made, x)
+    return replace(made, turned=is_turned(x))
+
+
+def blank(e: Emitter, dtype: np.dtype, axes: Sequence[Axis]) -> Array:
+    """Memory for an array with these axes; their extents may change from turn to turn."""
+    limits = tuple([axis.dim or axis.limit for axis in axes])
     dims = tuple([limit for limit in limits if limit is not None])
     if len(dims) < len(limits):
         raise Unknown("an array whose extent is not known before the loop")
-    made = e.memory.new(x.dtype, dims, e.held_arrays())
-    if any(axis.dim is None for axis in x.axes):
-        made = replace(made, axes=_side_by_side_axes(x.axes), whole=False)
-    fill_new(e, made, x)
-    return replace(made, turned=is_turned(x))
+    made = e.memory.new(dtype, dims, e.held_arrays())
+    if any(axis.dim is None for axis in axes):
+        made = replace(made, axes=_side_by_side_axes(axes), whole=False)
+    return made
 
 
 def _side_by_side_axes(axes: Sequence[Axis]) -> tuple[Axis, ...]:

@@ -10,7 +10,6 @@ from runmat_jit.kernel.ir import Value
 from runmat_jit.loops import elements, operations, points
 from runmat_jit.loops.elements import bounds_of
 from runmat_jit.loops.emitter import Emitter
-from runmat_jit.loops.extents import ONE
 from runmat_jit.loops.numpy_functions import function, parameter, product_of
 from runmat_jit.loops.values import (
     Array,
@@ -21,7 +20,7 @@ from runmat_jit.loops.values import (
     Unknown,
     numpy_kind,
 )
-from runmat_jit.loops.wholes import is_turned, known_dims
+from runmat_jit.loops.wholes import is_turned
 
 CALL_WORDS: Final = 16
 """Of one call: three addresses, four dimensions, nine steps."""
@@ -45,8 +44,7 @@ def product(e: Emitter, items: Sequence[Item]) -> Item:
     e.fixed.update(axis.number for axis in (*a.axes, *b.axes))
     points.equal(e, a.axes[-1], b.axes[0])
     rows, columns = a.axes[:-1], b.axes[1:]
-    dims = known_dims((*rows, *columns)) or (ONE,)
-    made = e.memory.new(a.dtype, dims, e.held_arrays())
+    made = points.blank(e, a.dtype, (*rows, *columns) or (elements.single(e),))
     _invoke(e, inner_loop, (a, b, made), rows, columns)
     e.arithmetic.mark_ours()
     if not rows and not columns:
@@ -120,8 +118,9 @@ def _as_array(e: Emitter, item: Item) -> Array:
 
 def _finite(e: Emitter, made: Array) -> None:
     """Take note of results that may tell of events."""
-    k = e.k
-    total = e.extents.product(known_dims(made.axes))
+    k, total = e.k, e.k.const(1, "index")
+    for axis in made.axes:
+        total = axis.extent if total.literal == 1 else total * axis.extent
     with k.lanes(0, total) as lanes:
         k.note(k.load(made.buffer, _start_of(e, made) + lanes.i, 1))
 

@@ -11,7 +11,7 @@ from runmat_jit.loops import elements, points
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.extents import SINGLE
 from runmat_jit.loops.values import EXTENT, TYPES, Array, Axis, Lazy, Scalar, Unknown, numpy_kind
-from runmat_jit.loops.wholes import is_turned, known_dims
+from runmat_jit.loops.wholes import is_turned
 
 
 def taken(e: Emitter, base: Array | Lazy, index: Array | Lazy) -> Array:
@@ -33,7 +33,7 @@ def taken(e: Emitter, base: Array | Lazy, index: Array | Lazy) -> Array:
     first, rest = x.axes[0], x.axes[1:]
     if SINGLE in {axis.number for axis in (*at.axes, *rest)}:
         raise Unknown("elements at places along an axis of one element")
-    made = e.memory.new(x.dtype, known_dims((*at.axes, *rest)), e.held_arrays())
+    made = points.blank(e, x.dtype, (*at.axes, *rest))
     bounds = elements.bounds_of(at.dtype)
     kinds = frozenset((numpy_kind(at.dtype),))
 

@@ -22,7 +22,7 @@ from runmat_jit.kernel.primitives import (
 from runmat_jit.loops import elements, points
 from runmat_jit.loops.elements import bounds_of
 from runmat_jit.loops.emitter import Emitter
-from runmat_jit.loops.extents import ONE, Dim
+from runmat_jit.loops.extents import SINGLE, Dim
 from runmat_jit.loops.values import (
     EXTENT,
     TYPES,
@@ -35,7 +35,7 @@ from runmat_jit.loops.values import (
     Unknown,
     numpy_kind,
 )
-from runmat_jit.loops.wholes import Meant, Point, Whole, known_dims, tells
+from runmat_jit.loops.wholes import Meant, Point, Whole, tells
 from runmat_jit.lower.exact_notes import ExactNotes
 from runmat_jit.lower.index import smaller
 from runmat_jit.ops.spec import Op
@@ -76,15 +76,13 @@ def reduced(e: Emitter, x: Item, meant: Meant) -> Item:
 
 def _row_by_row(e: Emitter, x: Whole, meant: Meant) -> Item:
     """A reduction of each row of a matrix."""
-    dims = known_dims(x.axes[:1])
-    if dims == (ONE,):
+    if x.axes[0].number == SINGLE:
         raise Unknown("a reduction to one element of an array")
-    made = e.memory.new(meant.type.dtype, dims, e.held_arrays())
+    made = points.blank(e, meant.type.dtype, x.axes[:1])
     assert made.offset is not None, "it is in memory of the loop's own"
     _leave_without_elements(e, meant, x.axes[1:])
     k, (rows, columns) = e.k, x.axes
-    if columns.dim is not None:
-        e.spans.add(known_dims(x.axes))
+    points.note_span(e, x.axes)
     turned = _turned_rows(e, x)
     few = k.const(False, "i1") if turned is None else columns.extent < _FEW
     if turned is not None:
@@ -129,10 +127,9 @@ def _turned_rows(e: Emitter, x: Any) -> Any:
 def _column_by_column(e: Emitter, x: Whole, meant: Meant) -> Item:
     """A reduction of each column of a matrix: its elements in order, lanes along the rows."""
     k, (rows, columns) = e.k, x.axes
-    dims = known_dims((columns,))
-    if dims == (ONE,):
+    if columns.number == SINGLE:
         raise Unknown("a reduction to one element of an array")
-    made = e.memory.new(meant.type.dtype, dims, e.held_arrays())
+    made = points.blank(e, meant.type.dtype, (columns,))
     _leave_without_elements(e, meant, (rows,))
     k.leave_if((rows.extent > _COLUMN_PARTS[-1]) | k.eq(columns.extent, 1))
     e.fixed.add(rows.number)
@@ -410,10 +407,9 @@ def _positions(e: Emitter, x: Whole, meant: Meant) -> Item:
         raise Unknown(f"{row.name} of these axes")
     (along,) = meant.params["axis"]
     sought, kept = x.axes[along], x.axes[1 - along]
-    dims = known_dims((kept,))
-    if dims == (ONE,):
+    if kept.number == SINGLE:
         raise Unknown("a reduction to one element of an array")
-    made = e.memory.new(meant.type.dtype, dims, e.held_arrays())
+    made = points.blank(e, meant.type.dtype, (kept,))
     e.fixed.add(sought.number)
     k.leave_if(k.eq(sought.extent, 0))  # NumPy raises
     if along == 0:

@@ -121,6 +121,7 @@ class Writer:
             *(self.rebound, self.rebound, self.rebound, self.inner_part, self.part),
             *(self.in_place, self.swapped, self.shared_or_new, self.through_a_view),
             *(self.element, self.to_number, self.to_number, self.of_matrix, self.of_matrix),
+            self.of_moving_parts,
         )
         kind = self.rng.random()
         if kind < 0.82:
@@ -168,6 +169,18 @@ class Writer:
             value = self.pick("a[:-1, :2]", "0.5", "s")
             return f"a[1:, :2] {self.pick('=', '*=')} {value}"
         return f"a = a {self.pick('+', '*')} {self.pick('0.5', 'u', 'a.T', 'v[:, None]')}"
+
+    def of_moving_parts(self):
+        """Parts whose extents change from turn to turn."""
+        at, name = self.pick("k - 3", *self.indices), self.vector()
+        made = (
+            *(f"{self.vector()}[{at}:]", f"np.zeros_like({name}[{at}:])", f"a[{at}:, 0]"),
+            *(f"{name}[{at}:] * {self.number(0)}", f"a[{at}:, :2].max(axis=1)"),
+            f"{self.vector()}[abs(np.arange(len(x))[{at}:]) % len(x)]",
+        )
+        self.rounds = True
+        products = f"a[{at}:] @ {self.vector()}", f"a[{at}:, :{at}] @ {self.vector()}[:{at}]"
+        return f"{name}[{at}:] {self.pick('=', '-=')} {self.pick(*made, *products)}"
 
     def branch(self, indent):
         self.lines.append(f"{indent}if {self.number()} {self.pick('<', '>=')} {self.number(0)}:")

@@ -1487,3 +1487,57 @@ def test_sums_of_long_rows_have_the_bits_of_kernels(natively):
         for _ in range(2):
             assert fn(x, 0.0) == total(x[199:])
     assert natively() >= len(LONG)
+
+
+# -- extents that change from turn to turn ---------------------------------------------------------
+MOVING = {
+    "a matrix and a vector": "y = a[i:, :i] @ x[:i]\ns = s * 0.5 + y.sum()",
+    "a vector and a matrix": "y = x[i:] @ a[i:, :i]\ns = s * 0.5 + y.sum()",
+    "two matrices": "y = a[i:, :i] @ a[:i, i:]\nx[i] = y[0, 0]",
+    "two vectors": "s = s * 0.5 + x[i:] @ x[i:]",
+    "a transpose": "y = a[:i, i:].T @ x[:i]\ns = s * 0.5 + y.sum()",
+    "rows with gaps": "y = a[::2, :i] @ x[:i]\ns = s * 0.5 + y.sum()",
+    "stored where it is read": "x[i:] = a[i:, :i] @ x[:i]",
+    "in place": "x[i:] -= a[i:, :i] @ x[:i]",
+    "a product of a product": "y = a[i:, i:] @ x[i:]\nz = a[i:, i:].T @ y\ns = s * 0.5 + z[0]",
+    "several at once": "z = a[i:, :i] @ x[:i]\ny = z * 2\nw = z + y\ns = s * 0.5 + (w - z).sum()",
+    "an outer product": "a[i:, i:] -= np.outer(x[i:], x[i:]) * 0.25",
+    "sums of rows": "y = a[i:, :i].sum(axis=1)\ns = s * 0.5 + y.sum()",
+    "extremes of columns": "y = a[i:, : i + 2].max(axis=0)\ns = s * 0.5 + y[-1]",
+    "positions in rows": "y = a[i:, : i + 1].argmax(axis=1)\ns = s * 0.5 + y[0]",
+    "zeros": "y = np.zeros_like(x[i:])\ny[0] = i\ns = s * 0.5 + y.sum()",
+    "places": "y = x[k[i:]]\ns = s * 0.5 + y.sum()",
+    "before an end": "y = a[: -1 - i, :i] @ x[:i]\ns = s * 0.5 + y.sum()",
+}
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", ["d", "f"])
+@pytest.mark.parametrize("name", MOVING)
+def test_extents_that_change_from_turn_to_turn(name, dtype, order, check):
+    """Factors and substitutions row by row: what is made has room for the most that it may have."""
+    lines = MOVING[name].replace("\n", "\n        ")
+    text = f"def f(x, a, k, n):\n    s = 0.0\n    for i in range(n):\n        {lines}\n"
+    fn = function_from(f"{text}    return s, x, a\n", np=np)
+
+    def make(rng):
+        n = 9
+        a = np.asarray(values(rng, (n, n), dtype), order=order)
+        return values(rng, n, dtype), a, rng.integers(0, n, n), n
+
+    places = name in ("positions in rows", "zeros", "places")
+    check(fn, make, times=1 if order == "C" and (dtype == "d" or places) else None, calls=5)
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["s += (a[i:, :i] @ x[: i + 1]).sum()", "x[i:] = a[1:, :i] @ x[:i]", "y = a[i:, :i] @ x[:i]"],
+)
+def test_extents_that_do_not_match(body):
+    """Python raises in the turn in which they do not; or the array is read after the loop."""
+    text = f"def f(x, a, n):\n    s, y = 0.0, 0\n    for i in range(n):\n        {body}\n"
+    fn = function_from(f"{text}    return s, x, y\n", np=np)
+    decorated = runmat.jit(fn)
+    for seed in range(3):
+        pair = [arrays(7, (7, 7), give=(7,))(np.random.default_rng(seed)) for _ in range(2)]
+        compare(observe(fn, pair[0], {}), observe(decorated, pair[1], {}))
