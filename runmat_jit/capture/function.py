@@ -480,7 +480,7 @@ class CapturedFunction:
         self.gatekeeper.flush()
         tally = self.bailout.tally(kind)
         if self.may_step_aside(tally) and self.bailout.unprofitable(kind, price, below=below):
-            self.tell_aside(reasons, eager=tally.ours)
+            self.tell_aside(reasons, eager=tally.is_eager)
 
     def may_step_aside(self, tally: Tally) -> bool:
         """Whether calls of a kind may be let through: results keep their bits."""
@@ -585,10 +585,11 @@ class CapturedFunction:
         tally = found.tally = self.bailout.tally(call.kind)
         found.ours = tally.ours = tally.ours or found.ours
         found.mixed = tally.mixed = tally.mixed or found.mixed
-        if found.repays(tracer.tape.count, tracer.balance.programs):
+        tally.looped = tally.looped or found.loops > 0
+        if found.repays(tracer.tape.count, tracer.balance.programs, repeats=call.repeats):
             tally.gained()
         elif self.steps_aside(tracer, found, call):
-            self.tell_aside(reasons_of(found), eager=tally.ours)
+            self.tell_aside(reasons_of(found), eager=tally.is_eager)
 
     def steps_aside(self, tracer: Tracer, found: Record, call: Recorded) -> bool:
         """Count a recording that has not paid yet: whether it was the last of its kind."""

@@ -143,20 +143,23 @@ class Arithmetic:
     made_at: dict[int, int] = field(default_factory=dict)
     """Where results that may tell of events were made, by their numbers, until they are used."""
     ours: bool = False
-    """Some bits are our own, not NumPy's."""
+    """Something is computed, or stored, by code of our own: no flags tell of its events."""
     own_bits: bool = True
-    """Whether they may be; else :class:`OwnBits` is raised."""
+    """Whether it may be; else :class:`OwnBits` is raised."""
+    rounds: bool = False
+    """Some bits of that are our own, not NumPy's."""
 
-    def mark_ours(self) -> None:
-        """Some bits are our own, not NumPy's.
+    def mark_ours(self, *, bits: bool = True) -> None:
+        """Something is done by code of our own; ``bits``: whose bits are not NumPy's.
 
         Raises:
-            OwnBits: none is to be.
+            OwnBits: nothing is to be.
 
         """
         if not self.own_bits:
             raise OwnBits
         self.ours = True
+        self.rounds = self.rounds or bits
 
     # -- operators ---------------------------------------------------------------------------------
     def operate(self, name: str, *operands: Scalar) -> Scalar:

@@ -101,7 +101,7 @@ def array_of(e: Emitter, item: Item) -> Item:
     for place, number in enumerate(numbers):
         value = e.arithmetic.stored(number, dtype)
         e.k.store(made.buffer, made.offset + place, value, 0)
-    e.arithmetic.mark_ours()
+    e.arithmetic.mark_ours(bits=False)
     return made
 
 

@@ -97,7 +97,7 @@ def _drawn_by(e: Emitter, stream: Stream, method: str, given: Mapping[str, ast.e
     k, row, name = e.k, ROWS[_ROWS[method]], f"{COUNTER}{stream.operand}"
     counter = scalar(e.names[name])
     e.asks_numpy = True
-    e.arithmetic.mark_ours()
+    e.arithmetic.mark_ours(bits=False)  # they are the generator's, whoever draws
     params, per_block = {"dtype": dtype.name}, ELEMENTS_PER_BLOCK[dtype.itemsize]
     found: Item
     if is_none(given.get("size")):

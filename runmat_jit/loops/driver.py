@@ -207,7 +207,7 @@ class EagerLoop:
         if result is None:
             return ()
         self.declined = 0
-        self.ran()
+        self.ran(rounds=call.rounds)
         call.append(result, values)
         return (call.merged(result, values),)
 

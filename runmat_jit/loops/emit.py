@@ -104,7 +104,8 @@ class Emitted:
         results: What the names are that are read after the loop. Of two kinds, the second one
             is NumPy's, and the state tells which it is under :func:`.emitter.tag`.
         written: Operands that it stores to.
-        ours: Some bits are our own, not NumPy's.
+        ours: Something is done by code of our own: no flags of the machine's tell of its events.
+        rounds: Some bits are our own, not NumPy's.
         begins: Turns after which names are of the kinds of ``results``.
         pools: The arrays that it makes: how many of each shape there are at once.
         places: Where the extents of those are found among the operands.
@@ -125,6 +126,7 @@ class Emitted:
     results: tuple[tuple[str, Result], ...]
     written: frozenset[int]
     ours: bool
+    rounds: bool
     begins: int
     pools: Pools
     places: Places
@@ -332,6 +334,7 @@ class Emission:
             results,
             frozenset(self.e.written),
             self.e.arithmetic.ours,
+            self.e.arithmetic.rounds,
             1 + self.peel + self.source.is_while,
             dict(e.memory.used),
             dict(e.extents.places),

@@ -33,7 +33,7 @@ from runmat_jit.loops.values import (
 )
 from runmat_jit.loops.wholes import Meant, is_whole, plain_of
 from runmat_jit.ops.promotion import fits
-from runmat_jit.ops.spec import Op, Weak, canonical_params
+from runmat_jit.ops.spec import Op, Weak, canonical_params, is_ours
 from runmat_jit.ops.table import ROWS, row_of
 
 _STAND_IN: Final = 1009
@@ -155,7 +155,7 @@ def _lazily(e: Emitter, operands: Sequence[Item], meant: Meant) -> Item:
         else:
             assert isinstance(x, Array | Lazy), "others are no operands"
             values.append(x)
-    e.arithmetic.mark_ours()
+    e.arithmetic.mark_ours(bits=is_ours(meant.row, meant.dtypes))
     types = tuple([TYPES[dtype] for dtype in meant.dtypes])
     params, dtype = meant.params, meant.type.dtype
     return Lazy(meant.row, tuple(values), types, params, dtype, axes, e.stores)

@@ -226,7 +226,7 @@ def fill(e: Emitter, at: Array, made: Item) -> None:
         value = made
     else:
         raise Unknown("what is no array and no number is stored")
-    e.arithmetic.mark_ours()
+    e.arithmetic.mark_ours(bits=False)
 
     def put(point: Point) -> None:
         put_element(e, at, final(e, value, wanted, point), point)

@@ -46,7 +46,7 @@ def product(e: Emitter, items: Sequence[Item]) -> Item:
     rows, columns = a.axes[:-1], b.axes[1:]
     made = points.blank(e, a.dtype, (*rows, *columns) or (elements.single(e),))
     _invoke(e, inner_loop, (a, b, made), rows, columns)
-    e.arithmetic.mark_ours()
+    e.arithmetic.mark_ours(bits=False)
     if not rows and not columns:
         value = e.k.load(made.buffer, _start_of(e, made), 0)
         e.k.note(value)

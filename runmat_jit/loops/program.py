@@ -140,7 +140,9 @@ class LoopCall:
         self.last: LastRun | None = None
         self.held = False
         """Whether the last run had its arrays in registers."""
-        self.careful = self.ours = False
+        self.careful = False
+        self.rounds = False
+        """Whether some bits of a kernel's are our own, not NumPy's."""
         self.__name__ = self.__qualname__ = f"loop of line {source.line} in {name}"
         self.same: Mapping[str, int] | None = None
         """Results that are operands, and which: the same in all calls."""
@@ -511,7 +513,7 @@ class LoopCall:
                 emitted = self.emitted(forms, careful=False)
         if isinstance(emitted, Unknown):
             return emitted
-        self.ours = self.ours or emitted.ours
+        self.rounds = self.rounds or emitted.rounds
         return self.compiled(emitted, forms)
 
     def compiled(self, emitted: Emitted, forms: Forms) -> Variant:

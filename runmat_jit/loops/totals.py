@@ -38,7 +38,7 @@ from runmat_jit.loops.values import (
 from runmat_jit.loops.wholes import Meant, Point, Whole, tells
 from runmat_jit.lower.exact_notes import ExactNotes
 from runmat_jit.lower.index import smaller
-from runmat_jit.ops.spec import Op
+from runmat_jit.ops.spec import Op, is_ours
 from runmat_jit.ops.table import ROWS
 from runmat_jit.passes.fusion.reduction_shape import COLUMN_BLOCK, COLUMN_CELL
 
@@ -99,7 +99,7 @@ def _short_rows(e: Emitter, turned: Whole, meant: Meant, made: Array) -> None:
     """Reductions of rows with few elements, in order, in lanes across the rows."""
     k, (columns, rows) = e.k, turned.axes
     e.fixed.add(columns.number)
-    e.arithmetic.mark_ours()
+    e.arithmetic.mark_ours(bits=is_ours(meant.row, meant.dtypes))
     assert made.offset is not None, "it is in memory of the loop's own"
     strided = set(e.strided)
     with k.lanes(0, rows.extent) as lanes:
@@ -133,7 +133,7 @@ def _column_by_column(e: Emitter, x: Whole, meant: Meant) -> Item:
     _leave_without_elements(e, meant, (rows,))
     k.leave_if((rows.extent > _COLUMN_PARTS[-1]) | k.eq(columns.extent, 1))
     e.fixed.add(rows.number)
-    e.arithmetic.mark_ours()
+    e.arithmetic.mark_ours(bits=is_ours(meant.row, meant.dtypes))
 
     def put(point: Point) -> None:
         value = _column_at(e, x, meant, point.lane)
@@ -197,7 +197,7 @@ def _total_of(e: Emitter, x: Whole, meant: Meant, outer: tuple[Value, ...]) -> V
     row, dtype, type_ = meant.row, meant.dtypes[0], meant.type
     left = x.axes[len(outer) :]
     e.fixed.update(axis.number for axis in left)
-    e.arithmetic.mark_ours()
+    e.arithmetic.mark_ours(bits=is_ours(meant.row, meant.dtypes))
     k, kind = e.k, TYPES[dtype]
     if not outer:
         _leave_without_elements(e, meant, left)

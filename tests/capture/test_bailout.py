@@ -11,6 +11,7 @@ import scipy.linalg
 import scipy.signal
 
 import runmat_jit as runmat
+from runmat_jit.runtime.session import current_session
 from tests.capture.behavior import check, compare, observe
 
 
@@ -25,7 +26,7 @@ def test_a_function_without_kernels_steps_aside_with_one_line_in_the_log(caplog)
         for _ in range(40):
             compare(observe(tells, (np.ones(3),), {}), observe(decorated, (np.ones(3),), {}))
     assert decorated.cache_info().misses == 4
-    why = "unknown-call: getpid: capture does not know what it does (test_bailout.py:18 in tells)"
+    why = "unknown-call: getpid: capture does not know what it does (test_bailout.py:19 in tells)"
     messages = [record.message for record in caplog.records]
     assert messages == [f"tells is plain Python from now on: {why}"]
     explanation = decorated.explain(np.ones(3))
@@ -181,3 +182,52 @@ def test_explanations_of_what_stepped_aside_or_changes_its_arguments():
         return items[0] * 2
 
     assert runmat.jit(changes).explain([np.ones(5)]).regions
+
+
+def numbers(n):
+    s = 0.0
+    for i in range(n):
+        s = s * 0.5 + i * 0.25
+    return s
+
+
+def arrays(n):
+    x = np.ones(7)
+    for i in range(n):
+        x = x * 0.5 + i * 0.25
+    return x
+
+
+def sums(n):
+    x, s = np.ones(9), 0.0
+    for i in range(n):
+        s = s * 0.5 + (x * i).sum()
+    return s
+
+
+def lists(n):
+    out = []
+    for i in range(n):
+        out.append(i * 0.5)
+    return out
+
+
+@pytest.mark.parametrize("loop", [numbers, arrays, sums, lists])
+def test_native_loops_run_in_functions_that_no_replay_can_repeat(loop):
+    """Eager execution gains what they do; recordings of the rest would gain no more."""
+
+    def fn(n):
+        found = loop(n)
+        os.getpid()
+        return found
+
+    decorated, count = runmat.jit(fn), current_session().telemetry
+    for _ in range(8):
+        compare(observe(fn, (20_000,), {}), observe(decorated, (20_000,), {}))
+    before = count.snapshot()
+    for _ in range(4):
+        compare(observe(fn, (20_000,), {}), observe(decorated, (20_000,), {}))
+    after = count.snapshot()
+    assert after["loops_run"] - before["loops_run"] == 4
+    assert after["calls_recorded"] == before["calls_recorded"]
+    assert decorated.explain(20_000).mode == "executed eagerly"

@@ -159,7 +159,7 @@ def is_bit_defined(decorated):
     for segment in [each for record in records for each in segments_of(record.root)]:
         programs += [step.program for step in segment.steps if isinstance(step, BatchStep)]
         calls = [step.fn for step in segment.steps if isinstance(step, CallStep)]
-        if any(isinstance(call, LoopCall) and call.ours for call in calls):
+        if any(isinstance(call, LoopCall) and call.rounds for call in calls):
             return False
     regions = [region for p in programs for region in p.plan.regions]
     if any(own_product_of(region) is not None for region in regions):

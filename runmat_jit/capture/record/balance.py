@@ -82,6 +82,8 @@ class Balance:
     work: int = 0
     ours: bool = False
     mixed: bool = False
+    loops: int = 0
+    """Of the work, what native loops have done: they do it in eager execution, too."""
     elements: int = 0
     writes: int = 0
     next_look: int = 0

@@ -452,12 +452,17 @@ class Left:
         self.eager, self.real = eager, release
         self.rests: list[Iterable[Any]] = []
         """What a loop has left for its direct form, which goes on with it at once."""
-        self._launches = eager.kernels.launches
+        self._launches, self._loops = eager.kernels.launches, eager.kernels.loops
 
     @property
     def is_ours(self) -> bool:
         """Whether kernels have computed values since, whose bits are our own."""
         return self.eager.kernels.launches > self._launches
+
+    @property
+    def has_looped(self) -> bool:
+        """Whether loops have run natively since."""
+        return self.eager.kernels.loops > self._loops
 
     def make_real(self, frame: types.FrameType) -> None:
         """Give a frame real values in its variables, and hooks that let everything through."""

@@ -103,7 +103,7 @@ class EagerKernels:
         self.codes: Codes | None = None
         """Likewise, for functions of Python."""
         self._gates: dict[Any, EagerGate] = {}
-        self._launches = 0
+        self._launches = self.loops = 0
 
     @property
     def launches(self) -> int:
@@ -112,9 +112,10 @@ class EagerKernels:
             gate.flush()
         return self._launches
 
-    def ran_loop(self) -> None:
-        """Count a native run of a loop."""
-        self._launches += 1
+    def ran_loop(self, *, rounds: bool) -> None:
+        """Count a native run of a loop; ``rounds``: some of its bits are our own."""
+        self.loops += 1
+        self._launches += rounds
 
     def _count(self, launches: int) -> None:
         self._launches += launches

@@ -260,7 +260,8 @@ def attempt(
     result: tuple[Any, ...] | None = call_at(line, call.attempt, (real,), {})
     if result is not None:
         work = call.turns * call.per_turn * call.weight
-        recording.balance.gained(work // PER_CALL, ours=call.ours)
+        recording.balance.gained(work // PER_CALL, ours=call.rounds)
+        recording.balance.loops += max(1, work // PER_CALL)
     return result
 
 

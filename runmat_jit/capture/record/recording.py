@@ -54,6 +54,10 @@ class Left(Protocol):
     def is_ours(self) -> bool:
         """Whether kernels have computed values since, whose bits are our own."""
 
+    @property
+    def has_looped(self) -> bool:
+        """Whether loops have run natively since."""
+
 
 class Eager(Protocol):
     """Eager execution: on real values, with rows whose bits are our own by their kernels."""

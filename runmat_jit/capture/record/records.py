@@ -94,6 +94,8 @@ class Record:
     """Likewise, of a replay that needs no Python but for its calls: whether it gains something."""
     ours: bool = False
     """A call had values whose bits are our own."""
+    loops: int = 0
+    """Of :attr:`work`, that of native loops, if some have run."""
     mixed: bool = False
     """NumPy computed values of such rows in some calls, since it was to report events at once; or
     eager execution would give values other bits."""
@@ -102,9 +104,10 @@ class Record:
     fruitless: int = 0
     """Recordings that no replay can repeat, as many calls as they count, less the replays since."""
     eager: bool = False
-    """Recordings ran away, or were fruitless, and bits are our own: calls are executed eagerly."""
+    """Recordings ran away, or were fruitless, and bits are our own or loops run natively: calls are
+    executed eagerly."""
     given_up: bool = False
-    """The same, where all bits are NumPy's: such calls are plain Python."""
+    """The same, where all bits are NumPy's, and no loop does: such calls are plain Python."""
     patience: Patience | None = None
     """Either, because they raise: until some do not."""
     below: int = EVERY
@@ -134,6 +137,7 @@ class Record:
         )
         self.mixed = self.mixed or any(map(raises_to_number, programs))
         self.work = balance.work if resume is None else max(self.work, balance.work)
+        self.loops = max(self.loops, balance.loops)
         self.look_at(noted)
         self.effects, self.first_reason = tuple(tape.effects), None
         self.refused = tuple(dict.fromkeys(tracer.refused))
@@ -143,21 +147,25 @@ class Record:
             self.poor_below = poor_below(balance, noted, size)
             self.gains_at_gate = balance.work > price_at_gate(noted)
             too_long = any(effect.reason == "trace-too-long" for effect in self.effects)
-            driven = tracer.boundary is not None or balance.is_worth_driving or balance.ours
+            driven = tracer.boundary is not None or balance.is_worth_driving
+            driven = driven or balance.ours or bool(balance.loops)
             self.given_up = too_long and not driven
         if tracer.left is not None:
             self.ours = self.ours or tracer.left.is_ours
-            self.eager, self.given_up = self.ours, not self.ours
+            self.loops = max(self.loops, tracer.left.has_looped)
+            self.decide_how()
 
-    def repays(self, entries: int, programs: int) -> bool:
+    def repays(self, entries: int, programs: int, *, repeats: bool) -> bool:
         """Whether kernels gain more than recording so many entries costs, at each call.
 
-        ``programs``: those that were made for it, which the next recording may need, too.
+        ``programs``: those that were made for it, which the next recording may need, too;
+        ``repeats``: a replay can repeat it. Else eager execution gains what native loops do.
 
         What other devices have computed may have bits of its own, of every row.
         """
         on_devices = any(program.device != "cpu" for program in self.programs)
-        return on_devices or self.work > price_of(entries) + NEW_PROGRAM * programs
+        work = self.work if repeats else self.work - self.loops
+        return on_devices or work > price_of(entries) + NEW_PROGRAM * programs
 
     def gains_from(self, size: int) -> int:
         """The elements from which on kernels may do more than in a call with so many."""
@@ -173,8 +181,13 @@ class Record:
         self.fruitless += RAISED if raised else RECORDED_AGAIN
         if self.fruitless >= BAILOUT_CALLS * (1 + begun):
             self.root, self.fruitless = Fork() if begun else self.root, 0
-            self.eager, self.given_up = self.ours, not self.ours
+            self.decide_how()
             self.patience = Patience(self.work) if raised else None
+
+    def decide_how(self) -> None:
+        """Decide how calls are made that are no longer recorded."""
+        self.eager = self.ours or self.loops > 0
+        self.given_up = not self.eager
 
     def count_returned(self) -> None:
         """Count a call that was not recorded because such calls raise, and has not."""

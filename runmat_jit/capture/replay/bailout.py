@@ -112,18 +112,24 @@ class Tally:
     """Fruitless calls in a row with arguments of one kind; a fruitful one sets it to 0.
 
     ``ours``: a call had values whose bits are our own; ``mixed``: NumPy computed some of such rows;
-    ``patience``: some of those counted raised; ``below``: the elements that none of their arrays
-    reached; ``unpaid``: what recordings have cost, less the work of replays.
+    ``looped``: loops ran natively; ``patience``: some of those counted raised; ``below``: the
+    elements that none of their arrays reached; ``unpaid``: what recordings have cost, less the work of replays.
     """
 
     count: int = 0
     unpaid: int = 0
     ours: bool = False
+    looped: bool = False
     mixed: bool = False
     patience: Patience | None = None
     below: int = 0
     told: bool = False
     """The log has a line that they are plain Python."""
+
+    @property
+    def is_eager(self) -> bool:
+        """Whether calls that are let through are executed eagerly."""
+        return self.ours or self.looped
 
     def gained(self) -> None:
         """Count a fruitful call."""
@@ -151,7 +157,7 @@ class LetThrough(NamedTuple):
     patience: Patience | None = None
     """While they raise."""
     eager: bool = False
-    """Some of their values have bits of our own."""
+    """Some of their values have bits of our own, or loops of theirs run natively."""
 
     def holds(self, kind: Kind, size: int) -> bool:
         """Whether a call of a kind is one of them; ``size``: of its largest array."""
@@ -184,11 +190,13 @@ class Bailout:
         """The count of the calls of a kind."""
         with self._lock:
             gone = self._forgotten
-            tally = self._tallies.setdefault(kind, Tally(ours=gone.ours, mixed=gone.mixed))
+            like = Tally(ours=gone.ours, looped=gone.looped, mixed=gone.mixed)
+            tally = self._tallies.setdefault(kind, like)
             self._tallies.move_to_end(kind)
             if len(self._tallies) > _KINDS:
                 oldest, left = self._tallies.popitem(last=False)
                 gone.ours, gone.mixed = gone.ours or left.ours, gone.mixed or left.mixed
+                gone.looped = gone.looped or left.looped
                 self.kinds = tuple(each for each in self.kinds if each.kind != oldest)
             return tally
 
@@ -230,7 +238,7 @@ class Bailout:
         if tally.count < BAILOUT_CALLS:
             return False
         tally.count, told, tally.told = 0, tally.told, True
-        self.let_through(LetThrough(kind, tally.below, tally.patience, tally.ours))
+        self.let_through(LetThrough(kind, tally.below, tally.patience, tally.is_eager))
         return not told
 
     def let_through(self, made: LetThrough) -> None:
