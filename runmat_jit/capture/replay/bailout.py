@@ -113,7 +113,8 @@ class Tally:
 
     ``ours``: a call had values whose bits are our own; ``mixed``: NumPy computed some of such rows;
     ``looped``: loops ran natively; ``patience``: some of those counted raised; ``below``: the
-    elements that none of their arrays reached; ``unpaid``: what recordings have cost, less the work of replays.
+    elements that none of their arrays reached; ``unpaid``: what recordings have cost, less the work
+    of replays.
     """
 
     count: int = 0
