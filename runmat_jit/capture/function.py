@@ -585,7 +585,7 @@ class CapturedFunction:
         tally = found.tally = self.bailout.tally(call.kind)
         found.ours = tally.ours = tally.ours or found.ours
         found.mixed = tally.mixed = tally.mixed or found.mixed
-        tally.looped = tally.looped or found.loops > 0
+        tally.looped = tally.looped or found.looped
         if found.repays(tracer.tape.count, tracer.balance.programs, repeats=call.repeats):
             tally.gained()
         elif self.steps_aside(tracer, found, call):

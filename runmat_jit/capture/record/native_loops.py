@@ -261,7 +261,7 @@ def attempt(
     if result is not None:
         work = call.turns * call.per_turn * call.weight
         recording.balance.gained(work // PER_CALL, ours=call.rounds)
-        recording.balance.loops += max(1, work // PER_CALL)
+        recording.balance.loops += work // PER_CALL
     return result
 
 

@@ -95,7 +95,9 @@ class Record:
     ours: bool = False
     """A call had values whose bits are our own."""
     loops: int = 0
-    """Of :attr:`work`, that of native loops, if some have run."""
+    """Of :attr:`work`, that of native loops."""
+    looped: bool = False
+    """That is more than a native run by Python costs, or they have run in eager execution."""
     mixed: bool = False
     """NumPy computed values of such rows in some calls, since it was to report events at once; or
     eager execution would give values other bits."""
@@ -138,6 +140,7 @@ class Record:
         self.mixed = self.mixed or any(map(raises_to_number, programs))
         self.work = balance.work if resume is None else max(self.work, balance.work)
         self.loops = max(self.loops, balance.loops)
+        self.looped = self.looped or balance.loops > REPLAY
         self.look_at(noted)
         self.effects, self.first_reason = tuple(tape.effects), None
         self.refused = tuple(dict.fromkeys(tracer.refused))
@@ -152,7 +155,7 @@ class Record:
             self.given_up = too_long and not driven
         if tracer.left is not None:
             self.ours = self.ours or tracer.left.is_ours
-            self.loops = max(self.loops, tracer.left.has_looped)
+            self.looped = self.looped or tracer.left.has_looped
             self.decide_how()
 
     def repays(self, entries: int, programs: int, *, repeats: bool) -> bool:
@@ -186,7 +189,7 @@ class Record:
 
     def decide_how(self) -> None:
         """Decide how calls are made that are no longer recorded."""
-        self.eager = self.ours or self.loops > 0
+        self.eager = self.ours or self.looped
         self.given_up = not self.eager
 
     def count_returned(self) -> None:
