@@ -223,11 +223,11 @@ def test_native_loops_run_in_functions_that_no_replay_can_repeat(loop):
 
     decorated, count = runmat.jit(fn), current_session().telemetry
     for _ in range(8):
-        compare(observe(fn, (20_000,), {}), observe(decorated, (20_000,), {}))
+        compare(observe(fn, (4_000,), {}), observe(decorated, (4_000,), {}))
     before = count.snapshot()
     for _ in range(4):
-        compare(observe(fn, (20_000,), {}), observe(decorated, (20_000,), {}))
+        compare(observe(fn, (4_000,), {}), observe(decorated, (4_000,), {}))
     after = count.snapshot()
     assert after["loops_run"] - before["loops_run"] == 4
     assert after["calls_recorded"] == before["calls_recorded"]
-    assert decorated.explain(20_000).mode == "executed eagerly"
+    assert decorated.explain(4_000).mode == "executed eagerly"

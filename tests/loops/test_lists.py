@@ -480,7 +480,7 @@ def test_more_than_one_slice(natively):
                 marks.append((i, s, i))
         return out, marks
 
-    both(fn, give(100_000), natively=natively)
+    both(fn, give(20_000), natively=natively)
     both(fn, give(3_000), natively=natively)
 
 

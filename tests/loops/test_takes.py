@@ -9,7 +9,7 @@ from runmat_jit.runtime.session import current_session
 from tests.capture.behavior import compare, observe
 from tests.capture.plain_hooks import function_from
 
-pytestmark = pytest.mark.sampled(2)
+pytestmark = pytest.mark.sampled(4)
 
 N, M, STEPS = 9, 4, 6
 
