@@ -94,6 +94,8 @@ class Emitter:
     # -- loops, and functions of the program's -----------------------------------------------------
     around: list[Around] = field(default_factory=list)
     """The loops whose turns are emitted, the innermost one last."""
+    unrolled: int = 1
+    """How often the statement that is emitted is written, for turns that are written one by one."""
     helpers: Mapping[Any, Helper] = field(default_factory=dict)
     """Functions of the program's that may be called."""
     calling: list[Any] = field(default_factory=list)

@@ -38,6 +38,8 @@ from runmat_jit.loops.values import (
 
 _LISTENS: Final = 1 << 18
 """Turns of an inner loop after which the caller is asked whether to go on."""
+_UNROLLED: Final = 64
+"""Times that a statement is written at most."""
 _ROUNDS: Final = 6
 """Turns after which what is known at the head of a loop is settled, or nothing is."""
 
@@ -150,8 +152,15 @@ def _peel(e: Emitter, loop: Repeated, count: Value | None) -> None:
 
 
 def unroll(e: Emitter, loop: Repeated, count: int) -> None:
-    """A loop of few turns, each written by itself."""
-    around = _leave_turn(e)
+    """A loop of few turns, each written by itself.
+
+    Raises:
+        Unknown: loops around are, too, and all would be written too often.
+
+    """
+    if e.unrolled * count > _UNROLLED:
+        raise Unknown("loops over tuples in each other, of many turns")
+    around, often, e.unrolled = _leave_turn(e), e.unrolled, e.unrolled * max(count, 1)
 
     def run_from(number: int) -> None:
         over = first_turn(e, loop, number) if number < count else None
@@ -163,7 +172,10 @@ def unroll(e: Emitter, loop: Repeated, count: int) -> None:
         going_on = e.k.prim("xor", e.arithmetic.truth(over), True)
         ways.choose(e, going_on, lambda: run_from(number + 1), None)
 
-    run_from(0)
+    try:
+        run_from(0)
+    finally:
+        e.unrolled = often
     _enter_turn(e, around)
 
 

@@ -11,6 +11,7 @@ A kernel gets their addresses as parameters: its code is kept for other processe
 from __future__ import annotations
 
 import ctypes
+import sys
 from functools import cache
 from typing import Final
 
@@ -76,8 +77,7 @@ def address_of(name: str) -> int | None:
     if name.startswith(_PRODUCT):
         char = name.removeprefix(_PRODUCT)
         return inner_loop(np.matmul, f"{char * 2}->{char}")
-    module = np.random.Generator.__module__
-    file = getattr(__import__(module, fromlist=["__file__"]), "__file__", None)
+    file = getattr(sys.modules[np.random.Generator.__module__], "__file__", None)
     try:
         found = getattr(ctypes.CDLL(file), name)
     except (AttributeError, OSError, TypeError):

@@ -344,6 +344,31 @@ def test_iterating_tuples(name, natively):
     assert natively() == 3 * ("out of range" not in name)
 
 
+def test_tuples_in_each_other_are_written_so_often_and_no_more(natively):
+    def fn(n, k):
+        s = 0
+        for i in range(n):
+            for a in (0, 1, 2, 3):
+                for b in (0, 1, 2, 3):
+                    for c in (0, 1, 2, 3):
+                        s += a * b - c
+                        if s > i + k:
+                            break
+        return s
+
+    def deeper(n):
+        s = 0
+        for i in range(n):
+            for a in (1, 2, 3, 4, 5, 6, 7, 8, 9):
+                for b in (1, 2, 3, 4, 5, 6, 7, 8, 9):
+                    s += a * b - i
+        return s
+
+    both(fn, give(9), give(20), natively=natively)
+    both(deeper, give(9))
+    assert "tuples in each other" in str(runmat.jit(deeper).explain(9))
+
+
 @pytest.mark.parametrize("iterated", ["zip((1, 2), x)", "zip((1, 2, 3), (4, 5))", "(x, 1)", "'ab'"])
 def test_tuples_of_python(iterated):
     """Oracle: Python. Forms that are not known leave the loop to it."""
