@@ -17,7 +17,7 @@ import numpy as np
 
 import runmat_jit as runmat
 from runmat_jit.api import JitFunction, native_loops
-from runmat_jit.capture.replay.steps import BatchStep, CallStep, RaiseStep, SingleStep
+from runmat_jit.capture.replay.steps import BatchStep, CallStep, FreeStep, RaiseStep, SingleStep
 from runmat_jit.capture.replay.tree import Fork
 from runmat_jit.capture.tape.entries import Call, Operation, Single, View
 from runmat_jit.loops.program import LoopCall
@@ -76,7 +76,8 @@ class Work(NamedTuple):
     calls: int = 0
     """Of NumPy and Python, be they steps or nodes of a graph."""
     steps: int = 0
-    """All of them, checks of guards and the like included."""
+    """All of them, checks of guards and the like included, but for those that forget values: when a
+    recording learns that nobody holds one depends on Python's collector."""
 
     @property
     def done(self):
@@ -169,7 +170,8 @@ def work_of(decorated):
     operations = sum(call.turns * call.per_turn - 1 for call in native_loops_of(decorated))
     for segment in last_replay_of(decorated):
         made += sum(map(calls_in, segment.steps))
-        steps += len(segment.early) + len(segment.steps)
+        every = (*segment.early, *segment.steps)
+        steps += sum(not isinstance(step, FreeStep) for step in every)
         operations += sum(isinstance(e, Operation | Call | Single | View) for e in segment.log)
     return Work(calls=made, steps=steps), operations
 
