@@ -14,6 +14,8 @@ from dataclasses import field, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from runmat_jit.core.frozen import frozen, frozen_object
 from runmat_jit.core.types import KERNEL_ELEMENTS, is_complex
 from runmat_jit.kernel.build import Builder
@@ -148,6 +150,11 @@ class Emitted:
     def span(self, given: Sequence[Any]) -> int:
         """Elements of the largest array that it stores at once; numbers and shapes are given."""
         return self._largest(self.spans, given)
+
+    def knows(self, given: Sequence[Any]) -> bool:
+        """Whether all numbers are given that extents are made of."""
+        places = [place for (source, _), place in self.places.items() if source == "number"]
+        return all(isinstance(given[operand], int | np.integer) for operand, _ in places)
 
     def drawn_span(self, given: Sequence[Any]) -> int:
         """The same of the arrays that NumPy's generators draw, one number after the other."""

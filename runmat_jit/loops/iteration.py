@@ -53,7 +53,7 @@ def turns(e: Emitter, node: ast.expr, *, grows: bool) -> Turns:
         if fn in (range, reversed) and not named:
             if fn is range:
                 return _range(e, node.args)
-            if len(node.args) == 1:
+            if len(node.args) == 1 and not _is_iterator(e, node.args[0]):
                 inner = turns(e, node.args[0], grows=grows)
                 last = inner.count - 1 if inner.unrolled is None else inner.unrolled - 1
                 return replace(inner, item=lambda k: inner.item(_before(e, last, k)))
@@ -91,6 +91,12 @@ def _number(k: Value) -> int:
 def _before(e: Emitter, last: Value | int, k: Value) -> Value:
     """The turn that comes so many before the last one."""
     return e.k.const(last - _number(k), "i64") if isinstance(last, int) else last - k
+
+
+def _is_iterator(e: Emitter, node: ast.expr) -> bool:
+    """Whether an expression makes what Python does not reverse."""
+    made_by = e.item(node.func) if isinstance(node, ast.Call) else None
+    return isinstance(made_by, Object) and made_by.value in (enumerate, zip, reversed)
 
 
 def _numbered(e: Emitter, args: Sequence[ast.expr], *, grows: bool) -> Turns:

@@ -205,8 +205,9 @@ def waits(node: ast.AST, where: Callable[[str], str]) -> bool:
         tests += [each.test for each in ast.walk(loop) if isinstance(each, ast.Assert)]
         changed = bound_by(loop) | _stored_to(loop) | grown_by(loop)
         for term in [term for test in tests for term in _terms(test)]:
-            names = {each.id for each in ast.walk(term) if isinstance(each, ast.Name)}
-            if names and not names & changed and _is_of_the_world(term, names, where):
+            parts = [*_read_by(term)]
+            names = {each.id for each in parts if isinstance(each, ast.Name)}
+            if names and not names & changed and _is_of_the_world(parts, names, where):
                 return True
     return False
 
@@ -236,13 +237,21 @@ def _stored_to(loop: Loop) -> set[str]:
     return {each.id for value in stored for each in ast.walk(value) if isinstance(each, ast.Name)}
 
 
-def _is_of_the_world(term: ast.expr, names: set[str], where: Callable[[str], str]) -> bool:
+def _read_by(term: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a condition, but for generators that it draws from: a draw changes them."""
+    yield term
+    for child in ast.iter_child_nodes(term):
+        if not (isinstance(term, ast.Call) and child is term.func and is_draw(term)):
+            yield from _read_by(child)
+
+
+def _is_of_the_world(
+    parts: Sequence[ast.AST], names: set[str], where: Callable[[str], str]
+) -> bool:
     """Whether others may change what a condition says, although nothing here does."""
-    if any(isinstance(each, ast.Call) and is_draw(each) for each in ast.walk(term)):
-        return False
     if any(where(name) != "local" for name in names):
         return True
-    return any(isinstance(each, ast.Subscript | ast.Attribute) for each in ast.walk(term))
+    return any(isinstance(each, ast.Subscript | ast.Attribute) for each in parts)
 
 
 def is_draw(call: ast.Call) -> bool:

@@ -45,6 +45,9 @@ KINDS = {
     "a queue": ("QUEUE.empty()", "QUEUE.put(1)"),
     "a lock": ("LOCK.locked()", "LOCK.release()"),
     "a clock": ("time.time() < UNTIL", "pass"),
+    "a draw about an attribute": ("RNG.normal(HOLDER.run * 99.0) > 50", "HOLDER.run = False"),
+    "a draw beside an attribute": ("RNG.random() < holder.run", "holder.run = False"),
+    "a function that is called as a draw": ("np.power(HOLDER.run, 1.0) > 0", "HOLDER.run = False"),
     "getattr": ("getattr(HOLDER, 'run')", "HOLDER.run = False"),
 }
 WAYS = {
@@ -115,6 +118,7 @@ def world(namespace):
         EVENT=threading.Event(),
         QUEUE=queue.Queue(),
         LOCK=lock,
+        RNG=np.random.default_rng(1),
         MUTEX=threading.Lock(),
         STOP=np.zeros(1, "i8"),
         UNTIL=time.time() + 0.02,

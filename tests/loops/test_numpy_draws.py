@@ -164,6 +164,22 @@ def test_any_number_that_is_told(size, steps):
         assert states(mine) == states(its)
 
 
+@pytest.mark.parametrize("number", ["x.sum()", "int(x.sum())", "len(x) * 2", "x[0]", "x.max() - 2"])
+def test_numbers_that_the_function_computes(number):
+    """Nobody knows them when the loop is looked at, or only what they are now."""
+    fn = function_from(
+        f"def f(rng, x):\n    n, a = {number}, 0.0\n    for t in range(9):\n"
+        "        a += rng.random(n).sum()\n    return a\n",
+        np=np,
+    )
+    decorated = runmat.jit(fn)
+    for extent in (3, 3, 4, 3, 5, 2):
+        mine, its = given(extent)[0], given(extent)[0]
+        args = (np.arange(extent) + 1,)
+        compare(observe(fn, (mine, *args), {}), observe(decorated, (its, *args), {}))
+        assert states(mine) == states(its)
+
+
 def test_a_walk_of_many_slices(counted, monkeypatch):
     monkeypatch.setattr(variant, "SLICE", 0.0)
     monkeypatch.setattr(variant, "_FIRST_SLICE", 3)

@@ -293,6 +293,7 @@ def test_ranges(step, natively):
     [
         *("enumerate(x)", "enumerate(x, 1)", "enumerate(x, start=k)", "enumerate(x, -k)"),
         *("enumerate(reversed(x), start=k + 1)", "enumerate(range(k), 2**62)"),
+        *("reversed(enumerate(x))", "reversed(zip(x, x))", "reversed(reversed(x))"),
         *("zip(x, x[1:])", "zip(x, x[::-1], strict=True)", "zip(x, x[1:], strict=True)"),
         *("zip(x, x[1:], strict=False)", "enumerate(zip(x, range(k)), start=2)"),
     ],

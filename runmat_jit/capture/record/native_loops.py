@@ -161,7 +161,7 @@ def is_worth(call: LoopCall, operands: dict[Chain, Any]) -> bool:
             extents.setdefault(extent, len(extents))
     forms = {c: form_of(v, n, seen, extents) for n, (c, v) in enumerate(operands.items())}
     found, given = call.look(forms), [*map(plain_of, operands.values())]
-    if isinstance(found, Unknown):
+    if isinstance(found, Unknown) or not found.knows(given):
         return False
     call.decide(found, forms, given)
     if not call.does_enough(call.expected_turns, recorded=True):
