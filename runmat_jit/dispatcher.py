@@ -182,7 +182,7 @@ class Dispatcher:
         def applies() -> bool:
             return current_session() is session and not is_off(session)
 
-        return Trial(captured, applies, lambda: self.set_gate(self._gate))
+        return Trial(captured, applies, self.come_back)
 
     def bail_out(self, session: Session, captured: CapturedFunction) -> None:
         """Let calls of some kinds through, as long as the session is in use."""
@@ -213,7 +213,8 @@ class Dispatcher:
             returned=returned,
         )
         captured.gatekeeper.close()
-        if self._trial is not None and not self._trial.open:
+        undecided = any(map(captured.bailout.is_open, kinds))
+        if self._trial is not None and not self._trial.open and not undecided:
             self._trial.stop()
         self.set_behind_gate(made)
         if room is None:  # else a recursion would not get as deep as undecorated

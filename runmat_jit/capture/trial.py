@@ -93,7 +93,7 @@ class Trial:
     Args:
         captured: What is known of the function.
         applies: Whether decorated functions are more than plain Python, here and now.
-        ended: Is called when there is no trial any more.
+        changed: Is called when calls are to be made in another way, and at the end of a trial.
         clock: Seconds.
 
     """
@@ -102,10 +102,10 @@ class Trial:
         self,
         captured: CapturedFunction,
         applies: Callable[[], bool],
-        ended: Callable[[], None],
+        changed: Callable[[], None],
         clock: Callable[[], float] = perf_counter,
     ) -> None:
-        self.captured, self.applies, self.ended, self.clock = captured, applies, ended, clock
+        self.captured, self.applies, self.changed, self.clock = captured, applies, changed, clock
         self.way: Callable[..., Any] = captured.fn
         """What makes calls now: a gate, or what replays and records."""
         self.active, self.recorded = True, 0
@@ -130,7 +130,7 @@ class Trial:
     def end(self) -> None:
         """Let calls go their way."""
         self.stop()
-        self.ended()
+        self.changed()
 
     @uncounted
     def call(self, /, *args: Any, **kwargs: Any) -> Any:
@@ -182,8 +182,9 @@ class Trial:
         if known is not None or case in self.judged:
             return known
         through = captured.bailout.find(args, kwargs)
-        is_open = through is None or (through.eager and not captured.bailout.tally(case.kind).ours)
-        if len(self.open) + len(self.judged) >= CASES or not is_open:
+        if through is not None and not captured.bailout.is_open(through):
+            return None
+        if len(self.open) + len(self.judged) >= CASES:
             return None
         self.most += MOST
         return self.open.setdefault(case, Comparison(case))
@@ -229,7 +230,9 @@ class Trial:
         """There is a finding; the last one ends the trial."""
         self.judged.add(case)
         self.open.pop(case, None)
-        if not self.open:
-            self.end()
         if aside:
             self.captured.step_aside(case.kind, case.below)
+        if not self.open:
+            self.end()
+        elif aside:
+            self.changed()

@@ -1,5 +1,6 @@
 """Trials: what takes less without kernels is let through. Oracle: undecorated Python."""
 
+import os
 import threading
 import traceback
 import warnings
@@ -135,6 +136,25 @@ def test_powers_of_a_number_that_is_given_keep_their_bits(exponent):
     decorated, clock = begun(raised, x, exponent, aside=0.5)
     clock.captured.work_of = lambda *_: 1
     assert len({called(decorated, 1, x, exponent).tobytes() for _ in range(ENOUGH + 20)}) == 1
+
+
+@pytest.mark.parametrize(("aside", "runs"), [(0.5, 0), (2.0, 3)])
+def test_loops_in_functions_that_no_replay_can_repeat_are_tried_both_ways(aside, runs):
+    """They are executed eagerly before there is a trial, and with plain Python's bits."""
+
+    def fn(n):
+        s = 0.0
+        for i in range(n):
+            s = s * 0.5 + i
+        os.getpid()
+        return s
+
+    decorated, _ = begun(fn, 4000, aside=aside)
+    called(decorated, ENOUGH + 20, 4000)
+    before = runmat.telemetry.snapshot()["loops_run"]
+    assert called(decorated, 3, 4000) == fn(4000)
+    assert runmat.telemetry.snapshot()["loops_run"] - before == runs
+    assert decorated.explain(4000).mode == ("executed eagerly" if runs else "plain Python")
 
 
 def test_larger_arrays_are_replayed_as_before():

@@ -252,6 +252,10 @@ class Bailout:
                 made = made._replace(below=max([made.below, *below]))
             self.kinds = (made, *others)
 
+    def is_open(self, let_through: LetThrough) -> bool:
+        """Whether such calls, executed eagerly, would have the same bits in plain Python."""
+        return let_through.eager and not self.tally(let_through.kind).ours
+
     def has_returned(self, let_through: LetThrough) -> bool:
         """Count a call that was to raise, and has not: whether such calls are looked at again."""
         patience = let_through.patience
