@@ -330,7 +330,9 @@ class GateWriter:
 
         found = self.call(run, list(map(self._operand, inputs)), AGAIN)
         self._written = self._written or bool(program.writes)
-        return [self.take(found, number) for number in range(len(program.news))]
+        taken = [self.take(found, number) for number in range(len(program.news))]
+        self.drop(found)  # or it would keep all of them alive
+        return taken
 
     def _operand(self, given: int | np.ndarray | tuple[int, type, np.dtype]) -> int:
         """Register with an input of a program, numbers as 0-d arrays."""

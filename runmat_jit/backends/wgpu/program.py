@@ -21,7 +21,7 @@ from runmat_jit.kernel.math.tables import table
 from runmat_jit.lower.launch import Launch
 from runmat_jit.plan.argument import Argument, InputScalar, NodeBuffer, Scratch, TableBuffer
 
-_KEPT = 8
+_KEPT = 32
 """Bindings kept: functions called in a loop often take turns between some sets of arrays."""
 
 

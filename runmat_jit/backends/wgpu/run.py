@@ -24,6 +24,8 @@ from runmat_jit.kernel.ir import Buffer, Kernel, Literal, Scalar
 
 _MOST_GROUPS = 65_535
 """Workgroups of one dimension of a dispatch, on every device."""
+_FORMS = 256
+"""Forms of runs that are kept."""
 
 
 @frozen
@@ -78,15 +80,22 @@ class Batch:
     """The dispatches, for the native queue."""
 
 
-@frozen
-class _Step:
-    """A part of a run before it is bound: its shader and uniform block."""
+@frozen_object
+class _Form:
+    """A part of a run, whatever its arrays and its numbers but extents: shader and workgroups."""
 
-    run: KernelRun
     part: Part
     shader: CompiledShader
-    block: bytes
     groups: tuple[int, int, int]
+
+
+@frozen
+class _Step:
+    """A part of a run before it is bound, and its uniform block."""
+
+    run: KernelRun
+    form: _Form
+    block: bytes
 
 
 class WgpuRunner:
@@ -95,6 +104,8 @@ class WgpuRunner:
     def __init__(self, backend: WgpuBackend) -> None:
         self.backend = backend
         self.device = backend.device
+        self._forms: dict[object, tuple[_Form, ...]] = {}
+        """Of runs, by all that they depend on."""
 
     def run(self, runs: Iterable[KernelRun]) -> int:
         """Run kernels and wait for them; the word in which they note events.
@@ -117,10 +128,10 @@ class WgpuRunner:
             events = self._buffer(4, "STORAGE")
             dispatches = tuple(
                 Dispatch(
-                    step.shader,
+                    step.form.shader,
                     self._bind(step, (uniforms, number * ALIGNMENT, len(step.block)), events),
-                    step.groups,
-                    step.part,
+                    step.form.groups,
+                    step.form.part,
                 )
                 for number, step in enumerate(steps)
             )
@@ -137,7 +148,8 @@ class WgpuRunner:
         runs = tuple(runs)
         steps = self._steps(runs)
         known = [(each.shader, each.part, each.groups) for each in batch.dispatches]
-        if known != [(step.shader, step.part, step.groups) for step in steps]:
+        forms = [step.form for step in steps]
+        if known != [(form.shader, form.part, form.groups) for form in forms]:
             return self.prepare(runs)
         with errors_of(self.device.info):
             self._write_blocks(batch.uniforms, steps)
@@ -194,19 +206,41 @@ class WgpuRunner:
 
     # -- one dispatch ----------------------------------------------------------------------------
     def _steps(self, runs: Iterable[KernelRun]) -> list[_Step]:
-        return [self._step(run, part) for run in runs for part in self._parts(run)]
+        return [self._step(run, form) for run in runs for form in self._forms_of(run)]
 
-    def _parts(self, run: KernelRun) -> Iterable[Part]:
-        largest = self.device.largest_binding
-        return parts_of(run.kernel, run.arrays, run.indices, run.part, largest)
+    def _forms_of(self, run: KernelRun) -> tuple[_Form, ...]:
+        """The parts of a run: as before where kernel, extents and the arrays' places are."""
+        arrays, indices = run.arrays, run.indices
+        first: dict[int, int] = {}
+        places = tuple(
+            [
+                (array.size, array.origin, first.setdefault(id(array.buffer), number))
+                for number, array in enumerate(arrays.values())
+            ]
+        )
+        key = run.kernel, run.part, run.schedule, places, tuple(indices.items())
+        found = self._forms.get(key)
+        if found is None:
+            parts = parts_of(run.kernel, arrays, indices, run.part, self.device.largest_binding)
+            found = tuple([self._form(run, indices, part) for part in parts])
+            if len(self._forms) >= _FORMS:
+                self._forms.clear()
+            self._forms[key] = found
+        return found
 
-    def _step(self, run: KernelRun, part: Part) -> _Step:
-        """The shader of a part and its uniform block."""
-        kernel, indices = run.kernel, run.indices
-        facts = facts_of(run, part)
+    def _form(self, run: KernelRun, indices: Mapping[str, int], part: Part) -> _Form:
+        """The shader of a part, and its workgroups."""
+        kernel, facts = run.kernel, facts_of(run, part)
         longest, iterations = longest_blocks(kernel, indices), part.hi - part.lo
         schedule = run.schedule or self.backend.schedule(kernel, longest, iterations, facts)
         shader = self.backend.compile(kernel, schedule, facts)
+        count = -(-iterations // shader.iterations_of_a_group)
+        count *= tiles_of_a_cell(kernel, schedule, longest)
+        return _Form(part, shader, _groups(count))
+
+    def _step(self, run: KernelRun, form: _Form) -> _Step:
+        """A part with its uniform block."""
+        part = form.part
         numbers: dict[Key, Literal] = {FIRST: part.lo, END: part.hi}
         numbers |= {origin_of(name): window.origin for name, window in part.windows.items()}
         numbers |= {
@@ -215,9 +249,7 @@ class WgpuRunner:
             if not isinstance(value, DeviceArray)
         }
         try:
-            count = -(-iterations // shader.iterations_of_a_group)
-            count *= tiles_of_a_cell(kernel, schedule, longest)
-            return _Step(run, part, shader, shader.uniforms.pack(numbers), _groups(count))
+            return _Step(run, form, form.shader.uniforms.pack(numbers))
         except OverflowError as error:
             raise BackendError(
                 "an extent has more than 31 bits; keep the arrays on the CPU (device='cpu')"
@@ -225,13 +257,13 @@ class WgpuRunner:
 
     def _bind(self, step: _Step, uniforms: tuple[Any, int, int], events: Any) -> Any:
         resources = [uniforms]
-        for binding in step.shader.bindings:
-            window = step.part.windows[binding.parameter]
+        for binding in step.form.shader.bindings:
+            window = step.form.part.windows[binding.parameter]
             buffer = step.run.arrays[binding.parameter].buffer
             resources.append((buffer, window.offset, window.nbytes))
         resources.append((events, 0, 4))
         return self.device.handle.create_bind_group(
-            layout=step.shader.layout,
+            layout=step.form.shader.layout,
             entries=[
                 {"binding": number, "resource": {"buffer": b, "offset": offset, "size": size}}
                 for number, (b, offset, size) in enumerate(resources)
