@@ -326,8 +326,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         name = program.fn.__name__
         if wanted and name not in wanted:
             continue
-        for extents in (program.quick,) if options.quick else program.sizes:
-            ratios.append(compare(program, extents, peers.get(name)))
+        sizes = (program.quick,) if options.quick else program.sizes
+        ratios += [compare(program, extents, peers.get(name)) for extents in sizes]
     known = [ratio for ratio in ratios if not math.isnan(ratio)]
     if known:
         mean = math.exp(sum(map(math.log, known)) / len(known))

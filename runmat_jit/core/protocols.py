@@ -109,6 +109,14 @@ class Executor(Protocol):
         """Whether graphs may have products of floats: kernels compute all of them."""
 
     @property
+    def batch_steps(self) -> float:
+        """Steps of arithmetic that are enough for one program."""
+
+    @property
+    def takes_draws(self) -> bool:
+        """Whether programs are to make the numbers of our own generators, where they use them."""
+
+    @property
     def takes_host_calls(self) -> bool:
         """Whether graphs for it may hold host calls; where not, programs end before each.
 

@@ -105,6 +105,23 @@ class Stream:
             return values
         return dtype(values[()]) if dtype in (int, bool) else values[()]
 
+    def take_blocks(self, count: int) -> tuple[np.int64, np.int64]:
+        """Key and position of the next blocks, which somebody makes numbers of; it passes them."""
+        with self._lock:
+            key, counter = self._key, self._counter
+            self._counter = (counter + count) % _WORD
+        return _signed(key), _signed(counter)
+
+    def return_blocks(self, count: int, counter: np.int64) -> None:
+        """Blocks that were taken, from a position on, are the next again: nothing was made of them.
+
+        If others have been taken meanwhile, they are passed over.
+        """
+        begin = int(counter) % _WORD
+        with self._lock:
+            if self._counter == (begin + count) % _WORD:
+                self._counter = begin
+
     @property
     def state(self) -> dict[str, Any]:
         """What the next numbers depend on: key and position. May be set, as NumPy's."""
@@ -201,6 +218,11 @@ class Stream:
             self._counter = (position + ahead.blocks) % _WORD
         ahead.last = position
         return ahead.at(place)
+
+
+def _signed(word: int) -> np.int64:
+    """The bits of a word as a signed number."""
+    return np.uint64(word).view(np.int64)
 
 
 def float_dtype(dtype: Any, method: str) -> np.dtype:

@@ -13,7 +13,7 @@ from runmat_jit.capture.record.batch_cache import CachedBatch
 from runmat_jit.capture.record.batch_key import BatchKey, batch_key, identity
 from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.replay.steps import scalar_of
-from runmat_jit.capture.tape.entries import CONSTANT, Flush, Operation, Source
+from runmat_jit.capture.tape.entries import CONSTANT, Draw, Flush, Operation, Source
 from runmat_jit.capture.tape.functionalize import (
     Functional,
     Refused,
@@ -234,15 +234,18 @@ def run(recording: Recording, batch: Batch, upto: int) -> None:
     if outside is not None:
         outside.distrust()
     results = program.run(values, warn)
+    draws = recording.streams.take(feeding=recording.tape.feeding)
     if outside is not None:
         outside.refresh()
     for storage, result in zip(batch.fresh, results, strict=False):
         storage.memory = result
     if recording.tape.repeats:
-        recording.tape.mark(flush_mark(batch, warn, upto))
+        recording.tape.mark(flush_mark(batch, warn, upto, draws))
 
 
-def flush_mark(batch: Batch, warn: frozenset[str], upto: int) -> Flush:
+def flush_mark(
+    batch: Batch, warn: frozenset[str], upto: int, draws: tuple[Draw, ...] = ()
+) -> Flush:
     """Flush mark of a batch."""
     return Flush(
         batch.program,
@@ -253,6 +256,7 @@ def flush_mark(batch: Batch, warn: frozenset[str], upto: int) -> Flush:
         upto,
         large=tuple([s.slot for s in batch.fresh if s.is_freed and not s.is_sized]),
         sized=tuple([s.slot for s in batch.fresh if s.is_sized]),
+        draws=draws,
     )
 
 

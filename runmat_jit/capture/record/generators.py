@@ -14,7 +14,7 @@ import numpy as np
 
 from runmat_jit.capture import callables
 from runmat_jit.capture.callables import Callee
-from runmat_jit.capture.record import host_calls
+from runmat_jit.capture.record import draws, host_calls
 from runmat_jit.capture.record.concrete import concrete_integer
 from runmat_jit.capture.record.encoder import holds_traced
 from runmat_jit.capture.record.following import Following
@@ -66,6 +66,9 @@ def call_method(
     if tracer.slot_of(owner) is None:  # the method, or the object, never changes
         key = ("generator", id(owner))
         tracer.outside.read(key, lambda _slots: owner, owner, "a generator")
+    asked = draws.wanted(name, args, named) if is_own_generator(type(owner)) else None
+    if asked is not None and draws.is_for_programs(tracer):
+        return draws.record(tracer, owner, asked)
     cannot_raise = has_fixed_numbers(args, named, but_first=callee.cannot_raise is True)
     method = MethodCall(name, ordered=True, cannot_raise=cannot_raise)
     return host_calls.run_host(tracer, method, (owner, *args), named, writes=True)

@@ -20,6 +20,7 @@ from runmat_jit.capture.record.batch_cache import BatchCache
 from runmat_jit.capture.record.inline_cache import InlineCache
 from runmat_jit.capture.record.moving import Moving
 from runmat_jit.capture.record.shadow_copies import ShadowCopies
+from runmat_jit.capture.record.streams import Streams
 from runmat_jit.capture.record.tape_writer import TapeWriter
 from runmat_jit.capture.record.traced import Operations, Traced
 from runmat_jit.capture.replay.resume import Resume
@@ -32,13 +33,8 @@ from runmat_jit.core.errstate import ErrorState, ErrorStates, current_errstate, 
 from runmat_jit.core.protocols import Boundary, Executor
 from runmat_jit.core.source import SourceLine
 
-BATCH_TARGET = 160
-"""Steps of pending operations after which a batch ends where the program has been before.
-
-A loop comes to the same place again, with the same operations: they are one program.
-"""
 BATCH_LIMIT = 256
-"""Pending operations after which it ends anyway: bounds memory and compile time."""
+"""Pending operations after which a batch ends anyway: bounds memory and compile time."""
 
 
 class Left(Protocol):
@@ -112,6 +108,7 @@ class Recording(Operations):
         self.executor = executor
         if boundary is not None:  # arrays that are read from outside turn up later
             self.executor = executor.resident(boundary.home if boundary.has_arrays else "gpu")
+        self.batch_steps = self.executor.batch_steps
         self.lines, self.boundary, self.whole = lines, boundary, whole
         self.symbols, self.unspecialized = symbols, unspecialized
         self.inline_cache = InlineCache() if inline_cache is None else inline_cache
@@ -121,6 +118,7 @@ class Recording(Operations):
         """Slots in use."""
         self.pending: list[Operation] = []
         """The operations at the end of the tape that nothing has computed yet."""
+        self.streams = Streams()
         self.steps = 0.0
         """Their steps of arithmetic."""
         self.writes_pending = False
@@ -149,10 +147,8 @@ class Recording(Operations):
         """The program may hold real arrays, and read their memory unseen."""
         self.unseen_code = False
         """Code that no hook sees may run at any time, and write to them, too."""
-        self.closed = False
-        self.has_constants = False
-        self._states, self._thread, self._suspended = states, get_ident(), 0
-        self._at_once = False
+        self.closed = self.has_constants = False
+        self._states, self._thread, self._suspended, self._at_once = states, get_ident(), 0, False
         self._inputs: set[int] = set()
         self._known: dict[int, weakref.ref[Traced]] = {}
         self._owned: dict[int, Any] = {}
@@ -185,6 +181,7 @@ class Recording(Operations):
         if self.boundary is None:
             self.boundary = make()
             self.executor = self.executor.resident("gpu")
+            self.batch_steps = self.executor.batch_steps
         return self.boundary
 
     # -- errors of NumPy ---------------------------------------------------------------------------
@@ -358,8 +355,17 @@ class Recording(Operations):
         if operation.out is None and operation.target.storage.memory is not None:
             self.writes_pending = True
 
+    def cut_here(self) -> None:
+        """End a batch that is to end in this place: the operations that follow are in one."""
+        for _ in range(2):  # the first may only take note of the place
+            if self.steps >= self.batch_steps:
+                self.cut()
+
     def cut(self) -> None:
-        """End a batch that is long enough, before the next operation."""
+        """End a batch that is long enough, where the program has been before.
+
+        A loop comes to the same place again, with the same operations: they are one program.
+        """
         place = self.lines.place()
         if place == self._cut or len(self.pending) >= BATCH_LIMIT:
             self.flush()

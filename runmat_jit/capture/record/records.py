@@ -39,6 +39,7 @@ from runmat_jit.capture.tape import call_forms
 from runmat_jit.capture.tape.entries import (
     Branch,
     Call,
+    Draw,
     Effect,
     Entry,
     Mark,
@@ -210,7 +211,8 @@ class Record:
         """See what NumPy itself does in what was noted."""
         calls = [entry for entry in noted if type(entry) is Call]
         self.host_calls = host_calls(noted) if calls else ()
-        self.ordered = any(callables.of(call.fn).ordered for call in calls)
+        drawn = any(type(entry) is Draw for entry in noted)
+        self.ordered = drawn or any(callables.of(call.fn).ordered for call in calls)
 
 
 def price_of(entries: int) -> int:

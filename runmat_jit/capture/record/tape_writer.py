@@ -237,6 +237,10 @@ class TapeWriter:
         found = self.resume.operation(self.count, fn)
         return (False, None) if found is None else (True, self._in_slot(found.out))
 
+    def fed_entry(self) -> Entry | None:
+        """The entry that a replay has done here."""
+        return self.resume.log[self.count] if self.feeding and self.resume is not None else None
+
     def fed_outcome(self) -> Hashable | None:
         """Outcome of the branch here, if a replay has been here: memory may be gone since."""
         if self.resume is None or self.count >= self.resume.end:

@@ -27,6 +27,7 @@ from runmat_jit.capture.replay.steps import (
     BatchStep,
     CallStep,
     CheckStep,
+    DrawingBatchStep,
     FreeStep,
     LengthStep,
     ShapedBatchStep,
@@ -545,6 +546,8 @@ class EntryMaker:
             self.shaped_batch(step)
         elif isinstance(step, ShapedBatchStep):
             self.batch(step, step.template.at(step.extents(self.slots)))
+        elif isinstance(step, DrawingBatchStep):
+            raise NotForGates("random numbers that a program makes")
         elif isinstance(step, BatchStep):
             self.batch(step, step.program)
         elif isinstance(step, FreeStep):

@@ -13,6 +13,7 @@ from runmat_jit.capture.replay.steps import RaiseStep, Stale
 from runmat_jit.capture.replay.tree import Fork, Segment
 from runmat_jit.capture.tape.entries import (
     Call,
+    Draw,
     Guard,
     Operation,
     Raised,
@@ -68,6 +69,11 @@ def run(segment: Segment, slots: list[Any]) -> None:
                 named = {name: build(arg, slots) for name, arg in (entry.kwargs or {}).items()}
                 out = Ref(entry.out) if type(entry.out) is int else entry.out
                 spread(out, entry.fn(*args, **named), slots)
+            case Draw():
+                generator = build(entry.generator, slots)
+                position = generator.take_blocks(entry.blocks)
+                if not entry.goes_on:
+                    slots[entry.key], slots[entry.counter] = position
             case Read():
                 slots[entry.slot] = entry.get(slots)
                 if not entry.holds(slots[entry.slot], slots):

@@ -17,6 +17,7 @@ from runmat_jit.capture.replay.steps import (
     BatchStep,
     CallStep,
     CheckStep,
+    DrawingBatchStep,
     FreeStep,
     LengthStep,
     RaiseStep,
@@ -147,9 +148,8 @@ def _flush(maker: _Segments, mark: Flush) -> None:
             maker.need_slot(slot)
     maker.filled.update(mark.large)
     maker.sized.update(mark.sized)
-    maker.steps.append(
-        BatchStep(mark.program, mark.inputs, mark.outputs, mark.warn, mark.writes, mark.upto)
-    )
+    what = mark.program, mark.inputs, mark.outputs, mark.warn, mark.writes, mark.upto
+    maker.steps.append(DrawingBatchStep(*what, mark.draws) if mark.draws else BatchStep(*what))
 
 
 def _call(maker: _Segments, call: Call) -> None:

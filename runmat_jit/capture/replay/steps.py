@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from runmat_jit.capture.tape.entries import Guard, Nest, Ref, Source, build, shown, spread
+from runmat_jit.capture.tape.entries import Draw, Guard, Nest, Ref, Source, build, shown, spread
 from runmat_jit.capture.tape.lines import Line, call_at
 from runmat_jit.capture.tape.pytree import take_apart
 from runmat_jit.capture.tape.storage import FREED_BYTES
@@ -70,10 +70,13 @@ class BatchStep:
             EventsRaise: warnings are exceptions and there is one; nothing was written.
 
         """
-        values = inputs_of(self.inputs, slots)
-        results = self.program.run(values, self.warn)
+        results = self.results(slots)
         for (slot, generic), result in zip(self.outputs, results, strict=False):
             slots[slot] = result[()] if generic else result
+
+    def results(self, slots: list[Any]) -> list[np.ndarray]:
+        """What the program gives."""
+        return self.program.run(inputs_of(self.inputs, slots), self.warn)
 
     def shown(self, _slots: list[Any]) -> Program:
         """The program that runs, for explanations."""
@@ -82,6 +85,25 @@ class BatchStep:
     def shows(self, program: Program, _extents: tuple[int, ...]) -> bool:
         """Whether a program that was recorded for some extents is this one."""
         return self.program is program
+
+
+@frozen
+class DrawingBatchStep(BatchStep):
+    """A batch that makes the next numbers of generators, which have passed them when it has run."""
+
+    draws: tuple[Draw, ...]
+
+    def results(self, slots: list[Any]) -> list[np.ndarray]:
+        """What the program gives."""
+        generators = [build(draw.generator, slots) for draw in self.draws]
+        for draw, generator in zip(self.draws, generators, strict=True):
+            slots[draw.key], slots[draw.counter] = generator.take_blocks(draw.blocks)
+        try:
+            return self.program.run(inputs_of(self.inputs, slots), self.warn)
+        except BaseException:
+            for draw, generator in zip(self.draws[::-1], generators[::-1], strict=True):
+                generator.return_blocks(draw.blocks, slots[draw.counter])
+            raise
 
 
 @frozen
@@ -94,12 +116,9 @@ class ShapedBatchStep(BatchStep):
     template: Template
     extents: Numbers
 
-    def run(self, slots: list[Any]) -> None:
-        """As any batch does."""
-        values = inputs_of(self.inputs, slots)
-        results = self.template.run(self.extents(slots), values, self.warn)
-        for (slot, generic), result in zip(self.outputs, results, strict=False):
-            slots[slot] = result[()] if generic else result
+    def results(self, slots: list[Any]) -> list[np.ndarray]:
+        """What the program for this shape gives."""
+        return self.template.run(self.extents(slots), inputs_of(self.inputs, slots), self.warn)
 
     def shown(self, slots: list[Any]) -> Program:
         """The program that is compiled for this shape."""

@@ -339,6 +339,26 @@ class Read:
 
 
 @frozen
+class Draw:
+    """Blocks of a generator's stream, of which operations make numbers: key and position in slots.
+
+    The generator passes them where the program runs that computes the operations. ``goes_on``: they
+    follow those of an earlier draw, whose position is in the slots.
+    """
+
+    generator: Any
+    """A template."""
+    blocks: int
+    key: int
+    counter: int
+    goes_on: bool = False
+
+    def __str__(self) -> str:
+        more = "more " if self.goes_on else ""
+        return f"%{self.key}, %{self.counter} = {self.blocks} {more}blocks of {self.generator!r}"
+
+
+@frozen
 class Guard:
     """A value that Python looked at: the trace holds for this value only."""
 
@@ -402,7 +422,7 @@ class Return:
         return f"return {self.tree!r}"
 
 
-Entry = Operation | Call | Single | View | Read | Guard | Branch | Effect | Return
+Entry = Operation | Call | Single | View | Read | Draw | Guard | Branch | Effect | Return
 """Entries of the program, numbered in program order."""
 
 
@@ -421,7 +441,7 @@ class Flush:
     ``inputs`` lists where each graph input is found;
     ``outputs`` the slots of the fresh arrays and whether each is a NumPy scalar. ``upto`` entries
     have been done then. ``large`` outputs a replay forgets when the program does, ``sized`` ones if
-    the extents of the call make them large.
+    the extents of the call make them large. ``draws`` are those that it makes.
     """
 
     program: Program
@@ -432,6 +452,7 @@ class Flush:
     upto: int
     large: tuple[int, ...] = ()
     sized: tuple[int, ...] = ()
+    draws: tuple[Draw, ...] = ()
 
     def __str__(self) -> str:
         return f"flush {list(self.inputs)} -> {list(self.outputs)}"

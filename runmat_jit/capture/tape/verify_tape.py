@@ -8,6 +8,7 @@ from runmat_jit.capture.tape.entries import (
     CONSTANT,
     Branch,
     Call,
+    Draw,
     Effect,
     Entry,
     Flush,
@@ -103,6 +104,8 @@ def slots_of(item: Entry | Mark) -> tuple[Iterable[int], Iterable[int]]:
             return in_arguments(item), refs(item.out)
         case Read() | Length():
             return (), (item.slot,)
+        case Draw():
+            return refs(item.generator), (item.key, item.counter)
         case Guard():
             return (item.slot,), ()
         case Branch():
