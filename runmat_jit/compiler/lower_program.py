@@ -99,7 +99,9 @@ def lower_program(
 
 def plan_for(graph: Graph, device: Device, disabled: frozenset[str]) -> Plan:
     """The plan of an optimized graph on a device."""
-    regions = with_own_products(graph, grow(graph, disabled), disabled, device=device.kind)
+    regions = with_own_products(
+        graph, grow(graph, disabled, rolls=device.kind == "gpu"), disabled, device=device.kind
+    )
     return make_plan(graph, regions, device)
 
 

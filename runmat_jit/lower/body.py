@@ -7,7 +7,7 @@ address and computes whatever has become known.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 
@@ -47,7 +47,7 @@ class Body:
     builder: Builder = field(default_factory=Builder)
     values: dict[Operand, Value | Pair] = field(default_factory=dict)
     levels: dict[Operand, int] = field(default_factory=dict)
-    noted: set[Node] = field(default_factory=set)
+    noted: set[tuple[Node, int]] = field(default_factory=set)
     notes: Notes = RESULTS
     rises: Mapping[Node, Rise] = field(default_factory=dict)
     exact: ExactNotes = field(init=False)
@@ -55,8 +55,10 @@ class Body:
     _buffers: dict[Memory, Buffer] = field(default_factory=dict)
     _places: dict[Access, Access] = field(default_factory=dict)
     """The first access to the same elements: one address serves all of them."""
-    _bases: dict[Access, Value | None] = field(default_factory=dict)
-    _steps: dict[Access, Value | int] = field(default_factory=dict)
+    place: int = 0
+    """Of those that a lane has, the one that is emitted."""
+    bases: dict[Access, Value | None] = field(default_factory=dict)
+    steps: dict[Access, Value | int] = field(default_factory=dict)
     _lane: Value | None = None
     """The index of the block of lanes that is entered."""
 
@@ -70,7 +72,7 @@ class Body:
             place = access.memory, access.start, strides, self.nest.periods.get(access)
             alike = access if access.memory is None else first.setdefault(place, access)
             self._places[access] = alike
-            self._bases[alike] = None
+            self.bases[alike] = None
             if isinstance(access, Read):
                 inside = (axis + 1 for axis, stride in enumerate(strides) if stride)
                 self.levels[access] = max(inside, default=0)
@@ -113,9 +115,9 @@ class Body:
             if self._places[access] is not access:
                 continue
             if access.start:
-                self._bases[access] = self.parameter(access.start)
+                self.bases[access] = self.parameter(access.start)
             step = strides[self.nest.lanes]
-            self._steps[access] = step if step in (-1, 0, 1) else self.parameter(step)
+            self.steps[access] = step if step in (-1, 0, 1) else self.parameter(step)
         self.compute(0)
 
     def enter(self, axis: int, coordinate: Value) -> None:
@@ -133,8 +135,8 @@ class Body:
                 continue
             if lanes and access in self.nest.periods:
                 continue
-            step = self._steps[access] if lanes else self.parameter(strides[axis])
-            self._bases[access] = _advance(self._bases[access], coordinate, step)
+            step = self.steps[access] if lanes else self.parameter(strides[axis])
+            self.bases[access] = _advance(self.bases[access], coordinate, step)
 
     def compute(self, level: int) -> None:
         """Load and compute everything that is known at this level and not yet there."""
@@ -143,7 +145,7 @@ class Body:
                 self._load(access)
         for compute in self.computes:
             if compute.node not in self.values and self._is_known(compute, level):
-                self._emit(compute)
+                self.emit(compute)
 
     def _is_known(self, compute: Compute, level: int) -> bool:
         return self.levels[compute.node] <= level and all(
@@ -184,17 +186,34 @@ class Body:
                 self._load(access)
         for compute in self.computes:
             if compute.node in missing:
-                self._emit(compute)
+                self.emit(compute)
+
+    def load_for(self, operands: Iterable[Operand | Store]) -> None:
+        """Load what is read, of some operands or accesses."""
+        for operand in operands:
+            if isinstance(operand, Read):
+                self._load(operand)
+
+    def go_on(self, read: Read, elements: Value) -> None:
+        """Have a read begin so many elements further on, from now on."""
+        place = self._places[read]
+        self.values.pop(read, None)
+        self.bases[place] = _advance(self.bases[place], elements, 1)
+
+    def type_of(self, node: Node) -> str:
+        """The type of a node's value."""
+        return value_type(KERNEL_ELEMENTS[node.type.dtype])
 
     @contextmanager
     def scope(self) -> Iterator[None]:
         """Forget what is computed inside: a block's values are not known after it."""
-        values, bases = dict(self.values), dict(self._bases)
+        values, bases = dict(self.values), dict(self.bases)
         magnitudes = dict(self.exact.magnitudes)
         yield
-        self.values, self._bases, self.exact.magnitudes = values, bases, magnitudes
+        self.values, self.bases, self.exact.magnitudes = values, bases, magnitudes
 
-    def _emit(self, compute: Compute) -> None:
+    def emit(self, compute: Compute) -> None:
+        """Compute an operation, all operands of which are known."""
         node = compute.node
         if node.op.kind == "gather":
             self.values[node] = self._gather(compute)
@@ -202,9 +221,9 @@ class Body:
         given = tuple(self.held(operand) for operand in compute.operands)
         assert node.op.expand is not None, f"{node.op.name} has no kernel code"
         value = self.values[node] = node.op.expand(self.builder, *given, **node.params)
-        if node in self.noted or is_complex(node.type.dtype):
+        if (node, self.place) in self.noted or is_complex(node.type.dtype):
             return
-        self.noted.add(node)
+        self.noted.add((node, self.place))
         bits = self.notes.bits.get(node, _OPEN)
         if node in self.rises:
             self._note_rise(compute, self.rises[node], bits)
@@ -334,11 +353,11 @@ class Body:
 
     def _step(self, access: Access) -> Value | int:
         """From a lane's element to the next one's."""
-        return self._steps[self._places[access]]
+        return self.steps[self._places[access]]
 
     def address(self, access: Access) -> Value:
         """Where an access points by now."""
-        base = self._bases[self._places[access]]
+        base = self.bases[self._places[access]]
         return self.builder.const(0, "index") if base is None else base
 
     def store(self, stores: Iterable[Store]) -> None:
@@ -358,6 +377,15 @@ class Body:
                 self.builder.store(buffer, place, part, self._step(store) * 2)
         else:
             self.builder.store(buffer, self.address(store), value, self._step(store))
+
+    def lies_side_by_side(self, store: Store) -> bool:
+        """Whether neighbors along the only axis lie side by side, as real numbers."""
+        return self.nest.strides[store] == (1,) and not is_complex(store.dtype)
+
+    def put_beside(self, store: Store, values: Sequence[Value]) -> None:
+        """Store values side by side, from where ``store`` points by now."""
+        buffer = self.buffer(store.memory, KERNEL_ELEMENTS[store.dtype])
+        self.builder.store_beside(buffer, self.address(store), values)
 
     def peek(self, store: Store) -> Value:
         """Load what was put there."""

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from runmat_jit.kernel.build import Builder
+from runmat_jit.lower.blocks_of_draws import BlocksOfDraws
 from runmat_jit.lower.body import Body
+from runmat_jit.lower.flat import Flat
 from runmat_jit.lower.index import smaller, split, unravel
 from runmat_jit.lower.launch import Launch
-from runmat_jit.lower.nest import NEAR, Nest, make_nest
-from runmat_jit.lower.problem import Problem, Store
+from runmat_jit.lower.nest import NEAR, Access, Nest, make_nest
+from runmat_jit.lower.problem import Operand, Problem, Store
+from runmat_jit.lower.turns import Turns, find_turns, rolled
 from runmat_jit.plan.device import Device
 
 CELL = 16_384
@@ -26,16 +31,17 @@ one below another, so that some read neighbors along either.
 
 def lower_elementwise(problem: Problem) -> Launch | None:
     """The kernel of a problem and how it is run; None where there is nothing to do."""
-    cyclic = problem.device.kind == "gpu"
-    nest = make_nest(problem.extents, (*problem.reads(), *problem.stores), cyclic=cyclic)
+    on_gpu = problem.device.kind == "gpu"
+    nest = make_nest(problem.extents, (*problem.reads(), *problem.stores), cyclic=on_gpu)
     if 0 in nest.extents:
         return None
-    written = frozenset(store.memory for store in problem.stores)
-    builder = Builder(problem.device.builtins)
-    body = Body(nest, problem.computes, written, builder=builder, notes=problem.notes)
+    turns = find_turns(problem) if on_gpu and len(nest.extents) == 1 else None
+    body = _body(nest, problem, turns)
+    if turns is not None and not all(body.levels[made.node] for made in turns.made):
+        turns, body = None, _body(nest, problem, None)  # some are the same for all elements
     body.declare()
     total, grain = (
-        _flat(body, problem.stores)
+        _flat(body, problem, turns)
         if len(nest.extents) == 1
         else _grid(body, problem.stores, problem.device)
     )
@@ -43,12 +49,27 @@ def lower_elementwise(problem: Problem) -> Launch | None:
     return Launch(kernel, arguments, total, grain, moved_bytes(nest))
 
 
-def _flat(body: Body, stores: tuple[Store, ...]) -> tuple[int, int]:
+def _body(nest: Nest, problem: Problem, turns: Turns | None) -> Body:
+    """What emits a kernel; of turns, the code of one."""
+    written = frozenset(store.memory for store in problem.stores)
+    builder = Builder(problem.device.builtins)
+    seeds: dict[Operand, int] = {}
+    if turns is not None:
+        problem = rolled(problem, turns)
+        accesses: list[Access] = [*problem.reads(), *problem.stores]
+        nest = replace(nest, strides={access: nest.strides[access] for access in accesses})
+        inside = {made.node for made in turns.made}
+        seeds = {node: 1 for node in turns.left if node not in inside}
+    return Body(nest, problem.computes, written, seeds, builder=builder, notes=problem.notes)
+
+
+def _flat(body: Body, problem: Problem, turns: Turns | None) -> tuple[int, int]:
     (extent,) = body.nest.extents
-    with body.builder.lanes(0, body.parameter(extent)) as lanes:
-        body.enter(0, lanes.i)
-        body.store(stores)
-    return extent, CELL
+    draws = BlocksOfDraws.of(problem, extent, turns)
+    lanes_of = extent if draws.width == 1 else extent // draws.width
+    with body.builder.lanes(0, body.parameter(lanes_of)) as lanes:
+        Flat(body, lanes.i, draws, turns).emit(problem.stores)
+    return lanes_of, CELL // draws.width
 
 
 def _grid(body: Body, stores: tuple[Store, ...], device: Device) -> tuple[int, int]:

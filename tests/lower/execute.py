@@ -18,6 +18,7 @@ from runmat_jit.passes.expand import expand
 from runmat_jit.passes.fusion.grower import grow
 from runmat_jit.passes.fusion.own_products import with_own_products
 from runmat_jit.plan.argument import InputScalar, NodeBuffer, Scratch
+from runmat_jit.plan.device import CPU
 from runmat_jit.plan.make_plan import make_plan
 from runmat_jit.plan.notes import RESULTS, RISES, notes_of_each
 
@@ -35,8 +36,9 @@ def prepared(graph):
     return expand(graph)
 
 
-def regions(graph, disabled=()):
-    return with_own_products(graph, grow(graph, frozenset(disabled)), frozenset(disabled))
+def regions(graph, disabled=(), device=CPU):
+    found = grow(graph, frozenset(disabled), rolls=device.kind == "gpu")
+    return with_own_products(graph, found, frozenset(disabled), device=device.kind)
 
 
 def launches(graph, disabled=()):
@@ -47,14 +49,14 @@ def launches(graph, disabled=()):
     return found
 
 
-def execute(graph, inputs, disabled=(), run=None, *, mode="results", names=None):
+def execute(graph, inputs, disabled=(), run=None, *, mode="results", names=None, device=CPU):
     """Outputs of the graph and the event word. Inputs may be written.
 
     ``run`` takes a launch and its bound arguments: ``interpreted`` (the default) or ``compiled``.
-    ``mode`` is how kernels note events, ``names`` what they tell apart.
+    ``mode`` is how kernels note events, ``names`` what they tell apart; ``device``: whose kernels.
     """
     run = run or interpreted
-    plan = make_plan(graph, regions(graph, disabled))
+    plan = make_plan(graph, regions(graph, disabled, device), device)
     nodes = (node for region in plan.regions for node in region.nodes)
     notes = {
         "results": lambda _: RESULTS,

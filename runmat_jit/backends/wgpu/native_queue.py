@@ -136,6 +136,11 @@ class NativeQueue:
         self._kept[number % ITEMS] = batch
         return None
 
+    def holds(self, uniforms: Any) -> bool:
+        """Whether a batch with these numbers was put, and may not be submitted yet."""
+        waiting = range(self._done.value, self._head.value)
+        return any(self._kept[number % ITEMS].uniforms is uniforms for number in waiting)
+
     def flush(self) -> str | None:
         """Return when all that was put is submitted; what went wrong, if anything did."""
         if self._done.value != self._head.value:

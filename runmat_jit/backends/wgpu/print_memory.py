@@ -6,6 +6,9 @@ threads that store neighboring bools share a word.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from dataclasses import replace
+
 from runmat_jit.backends.wgpu.printer import WGSL_TYPES, Memory, Printer
 from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Instruction, Value
@@ -70,19 +73,18 @@ def print_gather(printer: Printer, instruction: Instruction) -> None:
 
 def print_store(printer: Printer, instruction: Instruction) -> None:
     """Store the live lanes, or one value for the cell by its first thread."""
-    access, (value,) = _access(printer, instruction), stored_values(instruction)
+    access, values = _access(printer, instruction), stored_values(instruction)
     _touch(printer, access.memory, printer.written)
     if access.step == 0:
-        text = printer.operand(value, lane=False)
+        text = printer.operand(values[0], lane=False)
         with printer.nest("if (live && tl == 0)"):
             _store_one(printer, access.memory, access.base, text)
         return
-    name = printer.name(printer.operand(value, lane=True))
-    if not printer.in_cell:
-        _store_lanes(printer, access, name)
-        return
-    with printer.nest("if (live)"):
-        _store_lanes(printer, access, name)
+    names = [printer.name(printer.operand(value, lane=True)) for value in values]
+    with printer.nest("if (live)") if printer.in_cell else nullcontext():
+        for number, name in enumerate(names):
+            base = f"{access.base} + {number}" if number else access.base
+            _store_lanes(printer, replace(access, base=base), name)
 
 
 def barrier(printer: Printer) -> None:

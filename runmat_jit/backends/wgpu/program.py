@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +23,8 @@ from runmat_jit.plan.argument import Argument, InputScalar, NodeBuffer, Scratch,
 
 _KEPT = 32
 """Bindings kept: functions called in a loop often take turns between some sets of arrays."""
+_COPIES = 8
+"""Of one with other numbers at each call: what has been put into the queue keeps its own."""
 
 
 @frozen_object
@@ -35,6 +37,14 @@ class ProgramMemory:
 
     arrays: Mapping[Node, DeviceArray]
     scalars: Mapping[Node, np.ndarray[Any, Any]]
+
+
+@frozen_object
+class _Bound:
+    """Launches on some arrays: batches that take turns, of which the last has the ``scalars``."""
+
+    scalars: tuple[bytes, ...]
+    batches: tuple[Batch, ...]
 
 
 class WgpuProgramRunner:
@@ -51,8 +61,8 @@ class WgpuProgramRunner:
         self._runner = WgpuRunner(backend)
         self._own: dict[Scratch | str, DeviceArray] = {}
         weakref.finalize(self, _give_back, backend.memory, self._own)
-        self._bound: dict[object, tuple[object, Batch]] = {}
-        """By identity of the arrays, the scalars and the batch; the latest used last."""
+        self._bound: dict[object, _Bound] = {}
+        """By identity of the arrays; the latest used last."""
 
     @property
     def notes(self) -> bool:
@@ -103,23 +113,26 @@ class WgpuProgramRunner:
         arrays = tuple(found)
         scalars = tuple([value.tobytes() for value in memory.scalars.values()])
         known = self._bound.pop(arrays, None)
-        if known is not None and known[0] == scalars:
-            batch = known[1]
+        if known is None or (known.scalars != scalars and len(known.batches) < _COPIES):
+            batch = self._runner.prepare([self._run(launch, memory) for launch in launches])
+            batches = (*(() if known is None else known.batches), batch)
+        elif known.scalars == scalars:
+            batches = known.batches
         else:
-            runs = [self._run(launch, memory) for launch in launches]
-            if known is None:
-                batch = self._runner.prepare(runs)
-            else:
-                batch = self._runner.renumber(known[1], runs)
+            numbers: dict[Hashable, Literal] = {n: number(v) for n, v in memory.scalars.items()}
+            batch = self._runner.renumber(known.batches[0], numbers)
+            batches = *known.batches[1:], batch
         while len(self._bound) >= _KEPT:
             del self._bound[next(iter(self._bound))]
-        self._bound[arrays] = scalars, batch
-        return batch
+        self._bound[arrays] = _Bound(scalars, batches)
+        return batches[-1]
 
     def _run(self, launch: Launch, memory: ProgramMemory) -> KernelRun:
         pairs = zip(launch.kernel.parameters, launch.arguments, strict=True)
         arguments = {p.name: self._argument(argument, memory) for p, argument in pairs}
-        return KernelRun(launch.kernel, arguments, (0, launch.total))
+        pairs = zip(launch.kernel.parameters, launch.arguments, strict=True)
+        given = {p.name: a.node for p, a in pairs if isinstance(a, InputScalar)}
+        return KernelRun(launch.kernel, arguments, (0, launch.total), given=given)
 
     def _argument(self, argument: Argument, memory: ProgramMemory) -> DeviceArray | Literal:
         if isinstance(argument, NodeBuffer):
@@ -131,8 +144,7 @@ class WgpuProgramRunner:
         if isinstance(argument, Scratch):
             return self._scratch(argument).in_parts()
         if isinstance(argument, InputScalar):
-            number: Literal = memory.scalars[argument.node].reshape(1)[0].item()
-            return number
+            return number(memory.scalars[argument.node])
         if isinstance(argument, TableBuffer):
             return self._table(argument.name)
         return argument
@@ -146,6 +158,12 @@ class WgpuProgramRunner:
         if name not in self._own:
             self._own[name] = self.backend.memory.upload(table(name))
         return self._own[name]
+
+
+def number(value: np.ndarray[Any, Any]) -> Literal:
+    """The number in an array of one."""
+    found: Literal = value.reshape(1)[0].item()
+    return found
 
 
 def _give_back(memory: DeviceMemory, arrays: dict[Scratch | str, DeviceArray]) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+import itertools
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,12 @@ import numpy as np
 from runmat_jit.backends.wgpu.adapter import ALIGNMENT, error_of, errors_of
 from runmat_jit.backends.wgpu.backend import CompiledShader, WgpuBackend
 from runmat_jit.backends.wgpu.facts import FACTOR, Facts
-from runmat_jit.backends.wgpu.memory import DeviceArray
+from runmat_jit.backends.wgpu.memory import DeviceArray, padded
 from runmat_jit.backends.wgpu.notes import has_notes
 from runmat_jit.backends.wgpu.ranges import longest_blocks
 from runmat_jit.backends.wgpu.schedule import Schedule, tiles_of_a_cell
 from runmat_jit.backends.wgpu.stopwatch import Stopwatch
-from runmat_jit.backends.wgpu.uniforms import END, FIRST, Key, origin_of
+from runmat_jit.backends.wgpu.uniforms import END, FIRST, Key, origin_of, put
 from runmat_jit.backends.wgpu.windows import Part, parts_of
 from runmat_jit.core.errors import BackendError
 from runmat_jit.core.frozen import frozen, frozen_object
@@ -32,13 +33,15 @@ _FORMS = 256
 class KernelRun:
     """A kernel over cells or iterations ``part``; arguments by parameter name.
 
-    Buffers and tables are bound to device arrays, scalars to numbers.
+    Buffers and tables are bound to device arrays, scalars to numbers. ``given``: which of these
+    others may take the place of, and what they are known by; no extents.
     """
 
     kernel: Kernel
     arguments: Mapping[str, DeviceArray | Literal]
     part: tuple[int, int]
     schedule: Schedule | None = None
+    given: Mapping[str, Hashable] = field(default_factory=dict)
 
     @property
     def arrays(self) -> dict[str, DeviceArray]:
@@ -68,12 +71,15 @@ class Dispatch:
 class Batch:
     """Dispatches in order, with the memory they share; ``runs`` keep their buffers alive.
 
-    ``notes`` says whether any of the kernels may write the word of ``events``.
+    ``notes`` says whether any of the kernels may write the word of ``events``. ``content`` is that
+    of their uniform blocks, with the ``places`` of numbers: offset, type, and what they are.
     """
 
     runs: tuple[KernelRun, ...]
     dispatches: tuple[Dispatch, ...]
     uniforms: Any
+    content: bytes
+    places: tuple[tuple[int, str, Hashable], ...]
     events: Any
     notes: bool
     native: Any
@@ -123,37 +129,47 @@ class WgpuRunner:
         """Compile kernels and bind their arguments; a batch may be submitted many times."""
         runs = tuple(runs)
         steps = self._steps(runs)
+        blocks = [step.block.ljust(padded(len(step.block)), b"\0") for step in steps]
+        offsets, content = [0, *itertools.accumulate(map(len, blocks))], b"".join(blocks)
         with errors_of(self.device.info):
-            uniforms = self._uniform_buffer(steps)
+            uniforms = self._buffer(max(len(content), ALIGNMENT), "UNIFORM")
+            if content:
+                self.device.queue.write_buffer(uniforms, 0, content)
             events = self._buffer(4, "STORAGE")
             dispatches = tuple(
                 Dispatch(
                     step.form.shader,
-                    self._bind(step, (uniforms, number * ALIGNMENT, len(step.block)), events),
+                    self._bind(step, (uniforms, offset, len(step.block)), events),
                     step.form.groups,
                     step.form.part,
                 )
-                for number, step in enumerate(steps)
+                for offset, step in zip(offsets, steps, strict=False)
             )
         self.device.count("gpu_bind_groups", len(dispatches))
         notes, queue = any(has_notes(r.kernel) for r in runs), self.device.native
         native = None if queue is None else queue.prepare(dispatches)
-        return Batch(runs, dispatches, uniforms, events, notes, native)
+        places = [
+            (offset + place, kind, step.run.given[name])
+            for offset, step in zip(offsets, steps, strict=False)
+            for place, kind, name in step.form.shader.uniforms.places
+            if name in step.run.given
+        ]
+        return Batch(runs, dispatches, uniforms, content, tuple(places), events, notes, native)
 
-    def renumber(self, batch: Batch, runs: Iterable[KernelRun]) -> Batch:
-        """The batch of runs on the same arrays with other scalars: bound anew only if it must be.
+    def renumber(self, batch: Batch, numbers: Mapping[Hashable, Literal]) -> Batch:
+        """The batch with other numbers in the place of what is given; nothing is bound anew.
 
-        What was submitted before keeps its numbers.
+        What was submitted before keeps its numbers. Where that has not come to pass yet, it is
+        waited for: of batches that take turns, the one that was submitted first keeps nobody.
         """
-        runs = tuple(runs)
-        steps = self._steps(runs)
-        known = [(each.shader, each.part, each.groups) for each in batch.dispatches]
-        forms = [step.form for step in steps]
-        if known != [(form.shader, form.part, form.groups) for form in forms]:
-            return self.prepare(runs)
+        content = bytearray(batch.content)
+        for offset, kind, what in batch.places:
+            put(content, offset, kind, numbers[what])
+        waits = self.device.native is not None and self.device.native.holds(batch.uniforms)
+        queue = self.device.queue if waits else self.device.handle.queue
         with errors_of(self.device.info):
-            self._write_blocks(batch.uniforms, steps)
-        return replace(batch, runs=runs)
+            queue.write_buffer(batch.uniforms, 0, content)
+        return replace(batch, content=bytes(content))
 
     def submit(self, batch: Batch, stopwatch: Stopwatch | None = None) -> None:
         """Start the dispatches of a batch, in order, without waiting for them.
@@ -269,18 +285,6 @@ class WgpuRunner:
                 for number, (b, offset, size) in enumerate(resources)
             ],
         )
-
-    def _uniform_buffer(self, steps: Sequence[_Step]) -> Any:
-        """All uniform blocks of a batch, each at the alignment of bindings."""
-        buffer = self._buffer(max(len(steps), 1) * ALIGNMENT, "UNIFORM")
-        self._write_blocks(buffer, steps)
-        return buffer
-
-    def _write_blocks(self, buffer: Any, steps: Sequence[_Step]) -> None:
-        assert all(len(step.block) <= ALIGNMENT for step in steps), "a block fits its place"
-        content = b"".join(step.block.ljust(ALIGNMENT, b"\0") for step in steps)
-        if content:
-            self.device.queue.write_buffer(buffer, 0, content)
 
     def _buffer(self, nbytes: int, usage: str) -> Any:
         import wgpu  # noqa: PLC0415 - loaded by whoever made the device

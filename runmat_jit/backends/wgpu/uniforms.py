@@ -69,8 +69,26 @@ class UniformBlock:
         return packed.ljust(self.nbytes, b"\0")
 
     @property
+    def places(self) -> tuple[tuple[int, str, str], ...]:
+        """Offsets in bytes of the scalars, their types and names."""
+        codes = [_CODES[each.type] for each in self.fields]
+        return tuple(
+            [
+                (struct.calcsize("<" + "".join(codes[:n])), each.type, each.key)
+                for n, each in enumerate(self.fields)
+                if isinstance(each.key, str)
+            ]
+        )
+
+    @property
     def _format(self) -> str:
         return "<" + "".join(_CODES[f.type] for f in self.fields)
+
+
+def put(memory: bytearray, offset: int, kind: str, number: Literal) -> None:
+    """Put a number of a type into the memory of blocks."""
+    value = float(number) if kind in ("f32", "f64") else int(number)
+    struct.pack_into("<" + _CODES[kind], memory, offset, value)
 
 
 def uniform_block(kernel: Kernel, facts: Facts) -> UniformBlock:

@@ -35,6 +35,10 @@ from runmat_jit.core.source import SourceLine
 
 BATCH_LIMIT = 256
 """Pending operations after which a batch ends anyway: bounds memory and compile time."""
+ROLLED = 192
+"""The same where they are turns of a loop that a kernel has as one."""
+_ROLLED = ("elementwise", "create")
+"""Kinds of rows whose turns a kernel may have as a loop."""
 
 
 class Left(Protocol):
@@ -109,8 +113,8 @@ class Recording(Operations):
         if boundary is not None:  # arrays that are read from outside turn up later
             self.executor = executor.resident(boundary.home if boundary.has_arrays else "gpu")
         self.batch_steps = self.executor.batch_steps
-        self.lines, self.boundary, self.whole = lines, boundary, whole
-        self.symbols, self.unspecialized = symbols, unspecialized
+        self.lines, self.boundary, self.whole, self.symbols = lines, boundary, whole, symbols
+        self.unspecialized = unspecialized
         self.inline_cache = InlineCache() if inline_cache is None else inline_cache
         self.batch_cache = batch_cache
         self.tape = TapeWriter(resume, measured=symbols is not None)
@@ -121,8 +125,9 @@ class Recording(Operations):
         self.streams = Streams()
         self.steps = 0.0
         """Their steps of arithmetic."""
-        self.writes_pending = False
-        """Some of them write memory that exists."""
+        self.writes_pending = self.rolling = False
+        """Some of them write memory that exists; they compute elements alone, so that of turns of a
+        loop kernels have the code of one."""
         self.moving = Moving()
         self.shadows = ShadowCopies()
         self.balance = Balance()
@@ -151,8 +156,7 @@ class Recording(Operations):
         self._states, self._thread, self._suspended, self._at_once = states, get_ident(), 0, False
         self._inputs: set[int] = set()
         self._known: dict[int, weakref.ref[Traced]] = {}
-        self._owned: dict[int, Any] = {}
-        self._objects: dict[int, tuple[Any, int]] = {}
+        self._owned, self._objects = dict[int, Any](), dict[int, tuple[Any, int]]()
         self._watches: list[Any] = []
         self._resuming = resume is not None
 
@@ -350,6 +354,8 @@ class Recording(Operations):
     # -- what is pending ---------------------------------------------------------------------------
     def defer(self, operation: Operation) -> None:
         """Add a pending operation."""
+        row = operation.call.pattern.meaning.row
+        self.rolling = row.kind in _ROLLED and (self.rolling or not self.pending)
         self.pending.append(operation)
         self.steps += 1 + operation.call.pattern.meaning.row.flops
         if operation.out is None and operation.target.storage.memory is not None:
@@ -366,6 +372,8 @@ class Recording(Operations):
 
         A loop comes to the same place again, with the same operations: they are one program.
         """
+        if self.rolling and self.executor.rolls and len(self.pending) < ROLLED:
+            return
         place = self.lines.place()
         if place == self._cut or len(self.pending) >= BATCH_LIMIT:
             self.flush()

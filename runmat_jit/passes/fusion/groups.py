@@ -66,6 +66,7 @@ class Group:
         updates: Some of its values are stored over parts of arrays.
         reads: The stored values that it reads, and ``sites`` the places in them.
         places: How many places in memory its nodes may be written to.
+        flops: Of its code, and ``size`` its operations: turns of loops share what they have.
 
     """
 
@@ -82,6 +83,7 @@ class Group:
     sites: set[Site] = field(default_factory=set)
     reasons: dict[Reason, None] = field(default_factory=dict)
     flops: float = 0.0
+    size: int = 0
     places: int = 0
     _joined: Group | None = None
 
@@ -104,15 +106,16 @@ class Group:
             group = group._joined
         return group
 
-    def add(self, node: Node, sites: Collection[Site]) -> None:
-        """Take in a node that reads from memory at ``sites``."""
+    def add(self, node: Node, sites: Collection[Site], *, shared: bool) -> None:
+        """Take in a node that reads from memory at ``sites``; ``shared``: others have its code."""
         self.nodes.append(node)
         self.gathers = self.gathers or node.op.kind == "gather"
         self.walks = self.walks or node.op.scan is not None
         self.updates = self.updates or node.op.name == "update"
         self.sites.update(sites)
         self.reads.update(dict.fromkeys(base for base, _ in sites))
-        self.flops += node.op.flops
+        self.flops += 0 if shared else node.op.flops
+        self.size += not shared
         self.places += 1 if node.op.reduction is None else _PLACES_OF_REDUCTION
 
     def absorb(self, other: Group) -> Group:
@@ -122,6 +125,7 @@ class Group:
         large.reads.update(small.reads)
         large.sites |= small.sites
         large.flops += small.flops
+        large.size += small.size
         large.places += small.places
         large.step = large.step or small.step
         large.ended = large.ended or small.ended
@@ -176,7 +180,7 @@ def _clash(groups: Sequence[Group], node: Node | None) -> Reason | None:
 
 def _excess(groups: Sequence[Group], node: Node | None) -> Reason | None:
     """What a kernel would have too much of."""
-    nodes = sum(len(group.nodes) for group in groups)
+    nodes = sum(group.size for group in groups)
     flops = sum(group.flops for group in groups) + (node.op.flops if node else 0)
     reads = len({read for group in groups for read in group.reads}) if len(groups) > 1 else 0
     if nodes >= MOST_NODES or flops > MOST_FLOPS or reads > MOST_READS:

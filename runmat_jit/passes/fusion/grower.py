@@ -45,21 +45,27 @@ from runmat_jit.passes.fusion.reduction_shape import next_step
 from runmat_jit.passes.fusion.region import Region
 from runmat_jit.passes.rules.views import integers
 
+_UNROLLED = 2
+"""Turns of a loop that have code of their own: the first ones may read something else."""
 _CHEAP_FLOPS = 4.0
 """Work that may be done again for every row rather than stored once."""
 _DIFFERENT_AXES = Reason("other-order", "results of different axes")
 
 
-def grow(graph: Graph, disabled: frozenset[str] = frozenset()) -> tuple[Region, ...]:
+def grow(
+    graph: Graph, disabled: frozenset[str] = frozenset(), *, rolls: bool = False
+) -> tuple[Region, ...]:
     """Divide a graph into regions, in an order in which they can run.
 
     Args:
         graph: Any valid graph. Inputs, constants and views need no region; an input that is an
             output itself is left to whoever copies outputs.
         disabled: Names of fusion kinds that are switched off, with all kinds that build on them.
+        rolls: Turns of a loop are a loop of the kernel, which has the code of one.
 
     """
-    grower = _Grower(graph, memory_orders(graph), permitted_merges(disabled))
+    shared = repeated(graph) if rolls else frozenset[Node]()
+    grower = _Grower(graph, memory_orders(graph), permitted_merges(disabled), shared)
     for node in graph.nodes:
         grower.take(node)
     grower.sink()
@@ -74,6 +80,7 @@ class _Grower:
     graph: Graph
     orders: Orders
     merges: frozenset[Merge]
+    shared: frozenset[Node]
     places: dict[Node, Place] = field(default_factory=dict)
     groups: list[Group] = field(default_factory=list)
     _wanted: set[Node] = field(default_factory=set)
@@ -210,7 +217,8 @@ class _Grower:
             group.step = next_step(group.space, reduced_axes(node), node.type.dtype)
             group.ended = group.ended or is_position(node)
         group.ended = group.ended or node.op.scan is not None
-        group.add(node, [site for site in self._sites(node) if self._group(site[0]) is not group])
+        sites = [site for site in self._sites(node) if self._group(site[0]) is not group]
+        group.add(node, sites, shared=node in self.shared)
         self.places[node] = Place(group, axes)
 
     def _group(self, node: Node) -> Group | None:
@@ -319,6 +327,19 @@ class _Grower:
                 group.depth,
                 tuple(group.reasons),
             )
+
+
+def repeated(graph: Graph) -> frozenset[Node]:
+    """Elementwise operations of a line that has come to the same ones twice before."""
+    seen: dict[object, int] = {}
+    found = set()
+    for node in graph.nodes:
+        if node.op.kind == "elementwise" and node.line is not None:
+            kind = id(node.op), tuple(node.params.items()), node.type, node.line
+            seen[kind] = seen.get(kind, 0) + 1
+            if seen[kind] > _UNROLLED:
+                found.add(node)
+    return frozenset(found)
 
 
 def _lies_side_by_side(update: Node) -> bool:

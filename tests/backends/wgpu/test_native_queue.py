@@ -53,7 +53,14 @@ def steps(runner, array, count):
     """Batches of such steps, each with numbers of its own, and what they do to a number."""
     kernel, numbers = affine(), [(3 + k % 5, k) for k in range(count)]
     batches = [
-        runner.prepare([KernelRun(kernel, {"x": array, "n": SIZE, "a": a, "c": c}, (0, SIZE))])
+        runner.prepare(
+            [
+                KernelRun(
+                    *(kernel, {"x": array, "n": SIZE, "a": a, "c": c}, (0, SIZE)),
+                    given={"c": "c"},
+                )
+            ]
+        )
         for a, c in numbers
     ]
     return batches, numbers
@@ -82,15 +89,13 @@ def test_copies_writes_and_other_numbers_keep_their_place_in_the_order(runner):
     memory = runner.backend.memory
     array = memory.upload(np.zeros(SIZE, np.int32))
     (first, second, third), numbers = steps(runner, array, 3)
-    run = first.runs[0]
     for k in range(20):
         memory.write(array, np.full(SIZE, k, np.int32))
         runner.submit(first)
         runner.submit(second)
         kept = memory.duplicate(array)
         runner.submit(third)
-        other = KernelRun(run.kernel, {**run.arguments, "c": k}, run.part)
-        first = runner.renumber(first, [other])
+        first = runner.renumber(first, {"c": k})
         runner.submit(first)
         two = applied(k, [(numbers[0][0], max(k - 1, 0)), numbers[1]])
         all_of_them = applied(two, [numbers[2], (numbers[0][0], k)])
