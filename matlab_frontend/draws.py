@@ -150,16 +150,8 @@ def _word(tracer: Tracer, number: int) -> Any:
 
 
 def _index(tracer: Tracer, shape: Sequence[int]) -> Any:
-    """The number of each element: one count an axis, the slowest axis first."""
-    dtype = np.int32 if math.prod(shape) < _STEPS_32 else np.int64
-    total: Any = None
-    step = math.prod(shape)
-    for axis, extent in enumerate(shape):
-        step //= extent
-        if extent == 1 and axis + 1 < len(shape):
-            continue
-        count = tracer.call(np.arange, (0, extent * step, step), {"dtype": dtype})
-        placed = (1,) * axis + (extent,) + (1,) * (len(shape) - axis - 1)
-        count = tracer.call(np.reshape, (count, placed), {})
-        total = count if total is None else tracer.call(np.add, (total, count), {})
-    return total
+    """The number of each element."""
+    count = math.prod(shape)
+    dtype = np.int32 if count < _STEPS_32 else np.int64
+    index = tracer.call(np.arange, (count,), {"dtype": dtype})
+    return tracer.call(np.reshape, (index, tuple(shape)), {})

@@ -207,13 +207,8 @@ class DeviceExecutor:
         return BATCH_STEPS if gpu is None or gpu.info.software else BATCH_STEPS_OF_A_GPU
 
     @property
-    def rolls(self) -> bool:
-        """Whether turns of a loop, recorded one by one, are a loop of the kernel."""
-        return self.device == "gpu"
-
-    @property
-    def takes_draws(self) -> bool:
-        """Whether programs are to make random numbers: what the host makes has to be copied."""
+    def on_gpu(self) -> bool:
+        """Whether it is a GPU: kernels make random numbers there, and have turns as loops."""
         return self.device == "gpu"
 
     @property

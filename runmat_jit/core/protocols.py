@@ -113,12 +113,8 @@ class Executor(Protocol):
         """Steps of arithmetic that are enough for one program."""
 
     @property
-    def rolls(self) -> bool:
-        """Whether turns of a loop, recorded one by one, are a loop of the kernel."""
-
-    @property
-    def takes_draws(self) -> bool:
-        """Whether programs are to make the numbers of our own generators, where they use them."""
+    def on_gpu(self) -> bool:
+        """Whether it is a GPU: kernels make random numbers there, and have turns as loops."""
 
     @property
     def takes_host_calls(self) -> bool:

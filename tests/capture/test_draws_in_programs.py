@@ -92,7 +92,7 @@ def require_same(fn, ways, seed):
 
 @pytest.mark.parametrize("seed", range(400 if FULL else 40))
 def test_programs_that_draw_give_the_numbers_of_their_calls(seed, monkeypatch):
-    monkeypatch.setattr(DeviceExecutor, "takes_draws", property(lambda _: True))
+    monkeypatch.setattr(DeviceExecutor, "on_gpu", property(lambda _: True))
     fn = module(program(seed), "drawing")["f"]
     require_same((fn, runmat.jit(fn)), lambda x: x, seed)
 

@@ -57,10 +57,17 @@ def test_an_engine_that_records_draws_the_numbers_of_one_that_does_not(device):
         np.testing.assert_allclose(found[name], expected[name], rtol=ulp, atol=ulp)
 
 
-def test_a_large_draw_is_fused_with_what_uses_it():
+@pytest.mark.parametrize(
+    ("code", "regions"),
+    [
+        ("m = exp(-rand(300, 200));", {"elementwise": 1}),
+        ("m = mean(exp(-rand(300, 200)), 'all');", {"elementwise": 1, "reduction": 1}),  # in blocks
+    ],
+)
+def test_a_large_draw_is_fused_with_what_uses_it(code, regions):
     runmat.telemetry.reset()
-    assert run("rng(1); m = mean(exp(-rand(300, 200)), 'all');", engine_for("cpu"))["m"] > 0
-    assert runmat.telemetry.snapshot()["regions"] == {"reduction": 1}
+    assert np.all(run(f"rng(1); {code}", engine_for("cpu"))["m"] > 0)
+    assert runmat.telemetry.snapshot()["regions"] == regions
 
 
 @pytest.mark.parametrize(

@@ -156,17 +156,20 @@ class WgpuRunner:
         ]
         return Batch(runs, dispatches, uniforms, content, tuple(places), events, notes, native)
 
+    def is_waiting(self, batch: Batch) -> bool:
+        """Whether it was put into a queue that may not have submitted it yet."""
+        queue = self.device.native
+        return queue is not None and queue.holds(batch.uniforms)
+
     def renumber(self, batch: Batch, numbers: Mapping[Hashable, Literal]) -> Batch:
         """The batch with other numbers in the place of what is given; nothing is bound anew.
 
-        What was submitted before keeps its numbers. Where that has not come to pass yet, it is
-        waited for: of batches that take turns, the one that was submitted first keeps nobody.
+        What was submitted before keeps its numbers: where it waits for that, so does the caller.
         """
         content = bytearray(batch.content)
         for offset, kind, what in batch.places:
             put(content, offset, kind, numbers[what])
-        waits = self.device.native is not None and self.device.native.holds(batch.uniforms)
-        queue = self.device.queue if waits else self.device.handle.queue
+        queue = self.device.queue if self.is_waiting(batch) else self.device.handle.queue
         with errors_of(self.device.info):
             queue.write_buffer(batch.uniforms, 0, content)
         return replace(batch, content=bytes(content))

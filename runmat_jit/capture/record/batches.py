@@ -240,13 +240,24 @@ def run(recording: Recording, batch: Batch, upto: int) -> None:
     for storage, result in zip(batch.fresh, results, strict=False):
         storage.memory = result
     if recording.tape.repeats:
-        recording.tape.mark(flush_mark(batch, warn, upto, draws))
+        recording.tape.mark(
+            flush_mark(batch, warn, upto, draws, frees_all=recording.executor.on_gpu)
+        )
 
 
 def flush_mark(
-    batch: Batch, warn: frozenset[str], upto: int, draws: tuple[Draw, ...] = ()
+    batch: Batch,
+    warn: frozenset[str],
+    upto: int,
+    draws: tuple[Draw, ...] = (),
+    *,
+    frees_all: bool = False,
 ) -> Flush:
-    """Flush mark of a batch."""
+    """Flush mark of a batch; ``frees_all``: replays forget small arrays, too.
+
+    Programs of a GPU are bound to memory: the less of it a call needs, the more often it is the
+    same.
+    """
     return Flush(
         batch.program,
         tuple(map(source, batch.inputs)),
@@ -254,7 +265,7 @@ def flush_mark(
         warn,
         batch.writes,
         upto,
-        large=tuple([s.slot for s in batch.fresh if s.is_freed and not s.is_sized]),
+        large=tuple([s.slot for s in batch.fresh if (s.is_freed or frees_all) and not s.is_sized]),
         sized=tuple([s.slot for s in batch.fresh if s.is_sized]),
         draws=draws,
     )

@@ -161,7 +161,7 @@ def pattern_of(recording: Recording, fn: Any, plan: Covered) -> Pattern:
     meaning = Compute(row, result.operand_dtypes, plan.bound.params, kind.dtype, kind.shape)
     made = recording.inline_cache.abstract(kind.dtype, kind.shape, strides, result_kind(plan))
     if made.is_freed is None:
-        made.is_freed = is_freed(kind.dtype, kind.shape)
+        made.is_freed = recording.executor.on_gpu or is_freed(kind.dtype, kind.shape)
     return recording.inline_cache.pattern(meaning, made)
 
 

@@ -139,4 +139,4 @@ def is_for_programs(recording: Recording) -> bool:
         return type(recording.tape.fed_entry()) is Draw
     if current_errstate() is not recording.token:
         recording.refresh_errstate()
-    return recording.executor.takes_draws and not recording.immediate
+    return recording.executor.on_gpu and not recording.immediate

@@ -372,7 +372,7 @@ class Recording(Operations):
 
         A loop comes to the same place again, with the same operations: they are one program.
         """
-        if self.rolling and self.executor.rolls and len(self.pending) < ROLLED:
+        if self.rolling and self.executor.on_gpu and len(self.pending) < ROLLED:
             return
         place = self.lines.place()
         if place == self._cut or len(self.pending) >= BATCH_LIMIT:

@@ -63,6 +63,7 @@ class Group:
         ended: Nothing reads its last node in it: the position of an extreme, or a scan.
         gathers: It reads elements at computed places.
         walks: It has scans, which walk along lines.
+        draws: It makes random numbers, some at a time.
         updates: Some of its values are stored over parts of arrays.
         reads: The stored values that it reads, and ``sites`` the places in them.
         places: How many places in memory its nodes may be written to.
@@ -77,6 +78,7 @@ class Group:
     ended: bool = False
     gathers: bool = False
     walks: bool = False
+    draws: bool = False
     updates: bool = False
     nodes: list[Node] = field(default_factory=list)
     reads: dict[Node, None] = field(default_factory=dict)
@@ -111,6 +113,7 @@ class Group:
         self.nodes.append(node)
         self.gathers = self.gathers or node.op.kind == "gather"
         self.walks = self.walks or node.op.scan is not None
+        self.draws = self.draws or makes_blocks(node)
         self.updates = self.updates or node.op.name == "update"
         self.sites.update(sites)
         self.reads.update(dict.fromkeys(base for base, _ in sites))
@@ -131,6 +134,7 @@ class Group:
         large.ended = large.ended or small.ended
         large.gathers = large.gathers or small.gathers
         large.walks = large.walks or small.walks
+        large.draws = large.draws or small.draws
         large.updates = large.updates or small.updates
         large.depth = max(large.depth, small.depth)
         large.space = max(large.space, small.space, key=lambda s: (math.prod(s), len(s)))
@@ -143,6 +147,11 @@ class Group:
         """Remember why something is not part of it."""
         if len(self.reasons) < MOST_REASONS:
             self.reasons[reason] = None
+
+
+def makes_blocks(node: Node) -> bool:
+    """Whether an operation makes random numbers, of which a lane of a kernel computes blocks."""
+    return node.op.name in ("random_uniform", "random_normal")
 
 
 def obstacle(
@@ -168,6 +177,8 @@ def _clash(groups: Sequence[Group], node: Node | None) -> Reason | None:
     if any(group.gathers for group in groups) or (op and op.kind == "gather"):
         which = "reduction" if reduces else "scan"
         return Reason("other-order", f"a {which} reads no elements at computed places")
+    if any(group.draws for group in groups) or (node and makes_blocks(node)):
+        return Reason("other-order", "random numbers come some at a time, in the order of memory")
     if any(group.updates for group in groups):
         return Reason("other-order", "its values are stored over a part of an array")
     reducing = [group for group in groups if group.step is not None]

@@ -8,7 +8,7 @@ reader, and groups that read the same arrays join. Time grows linearly with the 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 
 from runmat_jit.core.reasons import Reason
@@ -39,7 +39,16 @@ from runmat_jit.passes.fusion.edges import (
     reduced_axes,
     result_axes,
 )
-from runmat_jit.passes.fusion.groups import INPUTS, Axes, Depth, Group, Site, behind, obstacle
+from runmat_jit.passes.fusion.groups import (
+    INPUTS,
+    Axes,
+    Depth,
+    Group,
+    Site,
+    behind,
+    makes_blocks,
+    obstacle,
+)
 from runmat_jit.passes.fusion.kinds import label, permitted_merges
 from runmat_jit.passes.fusion.reduction_shape import next_step
 from runmat_jit.passes.fusion.region import Region
@@ -84,12 +93,15 @@ class _Grower:
     places: dict[Node, Place] = field(default_factory=dict)
     groups: list[Group] = field(default_factory=list)
     _wanted: set[Node] = field(default_factory=set)
+    _apart: frozenset[Node] = field(init=False)
+    """Draws that are for reductions: what they give is stored, in the order of memory."""
     _views: dict[Node, View] = field(default_factory=dict)
     _readers: dict[Node, tuple[Node, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._wanted.update(output.node for output in self.graph.outputs)
         self._readers.update(users(self.graph.nodes))
+        self._apart = frozenset(filter(makes_blocks, before_reductions(self.graph, self._readers)))
         for node in self.graph.nodes:
             if node.op.kind in ("host", "gather"):
                 read = node.args if node.op.kind == "host" else node.args[:1]
@@ -106,6 +118,8 @@ class _Grower:
         elif node.op.name == "update" and (group := self._group_of_written(node)) is not None:
             self._join(node, group, None)
             self._wanted.add(node)
+        elif node in self._apart:
+            self._alone(node)
         elif is_computed(node) or node.op.reduction is not None or node.op.scan is not None:
             self._take_computed(node)
         else:
@@ -327,6 +341,15 @@ class _Grower:
                 group.depth,
                 tuple(group.reasons),
             )
+
+
+def before_reductions(graph: Graph, readers: Mapping[Node, Sequence[Node]]) -> set[Node]:
+    """Values that reductions take, as they are or with what is computed of them."""
+    found: set[Node] = set()
+    for node in reversed(graph.nodes):
+        if any(reader.op.reduction or reader in found for reader in readers.get(node, ())):
+            found.add(node)
+    return found
 
 
 def repeated(graph: Graph) -> frozenset[Node]:
