@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from benchmarks.gpu import breadth
+from benchmarks.gpu import breadth, loops
 from benchmarks.gpu.__main__ import main
 from benchmarks.gpu.contests import CONTESTS
 from benchmarks.gpu.programs import PROGRAMS
@@ -51,6 +51,12 @@ def test_a_program_of_the_breadth_is_checked_and_timed(gpu, capsys, name):
     printed = capsys.readouterr().out
     assert name in printed
     assert "on [" not in printed  # all of it ran on the GPU
+
+
+@pytest.mark.parametrize("name", ["paths_of_prices", "heat"])
+def test_a_loop_is_checked_and_timed(gpu, capsys, name):
+    assert loops.main(["--quick", "--only", name]) == 0
+    assert name in capsys.readouterr().out
 
 
 def test_a_wrong_answer_ends_the_breadth(gpu):
