@@ -33,10 +33,6 @@ if TYPE_CHECKING:
 
 PROGRAM_LIMIT = 512
 """Programs kept: the least recently used go first. Their kernels stay compiled."""
-BATCH_STEPS = 160
-"""Steps of arithmetic that are enough for one program of the CPU."""
-BATCH_STEPS_OF_A_GPU = 400
-"""The same of a GPU, where each program is submitted; kernels of more take seconds to compile."""
 TEMPLATE_LIMIT = 128
 """Graphs kept of which there are programs for every shape, likewise."""
 
@@ -199,12 +195,6 @@ class DeviceExecutor:
     def takes_products(self) -> bool:
         """Whether graphs may have products of floats: kernels compute all of them."""
         return self.device == "gpu"
-
-    @property
-    def batch_steps(self) -> float:
-        """Steps of arithmetic that are enough for one program."""
-        gpu = self.compiler.session.opened_gpu if self.device == "gpu" else None
-        return BATCH_STEPS if gpu is None or gpu.info.software else BATCH_STEPS_OF_A_GPU
 
     @property
     def on_gpu(self) -> bool:

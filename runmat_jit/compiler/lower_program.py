@@ -22,7 +22,7 @@ from runmat_jit.passes.fusion.explained_variance import diagonals_of_products
 from runmat_jit.passes.fusion.grower import grow
 from runmat_jit.passes.fusion.kinds import enabled_kinds
 from runmat_jit.passes.fusion.own_products import with_own_products
-from runmat_jit.passes.pipeline import PASSES, Pass, optimize
+from runmat_jit.passes.pipeline import PASSES, PASSES_OF_A_GPU, Pass, optimize
 from runmat_jit.passes.split_extremes import split_extremes
 from runmat_jit.plan.device import CPU, Device, choose_device
 from runmat_jit.plan.make_plan import make_plan
@@ -74,12 +74,19 @@ def lower_program(
         passes: What happens to the graph first.
 
     """
-    optimized, kinds = optimize(graph, passes), {kind.name for kind in enabled_kinds(disabled)}
-    if EXPLAINED_VARIANCE in kinds:
-        optimized = diagonals_of_products(optimized)
+    kinds = {kind.name for kind in enabled_kinds(disabled)}
+
+    def optimized_by(passes: Sequence[Pass]) -> Graph:
+        found = optimize(graph, passes)
+        return diagonals_of_products(found) if EXPLAINED_VARIANCE in kinds else found
+
+    optimized = optimized_by(passes)
     chosen = choose_device(device, optimized, partial(find_gpu, session))
     if chosen.kind == "gpu":
-        for_device = split_extremes(products_for_device(optimized))
+        for_device = optimized
+        if passes is PASSES and "i64" in session.gpu.info.kinds:  # of positions
+            for_device = optimized_by(PASSES_OF_A_GPU)
+        for_device = split_extremes(products_for_device(for_device))
         plan = plan_for(for_device, chosen, disabled)
         launches = lower_plan(plan)
         refusal = find_refusal(session, plan, launches)
@@ -100,7 +107,7 @@ def lower_program(
 def plan_for(graph: Graph, device: Device, disabled: frozenset[str]) -> Plan:
     """The plan of an optimized graph on a device."""
     regions = with_own_products(
-        graph, grow(graph, disabled, rolls=device.kind == "gpu"), disabled, device=device.kind
+        graph, grow(graph, disabled, device=device.kind), disabled, device=device.kind
     )
     return make_plan(graph, regions, device)
 

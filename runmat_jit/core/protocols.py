@@ -109,10 +109,6 @@ class Executor(Protocol):
         """Whether graphs may have products of floats: kernels compute all of them."""
 
     @property
-    def batch_steps(self) -> float:
-        """Steps of arithmetic that are enough for one program."""
-
-    @property
     def on_gpu(self) -> bool:
         """Whether it is a GPU: kernels make random numbers there, and have turns as loops."""
 

@@ -13,6 +13,7 @@ from runmat_jit.passes.expand import expand
 from runmat_jit.passes.forward_updates import forward_updates
 from runmat_jit.passes.move_views import move_views
 from runmat_jit.passes.read_late import read_late
+from runmat_jit.passes.rolls import rolls_at_positions
 
 Pass = Callable[[Graph], Graph]
 
@@ -26,6 +27,11 @@ PASSES: tuple[Pass, ...] = (
     canonicalize,  # what these brought together
     read_late,  # what is stored in an array is not stored once more
 )
+
+
+_CUT = PASSES.index(cut_at_joins)
+PASSES_OF_A_GPU: tuple[Pass, ...] = (*PASSES[:_CUT], rolls_at_positions, *PASSES[_CUT:])
+"""The same where each piece of an array is a kernel."""
 
 
 def optimize(graph: Graph, passes: Sequence[Pass] = PASSES, *, verify: bool = False) -> Graph:

@@ -37,7 +37,7 @@ def prepared(graph):
 
 
 def regions(graph, disabled=(), device=CPU):
-    found = grow(graph, frozenset(disabled), rolls=device.kind == "gpu")
+    found = grow(graph, frozenset(disabled), device=device.kind)
     return with_own_products(graph, found, frozenset(disabled), device=device.kind)
 
 

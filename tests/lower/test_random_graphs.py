@@ -9,7 +9,8 @@ from runmat_jit.backends.reference.events import report_events
 from runmat_jit.backends.reference.interpret import run
 from runmat_jit.graph.text import to_text
 from runmat_jit.passes.fusion.kinds import KINDS
-from runmat_jit.passes.pipeline import optimize
+from runmat_jit.passes.pipeline import PASSES_OF_A_GPU, optimize
+from runmat_jit.plan.device import Device
 from tests.graph.random_graphs import (
     EXACT_ROWS,
     OURS,
@@ -65,6 +66,15 @@ def test_every_event_is_noticed(captured, seed):
         _, fused = execute(graph, arrays(captured, seed, special=0.5))
         _, unfused = execute(graph, arrays(captured, seed, special=0.5), {"elementwise"})
         assert (fused and unfused) or not reports, to_text(graph)
+
+
+@given(graphs(EVERYTHING, max_nodes=14), st.integers(0, 2**20))
+@MANY
+def test_kernels_for_a_gpu_give_the_bits_of_the_cpus(graph, seed):
+    for ready in (prepared(graph), optimize(graph, PASSES_OF_A_GPU)):
+        expected, _ = execute(ready, arrays(graph, seed))
+        found, _ = execute(ready, arrays(graph, seed), device=Device("gpu"))
+        assert all(map(bits_equal, expected, found)), to_text(ready)
 
 
 @given(graphs(EVERYTHING, max_nodes=6), st.integers(0, 2**20))

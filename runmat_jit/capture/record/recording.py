@@ -33,6 +33,11 @@ from runmat_jit.core.errstate import ErrorState, ErrorStates, current_errstate, 
 from runmat_jit.core.protocols import Boundary, Executor
 from runmat_jit.core.source import SourceLine
 
+BATCH_TARGET = 160
+"""Steps of pending operations after which a batch ends where the program has been before.
+
+A loop comes to the same place again, with the same operations: they are one program.
+"""
 BATCH_LIMIT = 256
 """Pending operations after which a batch ends anyway: bounds memory and compile time."""
 ROLLED = 192
@@ -112,7 +117,6 @@ class Recording(Operations):
         self.executor = executor
         if boundary is not None:  # arrays that are read from outside turn up later
             self.executor = executor.resident(boundary.home if boundary.has_arrays else "gpu")
-        self.batch_steps = self.executor.batch_steps
         self.lines, self.boundary, self.whole, self.symbols = lines, boundary, whole, symbols
         self.unspecialized = unspecialized
         self.inline_cache = InlineCache() if inline_cache is None else inline_cache
@@ -185,7 +189,6 @@ class Recording(Operations):
         if self.boundary is None:
             self.boundary = make()
             self.executor = self.executor.resident("gpu")
-            self.batch_steps = self.executor.batch_steps
         return self.boundary
 
     # -- errors of NumPy ---------------------------------------------------------------------------
@@ -364,14 +367,11 @@ class Recording(Operations):
     def cut_here(self) -> None:
         """End a batch that is to end in this place: the operations that follow are in one."""
         for _ in range(2):  # the first may only take note of the place
-            if self.steps >= self.batch_steps:
+            if self.steps >= BATCH_TARGET:
                 self.cut()
 
     def cut(self) -> None:
-        """End a batch that is long enough, where the program has been before.
-
-        A loop comes to the same place again, with the same operations: they are one program.
-        """
+        """End a batch that is long enough, before the next operation."""
         if self.rolling and self.executor.on_gpu and len(self.pending) < ROLLED:
             return
         place = self.lines.place()

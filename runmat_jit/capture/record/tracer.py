@@ -33,7 +33,7 @@ from runmat_jit.capture.record.concrete import concrete_key
 from runmat_jit.capture.record.encoder import Encoder
 from runmat_jit.capture.record.fullgraph import not_whole
 from runmat_jit.capture.record.outside import Outside
-from runmat_jit.capture.record.recording import Recording
+from runmat_jit.capture.record.recording import BATCH_TARGET, Recording
 from runmat_jit.capture.record.release import Release
 from runmat_jit.capture.record.traced import Traced, TracedMethod
 from runmat_jit.capture.tape import call_forms
@@ -168,7 +168,7 @@ class Tracer(Recording):
             self.leave()
         if self.closed or self._suspended or get_ident() != self._thread:  # as passive
             return self.execute(fn, self.raw(tuple(args)), self.raw(dict(kwargs)))
-        if self.steps >= self.batch_steps:
+        if self.steps >= BATCH_TARGET:
             self.cut()
         if self.has_constants:
             args, kwargs = constants.unwrap(tuple(args)), constants.unwrap_named(kwargs)

@@ -62,7 +62,7 @@ _DIFFERENT_AXES = Reason("other-order", "results of different axes")
 
 
 def grow(
-    graph: Graph, disabled: frozenset[str] = frozenset(), *, rolls: bool = False
+    graph: Graph, disabled: frozenset[str] = frozenset(), *, device: str = "cpu"
 ) -> tuple[Region, ...]:
     """Divide a graph into regions, in an order in which they can run.
 
@@ -70,14 +70,17 @@ def grow(
         graph: Any valid graph. Inputs, constants and views need no region; an input that is an
             output itself is left to whoever copies outputs.
         disabled: Names of fusion kinds that are switched off, with all kinds that build on them.
-        rolls: Turns of a loop are a loop of the kernel, which has the code of one.
+        device: Where they are to run: a ``gpu`` has turns of a loop as a loop of the kernel, with
+            the code of one, and computes again what takes less than to store it.
 
     """
-    shared = repeated(graph) if rolls else frozenset[Node]()
+    shared = repeated(graph) if device == "gpu" else frozenset[Node]()
     grower = _Grower(graph, memory_orders(graph), permitted_merges(disabled), shared)
     for node in graph.nodes:
         grower.take(node)
     grower.sink()
+    if device == "gpu":
+        grower.sink_single()
     grower.join_readers()
     return tuple(grower.regions(disabled))
 
@@ -302,6 +305,35 @@ class _Grower:
         if node.op.reduction is not None:
             return whole and "reduction" in self.merges
         return self.places[node].axes is None or (not whole and operand.type.size == 1)
+
+    def sink_single(self) -> None:
+        """Move cheap operations of what is stored in any case into their only reader's group."""
+        if "elementwise" not in self.merges:
+            return
+        read = {site for group in self.groups for site in group.root().reads}
+        for node in reversed(self.graph.nodes):
+            place = self.places.get(node)
+            if place is None or place.axes is not None or node in self._wanted:
+                continue
+            if not is_computed(node) or makes_blocks(node) or node.op.flops > _CHEAP_FLOPS:
+                continue
+            group, readers = place.group.root(), self._readers.get(node, ())
+            targets = {self._group(reader) for reader in readers}
+            target = next(iter(targets), None)
+            if len(targets) != 1 or target is None or target is group or not target.is_open:
+                continue
+            if target.space != group.space or not all(
+                self._may_sink(node, reader, whole=True) for reader in readers
+            ):
+                continue
+            stays = all(
+                base not in self.places or self._group(base) is not group or base in read
+                for base in (view.base for view in self._reads(node))
+            )
+            if stays and len(group.nodes) > 1 and obstacle((target,), node) is None:
+                group.nodes.remove(node)
+                target.reads.pop(node, None)
+                self._join(node, target, None)
 
     def join_readers(self) -> None:
         """Join groups of one depth and space that read the same array."""
