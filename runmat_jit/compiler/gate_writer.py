@@ -39,7 +39,7 @@ from runmat_jit.compiler.gate_programs import (
 )
 from runmat_jit.compiler.native_program import NativeProgram
 from runmat_jit.core.extent import Scope
-from runmat_jit.core.gates import Codes, NotForGates
+from runmat_jit.core.gates import Codes, DrawAtGate, NotForGates
 from runmat_jit.runtime.session import Session
 from runmat_jit.runtime.telemetry import Telemetry
 
@@ -70,6 +70,8 @@ class GateWriter:
         """Where a loop has left: label, the arrays that get their elements back, and where Python
         makes the rest, if it does not make the whole call."""
         self._loops: list[Loop] = []
+        self._drawn: int | None = None
+        """Register with the draws so far, the last one first."""
 
     # -- guards ------------------------------------------------------------------------------------
     def array(self, register: int, like: np.ndarray) -> None:
@@ -319,20 +321,61 @@ class GateWriter:
         self,
         program: ResidentGpuProgram,
         inputs: Sequence[int | np.ndarray | tuple[int, type, np.dtype]],
+        draws: Sequence[DrawAtGate] = (),
     ) -> list[int]:
         """Run a program on a device whose arrays are there, and stay; registers of its outputs."""
         if not program.stays:
             raise NotForGates("a program whose results are not just new arrays on a device")
+        operands, draws = list(map(self._operand, inputs)), tuple(draws)
+        if self._drawn is None and draws:
+            self._drawn = self.hold(None)
 
         def run(*values: Any) -> Any:
             found = program.run_there(values)
             return AGAIN if found is None else found
 
-        found = self.call(run, list(map(self._operand, inputs)), AGAIN)
+        def run_drawing(*values: Any) -> Any:
+            given, (drawn, *generators) = list(values[: len(inputs)]), values[len(inputs) :]
+            for draw, generator in zip(draws, generators, strict=True):
+                key, counter = generator.take_blocks(draw.blocks)
+                drawn = drawn, generator, draw.blocks, counter
+                for place, value in ((draw.key, key), (draw.counter, counter)):
+                    if place is not None:
+                        given[place] = value
+            found = program.run_there(given)
+            if found is not None:
+                return *found, drawn
+            while drawn is not None:
+                drawn, generator, blocks, counter = drawn
+                generator.return_blocks(blocks, counter)
+            return AGAIN
+
+        if self._drawn is None:
+            found = self.call(run, operands, AGAIN)
+        else:
+            generators = [draw.generator for draw in draws]
+            found = self.call(run_drawing, [*operands, self._drawn, *generators], AGAIN)
         self._written = self._written or bool(program.writes)
         taken = [self.take(found, number) for number in range(len(program.news))]
+        if self._drawn is not None:
+            self._drawn = self.take(found, len(taken))
         self.drop(found)  # or it would keep all of them alive
         return taken
+
+    def draw(
+        self,
+        program: Any,
+        inputs: Sequence[int | np.ndarray | tuple[int, type, np.dtype]],
+        draws: Sequence[DrawAtGate],
+    ) -> list[int]:
+        """Run a program on a device that makes numbers of generators; registers of its outputs.
+
+        Where Python makes the call after all, they are where they were before it.
+        """
+        resident = resident_of(program)
+        if resident is None or not resident.read:
+            raise NotForGates("random numbers for no array on a device")
+        return self._run_there(resident, inputs, draws)
 
     def _operand(self, given: int | np.ndarray | tuple[int, type, np.dtype]) -> int:
         """Register with an input of a program, numbers as 0-d arrays."""

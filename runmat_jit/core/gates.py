@@ -9,10 +9,24 @@ from typing import Any, Protocol
 import numpy as np
 
 from runmat_jit.core.extent import Scope
+from runmat_jit.core.frozen import frozen
 
 
 class NotForGates(Exception):  # noqa: N818  (an answer: Python makes such calls)
     """Something that no entry of a gate does."""
+
+
+@frozen
+class DrawAtGate:
+    """Blocks of the generator in a register that a program makes numbers of.
+
+    ``key`` and ``counter``: which inputs of the program the stream's key and position are, if any.
+    """
+
+    generator: int
+    blocks: int
+    key: int | None
+    counter: int | None
 
 
 class Gate(Protocol):
@@ -205,6 +219,17 @@ class GateWriter(Protocol):
             scalars: As of :meth:`run`.
             warn: Likewise.
 
+        """
+
+    def draw(
+        self,
+        program: Any,
+        inputs: Sequence[int | np.ndarray | tuple[int, type, np.dtype]],
+        draws: Sequence[DrawAtGate],
+    ) -> list[int]:
+        """Run a program on a device that makes numbers of generators; registers of its outputs.
+
+        Where Python makes the call after all, they are where they were before it.
         """
 
     def lengths(

@@ -102,12 +102,13 @@ class Flat:
         """All turns; what is needed afterwards is known then."""
         body, k = self.body, self.body.builder
         outside = [(element.values, element.bases) for element in self.elements]
-        kept = [(made, age) for made, age in turns.left.values()]
-        kept = list(dict.fromkeys(kept))
+        kept = list(dict.fromkeys(turns.left.values()))
         inits: list[Value] = []
         for _ in self.each():
-            inits += [body.value(node) for node in turns.carried]
-            inits += [k.splat(0, body.type_of(made)) for made, _ in kept]
+            begun = [body.value(node) for node in turns.carried]
+            inits += [value if value.lane else k.splat(value, value.type) for value in begun]
+            zeros = [(made.type.dtype.type(0).item(), body.type_of(made)) for made, _ in kept]
+            inits += [k.splat(*zero) for zero in zeros]
         count = body.parameter(turns.count)
         with k.loop(0, count, inits) as loop, body.scope():
             carry = iter(loop.carry)

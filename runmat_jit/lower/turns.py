@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from runmat_jit.core.frozen import frozen
+from runmat_jit.core.types import is_complex
 from runmat_jit.graph.constant import constant_array, is_constant
 from runmat_jit.graph.node import Node
 from runmat_jit.lower.problem import Compute, Iota, Operand, Problem, Read
@@ -166,7 +167,8 @@ def _turns(
     """The turns from a computation on; fewer where reads do not go on evenly."""
     computes = problem.computes
     steps = _even_steps(computes, begin, period, count)
-    if steps is None:
+    complex_ = any(is_complex(compute.node.type.dtype) for compute in computes)
+    if steps is None or complex_:  # parts of such numbers are carried by nobody
         return None
     end = begin + count * period
     made, after = computes[begin : begin + period], computes[end:]

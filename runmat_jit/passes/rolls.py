@@ -80,6 +80,8 @@ def _part(update: Node, value: Node) -> Part | None:
     offset = update.params["offset"]
     assert isinstance(offset, int), "an update begins at an element"
     steps = c_strides(update.type.shape)
+    if len(shape) != len(steps):
+        return None
     if any(n != 1 and s != step for n, s, step in zip(shape, strides, steps, strict=True)):
         return None
     found = _box(value)

@@ -11,6 +11,7 @@ import pytest
 
 import runmat_jit as runmat
 from runmat_jit.compiler.compiler import DeviceExecutor
+from runmat_jit.compiler.resident_gpu import ResidentGpuProgram
 from runmat_jit.random import default_rng
 from tests.capture.behavior import module
 
@@ -141,3 +142,32 @@ def test_a_generator_that_threads_share_gives_each_number_once(gpu):
     every = np.sort(np.concatenate(found))
     whole = np.sort(default_rng(3).random(every.size))
     np.testing.assert_allclose(every, whole, atol=1e-12)
+
+
+def filtered(w, rng):
+    for _ in range(12):
+        x = rng.random(w.shape)
+        w = w - 0.1 * x * (x * w).sum(axis=0)
+    return w
+
+
+@pytest.mark.parametrize("failing", range(4))
+def test_a_gate_that_python_takes_over_from_draws_nothing_twice(gpu, failing, monkeypatch):
+    """A program of a gate may leave the call to Python, after others have drawn."""
+    fast, rngs = runmat.jit(filtered, device="gpu"), [default_rng(5), default_rng(5)]
+    host = np.linspace(0, 1, 40).reshape(8, 5)
+    runs, run_there = [], ResidentGpuProgram.run_there
+
+    def run(program, inputs):
+        runs.append(program)
+        return None if len(runs) == stop else run_there(program, inputs)
+
+    stop = 0
+    monkeypatch.setattr(ResidentGpuProgram, "run_there", run)
+    for number in range(6):
+        stop = failing if number == 5 else 0
+        runs.clear()
+        found = fast(runmat.asarray(host, device="gpu"), rngs[0])
+        np.testing.assert_allclose(np.asarray(found), filtered(host, rngs[1]), rtol=1e-12)
+        assert rngs[0].state == rngs[1].state
+    assert len(runs) >= (failing or 3), "gates make such calls, by some programs"

@@ -162,6 +162,21 @@ def test_kernels_have_the_code_of_one_turn(steps, kept, loops):
     assert loops_of(graph) == loops
 
 
+def test_truth_values_are_carried():
+    program = Program(8, 7)
+    x, y = program.given
+    known = program.make("less", x, y)
+    for _ in range(7):
+        x = program.make("multiply", x, y)
+        known = program.make("logical_or", known, program.make("less", x, y))
+    outputs = [Output(each, Fresh((0,))) for each in (known, program.make("less", y, x))]
+    graph = program.builder.finish(outputs)
+    assert loops_of(graph) == 1
+    inputs = arrays_for(graph, 3)
+    expected = run(graph, [each.copy() for each in inputs])
+    assert all(map(bits_equal, expected, execute(graph, inputs, device=GPU)[0]))
+
+
 def test_a_value_of_before_that_all_turns_read_is_no_value_that_changes():
     """The first state is read by every turn, and is the state before the first one, too."""
     program = Program(8, 6)

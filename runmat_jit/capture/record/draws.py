@@ -87,16 +87,16 @@ def scaled_by(method: str, first: Any, second: Any) -> tuple[float, float] | Non
 
 def record(recording: Recording, generator: Any, asked: Wanted) -> Any:
     """The next numbers of a generator."""
-    recording.cut_here()
-    stream, first = drawn(recording, generator, asked)
-    count = first + math.prod(asked.shape)
-    index = recording.call(np.arange, (count,), {"dtype": np.int32})
-    if first:
-        index = recording.call(operator.getitem, (index, slice(first, count)), {})
-    if len(asked.shape) != 1:
-        index = recording.call(np.reshape, (index, asked.shape), {})
-    operands, params = (index, stream.key, stream.counter), {"dtype": asked.dtype.name}
-    numbers = apply_row(recording, ROWS[asked.row], operands, params)
+    with recording.together():
+        stream, first = drawn(recording, generator, asked)
+        count = first + math.prod(asked.shape)
+        index = recording.call(np.arange, (count,), {"dtype": np.int32})
+        if first:
+            index = recording.call(operator.getitem, (index, slice(first, count)), {})
+        if len(asked.shape) != 1:
+            index = recording.call(np.reshape, (index, asked.shape), {})
+        operands, params = (index, stream.key, stream.counter), {"dtype": asked.dtype.name}
+        numbers = apply_row(recording, ROWS[asked.row], operands, params)
     if asked.scaled is None:
         return numbers
     begin, width = asked.scaled

@@ -9,7 +9,8 @@ from __future__ import annotations
 import types
 import weakref
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from threading import get_ident
 from typing import Any, Protocol
 
@@ -129,7 +130,7 @@ class Recording(Operations):
         self.streams = Streams()
         self.steps = 0.0
         """Their steps of arithmetic."""
-        self.writes_pending = self.rolling = False
+        self.writes_pending = self.rolling = self._is_together = False
         """Some of them write memory that exists; they compute elements alone, so that of turns of a
         loop kernels have the code of one."""
         self.moving = Moving()
@@ -364,15 +365,21 @@ class Recording(Operations):
         if operation.out is None and operation.target.storage.memory is not None:
             self.writes_pending = True
 
-    def cut_here(self) -> None:
-        """End a batch that is to end in this place: the operations that follow are in one."""
-        for _ in range(2):  # the first may only take note of the place
-            if self.steps >= BATCH_TARGET:
-                self.cut()
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """The operations that follow are in one batch; one that is to end here does before them."""
+        if self.steps >= BATCH_TARGET:
+            self.cut()
+        self._is_together = True
+        try:
+            yield
+        finally:
+            self._is_together = False
 
     def cut(self) -> None:
         """End a batch that is long enough, before the next operation."""
-        if self.rolling and self.executor.on_gpu and len(self.pending) < ROLLED:
+        rolls = self.rolling and self.executor.on_gpu and len(self.pending) < ROLLED
+        if rolls or self._is_together:
             return
         place = self.lines.place()
         if place == self._cut or len(self.pending) >= BATCH_LIMIT:

@@ -43,7 +43,7 @@ from runmat_jit.capture.tape.places import Attribute, Cell, Global, Item, Keys, 
 from runmat_jit.capture.tape.values import is_number
 from runmat_jit.core.epoch import EPOCH_ADDRESS, EXCEPTIONS_ADDRESS, epoch
 from runmat_jit.core.errstate import current_errstate
-from runmat_jit.core.gates import GateWriter, NotForGates
+from runmat_jit.core.gates import DrawAtGate, GateWriter, NotForGates
 from runmat_jit.core.slotted import slotted
 from runmat_jit.core.watching import guard_unwatched
 from runmat_jit.runtime.arrays import ResidentArray, are_alike
@@ -547,7 +547,7 @@ class EntryMaker:
         elif isinstance(step, ShapedBatchStep):
             self.batch(step, step.template.at(step.extents(self.slots)))
         elif isinstance(step, DrawingBatchStep):
-            raise NotForGates("random numbers that a program makes")
+            self.drawing_batch(step)
         elif isinstance(step, BatchStep):
             self.batch(step, step.program)
         elif isinstance(step, FreeStep):
@@ -607,6 +607,32 @@ class EntryMaker:
         generic = [scalar for _, scalar in step.outputs]
         found = self.write.run(program, inputs, generic, step.warn)
         self.take_outputs(step, found)
+
+    def drawing_batch(self, step: DrawingBatchStep) -> None:
+        """A program that makes the next numbers of generators."""
+        places = {slot: place for place, (slot, _) in enumerate(step.inputs)}
+        draws = [
+            DrawAtGate(
+                *(self.generator(draw.generator), draw.blocks),
+                *(places.get(draw.key), places.get(draw.counter)),
+            )
+            for draw in step.draws
+        ]
+        drawn = {slot for draw in step.draws for slot in (draw.key, draw.counter)}
+        inputs = [
+            np.zeros((), np.int64) if slot in drawn else self.input(slot, how)
+            for slot, how in step.inputs
+        ]
+        self.take_outputs(step, self.write.draw(step.program, inputs, draws))
+
+    def generator(self, template: Any) -> int:
+        """Register with a generator of the call, or from outside."""
+        known = self.known
+        if type(template) is Ref and template.slot in known.registers:
+            return known.registers[template.slot]
+        if type(template) is Ref and template.slot in known.constants:
+            return self.write.hold(known.constants[template.slot])
+        raise NotForGates("a generator that the entry does not have")
 
     def take_outputs(self, step: BatchStep | ShapedBatchStep, found: Sequence[int]) -> None:
         """What a program gives is in registers."""
