@@ -59,12 +59,12 @@ def each_turn(x):
 
 
 @pytest.mark.parametrize("fn", [fractal, escapes, smoothed, two_back, swapped, each_turn, columns])
-@pytest.mark.parametrize("extent", [1, 7, 64])
+@pytest.mark.parametrize("extent", [1, 8])
 def test_loops_are_what_python_computes(gpu, fn, extent):
     x = (np.arange(extent * 12, dtype=np.float64) % 13 / 8).reshape(extent, 12)
     x = x if fn is smoothed else x[:, 3] + (0.5j if fn is fractal else 0)
     decorated = runmat.jit(fn, device="gpu")
-    for _ in range(3):
+    for _ in range(2):
         found = decorated(runmat.asarray(x, device="gpu"))
         expected = fn(x)
         many = isinstance(expected, (tuple, list))
