@@ -31,7 +31,7 @@ def rolled(x, shift, axis):
     return np.roll(x, shift, axis) ^ x if x.dtype == bool else np.roll(x, shift, axis) - x
 
 
-@pytest.mark.parametrize(("number", "case"), enumerate(SHIFTS), ids=str)
+@pytest.mark.parametrize(("number", "case"), list(enumerate(SHIFTS)), ids=str)
 def test_rolled_arrays_are_numpys(gpu, number, case):
     (shape, shift, axis), dtype = case, DTYPES[number % len(DTYPES)]
     x = (np.arange(np.prod(shape)) * 3 % 17).astype(dtype).reshape(shape)
