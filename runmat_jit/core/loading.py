@@ -21,11 +21,13 @@ from runmat_jit.core.locks import new_lock
 
 COMPILER: Final = (
     "runmat_jit.capture.function",
+    "runmat_jit.capture.trial",
     "runmat_jit.compiler.compiler",
     "runmat_jit.backends.llvm.allocator",
     "runmat_jit.backends.llvm.backend",
     "runmat_jit.backends.llvm.launcher",
     "runmat_jit.backends.llvm.object_cache",
+    "runmat_jit.runtime.profiles",
 )
 """What calls on the CPU may need, the first one and later ones."""
 STAGES: Final = (

@@ -179,6 +179,46 @@ def test_the_first_call_is_sound_whatever_comes_meanwhile(tmp_path):
     assert len(lines) == 2 + 4 * len(MOMENTS), done.stderr
 
 
+IMPORTS = """
+import builtins, sys, threading
+import numpy as np
+import runmat_jit as runmat
+from runmat_jit.core.loading import Loader
+
+inside, late, load, find = threading.local(), [], Loader._import, builtins.__import__
+
+def loads(self, names, errors):
+    inside.of_loader = True
+    load(self, names, errors)
+
+def finds(name, *args):
+    before = set(sys.modules)
+    found = find(name, *args)
+    if not hasattr(inside, "of_loader"):
+        late.extend(module for module in set(sys.modules) - before if "runmat_jit" in module)
+    return found
+
+Loader._import, builtins.__import__ = loads, finds
+f = runmat.jit(lambda x: np.exp(x) * 2 if x.sum() > 0 else x)
+for size in (100, 100, 100, 1000):
+    f(np.ones(size))
+print(late)
+"""
+
+
+def test_the_loader_loads_all_that_the_first_calls_need(tmp_path):
+    """What a thread imports otherwise, a child that is forked meanwhile waits for in vain."""
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTS],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, "RUNMAT_TRIALS": "1", "RUNMAT_CACHE_DIR": str(tmp_path)},
+    )
+    assert done.stdout.strip() == "[]", done.stderr
+
+
 def test_a_child_loads_what_its_parents_thread_was_to_load():
     """A fork between the start of the thread that loads and its end; the child lacks the thread."""
 
