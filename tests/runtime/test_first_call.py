@@ -208,8 +208,10 @@ print(late)
 
 def test_the_loader_loads_all_that_the_first_calls_need(tmp_path):
     """What a thread imports otherwise, a child that is forked meanwhile waits for in vain."""
+    script = tmp_path / "program.py"
+    script.write_text(IMPORTS)
     done = subprocess.run(
-        [sys.executable, "-c", IMPORTS],
+        [sys.executable, str(script)],
         capture_output=True,
         text=True,
         timeout=120,
