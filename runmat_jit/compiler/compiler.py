@@ -198,8 +198,17 @@ class DeviceExecutor:
 
     @property
     def on_gpu(self) -> bool:
-        """Whether it is a GPU: kernels make random numbers there, and have turns as loops."""
+        """Whether it is a GPU: kernels have turns as loops there, and are bound to memory."""
         return self.device == "gpu"
+
+    @property
+    def makes_draws(self) -> bool:
+        """Whether kernels are to make random numbers: what the host makes has to be copied.
+
+        Positions of streams have 64 bits, which not every adapter has.
+        """
+        gpu = self.compiler.session.opened_gpu if self.on_gpu else None
+        return self.on_gpu and (gpu is None or "i64" in gpu.info.kinds)
 
     @property
     def takes_host_calls(self) -> bool:

@@ -110,7 +110,11 @@ class Executor(Protocol):
 
     @property
     def on_gpu(self) -> bool:
-        """Whether it is a GPU: kernels make random numbers there, and have turns as loops."""
+        """Whether it is a GPU: kernels have turns as loops there, and are bound to memory."""
+
+    @property
+    def makes_draws(self) -> bool:
+        """Whether kernels are to make random numbers: what the host makes has to be copied."""
 
     @property
     def takes_host_calls(self) -> bool:

@@ -194,6 +194,14 @@ class Body:
             if isinstance(operand, Read):
                 self._load(operand)
 
+    def shares_address(self, read: Read) -> bool:
+        """Whether other reads point where a read does."""
+        place = self._places[read]
+        return any(
+            isinstance(other, Read) and other is not read and self._places[other] is place
+            for other in self.nest.strides
+        )
+
     def go_on(self, read: Read, elements: Value) -> None:
         """Have a read begin so many elements further on, from now on."""
         place = self._places[read]

@@ -37,8 +37,8 @@ def lower_elementwise(problem: Problem) -> Launch | None:
         return None
     turns = find_turns(problem) if on_gpu and len(nest.extents) == 1 else None
     body = _body(nest, problem, turns)
-    if turns is not None and not all(body.levels[made.node] for made in turns.made):
-        turns, body = None, _body(nest, problem, None)  # some are the same for all elements
+    if turns is not None and not _may_go_on(body, turns):
+        turns, body = None, _body(nest, problem, None)
     body.declare()
     total, grain = (
         _flat(body, problem, turns)
@@ -61,6 +61,12 @@ def _body(nest: Nest, problem: Problem, turns: Turns | None) -> Body:
         inside = {made.node for made in turns.made}
         seeds = {node: 1 for node in turns.left if node not in inside}
     return Body(nest, problem.computes, written, seeds, builder=builder, notes=problem.notes)
+
+
+def _may_go_on(body: Body, turns: Turns) -> bool:
+    """Whether each element has its own values of turns, and reads that go on share no address."""
+    own = all(body.levels[made.node] for made in turns.made)
+    return own and not any(map(body.shares_address, turns.steps))
 
 
 def _flat(body: Body, problem: Problem, turns: Turns | None) -> tuple[int, int]:

@@ -93,7 +93,7 @@ def require_same(fn, ways, seed):
 
 @pytest.mark.parametrize("seed", range(400 if FULL else 24))
 def test_programs_that_draw_give_the_numbers_of_their_calls(seed, monkeypatch):
-    monkeypatch.setattr(DeviceExecutor, "on_gpu", property(lambda _: True))
+    monkeypatch.setattr(DeviceExecutor, "makes_draws", property(lambda _: True))
     fn = module(program(seed), "drawing")["f"]
     require_same((fn, runmat.jit(fn)), lambda x: x, seed)
 
@@ -118,6 +118,21 @@ def test_draws_are_made_in_the_kernels_that_use_their_numbers(gpu):
     report = fast.explain(price, rng).to_dict()
     assert {region["device"] for region in report["regions"]} == {"gpu"}
     assert not report["host_calls"], "NumPy has no part in it"
+
+
+def test_adapters_without_words_of_64_bits_get_numbers_from_the_host(gpu, monkeypatch):
+    def noisy(x, rng):
+        return x + rng.random(len(x), dtype=np.float32)
+
+    kinds = gpu.info.kinds - {"i64"}
+    monkeypatch.setattr(type(gpu.info), "kinds", property(lambda _: kinds))
+    fast, x = runmat.jit(noisy, device="gpu"), np.zeros(9, np.float32)
+    given = runmat.asarray(x, device="gpu")
+    found = fast(given, default_rng(1))
+    np.testing.assert_array_equal(np.asarray(found), noisy(x, default_rng(1)))
+    report = fast.explain(given, default_rng(1)).to_dict()
+    assert [region["device"] for region in report["regions"]] == ["gpu"]
+    assert len(report["host_calls"]) == 1
 
 
 def test_a_generator_that_threads_share_gives_each_number_once(gpu):

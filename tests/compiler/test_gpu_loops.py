@@ -58,6 +58,28 @@ def each_turn(x):
     return found
 
 
+def driven(x, rate):
+    for t in range(60):
+        x = x + 0.001 * t * np.sin(x)
+    return x * rate
+
+
+def steady(x, rate):
+    for _ in range(60):
+        x = x + rate * np.sin(x)
+    return x
+
+
+@pytest.mark.parametrize(("fn", "fewest", "most"), [(driven, 6, 9), (steady, 1, 2)])
+def test_only_turns_that_are_alike_wait_for_one_kernel(gpu, fn, fewest, most):
+    """Others would be kernels of a hundred sines, which take seconds to compile."""
+    decorated, x = runmat.jit(fn, device="gpu"), np.linspace(0, 1, 40)
+    found = decorated(runmat.asarray(x, device="gpu"), 0.5)
+    np.testing.assert_allclose(np.asarray(found), fn(x, 0.5), rtol=1e-12)
+    regions = decorated.explain(runmat.asarray(x, device="gpu"), 0.5).to_dict()["regions"]
+    assert fewest <= len(regions) <= most
+
+
 @pytest.mark.parametrize("fn", [fractal, escapes, smoothed, two_back, swapped, each_turn, columns])
 @pytest.mark.parametrize("extent", [1, 8])
 def test_loops_are_what_python_computes(gpu, fn, extent):

@@ -30,6 +30,7 @@ _METHODS: Final = {
     "normal": ("random_normal", ("loc", "scale", "size")),
 }
 """The rows of methods, and their parameters in order."""
+_FLOATS: Final = (np.float32, np.float64, "float32", "float64")
 _REALS: Final = (int, float, np.floating, np.integer)
 _MOST: Final = (1 << 31) - 1
 """Numbers of a draw: they are counted in 32 bits."""
@@ -57,7 +58,7 @@ def wanted(method: str, args: Sequence[Any], named: Mapping[str, Any]) -> Wanted
     if not row or len(given) != len(args) + len(named) or not given.keys() <= set(names):
         return None
     shape, dtype = shape_of(given.get("size")), given.get("dtype", np.float64)
-    if shape is None or dtype not in (np.float32, np.float64, "float32", "float64"):
+    if shape is None or not isinstance(dtype, type | str | np.dtype) or dtype not in _FLOATS:
         return None
     scaled = None
     if "dtype" not in names:
@@ -139,4 +140,4 @@ def is_for_programs(recording: Recording) -> bool:
         return type(recording.tape.fed_entry()) is Draw
     if current_errstate() is not recording.token:
         recording.refresh_errstate()
-    return recording.executor.on_gpu and not recording.immediate
+    return recording.executor.makes_draws and not recording.immediate

@@ -26,9 +26,9 @@ from runmat_jit.capture.record.tape_writer import TapeWriter
 from runmat_jit.capture.record.traced import Operations, Traced
 from runmat_jit.capture.replay.resume import Resume
 from runmat_jit.capture.shapes.families import Symbols
-from runmat_jit.capture.tape.entries import Operation
+from runmat_jit.capture.tape.entries import CONSTANT, Operation, ScalarOperand
 from runmat_jit.capture.tape.lines import Line, Lines
-from runmat_jit.capture.tape.storage import Storage, watch
+from runmat_jit.capture.tape.storage import Geometry, Storage, watch
 from runmat_jit.capture.tape.values import GENERIC, NOTHING
 from runmat_jit.core.errstate import ErrorState, ErrorStates, current_errstate, warnings_raise
 from runmat_jit.core.protocols import Boundary, Executor
@@ -128,6 +128,8 @@ class Recording(Operations):
         self.pending: list[Operation] = []
         """The operations at the end of the tape that nothing has computed yet."""
         self.streams = Streams()
+        self._numbers: dict[Any, list[Any]] = {}
+        """That operations took in a place, of those that are pending."""
         self.steps = 0.0
         """Their steps of arithmetic."""
         self.writes_pending = self.rolling = self._is_together = False
@@ -358,12 +360,28 @@ class Recording(Operations):
     # -- what is pending ---------------------------------------------------------------------------
     def defer(self, operation: Operation) -> None:
         """Add a pending operation."""
-        row = operation.call.pattern.meaning.row
-        self.rolling = row.kind in _ROLLED and (self.rolling or not self.pending)
+        self.rolling = self.executor.on_gpu and self._rolls(operation)
         self.pending.append(operation)
         self.steps += 1 + operation.call.pattern.meaning.row.flops
         if operation.out is None and operation.target.storage.memory is not None:
             self.writes_pending = True
+
+    def _rolls(self, operation: Operation) -> bool:
+        """Whether what is pending may be turns of a loop, with this operation: where the program
+        has been before, it computed elements in the same way, with the same numbers.
+        """
+        if not self.pending:
+            self._numbers.clear()
+        elif not self.rolling:
+            return False
+        meaning, place = operation.call.pattern.meaning, self.lines.place()
+        numbers = [
+            (each.slot, None) if isinstance(each, ScalarOperand) and each.slot != CONSTANT else each
+            for each in operation.operands
+            if not isinstance(each, Geometry)
+        ]
+        known = self._numbers.setdefault((place, meaning.row.name), numbers)
+        return meaning.row.kind in _ROLLED and (meaning.row.kind == "create" or known == numbers)
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -378,8 +396,7 @@ class Recording(Operations):
 
     def cut(self) -> None:
         """End a batch that is long enough, before the next operation."""
-        rolls = self.rolling and self.executor.on_gpu and len(self.pending) < ROLLED
-        if rolls or self._is_together:
+        if (self.rolling and len(self.pending) < ROLLED) or self._is_together:
             return
         place = self.lines.place()
         if place == self._cut or len(self.pending) >= BATCH_LIMIT:

@@ -14,6 +14,7 @@ from dataclasses import field, replace
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.slotted import slotted
 from runmat_jit.core.types import c_strides
+from runmat_jit.graph.constant import is_constant
 from runmat_jit.graph.node import Graph, Node
 from runmat_jit.graph.text import operation_name
 from runmat_jit.graph.walk import users
@@ -317,23 +318,27 @@ class _Grower:
                 continue
             if not is_computed(node) or makes_blocks(node) or node.op.flops > _CHEAP_FLOPS:
                 continue
-            group, readers = place.group.root(), self._readers.get(node, ())
-            targets = {self._group(reader) for reader in readers}
-            target = next(iter(targets), None)
-            if len(targets) != 1 or target is None or target is group or not target.is_open:
-                continue
-            if target.space != group.space or not all(
-                self._may_sink(node, reader, whole=True) for reader in readers
-            ):
-                continue
+            group, target = place.group.root(), self._only_reader(node)
             stays = all(
                 base not in self.places or self._group(base) is not group or base in read
                 for base in (view.base for view in self._reads(node))
             )
-            if stays and len(group.nodes) > 1 and obstacle((target,), node) is None:
+            alone = len(group.nodes) == 1
+            if target is not None and stays and not alone and obstacle((target,), node) is None:
                 group.nodes.remove(node)
                 target.reads.pop(node, None)
                 self._join(node, target, None)
+
+    def _only_reader(self, node: Node) -> Group | None:
+        """The group in which all readers of an element are, if that could compute it itself."""
+        group, readers = self._group(node), self._readers.get(node, ())
+        targets = {self._group(reader) for reader in readers}
+        target = next(iter(targets), None)
+        if group is None or target is None or len(targets) != 1 or target is group:
+            return None
+        fits = target.is_open and target.space == group.space
+        sinks = all(self._may_sink(node, reader, whole=True) for reader in readers)
+        return target if fits and sinks else None
 
     def join_readers(self) -> None:
         """Join groups of one depth and space that read the same array."""
@@ -390,7 +395,10 @@ def repeated(graph: Graph) -> frozenset[Node]:
     found = set()
     for node in graph.nodes:
         if node.op.kind == "elementwise" and node.line is not None:
-            kind = id(node.op), tuple(node.params.items()), node.type, node.line
+            numbers = tuple(
+                [tuple(a.params.items()) if is_constant(a) else a for a in node.args if not a.args]
+            )
+            kind = id(node.op), tuple(node.params.items()), node.type, node.line, numbers
             seen[kind] = seen.get(kind, 0) + 1
             if seen[kind] > _UNROLLED:
                 found.add(node)
