@@ -107,7 +107,7 @@ def order_decides(node: Node, values: dict[Node, Any]) -> np.ndarray:
     assert node.op.reduction is not None, f"{node.op.name} reduces nothing"
     limits = np.finfo(node.type.dtype)
     over: dict[str, Any] = {"axis": node.params["axis"], "keepdims": node.params["keepdims"]}
-    terms = np.abs(np.asarray(values[node.args[0]], np.float64))
+    terms = terms_of(node, values)
     finite = np.isfinite(terms).all(**over)
     return np.asarray(finite & (terms.sum(**over) > limits.max))
 
@@ -136,11 +136,17 @@ def within_bound(
     return bool(np.all(near | special | close | free))
 
 
+def terms_of(node: Node, values: dict[Node, Any]) -> np.ndarray:
+    """The magnitudes of what a reduction adds."""
+    x, *mean = (np.asarray(values[arg], np.float64) for arg in node.args)
+    return np.square(x - mean[0]) if mean else np.abs(x)
+
+
 def reduction_bound(
     node: Node, expected: np.ndarray, values: dict[Node, Any], unit: float
 ) -> np.ndarray | float:
     """Twice c u times the sum of the terms' magnitudes: our error and NumPy's."""
-    terms = np.abs(np.asarray(values[node.args[0]], np.float64))
+    terms = terms_of(node, values)
     axis: Any = node.params["axis"]
     keepdims: Any = node.params["keepdims"]
     count = terms.size / max(expected.size, 1)

@@ -22,7 +22,7 @@ from runmat_jit.lower.events import Rise, rises
 from runmat_jit.lower.exact_notes import ExactNotes
 from runmat_jit.lower.nest import Access, Nest
 from runmat_jit.lower.problem import Compute, Iota, Memory, Operand, Read, Store
-from runmat_jit.lower.reduction_problem import Reduce
+from runmat_jit.lower.reduction_problem import Reduce, ReductionProblem
 from runmat_jit.plan.argument import Argument, InputScalar, NodeBuffer, Scratch, TableBuffer
 from runmat_jit.plan.notes import OPEN, RESULTS, SUM, EventBits, Notes
 
@@ -158,8 +158,20 @@ class Body:
             value = value + 0.0
         self.values[reduce.node] = value
         exact = self.notes.mode != "results"
-        if reduce.final and (reduce.reports if exact else reduce.tested):
+        if exact and reduce.mean is not None:
+            self.exact.moment(value, self.value(reduce.mean))
+        elif reduce.final and (reduce.reports if exact else reduce.tested):
             self.builder.note(value, SUM if exact and reduce.combine == "add" else OPEN)
+
+    def weigh(
+        self, problem: ReductionProblem, counted: tuple[Value, Value], cell: tuple[Value, Value]
+    ) -> None:
+        """Tell how many elements centers are means of, and how many the cell has."""
+        k = self.builder
+        for center in problem.centers:
+            for node, (low, high) in ((center.count, counted), (center.weight, cell)):
+                number = k.convert("trunc", high - low, "i32")
+                self.values[node] = k.convert("sitofp", number, self.type_of(node))
 
     def term(self, reduce: Reduce) -> Value:
         """The value that a reduction takes, once for each element."""

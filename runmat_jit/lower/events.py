@@ -100,10 +100,10 @@ class _Chains:
 
     def add(self, compute: Compute) -> None:
         """Take one more operation into account."""
-        node, floats = compute.node, _floats(compute)
-        is_float = node.type.dtype.kind == "f"
         if not compute.watched:
             return
+        node, floats = compute.node, _floats(compute)
+        is_float = node.type.dtype.kind == "f"
         passes = is_float and floats and not any(absorbs for _, absorbs in floats)
         if passes and node not in self.alone:
             self._continue(node, [operand for operand, _ in floats])

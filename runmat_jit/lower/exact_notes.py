@@ -95,6 +95,16 @@ class ExactNotes:
         k.note(k.eq(value, -infinity), NEGATIVE)
         self._signals((value,))
 
+    def moment(self, value: Value, mean: Value) -> None:
+        """Note a sum of squared deviations that is not finite, or nearly so, unless there are NaN.
+
+        A mean that is infinite leaves a NaN where an element is.
+        """
+        form = _FORMATS[value.type]
+        excused = self._magnitude(mean) > form.infinity
+        odd = self._magnitude(value) > form.large
+        self.builder.note(odd & self.builder.prim("xor", excused, True), OPEN)
+
     def products(
         self,
         sums: Sequence[Value],

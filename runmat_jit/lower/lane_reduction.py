@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from runmat_jit.core.types import KERNEL_ELEMENTS
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
+from runmat_jit.kernel.math.predicates import isinf
 from runmat_jit.kernel.primitives import FLOATS, TOTAL_STEPS, identity, total_lanes
 from runmat_jit.lower.body import Body, value_type
 from runmat_jit.lower.elementwise import CELL, moved_bytes
@@ -55,8 +56,7 @@ def lower_lanes(problem: ReductionProblem) -> Launch | None:
     columns, outer = nest.extents[lane_axis], math.prod(nest.extents[:lane_axis])
     width = cell_width(columns, outer)
     blocks = -(-columns // width)
-    (phase,) = problem.phases
-    seeds: dict[Operand, int] = {reduce.node: lane_axis + 1 for reduce in phase}
+    seeds: dict[Operand, int] = dict.fromkeys(problem.seeds(), lane_axis + 1)
     builder = Builder(problem.device.builtins)
     body = Body(nest, problem.computes, problem.written(), seeds, builder, notes=problem.notes)
     body.declare()
@@ -115,12 +115,14 @@ def _walk_columns(body: Body, problem: ReductionProblem, rows: Bounds, lanes: Bo
     builder, (phase,) = body.builder, problem.phases
     with builder.lanes(*lanes) as block:
         body.enter(body.nest.lanes, block.i)
+        _find_centers(body, problem, rows)
         starts = _starts(body, phase, rows[0])
         with builder.loop(*rows, starts, COLUMN_BLOCK) as blocks:
             end = smaller(blocks.i + COLUMN_BLOCK, rows[1])
-            found = _combine_rows(body, problem, (blocks.i, end), 1, starts)
+            found = _combine_rows(body, problem, 0, (blocks.i, end, 1), starts)
             blocks.yield_(*_combined(builder, phase, blocks.carry, found))
-        _finish(body, problem, blocks.out)
+        _define(body, phase, _with_infinities(body, problem, rows, blocks.out))
+        body.store(problem.result_stores)
 
 
 def _walk_blocks(body: Body, problem: ReductionProblem, rows: Bounds, lanes: Bounds) -> None:
@@ -131,18 +133,22 @@ def _walk_blocks(body: Body, problem: ReductionProblem, rows: Bounds, lanes: Bou
     """
     builder, (phase,), axis = body.builder, problem.phases, body.nest.lanes
     sums, block = problem.accumulators[: len(phase)], problem.accumulators[len(phase) :]
+    centers = [s for s in problem.result_stores if s.value in {c.node for c in problem.centers}]
     with builder.lanes(*lanes) as columns, body.scope():
-        body.move(axis, columns.i)
+        body.enter(axis, columns.i)
+        _find_centers(body, problem, rows)
+        body.store(centers)
         starts = _starts(body, phase, rows[0])
         _put(body, (*sums, *block), (*starts, *starts))
     with builder.loop(*rows, (), COLUMN_BLOCK) as blocks:
         end = smaller(blocks.i + COLUMN_BLOCK, rows[1])
         with builder.loop(blocks.i, end, (), _ROWS_AT_ONCE) as piece:
-            few = piece.i, smaller(piece.i + _ROWS_AT_ONCE, end)
+            few = piece.i, smaller(piece.i + _ROWS_AT_ONCE, end), 1
             with builder.lanes(*lanes) as columns, body.scope():
                 body.enter(axis, columns.i)
+                body.values |= {store.value: body.peek(store) for store in centers}
                 before = [body.peek(store) for store in block]
-                _put(body, block, _combine_rows(body, problem, few, 1, before))
+                _put(body, block, _combine_rows(body, problem, 0, few, before))
         with builder.lanes(*lanes) as columns, body.scope():
             body.move(axis, columns.i)
             starts = _starts(body, phase, rows[0])
@@ -150,7 +156,11 @@ def _walk_blocks(body: Body, problem: ReductionProblem, rows: Bounds, lanes: Bou
             _put(body, (*sums, *block), (*_combined(builder, phase, left, right), *starts))
     with builder.lanes(*lanes) as columns:
         body.enter(axis, columns.i)
-        _finish(body, problem, [body.peek(store) for store in sums])
+        body.values |= {store.value: body.peek(store) for store in centers}
+        body.weigh(problem, rows, rows)
+        found = [body.peek(store) for store in sums]
+        _define(body, phase, _with_infinities(body, problem, rows, found))
+        body.store(problem.result_stores)
 
 
 def _put(body: Body, stores: Sequence[Store], values: Sequence[Value]) -> None:
@@ -163,7 +173,17 @@ def _walk_as_total(body: Body, problem: ReductionProblem, rows: Bounds, lanes: B
 
     A logical lane whose partner has no elements is not combined with it, which changes no bit.
     """
-    builder, (phase,) = body.builder, problem.phases
+    with body.builder.lanes(*lanes) as block:
+        body.enter(body.nest.lanes, block.i)
+        body.weigh(problem, rows, rows)
+        for number, phase in enumerate(problem.phases):
+            _define(body, phase, _total(body, problem, number, rows))
+        body.store(problem.result_stores)
+
+
+def _total(body: Body, problem: ReductionProblem, number: int, rows: Bounds) -> Sequence[Value]:
+    """The results of a phase."""
+    builder, phase = body.builder, problem.phases[number]
     logical = total_lanes([value_type(KERNEL_ELEMENTS[reduce.dtype]) for reduce in phase])
     length = rows[1] - rows[0]
 
@@ -182,23 +202,64 @@ def _walk_as_total(body: Body, problem: ReductionProblem, rows: Bounds, lanes: B
         starts = [_start(builder, reduce) for reduce in phase]
         with builder.loop(lane, rows[1], starts, size) as blocks:
             end = smaller(blocks.i + size, rows[1])
-            found = _combine_rows(body, problem, (blocks.i, end), logical, starts)
+            found = _combine_rows(body, problem, number, (blocks.i, end, logical), starts)
             blocks.yield_(*_combined(builder, phase, blocks.carry, found))
         return blocks.out
 
-    with builder.lanes(*lanes) as block:
-        body.enter(body.nest.lanes, block.i)
-        _finish(body, problem, halve(1, rows[0]))
+    return halve(1, rows[0])
 
 
 # -- pieces --------------------------------------------------------------------------------------
+def _find_centers(body: Body, problem: ReductionProblem, rows: Bounds) -> None:
+    """The mean of the first block of a column."""
+    builder, totals = body.builder, [center.total for center in problem.centers]
+    if totals:
+        first = rows[0], smaller(rows[0] + COLUMN_BLOCK, rows[1])
+        body.weigh(problem, first, rows)
+        with builder.loop(*first, [_start(builder, total) for total in totals]) as loop:
+            with body.scope():
+                _enter_row(body, loop.i)
+                body.need(total.operand for total in totals)
+                values = [body.value(total.operand) for total in totals]
+            loop.yield_(*_combined(builder, totals, loop.carry, values))
+        _define(body, totals, loop.out)
+
+
+def _with_infinities(
+    body: Body, problem: ReductionProblem, rows: Bounds, found: Sequence[Value]
+) -> list[Value]:
+    """Results of a column whose squares are NaN where an element is infinite.
+
+    With a center that is finite they are infinite then, as where finite elements are too large: a
+    rare case, for which elements are read once more.
+    """
+    k, (phase,), results = body.builder, problem.phases, list(found)
+    for center in problem.centers:
+        at, x = phase.index(center.squares), center.total.operand
+        squares = results[at]
+        with k.if_any(isinf(k, squares), (squares,)) as rare:
+            with k.loop(*rows, (squares,)) as loop:
+                with body.scope():
+                    _enter_row(body, loop.i)
+                    body.need([x])
+                    seen = k.select(isinf(k, body.value(x)), math.nan, loop.carry[0])
+                loop.yield_(seen)
+            rare.yield_(*loop.out)
+        (results[at],) = rare.out
+    return results
+
+
 def _combine_rows(
-    body: Body, problem: ReductionProblem, rows: Bounds, step: int, starts: Sequence[Value]
+    body: Body,
+    problem: ReductionProblem,
+    number: int,
+    rows: tuple[Value, Value, int],
+    starts: Sequence[Value],
 ) -> Sequence[Value]:
-    """Elements of some rows, combined in order with what is there."""
-    builder, (phase,) = body.builder, problem.phases
-    stores = problem.stores_of(0)
-    with builder.loop(*rows, starts, step) as loop, body.scope():
+    """Elements of every so many rows, combined in order with what is there, as a phase does."""
+    (low, high, step), builder, phase = rows, body.builder, problem.phases[number]
+    stores = problem.stores_of(number)
+    with builder.loop(low, high, starts, step) as loop, body.scope():
         _enter_row(body, loop.i)
         body.need([*(reduce.operand for reduce in phase), *(s.value for s in stores)])
         body.store(stores)
@@ -217,13 +278,11 @@ def _enter_row(body: Body, row: Value) -> None:
             body.move(first + axis, coordinate)
 
 
-def _finish(body: Body, problem: ReductionProblem, found: Sequence[Value]) -> None:
-    """What follows the results, and their stores."""
-    (phase,) = problem.phases
+def _define(body: Body, phase: Sequence[Reduce], found: Sequence[Value]) -> None:
+    """The results of reductions, and what follows from them."""
     for reduce, value in zip(phase, found, strict=True):
         body.define(reduce, value)
     body.compute(body.nest.lanes + 1)
-    body.store(problem.result_stores)
 
 
 def _starts(body: Body, phase: Sequence[Reduce], row: Value) -> list[Value]:

@@ -116,7 +116,7 @@ def lower_product_rows(problem: ReductionProblem, rows: ProductRows) -> Launch |
     if total == 0:
         return None
     batch, uniform = len(product.batch), nest.lanes
-    seeds: dict[Operand, int] = {r.node: uniform for phase in problem.phases for r in phase}
+    seeds: dict[Operand, int] = dict.fromkeys(problem.seeds(), uniform)
     written = problem.written() | {rows.home}
     builder = Builder(problem.device.builtins)
     body = Body(nest, problem.computes, written, seeds, builder, notes=problem.notes)

@@ -7,11 +7,11 @@ from dataclasses import field
 from runmat_jit.core.slotted import slotted
 from runmat_jit.graph.node import Node
 from runmat_jit.lower.operands import aligned
-from runmat_jit.passes.fusion.edges import reduced_axes, renamed_axes, result_axes
+from runmat_jit.passes.fusion.edges import is_moment, reduced_axes, renamed_axes, result_axes
 from runmat_jit.passes.fusion.region import Region
 
 Axes = tuple[int, ...]
-Home = tuple[int, Axes]
+Home = tuple[int, Axes, bool]
 
 
 @slotted
@@ -24,8 +24,8 @@ class Levels:
             axis of extent 1 that stands for none.
         results: Members that do not vary along reduced axes, with those axes.
         phase: How many reductions, one after the other, a member needs before it is known.
-        home: The phase and axes of the reductions whose last kernel can compute a result; no entry
-            where it needs reductions of one phase over different axes.
+        home: The phase and axes of the reductions whose last kernel can compute a result, and
+            whether they are moments; no entry where it needs several such kernels of one phase.
 
     """
 
@@ -59,7 +59,7 @@ def _place(node: Node, levels: Levels) -> None:
         levels.phase[node] = phase + 1
         levels.results[node] = reduced_axes(node)
         levels.axes[node] = result_axes(node)
-        levels.home[node] = phase, reduced_axes(node)
+        levels.home[node] = phase, reduced_axes(node), is_moment(node)
         return
     levels.phase[node] = phase
     feeding = [arg for arg in node.args if arg in levels.results]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -34,7 +34,8 @@ class Reduce:
     Where ``combine`` is ``FIRST``, values are positions, and those before it in its phase are what
     stands there.
     ``final``: this kernel makes the result itself, not partial results. ``tested``: note a result
-    that is not finite. ``whole``: the operand are the elements, not partial results.
+    that is not finite. ``whole``: the operand are the elements, not partial results. ``mean``: that
+    of the elements, of a moment.
     """
 
     node: Node
@@ -44,11 +45,33 @@ class Reduce:
     final: bool
     tested: bool = False
     whole: bool = True
+    mean: Operand | None = None
 
     @property
     def reports(self) -> bool:
         """Whether it may report events."""
         return reports_events(self.node)
+
+
+@frozen
+class Center:
+    """What the elements of a cell are taken from before they are squared: the mean of some.
+
+    Attributes:
+        node: The center; ``total`` over ``count``.
+        total: The sum of the whole cell, one of the first phase; in columns that of the first
+            block, in no phase.
+        count: How many elements it adds.
+        weight: How many the cell has.
+        squares: The sum of the squares.
+
+    """
+
+    node: Node
+    total: Reduce
+    count: Node
+    weight: Node
+    squares: Reduce
 
 
 @frozen
@@ -68,6 +91,7 @@ class ReductionProblem:
         result_stores: Values to store that do not vary along the reduced axes.
         accumulators: Memory for running results of each reduction (of the only phase), and then of
             each one's block; none where registers do.
+        centers: Those of the cells, for moments.
         device: As of a plan.
         notes: As of a plan.
 
@@ -80,21 +104,36 @@ class ReductionProblem:
     element_stores: tuple[tuple[int, Store], ...]
     result_stores: tuple[Store, ...]
     accumulators: tuple[Store, ...] = ()
+    centers: tuple[Center, ...] = ()
     device: Device = CPU
     notes: Notes = RESULTS
 
     def accesses(self) -> tuple[Access, ...]:
         """All reads and stores, each once."""
         operands = [o for compute in self.computes for o in compute.operands]
-        operands += [reduce.operand for phase in self.phases for reduce in phase]
+        operands += self.reduced()
         stores = (*(s for _, s in self.element_stores), *self.result_stores)
         operands += [store.value for store in stores]
         reads = dict.fromkeys(o for o in operands if isinstance(o, Read))
         return (*reads, *stores, *self.accumulators)
 
+    def reduced(self) -> list[Operand]:
+        """What reductions take, and the means that moments are about."""
+        reduces = [reduce for phase in self.phases for reduce in phase]
+        reduces += [center.total for center in self.centers]
+        means = [reduce.mean for reduce in reduces if reduce.mean is not None]
+        return [*(reduce.operand for reduce in reduces), *means]
+
+    def seeds(self) -> Iterator[Node]:
+        """What blocks of the kernel define."""
+        for phase in self.phases:
+            yield from (reduce.node for reduce in phase)
+        for center in self.centers:
+            yield from (center.total.node, center.count, center.weight)
+
     def pruned(self) -> ReductionProblem:
         """The same problem without computations that no reduction and no store needs."""
-        wanted = [reduce.operand for phase in self.phases for reduce in phase]
+        wanted = self.reduced()
         wanted += [store.value for _, store in self.element_stores]
         wanted += [store.value for store in self.result_stores]
         return replace(self, computes=needed(self.computes, wanted))

@@ -4,11 +4,14 @@ In turn, each phase runs the first step of its reductions over the elements, fur
 partial results, and in the last of them whatever needs only the results; a last kernel computes the
 elements that need the results of all phases. Elements are recomputed in each phase from what is
 stored, never kept: reading an input again costs less than storing and loading.
+
+Squared deviations (:mod:`moments`) take their first step in the phase in which their elements are
+known, beside the sums of these, and the rest once the mean is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TypeVar
 
@@ -18,12 +21,13 @@ from runmat_jit.graph.node import Node
 from runmat_jit.lower.elementwise import lower_elementwise
 from runmat_jit.lower.lane_reduction import lower_lanes
 from runmat_jit.lower.launch import Launch
-from runmat_jit.lower.problem import Problem, Store
+from runmat_jit.lower.moments import Moment, moment_of
+from runmat_jit.lower.problem import Compute, Operand, Problem, Store
 from runmat_jit.lower.product_rows import lower_rows_of, lower_with_product
-from runmat_jit.lower.reduction_problem import Reduce, ReductionProblem, runs_along
+from runmat_jit.lower.reduction_problem import Center, Reduce, ReductionProblem, runs_along
 from runmat_jit.lower.region_values import RegionValues
 from runmat_jit.lower.spill import spilled
-from runmat_jit.passes.fusion.edges import reduced_axes
+from runmat_jit.passes.fusion.edges import is_moment, reduced_axes
 from runmat_jit.passes.fusion.reduction_shape import COLUMN_BLOCK, Step, next_step
 from runmat_jit.passes.fusion.region import Region
 from runmat_jit.plan.argument import NodeBuffer, Scratch
@@ -52,6 +56,8 @@ class _Lowering:
     region: Region
     values: RegionValues
     launches: list[Launch] = field(default_factory=list)
+    moments: dict[Node, tuple[Moment, list[Scratch], Shape]] = field(default_factory=dict)
+    """Those whose cells are known, with where that is kept, and its shape."""
 
     # -- the two ways ----------------------------------------------------------------------------
     def in_one_kernel(self) -> bool:
@@ -88,22 +94,22 @@ class _Lowering:
     def in_turn(self) -> None:
         """Lower phase by phase."""
         levels = self.values.levels
+        reduces = [node for node in self.region.nodes if node.op.reduction is not None]
         for phase in range(levels.phases):
-            reduces = [
-                node
-                for node in self.region.nodes
-                if node.op.reduction is not None and levels.phase[node] == phase + 1
-            ]
+            begun = [node for node in reduces if self._begins(node) == phase]
             elements = self._element_outputs(phase)
-            for step, together in _grouped(reduces, self._first_step):
+            for step, together in _grouped(begun, self._first_step):
                 self._run_steps(step, together, elements)
                 elements = []
+            moments = [n for n in reduces if is_moment(n) and levels.phase[n] == phase + 1]
+            for _, same in _grouped(moments, reduced_axes):
+                self._finish_moments(same)
             for node in levels.results:
                 if levels.phase[node] == phase + 1 and node not in levels.home:
                     shape = _without(levels.shape, levels.results[node])
                     members = [*self._elements(), node]
                     self._elementwise(members, self.values.keep([node]), shape)
-        rest = self._element_outputs(levels.phases)
+        rest = [n for p in range(levels.phases + 1) for n in self._element_outputs(p)]
         members = self._elements()
         stores = [self.values.store(node, NodeBuffer(node), members) for node in rest]
         self._elementwise(members, stores, levels.shape)
@@ -112,7 +118,9 @@ class _Lowering:
     def _run_steps(self, step: Step, reduces: Sequence[Node], elements: Sequence[Node]) -> None:
         """The first step of reductions that share it, then the rest for each set of axes."""
         values, shape = self.values, self.values.levels.shape
-        step, *more = self._stages(step, shape)
+        moments = list(filter(is_moment, reduces))
+        reduces = [n for n in reduces if n not in moments]
+        step, *more = [step] if moments else self._stages(step, shape)
         done = [n for n in reduces if _finishes(step, shape, reduced_axes(n))]
         partial = {n: self._partial(n, step, shape) for n in reduces if n not in done}
         results = self._homed(done)
@@ -128,18 +136,69 @@ class _Lowering:
             (*stores, *values.keep([*done, *results])),
             device=values.plan.device,
             notes=values.plan.notes,
-        ).pruned()
+        )
+        for node in moments:
+            problem = self._with_moment(problem, node, members)
+        problem = problem.pruned()
         if step.style == "row" and runs_along(problem) is None:
             problem = self._laid_out(problem)
         self._reduction(problem)
         values.stored.update({node: NodeBuffer(node) for node in elements})
         for _, same in _grouped(list(partial), reduced_axes):
-            self._finish(same, partial, step.result(shape), more)
+            read = {n: values.partial_read(n, partial[n], step.result(shape)) for n in same}
+            self._finish(read, step.result(shape), more)
+
+    def _with_moment(
+        self, problem: ReductionProblem, node: Node, members: Collection[Node]
+    ) -> ReductionProblem:
+        """The first step with what each cell gives for squared deviations of its elements."""
+        values, step, shape = self.values, problem.step, problem.extents
+        x = values.operand(node.args[0], tuple(range(len(shape))), members)
+        first, *second = problem.phases
+        own = step.style == "row"
+        total = next((r for r in first if own and r.operand == x and r.combine == "add"), None)
+        moment = moment_of(node, None if total is None else total.node)
+        if total is None:
+            total = values.reduce(moment.total, x, final=False, whole=False)
+            first = (*first, total) if own else first
+        terms = tuple(
+            values.reduce(result, term, final=False, whole=False)
+            for result, term in ((moment.left, moment.rest), (moment.squares, moment.square))
+        )
+        phases = (first, sum(second, terms)) if own else ((*first, *terms),)
+        memories = [self._partial(value, step, shape) for value in moment.of_cells]
+        self.moments[node] = moment, memories, step.result(shape)
+        stores = [
+            values.partial_store(value, memory, step, shape)
+            for value, memory in zip(moment.of_cells, memories, strict=True)
+        ]
+        center = Center(moment.center, total, moment.count, moment.weight, terms[1])
+        return replace(
+            problem,
+            computes=(*problem.computes, *moment.within(x)),
+            phases=phases,
+            result_stores=(*problem.result_stores, *stores),
+            centers=(*problem.centers, center),
+        )
+
+    def _finish_moments(self, nodes: Sequence[Node]) -> None:
+        """Put the cells' squared deviations together, once the means are known."""
+        values, axes = self.values, tuple(range(len(self.values.levels.shape)))
+        means = {n: values.operand(n.args[1], axes, ()) for n in nodes}
+        terms: dict[Node, Operand] = {}
+        computes: list[Compute] = []
+        for node in nodes:
+            moment, memories, shape = self.moments.pop(node)
+            pairs = zip(moment.of_cells, memories, strict=True)
+            cells = [values.partial_read(value, memory, shape) for value, memory in pairs]
+            computes += moment.between(cells, means[node])
+            terms[node] = computes[-1].node
+        self._finish(terms, shape, (), tuple(computes), means)
 
     def _laid_out(self, problem: ReductionProblem) -> ReductionProblem:
         """Store what is reduced in C order first, where no one stride leads along a row."""
         values, shape = self.values, problem.extents
-        (phase,) = problem.phases
+        phase, *later = problem.phases
         operands = {reduce.operand: reduce for reduce in phase}
         copies = {o: values.scratch(reduce.dtype, shape) for o, reduce in operands.items()}
         stores = [
@@ -150,26 +209,51 @@ class _Lowering:
         plan = values.plan
         laid_out = Problem((*shape, 1), problem.computes, tuple(stores), plan.device, plan.notes)
         self._add(lower_elementwise(laid_out.pruned()))
-        read = tuple(
-            replace(reduce, operand=values.partial_read(reduce.node, copies[reduce.operand], shape))
-            for reduce in phase
-        )
-        return replace(problem, phases=(read,), element_stores=()).pruned()
+        read: dict[Operand, Operand] = {
+            operand: values.partial_read(reduce.node, copies[operand], shape)
+            for operand, reduce in operands.items()
+        }
+        return replace(
+            problem,
+            computes=tuple(
+                replace(c, operands=tuple(read.get(o, o) for o in c.operands))
+                for c in problem.computes
+            ),
+            phases=(tuple(replace(r, operand=read[r.operand]) for r in phase), *later),
+            element_stores=(),
+            centers=tuple(
+                replace(c, total=replace(c.total, operand=read[c.total.operand]))
+                for c in problem.centers
+            ),
+        ).pruned()
 
     def _finish(
         self,
-        reduces: Sequence[Node],
-        partial: dict[Node, Scratch],
+        operands: Mapping[Node, Operand],
         shape: Shape,
         more: Sequence[Step],
+        computed: tuple[Compute, ...] = (),
+        means: Mapping[Node, Operand] = {},
     ) -> None:
-        """The remaining steps of reductions over the same axes; ``more``: that are known."""
+        """The remaining steps of reductions over the same axes.
+
+        Args:
+            operands: What each reduces: partial results, or what is ``computed`` of them.
+            shape: Of these.
+            more: The next steps, as far as they are known.
+            computed: By the first of these steps.
+            means: That moments are about.
+
+        """
+        reduces = list(operands)
         values, axes, done = self.values, reduced_axes(reduces[0]), False
         while not done:
             step, *more = more or self._stages(next_step(shape, axes, reduces[0].type.dtype), shape)
             done = _finishes(step, shape, axes)
             phase = tuple(
-                values.reduce(n, values.partial_read(n, partial[n], shape), final=done, whole=False)
+                values.reduce(
+                    n, operands[n], final=done, whole=False, mean=means.get(n) if done else None
+                )
                 for n in reduces
             )
             results = self._homed(reduces) if done else []
@@ -182,7 +266,7 @@ class _Lowering:
             problem = ReductionProblem(
                 shape,
                 step,
-                computes,
+                (*computed, *computes),
                 (phase,),
                 (),
                 tuple(stores),
@@ -190,7 +274,9 @@ class _Lowering:
                 notes=values.plan.notes,
             )
             self._reduction(problem.pruned())
-            shape = step.result(shape)
+            shape, computed = step.result(shape), ()
+            if not done:
+                operands = {n: values.partial_read(n, partial[n], shape) for n in reduces}
 
     # -- kernels ---------------------------------------------------------------------------------
     def _elementwise(self, members: Sequence[Node], stores: Sequence[Store], shape: Shape) -> None:
@@ -213,8 +299,12 @@ class _Lowering:
         self.values.watch(compute.node for compute in problem.computes)
 
     def _with_accumulators(self, problem: ReductionProblem) -> ReductionProblem:
-        """Memory for running results of columns and of their blocks, as partial results lie."""
-        if problem.step.style != "column" or problem.step.cell <= COLUMN_BLOCK:
+        """Memory for running results of columns and of their blocks, as partial results lie.
+
+        The threads of a device have theirs in registers.
+        """
+        style, cell = problem.step.style, problem.step.cell
+        if style != "column" or cell <= COLUMN_BLOCK or problem.device.kind == "gpu":
             return problem
         (phase,) = problem.phases
         shape, step = problem.extents, problem.step
@@ -239,7 +329,15 @@ class _Lowering:
         levels = self.values.levels
         if 0 in levels.shape:
             return []
-        return [n for n in self.region.outputs if levels.is_element(n) and levels.phase[n] == phase]
+        outputs = [n for n in self.region.outputs if n not in self.values.stored]
+        return [n for n in outputs if levels.is_element(n) and levels.phase[n] == phase]
+
+    def _begins(self, node: Node) -> int:
+        """The phase in which a reduction takes its first step."""
+        levels = self.values.levels
+        if is_moment(node):
+            return levels.phase.get(self.values.origin(node.args[0]), 0)
+        return levels.phase[node] - 1
 
     def _homed(self, reduces: Iterable[Node]) -> list[Node]:
         """Results that the last kernel of these reductions can compute."""

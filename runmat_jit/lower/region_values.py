@@ -115,13 +115,22 @@ class RegionValues:
         """Remember that a kernel has tested these values."""
         self._watched.update(nodes)
 
-    def reduce(self, node: Node, operand: Operand, *, final: bool, whole: bool) -> Reduce:
-        """A reduction member, fed by ``operand``."""
+    def reduce(
+        self,
+        node: Node,
+        operand: Operand,
+        *,
+        final: bool,
+        whole: bool,
+        mean: Operand | None = None,
+    ) -> Reduce:
+        """A reduction member, fed by ``operand``; ``mean``: that it is about."""
         assert node.op.reduction is not None, f"{node.op.name} reduces nothing"
         combine = node.op.reduction.combine
         if node.type.dtype == np.bool_:
             combine = OF_BOOLS.get(combine, combine)
-        return Reduce(node, operand, combine, node.type.dtype, final, node in self.tested, whole)
+        dtype, tested = node.type.dtype, node in self.tested
+        return Reduce(node, operand, combine, dtype, final, tested, whole, mean)
 
     def keep(self, results: Sequence[Node]) -> list[Store]:
         """Stores of results that one kernel has, as far as outputs or other kernels want them."""

@@ -30,9 +30,7 @@ def lower_rows(problem: ReductionProblem) -> Launch | None:
     total = math.prod(nest.extents[:uniform])
     if total == 0:
         return None
-    seeds: dict[Operand, int] = {
-        reduce.node: uniform for phase in problem.phases for reduce in phase
-    }
+    seeds: dict[Operand, int] = dict.fromkeys(problem.seeds(), uniform)
     builder = Builder(problem.device.builtins)
     body = Body(nest, problem.computes, problem.written(), seeds, builder, notes=problem.notes)
     body.declare()
@@ -48,6 +46,7 @@ def lower_rows(problem: ReductionProblem) -> Launch | None:
 
 def reduce_row(body: Body, problem: ReductionProblem, bounds: tuple[Value, Value]) -> None:
     """The reductions of one row, phase after phase, and what they are for."""
+    body.weigh(problem, bounds, bounds)
     for number, phase in enumerate(problem.phases):
         _reduce(body, problem, number, phase, bounds)
     rest = problem.stores_of(len(problem.phases))

@@ -15,7 +15,7 @@ from runmat_jit.ops.spec import Event, Make, Op, Operand, Params, Reduction, Res
 
 _BOOL, _DOUBLE = np.dtype(bool), np.dtype(np.float64)
 EVENTS: frozenset[Event] = frozenset({"overflow", "underflow", "invalid"})
-_SUM_BOUND = 36.0
+SUM_BOUND = 36.0
 
 DtypeRule = Callable[[np.dtype, Params], np.dtype | None]
 """The dtype that a reduction of this dtype computes with and gives, or None."""
@@ -211,7 +211,7 @@ ROWS = (
         exactness="ours",
         events=EVENTS,
         ufunc="reduce",
-        reduction=Reduction("add", 0.0, _SUM_BOUND),
+        reduction=Reduction("add", 0.0, SUM_BOUND),
         parts=parts.sum_,
         complex_exactness="ours",
         absorbs=(False,),

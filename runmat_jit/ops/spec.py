@@ -71,13 +71,15 @@ class Reduction:
     ``combine`` is an operation of a kernel's ``total``; an empty reduction gives ``identity``
     (None: NumPy raises). ``bound`` is c of the error bound ``|r - exact| <= c u sum(|terms|)``
     for each level of a float sum, 0 where the result is exact. ``is_position``: what comes out is
-    where the first such element is, not the element.
+    where the first such element is, not the element. ``is_moment``: terms are the squares of what
+    the elements leave after a mean, the second operand.
     """
 
     combine: str
     identity: float | bool | None
     bound: float = 0.0
     is_position: bool = False
+    is_moment: bool = False
 
 
 class Make(Protocol):

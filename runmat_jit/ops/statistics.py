@@ -27,6 +27,7 @@ from runmat_jit.ops.reduce import (
     EITHER,
     EVENTS,
     PLAIN,
+    SUM_BOUND,
     TAKES_DTYPE,
     accumulator,
     canonical_reduction,
@@ -37,7 +38,7 @@ from runmat_jit.ops.reduce import (
     reduced_shape,
     reduction_rule,
 )
-from runmat_jit.ops.spec import Bound, Event, Make, Op, Operand, Params, Result
+from runmat_jit.ops.spec import Bound, Event, Make, Op, Operand, Params, Reduction, Result
 from runmat_jit.ops.structure import constant_params
 
 _BOOL, _INDEX = np.dtype(bool), np.dtype(np.int64)
@@ -97,7 +98,7 @@ def _canonical_variance(params: Params, operands: tuple[Operand, ...]) -> dict[s
 
 
 def _decompose_variance(make: Make, args: tuple[Any, ...], params: Params, kind: TensorType) -> Any:
-    """The mean of squares of what is left after the mean, in two passes as in NumPy."""
+    """The mean of squares of what is left after the mean."""
     (x,), axes, ddof = args, params["axis"], params["ddof"]
     assert isinstance(axes, tuple), "canonical"
     assert isinstance(ddof, int), "canonical"
@@ -105,10 +106,8 @@ def _decompose_variance(make: Make, args: tuple[Any, ...], params: Params, kind:
     kept = TensorType(kind.dtype, reduced_shape(x.type.shape, axes, keepdims=True))
     total = make("sum", args, _over(axes, kind.dtype, keepdims=True), kept)
     mean = divided(make, total, count)
-    rest = make("subtract", (x, mean), {}, x.type)
-    square = make("square", (rest,), {}, x.type)
     over = _over(axes, kind.dtype, keepdims=bool(params["keepdims"]))
-    return divided(make, make("sum", (square,), over, kind), count - ddof)
+    return divided(make, make("squared_deviations", (x, mean), over, kind), count - ddof)
 
 
 def _over(axes: Hashable, dtype: np.dtype, *, keepdims: bool) -> dict[str, Hashable]:
@@ -119,6 +118,16 @@ def _decompose_deviation(
     make: Make, args: tuple[Any, ...], params: Params, kind: TensorType
 ) -> Any:
     return make("sqrt", (_decompose_variance(make, args, params, kind),), {}, kind)
+
+
+def _squared_deviations(
+    x: Any,
+    mean: Any,
+    axis: Any,
+    keepdims: bool,  # noqa: FBT001 -- NumPy's
+    dtype: Any = None,
+) -> Any:
+    return np.sum(np.square(x - mean), axis=axis, keepdims=keepdims, dtype=dtype)
 
 
 def _variance(numpy: Any, doc: str, decompose: Callable[..., Any], matlab: str | None = None) -> Op:
@@ -255,6 +264,19 @@ _COUNT = method_reader(("a", "axis", "keepdims"), PLAIN)
 ROWS = (
     _variance(np.var, "Variance over axes, of deviations from the mean.", _decompose_variance),
     _variance(np.std, "Standard deviation over axes.", _decompose_deviation),
+    Op(
+        name="squared_deviations",
+        doc="Sum over axes of the squares of what is left after the mean over these axes.",
+        kind="reduce",
+        arity=2,
+        numpy=_squared_deviations,
+        reduction=Reduction("add", None, SUM_BOUND, is_moment=True),
+        exactness="ours",
+        events=EVENTS,
+        ufunc="reduce",
+        absorbs=(False, False),
+        sign=sign.clear,
+    ),
     _row(
         np.average,
         "Mean over axes, without weights.",

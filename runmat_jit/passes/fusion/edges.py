@@ -62,6 +62,8 @@ def fit(node: Node, operand: Node, place: Place) -> Fit | Reason:
 
 
 def _fit_reduction(node: Node, operand: Node, place: Place, space: Shape) -> Fit | Reason:
+    if operand is not node.args[0]:
+        return _fit_mean(node, operand, place, space)
     if place.axes is not None:
         return Reason("reduction-of-reduction", f"{node.op.name} reduces reduced results")
     if operand.type.shape != space:
@@ -74,6 +76,14 @@ def _fit_reduction(node: Node, operand: Node, place: Place, space: Shape) -> Fit
         detail = f"{node.op.name} over axes {axes} needs another order of elements"
         return Reason("other-order", detail)
     return Fit("reduction", result_axes(node))
+
+
+def _fit_mean(node: Node, mean: Node, place: Place, space: Shape) -> Fit | Reason:
+    """A moment beside the mean that it is about."""
+    x, axes = node.args[0], place.axes
+    if axes is None or not is_aligned(axes, mean.type.shape, len(space)):
+        return Reason("other-order", f"{node.op.name} is about a mean that is stored")
+    return _fit_reduction(node, x, Place(place.group, None), space)
 
 
 def _fit_renamed(node: Node, operand: Node, axes: Axes, space: Shape) -> Fit | Reason:
@@ -90,6 +100,11 @@ def _fit_renamed(node: Node, operand: Node, axes: Axes, space: Shape) -> Fit | R
 def is_position(node: Node) -> bool:
     """Whether a reduction gives the position of an element."""
     return node.op.reduction is not None and node.op.reduction.is_position
+
+
+def is_moment(node: Node) -> bool:
+    """Whether a reduction adds squares of what elements leave after a mean."""
+    return node.op.reduction is not None and node.op.reduction.is_moment
 
 
 def is_aligned(axes: Axes, shape: Shape, rank: int) -> bool:

@@ -15,9 +15,11 @@ from typing import Any
 from runmat_jit.graph.constant import constant_array, is_constant
 from runmat_jit.graph.node import Node
 from runmat_jit.passes.fusion.access import is_view
+from runmat_jit.passes.fusion.edges import is_moment
 
 _STATISTICS_AXES = (1, 2)
 _POWERS = ("power", "pow")
+_SUMS = ("sum", "squared_deviations")
 
 
 def is_image_normalize(nodes: Sequence[Node], space: tuple[int, ...]) -> bool:
@@ -68,6 +70,9 @@ def _is_centered(node: Node) -> bool:
 
 
 def _is_square_of(node: Node, value: Node) -> bool:
+    if is_moment(node):
+        x, mean = node.args
+        return x is value.args[0] and _mean_of(_plain(mean)) is x
     if node.op.name in _POWERS:
         return node.args[0] is value and _number(node.args[1]) == 2
     if node.op.name == "square":
@@ -76,7 +81,10 @@ def _is_square_of(node: Node, value: Node) -> bool:
 
 
 def _mean_of(node: Node) -> Node | None:
-    """What ``node`` is the mean of over each image; None where it is none."""
+    """What ``node`` is the mean of over each image; None where it is none.
+
+    Of squares that no operation has made by itself, their sum.
+    """
     node = _plain(node)
     if node.op.name == "divide":
         count = _number(node.args[1])
@@ -86,11 +94,13 @@ def _mean_of(node: Node) -> Node | None:
     else:
         return None
     total = _plain(node.args[0])
-    if total.op.name != "sum" or total.params["axis"] != _STATISTICS_AXES:
+    if total.op.name not in _SUMS or total.params["axis"] != _STATISTICS_AXES:
         return None
     x = total.args[0]
     _, height, width = x.type.shape
-    return x if count == height * width else None
+    if count != height * width:
+        return None
+    return total if is_moment(total) else x
 
 
 def _with_constant(node: Node, names: tuple[str, ...]) -> Node | None:

@@ -14,6 +14,11 @@ column   followed by an axis that is kept           up to 256 elements: 16 in or
                                                     to 16 blocks are combined in order
 short    innermost and has fewer than 8 elements    in order
 =======  =========================================  ================================================
+
+Squared deviations of more than one cell are those from a center of each cell, and then those of the
+cells' means from the mean of all. The center is the mean of the cell (of a row), or of its first
+block (of a column); what the elements leave after it is added besides, so that no rounding of a
+center matters.
 """
 
 from __future__ import annotations
@@ -92,6 +97,16 @@ def steps(shape: Shape, axes: tuple[int, ...], dtype: np.dtype) -> Iterator[tupl
         shape = step.result(shape)
         if all(shape[axis] == 1 for axis in axes):
             return
+
+
+def has_moments_of_cells(shape: Shape, axes: tuple[int, ...], dtype: np.dtype) -> bool:
+    """Whether squared deviations are those within the cells of the first step, and between them.
+
+    Otherwise elements are read twice: one cell has them all, or there are few in each.
+    """
+    step = next_step(shape, axes, dtype)
+    result = step.result(shape)
+    return step.style != "short" and any(result[axis] != 1 for axis in axes)
 
 
 def _value_type(dtype: np.dtype) -> str:

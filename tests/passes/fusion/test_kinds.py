@@ -43,6 +43,18 @@ def test_whitening_gain_bias_clamp_and_gamma_are_image_normalize():
     assert labels(normalized()) == ["image_normalize"]
 
 
+@pytest.mark.parametrize(("about", "kind"), [("$0", "image_normalize"), ("$1", None)])
+def test_variances_of_images_of_several_cells_belong_to_it(about, kind):
+    images, center = "float32[2, 300, 400]", mean("$0", count=120_000.0)
+    variance = f"var({about}, axis=(1, 2), ddof=0, keepdims=True)"
+    whitened = f"divide(subtract($0, {center}), sqrt(add({variance}, 1e-06)))"
+    shifted = f"subtract(multiply({whitened}, 1.0123), 0.02)"
+    graph = optimize(
+        written([images, images], f"power(maximum({shifted}, 0.0), 1.8, exponent=1.8)")
+    )
+    assert (kind == "image_normalize") == ("image_normalize" in [r.kind for r in grow(graph)])
+
+
 def test_a_metric_of_the_result_belongs_to_it():
     out = normalized()
     error = f"sum(square(subtract({out}, $0)), axis=(0, 1, 2), dtype='float32', keepdims=False)"
