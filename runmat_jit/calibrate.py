@@ -41,6 +41,7 @@ def calibrate(*, as_json: bool = False) -> int:
             sys.stderr.write(f"gpu: {gpu.info} is a CPU in disguise, which nothing is placed on\n")
         else:
             found["gpu"] = _measured(session, "gpu", lambda tell: _whole(measure_gpu(gpu, tell)))
+            gpu.backend.device.tuning = found["gpu"].tuning or gpu.backend.device.tuning
     if as_json:
         text = json.dumps({device: to_dict(profile) for device, profile in found.items()}, indent=1)
     else:
@@ -117,6 +118,12 @@ def describe(device: str, profile: Profile) -> str:
         for each in profile.products
     )
     lines.append(f"  launch {profile.launch_us:.2f} us, waking threads {profile.wake_us:.2f} us")
+    if profile.tuning is not None:
+        lines.extend(
+            f"  tiles {name:12} {pace.us:10.1f} us a thousand terms, {pace.at_once:.0f} at once"
+            for name, pace in profile.tuning.tiles.items()
+        )
+        lines.append(f"  columns: {profile.tuning.column_threads} threads")
     if profile.link is not None:
         link = profile.link
         lines.append(

@@ -51,6 +51,10 @@ def pytest_configure(config):
     os.environ["MPLBACKEND"] = "Agg"
     os.environ.setdefault("RUNMAT_TRIALS", "0")  # but in test_trials: replays are counted
     os.environ.setdefault("RUNMAT_NUM_THREADS", "2")  # on any machine
+    from runmat_jit.runtime.gpu import might_have_gpu  # noqa: PLC0415  (not before the variables)
+
+    if might_have_gpu():  # on which programs would be placed, with bits of its own
+        os.environ.setdefault("RUNMAT_DEVICE", "cpu")
     if PROFILE == "default":
         from runmat_jit.backends.llvm.jit import Jit  # noqa: PLC0415  (not before the variables)
 

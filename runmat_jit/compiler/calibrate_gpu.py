@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,14 +13,41 @@ import numpy as np
 
 from runmat_jit.backends.wgpu.memory import DeviceArray
 from runmat_jit.backends.wgpu.run import KernelRun, WgpuRunner
-from runmat_jit.compiler.samples import Sample, rate_samples, stream
+from runmat_jit.backends.wgpu.schedule import (
+    Schedule,
+    Tile,
+    contract_of,
+    fitting_tiles,
+)
+from runmat_jit.compiler.samples import Sample, column_sums, product, rate_samples, stream
 from runmat_jit.compiler.timed_sample import LEAST_SHARE, filled, least_us, rate_of
-from runmat_jit.kernel.ir import Buffer
-from runmat_jit.plan.profile import GPU, MEMORY, Bandwidth, Link, Products, Profile
+from runmat_jit.kernel.ir import Buffer, Kernel
+from runmat_jit.passes.fusion.reduction_shape import COLUMN_CELL
+from runmat_jit.plan.profile import (
+    GPU,
+    MEMORY,
+    TUNING,
+    Bandwidth,
+    Link,
+    Pace,
+    Products,
+    Profile,
+    Tuning,
+)
 
 if TYPE_CHECKING:
     from runmat_jit.runtime.gpu import Gpu
 
+_TERMS = 1024
+"""Of the products by which tiles are compared."""
+_SHARE = 240
+"""Such a product has 24 tiles below each other: some for each processor of a large card."""
+_LANES, _COLUMNS = 4, 1024
+"""Columns that a thread adds, and all of them."""
+_WARMING_MS, _WINDOW_MS = 150.0, 10.0
+"""In which a card gets going, and in which tiles are timed."""
+_BUSY = 0.9
+"""Of the bandwidth, that columns have to reach: more is lost by storing parts of them."""
 _SERVER = 0.01
 """Of the shipped rates: what others' instructions take at most in a sample, before it is known."""
 Tell = Callable[[str], None]
@@ -56,48 +85,113 @@ def measure_gpu(gpu: Gpu, tell: Tell = lambda _what: None, *, elements: int = 1 
         )
         for each in GPU.products
     )
-    made = Profile(str(gpu.info), 1, tiers, rates, products, launch_us, 0.0, link, measured=True)
+    with gpu.lock:
+        tell("schedules")
+        tuning = _tuning(gpu, large, elements)
+    made = Profile(
+        str(gpu.info), 1, tiers, rates, products, launch_us, 0.0, link, tuning, measured=True
+    )
     gpu.backend.memory.collect()
     return made
 
 
 class _OnDevice:
-    """A sample on a device, submitted several times in a batch."""
+    """A kernel on a device, bound to be submitted once and some ``times`` more in a batch.
 
-    def __init__(self, gpu: Gpu, sample: Sample, size: int) -> None:
-        self.gpu, self.size = gpu, size
-        self.runner = WgpuRunner(gpu.backend)
-        memory, kernel = gpu.backend.memory, sample.kernel
-        buffers = [p for p in kernel.parameters if isinstance(p, Buffer)]
-        self.arrays: dict[str, DeviceArray] = {
-            p.name: memory.upload(filled(p, size)) for p in buffers
-        }
-        self.run = KernelRun(kernel, {**self.arrays, "n": size}, (0, size))
+    ``arguments`` are numbers, and arrays on the device, by parameter.
+    """
 
-    def us(self, times: int) -> float:
+    def __init__(
+        self,
+        gpu: Gpu,
+        kernel: Kernel,
+        arguments: Mapping[str, DeviceArray | int],
+        times: int,
+        schedule: Schedule | None = None,
+    ) -> None:
+        self.gpu, self.runner, self.times = gpu, WgpuRunner(gpu.backend), times
+        cells = arguments.get("n", 1)
+        assert isinstance(cells, int), "a number"
+        run = KernelRun(kernel, arguments, (0, cells), schedule)
+        self.one, self.many = (self.runner.prepare([run] * number) for number in (1, times + 1))
+
+    def us(self, *, window_ms: float = 30.0) -> float:
         """Least time of a run: the difference between many and one, in one submission each."""
-        one, many = (self.runner.prepare([self.run] * number) for number in (1, times + 1))
 
         def timed(batch: Any) -> float:
             def once() -> None:
                 self.runner.submit(batch)
                 self.gpu.backend.device.wait()
 
-            return least_us(once, window_ms=30.0)
+            return least_us(once, window_ms=window_ms)
 
-        return max(timed(many) - timed(one), 0.01) / times
+        return max(timed(self.many) - timed(self.one), 0.01) / self.times
 
-    def close(self) -> None:
-        """Give its memory back."""
-        self.gpu.backend.memory.free(self.arrays.values())
+
+@contextmanager
+def _sample_on_device(gpu: Gpu, sample: Sample, size: int, times: int) -> Iterator[_OnDevice]:
+    memory = gpu.backend.memory
+    buffers = [p for p in sample.kernel.parameters if isinstance(p, Buffer)]
+    arrays = {p.name: memory.upload(filled(p, size)) for p in buffers}
+    try:
+        yield _OnDevice(gpu, sample.kernel, {**arrays, "n": size}, times)
+    finally:
+        memory.free(arrays.values())
 
 
 def _on_device(gpu: Gpu, sample: Sample, size: int, times: int) -> float:
-    made = _OnDevice(gpu, sample, size)
+    with _sample_on_device(gpu, sample, size, times) as made:
+        return made.us()
+
+
+def _tuning(gpu: Gpu, bandwidth: float, elements: int) -> Tuning:
+    """The pace of each tile of products, and the threads with which columns are added fast.
+
+    All is compiled before anything is timed: a card that has waited for that is slow at first.
+
+    Args:
+        gpu: The adapter.
+        bandwidth: Bytes a microsecond that the device moves.
+        elements: Of the arrays that are read and written, where products need no more.
+
+    """
+    kernel = product("f32")
+    contract = contract_of(kernel.body[-1])
+    assert contract is not None, "the sample is a product"
+    tiles = fitting_tiles(contract, _LANES, gpu.backend.device.limits)
+    side = max(1, math.isqrt(elements) // _SHARE)
+    cells = max(1, elements // COLUMN_CELL // _COLUMNS)
+    added = cells * COLUMN_CELL * _COLUMNS
+    largest = max(tile.rows * tile.columns for tile in tiles) * side**2
+    size = max(added, largest, (tiles[0].rows + tiles[0].columns) * side * _TERMS)
+    memory, kind = gpu.backend.memory, np.dtype(np.float32)
+    arrays = [memory.empty(size, kind) for _ in range(2)]
     try:
-        return made.us(times)
+        named = dict(zip("xy", arrays, strict=True))
+        numbers = {"n": cells, "columns": _COLUMNS}
+        columns = _OnDevice(gpu, column_sums("f32", COLUMN_CELL), {**named, **numbers}, 4)
+        pairs = [[_tiles(gpu, kernel, tile, n, arrays) for n in (1, side)] for tile in tiles]
+        columns.us(window_ms=_WARMING_MS)
+        reached = 4.0 * added / columns.us(window_ms=_WINDOW_MS)
+        paces = dict(TUNING.tiles)
+        for tile, pair in zip(tiles, pairs, strict=True):
+            one, many = (made.us(window_ms=_WINDOW_MS) for made in pair)
+            paces[tile.name] = Pace(one * 1024 / _TERMS, max(1.0, side**2 * one / many))
     finally:
-        made.close()
+        memory.free(arrays)
+    threads = cells * _COLUMNS // _LANES
+    return Tuning(paces, max(1, int(threads * _BUSY * bandwidth / reached)))
+
+
+def _tiles(
+    gpu: Gpu, kernel: Kernel, tile: Tile, side: int, arrays: Sequence[DeviceArray]
+) -> _OnDevice:
+    """A product that has so many tiles below and beside each other; zeros, whatever they cost."""
+    read, written = arrays
+    arguments: dict[str, DeviceArray | int] = {"a": read, "b": read, "c": written}
+    arguments |= {"rows": side * tile.rows, "columns": side * tile.columns, "terms": _TERMS}
+    schedule = Schedule(_LANES, tile.threads, tile.threads, tile=tile)
+    return _OnDevice(gpu, kernel, arguments, 2 if side > 1 else 16, schedule)
 
 
 def _streamed(gpu: Gpu, size: int) -> float:
@@ -127,7 +221,7 @@ def _link(gpu: Gpu, size: int) -> Link:
     """Transfers of so many float32, and what it takes to submit and to wait."""
     shipped = GPU.link
     assert shipped is not None, "cards have a bus"
-    memory, runner = gpu.backend.memory, WgpuRunner(gpu.backend)
+    memory = gpu.backend.memory
     host = np.ones(size, np.float32)
     held: list[DeviceArray] = []
 
@@ -142,18 +236,16 @@ def _link(gpu: Gpu, size: int) -> Link:
     download = least_us(lambda: memory.download(there), window_ms=30.0) - download_us
     upload_us = least_us(partial(up, few))
     upload = least_us(partial(up, host), window_ms=30.0) - upload_us
-    tiny = _OnDevice(gpu, stream("f32"), 64)
-    batch = runner.prepare([tiny.run])
-    submitted = least_us(lambda: runner.submit(batch), window_ms=20.0)
-    gpu.backend.device.wait()
-
-    def waited() -> None:
-        runner.submit(batch)
+    with _sample_on_device(gpu, stream("f32"), 64, 1) as tiny:
+        submitted = least_us(lambda: tiny.runner.submit(tiny.one), window_ms=20.0)
         gpu.backend.device.wait()
 
-    waiting = max(least_us(waited, window_ms=30.0) - submitted, 1.0)
+        def waited() -> None:
+            tiny.runner.submit(tiny.one)
+            gpu.backend.device.wait()
+
+        waiting = max(least_us(waited, window_ms=30.0) - submitted, 1.0)
     memory.free([there, little])
-    tiny.close()
     return replace(
         shipped,
         upload=host.nbytes / max(upload, 1.0),

@@ -148,7 +148,7 @@ def find_gpu(session: Session) -> Device:
         return Device("cpu", reason=f"{gpu.info} was lost")
     if session.unsupported is not None:
         return Device("cpu", reason="this machine runs no kernels")
-    return Device("gpu", gpu.builtins)
+    return Device("gpu", gpu.builtins, gpu.backend.device.limits.tuning.column_threads)
 
 
 def find_refusal(session: Session, plan: Plan, launches: Launches) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from runmat_jit.core.frozen import frozen
-from runmat_jit.kernel.build import Builder
+from runmat_jit.kernel.build import Builder, Matrix
 from runmat_jit.kernel.ir import Kernel, Value
 from runmat_jit.kernel.math.exponential import exp
 
@@ -42,6 +42,32 @@ class Sample:
 def stream(element: str) -> Sample:
     """One array from another: as many bytes as instructions allow."""
     return Sample("arithmetic", (), _mapped(element, lambda _k, x: x + 1.0))
+
+
+def product(element: str) -> Kernel:
+    """``c = a @ b`` of matrices in C order, with ``rows``, ``columns`` and ``terms``."""
+    k = Builder()
+    a, b, c = k.buffer("a", element), k.buffer("b", element), k.buffer("c", element, written=True)
+    rows, columns, terms = (k.scalar(name, "index") for name in ("rows", "columns", "terms"))
+    zero, one = (k.const(number, "index") for number in (0, 1))
+    left, right = Matrix(a, zero, (terms, one)), Matrix(b, zero, (columns, one))
+    with k.grid(1), k.contract(rows, columns, terms, left, right) as each:
+        row, total = each.carry
+        k.store(c, row * columns + each.i, total)
+    return k.finish()
+
+
+def column_sums(element: str, rows: int) -> Kernel:
+    """Sums of ``columns``, so many rows at a time, of ``n`` times as many."""
+    k = Builder()
+    x, y = k.buffer("x", element), k.buffer("y", element, written=True)
+    n, columns = k.scalar("n", "index"), k.scalar("columns", "index")
+    with k.grid(n) as cell, k.lanes(0, columns) as lanes:
+        with k.loop(0, rows, (k.splat(0.0, element),)) as loop:
+            value = k.load(x, (cell.i * rows + loop.i) * columns + lanes.i)
+            loop.yield_(loop.carry[0] + value)
+        k.store(y, cell.i * columns + lanes.i, loop.out[0])
+    return k.finish()
 
 
 def rate_samples() -> list[Sample]:

@@ -11,6 +11,7 @@ known, beside the sums of these, and the rest once the mean is.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TypeVar
@@ -33,6 +34,8 @@ from runmat_jit.passes.fusion.region import Region
 from runmat_jit.plan.argument import NodeBuffer, Scratch
 from runmat_jit.plan.plan import Plan
 
+_LANES = 4
+"""Columns that a thread of a device has."""
 Key = TypeVar("Key")
 Shape = tuple[int, ...]
 
@@ -356,13 +359,15 @@ class _Lowering:
     def _stages(self, step: Step, shape: Shape) -> list[Step]:
         """The steps that kernels take for one.
 
-        Where thousands of threads are to be busy, blocks of columns are combined each by a thread,
-        and then the cells of blocks: in the same order, through memory a sixteenth as large.
+        Where a device is not busy with a thread for each cell of columns, their blocks are combined
+        each by a thread, and then the cells of blocks: in the same order, through memory a
+        sixteenth as large.
         """
-        many = self.values.plan.device.kind == "gpu"
-        if many and step.style == "column" and step.extent(shape) > COLUMN_BLOCK:
-            return [replace(step, cell=COLUMN_BLOCK)] * 2
-        return [step]
+        device = self.values.plan.device
+        if device.kind != "gpu" or step.style != "column" or step.extent(shape) <= COLUMN_BLOCK:
+            return [step]
+        is_busy = math.prod(step.result(shape)) >= _LANES * device.column_threads
+        return [step] if is_busy else [replace(step, cell=COLUMN_BLOCK)] * 2
 
     def _first_step(self, node: Node) -> Step:
         return next_step(self.values.levels.shape, reduced_axes(node), node.type.dtype)

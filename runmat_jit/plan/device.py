@@ -8,6 +8,7 @@ from runmat_jit.core.frozen import frozen
 from runmat_jit.graph.node import Graph
 from runmat_jit.graph.text import operation_name
 from runmat_jit.passes.fusion.matrix_product import as_matrices
+from runmat_jit.plan.profile import TUNING
 
 
 @frozen
@@ -15,11 +16,13 @@ class Device:
     """A device as plans know it: ``cpu`` or ``gpu``.
 
     ``builtins`` are functions of an adapter that its kernels may use; None: kernels that give the
-    same bits everywhere. ``reason`` says why it is not the device that was asked for.
+    same bits everywhere. ``column_threads`` as of its tuning. ``reason`` says why it is not the
+    device that was asked for.
     """
 
     kind: str
     builtins: frozenset[str] | None = None
+    column_threads: int = TUNING.column_threads
     reason: str = ""
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", "Bandwidth", "Products")
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Of the text form: to be raised where the meaning of a number changes."""
 _LEAST_US: Final = 1e-6
 """Of an iteration, so that one that computes nothing has a limit, too."""
@@ -72,12 +72,39 @@ class Link:
 
 
 @frozen
+class Pace:
+    """How fast a device computes tiles of a product: a thousand terms of one in ``us``.
+
+    ``at_once``: how many of them it computes in the time of one, where there are many.
+    """
+
+    us: float
+    at_once: float
+
+    def product_us(self, tiles: float) -> float:
+        """Time for so many tiles."""
+        return self.us * max(1.0, tiles / self.at_once)
+
+
+@frozen
+class Tuning:
+    """What schedules of a GPU's kernels depend on beside the limits of its adapter.
+
+    ``tiles``: of products, by rows, columns and terms as ``128x256x8``. ``column_threads``: with so
+    many the memory is busy though each has some hundred rows, one after the other.
+    """
+
+    tiles: Mapping[str, Pace]
+    column_threads: int
+
+
+@frozen
 class Profile:
     """A device in numbers, its times in microseconds.
 
     ``rates``: of an instruction and element, on one thread (a GPU: on all of it), by class and
     width as ``arithmetic4`` (see ``kernel.work``). ``launch_us``: of a kernel. ``wake_us``: of
-    waking the other threads. ``link``: None for what shares the host's memory.
+    waking the other threads. ``link`` and ``tuning``: None for what shares the host's memory.
     """
 
     name: str
@@ -88,6 +115,7 @@ class Profile:
     launch_us: float
     wake_us: float
     link: Link | None = None
+    tuning: Tuning | None = None
     measured: bool = False
 
     def iteration_us(self, work: Work) -> float:
@@ -182,6 +210,17 @@ def shipped_cpu(threads: int) -> Profile:
     return replace(CPU, threads=threads, bandwidth=tuple(tiers), products=tuple(products))
 
 
+TUNING: Final = Tuning(
+    {
+        "128x256x8": Pace(218.0, 107.0),
+        "128x128x8": Pace(134.0, 124.0),
+        "64x64x16": Pace(50.0, 135.0),
+        "32x64x16": Pace(35.0, 183.0),
+    },
+    1 << 16,
+)
+"""Shipped: of a server's card; that of another is measured with its profile."""
+
 GPU: Final = Profile(
     "a small GPU in a processor",
     1,
@@ -201,6 +240,7 @@ GPU: Final = Profile(
     launch_us=15.0,
     wake_us=0.0,
     link=Link(4_000.0, 1_000.0, 100.0, 250.0, 70.0, 600.0, 800_000.0),
+    tuning=TUNING,
 )
 """Shipped: of the slowest that is worth the name. A better card is used less than it could be until
 it is measured; with numbers of a server's card, small ones would be chosen for what they are slow
@@ -211,7 +251,7 @@ at.
 # -- text ------------------------------------------------------------------------------------------
 def to_dict(profile: Profile) -> dict[str, Any]:
     """Plain lists, strings and numbers; `from_dict` reads them."""
-    link = profile.link
+    link, tuning = profile.link, profile.tuning
     return {
         "version": VERSION,
         "name": profile.name,
@@ -222,7 +262,15 @@ def to_dict(profile: Profile) -> dict[str, Any]:
         "launch_us": profile.launch_us,
         "wake_us": profile.wake_us,
         "link": None if link is None else [getattr(link, name) for name in Link.__match_args__],
+        "tuning": None if tuning is None else _tuning_to_dict(tuning),
         "measured": profile.measured,
+    }
+
+
+def _tuning_to_dict(tuning: Tuning) -> dict[str, Any]:
+    return {
+        "tiles": {name: [pace.us, pace.at_once] for name, pace in tuning.tiles.items()},
+        "column_threads": tuning.column_threads,
     }
 
 
@@ -251,7 +299,7 @@ def from_dict(given: object) -> Profile:
 def _profile(given: Any) -> Profile:
     if given["version"] != VERSION:
         raise ValueError(f"a profile of version {given['version']}, not {VERSION}")
-    link = given["link"]
+    link, tuning = given["link"], given["tuning"]
     return Profile(
         str(given["name"]),
         int(given["threads"]),
@@ -261,14 +309,23 @@ def _profile(given: Any) -> Profile:
         float(given["launch_us"]),
         float(given["wake_us"]),
         None if link is None else Link(*map(float, link)),
+        None if tuning is None else _tuning(tuning),
         bool(given["measured"]),
     )
 
 
+def _tuning(given: Any) -> Tuning:
+    tiles = {str(name): Pace(float(us), float(at)) for name, (us, at) in given["tiles"].items()}
+    return Tuning(tiles, int(given["column_threads"]))
+
+
 def _numbers(profile: Profile) -> list[float]:
     """All that must be positive; ``wake_us`` may be 0."""
-    link = profile.link
+    link, tuning = profile.link, profile.tuning
+    paces = () if tuning is None else tuning.tiles.values()
     return [
+        *(number for pace in paces for number in (pace.us, pace.at_once)),
+        *(() if tuning is None else (tuning.column_threads,)),
         *(number for tier in profile.bandwidth for number in (tier.up_to, tier.one, tier.every)),
         *(number for tier in profile.products for number in (tier.up_to, tier.single, tier.double)),
         *profile.rates.values(),

@@ -241,7 +241,9 @@ class Session:
             )
         directory, reproducible = self.findings_directory(), self.config.wants_cpu_bits
         gpu = open_gpu(directory, self.log, reproducible=reproducible)
-        device = gpu.backend.device
+        device, known = gpu.backend.device, self.profiles.find("gpu", gpu.info.key)
+        if known is not None and known.tuning is not None:
+            device.tuning = known.tuning
         device.count = self.telemetry.count
         if self.unsupported is None:
             device.submit_by(self.jit.functions, available_cores())

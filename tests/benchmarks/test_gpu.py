@@ -12,6 +12,8 @@ from benchmarks.gpu.programs import PROGRAMS
 from runmat_jit.runtime.session import Session, use_session
 from tests.backends.wgpu.conftest import adapter  # noqa: F401  (a fixture)
 
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:torch")  # the peer's own
+
 
 @pytest.fixture
 def own_session():

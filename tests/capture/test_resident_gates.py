@@ -355,7 +355,7 @@ def test_a_device_that_fails_leaves_the_call_to_the_cpu(monkeypatch):
         raise BackendError("no room")
 
     monkeypatch.setattr(DeviceMemory, "empty", refuse)
-    np.testing.assert_allclose(decorated(x, y), expected, rtol=1e-6)
+    np.testing.assert_allclose(decorated(x, y), expected, rtol=1e-6, atol=1e-6)
 
 
 def test_threads_get_their_own_results():

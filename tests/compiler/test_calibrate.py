@@ -9,7 +9,7 @@ import pytest
 
 import runmat_jit as runmat
 from runmat_jit import __main__ as cli
-from runmat_jit.compiler import calibrate_cpu, timed_sample
+from runmat_jit.compiler import calibrate_cpu, calibrate_gpu, timed_sample
 from runmat_jit.compiler.calibrate_cpu import measure_cpu
 from runmat_jit.compiler.calibrate_gpu import measure_gpu
 from runmat_jit.compiler.compiler import Compiler
@@ -18,7 +18,7 @@ from runmat_jit.compiler.timed_sample import least_us, rate_of
 from runmat_jit.core.config import read_config
 from runmat_jit.core.errors import BackendError
 from runmat_jit.kernel.work import count_work
-from runmat_jit.plan.profile import CPU, from_dict, shipped_cpu, to_dict
+from runmat_jit.plan.profile import CPU, TUNING, from_dict, shipped_cpu, to_dict
 from runmat_jit.runtime.session import Session, use_session
 
 
@@ -64,6 +64,7 @@ def test_a_rate_is_what_explains_the_time(sample):
 def quick(monkeypatch):
     """Windows of no time, and small arrays."""
     monkeypatch.setattr(timed_sample, "WINDOW_MS", 0.0)
+    monkeypatch.setattr(calibrate_gpu, "_TERMS", 16)
     monkeypatch.setattr(calibrate_cpu, "_SIDES", ((16, 1e4), (32, 1e18)))
     monkeypatch.setattr(calibrate_cpu, "_WORKING_SETS", (1 << 10, 1 << 12, 1 << 14, 1 << 16))
 
@@ -128,7 +129,9 @@ def no_adapter(*_, **__):
     raise BackendError("there is none")
 
 
-def test_an_adapter_is_measured(gpu):
+def test_an_adapter_is_measured(gpu, quick):
     found = measure_gpu(gpu, elements=1 << 12)
     assert from_dict(to_dict(found)) == found
+    assert found.tuning is not None
+    assert found.tuning.tiles.keys() >= TUNING.tiles.keys()
     assert found.link is not None

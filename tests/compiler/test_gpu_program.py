@@ -57,9 +57,9 @@ ARGUMENTS = {
 
 
 def agree(a, b):
-    """Equal bits on a software adapter, elsewhere within the accuracy that GPUs are promised."""
+    """Equal bits on a software adapter, elsewhere what several operations of 4 ULP may leave."""
     if np.asarray(a).dtype.kind == "f":
-        np.testing.assert_array_max_ulp(a, b, 0 if current_session().gpu.info.software else 4)
+        np.testing.assert_array_max_ulp(a, b, 0 if current_session().gpu.info.software else 64)
     else:
         np.testing.assert_array_equal(a, b)
 

@@ -152,7 +152,7 @@ def test_values_swap_between_arguments(gpu):
 
 
 def test_a_function_of_the_cpu_reads_an_array_back_once(gpu):
-    decorated = runmat.jit(smooth)
+    decorated = runmat.jit(smooth, device="cpu")
     a = runmat.jit(smooth, device="gpu")(runmat.asarray(ramp(8, 16), "gpu"))
     a = runmat.jit(smooth, device="gpu")(a)
     moved()

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import cached_property
 from typing import Any
 
 from runmat_jit.backends.wgpu.native_queue import CompileFunctions, NativeQueue
 from runmat_jit.backends.wgpu.schedule import Limits
 from runmat_jit.core.errors import BackendError
 from runmat_jit.core.frozen import frozen
+from runmat_jit.plan.profile import TUNING
 
 _WANTED_LIMITS = (
     "max-buffer-size",
@@ -114,6 +114,8 @@ class Device:
         self.lost = False
         self.native: NativeQueue | None = None
         """What encodes and submits dispatches natively; None: wgpu-py does."""
+        self.tuning = TUNING
+        """What schedules go by beside the limits."""
         self._left_behind = False
         with errors_of(adapter.info):
             self._handle: Any = adapter.handle.request_device_sync(
@@ -156,7 +158,7 @@ class Device:
             raise error_of(self.info, failed)
         return handle.queue
 
-    @cached_property
+    @property
     def limits(self) -> Limits:
         """What schedules depend on."""
         limits = self.info.limits
@@ -164,7 +166,7 @@ class Device:
             limits["max-compute-invocations-per-workgroup"], limits["max-compute-workgroup-size-x"]
         )
         shared = limits["max-compute-workgroup-storage-size"]
-        return Limits(threads, shared, self.info.software)
+        return Limits(threads, shared, self.info.software, self.tuning)
 
     @property
     def largest_binding(self) -> int:

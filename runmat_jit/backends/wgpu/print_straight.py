@@ -83,7 +83,9 @@ def _divide(printer: Printer, instruction: Instruction) -> str:
     if printer.corrects("div", result):
         return printer.call("div", result.type, a, b, lane=result.lane)
     if _is_divided_by_one_number(printer, instruction):
-        one = printer.operand(divisor, lane=False)
+        literal = divisor.literal
+        known = literal is None or 2.0**-100 < abs(float(literal)) < 2.0**100
+        one = (printer.operand if known else printer.hidden)(divisor, lane=False)
         return printer.call("div_uniform", result.type, a, one, lane=True)
     inexact = ("div", result.type) in printer.arithmetic.correct_before_jumps
     vanishes = dividend.literal is not None and abs(float(dividend.literal)) <= 1.0

@@ -12,6 +12,7 @@ from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Buffer, Instruction, Kernel, Scalar, Table
 from runmat_jit.kernel.primitives import SIZES, TOTAL_BLOCKS, TOTAL_STEPS, total_lanes
 from runmat_jit.kernel.walk import every_instruction
+from runmat_jit.plan.profile import TUNING, Pace, Tuning
 
 _THREADS = 256
 """Of a workgroup: more are not allowed everywhere, and gain nothing."""
@@ -34,6 +35,7 @@ class Limits:
     threads: int = 256
     shared_bytes: int = 16_384
     software: bool = False
+    tuning: Tuning = TUNING
 
 
 @frozen
@@ -47,6 +49,11 @@ class Tile:
     thread_columns: int
     warp: tuple[int, int] = (4, 8)
     """Threads that read together: down and across."""
+
+    @property
+    def name(self) -> str:
+        """By which tunings know it."""
+        return f"{self.rows}x{self.columns}x{self.terms}"
 
     @property
     def threads(self) -> int:
@@ -69,10 +76,6 @@ class Tile:
         """Tiles of a product."""
         return -(-rows // self.rows) * -(-columns // self.columns)
 
-    def share(self, rows: int, columns: int) -> float:
-        """How much of what the tiles of a product compute is asked for."""
-        return rows * columns / max(1, self.tiles_of(rows, columns) * self.rows * self.columns)
-
 
 TILES = (
     Tile(128, 256, 8, 8, 16),
@@ -81,12 +84,12 @@ TILES = (
     Tile(32, 64, 16, 4, 4),
 )
 """From the one that reads least for what it computes."""
-_WIDE_TILES = (Tile(64, 64, 8, 8, 4), Tile(32, 32, 8, 4, 4))
+WIDE_TILES = (Tile(64, 64, 8, 8, 4), Tile(32, 32, 8, 4, 4))
 """The same for elements of 8 bytes, and where a thread has two lanes."""
-_USEFUL = 0.7
-"""Of a product's tiles: what else they compute would take as long as reading more often does."""
-_GROUPS, _FEW_GROUPS = 132, 8
-"""Workgroups with which a large device is busy, and with which the threads of a CPU are."""
+
+
+_CORES, _THREADS_OF_A_CPU = 132, 8
+"""Tiles of which nothing is known that a device computes at once, and that a CPU does."""
 
 
 @frozen
@@ -198,7 +201,7 @@ def fitting_tiles(contract: Instruction, lanes: int, limits: Limits) -> list[Til
     size = SIZES[block.carried[1].type]
     return [
         tile
-        for tile in (TILES if (size, lanes) == (4, 4) else _WIDE_TILES)
+        for tile in (TILES if (size, lanes) == (4, 4) else WIDE_TILES)
         if tile.threads <= limits.threads and tile.shared_bytes(size, lanes) <= limits.shared_bytes
     ]
 
@@ -206,16 +209,15 @@ def fitting_tiles(contract: Instruction, lanes: int, limits: Limits) -> list[Til
 def _tile_for(
     contract: Instruction, lanes: int, longest: Mapping[int, int], limits: Limits, cells: int
 ) -> Tile:
-    """The first tile with which all of a device is busy with what is asked for.
-
-    Where none is, the last with which it is busy at all; else the last one.
-    """
+    """The tile with which the products take the least time, by the pace of each."""
     rows, columns = extents_of(contract, longest)
-    tiles = fitting_tiles(contract, lanes, limits)
-    wanted = _FEW_GROUPS if limits.software else _GROUPS
-    busy = [tile for tile in tiles if cells * tile.tiles_of(rows, columns) >= wanted]
-    useful = (tile for tile in busy if tile.share(rows, columns) >= _USEFUL)
-    return next(useful, (busy or tiles)[-1])
+    paces, cores = ({}, _THREADS_OF_A_CPU) if limits.software else (limits.tuning.tiles, _CORES)
+
+    def product_us(tile: Tile) -> float:
+        pace = paces.get(tile.name) or Pace(tile.rows * tile.columns, cores)
+        return pace.product_us(cells * tile.tiles_of(rows, columns))
+
+    return min(fitting_tiles(contract, lanes, limits), key=product_us)
 
 
 def _rows(

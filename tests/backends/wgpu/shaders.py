@@ -3,15 +3,19 @@
 from dataclasses import replace
 from functools import cache
 
+import pytest
+
 from runmat_jit.backends.wgpu.adapter import Device, adapters
 from runmat_jit.backends.wgpu.arithmetic import Arithmetic
 from runmat_jit.backends.wgpu.backend import WgpuBackend
 from runmat_jit.backends.wgpu.facts import NO_FACTS
 from runmat_jit.backends.wgpu.memory import DeviceArray
+from runmat_jit.backends.wgpu.probe import findings_of
 from runmat_jit.backends.wgpu.run import KernelRun, WgpuRunner
 from runmat_jit.backends.wgpu.schedule import schedule_for
 from runmat_jit.kernel.interpret import Memory
 from runmat_jit.kernel.ir import Scalar
+from runmat_jit.runtime.session import current_session
 from tests.backends.conformance import compare
 from tests.backends.conformance.compare import elements
 
@@ -30,6 +34,21 @@ def device():
 @cache
 def runner(arithmetic=EMULATED, *, trusted=True):
     return WgpuRunner(WgpuBackend(device(), arithmetic, trusted=trusted))
+
+
+@cache
+def findings():
+    """What is known of the adapter."""
+    session = current_session()
+    return findings_of(device().info, session.findings_directory(), session.log)
+
+
+def need_the_cpus_bits(*kinds):
+    """Skips where floats cannot have them: what those then have, ``test_accuracy`` compares."""
+    for kind in kinds:
+        reason = findings().irreproducible(kind)
+        if reason is not None:
+            pytest.skip(f"no bits of the CPU: {reason}")
 
 
 @cache

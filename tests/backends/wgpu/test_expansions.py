@@ -25,7 +25,7 @@ from runmat_jit.kernel.math import (
     tangent,
     trigonometric,
 )
-from tests.backends.wgpu.shaders import run
+from tests.backends.wgpu.shaders import need_the_cpus_bits, run
 from tests.kernel.math.expansions import FLOATS, any_bits, compiled, differing, special_floats
 
 pytestmark = [pytest.mark.usefixtures("adapter"), pytest.mark.sampled(3)]
@@ -92,6 +92,7 @@ def on_the_adapter(expansion, columns):
 @pytest.mark.parametrize("name", [*UNARY, *BINARY])
 @pytest.mark.parametrize("kind", FLOATS)
 def test_an_expansion_has_the_bits_of_the_cpu(kind, name):
+    need_the_cpus_bits(kind)
     count = 1 if name in UNARY else 2
     f = compiled({**UNARY, **BINARY}[name], (kind,) * count)
     columns = inputs(count, FLOATS[kind])
@@ -100,6 +101,8 @@ def test_an_expansion_has_the_bits_of_the_cpu(kind, name):
 
 @pytest.mark.parametrize("exponent", [0.5, -1.0, 3.0, 1.8, -0.25, np.inf])
 def test_constant_exponents_have_the_bits_of_the_cpu(exponent):
+    need_the_cpus_bits("f32")
+
     def expand(k, x):
         return power.power_constant(k, x, exponent)
 

@@ -18,7 +18,7 @@ from runmat_jit.ops.table import ROWS
 from runmat_jit.plan.argument import InputScalar
 from runmat_jit.plan.make_plan import make_plan
 from runmat_jit.plan.notes import RESULTS, RISES
-from tests.backends.wgpu.shaders import hardware_runner, runner
+from tests.backends.wgpu.shaders import hardware_runner, need_the_cpus_bits, runner
 from tests.graph.random_graphs import EXACT_ROWS, OURS, SUMS, arrays, bits_equal, graphs
 from tests.lower.execute import compiled, execute, prepared, regions
 
@@ -150,6 +150,7 @@ def softmax(shape):
 @pytest.mark.parametrize("real", [False, True])
 @pytest.mark.parametrize("shape", [(3, 10), (5, 700), (2, 20_000), (70, 64), (3, 1084), (2, 3841)])
 def test_rows_reduced_twice_have_the_bits_of_native_code(shape, real):
+    need_the_cpus_bits("f32")
     graph = prepared(softmax(shape))
     inputs = [np.random.default_rng(1).normal(0, 3, shape).astype(np.float32)]
     found, _ = on_the_adapter(graph, inputs, hardware_runner() if real else runner())

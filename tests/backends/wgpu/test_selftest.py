@@ -11,7 +11,7 @@ from runmat_jit.backends.wgpu.builtin_errors import builtin_errors
 from runmat_jit.backends.wgpu.findings import Findings, FloatFindings
 from runmat_jit.backends.wgpu.identities import FUNCTIONS, IDENTITIES, JUMPS, operands_of
 from runmat_jit.backends.wgpu.selftest import self_test, shares_of
-from tests.backends.wgpu.shaders import device
+from tests.backends.wgpu.shaders import device, need_the_cpus_bits
 
 GOOD = FloatFindings("none", "none", True, True, True, True, True)
 
@@ -34,6 +34,7 @@ def test_the_software_adapter_reassociates_sums_and_splits_fma():
 @pytest.mark.usefixtures("adapter")
 @pytest.mark.parametrize("kind", ["f32", "f64"])
 def test_the_strongest_guard_restores_every_identity_and_function(kind):
+    need_the_cpus_bits(kind)
     for formulas in (IDENTITIES, FUNCTIONS, JUMPS):
         shares = shares_of(device(), kind, Arithmetic("or", frozenset({kind})), formulas)
         assert shares == dict.fromkeys(formulas, 1.0)
@@ -42,6 +43,7 @@ def test_the_strongest_guard_restores_every_identity_and_function(kind):
 @pytest.mark.usefixtures("adapter")
 def test_a_function_whose_bits_are_not_the_cpus_asks_for_a_stronger_guard(monkeypatch):
     """The bits that are found are changed under all guards but the last."""
+    need_the_cpus_bits("f32")
     computed = selftest._computed
 
     def changed(device, kind, arithmetic, formulas):
