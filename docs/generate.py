@@ -298,7 +298,7 @@ def _builtin(row: Builtin) -> tuple[str, ...]:
 
 
 DECIDING: dict[str, tuple[str, ...]] = {
-    "Where programs run": ("plan/place", "plan/price", "plan/cost"),
+    "Where programs run": ("plan/place", "plan/price", "plan/cost", "plan/device"),
     "Recorded, replayed, or left to Python": (
         *("capture/record/balance", "capture/replay/bailout", "capture/trial"),
         *("capture/replay/gatekeeper", "capture/record/eager_gates"),

@@ -3,7 +3,7 @@
 Where another axis is the fastest in memory, lanes run along it, and running results lie in memory
 that stays in the first-level cache. Else a few lines are walked at once, an element of each in
 turn, so that none waits for another's last operation; what has to be computed first is computed
-block by block in lanes, and lies where the results will.
+block by block in lanes, and lies where the results will. The threads of a GPU have a line each.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.types import KERNEL_ELEMENTS
 from runmat_jit.graph.node import Node
+from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Literal, Value
 from runmat_jit.kernel.primitives import FLOATS
 from runmat_jit.lower.body import Body, value_type
@@ -24,6 +25,7 @@ from runmat_jit.lower.launch import Launch
 from runmat_jit.lower.nest import FEW_LANES, Access, Nest, merge_axes, permute
 from runmat_jit.lower.problem import Compute, Operand, Read, Store
 from runmat_jit.passes.events import reports_events
+from runmat_jit.plan.device import Device
 from runmat_jit.plan.notes import Notes
 
 LINES = 4
@@ -51,6 +53,7 @@ class ScanProblem:
         stores: Elements that are stored, too.
         running: Memory for one running result a line.
         tested: Note where a line's last result is not finite; no later one is, after the first.
+        device: As of a plan.
         notes: As of a plan.
 
     """
@@ -66,6 +69,7 @@ class ScanProblem:
     stores: tuple[Store, ...]
     running: Store
     tested: bool
+    device: Device
     notes: Notes
 
     def accesses(self) -> tuple[Access, ...]:
@@ -73,7 +77,13 @@ class ScanProblem:
         operands = [operand for compute in self.computes for operand in compute.operands]
         operands += [self.operand, *(store.value for store in self.stores)]
         reads = dict.fromkeys(o for o in operands if isinstance(o, Read))
-        return (*reads, self.result, *self.stores, self.running)
+        running = () if self.in_registers else (self.running,)
+        return (*reads, self.result, *self.stores, *running)
+
+    @property
+    def in_registers(self) -> bool:
+        """Whether a lane has its line's running result in a register."""
+        return self.device.kind == "gpu"
 
     @property
     def kind(self) -> str:
@@ -98,7 +108,8 @@ def lower_scan(problem: ScanProblem) -> Launch | None:
         return None
     nest = _nest(problem)
     written = frozenset(s.memory for s in (problem.result, *problem.stores, problem.running))
-    body = Body(nest, problem.computes, written, notes=problem.notes)
+    builder = Builder(problem.device.builtins)
+    body = Body(nest, problem.computes, written, builder=builder, notes=problem.notes)
     body.declare()
     across = nest.lanes < len(nest.extents) - 1
     total, work = (_walk_across if across else _walk_along)(body, problem)
@@ -123,13 +134,14 @@ def _nest(problem: ScanProblem) -> Nest:
         for access, column in zip(accesses, columns, strict=True)
     }
     near = bool(others) and abs(fastest[others[-1]]) < abs(fastest[axis])
-    lanes = len(extents) - int(near and walked > 1 and extents[-1] >= FEW_LANES)
+    across = near and walked > 1 and extents[-1] >= FEW_LANES
+    lanes = len(extents) - int(across or (problem.in_registers and bool(extents)))
     return Nest((*extents, walked), strides, lanes)
 
 
 # -- lanes across lines --------------------------------------------------------------------------
 def _walk_across(body: Body, problem: ScanProblem) -> tuple[int, int]:
-    """A few rows at a time, for all columns of a cell; how many cells, and elements in each."""
+    """Line beside line; how many cells of lines, and elements in each."""
     builder, nest = body.builder, body.nest
     *outer, columns, length = nest.extents
     cells = math.prod(outer)
@@ -140,16 +152,39 @@ def _walk_across(body: Body, problem: ScanProblem) -> tuple[int, int]:
         rest, block = split(grid.i, across)
         _enter_line(body, rest)
         lanes = block * wide, smaller((block + 1) * wide, count)
-        with builder.lanes(*lanes) as start, body.scope():
-            body.move(nest.lanes, start.i)
-            body.put(problem.running, builder.splat(problem.start, problem.kind))
-        with builder.loop(0, rows, (), _ROWS_AT_ONCE) as piece:
-            _take_rows(body, problem, lanes, (piece.i, smaller(piece.i + _ROWS_AT_ONCE, rows)))
-        if problem.tested and not problem.is_exact:
-            with builder.lanes(*lanes) as last, body.scope():
-                body.move(nest.lanes, last.i)
-                builder.note(body.peek(problem.running))
+        (_take_lines if problem.in_registers else _take_blocks)(body, problem, lanes, rows)
     return cells * blocks, width * length
+
+
+def _take_blocks(body: Body, problem: ScanProblem, lanes: Bounds, rows: Value) -> None:
+    """A few rows at a time, with running results in memory."""
+    builder, nest = body.builder, body.nest
+    with builder.lanes(*lanes) as start, body.scope():
+        body.move(nest.lanes, start.i)
+        body.put(problem.running, builder.splat(problem.start, problem.kind))
+    with builder.loop(0, rows, (), _ROWS_AT_ONCE) as piece:
+        _take_rows(body, problem, lanes, (piece.i, smaller(piece.i + _ROWS_AT_ONCE, rows)))
+    if problem.tested and not problem.is_exact:
+        with builder.lanes(*lanes) as last, body.scope():
+            body.move(nest.lanes, last.i)
+            builder.note(body.peek(problem.running))
+
+
+def _take_lines(body: Body, problem: ScanProblem, lanes: Bounds, rows: Value) -> None:
+    """All lines of a cell, one a lane."""
+    builder, nest = body.builder, body.nest
+    with builder.lanes(*lanes) as columns, body.scope():
+        body.enter(nest.lanes, columns.i)
+        start = builder.splat(problem.start, problem.kind)
+        with builder.loop(0, rows, (start,)) as row:
+            with body.scope():
+                body.move(nest.lanes + 1, row.i)
+                _compute(body, problem)
+                after = _taken(body, problem, row.carry[0], body.value(problem.operand))
+                body.put(problem.result, after)
+            row.yield_(after)
+        if problem.tested and not problem.is_exact:
+            builder.note(row.out[0])
 
 
 def _take_rows(body: Body, problem: ScanProblem, lanes: Bounds, rows: Bounds) -> None:

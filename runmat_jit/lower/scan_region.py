@@ -64,6 +64,7 @@ def scan_problem(region: Region, plan: Plan) -> ScanProblem:
         tuple(outputs.values()),
         Store(node, Scratch(0, node.type.dtype, _size(line)), node.type.dtype, strides),
         node in tested,
+        plan.device,
         plan.notes,
     )
 

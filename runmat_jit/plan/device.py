@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from runmat_jit.core.frozen import frozen
-from runmat_jit.graph.node import Graph
+from runmat_jit.graph.node import Graph, Node
 from runmat_jit.graph.text import operation_name
 from runmat_jit.passes.fusion.matrix_product import as_matrices
 from runmat_jit.plan.profile import TUNING
@@ -27,10 +27,14 @@ class Device:
 
 
 CPU = Device("cpu")
+FEW_LINES = 512
+"""Lines that keep too few threads of a GPU busy."""
 
 
 def choose_device(wanted: str, graph: Graph, find_gpu: Callable[[], Device]) -> Device:
-    """The device of a program. One with host calls or scans stays in the host's memory.
+    """The device of a program.
+
+    One with host calls, or with scans of few lines, stays in the host's memory.
 
     Args:
         wanted: ``cpu`` or ``gpu``.
@@ -47,9 +51,17 @@ def choose_device(wanted: str, graph: Graph, find_gpu: Callable[[], Device]) -> 
         return Device(
             "cpu", reason=f"{operation_name(host)} is computed by NumPy, in the host's memory"
         )
-    scan = next((node for node in graph.nodes if node.op.scan is not None), None)
+    scan = next(filter(is_of_few_lines, graph.nodes), None)
     if scan is not None:
-        return Device(
-            "cpu", reason=f"{scan.op.name} takes one element after the other, in NumPy's order"
-        )
+        order = "takes one element after the other, in NumPy's order, along few lines"
+        return Device("cpu", reason=f"{scan.op.name} {order}")
     return find_gpu()
+
+
+def is_of_few_lines(node: Node) -> bool:
+    """Whether a scan walks so few lines that a GPU, a thread for each, takes longer than copies."""
+    if node.op.scan is None:
+        return False
+    axis = node.params["axis"]
+    assert isinstance(axis, int), "canonical"
+    return node.type.size < FEW_LINES * node.type.shape[axis]

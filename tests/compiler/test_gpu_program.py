@@ -45,6 +45,10 @@ def narrowed(x):
     return x.astype(np.float32).astype(np.float64) * 3, (x * 7).astype(np.float32) / np.float64(3)
 
 
+def walks(x):
+    return np.cumsum(x * 2, axis=0), np.maximum.accumulate(np.cumsum(x, axis=1) % 3, axis=1)
+
+
 ARGUMENTS = {
     narrowed: lambda kind: (np.random.default_rng(5).random(100, dtype=kind),),
     power_of_rows: lambda kind: (np.random.default_rng(4).random((9, 777), dtype=kind),),
@@ -53,6 +57,7 @@ ARGUMENTS = {
     softmax: lambda kind: (np.random.default_rng(2).random((5, 70), dtype=kind),),
     writes: lambda kind: (np.random.default_rng(3).random((6, 7), dtype=kind)[:, ::-1],),
     scaled: lambda kind: (np.arange(20, dtype=kind), 2.5),
+    walks: lambda kind: (np.random.default_rng(6).random((530, 540), dtype=kind),),
 }
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from runmat_jit.backends.reference.events import report_events
 from runmat_jit.core.types import COMPILED_DTYPES
 from runmat_jit.lower import scan
-from runmat_jit.plan.device import choose_device
+from runmat_jit.plan.device import CPU, Device, choose_device
 from tests.graph.random_graphs import arrays, bits_equal, graphs
 from tests.graph.written import written
 from tests.lower.execute import compiled, execute, launches, prepared, regions
@@ -22,6 +22,7 @@ from tests.ops.operands import specials
 
 pytestmark = pytest.mark.sampled(4)
 
+GPU = Device("gpu")
 ROWS = {
     "running_sum": np.add,
     "running_product": np.multiply,
@@ -61,8 +62,9 @@ def test_scans_have_numpys_bits(name, layout, dtype):
         for axis in range(x.ndim):
             with np.errstate(all="ignore"):
                 expected = ROWS[name].accumulate(x, axis=axis, dtype=dtype)
-            found, _ = scanned(f"{name}($0, axis={axis})", x)
-            assert bits_equal(expected, found), (shape, axis)
+            for device in (CPU, GPU):
+                found, _ = scanned(f"{name}($0, axis={axis})", x, device=device)
+                assert bits_equal(expected, found), (shape, axis, device)
 
 
 @pytest.mark.parametrize("axis", [0, 1])
@@ -71,9 +73,10 @@ def test_elements_are_computed_on_the_way(shape, axis):
     x = np.random.default_rng(0).normal(size=shape)
     text = f"running_sum(multiply($0, cast(isfinite($0), dtype='float64')), axis={axis})"
     graph = written([f"float64{list(shape)}"], text, "multiply($0, $0)")
-    (summed, squared), _ = execute(prepared(graph), [x], run=compiled)
-    assert bits_equal(np.cumsum(x, axis=axis), summed)
-    assert bits_equal(x * x, squared)
+    for device in (CPU, GPU):
+        (summed, squared), _ = execute(prepared(graph), [x], run=compiled, device=device)
+        assert bits_equal(np.cumsum(x, axis=axis), summed)
+        assert bits_equal(x * x, squared)
 
 
 def test_a_scan_is_one_kernel_with_what_feeds_it():
@@ -100,11 +103,16 @@ def test_scans_of_reduced_results_are_kernels_of_their_own():
     assert [len(region.nodes) for region in regions(graph)] == [1, 1]
 
 
-def test_a_scan_stays_on_the_cpu():
-    graph = written(["float32[40]"], "running_sum($0, axis=0)")
-    device = choose_device("gpu", graph, lambda: pytest.fail("no GPU is asked for"))
-    assert device.kind == "cpu"
-    assert "running_sum takes one element after the other" in device.reason
+@pytest.mark.parametrize(
+    ("shape", "axis", "kind"),
+    [("40", 0, "cpu"), ("4, 512", 0, "gpu"), ("511, 4", 1, "cpu"), ("8, 9, 64", 1, "gpu")],
+)
+def test_a_scan_of_few_lines_stays_on_the_cpu(shape, axis, kind):
+    graph = written([f"float32[{shape}]"], f"running_sum($0, axis={axis})")
+    device = choose_device("gpu", graph, lambda: GPU)
+    assert device.kind == kind
+    if kind == "cpu":
+        assert "running_sum takes one element after the other" in device.reason
 
 
 def test_lines_without_elements_take_no_kernel():
@@ -122,6 +130,8 @@ def test_lines_without_elements_take_no_kernel():
 def test_small_blocks_give_the_same_bits(graph, seed):
     graph = prepared(graph)
     expected, _ = execute(graph, arrays(graph, seed))
+    found, _ = execute(graph, arrays(graph, seed), device=GPU)
+    assert all(map(bits_equal, expected, found))
     with small_limits({scan: {"BLOCK": 2, "LINES": 3, "FEW_LANES": 1, "_ROWS_AT_ONCE": 2}}):
         found, _ = execute(graph, arrays(graph, seed))
     assert all(map(bits_equal, expected, found))
@@ -142,7 +152,8 @@ def test_events_on_the_way_are_noticed(shape, dtype, mode):
         strides = tuple(stride // x.itemsize for stride in x.strides)
         graph = written([f"{dtype}{list(shape)} strides {strides}"], f"{name}($0, axis=0)")
         reports = report_events(graph, [x], WARN)
-        _, word = execute(graph, [x], run=compiled, mode=mode)
-        assert word or not reports, (name, a, b)
-        if mode == "each":
-            assert reports or not word, (name, a, b)
+        for device in (CPU, GPU):
+            _, word = execute(graph, [x], run=compiled, mode=mode, device=device)
+            assert word or not reports, (name, a, b)
+            if mode == "each":
+                assert reports or not word, (name, a, b)
