@@ -45,8 +45,8 @@ class Engine(Protocol):
     def apply(self, row: str, *operands: Operand) -> Data:
         """An elementwise row of the op table, with NumPy's broadcasting and promotion."""
 
-    def reduce(self, row: str, data: Data, axes: tuple[int, ...]) -> Data:
-        """A reduction row; the axes stay, with extent 1."""
+    def reduce(self, row: str, data: Data, axes: tuple[int, ...], **given: int) -> Data:
+        """A reduction row; the axes stay, with extent 1. ``given``: its further parameters."""
 
     def accumulate(self, row: str, data: Data, axis: int) -> Data:
         """Running results of a binary row along an axis."""
@@ -141,11 +141,11 @@ class NumpyEngine:
     def apply(self, row: str, *operands: Operand) -> Data:
         return getattr(np, row)(*operands)
 
-    def reduce(self, row: str, data: Data, axes: tuple[int, ...]) -> Data:
+    def reduce(self, row: str, data: Data, axes: tuple[int, ...], **given: int) -> Data:
         function = getattr(np, row)
         if isinstance(function, np.ufunc):
             return function.reduce(data, axis=axes, keepdims=True)
-        return function(data, axis=axes, keepdims=True)
+        return function(data, axis=axes, keepdims=True, **given)
 
     def accumulate(self, row: str, data: Data, axis: int) -> Data:
         return getattr(np, row).accumulate(data, axis=axis)

@@ -79,15 +79,15 @@ class LazyEngine:
             return self.now.apply(row, *operands)
         return self._lift_all(getattr(np, row), *self._numbers(operands))
 
-    def reduce(self, row: str, data: Data, axes: tuple[int, ...]) -> Data:
+    def reduce(self, row: str, data: Data, axes: tuple[int, ...], **given: int) -> Data:
         if not self._recorded(data):
-            return self.now.reduce(row, data, axes)
+            return self.now.reduce(row, data, axes, **given)
         if row in _WORST and self.adapter() is not None:  # on the host NumPy's one is faster
             return self._extreme(row, data, axes)
         function = _REDUCTIONS.get(row)
         if function is None:  # a reduction by a binary row that is none of its own
-            return self.now.reduce(row, self.look(data), axes)
-        return self._call(function, data, axis=axes, keepdims=True)
+            return self.now.reduce(row, self.look(data), axes, **given)
+        return self._call(function, data, axis=axes, keepdims=True, **given)
 
     def accumulate(self, row: str, data: Data, axis: int) -> Data:
         return self.now.accumulate(row, self.look(data), axis)
@@ -354,5 +354,6 @@ _REDUCTIONS = {
     "any": np.any,
     "all": np.all,
     "mean": np.mean,
+    "var": np.var,
 }
 """Reductions that are rows; the others are NumPy's."""

@@ -46,6 +46,10 @@ def _variance(call: Call, x: Value, weight: Value | None, options: tuple[Value, 
     if number not in (0.0, 1.0):
         raise _bad_weights()
     population = number == 1.0
+    along = axes.of(array.data.ndim)
+    if array.data.dtype.kind == "f" and not axes.omit_nan and count_of(array) and along:
+        ddof = int(not population and count_along(engine, array, axes) != 1)
+        return wrap(array.kind, trimmed(engine, engine.reduce("var", array.data, along, ddof=ddof)))
     center = mean.one(call, x, *options)
     distance = arithmetic(engine, ARITHMETIC["-"], x, center)
     squares = _squares(call, array_of(distance))

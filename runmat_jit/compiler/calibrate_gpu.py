@@ -19,7 +19,14 @@ from runmat_jit.backends.wgpu.schedule import (
     contract_of,
     fitting_tiles,
 )
-from runmat_jit.compiler.samples import Sample, column_sums, product, rate_samples, stream
+from runmat_jit.compiler.samples import (
+    ELEMENTS,
+    Sample,
+    column_sums,
+    product,
+    rate_samples,
+    stream,
+)
 from runmat_jit.compiler.timed_sample import LEAST_SHARE, filled, least_us, rate_of
 from runmat_jit.kernel.ir import Buffer, Kernel
 from runmat_jit.passes.fusion.reduction_shape import COLUMN_CELL
@@ -68,7 +75,7 @@ def measure_gpu(gpu: Gpu, tell: Tell = lambda _what: None, *, elements: int = 1 
     """
     with gpu.lock:
         tell("transfers")
-        link = _link(gpu, elements // 4)
+        link = _link(gpu, elements // 8)
         tell("memory")
         small, large = (_streamed(gpu, size) for size in (elements // 32, elements))
         tell("instructions")
@@ -132,7 +139,12 @@ class _OnDevice:
 def _sample_on_device(gpu: Gpu, sample: Sample, size: int, times: int) -> Iterator[_OnDevice]:
     memory = gpu.backend.memory
     buffers = [p for p in sample.kernel.parameters if isinstance(p, Buffer)]
-    arrays = {p.name: memory.upload(filled(p, size)) for p in buffers}
+    arrays = {
+        p.name: memory.empty(size, np.dtype(ELEMENTS[p.element]))
+        if p.written
+        else memory.upload(filled(p, size))
+        for p in buffers
+    }
     try:
         yield _OnDevice(gpu, sample.kernel, {**arrays, "n": size}, times)
     finally:

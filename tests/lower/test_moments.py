@@ -29,12 +29,11 @@ from tests.lower.execute import compiled, execute, regions
 GPU = Device("gpu")
 SHAPES = (
     ((16_385,), (0,)),
-    ((40_000,), (0,)),
     ((257, 33), (0,)),
     ((300, 5), (0,)),
     ((1_000, 70), (0,)),
     ((3, 20_000), (1,)),
-    ((3, 20_000), (0, 1)),
+    ((3, 9_000), (0, 1)),
     ((40, 3, 500), (0, 2)),
     ((20, 30, 40, 3), (0, 1, 2)),
     ((2, 700, 5), (1,)),
@@ -149,7 +148,7 @@ def test_equal_elements_have_no_variance_below_zero(shape, axes, value):
 
 
 @pytest.mark.parametrize("device", [CPU, GPU])
-@pytest.mark.parametrize(("shape", "axes"), SHAPES[:9])
+@pytest.mark.parametrize(("shape", "axes"), SHAPES[:8])
 def test_elements_are_read_once_for_all_moments_and_once_for_what_uses_them(shape, axes, device):
     for user, reads in (("alone", 1), ("with the mean", 1), ("standardized", 2)):
         graph = Case(shape, axes, user=user).graph()
