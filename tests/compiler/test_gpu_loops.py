@@ -73,9 +73,9 @@ def steady(x, rate):
 @pytest.mark.parametrize(("fn", "fewest", "most"), [(driven, 6, 9), (steady, 1, 2)])
 def test_only_turns_that_are_alike_wait_for_one_kernel(gpu, fn, fewest, most):
     """Others would be kernels of a hundred sines, which take seconds to compile."""
-    decorated, x = runmat.jit(fn, device="gpu"), np.linspace(0, 1, 40)
+    decorated, x = runmat.jit(fn, device="gpu"), np.linspace(0, 1, 40, dtype=np.float32)
     found = decorated(runmat.asarray(x, device="gpu"), 0.5)
-    np.testing.assert_allclose(np.asarray(found), fn(x, 0.5), rtol=1e-12)
+    np.testing.assert_allclose(np.asarray(found), fn(x, 0.5), rtol=1e-4)
     regions = decorated.explain(runmat.asarray(x, device="gpu"), 0.5).to_dict()["regions"]
     assert fewest <= len(regions) <= most
 

@@ -102,7 +102,7 @@ CASES = st.builds(
 
 
 @given(CASES, st.sampled_from([0.0, 1.0, 1e4]), st.integers(0, 3), st.integers(0, 2**20))
-@settings(max_examples=max(40, settings.default.max_examples))
+@settings(max_examples=max(24, settings.default.max_examples))
 def test_bits_depend_neither_on_fusion_nor_on_the_device(case, offset, special, seed):
     graph, x = case.graph(), case.data(seed, offset, special)
     with np.errstate(all="ignore"):
