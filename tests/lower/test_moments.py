@@ -26,6 +26,8 @@ from runmat_jit.plan.make_plan import make_plan
 from tests.graph.random_graphs import bits_equal
 from tests.lower.execute import compiled, execute, regions
 
+pytestmark = pytest.mark.sampled(3)
+
 GPU = Device("gpu")
 SHAPES = (
     ((16_385,), (0,)),
