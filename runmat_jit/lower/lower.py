@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from runmat_jit.lower.bands import in_bands, is_large
 from runmat_jit.lower.copies import COPIES
 from runmat_jit.lower.elementwise import lower_elementwise
@@ -16,11 +18,13 @@ from runmat_jit.lower.problem import Problem
 from runmat_jit.lower.product_region import lower_product_region
 from runmat_jit.lower.reduction_region import lower_reduction_region
 from runmat_jit.lower.scan_region import lower_scan_region
-from runmat_jit.passes.fusion.access import is_computed, is_copied
+from runmat_jit.passes.fusion.access import is_copied
 from runmat_jit.passes.fusion.edges import is_position
 from runmat_jit.passes.fusion.own_products import own_product_of
 from runmat_jit.passes.fusion.region import Region
 from runmat_jit.plan.plan import Plan
+
+Lowering = Callable[[Region, Plan], tuple[Launch, ...]]
 
 
 def lower_plan(plan: Plan) -> tuple[tuple[Launch, ...], ...]:
@@ -50,26 +54,34 @@ def lower_plan(plan: Plan) -> tuple[tuple[Launch, ...], ...]:
 
 def only_problem(region: Region, plan: Plan) -> Problem | None:
     """What an elementwise region computes, if one kernel does that and there is nothing to copy."""
-    nodes = region.nodes
-    is_plain = region.kind == "elementwise" and not region.is_host and is_computed(nodes[0])
-    if not is_plain or any(node not in plan.in_place for node in region.updates):
+    if region.is_host or lowering_of(region, plan) is not lower_elementwise_region:
         return None
-    return None if parts_moved(region, plan) else elementwise_problem(region, plan)
+    if any(node not in plan.in_place for node in region.updates) or parts_moved(region, plan):
+        return None
+    return elementwise_problem(region, plan)
 
 
 def lower(region: Region, plan: Plan) -> tuple[Launch, ...]:
     """The kernels of a region that is no host call, in order; none for one without elements."""
+    return lowering_of(region, plan)(region, plan)
+
+
+def lowering_of(region: Region, plan: Plan) -> Lowering:
+    """What makes the kernels of a region that is no host call."""
     assert not region.is_host, "a host call is no kernel"
     first = region.nodes[0]
     if first.op.name in COPIES and (first in region.outputs and is_copied(first, plan.orders)):
-        return COPIES[first.op.name](first, plan)
+        return _lower_copy
     reduces = any(node.op.reduction is not None for node in region.nodes)
     if own_product_of(region) is not None and not reduces:
-        return lower_product_region(region, plan)
+        return lower_product_region
     if any(node.op.scan is not None for node in region.nodes):
-        return lower_scan_region(region, plan)
+        return lower_scan_region
     if any(map(is_position, region.nodes)):
-        return lower_position_region(region, plan)
-    if reduces:
-        return lower_reduction_region(region, plan)
-    return lower_elementwise_region(region, plan)
+        return lower_position_region
+    return lower_reduction_region if reduces else lower_elementwise_region
+
+
+def _lower_copy(region: Region, plan: Plan) -> tuple[Launch, ...]:
+    first = region.nodes[0]
+    return COPIES[first.op.name](first, plan)

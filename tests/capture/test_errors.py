@@ -323,7 +323,7 @@ def there_is_no_memory_for_zeros(a):
 def there_is_no_memory_for_a_result_that_nobody_needs(a):
     a[0] = 1
     try:
-        np.add.outer(np.broadcast_to(a[0], (2**20, 4)), np.ones((2**10, 2**10)))
+        np.add.outer(np.broadcast_to(a[0], (2**30, 4)), np.ones((2**10, 2**10)))
     except MemoryError as error:
         return type(error).__name__, str(error), a * 2
 

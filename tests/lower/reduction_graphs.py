@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from runmat_jit.core.types import TensorType, c_strides
 from runmat_jit.graph.apply import make_node
 from runmat_jit.graph.node import Fresh, GraphBuilder, Output
-from runmat_jit.lower import elementwise, lane_reduction, nest, reduction_problem, row_kernel
+from runmat_jit.lower import bands, elementwise, lane_reduction, nest, reduction_problem, row_kernel
 from runmat_jit.ops.reduce import reduced_shape
 from runmat_jit.ops.table import ROWS
 from runmat_jit.passes.fusion import reduction_shape
@@ -33,6 +33,7 @@ SMALL_LIMITS = {
     row_kernel: {"CELL": 4},
     elementwise: {"CELL": 5, "TILE": 2, "NEAR": 1},
     nest: {"FEW_LANES": 2},
+    bands: {"LARGE": 1, "BAND": 60},
     reduction_problem: {"NEAR": 1, "FEW_LANES": 2, "_FEW_ELEMENTS": 4, "_MANY_RESULTS": 2},
 }
 

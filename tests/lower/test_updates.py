@@ -16,7 +16,7 @@ from runmat_jit.ops.table import ROWS
 from runmat_jit.passes.pipeline import optimize
 from runmat_jit.passes.read_late import read_late
 from runmat_jit.plan.make_plan import make_plan
-from tests.graph.random_graphs import arrays, bits_equal
+from tests.graph.random_graphs import EXACT_ROWS, SUMS, arrays, bits_equal, graphs
 from tests.graph.written import written
 from tests.lower.execute import execute, launches, prepared, regions
 
@@ -223,7 +223,11 @@ def test_steps_of_large_arrays_run_in_bands(texts, counts, monkeypatch):
     assert launches_in_bands(texts, monkeypatch) == counts
 
 
-@given(stepping(), st.integers(0, 99), st.sampled_from([1, 24, 40, 60]))
+@given(
+    st.one_of(stepping(), graphs((*EXACT_ROWS, *SUMS), max_nodes=8)),
+    st.integers(0, 99),
+    st.sampled_from([1, 24, 40, 60]),
+)
 def test_bands_keep_every_bit(graph, seed, nbytes):
     expected = run(graph, arrays(graph, seed))
     with pytest.MonkeyPatch.context() as patch:
