@@ -45,7 +45,16 @@ def raw_position(key: Any) -> tuple[Any, ...] | None:
 
 
 def comes_again(recording: Recording) -> bool:
-    """Whether the program has been at this instruction before, or at many others like it."""
+    """Whether the program has been at this instruction before, or at many others like it.
+
+    What a replay has done here is done as it was: CPython may have specialized the instruction
+    since, and then gives it another place.
+    """
+    again, done = _comes_again(recording), recording.tape.fed_entry()
+    return again if done is None else type(done) is Single
+
+
+def _comes_again(recording: Recording) -> bool:
     balance = recording.balance
     if balance.deferred >= DEFERRED:
         return True
