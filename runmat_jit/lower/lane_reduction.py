@@ -28,6 +28,7 @@ from runmat_jit.lower.reduction_problem import (
     lane_nest,
 )
 from runmat_jit.passes.fusion.reduction_shape import COLUMN_BLOCK
+from runmat_jit.plan.device import FEW_LINES
 
 Bounds = tuple[Value, Value]
 
@@ -40,9 +41,8 @@ _ENOUGH_CELLS = 16
 _ROWS_AT_ONCE = 4
 """Rows of each array that are read side by side: more streams than this are not prefetched."""
 _IN_REGISTERS = 32
-"""Rows up to which a column is walked at once; more are walked block by block for all columns."""
-
-
+"""Rows up to which a column is walked at once, once for each phase and for what is stored; more are
+walked block by block for all columns, and each phase has its kernel."""
 _NARROW = 32
 """Columns that lie in a few vectors: walked at once, threads do not write results side by side."""
 
@@ -91,6 +91,14 @@ def _walk(
     return _walk_columns if few or not problem.accumulators else _walk_blocks
 
 
+def takes_all_phases(problem: ReductionProblem) -> bool:
+    """Whether a lane takes its column again for each phase, and for what is stored of elements."""
+    rows = problem.step.extent(problem.extents)
+    results = math.prod(problem.extents[axis] for axis in problem.others())
+    on_gpu = problem.device.kind == "gpu" and results >= FEW_LINES
+    return problem.step.style != "row" and (on_gpu or rows <= _IN_REGISTERS)
+
+
 def _enter_cell(body: Body, shape: ReductionNest, cell: Value, problem: ReductionProblem) -> Bounds:
     """Take the cell's coordinates into all addresses; the bounds of its rows."""
     length = body.parameter(problem.step.extent(problem.extents))
@@ -111,17 +119,23 @@ def _enter_cell(body: Body, shape: ReductionNest, cell: Value, problem: Reductio
 
 # -- three ways to walk --------------------------------------------------------------------------
 def _walk_columns(body: Body, problem: ReductionProblem, rows: Bounds, lanes: Bounds) -> None:
-    """A column at a time: blocks of rows in order, all in registers."""
-    builder, (phase,) = body.builder, problem.phases
+    """A column at a time: blocks of rows in order, all in registers, and what elements are for."""
+    builder, rest = body.builder, problem.stores_of(len(problem.phases))
     with builder.lanes(*lanes) as block:
         body.enter(body.nest.lanes, block.i)
         _find_centers(body, problem, rows)
-        starts = _starts(body, phase, rows[0])
-        with builder.loop(*rows, starts, COLUMN_BLOCK) as blocks:
-            end = smaller(blocks.i + COLUMN_BLOCK, rows[1])
-            found = _combine_rows(body, problem, 0, (blocks.i, end, 1), starts)
-            blocks.yield_(*_combined(builder, phase, blocks.carry, found))
-        _define(body, phase, _with_infinities(body, problem, rows, blocks.out))
+        for number, phase in enumerate(problem.phases):
+            starts = _starts(body, phase, rows[0])
+            with builder.loop(*rows, starts, COLUMN_BLOCK) as blocks:
+                end = smaller(blocks.i + COLUMN_BLOCK, rows[1])
+                found = _combine_rows(body, problem, number, (blocks.i, end, 1), starts)
+                blocks.yield_(*_combined(builder, phase, blocks.carry, found))
+            _define(body, phase, _with_infinities(body, problem, rows, phase, blocks.out))
+        if rest:
+            with builder.loop(*rows, ()) as row, body.scope():
+                _enter_row(body, row.i)
+                body.need(store.value for store in rest)
+                body.store(rest)
         body.store(problem.result_stores)
 
 
@@ -159,7 +173,7 @@ def _walk_blocks(body: Body, problem: ReductionProblem, rows: Bounds, lanes: Bou
         body.values |= {store.value: body.peek(store) for store in centers}
         body.weigh(problem, rows, rows)
         found = [body.peek(store) for store in sums]
-        _define(body, phase, _with_infinities(body, problem, rows, found))
+        _define(body, phase, _with_infinities(body, problem, rows, phase, found))
         body.store(problem.result_stores)
 
 
@@ -226,14 +240,18 @@ def _find_centers(body: Body, problem: ReductionProblem, rows: Bounds) -> None:
 
 
 def _with_infinities(
-    body: Body, problem: ReductionProblem, rows: Bounds, found: Sequence[Value]
+    body: Body,
+    problem: ReductionProblem,
+    rows: Bounds,
+    phase: Sequence[Reduce],
+    found: Sequence[Value],
 ) -> list[Value]:
     """Results of a column whose squares are NaN where an element is infinite.
 
     With a center that is finite they are infinite then, as where finite elements are too large: a
     rare case, for which elements are read once more.
     """
-    k, (phase,), results = body.builder, problem.phases, list(found)
+    k, results = body.builder, list(found)
     for center in problem.centers:
         at, x = phase.index(center.squares), center.total.operand
         squares = results[at]

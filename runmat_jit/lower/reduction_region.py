@@ -20,7 +20,7 @@ from runmat_jit.core.slotted import slotted
 from runmat_jit.core.types import c_strides
 from runmat_jit.graph.node import Node
 from runmat_jit.lower.elementwise import lower_elementwise
-from runmat_jit.lower.lane_reduction import lower_lanes
+from runmat_jit.lower.lane_reduction import lower_lanes, takes_all_phases
 from runmat_jit.lower.launch import Launch
 from runmat_jit.lower.moments import Moment, moment_of
 from runmat_jit.lower.problem import Compute, Operand, Problem, Store
@@ -64,14 +64,14 @@ class _Lowering:
 
     # -- the two ways ----------------------------------------------------------------------------
     def in_one_kernel(self) -> bool:
-        """Lower to one kernel if each cell of a row holds all that its results need."""
+        """Lower to one kernel if each cell holds all that its results need."""
         levels, values = self.values.levels, self.values
         nodes = values.unstored()
         reduces = [node for node in nodes if node.op.reduction is not None]
         if len({(reduced_axes(n), self._first_step(n)) for n in reduces}) > 1:
             return False
         step = self._first_step(reduces[0])
-        if step.style != "row" or not _finishes(step, levels.shape, reduced_axes(reduces[0])):
+        if not _finishes(step, levels.shape, reduced_axes(reduces[0])):
             return False
         phases = tuple(
             tuple(self._reduce(n, nodes, final=True) for n in reduces if levels.phase[n] == p + 1)
@@ -88,10 +88,14 @@ class _Lowering:
             device=values.plan.device,
             notes=values.plan.notes,
         )
-        if not runs_along(problem):
+        along = step.style == "row" and runs_along(problem)
+        if not along and not takes_all_phases(problem):
             return False
         if problem.has_results():
-            self._add(lower_rows_of(spilled(problem, levels.phase), values))
+            if along:
+                self._add(lower_rows_of(spilled(problem, levels.phase), values))
+            else:
+                self._add(lower_lanes(problem))
         return True
 
     def in_turn(self) -> None:

@@ -41,8 +41,8 @@ def regions(graph, disabled=(), device=CPU):
     return with_own_products(graph, found, frozenset(disabled), device=device.kind)
 
 
-def launches(graph, disabled=()):
-    plan = make_plan(graph, regions(graph, disabled))
+def launches(graph, disabled=(), device=CPU):
+    plan = make_plan(graph, regions(graph, disabled), device)
     found = [launch for region in plan.regions for launch in lower(region, plan)]
     for launch in found:
         verify_kernel(launch.kernel)

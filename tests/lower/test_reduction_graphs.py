@@ -4,15 +4,17 @@ bit for bit; NumPy within the bound of its own sums; NumPy's event reports."""
 from contextlib import nullcontext
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runmat_jit.backends.reference.events import report_events
 from runmat_jit.graph.text import to_text
 from runmat_jit.passes.fusion.kinds import KINDS
+from runmat_jit.plan.device import Device
 from tests.graph.random_graphs import arrays, bits_equal
 from tests.graph.written import written
-from tests.lower.execute import compiled, execute
+from tests.lower.execute import compiled, execute, launches
 from tests.lower.reduction_graphs import reduction_graphs, small_limits
 
 NAMES = [kind.name for kind in KINDS]
@@ -62,3 +64,27 @@ def test_columns_and_long_rows_take_kernels_in_turn():
         shifted = np.exp(x - x.max(axis=axis, keepdims=True))
         expected = shifted / shifted.sum(axis=axis, keepdims=True)
         np.testing.assert_allclose(fused, expected, rtol=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape", "axis", "is_one"),
+    [
+        ("cpu", (3, 400), 0, True),
+        ("cpu", (400, 3), 1, True),
+        ("cpu", (5, 4, 70), 1, True),
+        ("cpu", (32, 70), 0, True),
+        ("cpu", (33, 70), 0, False),  # too many to be read side by side
+        ("gpu", (33, 600), 0, True),
+        ("gpu", (256, 600), 0, True),
+        ("gpu", (257, 600), 0, False),  # two cells
+        ("gpu", (33, 500), 0, False),  # too few threads
+        ("gpu", (400, 3), 1, True),
+    ],
+)
+def test_columns_that_a_lane_takes_for_each_phase_are_one_kernel(kind, shape, axis, is_one):
+    x = np.random.default_rng(0).normal(size=shape).astype(np.float32)
+    graph = written([f"float32{list(shape)}"], SOFTMAX.format(axis=(axis,)))
+    assert (len(launches(graph, device=Device(kind))) == 1) is is_one
+    (fused,), _ = execute(graph, [x], device=Device(kind))
+    (pieces,), _ = execute(graph, [x], {"elementwise"})
+    np.testing.assert_array_equal(pieces, fused)
