@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -52,7 +53,7 @@ _SHARE = 240
 _LANES, _COLUMNS = 4, 1024
 """Columns that a thread adds, and all of them."""
 _WARMING_MS, _WINDOW_MS = 150.0, 10.0
-"""In which a card gets going, and in which tiles are timed."""
+"""In which a card gets going, and in which a sample is timed."""
 _BUSY = 0.9
 """Of the bandwidth, that columns have to reach: more is lost by storing parts of them."""
 _SERVER = 0.01
@@ -122,7 +123,7 @@ class _OnDevice:
         run = KernelRun(kernel, arguments, (0, cells), schedule)
         self.one, self.many = (self.runner.prepare([run] * number) for number in (1, times + 1))
 
-    def us(self, *, window_ms: float = 30.0) -> float:
+    def us(self, *, window_ms: float = _WINDOW_MS) -> float:
         """Least time of a run: the difference between many and one, in one submission each."""
 
         def timed(batch: Any) -> float:
@@ -182,12 +183,13 @@ def _tuning(gpu: Gpu, bandwidth: float, elements: int) -> Tuning:
         named = dict(zip("xy", arrays, strict=True))
         numbers = {"n": cells, "columns": _COLUMNS}
         columns = _OnDevice(gpu, column_sums("f32", COLUMN_CELL), {**named, **numbers}, 4)
-        pairs = [[_tiles(gpu, kernel, tile, n, arrays) for n in (1, side)] for tile in tiles]
+        with ThreadPoolExecutor() as pool:  # a driver takes longest to compile these
+            pairs = list(pool.map(partial(_pair, gpu, kernel, (1, side), arrays), tiles))
         columns.us(window_ms=_WARMING_MS)
-        reached = 4.0 * added / columns.us(window_ms=_WINDOW_MS)
+        reached = 4.0 * added / columns.us()
         paces = dict(TUNING.tiles)
         for tile, pair in zip(tiles, pairs, strict=True):
-            one, many = (made.us(window_ms=_WINDOW_MS) for made in pair)
+            one, many = (made.us() for made in pair)
             paces[tile.name] = Pace(one * 1024 / _TERMS, max(1.0, side**2 * one / many))
     finally:
         memory.free(arrays)
@@ -195,15 +197,18 @@ def _tuning(gpu: Gpu, bandwidth: float, elements: int) -> Tuning:
     return Tuning(paces, max(1, int(threads * _BUSY * bandwidth / reached)))
 
 
-def _tiles(
-    gpu: Gpu, kernel: Kernel, tile: Tile, side: int, arrays: Sequence[DeviceArray]
-) -> _OnDevice:
-    """A product that has so many tiles below and beside each other; zeros, whatever they cost."""
+def _pair(
+    gpu: Gpu, kernel: Kernel, sides: tuple[int, int], arrays: Sequence[DeviceArray], tile: Tile
+) -> list[_OnDevice]:
+    """Products that have so many tiles below and beside each other; zeros, whatever they cost."""
     read, written = arrays
-    arguments: dict[str, DeviceArray | int] = {"a": read, "b": read, "c": written}
-    arguments |= {"rows": side * tile.rows, "columns": side * tile.columns, "terms": _TERMS}
     schedule = Schedule(_LANES, tile.threads, tile.threads, tile=tile)
-    return _OnDevice(gpu, kernel, arguments, 2 if side > 1 else 16, schedule)
+    made = []
+    for side in sides:
+        arguments: dict[str, DeviceArray | int] = {"a": read, "b": read, "c": written}
+        arguments |= {"rows": side * tile.rows, "columns": side * tile.columns, "terms": _TERMS}
+        made.append(_OnDevice(gpu, kernel, arguments, 2 if side > 1 else 16, schedule))
+    return made
 
 
 def _streamed(gpu: Gpu, size: int) -> float:

@@ -89,7 +89,7 @@ def filled(parameter: Buffer, size: int) -> np.ndarray[Any, Any]:
     if parameter.element in ("i32", "i64"):
         rng = np.random.default_rng(1)
         return rng.integers(0, size, size).astype(ELEMENTS[parameter.element])
-    return np.linspace(0.5, 2.0, size, dtype=ELEMENTS[parameter.element])
+    return np.resize(np.linspace(0.5, 2.0, 4096, dtype=ELEMENTS[parameter.element]), size)
 
 
 def rate_of(sample: Sample, size: int, us: float, rates: Mapping[str, float]) -> float:

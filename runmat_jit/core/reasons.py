@@ -363,7 +363,7 @@ _ROWS: Final = (
     Cause(
         "kernel-too-long",
         "fusion",
-        "One more operation or array would make the kernel slower to compile than it saves.",
+        "One more operation, array or pass over elements would cost the kernel more than it saves.",
         "Nothing needs to be done: the rest is compiled as a region of its own.",
     ),
     Cause(

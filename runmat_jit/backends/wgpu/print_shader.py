@@ -29,7 +29,7 @@ from runmat_jit.backends.wgpu.print_straight import (
     print_note,
     print_straight,
 )
-from runmat_jit.backends.wgpu.print_total import print_total, shared_name
+from runmat_jit.backends.wgpu.print_total import declare_shared, print_total
 from runmat_jit.backends.wgpu.printer import WGSL_TYPES, Memory, Printer
 from runmat_jit.backends.wgpu.rows import rows_of
 from runmat_jit.backends.wgpu.schedule import Schedule
@@ -99,7 +99,7 @@ def print_shader(
             uniform_block(kernel, facts).text,
             *_declarations(kernel, facts, memory, schedule),
             f"{_binding(len(memory) + 1)} var<storage, read_write> events: atomic<u32>;",
-            *_workgroup_memory(printer),
+            *declare_shared(printer),
             "var<private> zero: u32;",
             "var<private> other_zero: u32;",
             *printer.functions.values(),
@@ -246,13 +246,6 @@ def _declarations(
 
 def _binding(number: int) -> str:
     return f"@group(0) @binding({number})"
-
-
-def _workgroup_memory(printer: Printer) -> list[str]:
-    return [
-        f"var<workgroup> {shared_name(kind)}: array<{printer.vector(WGSL_TYPES[kind])}, {vectors}>;"
-        for kind, vectors in printer.shared.items()
-    ] + [f"var<workgroup> {name}: {kind};" for name, kind in printer.own_shared.items()]
 
 
 def _bind_scalars(printer: Printer, kernel: Kernel) -> None:

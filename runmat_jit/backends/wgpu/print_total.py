@@ -102,7 +102,7 @@ def _print_blocks_in_registers(printer: Printer, total: _Total) -> None:
 
     _print_blocks(printer, total, add)
     for name, accumulator in zip(sums, total.accumulators, strict=True):
-        printer.line(f"{shared_name(accumulator.kind)}[{accumulator.slots} + tl] = {name};")
+        _put(printer, accumulator, "tl", name)
     _wait(printer)
 
 
@@ -112,8 +112,7 @@ def _print_blocks_at_once(printer: Printer, total: _Total) -> None:
 
     def keep(partial: list[str]) -> None:
         for x, accumulator in zip(partial, total.accumulators, strict=True):
-            place = f"{accumulator.slots} + block * {threads} + tl % {threads}"
-            printer.line(f"{shared_name(accumulator.kind)}[{place}] = {x};")
+            _put(printer, accumulator, f"block * {threads} + tl % {threads}", x)
 
     _print_blocks(printer, total, keep)
     _wait(printer)
@@ -122,11 +121,10 @@ def _print_blocks_at_once(printer: Printer, total: _Total) -> None:
         count = f"({total.hi} - {total.lo} + {steps - 1}) / {steps}"
         with printer.nest(loop_head("block", "0", count, "1")):
             for name, accumulator in zip(sums, total.accumulators, strict=True):
-                place = f"{accumulator.slots} + block * {threads} + tl"
-                x = f"{shared_name(accumulator.kind)}[{place}]"
+                x = _kept(printer, accumulator, f"block * {threads} + tl")
                 printer.line(f"{name} = {combine(printer, accumulator, name, x)};")
         for name, accumulator in zip(sums, total.accumulators, strict=True):
-            printer.line(f"{shared_name(accumulator.kind)}[{accumulator.slots} + tl] = {name};")
+            _put(printer, accumulator, "tl", name)
     _wait(printer)
 
 
@@ -254,8 +252,7 @@ _INFIX = {"add": "+", "mul": "*", "and": "&", "or": "|"}
 
 def _fold_lanes(printer: Printer, total: _Total, accumulator: _Accumulator) -> str:
     """Halve the logical lanes: vectors of threads first, then the lanes of one vector."""
-    memory = shared_name(accumulator.kind)
-    vectors = [printer.let(f"{memory}[{accumulator.slots} + {j}]") for j in range(total.threads)]
+    vectors = [printer.let(_kept(printer, accumulator, f"{j}")) for j in range(total.threads)]
     while len(vectors) > 1:
         half = len(vectors) // 2
         pairs = zip(vectors[:half], vectors[half:], strict=True)
@@ -268,6 +265,26 @@ def _fold_lanes(printer: Printer, total: _Total, accumulator: _Accumulator) -> s
     return lanes[0]
 
 
-def shared_name(kind: str) -> str:
-    """The workgroup memory of a value type."""
-    return f"shared_{kind}"
+# -- workgroup memory ----------------------------------------------------------------------------
+def declare_shared(printer: Printer) -> list[str]:
+    """The memory that the threads of a workgroup share: for each value type, and others'.
+
+    Bools are words there: NVIDIA's driver 580 stores single ones, and pairs, wrongly.
+    """
+    lines = []
+    for kind, vectors in printer.shared.items():
+        element = printer.vector("u32" if kind == "i1" else WGSL_TYPES[kind])
+        lines.append(f"var<workgroup> shared_{kind}: array<{element}, {vectors}>;")
+    return lines + [f"var<workgroup> {name}: {kind};" for name, kind in printer.own_shared.items()]
+
+
+def _put(printer: Printer, accumulator: _Accumulator, place: str, x: str) -> None:
+    if accumulator.kind == "i1":
+        zero, one = (printer.splat("u32", number) for number in ("0u", "1u"))
+        x = f"select({zero}, {one}, {x})"
+    printer.line(f"shared_{accumulator.kind}[{accumulator.slots} + {place}] = {x};")
+
+
+def _kept(printer: Printer, accumulator: _Accumulator, place: str) -> str:
+    x = f"shared_{accumulator.kind}[{accumulator.slots} + {place}]"
+    return f"({x} != {printer.splat('u32', '0u')})" if accumulator.kind == "i1" else x

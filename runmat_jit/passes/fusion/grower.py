@@ -60,6 +60,7 @@ _UNROLLED = 2
 _CHEAP_FLOPS = 4.0
 """Work that may be done again for every row rather than stored once."""
 _DIFFERENT_AXES = Reason("other-order", "results of different axes")
+_DEAR_AGAIN = Reason("kernel-too-long", "each pass would compute again what earlier ones did")
 
 
 def grow(
@@ -99,6 +100,10 @@ class _Grower:
     _wanted: set[Node] = field(default_factory=set)
     _apart: frozenset[Node] = field(init=False)
     """Draws that are for reductions: what they give is stored, in the order of memory."""
+    _turns: dict[Node, int] = field(default_factory=dict)
+    """How often elements are computed of results, of which elements are computed, before a node."""
+    _passed: set[Node] = field(default_factory=set)
+    """Elements of results that are computed for a reduction."""
     _views: dict[Node, View] = field(default_factory=dict)
     _readers: dict[Node, tuple[Node, ...]] = field(default_factory=dict)
 
@@ -206,6 +211,8 @@ class _Grower:
         joined = [group for group in fits if group.depth == depth]
         levels = {fits[group].axes for group in joined}
         against = obstacle(joined, node) if len(levels) <= 1 else _DIFFERENT_AXES
+        if against is None and node.op.reduction is not None and self._is_dear_again(node, joined):
+            against = _DEAR_AGAIN
         if joined and against is None:
             (axes,) = levels
             group = joined[0]
@@ -219,6 +226,30 @@ class _Grower:
             group = self._new_group(node, closed=not self.merges)
         for reason in reasons:
             group.explain(reason)
+
+    def _is_dear_again(self, node: Node, groups: Sequence[Group]) -> bool:
+        """Whether a reduction would compute too much again that passes for others have computed.
+
+        It may in a row, which stays in cache, and of one turn of results, as in softmax; elements
+        of later turns of a loop are stored.
+        """
+        if max([self._turns.get(arg, 0) for arg in node.args]) < _UNROLLED:
+            return False
+        again = sum(each.op.flops for each in self._late(node, groups) if each in self._passed)
+        in_rows = any(group.step is not None and group.step.style == "row" for group in groups)
+        return again > (_CHEAP_FLOPS if in_rows else 0)
+
+    def _late(self, node: Node, groups: Sequence[Group]) -> Iterable[Node]:
+        """Elements of groups that need results, and that a reduction or what it takes is of."""
+        found: dict[Node, None] = {}
+        needed = [*node.args]
+        while needed:
+            each = needed.pop()
+            late = each not in found and self._turns.get(each) and self._group(each) in groups
+            if late and self.places[each].axes is None:
+                found[each] = None
+                needed += each.args
+        return found
 
     def _fit(self, node: Node, operand: Node, place: Place) -> Fit | Reason:
         if place.group.root().is_host:
@@ -238,6 +269,16 @@ class _Grower:
         sites = [site for site in self._sites(node) if self._group(site[0]) is not group]
         group.add(node, sites, shared=node in self.shared)
         self.places[node] = Place(group, axes)
+        self._turns[node] = max(
+            [
+                self._turns[arg] + (axes is None and self.places[arg].axes is not None)
+                for arg in node.args
+                if self._group(arg) is group
+            ],
+            default=0,
+        )
+        if node.op.reduction is not None:
+            self._passed.update(self._late(node, [group]))
 
     def _group(self, node: Node) -> Group | None:
         place = self.places.get(node)

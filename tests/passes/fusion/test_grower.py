@@ -10,6 +10,7 @@ from runmat_jit.backends.llvm.launcher_text import MOST_ARRAYS
 from runmat_jit.core.types import TensorType
 from runmat_jit.graph.apply import make_node
 from runmat_jit.graph.node import Fresh, GraphBuilder, Output
+from runmat_jit.graph.parse import parse
 from runmat_jit.ops.table import ROWS
 from runmat_jit.passes.expand import expand
 from runmat_jit.passes.fusion.access import (
@@ -31,6 +32,9 @@ SOFTMAX = f"divide({SOFTMAX_EXP}, sum({SOFTMAX_EXP}, axis=(1,), dtype='float32',
 CHAIN = "multiply(add(exp($0), $0), 2.0)"
 SQUARES = "sum(square(subtract($0, 1.0)), axis=(0, 1), dtype='float32', keepdims=False)"
 NORM = f"divide($0, sqrt({SQUARES}))"
+CENTERED = "sum({x}, {axis}, dtype='float32'); subtract({x}, {0})"
+UNIT = "square({x}); sum({0}, {axis}, dtype='float32'); sqrt({1}); divide({x}, {2})"
+OUT_OF_MAX = "max({x}, {axis}); subtract({x}, {0}); exp({1})"
 
 
 def grown(*expressions, disabled=(), inputs=("float32[6, 9]",)):
@@ -51,6 +55,51 @@ def test_each_switch_stops_the_merges_of_its_kind(expression, counts):
     switches = ((), ("elementwise",), ("reduction",), ("map_reduce_broadcast",))
     found = tuple(len(grown(expression, disabled=switch)) for switch in switches)
     assert found == counts
+
+
+def turns_of(turn, count, axis):
+    """``x`` after some turns, each of the one before."""
+    lines, x = ["$0 : float32[6, 9] strides (9, 1)"], "$0"
+    for _ in range(count):
+        names = []
+        for text in turn.split("; "):
+            names.append(f"%{len(lines)}")
+            called = text.format(*names, x=x, axis=f"axis=({axis},), keepdims=True")
+            lines.append(f"{names[-1]} = {called}")
+        x = names[-1]
+    return grow(parse("\n".join([*lines, f"return {x} -> fresh (0, 1)"])))
+
+
+@pytest.mark.parametrize(
+    ("turn", "axis", "most"),
+    [  # turns of a region: by rows some operations are cheaper than to store what they give
+        (CENTERED, 1, 6),
+        (CENTERED, 0, 2),
+        (UNIT, 1, 3),
+        (UNIT, 0, 2),
+        (OUT_OF_MAX, 1, 2),
+        (OUT_OF_MAX, 0, 2),
+    ],
+)
+def test_later_turns_of_reductions_take_what_is_stored(turn, axis, most):
+    """Else each pass over elements would compute all turns before it again."""
+    for count in (1, 2, 3, 4, 8, 20):
+        regions = turns_of(turn, count, axis)
+        assert len(regions) == -(-count // most), count
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize(
+    "turn",
+    [
+        f"{OUT_OF_MAX}; sum({{2}}, {{axis}}, dtype='float32'); divide({{2}}, {{3}})",
+        f"{CENTERED}; square({{1}}); sum({{2}}, {{axis}}, dtype='float32'); divide({{1}}, {{3}})",
+        f"{UNIT}; power({{3}}, 1.7, exponent=1.7); subtract({{4}}, {{x}}); max({{5}}, {{axis}})",
+    ],
+)
+def test_what_is_computed_of_one_turn_is_one_region(turn, axis):
+    """Softmax, deviations, and a metric of what results."""
+    assert len(turns_of(turn, 1, axis)) == 1
 
 
 @pytest.mark.parametrize("row", ["min", "argmin"])
