@@ -7,11 +7,12 @@ row do not lie side by side, or are few. Both give the bits that the order says,
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from runmat_jit.core.types import KERNEL_ELEMENTS
 from runmat_jit.kernel.build import Builder
-from runmat_jit.kernel.ir import Value
+from runmat_jit.kernel.ir import Pair, Value
 from runmat_jit.kernel.math.predicates import isinf
 from runmat_jit.kernel.primitives import FLOATS, TOTAL_STEPS, identity, total_lanes
 from runmat_jit.lower.body import Body, value_type
@@ -27,8 +28,8 @@ from runmat_jit.lower.reduction_problem import (
     ReductionProblem,
     lane_nest,
 )
+from runmat_jit.passes.fusion.groups import MOST_NODES
 from runmat_jit.passes.fusion.reduction_shape import COLUMN_BLOCK
-from runmat_jit.plan.device import FEW_LINES
 
 Bounds = tuple[Value, Value]
 
@@ -86,6 +87,8 @@ def _walk(
 ) -> Callable[[Body, ReductionProblem, Bounds, Bounds], None]:
     if problem.step.style == "row":
         return _walk_as_total
+    if _keeps_elements(problem):
+        return _keep_columns
     rows = min(problem.step.extent(problem.extents), problem.step.cell)
     few = rows <= _IN_REGISTERS or width <= _NARROW
     return _walk_columns if few or not problem.accumulators else _walk_blocks
@@ -93,10 +96,7 @@ def _walk(
 
 def takes_all_phases(problem: ReductionProblem) -> bool:
     """Whether a lane takes its column again for each phase, and for what is stored of elements."""
-    rows = problem.step.extent(problem.extents)
-    results = math.prod(problem.extents[axis] for axis in problem.others())
-    on_gpu = problem.device.kind == "gpu" and results >= FEW_LINES
-    return problem.step.style != "row" and (on_gpu or rows <= _IN_REGISTERS)
+    return problem.step.style != "row" and problem.step.extent(problem.extents) <= _IN_REGISTERS
 
 
 def _enter_cell(body: Body, shape: ReductionNest, cell: Value, problem: ReductionProblem) -> Bounds:
@@ -137,6 +137,49 @@ def _walk_columns(body: Body, problem: ReductionProblem, rows: Bounds, lanes: Bo
                 body.need(store.value for store in rest)
                 body.store(rest)
         body.store(problem.result_stores)
+
+
+def _keep_columns(body: Body, problem: ReductionProblem, _rows: Bounds, lanes: Bounds) -> None:
+    """A column at a time, all elements of which are in registers."""
+    builder, rest = body.builder, problem.stores_of(len(problem.phases))
+    kept: list[dict[Operand, Value | Pair]]
+    kept = [{} for _ in range(problem.step.extent(problem.extents))]
+
+    @contextmanager
+    def element(number: int) -> Iterator[None]:
+        with body.scope():
+            body.place, before = number, set(body.values)
+            body.values |= kept[number]
+            _enter_row(body, builder.const(number, "index"))
+            yield
+            kept[number] = {o: v for o, v in body.values.items() if o not in before}
+        body.place = 0
+
+    with builder.lanes(*lanes) as block:
+        body.enter(body.nest.lanes, block.i)
+        for number, phase in enumerate(problem.phases):
+            starts = [_start(builder, reduce) for reduce in phase]
+            stores, found = problem.stores_of(number), starts
+            for row in range(len(kept)):
+                with element(row):
+                    body.need([*(reduce.operand for reduce in phase), *(s.value for s in stores)])
+                    body.store(stores)
+                    found = _combined(builder, phase, found, [body.term(r) for r in phase])
+            _define(body, phase, _combined(builder, phase, starts, found))
+        for row in range(len(kept)):
+            with element(row):
+                body.need(store.value for store in rest)
+        for row in range(len(kept)):
+            with element(row):
+                body.store(rest)
+        body.store(problem.result_stores)
+
+
+def _keeps_elements(problem: ReductionProblem) -> bool:
+    """Whether a column is so short, and so little computed of it, that a lane keeps it."""
+    count = problem.step.kept(problem.extents)
+    plain = not problem.centers and not any(map(_has_position, problem.phases))
+    return plain and count > 1 and count * len(problem.computes) <= 2 * MOST_NODES
 
 
 def _walk_blocks(body: Body, problem: ReductionProblem, rows: Bounds, lanes: Bounds) -> None:

@@ -110,15 +110,22 @@ def flat(array, offset=0):
     return Memory(as_strided(first, (high - low + 1,), (array.itemsize,)), offset - low)
 
 
+def parts(memory):
+    """Complex numbers as kernels know them: real and imaginary parts, side by side."""
+    if memory.elements.dtype.kind != "c":
+        return memory
+    return Memory(memory.elements.view(memory.elements.real.dtype), 2 * memory.origin)
+
+
 def bound(launch, memory, scratch):
     """The arguments of a launch by parameter name: memory, numbers, tables."""
     values = {}
     for parameter, argument in zip(launch.kernel.parameters, launch.arguments, strict=True):
         if isinstance(argument, NodeBuffer):
-            values[parameter.name] = flat(memory[argument.node], argument.offset)
+            values[parameter.name] = parts(flat(memory[argument.node], argument.offset))
         elif isinstance(argument, Scratch):
             fresh = np.full(argument.size, 77, argument.dtype)
-            values[parameter.name] = Memory(scratch.setdefault(argument, fresh))
+            values[parameter.name] = parts(Memory(scratch.setdefault(argument, fresh)))
         elif isinstance(argument, InputScalar):
             values[parameter.name] = memory[argument.node].reshape(1)[0]
         elif isinstance(argument, int):

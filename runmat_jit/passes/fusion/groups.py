@@ -191,8 +191,9 @@ def _clash(groups: Sequence[Group], node: Node | None) -> Reason | None:
 
 def _excess(groups: Sequence[Group], node: Node | None) -> Reason | None:
     """What a kernel would have too much of."""
-    nodes = sum(group.size for group in groups)
-    flops = sum(group.flops for group in groups) + (node.op.flops if node else 0)
+    copies = max([g.step.kept(g.space) for g in groups if g.step is not None], default=1)
+    nodes = copies * sum(group.size for group in groups)
+    flops = copies * (sum(group.flops for group in groups) + (node.op.flops if node else 0))
     reads = len({read for group in groups for read in group.reads}) if len(groups) > 1 else 0
     if nodes >= MOST_NODES or flops > MOST_FLOPS or reads > MOST_READS:
         return Reason("kernel-too-long", "the kernel would be too long")

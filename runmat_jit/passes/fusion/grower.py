@@ -231,13 +231,15 @@ class _Grower:
         """Whether a reduction would compute too much again that passes for others have computed.
 
         It may in a row, which stays in cache, and of one turn of results, as in softmax; elements
-        of later turns of a loop are stored.
+        of later turns of a loop are stored. What registers keep nobody computes again.
         """
+        steps = {group.step: group.space for group in groups if group.step is not None}
         if max([self._turns.get(arg, 0) for arg in node.args]) < _UNROLLED:
             return False
+        if any(step.kept(space) > 1 for step, space in steps.items()):
+            return False
         again = sum(each.op.flops for each in self._late(node, groups) if each in self._passed)
-        in_rows = any(group.step is not None and group.step.style == "row" for group in groups)
-        return again > (_CHEAP_FLOPS if in_rows else 0)
+        return again > (_CHEAP_FLOPS if any(step.style == "row" for step in steps) else 0)
 
     def _late(self, node: Node, groups: Sequence[Group]) -> Iterable[Node]:
         """Elements of groups that need results, and that a reduction or what it takes is of."""

@@ -57,9 +57,9 @@ def test_each_switch_stops_the_merges_of_its_kind(expression, counts):
     assert found == counts
 
 
-def turns_of(turn, count, axis):
+def turns_of(turn, count, axis, rows=40):
     """``x`` after some turns, each of the one before."""
-    lines, x = ["$0 : float32[6, 9] strides (9, 1)"], "$0"
+    lines, x = [f"$0 : float32[{rows}, 90] strides (90, 1)"], "$0"
     for _ in range(count):
         names = []
         for text in turn.split("; "):
@@ -86,6 +86,13 @@ def test_later_turns_of_reductions_take_what_is_stored(turn, axis, most):
     for count in (1, 2, 3, 4, 8, 20):
         regions = turns_of(turn, count, axis)
         assert len(regions) == -(-count // most), count
+
+
+def test_turns_of_columns_that_registers_keep_are_one_region_of_bounded_length():
+    assert len(turns_of(UNIT, 10, 0, rows=3)) == 1
+    regions = turns_of(UNIT, 40, 0, rows=3)
+    assert len(regions) > 1
+    assert all(3 * len(region.nodes) <= MOST_NODES + 3 for region in regions)
 
 
 @pytest.mark.parametrize("axis", [0, 1])
