@@ -19,7 +19,7 @@ from runmat_jit.loops.wholes import Point, is_turned, is_whole, known_dims, plai
 def rows_of(e: Emitter, x: Array, count: int) -> tuple[Item, ...]:
     """The parts of an array along its first axis, of which there are to be so many."""
     first, rest = x.axes[0], x.axes[1:]
-    e.fixed.add(first.number)
+    e.fix(first.number)
     e.k.leave_if(e.k.ne(first.extent, count))
     places = [e.k.const(place, "index") for place in range(count)]
     return tuple([elements.load(e, elements.moved(e, x, rest, at, first)) for at in places])
@@ -64,7 +64,7 @@ def rolled(e: Emitter, items: Sequence[Item]) -> Item:
     if is_turned(x):
         raise Unknown("roll of an array in another order")
     k, at, axis = e.k, e.arithmetic.index(shift), x.axes[place]
-    e.fixed.add(axis.number)
+    e.fix(axis.number)
     made = e.memory.new(x.dtype, known_dims(x.axes), e.held_arrays())
     extent = k.select(axis.extent < 1, 1, axis.extent)
     rest = k.prim("srem", at, extent)

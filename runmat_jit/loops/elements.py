@@ -92,7 +92,7 @@ def _safe_along(e: Emitter, number: Scalar, axis: Axis) -> Value | None:
 
 def moved(e: Emitter, base: Array, axes: tuple[Axis, ...], at: Value, along: Axis) -> Array:
     """A part of an array that begins so far along an axis of it."""
-    e.fixed.add(along.number)
+    e.fix(along.number)
     step = at if along.stride == 1 else at * along.stride
     offset = step if base.offset is None else base.offset + step
     return replace(base, offset=offset, axes=axes, whole=False)
@@ -138,7 +138,7 @@ def _places_of_parts(offset: Value) -> tuple[Value, Value]:
 
 def extent(e: Emitter, axis: Axis) -> Scalar:
     """An extent as a number of the program's."""
-    e.fixed.add(axis.number)
+    e.fix(axis.number)
     value = e.k.convert("sext", axis.extent, "i64")
     return Scalar(frozenset((INT,)), value, 0, EXTENT, (axis.number, 0))
 

@@ -32,7 +32,7 @@ from runmat_jit.loops.emitter import BROKEN, DOUBT, Emitter, Known, tag
 from runmat_jit.loops.extents import ONE, SINGLE, Dim, Extents, Places, shape_of
 from runmat_jit.loops.forms import ArrayForm, Forms, GeneratorForm, ListForm, NumberForm, ObjectForm
 from runmat_jit.loops.iteration import Turns
-from runmat_jit.loops.lanes import Lanes, find_lanes
+from runmat_jit.loops.lanes import Lanes, find_lanes, lane_axis
 from runmat_jit.loops.layouts import LastItem, Layout, ListLayout, UnknownItems
 from runmat_jit.loops.memory import Memory, Pool, Pools
 from runmat_jit.loops.nests import Carried, Repeated, breaks
@@ -115,6 +115,7 @@ class Emitted:
         products: Calls of NumPy's inner loops.
         lanes: Axes along which it may run in tiles.
         asks_numpy: A turn does what no kernel of recorded operations does.
+        reduces: Only reductions tell elements apart.
         lists: What it appends to lists.
         drawn: Elements of a draw of random numbers that have a block in common, at most.
         drawn_arrays: Extents of arrays that NumPy's generators draw.
@@ -136,16 +137,21 @@ class Emitted:
     products: int
     lanes: tuple[Lanes, ...]
     asks_numpy: bool
+    reduces: bool
     lists: tuple[ListLayout, ...]
     drawn: int
     drawn_arrays: frozenset[tuple[Dim, ...]]
     numbers: Mapping[str, int] = field(default_factory=dict)
     width: int = 0
 
-    @property
-    def mixes(self) -> bool:
-        """Whether elements of turns depend on others than those in their own place."""
-        return max(map(len, self.spans), default=0) > len(self.lanes)
+    def mixed(self, given: Sequence[Any]) -> int:
+        """Elements that depend on one another in a turn, along the axes that are no lanes'."""
+        most = 1
+        for dims in self.spans:
+            lanes = {lane_axis(dims, each.number) for each in self.lanes}
+            extents = enumerate(shape_of(dims, self.places, given))
+            most = max(most, math.prod(extent for axis, extent in extents if axis not in lanes))
+        return most
 
     def span(self, given: Sequence[Any]) -> int:
         """Elements of the largest array that it stores at once; numbers and shapes are given."""
@@ -349,6 +355,7 @@ class Emission:
             e.products,
             self.lanes(),
             e.asks_numpy,
+            all(e.fixed.values()),
             lists.lists_as_they_are(e),
             e.drawn,
             frozenset(e.drawn_arrays),
@@ -364,7 +371,7 @@ class Emission:
         e = self.e
         if e.products or e.lists or e.has_complex or e.ordered:
             return ()
-        return find_lanes(self.forms, e.memory.used, frozenset(e.written), e.fixed, e.strided)
+        return find_lanes(self.forms, e.memory.used, frozenset(e.written), {*e.fixed}, e.strided)
 
     def result(self, name: str, kinds: Mapping[str, str]) -> Result:
         """What a name is after the last turn."""

@@ -112,9 +112,10 @@ class Emitter:
     """The operands that are stored to."""
     stores: int = 0
     """Stores so far: an expression that is older than the last one may no longer be computed."""
-    fixed: set[int] = field(default_factory=set)
-    """Numbers of extents along which elements are told apart: what is done along the others is the
-    same for each element, and asks for none of its neighbors."""
+    fixed: dict[int, bool] = field(default_factory=dict)
+    """Numbers of extents along which elements are told apart, and whether only reductions do that:
+    what is done along the others is the same for each element, and asks for none of its neighbors.
+    """
     strided: set[tuple[int, int]] = field(default_factory=set)
     """Operands of which elements with gaps between them are taken side by side, and the numbers of
     the extents along which they are."""
@@ -151,6 +152,11 @@ class Emitter:
     """Of what dtype and shape arrays are that a list may hold, and that are stored to."""
     turn_place: int = -1
     """Where a turn of the loop is emitted, outside of all decisions."""
+
+    def fix(self, *numbers: int, reduces: bool = False) -> None:
+        """Along extents of these numbers elements are told apart: by reductions, or another way."""
+        for number in numbers:
+            self.fixed[number] = reduces and self.fixed.get(number, True)
 
     def item(self, node: ast.expr) -> Item:
         """The value of an expression."""

@@ -211,7 +211,7 @@ def _choice(e: Emitter, stream: NumpyStream, given: Mapping[str, ast.expr]) -> I
     place = _drawn(e, call, INT, INT64, None)
     if isinstance(x, Scalar):
         return place
-    e.fixed.add(x.axes[0].number)
+    e.fix(x.axes[0].number)
     at = k.convert("sext", scalar(place).value, "index")
     return elements.load(e, elements.moved(e, x, (), at, x.axes[0]))
 

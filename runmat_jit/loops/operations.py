@@ -144,7 +144,7 @@ def _lazily(e: Emitter, operands: Sequence[Item], meant: Meant) -> Item:
     by_stand_in[1] = elements.single(e)
     axes = tuple([replace(by_stand_in[extent], stride=0) for extent in meant.type.shape])
     numbers = [axis.number for axis in axes]
-    e.fixed.update(number for number in numbers if numbers.count(number) > 1)
+    e.fix(*(number for number in numbers if numbers.count(number) > 1))
     values: list[Lazy | Array | Value] = []
     for x, dtype in zip(operands, meant.dtypes, strict=True):
         if isinstance(x, Scalar):

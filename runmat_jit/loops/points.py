@@ -66,7 +66,7 @@ def matched(e: Emitter, arrays: Sequence[Any]) -> dict[int, Axis]:
 def equal(e: Emitter, a: Axis, b: Axis) -> None:
     """Leave where two extents are not equal."""
     if a.number != b.number:
-        e.fixed.update((a.number, b.number))
+        e.fix(a.number, b.number)
         e.k.leave_if(e.k.ne(a.extent, b.extent))
 
 

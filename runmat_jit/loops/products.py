@@ -41,7 +41,7 @@ def product(e: Emitter, items: Sequence[Item]) -> Item:
     if a.dtype != b.dtype or a.dtype.kind != "f":
         raise Unknown("a matrix product of these dtypes")
     inner_loop = function(e, product_of(a.dtype))
-    e.fixed.update(axis.number for axis in (*a.axes, *b.axes))
+    e.fix(*(axis.number for axis in (*a.axes, *b.axes)))
     points.equal(e, a.axes[-1], b.axes[0])
     rows, columns = a.axes[:-1], b.axes[1:]
     made = points.blank(e, a.dtype, (*rows, *columns) or (elements.single(e),))

@@ -39,6 +39,7 @@ from runmat_jit.loops.tiles import RunCells, Tiled, gains_in_registers, gains_in
 from runmat_jit.loops.transposing import Transposing
 from runmat_jit.loops.values import Unknown
 from runmat_jit.loops.variant import WATCHED, Results, Variant, Watch, make_variant, may_write
+from runmat_jit.passes.fusion.groups import KEPT
 
 VARIANTS: Final = 12
 """Kernels of one loop; operands of further forms are left to Python."""
@@ -367,11 +368,17 @@ class LoopCall:
         else:
             self.least = UNROLLED if unrolls else WORTH
 
-    def gains_in_tiles(self, found: Emitted, forms: Forms) -> bool:
+    def is_kept(self, found: Emitted, given: Sequence[Any]) -> bool:
+        """Whether kernels of a few recorded turns have all of them in registers, as no run has."""
+        of_few = found.lanes and found.reduces and 1 < found.mixed(given) <= KEPT
+        small = found.span(given) <= SMALL or self.expected >= LONG_WITH_GAPS
+        return bool(of_few) and not (small or self.asks_numpy)
+
+    def gains_in_tiles(self, found: Emitted, forms: Forms, given: Sequence[Any]) -> bool:
         """Whether runs in tiles take less than kernels of recorded turns, for large arrays.
 
-        Kernels of elementwise turns have what turns leave in registers, as far as that goes;
-        kernels of others store it.
+        Kernels of elementwise turns, and of turns that reduce a few elements, have what those leave
+        in registers, as far as that goes; kernels of others store it.
         """
         if not found.lanes:
             return False
@@ -380,7 +387,9 @@ class LoopCall:
             return True
         if self.expected_turns < HELD:
             return False
-        return (found.mixes and not has_gaps) or self._is_held(found, forms)
+        mixed = found.mixed(given)
+        stores = not has_gaps and (mixed > KEPT or (mixed > 1 and not found.reduces))
+        return stores or self._is_held(found, forms)
 
     def _is_held(self, found: Emitted, forms: Forms) -> bool:
         """Whether a kernel can have its arrays in registers, along some axis."""

@@ -56,7 +56,7 @@ def _sliced(e: Emitter, base: Array, axis: Axis, part: ast.Slice) -> tuple[Array
     if size == 0:
         raise Unknown("a slice whose step is 0")
     if (start, stop, size) != (None, None, 1):
-        e.fixed.add(axis.number)
+        e.fix(axis.number)
     if size < 0:
         if start is not None or stop is not None:
             raise Unknown("a slice backwards between bounds")
@@ -90,7 +90,7 @@ def _sliced_by(
     if step is None or step.low < 1:
         raise Unknown("a slice whose step is not written in the program")
     (start, stop), k, size = bounds, e.k, e.arithmetic.index(step)
-    e.fixed.add(axis.number)
+    e.fix(axis.number)
     first = _clipped(e, start, axis, 0)
     length = _clipped(e, stop, axis, None) - first
     extent = k.prim("sdiv", k.select(length < 0, 0, length) + (size - 1), size)

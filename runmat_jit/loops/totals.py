@@ -98,7 +98,7 @@ def _row_by_row(e: Emitter, x: Whole, meant: Meant) -> Item:
 def _short_rows(e: Emitter, turned: Whole, meant: Meant, made: Array) -> None:
     """Reductions of rows with few elements, in order, in lanes across the rows."""
     k, (columns, rows) = e.k, turned.axes
-    e.fixed.add(columns.number)
+    e.fix(columns.number, reduces=True)
     e.arithmetic.mark_ours(bits=is_ours(meant.row, meant.dtypes))
     assert made.offset is not None, "it is in memory of the loop's own"
     strided = set(e.strided)
@@ -132,7 +132,7 @@ def _column_by_column(e: Emitter, x: Whole, meant: Meant) -> Item:
     made = points.blank(e, meant.type.dtype, (columns,))
     _leave_without_elements(e, meant, (rows,))
     k.leave_if((rows.extent > _COLUMN_PARTS[-1]) | k.eq(columns.extent, 1))
-    e.fixed.add(rows.number)
+    e.fix(rows.number, reduces=True)
     e.arithmetic.mark_ours(bits=is_ours(meant.row, meant.dtypes))
 
     def put(point: Point) -> None:
@@ -196,7 +196,7 @@ def _total_of(e: Emitter, x: Whole, meant: Meant, outer: tuple[Value, ...]) -> V
     """The reduction of all elements, or of those at the outer coordinates."""
     row, dtype, type_ = meant.row, meant.dtypes[0], meant.type
     left = x.axes[len(outer) :]
-    e.fixed.update(axis.number for axis in left)
+    e.fix(*(axis.number for axis in left), reduces=True)
     e.arithmetic.mark_ours(bits=is_ours(meant.row, meant.dtypes))
     k, kind = e.k, TYPES[dtype]
     if not outer:
@@ -350,7 +350,7 @@ def _position_in_vector(e: Emitter, x: Whole, combine: str) -> Item:
     (axis,), k = x.axes, e.k
     settled = points.settled(e, x)
     assert isinstance(settled, Array), "it is an array"
-    e.fixed.add(axis.number)
+    e.fix(axis.number)
     k.leave_if(k.eq(axis.extent, 0))  # NumPy raises
     top = (axis.number, -1)
     kinds = frozenset((numpy_kind(np.dtype(np.int64)),))
@@ -410,7 +410,7 @@ def _positions(e: Emitter, x: Whole, meant: Meant) -> Item:
     if kept.number == SINGLE:
         raise Unknown("a reduction to one element of an array")
     made = points.blank(e, meant.type.dtype, (kept,))
-    e.fixed.add(sought.number)
+    e.fix(sought.number)
     k.leave_if(k.eq(sought.extent, 0))  # NumPy raises
     if along == 0:
         points.everywhere(e, made.axes, partial(partial(_put_position, e), made, x, combine))

@@ -28,7 +28,7 @@ from runmat_jit.lower.reduction_problem import (
     ReductionProblem,
     lane_nest,
 )
-from runmat_jit.passes.fusion.groups import MOST_NODES
+from runmat_jit.passes.fusion.groups import MOST_NODES, kept
 from runmat_jit.passes.fusion.reduction_shape import COLUMN_BLOCK
 
 Bounds = tuple[Value, Value]
@@ -142,17 +142,17 @@ def _walk_columns(body: Body, problem: ReductionProblem, rows: Bounds, lanes: Bo
 def _keep_columns(body: Body, problem: ReductionProblem, _rows: Bounds, lanes: Bounds) -> None:
     """A column at a time, all elements of which are in registers."""
     builder, rest = body.builder, problem.stores_of(len(problem.phases))
-    kept: list[dict[Operand, Value | Pair]]
-    kept = [{} for _ in range(problem.step.extent(problem.extents))]
+    known: list[dict[Operand, Value | Pair]]
+    known = [{} for _ in range(problem.step.extent(problem.extents))]
 
     @contextmanager
     def element(number: int) -> Iterator[None]:
         with body.scope():
             body.place, before = number, set(body.values)
-            body.values |= kept[number]
+            body.values |= known[number]
             _enter_row(body, builder.const(number, "index"))
             yield
-            kept[number] = {o: v for o, v in body.values.items() if o not in before}
+            known[number] = {o: v for o, v in body.values.items() if o not in before}
         body.place = 0
 
     with builder.lanes(*lanes) as block:
@@ -160,16 +160,16 @@ def _keep_columns(body: Body, problem: ReductionProblem, _rows: Bounds, lanes: B
         for number, phase in enumerate(problem.phases):
             starts = [_start(builder, reduce) for reduce in phase]
             stores, found = problem.stores_of(number), starts
-            for row in range(len(kept)):
+            for row in range(len(known)):
                 with element(row):
                     body.need([*(reduce.operand for reduce in phase), *(s.value for s in stores)])
                     body.store(stores)
                     found = _combined(builder, phase, found, [body.term(r) for r in phase])
             _define(body, phase, _combined(builder, phase, starts, found))
-        for row in range(len(kept)):
+        for row in range(len(known)):
             with element(row):
                 body.need(store.value for store in rest)
-        for row in range(len(kept)):
+        for row in range(len(known)):
             with element(row):
                 body.store(rest)
         body.store(problem.result_stores)
@@ -177,7 +177,7 @@ def _keep_columns(body: Body, problem: ReductionProblem, _rows: Bounds, lanes: B
 
 def _keeps_elements(problem: ReductionProblem) -> bool:
     """Whether a column is so short, and so little computed of it, that a lane keeps it."""
-    count = problem.step.kept(problem.extents)
+    count = kept(problem.step, problem.extents)
     plain = not problem.centers and not any(map(_has_position, problem.phases))
     return plain and count > 1 and count * len(problem.computes) <= 2 * MOST_NODES
 

@@ -13,7 +13,7 @@ from runmat_jit.runtime.session import Session, use_session
 from tests.backends.wgpu.conftest import adapter  # noqa: F401  (a fixture)
 
 pytestmark = [  # the peer's own
-    pytest.mark.filterwarnings("ignore::DeprecationWarning:torch"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore:TensorFloat32 tensor cores:UserWarning"),
 ]
 

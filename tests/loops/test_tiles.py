@@ -156,19 +156,19 @@ def test_these_do_not(name, tiled):
 # -- large arrays: tiles, or kernels of recorded turns ---------------------------------------------
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize(
-    ("body", "turns", "in_tiles"),
-    [
-        ("w = w * 0.5 + x", 40, False),  # elementwise: one kernel has some turns in registers
-        ("w = w * 0.5 + (w * x).sum(axis=0)", 40, True),
-        ("w = w * 0.5 + (w * x).sum(axis=0)", 15, False),
-        ("w[1:-1] += 0.1 * (x[2:] - w[:-2])", 40, True),
-        ("made[:, t] = made[:, t - 1] * 0.5 + x[0]", 40, False),  # copies
-        ("made[:, t] = made[:, t - 1] * 0.5 + x[0]", 400, True),
+    "case",
+    [  # a turn, how many there are, rows of the arrays, and whether they are in tiles
+        ("w = w * 0.5 + x", 40, 6, False),  # elementwise: one kernel has some turns in registers
+        ("w = w * 0.5 + (w * x).sum(axis=0)", 40, 9, True),
+        ("w = w * 0.5 + (w * x).sum(axis=0)", 40, 8, False),  # so it has of such columns
+        ("w = w * 0.5 + (w * x).sum(axis=0)", 15, 9, False),
+        ("w[1:-1] += 0.1 * (x[2:] - w[:-2])", 40, 6, True),
+        ("made[:, t] = made[:, t - 1] * 0.5 + x[0]", 40, 6, False),  # copies
+        ("made[:, t] = made[:, t - 1] * 0.5 + x[0]", 400, 6, True),
     ],
 )
-def test_large_arrays_of_which_turns_would_be_stored_are_in_tiles(
-    body, turns, in_tiles, tiled, monkeypatch
-):
+def test_large_arrays_of_which_turns_would_be_stored_are_in_tiles(case, tiled, monkeypatch):
+    body, turns, rows, in_tiles = case
     monkeypatch.undo()  # tiles as they are
     columns = turns if "made" in body else 1
     text = (
@@ -176,7 +176,7 @@ def test_large_arrays_of_which_turns_would_be_stored_are_in_tiles(
         f"    for t in range({turns}):\n        {body}\n    return w, made\n"
     )
     fn = function_from(text, np=np)
-    arrays = [np.random.default_rng(seed).normal(size=(6, 33_000)) for seed in range(2)]
+    arrays = [np.random.default_rng(seed).normal(size=(rows, 33_000)) for seed in range(2)]
     compare(observe(fn, arrays, {}), observe(runmat.jit(fn), arrays, {}), exact=False)
     assert tiled() == in_tiles
 

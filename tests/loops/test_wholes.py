@@ -436,10 +436,10 @@ def test_reductions_of_rows(name, natively):
 
 @pytest.mark.parametrize("name", ["sum", "mean", "max", "min"])
 def test_reductions_of_columns(name, natively):
-    """Columns of one part, of several, and of parts of parts."""
+    """Columns of one part, of several, and of parts of parts; of few elements some are recorded."""
     pairs = [(n, m) for m in (2, 9, 64) for n in (1, 2, 7, 16, 17, 300, 5000)]
     fn = in_turns(f"y = a.{name}(axis=0)\na += i", "y, a", "a")
-    check_extents(fn, [arrays(pair) for pair in pairs], natively, at_least=len(pairs) - 3)
+    check_extents(fn, [arrays(pair) for pair in pairs], natively, at_least=len(pairs) - 6)
 
 
 def test_truth_of_columns(natively):

@@ -167,8 +167,8 @@ def is_worth(call: LoopCall, operands: dict[Chain, Any]) -> bool:
     if not call.does_enough(call.expected_turns, recorded=True):
         return False
     if found.span(given) <= max(MOST_ELEMENTS, found.drawn_span(given)):
-        return True
-    return call.gains_in_tiles(found, forms)
+        return not call.is_kept(found, given)
+    return call.gains_in_tiles(found, forms, given)
 
 
 def plain_of(value: Any) -> Any:

@@ -35,6 +35,8 @@ MOST_READS = 24
 MOST_PLACES = 240
 """Places in memory from which a kernel may have to read or to which it may have to write; a launch
 takes 256."""
+KEPT = 8
+"""Elements of a column or of a short axis that a lane keeps in registers."""
 _PLACES_OF_REDUCTION = 4
 """Its result, partial results, and running ones of a column and of a block."""
 MOST_REASONS = 8
@@ -154,6 +156,12 @@ def makes_blocks(node: Node) -> bool:
     return node.op.name in ("random_uniform", "random_normal")
 
 
+def kept(step: Step, shape: Shape) -> int:
+    """How many elements of a reduction a lane keeps, each with code of its own; 1: it walks them."""
+    extent = step.extent(shape)
+    return extent if step.style != "row" and 1 < extent <= KEPT else 1
+
+
 def obstacle(
     groups: Iterable[Group], node: Node | None = None, *, before: Group | None = None
 ) -> Reason | None:
@@ -191,7 +199,7 @@ def _clash(groups: Sequence[Group], node: Node | None) -> Reason | None:
 
 def _excess(groups: Sequence[Group], node: Node | None) -> Reason | None:
     """What a kernel would have too much of."""
-    copies = max([g.step.kept(g.space) for g in groups if g.step is not None], default=1)
+    copies = max([kept(g.step, g.space) for g in groups if g.step is not None], default=1)
     nodes = copies * sum(group.size for group in groups)
     flops = copies * (sum(group.flops for group in groups) + (node.op.flops if node else 0))
     reads = len({read for group in groups for read in group.reads}) if len(groups) > 1 else 0

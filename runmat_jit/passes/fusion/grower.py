@@ -47,6 +47,7 @@ from runmat_jit.passes.fusion.groups import (
     Group,
     Site,
     behind,
+    kept,
     makes_blocks,
     obstacle,
 )
@@ -236,7 +237,7 @@ class _Grower:
         steps = {group.step: group.space for group in groups if group.step is not None}
         if max([self._turns.get(arg, 0) for arg in node.args]) < _UNROLLED:
             return False
-        if any(step.kept(space) > 1 for step, space in steps.items()):
+        if any(kept(step, space) > 1 for step, space in steps.items()):
             return False
         again = sum(each.op.flops for each in self._late(node, groups) if each in self._passed)
         return again > (_CHEAP_FLOPS if any(step.style == "row" for step in steps) else 0)

@@ -44,8 +44,6 @@ _SHORT = 8
 _ROW_GROUP = 512
 """Inner axes are read as one until they hold this many elements."""
 _COLUMN_GROUP = 64
-KEPT = 8
-"""Elements of a column or of a short axis that a lane keeps in registers."""
 
 
 @frozen
@@ -63,11 +61,6 @@ class Step:
     def cells(self, shape: Shape) -> int:
         """Partial results of the group; one for a group without elements."""
         return max(1, -(-self.extent(shape) // self.cell))
-
-    def kept(self, shape: Shape) -> int:
-        """How many elements a lane keeps, each with code of its own; 1 where it walks them."""
-        extent = self.extent(shape)
-        return extent if self.style != "row" and 1 < extent <= KEPT else 1
 
     def result(self, shape: Shape) -> Shape:
         """The shape after the step: partial results lie along the last axis of the group."""
