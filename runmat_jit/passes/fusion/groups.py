@@ -157,7 +157,7 @@ def makes_blocks(node: Node) -> bool:
 
 
 def kept(step: Step, shape: Shape) -> int:
-    """How many elements of a reduction a lane keeps, each with code of its own; 1: it walks them."""
+    """Elements of a reduction that a lane keeps, each with code of its own; 1: it walks them."""
     extent = step.extent(shape)
     return extent if step.style != "row" and 1 < extent <= KEPT else 1
 
