@@ -212,6 +212,7 @@ def seen(results):
     ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", EXPRESSIONS)
 @settings(max_examples=-(-settings.default.max_examples // 3))
 @given(arguments=operands())

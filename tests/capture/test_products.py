@@ -9,7 +9,7 @@ import pytest
 import runmat_jit as runmat
 from tests.capture.behavior import bits_of, check, compare, observe
 
-pytestmark = pytest.mark.sampled(4)
+pytestmark = pytest.mark.sampled(6)
 
 SMALL = ((7, 5, 9), (40, 30, 50))
 LARGE = ((300, 200, 400), (600, 40, 700))

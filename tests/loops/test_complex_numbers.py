@@ -263,6 +263,7 @@ def check(seed):
         compare(expected, observe(decorated, arguments(seed), {}), exact=True)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("first", range(0, 80, 8))
 def test_random_loops(first):
     for seed in range(first, first + 8):

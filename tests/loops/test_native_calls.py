@@ -18,7 +18,7 @@ from tests.capture.behavior import compare, observe
 from tests.capture.plain_hooks import function_from
 from tests.loops import random_arrays, random_loops
 
-pytestmark = pytest.mark.sampled(4)
+pytestmark = pytest.mark.sampled(6)
 
 WARM = 4
 """Calls after which there is an entry of a gate."""
@@ -393,7 +393,7 @@ def check(programs, seed):
         compare(expected, observe(decorated, make(), {}), exact=exact)
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("programs", [random_loops, random_arrays], ids=["elements", "arrays"])
 @pytest.mark.parametrize("first", range(5000, 5120, 3))
 def test_random_programs_in_many_calls(programs: types.ModuleType, first):

@@ -8,7 +8,7 @@ from tests.capture.behavior import compare, observe
 from tests.capture.plain_hooks import function_from
 from tests.loops.random_loops import arguments, program
 
-pytestmark = pytest.mark.sampled(4)
+pytestmark = pytest.mark.sampled(6)
 
 
 def check(seed):

@@ -15,7 +15,7 @@ from benchmarks.array_loops import PROGRAMS
 from tests.capture.behavior import compare, module, observe
 from tests.capture.plain_hooks import function_from
 
-pytestmark = pytest.mark.sampled(12)
+pytestmark = pytest.mark.sampled(16)
 
 EXTENTS = (2, 7, 8, 9, 16, 17, 63, 64, 65, 1, 0)
 """Short ones last: what they leave undone counts as a loop that left."""
@@ -440,6 +440,26 @@ def test_reductions_of_columns(name, natively):
     pairs = [(n, m) for m in (2, 9, 64) for n in (1, 2, 7, 16, 17, 300, 5000)]
     fn = in_turns(f"y = a.{name}(axis=0)\na += i", "y, a", "a")
     check_extents(fn, [arrays(pair) for pair in pairs], natively, at_least=len(pairs) - 6)
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize(
+    ("shape", "turns", "is_native"),
+    [
+        ((3, 300), 20, False),  # kernels have several turns in registers
+        ((9, 300), 20, True),
+        ((3, 30), 20, True),  # a turn takes no longer than a launch
+        ((3, 300), 900, True),  # recording them takes longer
+    ],
+)
+def test_turns_that_reduce_a_few_elements_are_recorded(shape, turns, is_native, natively):
+    text = (
+        f"def f(x):\n    for _ in range({turns}):\n"
+        "        x = x / np.sqrt((x * x).sum(axis=0)) + 0.5\n    return x\n"
+    )
+    fn, x = function_from(text, np=np), np.random.default_rng(0).random(shape)
+    compare(observe(fn, (x,), {}), observe(runmat.jit(fn), (x,), {}), exact=False)
+    assert (natively() > 0) is is_native
 
 
 def test_truth_of_columns(natively):

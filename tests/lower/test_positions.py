@@ -20,7 +20,7 @@ from tests.lower.execute import compiled, execute, launches, prepared, regions
 from tests.lower.reduction_graphs import small_limits
 from tests.ops.operands import specials
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(4)
 
 FUNCTIONS = (np.argmax, np.argmin)
 SHAPES = ((1,), (7,), (5000,), (3, 4), (40, 50), (100, 3), (3, 2000), (2000, 3), (5, 6, 7))

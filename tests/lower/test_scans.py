@@ -51,6 +51,7 @@ def scanned(expression, x, **kwargs):
     return result, events
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", COMPILED_DTYPES, ids=lambda dtype: dtype.name)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", ROWS)

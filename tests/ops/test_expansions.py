@@ -16,7 +16,7 @@ from tests.ops.kernels import by_interpreter, by_machine, element_kernel
 from tests.ops.loops import LOOPS
 from tests.ops.operands import same_bits, specials
 
-pytestmark = pytest.mark.sampled(4)
+pytestmark = pytest.mark.sampled(6)
 
 RUNNERS = {"interpreted": by_interpreter, "native": by_machine}
 OURS = [p for p in LOOPS if p.row.exactness == "ours" and p.result.kind == "f"]

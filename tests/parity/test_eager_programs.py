@@ -15,7 +15,7 @@ PROGRAMS = programs()
 EVERY = 4 if PROFILE == "default" else 1
 
 # Where a RuntimeWarning is an error, as in our other tests, each operation runs by itself.
-pytestmark = [pytest.mark.filterwarnings("default::RuntimeWarning"), pytest.mark.sampled(3)]
+pytestmark = [pytest.mark.filterwarnings("default::RuntimeWarning"), pytest.mark.sampled(5)]
 
 
 @pytest.mark.parametrize("name", list(PROGRAMS)[::EVERY])

@@ -17,7 +17,7 @@ PROGRAMS = programs()
 COMMITTED = PAGE.read_text(encoding="utf-8")
 
 # Where a RuntimeWarning is an error, as in our other tests, each operation runs by itself.
-pytestmark = [pytest.mark.filterwarnings("default::RuntimeWarning"), pytest.mark.sampled(5)]
+pytestmark = [pytest.mark.filterwarnings("default::RuntimeWarning"), pytest.mark.sampled(8)]
 
 
 def coverage(name):

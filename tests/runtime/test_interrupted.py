@@ -201,6 +201,7 @@ def points(phase):
     return [low + rng.randrange(step) for low in range(1, fewest, step)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("phase", PHASES)
 @pytest.mark.parametrize("kind", ["same", "other", "fresh", "raise", "fork"])
 def test_a_call_is_interrupted_at_any_point(phase, kind):
