@@ -217,6 +217,7 @@ def test_errors_are_raised_where_errstate_says_so():
         decorated(z)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.usefixtures("gpu")
 @pytest.mark.parametrize("dtype", ["c8", "c16"])
 @pytest.mark.parametrize("fn", [*EXACT, *CLOSE], ids=lambda fn: fn.__name__)

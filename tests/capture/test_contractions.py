@@ -20,6 +20,7 @@ def same(found, expected):
     assert np.array_equal(found, expected)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [*FLOATS, np.int64])
 @pytest.mark.parametrize(("subscripts", "shapes"), [(s, shapes) for s, *shapes in CONTRACTIONS])
 def test_sums_of_whole_numbers_are_numpys(subscripts, shapes, dtype):

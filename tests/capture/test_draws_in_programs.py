@@ -91,6 +91,7 @@ def require_same(fn, ways, seed):
             np.testing.assert_allclose(one, other, rtol=2e-5, atol=2e-5)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(400 if FULL else 24))
 def test_programs_that_draw_give_the_numbers_of_their_calls(seed, monkeypatch):
     monkeypatch.setattr(DeviceExecutor, "makes_draws", property(lambda _: True))

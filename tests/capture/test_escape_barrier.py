@@ -337,6 +337,7 @@ def f(x):
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("is_made", [True, False], ids=["made", "found outside"])
 @pytest.mark.parametrize("method", SPECIAL)
 def test_special_methods_see_what_has_changed(method, is_made):

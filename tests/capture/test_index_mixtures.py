@@ -54,6 +54,7 @@ def arguments(rng):
     return x, y, m, i
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "seed", [pytest.param(n, marks=[pytest.mark.slow] * (n >= 40)) for n in range(400)]
 )

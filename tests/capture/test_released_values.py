@@ -143,6 +143,7 @@ def used(value):
     return type(value).__name__
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("result", [each.strip() for each in RESULTS])
 def test_results(result):
     fn = module(PROGRAM.replace("RESULT", result))["f"]

@@ -77,6 +77,7 @@ def given(dtype, lay):
     return make
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, bool, np.complex128])
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -62,6 +62,7 @@ PROGRAMS = {
 SHAPES = [(3, 3), (5, 7), (17, 33), (64, 64), (100, 257), (1001, 5), (4100, 9), (130, 1027)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("dtype", ["f", "d", "i"])
 @pytest.mark.parametrize("name", PROGRAMS)

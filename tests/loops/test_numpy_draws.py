@@ -96,6 +96,7 @@ EVERY = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("bits", BITS)
 @pytest.mark.parametrize(("name", "args"), EVERY)
 def test_every_draw(name, args, bits, counted):

@@ -64,6 +64,7 @@ def check(text):
             assert sparse.shape == full.shape
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("expression", parts(EXPRESSIONS))
 def test_an_expression_has_the_values_of_full_matrices(expression):
     check(f"r = {expression};")

@@ -59,6 +59,7 @@ def bits(values):
     return values.view(f"u{values.dtype.itemsize}")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("run", RUNNERS.values(), ids=RUNNERS)
 @pytest.mark.parametrize("loop", OF_FLOATS, ids=str)
 def test_special_values_have_the_bits_of_numpy(loop, run):
