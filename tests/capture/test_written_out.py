@@ -6,7 +6,7 @@ import pytest
 import runmat_jit as runmat
 from tests.capture.behavior import check
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 FUNCTIONS = {
     "inner": lambda a, b, x, s: np.inner(a * 2, b) + 1,
@@ -77,7 +77,6 @@ def given(dtype, lay):
     return make
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, bool, np.complex128])
 @pytest.mark.parametrize("name", FUNCTIONS)

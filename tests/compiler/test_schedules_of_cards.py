@@ -13,7 +13,7 @@ import pytest
 import runmat_jit as runmat
 from runmat_jit.runtime.session import Session, current_session, use_session
 
-pytestmark = pytest.mark.sampled(6)
+pytestmark = pytest.mark.sampled(10)
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,6 @@ PROGRAMS = {
 SHAPES = [(3, 3), (5, 7), (17, 33), (64, 64), (100, 257), (1001, 5), (4100, 9), (130, 1027)]
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("dtype", ["f", "d", "i"])
 @pytest.mark.parametrize("name", PROGRAMS)

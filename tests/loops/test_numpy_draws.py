@@ -17,7 +17,7 @@ from runmat_jit.runtime.session import current_session
 from tests.capture.behavior import compare, observe
 from tests.capture.plain_hooks import function_from
 
-pytestmark = pytest.mark.sampled(6)
+pytestmark = pytest.mark.sampled(9)
 
 BITS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 N, STEPS = 7, 9
@@ -96,7 +96,6 @@ EVERY = [
 ]
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("bits", BITS)
 @pytest.mark.parametrize(("name", "args"), EVERY)
 def test_every_draw(name, args, bits, counted):
