@@ -308,10 +308,10 @@ class _Lowering:
     def _with_accumulators(self, problem: ReductionProblem) -> ReductionProblem:
         """Memory for running results of columns and of their blocks, as partial results lie.
 
-        The threads of a device have theirs in registers.
+        The threads of a device have theirs in registers, and so has whoever walks a short column.
         """
-        style, cell = problem.step.style, problem.step.cell
-        if style != "column" or cell <= COLUMN_BLOCK or problem.device.kind == "gpu":
+        style, short = problem.step.style, takes_all_phases(problem)
+        if style != "column" or short or problem.device.kind == "gpu":
             return problem
         (phase,) = problem.phases
         shape, step = problem.extents, problem.step
