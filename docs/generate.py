@@ -298,6 +298,9 @@ def _builtin(row: Builtin) -> tuple[str, ...]:
 
 
 DECIDING: dict[str, tuple[str, ...]] = {
+    "How often is often": ("core/hotness",),
+    "What it costs to compute, in calls of NumPy": ("core/prices",),
+    "How processors and cards are built": ("core/hardware",),
     "Where programs run": ("plan/place", "plan/price", "plan/cost", "plan/device"),
     "Recorded, replayed, or left to Python": (
         *("capture/record/balance", "capture/replay/bailout", "capture/trial"),
@@ -315,34 +318,48 @@ DECIDING: dict[str, tuple[str, ...]] = {
         *("lower/product_rows", "lower/product_sums", "lower/position_region", "lower/scan"),
         "backends/wgpu/schedule",
     ),
-    "MATLAB programs": ("lazy_engine", "interpreter/native/run"),
+    "MATLAB programs": (
+        *("lazy_engine", "interpreter/native/run", "interpreter/native/scalar_functions"),
+    ),
 }
 """Modules whose constants choose between ways to do the same, by what they decide."""
 
 
 def thresholds() -> str:
     """The page of the numbers by which one way is chosen, and another is not."""
-    sections = []
+    numbers = list[tuple[str, list[tuple[str, ...]]]]()
+    derived = list[tuple[str, list[tuple[str, ...]]]]()
     for title, names in DECIDING.items():
         package = "matlab_frontend" if title.startswith("MATLAB") else "runmat_jit"
-        rows = [
+        rows: list[tuple[str, ...]] = [
             (f"`{name}`", f"`{value}`", meaning, f"`{package}/{module}.py`")
             for module in names
             for name, value, meaning in constants_of(DOCS.parent / package / f"{module}.py")
         ]
-        sections.append(f"## {title}\n\n" + _table(("name", "value", "meaning", "module"), rows))
+        own = [row for row in rows if not re.search("[A-Z]", row[1])]
+        for found, into in ((own, numbers), ([r for r in rows if r not in own], derived)):
+            if found:
+                into.append((f"## {title}\n\n", found))
+    head = ("name", "value", "meaning", "module")
+    count = sum([len(rows) for _, rows in numbers])
     return (
         "# Thresholds\n\n"
         "The numbers by which one way to do something is chosen and another is not. What can be\n"
         "predicted from a profile of the machine is ([where programs run](../guide/placement.md):\n"
         "devices, threads, cells); these are what is not: counts of calls and turns, prices in\n"
-        "calls of NumPy, and sizes that depend on how processors and cards are built.\n\n"
-        + "\n".join(sections)
+        f"calls of NumPy, and sizes that depend on how processors and cards are built. {count} of\n"
+        "them are numbers; the others follow from these.\n\n"
+        + "\n".join(title + _table(head, rows) for title, rows in numbers)
+        + "\n## What follows from them\n\n"
+        + "\n".join("#" + title + _table(head, rows) for title, rows in derived)
     )
 
 
 def constants_of(path: Path) -> Iterable[tuple[str, str, str]]:
-    """Numbers that a module names in capitals: name, value and the docstring that follows."""
+    """Numbers that a module names in capitals: name, value and the docstring that follows.
+
+    The value is a number, or an expression of other such names.
+    """
     body = ast.parse(path.read_text(encoding="utf-8")).body
     for statement, following in pairwise([*body, ast.Pass()]):
         match statement:
@@ -355,8 +372,9 @@ def constants_of(path: Path) -> Iterable[tuple[str, str, str]]:
                 continue
         shown = ast.unparse(value).strip("()")
         is_number = all(
-            isinstance(each, ast.Constant | ast.BinOp | ast.operator | ast.Tuple | ast.expr_context)
-            and (not isinstance(each, ast.Constant) or type(each.value) in (int, float))
+            isinstance(each, ast.BinOp | ast.operator | ast.Tuple | ast.expr_context)
+            or (isinstance(each, ast.Constant) and type(each.value) in (int, float))
+            or (isinstance(each, ast.Name) and each.id.isupper())
             for each in ast.walk(value)
         )
         if not (is_number and all(name.isupper() for name in names)):

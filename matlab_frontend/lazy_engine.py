@@ -12,13 +12,14 @@ import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
 from matlab_frontend.draws import Draw, record
 from matlab_frontend.engine import Adapter, Key, NumpyEngine, Operand
 from matlab_frontend.values.array import Data
+from runmat_jit.core.prices import ELEMENTS
 from runmat_jit.core.types import COMPILED_DTYPES
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 Where: TypeAlias = "Callable[[], SourceLine | None]"
 
-SMALL = 4096
+SMALL: Final = 8 * ELEMENTS
 """Elements below which an array by itself is not worth recording."""
 
 

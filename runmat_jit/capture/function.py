@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 
 from runmat_jit.capture.capturer import Capturer
-from runmat_jit.capture.record.balance import REPLAY
 from runmat_jit.capture.record.calls import call as captured_call
 from runmat_jit.capture.record.eager_hooks import EagerFunction, is_direct
 from runmat_jit.capture.record.fullgraph import not_whole
@@ -60,6 +59,7 @@ from runmat_jit.core.frames import uncounted
 from runmat_jit.core.gates import Gate
 from runmat_jit.core.locks import new_lock
 from runmat_jit.core.log import LOG
+from runmat_jit.core.prices import REPLAY
 from runmat_jit.core.protocols import Boundary
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.signal_handlers import called_by_handler, raised_by_handler

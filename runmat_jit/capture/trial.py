@@ -13,37 +13,37 @@ from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from runmat_jit.capture.replay.bailout import Kind, below, size_of
+from runmat_jit.capture.replay.bailout import BAILOUT_CALLS, Kind, below, size_of
 from runmat_jit.capture.replay.key import HoldsArrays, call_key
 from runmat_jit.capture.tape.lines import hide_our_frames
 from runmat_jit.core.frames import uncounted
+from runmat_jit.core.hotness import ENTRIES, OFTEN
 from runmat_jit.core.locks import new_lock
+from runmat_jit.core.prices import COMPILING
 from runmat_jit.core.slotted import slotted
 
 if TYPE_CHECKING:
     from runmat_jit.capture.function import CapturedFunction
 
-WARM: Final = 24
+WARM: Final = BAILOUT_CALLS + OFTEN
 """Calls before a trial: by then gates have been made."""
-FIRST: Final = 5
-"""Calls of ours that are timed first: whether there is a doubt."""
-COLD: Final = 8
+COLD: Final = OFTEN
 """Calls without us that do not count: they may compile, and look at loops."""
 PAIRS: Final = 6
-"""Of calls, with and without us, that are compared."""
-CALLS: Final = WARM + FIRST + COLD + 2 * PAIRS
+"""Of calls, with and without us, that are compared; as many of ours are timed before, which tell
+whether there is a doubt.
+"""
+CALLS: Final = WARM + COLD + 3 * PAIRS
 """Alike ones, after which there is a finding."""
-MOST: Final = 200
+MOST: Final = 4 * CALLS
 """Calls for each case, after which a trial ends that has not come to all findings."""
-CASES: Final = 32
-"""Of a function, on which there is to be a finding."""
 CALL_S: Final = 15e-8
 """Seconds that a call of NumPy takes at least: what does so much work is beyond doubt."""
 SHORT_S: Final = 1e-4
 """So short a call may be made in plain Python for once, whatever that takes."""
 BEYOND: Final = 3.0
 """Times as long as ours: one such call without us ends a trial."""
-LONG_S: Final = 0.01
+LONG_S: Final = 2 * COMPILING * CALL_S
 """What compiling a kernel takes, about."""
 BETTER: Final = 0.95
 """Times as long as ours: what calls without us have to stay below."""
@@ -69,7 +69,7 @@ class Comparison:
     @property
     def is_ours_next(self) -> bool:
         """Whether the next call is to be made with us."""
-        return not self.cold and len(self.ours) - FIRST <= len(self.others)
+        return not self.cold and len(self.ours) - PAIRS <= len(self.others)
 
     def finding(self, took: float, times: list[float]) -> bool | None:
         """Take the time of a call in: whether calls take less without us, once that is known."""
@@ -82,8 +82,8 @@ class Comparison:
         times.append(took)
         if len(self.others) > 1 and min(self.others) > BEYOND * ours:
             return False
-        if len(self.others) == PAIRS and len(self.ours) >= FIRST + PAIRS:
-            return median(self.others) < BETTER * median(self.ours[FIRST:])
+        if len(self.others) == PAIRS and len(self.ours) >= 2 * PAIRS:
+            return median(self.others) < BETTER * median(self.ours[PAIRS:])
         return None
 
 
@@ -118,7 +118,7 @@ class Trial:
     def again(self) -> None:
         """Something has been recorded: other cases may be worth a trial."""
         recorded = self.captured.counts.recorded
-        if self.active or len(self.judged) >= CASES or recorded == self.recorded:
+        if self.active or len(self.judged) >= ENTRIES or recorded == self.recorded:
             return
         self.active, self.calls, self.most = True, 0, WARM + MOST
 
@@ -158,7 +158,7 @@ class Trial:
         found = self.comparison(args, kwargs)
         if found is None:
             return self.way(*args, **kwargs)
-        if len(found.ours) < FIRST:
+        if len(found.ours) < PAIRS:
             return self.timed(found, self.way, found.ours, args, kwargs)
         if found.without is None:
             found.without = self.begun(found.case, found.ours, args, kwargs)
@@ -184,7 +184,7 @@ class Trial:
         through = captured.bailout.find(args, kwargs)
         if through is not None and not captured.bailout.is_open(through):
             return None
-        if len(self.open) + len(self.judged) >= CASES:
+        if len(self.open) + len(self.judged) >= ENTRIES:
             return None
         self.most += MOST
         return self.open.setdefault(case, Comparison(case))

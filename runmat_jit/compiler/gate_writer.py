@@ -17,7 +17,6 @@ import numpy as np
 from numpy._core import umath
 
 from runmat_jit.backends.llvm.gate import (
-    MOST_ENTRIES,
     CodeTable,
     Entry,
     EntryWriter,
@@ -577,9 +576,9 @@ class Gates:
             with suppress(IndexError):  # another thread may have been told of it
                 count_owed(self._session.telemetry, left.popleft())
 
-    def gate(self, fallback: Callable[..., Any], most: int = MOST_ENTRIES) -> Gate:
+    def gate(self, fallback: Callable[..., Any]) -> Gate:
         """A gate without entries: all calls are the fallback's."""
-        made = self._code.gate(fallback, most)
+        made = self._code.gate(fallback)
         self._session.telemetry.counts_of(made)
         return made
 

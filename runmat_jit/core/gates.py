@@ -70,8 +70,8 @@ class Codes(Protocol):
 class Gates(Protocol):
     """Makes gates and their entries."""
 
-    def gate(self, fallback: Callable[..., Any], most: int = 16) -> Gate:
-        """A gate without entries, which is to have so many at most."""
+    def gate(self, fallback: Callable[..., Any]) -> Gate:
+        """A gate without entries."""
 
     def dispatch(
         self,

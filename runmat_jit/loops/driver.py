@@ -17,6 +17,7 @@ import numpy as np
 
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.generators import is_numpys_generator, is_own_generator
+from runmat_jit.core.hotness import FAILURES, LOOKS
 from runmat_jit.core.installed import is_installed
 from runmat_jit.loops.source import Chain, Given, Helper, LoopSource
 
@@ -25,10 +26,6 @@ if TYPE_CHECKING:
 
 MOST_HELPERS: Final = 8
 """Functions that call one another, from the one that a loop calls on."""
-DECLINES: Final = 4
-"""Calls in a row in which a loop did not run natively, after which it is looked at but rarely."""
-LOOKS: Final = 64
-"""Calls between such looks."""
 _MISSING: Final = object()
 _WRITES_BACK: Final = sys.version_info < (3, 13)
 """Whether a frame keeps the dict of its variables that was asked for."""
@@ -196,7 +193,7 @@ class EagerLoop:
         """The values that the loop leaves in its variables, in a tuple; empty: it has not run."""
         declined = self.declined
         self.declined = declined + 1
-        if self.loops is None or (declined >= DECLINES and declined % LOOKS):
+        if self.loops is None or (declined >= FAILURES and declined % LOOKS):
             return ()
         found = find(self.source, variables_of(frame), self.outside, self.converter)
         call, operands = self.call_of(found), found.operands

@@ -18,8 +18,11 @@ from typing import Any, Final
 
 from runmat_jit.core.errstate import FLAGS, ErrorStates, warnings_raise
 from runmat_jit.core.frozen import frozen_object
+from runmat_jit.core.hardware import IN_REGISTERS
+from runmat_jit.core.hotness import AGAIN, FAILURES, OFTEN
 from runmat_jit.core.locks import new_lock
 from runmat_jit.core.log import LOG
+from runmat_jit.core.prices import ELEMENTS, ENTRY, FREE, GUARDED, OPERATIONS, REPLAY
 from runmat_jit.core.slotted import slotted
 from runmat_jit.kernel.ir import Kernel, Table
 from runmat_jit.loops.drawing import drawing_of, is_generator, stream_of
@@ -39,21 +42,17 @@ from runmat_jit.loops.tiles import RunCells, Tiled, gains_in_registers, gains_in
 from runmat_jit.loops.transposing import Transposing
 from runmat_jit.loops.values import Unknown
 from runmat_jit.loops.variant import WATCHED, Results, Variant, Watch, make_variant, may_write
-from runmat_jit.passes.fusion.groups import KEPT
+from runmat_jit.passes.fusion.groups import MOST_NODES
 
-VARIANTS: Final = 12
-"""Kernels of one loop; operands of further forms are left to Python."""
-FACTUAL: Final = 6
-"""Kernels of one loop after which others are told nothing of equal extents."""
-ODD: Final = 2
-"""Runs in a row that left for data that were not finite, after which each operation is watched."""
-WORTH: Final = 800
+VARIANTS: Final = 2 * OFTEN
+"""Kernels of one loop, half of which know of equal extents; other operands are left to Python."""
+WORTH: Final = REPLAY * OPERATIONS
 """Operations of Python's that take longer than a native call of a loop by Python."""
-SHORT: Final = 32
+SHORT: Final = GUARDED * OPERATIONS
 """The same of a call by native code."""
-UNROLLED: Final = 1600
+UNROLLED: Final = 2 * WORTH
 """The same of loops whose turns could be recorded one by one, and be kernels."""
-SMALL: Final = 256
+SMALL: Final = ELEMENTS // 2
 """Elements of arrays up to which a turn takes no longer than the launches of its kernels."""
 LISTS: Final = 9
 """How many times as many take as long as a call of one that appends to lists: by the program."""
@@ -61,22 +60,16 @@ REPLAYED: Final = 2048
 """Turns up to which kernels of recorded turns give the arrays of a list sooner than a native call
 does, and copies of what it has made; of numbers, an eighth of them. Where NumPy is called between
 kernels, a few."""
-PER_CALL: Final = 8
-"""Operations of Python's on numbers that take about as long as one of NumPy's on arrays."""
 HELD: Final = 16
 """Turns from which on one kernel, with arrays in registers or in cache, is better than some of a
 few turns.
 """
-LONG: Final = 10_000
+LONG: Final = FREE // ENTRY
 """Operations whose recording takes longer than a run in tiles, though its kernels take less."""
-LONG_WITH_GAPS: Final = 2_000
+LONG_WITH_GAPS: Final = 10 * MOST_NODES
 """The same where tiles are copied so that lanes lie side by side, which kernels read as they lie:
 of more turns than one kernel has, they read all lines of memory again.
 """
-POOR: Final = 8
-"""Runs in a row that did less, after which Python mostly runs a loop at once."""
-EXITS: Final = 3
-"""Runs in a row that left, after which Python runs a loop at once."""
 
 Compile = Callable[[Kernel], Any]
 
@@ -181,7 +174,7 @@ class LoopCall:
         ``spare``: the places of operands that nobody needs where nothing has happened. No event may
         be reported then: the loop would begin anew.
         """
-        if self.exits >= EXITS:
+        if self.exits >= FAILURES:
             return None
         start, state = perf_counter_ns(), self.services.states.current()
         if state.immediate or (state.warn and warnings_raise()):
@@ -194,7 +187,7 @@ class LoopCall:
         if found is None and state.warn:
             found = self.attempt_with(values, blank, state.warn, careful=True)
             self.odd = self.odd + 1 if found is not None else 0
-            self.careful = self.odd >= ODD
+            self.careful = self.odd >= AGAIN  # data that are not finite: each operation is watched
         if found is None:
             self.exits += 1
             self.services.count("loops_left")
@@ -370,7 +363,7 @@ class LoopCall:
 
     def is_kept(self, found: Emitted, given: Sequence[Any]) -> bool:
         """Whether kernels of a few recorded turns have all of them in registers, as no run has."""
-        of_few = found.lanes and found.reduces and 1 < found.mixed(given) <= KEPT
+        of_few = found.lanes and found.reduces and 1 < found.mixed(given) <= IN_REGISTERS
         small = found.span(given) <= SMALL or self.expected >= LONG_WITH_GAPS
         return bool(of_few) and not (small or self.asks_numpy)
 
@@ -388,7 +381,7 @@ class LoopCall:
         if self.expected_turns < HELD:
             return False
         mixed = found.mixed(given)
-        stores = not has_gaps and (mixed > KEPT or (mixed > 1 and not found.reduces))
+        stores = not has_gaps and (mixed > IN_REGISTERS or (mixed > 1 and not found.reduces))
         return stores or self._is_held(found, forms)
 
     def _is_held(self, found: Emitted, forms: Forms) -> bool:
@@ -402,7 +395,7 @@ class LoopCall:
     def weight(self) -> int:
         """About how many operations of Python's one takes as long as; more, if nobody knows yet."""
         looked_at = self.known or self.variants
-        return PER_CALL if self.has_arrays or not looked_at else 1
+        return OPERATIONS if self.has_arrays or not looked_at else 1
 
     @property
     def replays_better(self) -> bool:
@@ -415,12 +408,12 @@ class LoopCall:
     @property
     def gave_up(self) -> bool:
         """Whether it has left so often that it is not tried any more."""
-        return self.exits >= EXITS
+        return self.exits >= FAILURES
 
     @property
     def is_poor(self) -> bool:
         """Whether its last runs did little, so that it is tried now and then only."""
-        return self.poor >= POOR
+        return self.poor >= OFTEN
 
     def look(self, forms: Forms) -> Emitted | Unknown:
         """The kernel for operands of these forms, or why there is none; nothing is compiled."""
@@ -471,7 +464,7 @@ class LoopCall:
         native = [each for each in self.variants.values() if isinstance(each, Variant)]
         refused = [*self.known.values(), *self.variants.values()]
         why = next((each for each in refused if isinstance(each, Unknown)), None)
-        if self.exits >= EXITS:
+        if self.exits >= FAILURES:
             return "in Python: native runs of it have left each time"
         if self.is_poor:
             return "in Python: it does too little for a native run"
@@ -496,7 +489,7 @@ class LoopCall:
 
         ``careful``: it looks at the events of each operation; ``quiet``: none is to be reported.
         """
-        facts = len(self.variants) < FACTUAL
+        facts = len(self.variants) < OFTEN
         key = careful, quiet, key_of(values, facts=facts)
         found = self.variants.get(key)
         if found is None:

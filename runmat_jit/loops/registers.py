@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
+from runmat_jit.core.hardware import ACCESS_FLOPS
 from runmat_jit.kernel.ir import Buffer, Instruction, Kernel, Value
 from runmat_jit.kernel.walk import every_instruction
 from runmat_jit.loops.emitter import Emitter
@@ -23,8 +24,8 @@ from runmat_jit.lower.exact_notes import ExactNotes
 from runmat_jit.ops.random import ELEMENTS_PER_BLOCK, numbers_of_block
 
 FLOATS: Final = ("f32", "f64")
-PER_ACCESS: Final = 16
-"""Instructions of lanes for each of their accesses to memory that take as long, about."""
+PER_ACCESS: Final = 4 * ACCESS_FLOPS
+"""Instructions of lanes for each of their accesses to memory, of which some wait for the last."""
 
 
 def streams_of(e: Emitter) -> Streams:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from runmat_jit.core.hardware import CELL, CELLS, L1, L2, LANES
 from runmat_jit.core.slotted import slotted
 from runmat_jit.loops.extents import Dim, shape_of, shapes
 from runmat_jit.loops.lanes import Lanes, lane_axis
@@ -21,21 +22,17 @@ from runmat_jit.loops.memory import Pool
 from runmat_jit.loops.transposing import Transposing
 from runmat_jit.loops.variant import Results, Run, Variant, Watch
 
-TILE_BYTES: Final = 3 << 13
+TILE_BYTES: Final = 3 * L1 // 4
 """Of what the turns of a tile compute."""
-CACHE: Final = 1 << 19
-"""Bytes that stay in cache from turn to turn without tiles."""
-COPY_BYTES: Final = 1 << 19
+COPY_BYTES: Final = L2
 """Of what is copied so that lanes lie side by side, in a tile."""
-FEWEST: Final = 128
+FEWEST: Final = 4 * LANES
 """Lanes of a tile, at least, which fill the vectors in flight; tiles have a multiple of as many."""
-SHARES: Final = 4
+SHARES: Final = CELLS // 4
 """Tiles that few lanes are cut into, for several threads."""
-ROUND: Final = 16
-"""Tiles that are run at once."""
-TILE_WORK: Final = 1 << 18
+TILE_WORK: Final = 16 * CELL
 """Elements that the turns of a tile store, from which on nobody sees what a tile costs Python."""
-REGISTER_WORK: Final = 1 << 20
+REGISTER_WORK: Final = 64 * CELL
 """Elements that a loop stores, from which on arrays that stay in cache are worth registers."""
 
 Step = tuple[int, int]
@@ -189,9 +186,9 @@ class Tiled:
         size = tile_size(self.variant, lanes, operands)
         size += -size % width
         gathered, left = Gathered(self.variant, lanes, extent), range(extent)
-        memories: list[Memory] = [{} for _ in range(ROUND)]
+        memories: list[Memory] = [{} for _ in range(CELLS)]
         while left:
-            spans = [left[at : at + size] for at in range(0, len(left), size)][:ROUND]
+            spans = [left[at : at + size] for at in range(0, len(left), size)][:CELLS]
             if watch.progress is not None:
                 watch.progress.done, watch.progress.lanes = left.start, extent
             left = left[sum(map(len, spans)) :]
@@ -281,7 +278,7 @@ def lanes_for(variant: Variant, operands: Sequence[Any]) -> Lanes | None:
 def gains_in_tiles(variant: Variant, lanes: Lanes, operands: Sequence[Any]) -> bool:
     """Whether there are lanes for several tiles, and more than stay in cache anyway."""
     extent = extent_of(lanes, operands)
-    large = extent * lane_bytes(variant, lanes, operands) >= CACHE
+    large = extent * lane_bytes(variant, lanes, operands) >= L2
     return extent >= 2 * tile_size(variant, lanes, operands) and (large or bool(lanes.gaps))
 
 

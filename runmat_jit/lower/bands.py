@@ -14,15 +14,14 @@ from dataclasses import replace
 from typing import Final
 
 from runmat_jit.core.frozen import frozen
+from runmat_jit.core.hardware import L3
 from runmat_jit.graph.node import Node
 from runmat_jit.lower.nest import Access
 from runmat_jit.lower.problem import Compute, Iota, Operand, Problem, Read, Store
 from runmat_jit.plan.argument import NodeBuffer
 from runmat_jit.plan.plan import Plan
 
-LARGE: Final = 1 << 25
-"""Bytes of what a kernel reads and writes that no cache keeps until the next one reads it."""
-BAND: Final = 1 << 21
+BAND: Final = L3 // 16
 """Bytes of a band of one array."""
 MOST_BANDS: Final = 64
 """They are kernels' launches, each bound to its arguments by itself."""
@@ -89,7 +88,7 @@ def _behind(walk: Walk, walks: Sequence[Walk], behind: Sequence[int]) -> int | N
 def is_large(problem: Problem) -> bool:
     """Whether no cache keeps what a kernel reads and writes."""
     rank = len(problem.extents)
-    return rank > 1 and bool(_bytes(problem) * (len(problem.stores) + 1) >= LARGE)
+    return rank > 1 and bool(_bytes(problem) * (len(problem.stores) + 1) >= L3)
 
 
 def _bytes(problem: Problem) -> int:

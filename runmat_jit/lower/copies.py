@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from runmat_jit.core.hardware import CELL
 from runmat_jit.core.types import TensorType, c_strides
 from runmat_jit.graph.apply import make_node
 from runmat_jit.graph.node import Node
-from runmat_jit.lower.elementwise import CELL, lower_elementwise
+from runmat_jit.lower.elementwise import lower_elementwise
 from runmat_jit.lower.launch import Launch
 from runmat_jit.lower.operands import aligned, operand_of
 from runmat_jit.lower.problem import Memory, Operand, Problem, Read, Store

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from runmat_jit.core.hardware import CELL, STREAMS, TILE, WARP, WORKGROUP
 from runmat_jit.kernel.build import Builder
 from runmat_jit.lower.blocks_of_draws import BlocksOfDraws
 from runmat_jit.lower.body import Body
@@ -15,15 +16,11 @@ from runmat_jit.lower.problem import Operand, Problem, Store
 from runmat_jit.lower.turns import Turns, find_turns, rolled
 from runmat_jit.plan.device import Device
 
-CELL = 16_384
-"""Elements that one thread takes at least: below, handing out the work costs more than the work."""
-TILE = 64
-"""Side of a tile where operands are contiguous along different axes."""
-_CELL_OF_A_GPU = 4, 1024
+_CELL_OF_A_GPU = STREAMS, 4 * WORKGROUP
 """Rows and columns of a cell there: a vector of each row a thread, which shares rows it has read
 with its neighbors, and cells for all of a large card.
 """
-_TILE_OF_A_GPU = 32, 32
+_TILE_OF_A_GPU = WARP, WARP
 """The same where operands are contiguous along different axes: threads are beside each other and
 one below another, so that some read neighbors along either.
 """

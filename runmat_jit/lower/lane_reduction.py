@@ -10,13 +10,14 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from runmat_jit.core.hardware import CELL, CELLS, IN_REGISTERS, L1, LANES, STREAMS
 from runmat_jit.core.types import KERNEL_ELEMENTS
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Pair, Value
 from runmat_jit.kernel.math.predicates import isinf
 from runmat_jit.kernel.primitives import FLOATS, TOTAL_STEPS, identity, total_lanes
 from runmat_jit.lower.body import Body, value_type
-from runmat_jit.lower.elementwise import CELL, moved_bytes
+from runmat_jit.lower.elementwise import moved_bytes
 from runmat_jit.lower.index import smaller, split, unravel
 from runmat_jit.lower.launch import Launch
 from runmat_jit.lower.position import earlier, pair
@@ -33,19 +34,13 @@ from runmat_jit.passes.fusion.reduction_shape import COLUMN_BLOCK
 
 Bounds = tuple[Value, Value]
 
-_COLUMNS = 4096
+_COLUMNS = L1 // 8
 """Results of a cell at most: running results stay in the first-level cache."""
-_FEW_COLUMNS = 64
+_FEW_COLUMNS = 2 * LANES
 """Results of a cell at least: some vectors."""
-_ENOUGH_CELLS = 16
-"""Cells that keep some threads busy: with fewer, cells become narrower."""
-_ROWS_AT_ONCE = 4
-"""Rows of each array that are read side by side: more streams than this are not prefetched."""
-_IN_REGISTERS = 32
+_FEW_ROWS = 4 * IN_REGISTERS
 """Rows up to which a column is walked at once, once for each phase and for what is stored; more are
 walked block by block for all columns, and each phase has its kernel."""
-_NARROW = 32
-"""Columns that lie in a few vectors: walked at once, threads do not write results side by side."""
 
 
 def lower_lanes(problem: ReductionProblem) -> Launch | None:
@@ -77,7 +72,7 @@ def lower_lanes(problem: ReductionProblem) -> Launch | None:
 def cell_width(columns: int, outer: int) -> int:
     """Columns of a cell: as many as the first-level cache holds, unless threads went without."""
     width = _COLUMNS
-    while width > _FEW_COLUMNS and outer * -(-columns // width) < _ENOUGH_CELLS:
+    while width > _FEW_COLUMNS and outer * -(-columns // width) < CELLS:
         width //= 2
     return min(columns, width)
 
@@ -90,13 +85,13 @@ def _walk(
     if _keeps_elements(problem):
         return _keep_columns
     rows = min(problem.step.extent(problem.extents), problem.step.cell)
-    few = rows <= _IN_REGISTERS or width <= _NARROW
+    few = rows <= _FEW_ROWS or width <= LANES
     return _walk_columns if few or not problem.accumulators else _walk_blocks
 
 
 def takes_all_phases(problem: ReductionProblem) -> bool:
     """Whether a lane takes its column again for each phase, and for what is stored of elements."""
-    return problem.step.style != "row" and problem.step.extent(problem.extents) <= _IN_REGISTERS
+    return problem.step.style != "row" and problem.step.extent(problem.extents) <= _FEW_ROWS
 
 
 def _enter_cell(body: Body, shape: ReductionNest, cell: Value, problem: ReductionProblem) -> Bounds:
@@ -199,8 +194,8 @@ def _walk_blocks(body: Body, problem: ReductionProblem, rows: Bounds, lanes: Bou
         _put(body, (*sums, *block), (*starts, *starts))
     with builder.loop(*rows, (), COLUMN_BLOCK) as blocks:
         end = smaller(blocks.i + COLUMN_BLOCK, rows[1])
-        with builder.loop(blocks.i, end, (), _ROWS_AT_ONCE) as piece:
-            few = piece.i, smaller(piece.i + _ROWS_AT_ONCE, end), 1
+        with builder.loop(blocks.i, end, (), STREAMS) as piece:
+            few = piece.i, smaller(piece.i + STREAMS, end), 1
             with builder.lanes(*lanes) as columns, body.scope():
                 body.enter(axis, columns.i)
                 body.values |= {store.value: body.peek(store) for store in centers}

@@ -12,6 +12,7 @@ from dataclasses import field, replace
 
 import numpy as np
 
+from runmat_jit.core.hardware import CELL, L1
 from runmat_jit.core.slotted import slotted
 from runmat_jit.core.types import TensorType
 from runmat_jit.graph.apply import make_node
@@ -38,9 +39,9 @@ from runmat_jit.plan.argument import NodeBuffer
 from runmat_jit.plan.plan import Plan
 
 _INDEX, _BOOL = np.dtype(np.int64), np.dtype(bool)
-ROW_CELL = 32_768
+ROW_CELL = 2 * CELL
 """Elements of a row that one thread takes."""
-COLUMN_CELL = 4096
+COLUMN_CELL = L1 // 8
 """Rows whose columns one thread takes."""
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from runmat_jit.core.hardware import LANES
 from runmat_jit.core.types import KERNEL_ELEMENTS, c_strides
 from runmat_jit.graph.node import Node
 from runmat_jit.kernel.build import Builder, Matrix
@@ -32,7 +33,7 @@ from runmat_jit.lower.product_sums import (
     sums_of_terms,
 )
 from runmat_jit.passes.fusion.matrix_product import MatrixProduct
-from runmat_jit.passes.fusion.own_products import LANES, ROWS, own_product_of
+from runmat_jit.passes.fusion.own_products import ROWS, own_product_of
 from runmat_jit.passes.fusion.region import Region
 from runmat_jit.plan.argument import NodeBuffer, Scratch
 from runmat_jit.plan.notes import OPEN

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+from runmat_jit.core.hardware import CELLS
 from runmat_jit.core.types import KERNEL_ELEMENTS, c_strides
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
@@ -31,11 +32,6 @@ from runmat_jit.passes.fusion.own_products import ROWS, own_product_of
 from runmat_jit.passes.fusion.region import Region
 from runmat_jit.plan.notes import OPEN
 from runmat_jit.plan.plan import Plan
-
-_FEW_CELLS, _MANY_CELLS = 16, 64
-"""That keep all threads busy, and between which the cells of a product are."""
-_PART = 16
-"""Of a large product, all cells together hold a sixteenth."""
 
 
 def lower_with_product(
@@ -78,7 +74,7 @@ def lower_rows_of(problem: ReductionProblem, values: RegionValues) -> Launch | N
 def cells_of(product: MatrixProduct) -> tuple[int, int]:
     """Cells of one matrix, and blocks of a cell."""
     blocks = -(-product.rows // ROWS)
-    cells = min(blocks, max(_FEW_CELLS, min(_MANY_CELLS, blocks // _PART)))
+    cells = min(blocks, max(CELLS, min(4 * CELLS, blocks // CELLS)))
     each = -(-blocks // cells)
     return -(-blocks // each), each
 

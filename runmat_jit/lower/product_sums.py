@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from runmat_jit.core.frozen import frozen
+from runmat_jit.core.hardware import CELL
 from runmat_jit.core.types import KERNEL_ELEMENTS
 from runmat_jit.graph.node import Node
 from runmat_jit.kernel.ir import Value
@@ -18,7 +19,7 @@ from runmat_jit.passes.fusion.own_products import ROWS
 from runmat_jit.plan.argument import NodeBuffer, Scratch
 from runmat_jit.plan.plan import Plan
 
-CHUNK = 1 << 19
+CHUNK = 32 * CELL
 """Multiplications that one thread takes at least, some ten microseconds of them."""
 
 NumbersOf = Callable[[Value], tuple[list[Value], Value]]

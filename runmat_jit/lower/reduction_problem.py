@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from runmat_jit.core.frozen import frozen
+from runmat_jit.core.hardware import LANES
 from runmat_jit.graph.node import Node
 from runmat_jit.lower.nest import FEW_LANES, NEAR, Access, Nest, merge_axes, permute
 from runmat_jit.lower.problem import Compute, Memory, Operand, Read, Store, needed
@@ -17,10 +18,10 @@ from runmat_jit.passes.fusion.reduction_shape import Step
 from runmat_jit.plan.device import CPU, Device
 from runmat_jit.plan.notes import RESULTS, Notes
 
-_MANY_RESULTS = 64
+_MANY_RESULTS = 2 * LANES
 """Rows that fill some vectors if lanes run across them."""
-_FEW_ELEMENTS = 24
-"""Rows shorter than this are too short for a vector each."""
+_FEW_ELEMENTS = 3 * LANES // 4
+"""Rows shorter than this are too short for vectors of their own."""
 
 
 FIRST = "first"

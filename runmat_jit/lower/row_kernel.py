@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
+from runmat_jit.core.hardware import CELL
 from runmat_jit.core.types import KERNEL_ELEMENTS
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
 from runmat_jit.lower.body import Body, value_type
-from runmat_jit.lower.elementwise import CELL, moved_bytes
+from runmat_jit.lower.elementwise import moved_bytes
 from runmat_jit.lower.index import smaller, split, unravel
 from runmat_jit.lower.launch import Launch
 from runmat_jit.lower.position import find_first

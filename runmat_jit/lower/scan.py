@@ -12,13 +12,14 @@ import math
 from collections.abc import Sequence
 
 from runmat_jit.core.frozen import frozen
+from runmat_jit.core.hardware import CELL, L1, STREAMS
 from runmat_jit.core.types import KERNEL_ELEMENTS
 from runmat_jit.graph.node import Node
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Literal, Value
 from runmat_jit.kernel.primitives import FLOATS
 from runmat_jit.lower.body import Body, value_type
-from runmat_jit.lower.elementwise import CELL, moved_bytes
+from runmat_jit.lower.elementwise import moved_bytes
 from runmat_jit.lower.index import smaller, split, unravel
 from runmat_jit.lower.lane_reduction import Bounds, cell_width, combine_two
 from runmat_jit.lower.launch import Launch
@@ -28,14 +29,8 @@ from runmat_jit.passes.events import reports_events
 from runmat_jit.plan.device import Device
 from runmat_jit.plan.notes import Notes
 
-LINES = 4
-"""Lines that are walked at once."""
-ELEMENTS = 4
-"""Elements of a line that is walked alone between two looks at the end."""
-BLOCK = 1024
+BLOCK = L1 // 32
 """Elements of a line that are computed before they are taken in, in the first-level cache."""
-_ROWS_AT_ONCE = 4
-"""Rows of each array that are read side by side."""
 
 
 @frozen
@@ -162,8 +157,8 @@ def _take_blocks(body: Body, problem: ScanProblem, lanes: Bounds, rows: Value) -
     with builder.lanes(*lanes) as start, body.scope():
         body.move(nest.lanes, start.i)
         body.put(problem.running, builder.splat(problem.start, problem.kind))
-    with builder.loop(0, rows, (), _ROWS_AT_ONCE) as piece:
-        _take_rows(body, problem, lanes, (piece.i, smaller(piece.i + _ROWS_AT_ONCE, rows)))
+    with builder.loop(0, rows, (), STREAMS) as piece:
+        _take_rows(body, problem, lanes, (piece.i, smaller(piece.i + STREAMS, rows)))
     if problem.tested and not problem.is_exact:
         with builder.lanes(*lanes) as last, body.scope():
             body.move(nest.lanes, last.i)
@@ -207,7 +202,7 @@ def _walk_along(body: Body, problem: ScanProblem) -> tuple[int, int]:
     """Some lines at a time; the last cell walks its last line more often, to the same results."""
     builder, (*outer, length) = body.builder, body.nest.extents
     lines = math.prod(outer)
-    together = 1 if lines == 1 else LINES
+    together = 1 if lines == 1 else STREAMS
     cells = -(-lines // together)
     count, rows = body.parameter(lines), body.parameter(length)
     with builder.grid(body.parameter(cells)) as grid:
@@ -284,10 +279,10 @@ def _take_elements(
         return taken
 
     if len(places) == 1:
-        high = low + builder.prim("sdiv", high - low, ELEMENTS) * ELEMENTS
-        with builder.loop(low, high, found, ELEMENTS) as loop, body.scope():
+        high = low + builder.prim("sdiv", high - low, STREAMS) * STREAMS
+        with builder.loop(low, high, found, STREAMS) as loop, body.scope():
             after: Sequence[Value] = loop.carry
-            for k in range(ELEMENTS):
+            for k in range(STREAMS):
                 after = take(loop.i + k, after)
             loop.yield_(*after)
         low, high, found = high, bounds[1], loop.out

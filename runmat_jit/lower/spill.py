@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from runmat_jit.core.hardware import ACCESS_FLOPS
 from runmat_jit.graph.node import Node
 from runmat_jit.lower.problem import Operand, Read, Store, needed
 from runmat_jit.lower.reduction_problem import ReductionProblem
 
-_DEAR_FLOPS = 10.0
+_DEAR_FLOPS = 2 * ACCESS_FLOPS
 """A store and a load of a row in cache cost about as much."""
 
 

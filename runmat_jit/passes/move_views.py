@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 
+from runmat_jit.core.hardware import ACCESS_FLOPS
 from runmat_jit.core.types import TensorType, c_strides
 from runmat_jit.graph.apply import make_node
 from runmat_jit.graph.node import Graph, Node
@@ -17,10 +18,8 @@ from runmat_jit.passes.rules.views import RULES, integers
 Shape = tuple[int, ...]
 
 VIEWS = ("transpose", "slice", "reshape")
-REPEATED_FLOPS = 8.0
+REPEATED_FLOPS = 2 * ACCESS_FLOPS
 """What computing an element again may cost at most, in place of storing and loading it."""
-ROUNDS = 4
-"""Each round moves views past one more alternation of views and computations."""
 
 
 def move_views(graph: Graph) -> Graph:
@@ -30,7 +29,7 @@ def move_views(graph: Graph) -> Graph:
     does not move past what may report a floating-point event: the elements that it leaves out
     would report none. Pure, keeps every bit.
     """
-    for _ in range(ROUNDS):
+    for _ in graph.nodes:  # each round moves views past one more alternation with computations
         moved = _move_once(graph)
         if moved.nodes == graph.nodes:
             return moved

@@ -9,15 +9,16 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from runmat_jit.core.hardware import WARP, WORKGROUP
 from runmat_jit.core.types import TensorType
 from runmat_jit.graph.apply import make_node
 from runmat_jit.graph.node import Graph, Node
 from runmat_jit.passes.rewrite import rewrite, rule
 from runmat_jit.passes.rules.views import integers
 
-FEW: Final = 16
+FEW: Final = WARP // 2
 """Elements side by side that leave most threads of a team without work."""
-LARGE: Final = 1 << 16
+LARGE: Final = 256 * WORKGROUP
 """Elements from which another kernel costs less than such threads."""
 
 

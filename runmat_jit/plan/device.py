@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from runmat_jit.core.frozen import frozen
+from runmat_jit.core.hardware import WORKGROUP
 from runmat_jit.graph.node import Graph, Node
 from runmat_jit.graph.text import operation_name
 from runmat_jit.passes.fusion.matrix_product import as_matrices
@@ -27,7 +28,7 @@ class Device:
 
 
 CPU = Device("cpu")
-FEW_LINES = 512
+FEW_LINES = 2 * WORKGROUP
 """Lines that keep too few threads of a GPU busy."""
 
 

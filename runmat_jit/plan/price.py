@@ -12,10 +12,8 @@ from typing import Final
 from runmat_jit.core.frozen import frozen
 from runmat_jit.plan.profile import Profile
 
-PROGRAM_US: Final = 1.0
-"""Of a call of a program, whatever it computes: its guards, new memory, its results."""
-_CALL_US: Final = 1.0
-"""Of a function of NumPy's, whatever it computes."""
+CALL_US: Final = 1.0
+"""Of a call of a program or of NumPy, whatever it computes: guards, new memory, results."""
 
 
 @frozen
@@ -93,7 +91,7 @@ def price(
         downloaded: Bytes of each result that is wanted elsewhere.
 
     """
-    kernels, begin = 0.0, PROGRAM_US
+    kernels, begin = 0.0, CALL_US
     for task in tasks:
         threads = 1
         if profile.threads > 1 and profile.is_parallel(task.total, task.nbytes, task.iteration_us):
@@ -114,8 +112,8 @@ def _host_us(call: HostTask, profile: Profile) -> float:
     if call.flops:
         computes = profile.products_us(call.flops, double=call.double)
         moves = profile.memory_us(call.nbytes, threads=profile.threads)  # BLAS has its own
-        return _CALL_US + max(computes, moves)
-    return _CALL_US + profile.memory_us(call.nbytes)
+        return CALL_US + max(computes, moves)
+    return CALL_US + profile.memory_us(call.nbytes)
 
 
 def shown(us: float) -> str:

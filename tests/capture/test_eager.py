@@ -18,8 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import runmat_jit as runmat
-from runmat_jit.capture.record import balance
 from runmat_jit.capture.record.recording import Recording
+from runmat_jit.core.prices import COMPILING, FREE
 from runmat_jit.runtime.session import current_session
 from tests.capture.behavior import check, compare, observe
 from tests.capture.random_programs import programs
@@ -521,7 +521,7 @@ def test_recordings_that_are_not_kept_are_left_sooner():
                 item[...] = item * 2 + 1
         return x
 
-    assert balance.FREE_ONCE < balance.FREE / 10
+    assert COMPILING < FREE / 10
     decorated = runmat.jit(fn)
     for _ in range(2):
         np.testing.assert_array_equal(decorated(np.ones(3000)), np.full(3000, 3.0))

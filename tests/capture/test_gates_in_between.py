@@ -22,7 +22,7 @@ EXAMPLES = 10 if PROFILE == "default" else 1000
 
 @pytest.fixture(autouse=True)
 def _entries_whatever_they_gain(monkeypatch):
-    monkeypatch.setattr(records, "AT_GATE", {})
+    monkeypatch.setattr(records, "GUARDED", 0)
 
 
 def drawn_then_selected(x, rng):

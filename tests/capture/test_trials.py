@@ -11,6 +11,7 @@ import pytest
 import runmat_jit as runmat
 from runmat_jit.capture import trial as trials
 from runmat_jit.core.config import Config
+from runmat_jit.core.hotness import ENTRIES
 from runmat_jit.runtime.session import Session, use_session
 from tests.parity.coverage import programs
 from tests.parity.parity import compare_calls, configurations
@@ -224,13 +225,13 @@ def test_calls_of_several_sizes_and_kinds_are_compared_with_their_own():
 def test_a_trial_ends_though_its_cases_are_too_many():
     decorated, clock = begun(moved, numbers(), numbers(), aside=2.0)
     kinds = np.dtype("d"), np.dtype("f"), np.dtype("l"), np.dtype("i"), np.dtype("h")
-    for turn in range(trials.WARM + trials.MOST * trials.CASES):
+    for turn in range(trials.WARM + trials.MOST * ENTRIES):
         x = numbers(1 << (turn % 11)).astype(kinds[turn % 5])
         decorated(x, x)
         if not clock.trial.active:
             break
     assert not clock.trial.active
-    assert len(clock.trial.judged) <= trials.CASES
+    assert len(clock.trial.judged) <= ENTRIES
 
 
 def test_calls_that_raise_are_compared_too():
@@ -295,7 +296,7 @@ def test_plain_calls_stay_plain_in_a_trial():
     x = numbers(1001)
     decorated, clock = begun(softened, x, aside=0.5)
     clock.captured.work_of = lambda *_: 1
-    called(decorated, trials.WARM + trials.FIRST, x)
+    called(decorated, trials.WARM + trials.PAIRS, x)
     plain = softened(x).tobytes()
     with runmat.disable():
         assert {decorated(x).tobytes() for _ in range(ENOUGH)} == {plain}

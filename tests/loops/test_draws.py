@@ -143,7 +143,7 @@ TILED = {
 def test_draws_of_matrices(name, columns, counted, monkeypatch):
     """Rows of a tile begin with a block of the stream, or within one."""
     monkeypatch.setattr(tiles, "TILE_BYTES", 1 << 10)
-    monkeypatch.setattr(tiles, "CACHE", 1 << 8)
+    monkeypatch.setattr(tiles, "L2", 1 << 8)
     monkeypatch.setattr(tiles, "FEWEST", 32)
     lines = "\n        ".join(TILED[name].split("\n"))
     text = f"def f(rng, a, m, n, steps):\n    for t in range(steps):\n        {lines}\n"

@@ -169,7 +169,7 @@ def test_one_kernel_for_any_number_of_turns(held):
 @pytest.mark.parametrize(("steps", "times"), [(60, 0), (500, 1)])
 def test_arrays_that_stay_in_cache(steps, times, held, monkeypatch):
     """They are in registers where turns are many enough."""
-    monkeypatch.setattr(tiles, "CACHE", 1 << 19)
+    monkeypatch.setattr(tiles, "L2", 1 << 19)
     monkeypatch.setattr(tiles, "FEWEST", 64)
     monkeypatch.setattr(tiles, "TILE_BYTES", 3 << 13)
     monkeypatch.setattr(tiles, "REGISTER_WORK", 100_000)

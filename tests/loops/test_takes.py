@@ -116,7 +116,7 @@ def test_other_indices(name, order):
 def test_places_in_tiles(lanes, monkeypatch):
     """Each tile has its part of the index, and the whole table."""
     monkeypatch.setattr(tiles, "TILE_BYTES", 1 << 10)
-    monkeypatch.setattr(tiles, "CACHE", 1 << 8)
+    monkeypatch.setattr(tiles, "L2", 1 << 8)
     monkeypatch.setattr(tiles, "FEWEST", 32)
     count = current_session().telemetry
     before = count.snapshot()["loops_tiled"]

@@ -27,9 +27,9 @@ def small_tiles(monkeypatch):
     monkeypatch.setattr(tiles, "FEWEST", 3)
     monkeypatch.setattr(tiles, "TILE_BYTES", 1)
     monkeypatch.setattr(tiles, "COPY_BYTES", 1)
-    monkeypatch.setattr(tiles, "CACHE", 0)
+    monkeypatch.setattr(tiles, "L2", 0)
     monkeypatch.setattr(tiles, "TILE_WORK", 0)
-    monkeypatch.setattr(tiles, "ROUND", 2)
+    monkeypatch.setattr(tiles, "CELLS", 2)
 
 
 @pytest.fixture

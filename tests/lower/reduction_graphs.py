@@ -29,11 +29,11 @@ SMALL_LIMITS = {
         "_COLUMN_GROUP": 3,
         "COLUMN_CELL": 5,
     },
-    lane_reduction: {"_COLUMNS": 4, "_FEW_COLUMNS": 2, "_IN_REGISTERS": 1, "CELL": 4},
+    lane_reduction: {"_COLUMNS": 4, "_FEW_COLUMNS": 2, "_FEW_ROWS": 1, "CELL": 4},
     row_kernel: {"CELL": 4},
     elementwise: {"CELL": 5, "TILE": 2, "NEAR": 1},
     nest: {"FEW_LANES": 2},
-    bands: {"LARGE": 1, "BAND": 60},
+    bands: {"L3": 1, "BAND": 60},
     reduction_problem: {"NEAR": 1, "FEW_LANES": 2, "_FEW_ELEMENTS": 4, "_MANY_RESULTS": 2},
 }
 

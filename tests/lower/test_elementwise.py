@@ -4,12 +4,12 @@ where structure is the point."""
 import numpy as np
 import pytest
 
+from runmat_jit.core.hardware import TILE
 from runmat_jit.core.types import TensorType
 from runmat_jit.graph.apply import make_node
 from runmat_jit.graph.node import Fresh, GraphBuilder, Output
 from runmat_jit.kernel.text import to_text
 from runmat_jit.lower import elementwise
-from runmat_jit.lower.elementwise import TILE
 from runmat_jit.lower.nest import make_nest
 from runmat_jit.lower.problem import Read, Store
 from runmat_jit.ops.table import ROWS

@@ -133,7 +133,7 @@ def test_small_blocks_give_the_same_bits(graph, seed):
     expected, _ = execute(graph, arrays(graph, seed))
     found, _ = execute(graph, arrays(graph, seed), device=GPU)
     assert all(map(bits_equal, expected, found))
-    with small_limits({scan: {"BLOCK": 2, "LINES": 3, "FEW_LANES": 1, "_ROWS_AT_ONCE": 2}}):
+    with small_limits({scan: {"BLOCK": 2, "STREAMS": 3, "FEW_LANES": 1}}):
         found, _ = execute(graph, arrays(graph, seed))
     assert all(map(bits_equal, expected, found))
 

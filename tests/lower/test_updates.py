@@ -198,7 +198,7 @@ def test_steps_keep_every_bit(graph, seed):
 # -- bands of rows --------------------------------------------------------------------------------
 def launches_in_bands(texts, monkeypatch, nbytes=60):
     """How many launches there are of each region, where a few rows are a band."""
-    monkeypatch.setattr(bands, "LARGE", 1)
+    monkeypatch.setattr(bands, "L3", 1)
     monkeypatch.setattr(bands, "BAND", nbytes)
     graph = optimize(written(INPUTS, *texts))
     plan = make_plan(graph, regions(graph))
@@ -231,7 +231,7 @@ def test_steps_of_large_arrays_run_in_bands(texts, counts, monkeypatch):
 def test_bands_keep_every_bit(graph, seed, nbytes):
     expected = run(graph, arrays(graph, seed))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bands, "LARGE", 1)
+        patch.setattr(bands, "L3", 1)
         patch.setattr(bands, "BAND", nbytes)
         ready = optimize(graph)
         plan = make_plan(ready, regions(ready))

@@ -178,7 +178,7 @@ def test_explain_says_which_loops_ran_natively(capsys, monkeypatch):
     assert main(["-e", text, "--explain"]) == 0
     told = capsys.readouterr()
     assert told.out.split() == ["4950"]
-    assert "- line 2: natively, 95 turns in the last run" in told.err
+    assert "- line 2: natively, 97 turns in the last run" in told.err
     assert "- line 5: interpreted: an expression of another kind" in told.err
 
 

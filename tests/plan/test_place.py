@@ -12,7 +12,7 @@ from runmat_jit.plan.place import (
     place,
     worth_opening,
 )
-from runmat_jit.plan.price import PROGRAM_US, HostTask, Price, Task, price
+from runmat_jit.plan.price import CALL_US, HostTask, Price, Task, price
 from runmat_jit.plan.profile import CPU, GPU
 from tests.plan.test_profile import profiles
 
@@ -43,8 +43,8 @@ def test_transfers_and_waiting_are_a_cards():
     found = price([], GPU, uploaded=[5_000_000, 1_000_000], downloaded=[4_000_000])
     up = 2 * link.upload_us + 6_000_000 / link.upload
     down = link.download_us + 4_000_000 / link.download
-    assert found == Price(0.0, 0.0, up + down, PROGRAM_US + link.submission_us + link.waiting_us)
-    assert price([], CPU, uploaded=[10**9], downloaded=[10**9]).us == PROGRAM_US
+    assert found == Price(0.0, 0.0, up + down, CALL_US + link.submission_us + link.waiting_us)
+    assert price([], CPU, uploaded=[10**9], downloaded=[10**9]).us == CALL_US
 
 
 @given(profiles(), tasks, calls, st.integers(0, 3), st.integers(1, 10**9))

@@ -24,6 +24,8 @@ from matlab_frontend.interpreter.ownership import is_alone, references
 from matlab_frontend.values.array import AnonymousHandle, Array, NamedHandle
 from matlab_frontend.values.kinds import DTYPES
 from matlab_frontend.values.make import empty, wrap
+from runmat_jit.core.hotness import AGAIN, FAILURES, LOOKS, OFTEN
+from runmat_jit.core.prices import COMPILING, ELEMENTS, GUARDED, OPERATIONS, REPLAY
 
 if TYPE_CHECKING:
     from matlab_frontend.engine import Engine
@@ -34,38 +36,34 @@ if TYPE_CHECKING:
     from matlab_frontend.session import Session
     from runmat_jit.loops.program import LoopCall
 
-FIRST_LOOK: Final = 4
+FIRST_LOOK: Final = AGAIN
 """Turns after which it is asked first whether a loop is worth compiling, then after twice as many;
 of loops around others, the first turn tells."""
-COMPILES: Final = 30_000
+COMPILES: Final = COMPILING
 """Nodes that are interpreted in the time that compiling a loop takes, about."""
-STARTS: Final = 100_000
+STARTS: Final = 3 * COMPILING
 """Likewise, that the compiler itself takes to start."""
-KNOWN: Final = 500
+KNOWN: Final = REPLAY * OPERATIONS
 """Nodes that a loop must save that has been compiled."""
-ENTRY: Final = 30
+ENTRY: Final = GUARDED * OPERATIONS
 """Nodes that are interpreted in the time that it takes to enter a loop natively."""
-REFUSALS: Final = 3
-"""Runs that could not be native, after which a loop is interpreted."""
 ALL: Final = -1
 """The loop has ended."""
 RETURNED: Final = -2
 """The loop has come to a ``return``."""
-EXITS: Final = 8
-"""Turns that the interpreter has ended after which it is asked whether a native loop is faster."""
 FEW: Final = 1 << 13
 """Elements, and random numbers, for which there is room in the first part of a loop."""
 MOST: Final = 1 << 20
 """The same of later parts."""
-UNBOUNDED: Final = 1 << 16
+UNBOUNDED: Final = 8 * FEW
 """The same where nobody knows how many a turn takes."""
 FARTHEST: Final = 1 << 31
 """Loops count no farther natively."""
 Rest: TypeAlias = "Callable[[Frame], Flow | None]"
 """Statements as the interpreter runs them."""
-RECORDED: Final = 4000
+RECORDED: Final = 8 * ELEMENTS
 """Elements of arrays whose operations are recorded, about: each takes some ten nodes more."""
-MANY: Final = 64
+MANY: Final = LOOKS
 """Turns that tell how long the interpreter takes for one: first ones take longer than others."""
 _OF_ARRAYS: Final = ("data", "line", "extent", "room")
 _CLASSES: Final = {
@@ -158,7 +156,7 @@ class NativeLoop:
                     return RETURNED
                 if flow is Flow.BREAK:
                     return ALL
-                if self.exits >= EXITS and self.is_slow(frame, done, work, turns):
+                if self.exits >= OFTEN and self.is_slow(frame, done, work, turns):
                     break
         if done:
             return done if rest is None or done < len(rest) else ALL
@@ -173,7 +171,7 @@ class NativeLoop:
             if type(held := frame.variables.get(name)) is Array
         ]
         most = max(sizes, default=1)
-        return 1 if most <= 1 else 2 + min(most, RECORDED) // 400 + most // 4000
+        return 1 if most <= 1 else 2 + min(most, RECORDED) // ELEMENTS + most // RECORDED
 
     def is_slow(self, frame: Frame, done: int, work: int, turns: int) -> bool:
         """Whether the interpreter is to go on, as it is faster, or may be.
@@ -184,7 +182,7 @@ class NativeLoop:
             self.reason = "it comes too often to what only the interpreter does"
             self.refuse(frame)
             return True
-        return turns < MANY and done < MANY * self.exits / EXITS
+        return turns < MANY and done < MANY * self.exits / OFTEN
 
     def end_turn(self, frame: Frame) -> Flow | None:
         """Let the interpreter run what is left of a turn; how it left the turn."""
@@ -199,7 +197,7 @@ class NativeLoop:
         """Take note of a run that is interpreted."""
         self.note(frame, f"interpreted: {self.reason}")
         self.refusals += 1
-        if self.refusals >= REFUSALS:
+        if self.refusals >= FAILURES:
             self.first_look = 0
 
     def note(self, frame: Frame, how: str) -> None:

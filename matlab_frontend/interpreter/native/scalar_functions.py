@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from matlab_frontend import nodes
+from runmat_jit.core.hotness import FAILURES
 from runmat_jit.loops.demands import NotMetError
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 CALLS: Final = 200
 """Calls of a function that take about as long as compiling it."""
-REFUSALS: Final = 3
-"""Calls in a row that were left, after which a function is interpreted."""
 Compiled: TypeAlias = Callable[..., "float | bool"]
 _KINDS: Final[dict[type, Kind]] = {float: "double", bool: "logical"}
 
@@ -57,7 +56,7 @@ class ScalarFunctions:
         if known.calls < CALLS:
             known.calls += 1
             return None
-        if known.refusals >= REFUSALS or known.scope is not scope:
+        if known.refusals >= FAILURES or known.scope is not scope:
             return None
         if self.version != self.interpreter.session.path.version:
             self.forget()
@@ -75,7 +74,7 @@ class ScalarFunctions:
             made = code(self.interpreter.session.depth, *arguments)
         except (NotMetError, ArithmeticError, ValueError):
             known.refusals += 1
-            if known.refusals >= REFUSALS:
+            if known.refusals >= FAILURES:
                 self.note(known, "interpreted: it left for what only the interpreter does")
             return None
         known.refusals = 0

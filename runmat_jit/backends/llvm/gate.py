@@ -24,14 +24,13 @@ from runmat_jit.backends.llvm.object_layout import definition_of, object_layout
 from runmat_jit.backends.llvm.symbols import numpy_functions, process_symbols
 from runmat_jit.core.frozen import frozen_object
 from runmat_jit.core.gates import Codes, NotForGates
+from runmat_jit.core.hotness import ENTRIES
 from runmat_jit.core.locks import new_lock
 
 _AN_ARRAY: Final = np.empty(0)
 _BUSY: Final = ENTRY_WORDS["busy"]
 _HITS: Final = ENTRY_WORDS["hits"]
 _FIRST: Final = len(GATE_WORDS)
-MOST_ENTRIES: Final = 16
-"""Of a gate, unless it says another number; the one that was added first goes."""
 MOST_REGISTERS: Final = 800
 """Of an entry: its calls have them on the stack, a thousand of which may be within each other."""
 
@@ -49,9 +48,9 @@ class GateCode:
         self.left: deque[Owed] = deque()
         """What gates that are gone have done, and not told."""
 
-    def gate(self, fallback: Callable[..., Any], most: int) -> Gate:
-        """A gate without entries, which is to have so many at most."""
-        return Gate(self.addresses["gate"], fallback, most, self.left)
+    def gate(self, fallback: Callable[..., Any]) -> Gate:
+        """A gate without entries."""
+        return Gate(self.addresses["gate"], fallback, self.left)
 
     def dispatch(
         self,
@@ -255,11 +254,9 @@ class EntryWriter:
 class Gate:
     """A function to call: runs the first entry whose guards hold, else the fallback."""
 
-    def __init__(
-        self, address: int, fallback: Callable[..., Any], most: int, left: deque[Owed]
-    ) -> None:
-        self._most, self._left = most, left
-        self._words = np.zeros(_FIRST + most, np.int64)
+    def __init__(self, address: int, fallback: Callable[..., Any], left: deque[Owed]) -> None:
+        self._left = left
+        self._words = np.zeros(_FIRST + ENTRIES, np.int64)
         self._words[GATE_WORDS["entries"]] = self._words.ctypes.data + 8 * _FIRST
         self._entries: tuple[Entry, ...] = ()
         self._retired: list[Entry] = []
@@ -285,7 +282,7 @@ class Gate:
             self._add(entry)
 
     def _add(self, entry: Entry) -> None:
-        others = [each for each in self._entries if each.key != entry.key][: self._most - 1]
+        others = [each for each in self._entries if each.key != entry.key][: ENTRIES - 1]
         gone = [each for each in self._entries if each not in others]
         self._set((entry, *others), tuple(gone))
 

@@ -9,18 +9,17 @@ from runmat_jit.backends.wgpu.facts import NO_FACTS, Facts
 from runmat_jit.backends.wgpu.rows import steps_of, walks_of
 from runmat_jit.backends.wgpu.views import views_of
 from runmat_jit.core.frozen import frozen
+from runmat_jit.core.hardware import CORES, WARP, WORKGROUP
 from runmat_jit.kernel.ir import Buffer, Instruction, Kernel, Scalar, Table
 from runmat_jit.kernel.primitives import SIZES, TOTAL_BLOCKS, TOTAL_STEPS, total_lanes
 from runmat_jit.kernel.walk import every_instruction
 from runmat_jit.plan.profile import TUNING, Pace, Tuning
 
-_THREADS = 256
-"""Of a workgroup: more are not allowed everywhere, and gain nothing."""
-_TEAM = 64
+_TEAM = 2 * WARP
 """Threads of a cell where nothing is known of its length."""
-_SMALLEST_GROUP = 64
+_SMALLEST_GROUP = 2 * WARP
 """Threads of a workgroup whose control flow depends on its cell."""
-_ACROSS = 16
+_ACROSS = WARP // 2
 """Threads beside each other where others are below them: half of what memory gives at once."""
 _SHORT_BODY = 16
 """Instructions up to which the steps of a full block are printed without masks, in a row: what
@@ -32,7 +31,7 @@ and half had not, both copies would be run after another."""
 class Limits:
     """What a device allows, as far as a schedule depends on it."""
 
-    threads: int = 256
+    threads: int = WORKGROUP
     shared_bytes: int = 16_384
     software: bool = False
     tuning: Tuning = TUNING
@@ -88,10 +87,6 @@ WIDE_TILES = (Tile(64, 64, 8, 8, 4), Tile(32, 32, 8, 4, 4))
 """The same for elements of 8 bytes, and where a thread has two lanes."""
 
 
-_CORES, _THREADS_OF_A_CPU = 132, 8
-"""Tiles of which nothing is known that a device computes at once, and that a CPU does."""
-
-
 @frozen
 class Schedule:
     """A thread is a vector of ``lanes``; ``team`` threads run a cell, ``threads`` a workgroup.
@@ -102,7 +97,7 @@ class Schedule:
     """
 
     lanes: int = 4
-    threads: int = _THREADS
+    threads: int = WORKGROUP
     team: int = _TEAM
     full_blocks: bool = False
     unroll: int = 1
@@ -148,10 +143,10 @@ def schedule_for(
         tile = _tile_for(contract, lanes, longest or {}, limits, iterations)
         return Schedule(lanes, tile.threads, tile.threads, tile=tile)
     if kernel.body[-1].op != "grid":
-        threads = min(_THREADS, limits.threads)
+        threads = min(WORKGROUP, limits.threads)
         return Schedule(lanes, threads, threads)
     if not limits.software and _is_independent(kernel.body[-1]):
-        team = min(_THREADS, limits.threads)
+        team = min(WORKGROUP, limits.threads)
         return Schedule(lanes, team, team, down=team // _ACROSS)
     cells = cells_of(kernel)
     steps, block, team = _rows(kernel, lanes, longest or {}, limits)
@@ -159,7 +154,7 @@ def schedule_for(
         team = _team(kernel, lanes, longest or {}, limits)
     threads = team
     if not cells.one_team:
-        while threads * 2 <= min(_THREADS, limits.threads):
+        while threads * 2 <= min(WORKGROUP, limits.threads):
             threads *= 2
     while threads > team and shared_bytes(kernel, lanes, team) * (threads // team) > (
         limits.shared_bytes
@@ -211,10 +206,10 @@ def _tile_for(
 ) -> Tile:
     """The tile with which the products take the least time, by the pace of each."""
     rows, columns = extents_of(contract, longest)
-    paces, cores = ({}, _THREADS_OF_A_CPU) if limits.software else (limits.tuning.tiles, _CORES)
+    paces = {} if limits.software else limits.tuning.tiles
 
     def product_us(tile: Tile) -> float:
-        pace = paces.get(tile.name) or Pace(tile.rows * tile.columns, cores)
+        pace = paces.get(tile.name) or Pace(tile.rows * tile.columns, CORES)
         return pace.product_us(cells * tile.tiles_of(rows, columns))
 
     return min(fitting_tiles(contract, lanes, limits), key=product_us)
@@ -239,7 +234,7 @@ def _rows(
     while team * lanes * TOTAL_STEPS < length:
         team *= 2
     fits = shared_bytes(kernel, lanes, team) <= limits.shared_bytes
-    if team > min(_THREADS, limits.threads) or not fits:
+    if team > min(WORKGROUP, limits.threads) or not fits:
         return 0, 1, 1
     return steps_of(kernel, length), threads, team
 
@@ -335,7 +330,7 @@ def _team(kernel: Kernel, lanes: int, longest: Mapping[int, int], limits: Limits
             threads = -(-length // lanes)
         wanted = max(wanted, threads)
     team = max(least, 1)
-    largest = min(_THREADS, limits.threads)
+    largest = min(WORKGROUP, limits.threads)
     while team < min(wanted, largest):
         team *= 2
     while team > least and shared_bytes(kernel, lanes, team) > limits.shared_bytes:

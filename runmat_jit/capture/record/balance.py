@@ -12,51 +12,31 @@ from typing import Final
 
 from runmat_jit.capture.tape.entries import Operation
 from runmat_jit.capture.tape.storage import Geometry
+from runmat_jit.core.prices import (
+    COMPILED,
+    COMPILING,
+    DECISION,
+    ELEMENTS,
+    ENTRY,
+    FREE,
+    OPERATIONS,
+    PROGRAM,
+)
 from runmat_jit.core.slotted import slotted
 
-ELEMENTS_FREE: Final = 32
-"""Operations on single numbers that take nothing from what a kernel gains."""
-ELEMENTS_LIMIT: Final = 1000
+ELEMENTS_LIMIT: Final = COMPILING // ENTRY
 """Operations on single numbers after which a recording that gains nothing ends."""
-TURNS_LIMIT: Final = 2000
+TURNS_LIMIT: Final = 2 * ELEMENTS_LIMIT
 """Turns of loops after which a recording whose kernels do less than one call in two turns ends."""
-ITEMS_OF_TURN: Final = 256
+ITEMS_OF_TURN: Final = ENTRY * OPERATIONS
 """Items of containers that are compared in the time that a turn of a loop takes to record."""
-ENTRY: Final = 30
-"""Price of an entry of the tape."""
-PROGRAM: Final = 3000
-"""Price of a new program; each operation in it adds :data:`COMPILED`, as often as it has steps."""
-COMPILED: Final = 200
-"""Price of an operation in a new program, for each of its steps."""
-NEW_PROGRAM: Final = 20_000
-"""Price of a new program in a recording of which it is asked whether it pays at each call."""
-REDUCTION: Final = 6
-"""Steps of a reduction beside its own, which has several loops."""
-FREE: Final = 350_000
-"""Price that a recording may have whatever it gains: some tenths of a second."""
-FREE_ONCE: Final = 20_000
-"""Likewise, of a recording that is not kept."""
-RECORDING: Final = 2000
-"""Price of a recording whose trace is not kept, beside its entries."""
-REPLAY: Final = 80
-"""Price of a replay by Python that is more than kernels, beside its calls."""
-REPLAY_OF_KERNELS: Final = 16
-"""Price of a replay by Python that is kernels alone, and of each of its decisions."""
-REPLAYED_CALL: Final = 4
-"""Price of a call of NumPy's in a replay, beyond the call itself."""
-REPLAYED_CALL_AT_GATE: Final = 3
-"""Price of a call in a replay by native code, beyond the call itself."""
-REPLAYED_SINGLE_AT_GATE: Final = 2
-"""Likewise, of an operation on single numbers."""
-DRIVEN: Final = 32
-"""Cost of a decision of a driven call, in calls of NumPy."""
-ELEMENTS_OF_ONE: Final = 512
-"""Elements that NumPy computes in the time that a call of it takes."""
+DRIVEN: Final = 2 * DECISION
+"""Of a decision of a driven call; and operations on single numbers that any recording may have."""
 
 
 def work_on(size: int) -> int:
     """Work of an operation on so many elements, in calls of NumPy; none on a single number."""
-    return 0 if size < 2 else 1 + size // ELEMENTS_OF_ONE
+    return 0 if size < 2 else 1 + size // ELEMENTS
 
 
 def work_of(operation: Operation) -> int:
@@ -100,7 +80,7 @@ class Balance:
     @property
     def gains(self) -> bool:
         """Whether kernels do more than is done with single numbers, a few of which are free."""
-        return self.work > max(0, self.elements - ELEMENTS_FREE)
+        return self.work > max(0, self.elements - DRIVEN)
 
     @property
     def is_worth_driving(self) -> bool:
@@ -144,5 +124,5 @@ class Balance:
 
     def runs_away(self, entries: int, *, kept: bool) -> bool:
         """Whether recording so many entries costs more than plain Python and what is free."""
-        free = FREE if kept else FREE_ONCE
+        free = FREE if kept else COMPILING
         return ENTRY * entries + self.compiled > free + 2 * self.work

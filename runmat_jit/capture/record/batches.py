@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from runmat_jit.capture.record.balance import REDUCTION, work_on
+from runmat_jit.capture.record.balance import work_on
 from runmat_jit.capture.record.batch_cache import CachedBatch
 from runmat_jit.capture.record.batch_key import BatchKey, batch_key, identity
 from runmat_jit.capture.record.recording import Recording
@@ -134,8 +134,8 @@ def compile_batch(recording: Recording, functional: Functional, line: Line | Non
 
 
 def steps_of(node: Node) -> float:
-    """Steps of a node's code, by which compiling it takes time; reductions have several loops."""
-    return 1 + node.op.flops + REDUCTION * (node.op.kind == "reduce")
+    """Steps of a node's code, by which compiling it takes time."""
+    return 1 + node.op.flops
 
 
 def disconnected(made: Batch, functional: Functional, key: BatchKey, text: str) -> CachedBatch:

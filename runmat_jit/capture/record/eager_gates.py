@@ -16,18 +16,9 @@ import numpy as np
 from runmat_jit.core.epoch import EPOCH_ADDRESS, epoch
 from runmat_jit.core.errstate import current_errstate
 from runmat_jit.core.gates import Gate, Gates, GateWriter, NotForGates
+from runmat_jit.core.hotness import AGAIN, FAILURES, KINDS, OFTEN, comes_again
 from runmat_jit.core.slotted import slotted
 
-FIRST_OFFER: Final = 2
-"""Calls of a kind after which it gets an entry."""
-SHAPE_OFFER: Final = 8
-"""Calls of one of several shapes after which it gets an entry, where no entry runs all shapes."""
-REFUSALS: Final = 4
-"""Calls for which there is no program for all shapes, after which none is looked for."""
-ENTRIES: Final = 32
-"""Of one function: it is called from many places, with arguments of many kinds."""
-_KINDS: Final = 256
-"""Of calls of one function that are counted, and shapes of each."""
 _NUMBERS: Final = (int, float)
 _NATIVE: Final = (np.ufunc, type(np.sum), types.BuiltinFunctionType)
 """Callables without a frame that warnings would be told to come from."""
@@ -70,7 +61,7 @@ class EagerGate:
         count: Callable[[int], None],
     ) -> None:
         self._gates, self._count = gates, count
-        self._gate: Gate = gates.gate(fallback, ENTRIES)
+        self._gate: Gate = gates.gate(fallback)
         self._seen: dict[Hashable, tuple[Hashable, int, int]] = {}
         self._refused: set[Hashable] = set()
         """Programs for all shapes that no entry runs, with the keys of the calls."""
@@ -86,7 +77,7 @@ class EagerGate:
         For calls of these shapes, if they came in a row (and came again in spite of that), or for
         all shapes, if others came.
         """
-        if len(self._seen) >= _KINDS:
+        if len(self._seen) >= KINDS:
             self._seen.clear()
             self._refused.clear()
             self._shapeless.clear()
@@ -96,16 +87,16 @@ class EagerGate:
         else:
             others, alike = others + (last is not None), 1
         self._seen[key] = shapes, alike, others
-        if shapes == last and is_turn(alike):
-            return "alike" if alike == FIRST_OFFER else "again"
+        if shapes == last and comes_again(alike):
+            return "alike" if alike == AGAIN else "again"
         if shapes == last or not others:
             return ""
-        if self._shapeless.get(key, 0) < REFUSALS:
+        if self._shapeless.get(key, 0) < FAILURES:
             return "shaped"
-        if len(self._shapes) >= _KINDS:
+        if len(self._shapes) >= KINDS:
             self._shapes.clear()
         count = self._shapes[key, shapes] = self._shapes.get((key, shapes), 0) + 1
-        return "alike" if count >= SHAPE_OFFER and is_turn(count) else ""
+        return "alike" if count >= OFTEN and comes_again(count) else ""
 
     def refuse_shapes(self, key: Hashable) -> None:
         """There was no entry for all shapes."""
@@ -160,11 +151,6 @@ class EagerGate:
     def flush(self) -> None:
         """Have the calls so far counted."""
         self._gate.flush()
-
-
-def is_turn(count: int) -> bool:
-    """Whether something is offered at the second time, the fourth, and so on."""
-    return count >= FIRST_OFFER and not count & (count - 1)
 
 
 def _write(writer: GateWriter, call: EagerCall, *, shaped: bool) -> None:

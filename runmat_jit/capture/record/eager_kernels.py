@@ -28,6 +28,8 @@ from runmat_jit.capture.tape.values import GENERIC
 from runmat_jit.core.errstate import ErrorStates, warnings_raise
 from runmat_jit.core.frames import uncounted
 from runmat_jit.core.gates import Codes
+from runmat_jit.core.hotness import OFTEN
+from runmat_jit.core.prices import ELEMENTS
 from runmat_jit.core.protocols import Executor, Program
 from runmat_jit.core.room import Room
 from runmat_jit.graph.renumber import as_seen
@@ -37,9 +39,7 @@ from runmat_jit.passes.events import possible_events
 
 KERNELS_LIMIT: Final = 10_000
 """Kernels of single calls that are kept."""
-SCOPES_LIMIT: Final = 6
-"""Kernels of calls that differ in extents alone: conditions divide their shapes."""
-FEW: Final = 1024
+FEW: Final = 2 * ELEMENTS
 """Elements for which NumPy is asked at once what it reports of a call that no gate makes."""
 _NOTHING: Final[Mapping[str, Any]] = {}
 _CONSTANTS: Final = (bool, int, str, type(None), type, np.dtype)
@@ -235,7 +235,7 @@ class EagerKernels:
         for kernel in known:
             if kernel.holds(*kernel.extents(leaves)) is not None:
                 return kernel
-        symbolic = len(known) < SCOPES_LIMIT
+        symbolic = len(known) < OFTEN  # conditions divide their shapes
         made = self.record(fn, args, kwargs, leaves, Symbols(leaves) if symbolic else None)
         if made is not None and symbolic:
             known.append(made)

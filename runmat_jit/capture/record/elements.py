@@ -26,11 +26,11 @@ from runmat_jit.capture.tape.entries import (
 from runmat_jit.capture.tape.lines import Line, call_at
 from runmat_jit.capture.tape.values import GENERIC, NOTHING, PYTHON
 from runmat_jit.core.errstate import call_under, current_errstate
+from runmat_jit.core.hotness import AGAIN
+from runmat_jit.core.prices import DECISION
 
-DEFERRED: Final = 64
+DEFERRED: Final = 4 * DECISION
 """Operations on single numbers of a recording that may be deferred."""
-TIMES_DEFERRED: Final = 1
-"""Times that one instruction of the program is deferred: it is part of a loop if it comes again."""
 UNKNOWN = object()
 SCALARS: Final = (bool, int, float, np.generic)
 
@@ -60,7 +60,7 @@ def _comes_again(recording: Recording) -> bool:
         return True
     place = recording.lines.place()
     times = balance.places[place] = balance.places.get(place, 0) + 1
-    if times > TIMES_DEFERRED:
+    if times >= AGAIN:  # an instruction of a loop
         return True
     balance.deferred += 1
     return False

@@ -17,6 +17,7 @@ from runmat_jit.capture.tape.lines import Line, call_at
 from runmat_jit.capture.tape.storage import Storage
 from runmat_jit.capture.tape.values import ARRAY, GENERIC, PYTHON
 from runmat_jit.core.extent import plain
+from runmat_jit.core.prices import OPERATIONS
 from runmat_jit.core.types import is_graph_dtype
 from runmat_jit.loops import driver
 from runmat_jit.loops.driver import Found, is_enough
@@ -118,12 +119,10 @@ def eagerly(
 
     A trace would follow each item of a list. Eager execution runs the loop natively.
     """
-    from runmat_jit.loops.program import PER_CALL  # noqa: PLC0415  (loaded by now)
-
     recording = hooks.tracer
     if recording.tape.feeding or not recording.may_leave or not is_worth(call, found.operands):
         return ()
-    gained = call.expected * call.weight // PER_CALL
+    gained = call.expected * call.weight // OPERATIONS
     if call.replays_better or gained < recording.balance.work_with(recording.pending):
         return ()
     recording.run_away("a loop that appends to lists runs natively in eager execution")
@@ -251,8 +250,6 @@ def attempt(
     recording: Recording, call: LoopCall, values: tuple[Any, ...], line: Line | None
 ) -> tuple[Any, ...] | None:
     """The results of a native run on what the program has; None where there is none."""
-    from runmat_jit.loops.program import PER_CALL  # noqa: PLC0415  (loaded by now)
-
     recording.flush()
     real = recording.raw(values)
     for value in real:
@@ -260,8 +257,8 @@ def attempt(
     result: tuple[Any, ...] | None = call_at(line, call.attempt, (real,), {})
     if result is not None:
         work = call.turns * call.per_turn * call.weight
-        recording.balance.gained(work // PER_CALL, ours=call.rounds)
-        recording.balance.loops += work // PER_CALL
+        recording.balance.gained(work // OPERATIONS, ours=call.rounds)
+        recording.balance.loops += work // OPERATIONS
     return result
 
 

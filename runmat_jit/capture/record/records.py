@@ -4,24 +4,14 @@ from __future__ import annotations
 
 import operator
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import field
 from typing import Any, Final
 
 import numpy as np
 
 from runmat_jit.capture import callables
-from runmat_jit.capture.record.balance import (
-    ENTRY,
-    NEW_PROGRAM,
-    RECORDING,
-    REPLAY,
-    REPLAY_OF_KERNELS,
-    REPLAYED_CALL,
-    REPLAYED_CALL_AT_GATE,
-    REPLAYED_SINGLE_AT_GATE,
-    Balance,
-)
+from runmat_jit.capture.record.balance import Balance
 from runmat_jit.capture.record.eager_kernels import is_own
 from runmat_jit.capture.record.fullgraph import not_whole
 from runmat_jit.capture.record.tracer import Tracer
@@ -50,6 +40,7 @@ from runmat_jit.capture.tape.entries import (
     Single,
     refs,
 )
+from runmat_jit.core.prices import COMPILING, DECISION, ENTRY, GUARDED, RECORDING, REPLAY
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.slotted import slotted
 from runmat_jit.core.source import SourceLine
@@ -169,7 +160,7 @@ class Record:
         """
         on_devices = any(program.device != "cpu" for program in self.programs)
         work = self.work if repeats else self.work - self.loops
-        return on_devices or work > price_of(entries) + NEW_PROGRAM * programs
+        return on_devices or work > price_of(entries) + COMPILING * programs
 
     def gains_from(self, size: int) -> int:
         """The elements from which on kernels may do more than in a call with so many."""
@@ -225,8 +216,8 @@ def poor_below(balance: Balance, noted: Sequence[Entry | Mark], size: int) -> in
     calls = sum(type(entry) in (Call, Single) for entry in noted)
     if noted and type(noted[-1]) is Return:
         calls += rebuilt(noted[-1].tree) + len(noted[-1].write_backs)
-    price = REPLAY + REPLAYED_CALL * calls if calls else REPLAY_OF_KERNELS
-    price += REPLAY_OF_KERNELS * sum(type(entry) is Branch for entry in noted)
+    price = REPLAY + GUARDED * calls if calls else DECISION
+    price += DECISION * sum(type(entry) is Branch for entry in noted)
     if balance.work > price and balance.gains:
         return 0
     return below(size) if balance.work else EVERY
@@ -234,7 +225,7 @@ def poor_below(balance: Balance, noted: Sequence[Entry | Mark], size: int) -> in
 
 def price_at_gate(noted: Sequence[Entry | Mark]) -> int:
     """What a replay by native code costs beyond plain Python: its calls, which are guarded."""
-    return sum(AT_GATE.get(type(entry), 0) for entry in noted)
+    return GUARDED * sum(type(entry) in (Call, Single) for entry in noted)
 
 
 def rebuilt(template: Any) -> int:
@@ -243,12 +234,6 @@ def rebuilt(template: Any) -> int:
         return 0
     own = getattr(template.build, "kind", None) is not tuple
     return own + sum(map(rebuilt, template.items))
-
-
-AT_GATE: Final[Mapping[type, int]] = {
-    Call: REPLAYED_CALL_AT_GATE,
-    Single: REPLAYED_SINGLE_AT_GATE,
-}
 
 
 @slotted

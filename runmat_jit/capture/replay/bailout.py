@@ -14,27 +14,29 @@ from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 
+from runmat_jit.core.hotness import AGAIN, ENTRIES, FAILURES, KINDS, OFTEN
 from runmat_jit.core.locks import new_lock
+from runmat_jit.core.prices import COMPILING, RECORDING
 from runmat_jit.core.slotted import slotted
 
-BAILOUT_CALLS: Final = 16
+BAILOUT_CALLS: Final = 2 * OFTEN
 """Calls in a row, with arguments of one kind, none of which has gained anything."""
-RECORDED_AGAIN: Final = 4
+RECORDED_AGAIN: Final = BAILOUT_CALLS // FAILURES
 """As how many of them a recording counts that no replay can repeat."""
-RAISED: Final = 8
+RAISED: Final = BAILOUT_CALLS // AGAIN
 """Likewise, a recording of a call that raises."""
-UNPAID: Final = 32_000
+UNPAID: Final = COMPILING
 """Price of recordings and replays with arguments of one kind, in calls of NumPy, that the work of
 others has not paid.
 """
 DEAREST: Final = UNPAID // 8
 """Price that one of them has at most: the first ones may be dear."""
-PATIENCE: Final = 2000
+PATIENCE: Final = RECORDING
 """Calls of NumPy that calls which do not raise any more must have been worth to be recorded."""
+LET_THROUGH: Final = ENTRIES // 4
+"""Kinds of calls that a gate or a bypass lets through; a call of any other goes the long way."""
 EVERY: Final = sys.maxsize
 """More elements than an array has."""
-_KINDS: Final = 64
-"""Kinds of arguments that are counted; those seen least recently go."""
 
 
 class Kind(NamedTuple):
@@ -194,7 +196,7 @@ class Bailout:
             like = Tally(ours=gone.ours, looped=gone.looped, mixed=gone.mixed)
             tally = self._tallies.setdefault(kind, like)
             self._tallies.move_to_end(kind)
-            if len(self._tallies) > _KINDS:
+            if len(self._tallies) > KINDS:
                 oldest, left = self._tallies.popitem(last=False)
                 gone.ours, gone.mixed = gone.ours or left.ours, gone.mixed or left.mixed
                 gone.looped = gone.looped or left.looped

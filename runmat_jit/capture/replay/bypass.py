@@ -36,15 +36,20 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from runmat_jit.capture.replay.bailout import EVERY, Kind, LetThrough, OfArray, parameters
+from runmat_jit.capture.replay.bailout import (
+    EVERY,
+    LET_THROUGH,
+    Kind,
+    LetThrough,
+    OfArray,
+    parameters,
+)
 from runmat_jit.capture.tape.lines import hide_our_frames
 from runmat_jit.core.frames import UNCOUNTED, uncounted
 from runmat_jit.core.room import RoomForFrames
 from runmat_jit.runtime.session import CURRENT, Session
 
 _PREFIX: Final = "_rm_"
-_KINDS: Final = 8
-"""Kinds that a bypass compares; a call of any other goes the long way."""
 _NONE: Final = object()
 
 
@@ -93,7 +98,7 @@ def make_bypass(
     own = Parameters.of(fn)
     if any(name.startswith(_PREFIX) for name in own.names):
         return other
-    text, values = bypass_source(own, kinds[:_KINDS], roomy=room is not None)
+    text, values = bypass_source(own, kinds[:LET_THROUGH], roomy=room is not None)
 
     @uncounted
     def long_way(named: tuple[Any, ...], rest: tuple[Any, ...], more: dict[str, Any]) -> Any:

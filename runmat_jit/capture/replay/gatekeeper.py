@@ -8,26 +8,17 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Final
+from typing import Any
 
-from runmat_jit.capture.replay.bailout import LetThrough
+from runmat_jit.capture.replay.bailout import LET_THROUGH, LetThrough
 from runmat_jit.capture.replay.gate_entries import EntryMaker, Rest
 from runmat_jit.capture.replay.key import Given, Key
 from runmat_jit.capture.replay.let_through import arguments_of, write_entry
 from runmat_jit.capture.replay.tree import Fork
 from runmat_jit.core.gates import Gate, Gates, NotForGates
+from runmat_jit.core.hotness import KINDS, OFTEN, comes_again
 from runmat_jit.core.locks import new_lock
 from runmat_jit.core.log import LOG
-
-FIRST_OFFER: Final = 2
-"""Replays after which an entry is made; then twice as many, should it not be taken."""
-FAMILY_OFFER: Final = 8
-"""The same where a trace serves many extents: an entry is one of these extents, with programs of
-its own."""
-_KEYS: Final = 64
-"""Kinds of calls that are counted."""
-_LET_THROUGH: Final = 4
-"""Kinds of calls that are let through by entries; others are a bypass's."""
 
 
 class Gatekeeper:
@@ -70,11 +61,11 @@ class Gatekeeper:
         if of_family and self._offer_for_all_extents(key, root, given, slots, count=count):
             return
         seen = self._seen.get(key, 0) + 1
-        if len(self._seen) > _KEYS:
+        if len(self._seen) > KINDS:
             self._seen.clear()
             self._refused.clear()
         self._seen[key] = seen
-        if seen < (FAMILY_OFFER if of_family else FIRST_OFFER) or seen & (seen - 1):
+        if (of_family and seen < OFTEN) or not comes_again(seen):
             return
         gates = self._gates()
         if gates is None:
@@ -109,7 +100,7 @@ class Gatekeeper:
         common, extents = key
         last, others = self._extents.get(common, (None, 0))
         others += last is not None and extents != last
-        if len(self._extents) > _KEYS:
+        if len(self._extents) > KINDS:
             self._extents.clear()
         self._extents[common] = extents, others
         if extents == last or not others or others & (others - 1):
@@ -140,7 +131,7 @@ class Gatekeeper:
         gates = self._gates()
         if gates is None:
             return
-        for each in reversed(kinds[:_LET_THROUGH]):  # the first of them is to be tried first
+        for each in reversed(kinds[:LET_THROUGH]):  # the first of them is to be tried first
             form = eager() if each.eager else None
             if each.eager and form is None:
                 continue

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from runmat_jit.core.hardware import CORES, TILE
 from runmat_jit.core.types import TensorType
 from runmat_jit.graph.apply import apply
 from runmat_jit.graph.node import Graph, Node
@@ -28,11 +29,9 @@ from runmat_jit.passes.fusion.matrix_product import (
 )
 from runmat_jit.passes.rewrite import rewrite, rule
 
-TILE = 64
-"""Rows and columns of a small tile."""
-TILES = 256
+TILES = 2 * CORES
 """Tiles of which a large device has some for each of its processors."""
-TERMS = 256
+TERMS = 4 * TILE
 """Terms that a part has at least: reading a tile of sums takes as long as some tens of them."""
 
 

@@ -14,6 +14,7 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import field
 
+from runmat_jit.core.hardware import IN_REGISTERS
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.slotted import slotted_object
 from runmat_jit.graph.node import Node
@@ -35,8 +36,6 @@ MOST_READS = 24
 MOST_PLACES = 240
 """Places in memory from which a kernel may have to read or to which it may have to write; a launch
 takes 256."""
-KEPT = 8
-"""Elements of a column or of a short axis that a lane keeps in registers."""
 _PLACES_OF_REDUCTION = 4
 """Its result, partial results, and running ones of a column and of a block."""
 MOST_REASONS = 8
@@ -159,7 +158,7 @@ def makes_blocks(node: Node) -> bool:
 def kept(step: Step, shape: Shape) -> int:
     """Elements of a reduction that a lane keeps, each with code of its own; 1: it walks them."""
     extent = step.extent(shape)
-    return extent if step.style != "row" and 1 < extent <= KEPT else 1
+    return extent if step.style != "row" and 1 < extent <= IN_REGISTERS else 1
 
 
 def obstacle(

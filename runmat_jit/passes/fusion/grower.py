@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 
+from runmat_jit.core.hardware import ACCESS_FLOPS
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.slotted import slotted
 from runmat_jit.core.types import c_strides
@@ -58,8 +59,6 @@ from runmat_jit.passes.rules.views import integers
 
 _UNROLLED = 2
 """Turns of a loop that have code of their own: the first ones may read something else."""
-_CHEAP_FLOPS = 4.0
-"""Work that may be done again for every row rather than stored once."""
 _DIFFERENT_AXES = Reason("other-order", "results of different axes")
 _DEAR_AGAIN = Reason("kernel-too-long", "each pass would compute again what earlier ones did")
 
@@ -240,7 +239,7 @@ class _Grower:
         if any(kept(step, space) > 1 for step, space in steps.items()):
             return False
         again = sum(each.op.flops for each in self._late(node, groups) if each in self._passed)
-        return again > (_CHEAP_FLOPS if any(step.style == "row" for step in steps) else 0)
+        return again > (ACCESS_FLOPS if any(step.style == "row" for step in steps) else 0)
 
     def _late(self, node: Node, groups: Sequence[Group]) -> Iterable[Node]:
         """Elements of groups that need results, and that a reduction or what it takes is of."""
@@ -360,7 +359,7 @@ class _Grower:
             place = self.places.get(node)
             if place is None or place.axes is not None or node in self._wanted:
                 continue
-            if not is_computed(node) or makes_blocks(node) or node.op.flops > _CHEAP_FLOPS:
+            if not is_computed(node) or makes_blocks(node) or node.op.flops > ACCESS_FLOPS:
                 continue
             group, target = place.group.root(), self._only_reader(node)
             stays = all(
@@ -464,4 +463,4 @@ def _is_prologue(group: Group, target: Group) -> bool:
     if any(n not in (1, extent) for n, extent in zip(space, target.space, strict=True)):
         return False
     last = max((axis for axis, n in enumerate(target.space) if n != 1), default=0)
-    return not space or space[last] == 1 or group.flops <= _CHEAP_FLOPS
+    return not space or space[last] == 1 or group.flops <= ACCESS_FLOPS

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from runmat_jit.core.hardware import IN_REGISTERS, L2, LANES
 from runmat_jit.core.reasons import Reason
 from runmat_jit.graph.node import Graph, Node
 from runmat_jit.graph.text import operation_name
@@ -29,16 +30,14 @@ from runmat_jit.passes.fusion.reduction_shape import next_step
 from runmat_jit.passes.fusion.region import PRODUCT, Region
 
 EPILOGUE = "matmul_epilogue"
-ROWS = 8
+ROWS = IN_REGISTERS
 """Rows that a kernel computes together: with two vectors in flight 16 of 32 registers are sums."""
-LANES = 32
-"""Columns that a kernel computes together: two of the widest vectors."""
 MOST_WORK = 300_000
 """Multiplications, with whole rows and lanes, up to which a kernel takes less time than BLAS."""
 MOST_TERMS = 64
 """Terms of a product whose rows are reduced up to which a kernel takes less time than BLAS and what
 stores and reads the product; half as many where as much is stored as the product has elements."""
-LEAST_BYTES = 1 << 20
+LEAST_BYTES = 2 * L2
 """Of such a product: a smaller one lies in a cache, too."""
 MOST_ELEMENTS = 48**2
 """Elements of a matrix up to which that is so of its product with a vector."""
