@@ -311,7 +311,7 @@ DECIDING: dict[str, tuple[str, ...]] = {
     "What fuses": (
         *("passes/fusion/groups", "passes/fusion/grower", "passes/fusion/own_products"),
         *("passes/fusion/device_products", "passes/split_extremes", "passes/cut_at_joins"),
-        "passes/move_views",
+        *("passes/move_views", "passes/fusion/blas_products", "ops/assemble"),
     ),
     "How kernels are cut": (
         *("lower/elementwise", "lower/lane_reduction", "lower/reduction_problem", "lower/bands"),

@@ -164,13 +164,17 @@ class CapturedFunction:
                 self.count_replayed(known, args, kwargs, boundary)
                 if boundary is not None and boundary.given is not None:
                     self.offer(key, known, (*boundary.given, contents), slots)
-                elif boundary is None and known.gains_at_gate:
+                elif boundary is None and self.may_pass(known):
                     self.offer(key, known, (args, kwargs, contents), slots)
                 return result
         given = args, kwargs, contents
         return self.go_on(
             key, given, slots, leaves=leaves, known=known, departure=departure, boundary=boundary
         )
+
+    def may_pass(self, known: Record | Family) -> bool:
+        """Whether replays are to go through the gate: they gain by it, or cannot be given up."""
+        return known.gains_at_gate or not self.may_step_aside(known.tally)
 
     def offer(self, key: Key, known: Record | Family, given: Given, slots: list[Any]) -> None:
         """Have such calls go through the gate, if they may: one has been replayed."""

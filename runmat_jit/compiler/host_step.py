@@ -204,6 +204,8 @@ def show(
     strides: tuple[int, ...],
 ) -> np.ndarray:
     """Elements of an array's memory as another array; offset and strides in bytes."""
+    if target.flags.c_contiguous and type(target) is np.ndarray:
+        return np.ndarray(shape, dtype, target, offset, strides)
     interface = dict(target.__array_interface__)
     address, _ = interface["data"]
     interface.update(

@@ -14,6 +14,7 @@ from runmat_jit.graph.node import Graph
 from runmat_jit.kernel.ir import Kernel
 from runmat_jit.lower.launch import Launch
 from runmat_jit.lower.lower import lower_plan
+from runmat_jit.passes.fusion.blas_products import with_blas_products
 from runmat_jit.passes.fusion.centered_gram import KIND as CENTERED_GRAM
 from runmat_jit.passes.fusion.centered_gram import centered_grams
 from runmat_jit.passes.fusion.device_products import products_for_device
@@ -109,6 +110,8 @@ def plan_for(graph: Graph, device: Device, disabled: frozenset[str]) -> Plan:
     regions = with_own_products(
         graph, grow(graph, disabled, device=device.kind), disabled, device=device.kind
     )
+    if device.kind == "cpu":
+        regions = with_blas_products(graph, regions)
     return make_plan(graph, regions, device)
 
 

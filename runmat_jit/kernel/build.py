@@ -187,6 +187,18 @@ class Builder:
         """What a C function gives, of this type, which likewise may change memory."""
         return self.emit("invoke", (function, *args), kind, lane=False)
 
+    def multiply(
+        self, function: Value, matrices: Sequence[Buffer], numbers: Sequence[Number]
+    ) -> Value:
+        """Products of matrices by NumPy's inner loop: whether there was a floating-point event.
+
+        ``matrices`` are the left ones, the right ones, and the products; ``numbers`` their extents
+        and steps, see :class:`.ir.Instruction`.
+        """
+        attrs = dict(zip(("left", "right", "product"), matrices, strict=True))
+        args = (function, *(self.const(number, "index") for number in numbers))
+        return self.emit("multiply", args, "i1", lane=False, **attrs)
+
     def below(self, x: Value, limit: float) -> Value:
         """Whether a float's magnitude is below a limit; open for NaN."""
         return self.emit("below", (x, self.const(limit, x.type)), "i1")

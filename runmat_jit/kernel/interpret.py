@@ -301,6 +301,28 @@ class _Interpreter:
         made = kind(int(self.get(function)))(*(self.get(a).item() for a in given))
         self.set_all(instruction.results, [np.asarray(made) for _ in instruction.results])
 
+    def multiply(self, instruction: Instruction) -> None:
+        count, rows, terms, columns, *steps = (self.number(a) for a in instruction.args[1:])
+        shapes = (count, rows, terms), (count, terms, columns), (count, rows, columns)
+        found = []
+        for number, (name, shape) in enumerate(
+            zip(("left", "right", "product"), shapes, strict=True)
+        ):
+            memory = self.memory_of(instruction.attrs[name])
+            elements = memory.elements[memory.origin :]
+            size = elements.itemsize
+            strides = [size * s for s in (steps[number], *steps[3 + 2 * number : 5 + 2 * number])]
+            found.append(np.lib.stride_tricks.as_strided(elements, shape, strides))
+        left, right, product = found
+        with np.errstate(all="raise", under="ignore"):
+            try:
+                product[...], seen = np.matmul(left, right), False
+            except FloatingPointError:
+                seen = True
+        with np.errstate(all="ignore"):
+            product[...] = np.matmul(left, right)
+        self.set(instruction.results[0], np.asarray(seen))
+
     def libm(self, instruction: Instruction) -> None:
         function = c_function(str(instruction.attrs["function"]))
         args = [float(self.get(a)) for a in instruction.args]
@@ -355,6 +377,7 @@ _SPECIAL = {
     "keep": _Interpreter.keep,
     "ask": _Interpreter.ask,
     "invoke": _Interpreter.invoke,
+    "multiply": _Interpreter.multiply,
     "libm": _Interpreter.libm,
     "builtin": _Interpreter.builtin,
     "unknown": _Interpreter.unknown,

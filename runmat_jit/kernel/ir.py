@@ -201,6 +201,11 @@ class Instruction:
     caller of the kernel wants it to end;
     ``invoke`` (args: an address, and uniform numbers of 64 bits) calls a C function that works on
     memory alone, such as one of NumPy's inner loops; it may have a result;
+    ``multiply`` (attrs ``left``, ``right`` and ``product``, buffers; args: the address of NumPy's
+    inner loop of products; how many matrices there are, their rows, terms and columns; the steps in
+    elements from matrix to matrix of each buffer, then of rows and terms of the left ones, of terms
+    and columns of the right ones, of rows and columns of the products) gives whether the machine
+    has seen a floating-point event meanwhile, an i1;
     ``leave`` (arg: a uniform i1) ends the cell of a ``grid`` where the i1 is set, and what the cell
     has noted is forgotten;
     ``splat`` gives every lane one value; ``unknown`` gives its constant, in shaders in a form that

@@ -106,6 +106,12 @@ class _Printer:
             return f"{op} {attrs['function']}({self.uses(args)})"
         if instruction.block is not None:
             return op
+        if op == "multiply":
+            left, right, product = (attrs[each] for each in ("left", "right", "product"))
+            assert isinstance(product, Buffer), "a product names its buffers"
+            assert isinstance(left, Buffer), "likewise"
+            assert isinstance(right, Buffer), "likewise"
+            return f"multiply {product.name} = {left.name} @ {right.name} {self.uses(args)}"
         if op == "note" and note_bit(instruction):
             return f"note {self.uses(args)} bit {note_bit(instruction)}"
         return f"{op} {self.uses(args)}".rstrip()

@@ -31,7 +31,7 @@ from runmat_jit.kernel.walk import note_bit, stored_values
 _BLOCKS = ("grid", "lanes", "total", "contract", "loop", "while", "if", "if_any")
 _INVOKED = frozenset(("i64", "f64", "f32"))
 """Types of what C functions take and give."""
-_SEQUENTIAL = ("leave", "keep", "ask", "libm", "invoke")
+_SEQUENTIAL = ("leave", "keep", "ask", "libm", "invoke", "multiply")
 _CARRYING = ("loop", "while", "if", "if_any")
 
 
@@ -186,10 +186,27 @@ class _Verifier:
             require(types <= _INVOKED and len(results) < 2, "a C function takes and gives numbers")
         elif op == "ask":
             require(results[0].type == "i1", "an answer is an i1")
+        elif op == "multiply":
+            self.multiply(instruction, place)
         else:
             operands = LIBM.get(str(instruction.attrs["function"]))
             require(operands == len(args), "libm calls a known function of so many operands")
             require(results[0].type == "f64", "libm gives a float64")
+
+    def multiply(self, instruction: Instruction, place: _Place) -> None:
+        """Check the matrices of a product that NumPy's inner loop computes."""
+        buffers = [instruction.attrs[name] for name in ("left", "right", "product")]
+        require(len({b.element for b in buffers if isinstance(b, Buffer)}) == 1, "of one type")
+        for buffer in buffers:
+            assert isinstance(buffer, Buffer), "a product names its buffers"
+            require(buffer in self.kernel.parameters, f"{buffer.name} is no parameter")
+            require(buffer.element in FLOATS, "products are of floats")
+        require(bool(getattr(buffers[-1], "written", False)), "a product is written")
+        require(place.in_cell, "stores are part of the parallel axis")
+        address, *numbers = instruction.args
+        require(address.type == "i64" and len(numbers) == 13, "a product has its numbers")
+        for number in numbers:
+            self.uniform(number, "index", "an extent or a step of a product")
 
     def follow_index(self, instruction: Instruction, place: _Place) -> None:
         """Record the polynomial of an index, and what depends on the grouping of lanes."""

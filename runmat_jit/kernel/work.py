@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Literal
 
-from runmat_jit.kernel.ir import Instruction, Kernel, Scalar, Value
+from runmat_jit.kernel.ir import Buffer, Instruction, Kernel, Scalar, Value
 from runmat_jit.kernel.primitives import SIZES
 
 Class = Literal["arithmetic", "division", "conversion", "gather", "scalar"]
@@ -139,7 +139,15 @@ class _Counting:
         op, values = instruction.op, (*instruction.results, *instruction.args)
         lanes = [value for value in values if value.lane]
         width = max((SIZES.get(value.type, 4) for value in lanes), default=4)
-        if op in ("libm", "invoke", "call"):
+        if op == "multiply":
+            extents = [self.number(value) for value in instruction.args[1:5]]
+            buffer = instruction.attrs["product"]
+            assert isinstance(buffer, Buffer), "a product names its buffers"
+            self.work["scalar", 8] += times * _CALLED
+            known = [extent for extent in extents if extent is not None]
+            if len(known) == len(extents):
+                self.work["arithmetic", SIZES[buffer.element]] += times * math.prod(known)
+        elif op in ("libm", "invoke", "call"):
             self.work["scalar", 8] += times * _CALLED
         elif op == "gather" or (lanes and instruction.attrs.get("stride", 1) == "value"):
             self.work["gather", width] += times

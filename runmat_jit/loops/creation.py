@@ -88,21 +88,37 @@ def _cut(e: Emitter, x: Array, place: int, begin: Value, length: Value) -> Array
 
 
 def array_of(e: Emitter, item: Item) -> Item:
-    """``np.array([a, b])`` of numbers."""
-    numbers = [scalar(each) for each in item.items] if isinstance(item, Items) else []
+    """``np.array([a, b])`` of numbers, or of lists of them."""
+    shape, items = _in_lists(item)
+    numbers = [scalar(each) for each in items]
     kinds = [kind.dtype for number in numbers for kind in number.kinds]
     if not numbers or any(len({k.dtype for k in n.kinds}) != 1 for n in numbers):
         raise Unknown("an array of what are no numbers, or numbers of several classes")
     dtype = np.result_type(*kinds)
     if dtype not in TYPES or {k.kind == "b" for k in kinds} == {True, False}:
         raise Unknown("an array of numbers of these classes")
-    made = e.memory.new(dtype, (Dim("literal", len(numbers)),), e.held_arrays())
+    dims = tuple([Dim("literal", extent) for extent in shape])
+    made = e.memory.new(dtype, dims, e.held_arrays())
     assert made.offset is not None, "it is in memory of the loop's own"
     for place, number in enumerate(numbers):
         value = e.arithmetic.stored(number, dtype)
         e.k.store(made.buffer, made.offset + place, value, 0)
     e.arithmetic.mark_ours(bits=False)
     return made
+
+
+def _in_lists(item: Item) -> tuple[tuple[int, ...], tuple[Item, ...]]:
+    """The extents of lists in lists, and what is in the innermost ones."""
+    if not isinstance(item, Items):
+        raise Unknown("an array of what is no list")
+    parts = [each for each in item.items if isinstance(each, Items)]
+    if not parts:
+        return (len(item.items),), tuple(item.items)
+    found = [_in_lists(each) for each in parts]
+    if len(parts) < len(item.items) or len({shape for shape, _ in found}) > 1:
+        raise Unknown("an array of lists that are not alike")
+    inner = tuple([each for _, items in found for each in items])
+    return (len(parts), *found[0][0]), inner
 
 
 def like(e: Emitter, item: Item, number: float) -> Item:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from runmat_jit.lower.bands import in_bands, is_large
+from runmat_jit.lower.blas_product import lower_blas_product
 from runmat_jit.lower.copies import COPIES
 from runmat_jit.lower.elementwise import lower_elementwise
 from runmat_jit.lower.elementwise_region import (
@@ -21,7 +22,7 @@ from runmat_jit.lower.scan_region import lower_scan_region
 from runmat_jit.passes.fusion.access import is_copied
 from runmat_jit.passes.fusion.edges import is_position
 from runmat_jit.passes.fusion.own_products import own_product_of
-from runmat_jit.passes.fusion.region import Region
+from runmat_jit.passes.fusion.region import BLAS, Region
 from runmat_jit.plan.plan import Plan
 
 Lowering = Callable[[Region, Plan], tuple[Launch, ...]]
@@ -70,6 +71,8 @@ def lowering_of(region: Region, plan: Plan) -> Lowering:
     """What makes the kernels of a region that is no host call."""
     assert not region.is_host, "a host call is no kernel"
     first = region.nodes[0]
+    if region.kind == BLAS:
+        return lower_blas_product
     if first.op.name in COPIES and (first in region.outputs and is_copied(first, plan.orders)):
         return _lower_copy
     reduces = any(node.op.reduction is not None for node in region.nodes)

@@ -146,6 +146,8 @@ class Op:
     its elements are not where the row looks for them."""
     is_pattern: bool = False
     """The first operand gives its shape and dtype alone: its elements are not read."""
+    numbers_are_data: bool = False
+    """No number among the arguments is a shape or an axis; elementwise rows need not say so."""
     zero_d: ZeroD = "scalar"
     """What NumPy returns where the result is 0-d."""
 

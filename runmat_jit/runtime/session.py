@@ -19,6 +19,7 @@ from runmat_jit.core.config import Config, read_config
 from runmat_jit.core.epoch import begin_epoch
 from runmat_jit.core.errors import BackendError
 from runmat_jit.core.errstate import ErrorStates
+from runmat_jit.core.inner_loops import product_loop
 from runmat_jit.core.loading import LOADER, STAGES
 from runmat_jit.core.locks import llvm_lock, new_lock
 from runmat_jit.core.log import LOG, PLACEMENT, show
@@ -274,8 +275,13 @@ class Session:
         if found is None:
             LOADER.load(STAGES)
             from runmat_jit.kernel.math.tables import table  # noqa: PLC0415  (loaded here)
+            from runmat_jit.lower.blas_product import ADDRESS  # noqa: PLC0415  (likewise)
 
-            found = self._tables[name] = np.ascontiguousarray(table(name))
+            if name.startswith(ADDRESS):
+                found = np.array([product_loop(name.removeprefix(ADDRESS))], np.int64)
+            else:
+                found = np.ascontiguousarray(table(name))
+            self._tables[name] = found
         return found
 
     def after_fork(self) -> None:

@@ -1034,3 +1034,16 @@ def test_a_gate_that_goes_takes_no_lock():
     after = telemetry.snapshot()
     counts = {name: after[name] - before[name] for name in ("calls_replayed", "kernel_launches")}
     assert counts == {"calls_replayed": 5, "kernel_launches": 5}
+
+
+def test_what_cannot_step_aside_goes_through_the_gate():
+    """The small product with its epilogue has bits of ours, and NumPy is called around it."""
+
+    def fn(x, mask):
+        w = np.linspace(-0.5, 0.5, x.shape[1])
+        loss = np.maximum(0, 1 - 2 * (x @ w)) + w @ w
+        return loss[mask], np.sort(loss)[:2], np.median(loss)
+
+    rng = np.random.default_rng(0)
+    decorated = runmat.jit(fn)
+    warm(decorated, lambda: (rng.random((9, 4)), np.arange(9) < 4), calls=60)

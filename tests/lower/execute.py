@@ -9,12 +9,15 @@ from numpy.lib.stride_tricks import as_strided
 
 from runmat_jit.backends.llvm.backend import LlvmBackend
 from runmat_jit.backends.llvm.jit import Jit
+from runmat_jit.core.inner_loops import product_loop
 from runmat_jit.graph.node import Into
 from runmat_jit.kernel.interpret import Memory, interpret
 from runmat_jit.kernel.math.tables import table
 from runmat_jit.kernel.verify_kernel import verify_kernel
+from runmat_jit.lower.blas_product import ADDRESS
 from runmat_jit.lower.lower import lower, lower_plan
 from runmat_jit.passes.expand import expand
+from runmat_jit.passes.fusion.blas_products import with_blas_products
 from runmat_jit.passes.fusion.grower import grow
 from runmat_jit.passes.fusion.own_products import with_own_products
 from runmat_jit.plan.argument import InputScalar, NodeBuffer, Scratch
@@ -23,7 +26,13 @@ from runmat_jit.plan.make_plan import make_plan
 from runmat_jit.plan.notes import RESULTS, RISES, notes_of_each
 
 _FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-contents = cache(table)
+
+
+@cache
+def contents(name):
+    if name.startswith(ADDRESS):
+        return np.array([product_loop(name.removeprefix(ADDRESS))], np.int64)
+    return table(name)
 
 
 @cache
@@ -38,7 +47,8 @@ def prepared(graph):
 
 def regions(graph, disabled=(), device=CPU):
     found = grow(graph, frozenset(disabled), device=device.kind)
-    return with_own_products(graph, found, frozenset(disabled), device=device.kind)
+    found = with_own_products(graph, found, frozenset(disabled), device=device.kind)
+    return with_blas_products(graph, found) if device.kind == "cpu" else found
 
 
 def launches(graph, disabled=(), device=CPU):

@@ -287,6 +287,28 @@ def _joins(function):
     return generate
 
 
+def _lists():
+    for left, right in itertools.product(COMPILED_DTYPES, COMPILED_DTYPES):
+        x, y = array(left, ()), array(right, (), 1)[()]
+        yield np.array, ([x, y],), {}
+        yield np.asarray, ([[x, 1.5], (y, True)],), {}
+        yield np.array, (((x, 2), (3, y), (x, -4)),), {}
+        yield np.array, ([array(left, (3,)), array(right, (3,), 1)],), {}
+    x, y = np.float32(1.5), np.int64(7)
+    turned = np.asfortranarray(array("float64", (2, 3)))
+    yield np.array, ([[turned, turned], [turned, turned]],), {}
+    yield np.array, ([[[x, y], [y, x]]],), {}
+    for kwargs in ({"dtype": None}, {"dtype": np.float64}, {"dtype": "complex64"}, {"dtype": int}):
+        yield np.array, ([x, y],), kwargs
+    for kwargs in ({"ndmin": 2}, {"copy": True}, {"order": "F"}, {"subok": True}):
+        yield np.array, ([x, y],), kwargs
+    for items in ([x], [[x, y], [x]], [x, [y]], [x, 2**63], [x, -(2**70)], [], [[]], x, [x, "a"]):
+        yield np.array, (items,), {}
+    yield np.array, ([x, array("float32", (2,))],), {}
+    yield np.asarray, (array("float32", (2,)),), {}
+    yield np.array, ([x] * 40,), {}
+
+
 CONTRACTIONS = (
     ("ij,jk->ik", (3, 4), (4, 5)),
     ("ij,jk", (3, 4), (4, 5)),
@@ -446,4 +468,5 @@ _SPECIAL = {
     "nan_to_num": _replacements,
     "concatenate": _joins(np.concatenate),
     "stack": _joins(np.stack),
+    "array": _lists,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from runmat_jit.backends.llvm.emitter import (
     LLVM_TYPES,
@@ -13,8 +14,8 @@ from runmat_jit.backends.llvm.emitter import (
 )
 from runmat_jit.backends.llvm.flags import flags_of
 from runmat_jit.backends.llvm.scale2 import scale2
-from runmat_jit.kernel.ir import Instruction
-from runmat_jit.kernel.primitives import FLOATS
+from runmat_jit.kernel.ir import Buffer, Instruction
+from runmat_jit.kernel.primitives import FLOATS, SIZES
 from runmat_jit.kernel.walk import note_bit
 
 # name -> (float instruction, integer instruction)
@@ -224,6 +225,38 @@ def _invoke(emitter: Emitter, instruction: Instruction) -> None:
     emitter.bind(result, [made])
 
 
+def _multiply(emitter: Emitter, instruction: Instruction) -> None:
+    """Call NumPy's inner loop, with the flags of the machine as NumPy has them for it."""
+    address, *numbers = instruction.args
+    buffers = [instruction.attrs[name] for name in ("left", "right", "product")]
+    size = SIZES[buffers[0].element] if isinstance(buffers[0], Buffer) else 8
+    words = emitter.put(f"alloca [{len(buffers) + len(numbers)} x i64], align 8")
+
+    def at(place: int) -> str:
+        return emitter.put(f"getelementptr i64, ptr {words}, i64 {place}")
+
+    for place, buffer in enumerate(buffers):
+        assert isinstance(buffer, Buffer), "a product names its buffers"
+        emitter.line(f"store ptr {emitter.pointer(buffer)}, ptr {at(place)}, align 8")
+    for place, number in enumerate(numbers):
+        word = emitter.uniform(number)
+        if place >= _EXTENTS:
+            word = emitter.put(f"mul i64 {word}, {size}")
+        emitter.line(f"store i64 {word}, ptr {at(len(buffers) + place)}, align 8")
+    function = emitter.put(f"inttoptr i64 {emitter.uniform(address)} to ptr")
+    every = ("i32", str(sum(flags_of(emitter.target))))
+    emitter.put(emitter.call("feclearexcept", "i32", [every]))
+    extents, steps = at(len(buffers)), at(len(buffers) + _EXTENTS)
+    given = f"ptr {words}, ptr {extents}, ptr {steps}, ptr null"
+    emitter.line(f"call void {function}({given}) nounwind")
+    seen = emitter.put(emitter.call("fetestexcept", "i32", [every]))
+    emitter.bind(instruction.results[0], [emitter.put(f"icmp ne i32 {seen}, 0")])
+
+
+_EXTENTS: Final = 4
+"""Of products: matrices, rows, terms and columns."""
+
+
 def _keep(emitter: Emitter, instruction: Instruction) -> None:
     """An empty piece of machine code that reads the value."""
     (value,) = instruction.args
@@ -309,6 +342,7 @@ STRAIGHT: dict[str, Lowering] = {
     "ask": _ask,
     "libm": _libm,
     "invoke": _invoke,
+    "multiply": _multiply,
     "splat": _splat,
     "unknown": _unknown,
     "lane_id": _lane_id,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from runmat_jit.core.types import Part
 from runmat_jit.graph.node import Graph, Into, Node
 from runmat_jit.graph.renumber import as_seen
 from runmat_jit.graph.text import to_text
+from runmat_jit.ops.product import product_in
 from runmat_jit.ops.spec import is_ours
 from runmat_jit.passes.fusion.explained_variance import has_diagonal_of_product
 from runmat_jit.passes.fusion.own_products import has_own_products
@@ -278,10 +279,10 @@ def work_of(graph: Graph) -> int:
     """
     if not computes_arrays(graph):
         return 0
-    computed = [node for node in graph.nodes if node.op.kind not in _NO_KERNELS]
+    computed = [node for node in graph.nodes if not has_no_kernel(node)]
     if not computed:
         return 0
-    return 1 + sum(work_on(elements_in(node)) for node in computed)
+    return 1 + sum(1 if is_product(node) else work_on(elements_in(node)) for node in computed)
 
 
 def elements_in(node: Node) -> int:
@@ -293,10 +294,17 @@ def elements_in(node: Node) -> int:
 
 def may_reduce(node: Node) -> bool:
     """Whether an operation makes few elements of many, by itself or by what it is made of."""
-    return node.op.kind == "reduce" or node.op.decompose is not None
+    return node.op.kind == "reduce" or node.op.decompose is not None or is_product(node)
 
 
-_NO_KERNELS: Final = ("structure", "host")
+def has_no_kernel(node: Node) -> bool:
+    """Whether a node is no operation, or NumPy is called for it."""
+    return node.op.kind == "structure" or (node.op.kind == "host" and not is_product(node))
+
+
+def is_product(node: Node) -> bool:
+    """Whether a node is a product: no call of Python's, of which the rest is as NumPy has it."""
+    return product_in(node.params) is not None
 
 
 def computes_arrays(graph: Graph) -> bool:

@@ -64,7 +64,7 @@ def cover(
     if row.kind == "create":
         args = lengths.in_formulas(tuple(map(concrete_key, args)))
         kwargs = {name: lengths.in_formulas(concrete_key(v)) for name, v in kwargs.items()}
-    elif row.kind != "elementwise":
+    elif row.kind != "elementwise" and not row.numbers_are_data:
         args = tuple(map(concrete_integer, args))
         kwargs = {name: concrete_integer(value) for name, value in kwargs.items()}
     bind = row.bind_method if isinstance(fn, call_forms.MethodCall) else None

@@ -60,7 +60,7 @@ def _comes_again(recording: Recording) -> bool:
         return True
     place = recording.lines.place()
     times = balance.places[place] = balance.places.get(place, 0) + 1
-    if times >= AGAIN:  # an instruction of a loop
+    if times >= AGAIN and times > recording.lines.unpacked():  # an instruction of a loop
         return True
     balance.deferred += 1
     return False

@@ -93,9 +93,8 @@ def cover_host_call(
     rest = tuple([None if n in places else arg for n, arg in enumerate(args)])
     call = BoundCall(fn, rest, tuple(kwargs.items()), places)
     dtype = dtype_of(call, [args[place] for place in places])
-    one = made_by is not None and recording.executor.takes_products
-    if dtype is None or not (shape or (shape is not None and one)):
-        return None  # a product that is one number takes the host less than a program around it
+    if dtype is None or not (shape or (shape is not None and made_by is not None)):
+        return None
     kinds = tuple([each[0].dtype for each in described if each is not None])  # type: ignore[union-attr]  # arrays have one
     if not takes_host_calls(recording) and (dtype.kind != "f" or {*kinds} != {dtype}):
         return None  # of products, the device has these

@@ -27,6 +27,7 @@ _OURS: Final = (str(_HERE), *(str(_HERE.with_name(name)) for name in _CALLING))
 _RUNNING: Final = frozenset(("record", "replay", "call_eagerly"))
 """Functions that run a call: the recorder's, the tree's, and that of eager execution."""
 _BINARY_OP: Final = dis.opmap["BINARY_OP"]
+_UNPACK_SEQUENCE: Final = dis.opmap["UNPACK_SEQUENCE"]
 
 STAND_IN: Final = compile("'call'._rm_fn(*'call'._rm_args, **'call'._rm_named)", "", "eval")
 """Code of a frame that stands in for one of the user's; its constant is the call."""
@@ -84,6 +85,14 @@ class Lines:
         """Whether the user's instruction that is running is an operator of two values."""
         frame = self.frame(1)
         return frame is not None and frame.f_code.co_code[frame.f_lasti] == _BINARY_OP
+
+    def unpacked(self) -> int:
+        """How many values the user's instruction that is running takes out of one; 0: it does not."""
+        frame = self.frame(1)
+        if frame is None:
+            return 0
+        operation, count = frame.f_code.co_code[frame.f_lasti : frame.f_lasti + 2]
+        return count if operation == _UNPACK_SEQUENCE else 0
 
     def frame(self, callers: int) -> types.FrameType | None:
         """The user's frame that is running; None where no code but ours is on the stack."""

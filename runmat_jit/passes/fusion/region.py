@@ -9,6 +9,8 @@ from runmat_jit.graph.node import Node
 
 PRODUCT = "product"
 """The kind of a product alone that a kernel computes."""
+BLAS = "blas"
+"""The kind of a product alone that NumPy's inner loop computes, called by a kernel."""
 
 
 @frozen
@@ -17,7 +19,7 @@ class Region:
 
     ``inputs`` are nodes computed elsewhere (or graph inputs) that members read; ``outputs`` are
     members that are read elsewhere and must be stored. ``kind`` is the fusion kind's name,
-    :data:`PRODUCT`, or ``host`` for a call that stays with NumPy and is of no kind.
+    :data:`PRODUCT`, :data:`BLAS`, or ``host`` for a call that stays with NumPy and is of no kind.
     """
 
     kind: str
@@ -43,4 +45,5 @@ class Region:
     @property
     def is_host(self) -> bool:
         """Whether NumPy computes it."""
-        return self.kind != PRODUCT and all(node.op.kind == "host" for node in self.nodes)
+        by_kernel = self.kind in (PRODUCT, BLAS)
+        return not by_kernel and all(node.op.kind == "host" for node in self.nodes)

@@ -6,13 +6,14 @@ import math
 import numpy as np
 import pytest
 
+from runmat_jit.core.inner_loops import inner_loop
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.interpret import interpret
 from runmat_jit.kernel.ir import Buffer
 from runmat_jit.kernel.primitives import LIBM
+from runmat_jit.kernel.text import to_text
 from runmat_jit.kernel.verify_kernel import verify_kernel
 from runmat_jit.kernel.verify_types import KernelError
-from runmat_jit.loops.numpy_functions import inner_loop
 from runmat_jit.runtime.session import current_session
 
 ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
@@ -409,3 +410,57 @@ def test_a_while_says_whether_it_goes_on():
             k.leave(block, (block.carry[0],))
 
     assert "while" in refused(build)
+
+
+# -- products --------------------------------------------------------------------------------------
+NUMBERS = (2, 5, 7, 3, 35, 0, 15, 7, 1, 1, 7, 3, 1)
+"""Two matrices by one that lies in columns."""
+
+
+@pytest.mark.parametrize("dtype", ["d", "f"])
+@pytest.mark.parametrize("special", [1.0, math.inf, math.nan, 3e38])
+def test_products_by_numpys_loop_have_its_bits_and_events(dtype, special):
+    rng = np.random.default_rng(0)
+    a, b = rng.random((2, 5, 7)).astype(dtype), rng.random((3, 7)).astype(dtype)
+    a[1, 2, 3], b[1, 3] = special, -special
+    k = Builder()
+    element = {"d": "f64", "f": "f32"}[dtype]
+    left, right = (k.buffer(name, element) for name in ("left", "right"))
+    product = k.buffer("product", element, written=True)
+    address = k.const(inner_loop(np.matmul, f"{dtype * 2}->{dtype}"), "i64")
+    with k.grid(2) as grid:
+        k.store(product, grid.i, 9.0, 0)
+        k.note(k.multiply(address, (left, right, product), NUMBERS))
+    kernel = k.finish()
+    verify_kernel(kernel)
+    assert "multiply product = left @ right" in to_text(kernel)
+    with np.errstate(all="ignore"):
+        expected = a @ b.T
+    reported = []
+    every = dict.fromkeys(("divide", "over", "invalid"), "call")
+    with np.errstate(**every, call=lambda *what: reported.append(what)):
+        np.matmul(a, b.T)
+    compiled = current_session().backend.compile(kernel)
+    out, event = np.zeros((2, 5, 3), dtype), ctypes.c_int64(0)
+    words = [x.ctypes.data for x in (a, b, out)] + [ctypes.addressof(event)]
+    ENTRY(compiled.address)((ctypes.c_int64 * 4)(*words), 0, 2)
+    memory = {"left": a.ravel(), "right": b.ravel(), "product": np.zeros(30, dtype)}
+    noted_by_interpreter = interpret(kernel, memory)
+    assert out.tobytes() == memory["product"].tobytes() == expected.tobytes()
+    assert bool(event.value) == bool(noted_by_interpreter) == bool(reported)
+
+
+@pytest.mark.parametrize("wrong", ["lanes", "read-only", "types", "numbers"])
+def test_products_are_refused(wrong):
+    def build(k, x):
+        y = k.buffer("y", "f32" if wrong == "types" else "f64")
+        address, made = k.const(0, "i64"), y if wrong == "read-only" else x
+        numbers = NUMBERS[:-1] if wrong == "numbers" else NUMBERS
+        with k.grid(1):
+            if wrong != "lanes":
+                k.multiply(address, (y, y, made), numbers)
+                return
+            with k.lanes(0, 4):
+                k.multiply(address, (y, y, made), numbers)
+
+    assert refused(build)
