@@ -87,7 +87,7 @@ class Lines:
         return frame is not None and frame.f_code.co_code[frame.f_lasti] == _BINARY_OP
 
     def unpacked(self) -> int:
-        """How many values the user's instruction that is running takes out of one; 0: it does not."""
+        """How many values the user's instruction that is running takes out of one, if it does."""
         frame = self.frame(1)
         if frame is None:
             return 0
