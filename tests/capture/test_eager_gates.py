@@ -232,3 +232,24 @@ def test_events_that_are_ignored_pass_an_entry(kernels, fn, value, state, passes
     before = hits(kernels, fn)
     call()
     assert (hits(kernels, fn) == before + 1) is passes
+
+
+def test_states_have_entries_of_their_own(kernels):
+    """The same calls under two states, by turns."""
+    rng = np.random.default_rng(8)
+
+    def calls():
+        for state in ("ignore", "warn"):
+            with np.errstate(all=state, under="ignore"):
+                same(kernels, np.log10, (data(rng, 40, np.float64),), {})
+
+    for _ in range(12):
+        calls()
+    before = hits(kernels, np.log10)
+    calls()
+    assert hits(kernels, np.log10) == before + 2
+
+
+def test_methods_of_ufuncs_have_numpys_bits():
+    """Eager execution calls them as they are."""
+    assert not [fn for fn in OWN_FUNCTIONS if type(getattr(fn, "__self__", None)) is np.ufunc]

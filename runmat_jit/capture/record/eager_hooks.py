@@ -172,8 +172,8 @@ class EagerHooks(HookBase):
             if fn.__name__ in OWN_METHODS:
                 return self.kernels.call(call_forms.method_of(fn.__name__), (owner, *args), kwargs)
             return call_at(self.kernels.lines.here(), fn, args, kwargs)
-        if type(owner) is np.ufunc:
-            return self.kernels.call(call_forms.bound_method(owner, fn.__name__), args, kwargs)
+        if type(owner) is np.ufunc:  # whose methods have NumPy's bits
+            return call_at(self.kernels.lines.here(), fn, args, kwargs)
         if type(owner) is types.ModuleType:
             known = callables.of(fn)
             if known is not callables.EFFECT:

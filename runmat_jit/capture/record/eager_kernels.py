@@ -181,7 +181,7 @@ class EagerKernels:
             target = kwargs.get("out", args[0])
             return target[0] if type(target) is tuple else target
         if gate is not None and not state.immediate:
-            made = EagerCall(key, args, kwargs, leaves, kernel, None, possible)
+            made = EagerCall((key, possible), args, kwargs, leaves, kernel, None, possible)
             offer(gate, made, kernel, extents)
         return results[0][()] if kernel.is_scalar else results[0]
 
