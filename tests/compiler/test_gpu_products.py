@@ -202,3 +202,16 @@ def test_results_that_are_not_finite_warn_as_numpy_does():
     with pytest.warns(RuntimeWarning, match="overflow encountered in matmul"):
         found = runmat.jit(relu_of_product, device="gpu")(a, b * 100, c)
     assert np.array_equal(found, expected, equal_nan=True)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 5])
+@pytest.mark.parametrize("terms", [1, 3])
+@pytest.mark.parametrize("ranks", list(itertools.product((1, 2, 3), repeat=2)), ids=str)
+def test_vectors_matrices_and_stacks_have_numpys_shapes(ranks, terms, columns):
+    """Also of one row, of one term, of one column."""
+    for rows in (1, 4):
+        left = whole((2, rows, terms)[3 - ranks[0] :], np.float32, 1)
+        right = whole((2, terms, columns)[3 - ranks[1] :], np.float32, 2)
+        if ranks[1] == 1:
+            right = whole((terms,), np.float32, 2)
+        compare(lambda a, b: a @ b + 1, left, right)

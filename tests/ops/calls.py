@@ -309,6 +309,47 @@ def _lists():
     yield np.array, ([x] * 40,), {}
 
 
+def _linspace():
+    for start, stop in (
+        (0, 1),
+        (0.0, -2.5),
+        (1, 4),
+        (-1e30, 1e-30),
+        (0.1, 0.7),
+        (np.float64(2), 3),
+    ):
+        for num in (0, 1, 2, 3, 7, 50, 1000):
+            for kwargs in ({}, {"endpoint": False}, {"dtype": np.float64}):
+                yield np.linspace, (start, stop, num), kwargs
+    yield np.linspace, (0, 1), {}
+    for kwargs in ({"retstep": True}, {"axis": -1}, {"dtype": int}, {"dtype": "float32"}):
+        yield np.linspace, (0, 3, 5), kwargs
+    for start, stop in ((1, 1), (-0.0, 1), (0, np.inf), (np.float32(1), 2), (True, 2), ([0, 1], 2)):
+        yield np.linspace, (start, stop, 5), {}
+    yield np.linspace, (0, 1, -1), {}
+
+
+def _matrices(function):
+    def generate():
+        for rows, columns in itertools.product((0, 1, 2, 5), (None, 0, 1, 4)):
+            for k in (0, 1, -1, 3, -7):
+                for dtype in (None, *COMPILED_DTYPES):
+                    kwargs = {} if dtype is None else {"dtype": dtype}
+                    yield function, (rows, columns, k), kwargs
+        yield function, (3,), {"dtype": "complex128"}
+        if function is np.eye:
+            yield function, (-1,), {}
+            yield function, (3,), {"order": "F"}
+
+    return generate
+
+
+def _identities():
+    for dtype in (None, *COMPILED_DTYPES, "complex64"):
+        yield np.identity, (4,), {"dtype": dtype}
+    yield np.identity, (0,), {}
+
+
 CONTRACTIONS = (
     ("ij,jk->ik", (3, 4), (4, 5)),
     ("ij,jk", (3, 4), (4, 5)),
@@ -469,4 +510,8 @@ _SPECIAL = {
     "concatenate": _joins(np.concatenate),
     "stack": _joins(np.stack),
     "array": _lists,
+    "linspace": _linspace,
+    "eye": _matrices(np.eye),
+    "tri": _matrices(np.tri),
+    "identity": _identities,
 }

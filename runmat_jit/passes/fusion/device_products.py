@@ -46,7 +46,7 @@ def sum_with_a_vector(node: Node) -> Node | None:
     a, b = node.args
     if product.columns == 1:
         left, right = a, b if b.type.ndim == 1 else turned(b)
-        axis, keepdims = -1, b.type.ndim > 1
+        axis, keepdims = -1, b.type.ndim > 1 and a.type.ndim > 1
     else:
         left = apply("reshape", a, shape=(*a.type.shape, 1)) if a.type.ndim == 1 else turned(a)
         right, axis, keepdims = b, -2, a.type.ndim > 1
