@@ -63,7 +63,10 @@ def dot(e: Emitter, items: Sequence[Item]) -> Item:
     a, b = (_side_by_side(e, item) for item in items)
     if a.buffer is b.buffer and len(a.axes) == len(b.axes) == 2:
         raise Unknown("dot of a matrix and itself")  # which NumPy may copy, or not
-    return product(e, [a, b])
+    made = product(e, [a, b])
+    if isinstance(made, Scalar):  # a product of two numbers may be -0.0, a sum of them is not
+        e.k.leave_if(e.k.eq(a.axes[0].extent, 1) & e.k.eq(made.value, 0.0))
+    return made
 
 
 def inner_product(e: Emitter, items: Sequence[Item]) -> Item:
@@ -97,11 +100,17 @@ def _side_by_side(e: Emitter, item: Item) -> Array:
     if not isinstance(item, Array | Lazy):
         raise Unknown("a product of what is no array")
     x = _as_array(e, item)
-    if len(x.axes) == 1 and x.axes[0].stride != 1:
-        raise Unknown("a product of a vector with gaps")
-    if x.axes[-1].stride == 1 or x.axes[0].stride == 1:
+    if len(x.axes) == 1:
+        if x.axes[0].stride != 1:
+            raise Unknown("a product of a vector with gaps")
         return x
-    raise Unknown("a product of a matrix with gaps")
+    inner, outer = x.axes[::-1] if x.axes[-1].stride == 1 else x.axes
+    if inner.stride != 1:
+        raise Unknown("a product of a matrix with gaps")
+    e.fix(inner.number, outer.number)
+    e.k.leave_if(e.k.ne(outer.stride, inner.extent))  # rows with gaps between them
+    e.k.leave_if((inner.extent < 2) | (outer.extent < 2))
+    return x
 
 
 def _as_array(e: Emitter, item: Item) -> Array:

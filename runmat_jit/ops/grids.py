@@ -30,6 +30,7 @@ _OF_LINES = {"retstep": False, "axis": 0, "device": None}
 _PLACE, _TRUTH, _DOUBLE = np.dtype(np.int32), np.dtype(bool), np.dtype(np.float64)
 _FARTHEST = 1 << 30
 """Places are counted in 32 bits."""
+_EXACT = 1 << 53
 _SOME = 2
 """Numbers of which the last one is another than the first."""
 _LEAST = 1e-280
@@ -45,6 +46,8 @@ def _read_linspace(args: Arguments, kwargs: Keywords) -> Bound:
     start, stop, num = given["start"], given["stop"], given.get("num", 50)
     if any(type(number) not in (int, float, np.float64) for number in (start, stop)):
         raise NotCovered
+    if any(type(number) is int and abs(number) > _EXACT for number in (start, stop)):
+        raise NotCovered  # NumPy may make objects of them
     least: Any = 0 if type(num) is int else _SOME
     if not isinstance(num, int | Extent) or type(num) is bool or num < least:
         raise NotCovered

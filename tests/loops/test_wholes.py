@@ -5,6 +5,7 @@ memory with whom, warnings and exceptions with their lines. Where functions are 
 than NumPy's, there is a tolerance. Sums are of multiples of 1/4, which no order of adding rounds.
 """
 
+import itertools
 import warnings
 
 import numpy as np
@@ -1432,6 +1433,33 @@ def test_dot_of_a_matrix_with_gaps_and_its_transpose(product, check):
         return (rng.standard_normal((66, 33))[::2],)
 
     check(in_turns(f"u = {product}", "u", "a"), make, times=None)
+
+
+def with_gaps(array, how):
+    """The same elements in the rows or columns of a larger matrix."""
+    if how == "plain" or array.ndim < 2:
+        return array
+    wide = np.zeros([n + 3 for n in array.shape], array.dtype, "F" if how == "columns" else "C")
+    part = wide[: array.shape[0], : array.shape[1]]
+    part[...] = array
+    return part
+
+
+@pytest.mark.parametrize("hows", list(itertools.product(("plain", "rows", "columns"), repeat=2)))
+@pytest.mark.parametrize("size", [(5, 7, 3), (17, 5, 1), (1, 1, 1), (1, 3, 2), (4, 1, 4)], ids=str)
+def test_dot_has_the_bits_of_numpys_dot(size, hows):
+    """NumPy copies some operands with gaps, and multiplies by single numbers: -0.0 stays."""
+    rng = np.random.default_rng(1)
+    m, k, n = size
+    for shapes in (((m, k), (k, n)), ((m, k), (k,)), ((k,), (k, n)), ((k,), (k,))):
+        a, b = (
+            with_gaps((rng.integers(-3, 4, s) * rng.random(s)).astype("f"), how)
+            for s, how in zip(shapes, hows, strict=True)
+        )
+        fn = in_turns("u = np.dot(a, b)", "u", "a, b", turns=300)
+        decorated = runmat.jit(fn)
+        for _ in range(3):
+            assert decorated(a, b).tobytes() == fn(a, b).tobytes()
 
 
 def test_functions_of_what_changes_its_class_after_the_first_turn(check):

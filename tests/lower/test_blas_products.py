@@ -31,6 +31,10 @@ def lying(array, how):
         made = wide[(slice(None, None, step),) * array.ndim]
         made[...] = array
         return made
+    if how == "wide" and array.ndim > 1:
+        rows = np.zeros((*array.shape[:-1], array.shape[-1] + 3), array.dtype)[..., :-3]
+        rows[...] = array
+        return rows
     if how == "of one" and array.size:
         return np.broadcast_to(array.reshape(-1)[:1], array.shape)
     return array
@@ -58,7 +62,7 @@ def graph_of(a, b, product=MATMUL, *, same=False):
     st.tuples(*[EXTENTS] * 4),
     st.tuples(*[st.sampled_from(LIES)] * 2),
     st.sampled_from(("float32", "float64")),
-    st.tuples(st.sampled_from((None, np.nan, np.inf, 3e38, 1e308)), st.integers(0, 9)),
+    st.tuples(st.sampled_from((None, 0.0, -0.0, np.nan, np.inf, 3e38, 1e308)), st.integers(0, 9)),
 )
 def test_bits_and_events_are_numpys(form, extents, lies, dtype, data):
     special, seed = data
@@ -87,6 +91,28 @@ def test_bits_and_events_are_numpys(form, extents, lies, dtype, data):
         (found,), events = execute(graph, [a, b], run=run)
         assert found.tobytes() == expected.tobytes()
         assert bool(events) == happened
+
+
+@given(
+    st.tuples(*[st.sampled_from((1, 2))] * 2),
+    st.tuples(*[EXTENTS] * 3),
+    st.tuples(*[st.sampled_from((*LIES, "wide"))] * 2),
+    st.sampled_from(("float32", "float64")),
+    st.integers(0, 99),
+)
+def test_bits_of_dot_are_those_of_numpys_dot(ranks, extents, lies, dtype, seed):
+    """It copies operands with gaps, and multiplies by single numbers: such ones are NumPy's."""
+    rng = np.random.default_rng(seed)
+    rows, terms, columns = extents
+    shapes = (rows, terms)[2 - ranks[0] :], (terms, columns)[: ranks[1]]
+    a, b = (
+        lying((rng.integers(-3, 4, s) * rng.random(s)).astype(dtype), lies[n])
+        for n, s in enumerate(shapes)
+    )
+    graph = graph_of(a, b, Product(np.dot))
+    if regions(graph)[0].kind == BLAS:
+        (found,), _ = execute(graph, [a, b], run=compiled)
+        assert found.tobytes() == np.dot(a, b).tobytes()
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -327,6 +327,7 @@ def _linspace():
     for start, stop in ((1, 1), (-0.0, 1), (0, np.inf), (np.float32(1), 2), (True, 2), ([0, 1], 2)):
         yield np.linspace, (start, stop, 5), {}
     yield np.linspace, (0, 1, -1), {}
+    yield np.linspace, (0, 2**70, 5), {}
 
 
 def _matrices(function):

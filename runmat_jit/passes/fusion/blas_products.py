@@ -59,7 +59,7 @@ def is_by_blas(node: Node, orders: Orders) -> bool:
     views = [read_by_host(arg, orders) for arg in node.args]
     if product.apart and views[0].base is views[1].base:
         return False  # NumPy is to have two arrays
-    if product.fn is np.dot and not all(map(_is_taken_by_dot, views)):
+    if product.fn is np.dot and not all(map(_is_taken_by_dot, node.args, views)):
         return False
     if not all(map(_lies, views, product.lie)):
         return False
@@ -82,9 +82,10 @@ def _is_of_matrices(node: Node) -> bool:
     return all(0 < arg.type.ndim < 4 for arg in node.args)
 
 
-def _is_taken_by_dot(view: View) -> bool:
-    """Whether ``np.dot`` gives an operand to BLAS as it lies."""
-    return len(view.strides) < 3 and view.strides[-1] == 1
+def _is_taken_by_dot(operand: Node, view: View) -> bool:
+    """Whether ``np.dot`` does as the inner loop does: some operands it copies, or scales by."""
+    shape = operand.type.shape
+    return len(shape) < 3 and view.strides == c_strides(shape) and all(n > 1 for n in shape)
 
 
 def _lies(view: View, lies: Lies) -> bool:
