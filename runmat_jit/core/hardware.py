@@ -15,7 +15,7 @@ L2: Final = 1 << 19
 L3: Final = 1 << 25
 """Bytes that no cache keeps until they are read again."""
 STREAMS: Final = 4
-"""Rows or lines that are read side by side, and tried steps: of more, none is prefetched."""
+"""Rows, lines or elements that are walked side by side: of more streams, none is prefetched."""
 IN_REGISTERS: Final = 8
 """Values of a lane that stay in registers: with two vectors in flight, 16 of 32."""
 LANES: Final = 32

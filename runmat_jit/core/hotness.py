@@ -21,6 +21,6 @@ KINDS: Final = 2 * ENTRIES
 """Kinds of calls, or of their arguments, that are counted; then others are forgotten."""
 
 
-def comes_again(times: int) -> bool:
+def is_due(times: int) -> bool:
     """Whether it is time for another try: at the second time, the fourth, the eighth and so on."""
     return times >= AGAIN and not times & (times - 1)

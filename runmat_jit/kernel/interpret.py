@@ -314,14 +314,11 @@ class _Interpreter:
             strides = [size * s for s in (steps[number], *steps[3 + 2 * number : 5 + 2 * number])]
             found.append(np.lib.stride_tricks.as_strided(elements, shape, strides))
         left, right, product = found
-        with np.errstate(all="raise", under="ignore"):
-            try:
-                product[...], seen = np.matmul(left, right), False
-            except FloatingPointError:
-                seen = True
-        with np.errstate(all="ignore"):
+        seen = list[str]()
+        reports: Any = dict.fromkeys(("divide", "over", "invalid"), "call")
+        with np.errstate(**reports, under="ignore", call=lambda what, _flag: seen.append(what)):
             product[...] = np.matmul(left, right)
-        self.set(instruction.results[0], np.asarray(seen))
+        self.set(instruction.results[0], np.asarray(bool(seen)))
 
     def libm(self, instruction: Instruction) -> None:
         function = c_function(str(instruction.attrs["function"]))

@@ -33,8 +33,8 @@ _FARTHEST = 1 << 30
 _EXACT = 1 << 53
 _SOME = 2
 """Numbers of which the last one is another than the first."""
-_LEAST = 1e-280
-"""Limits that are closer may have a step that is zero, or not normal."""
+_LEAST, _MOST = 1e-280, 1e300
+"""Limits that are closer may have a step that is zero, or not normal; others may overflow."""
 
 
 # -- spaced numbers --------------------------------------------------------------------------------
@@ -59,7 +59,7 @@ def _read_linspace(args: Arguments, kwargs: Keywords) -> Bound:
 def _linspace_result(_operands: tuple[Operand, ...], params: Params) -> Result | None:
     start, stop = _limits(params)
     dtype = _DOUBLE if params["dtype"] is None else np.dtype(str(params["dtype"]))
-    if not _LEAST < abs(stop - start) < math.inf or dtype != _DOUBLE:
+    if not _LEAST < abs(stop - start) < _MOST or dtype != _DOUBLE:
         return None
     if not start and math.copysign(1.0, start) < 0:  # counting from -0.0 gives 0.0
         return None

@@ -328,6 +328,7 @@ def _linspace():
         yield np.linspace, (start, stop, 5), {}
     yield np.linspace, (0, 1, -1), {}
     yield np.linspace, (0, 2**70, 5), {}
+    yield np.linspace, (0.0, 1.7e308, 7), {}
 
 
 def _matrices(function):

@@ -230,7 +230,7 @@ def _multiply(emitter: Emitter, instruction: Instruction) -> None:
     address, *numbers = instruction.args
     buffers = [instruction.attrs[name] for name in ("left", "right", "product")]
     size = SIZES[buffers[0].element] if isinstance(buffers[0], Buffer) else 8
-    words = emitter.put(f"alloca [{len(buffers) + len(numbers)} x i64], align 8")
+    words = emitter.allocate("i64", len(buffers) + len(numbers))
 
     def at(place: int) -> str:
         return emitter.put(f"getelementptr i64, ptr {words}, i64 {place}")

@@ -16,7 +16,7 @@ import numpy as np
 from runmat_jit.core.epoch import EPOCH_ADDRESS, epoch
 from runmat_jit.core.errstate import current_errstate
 from runmat_jit.core.gates import Gate, Gates, GateWriter, NotForGates
-from runmat_jit.core.hotness import AGAIN, FAILURES, KINDS, OFTEN, comes_again
+from runmat_jit.core.hotness import AGAIN, FAILURES, KINDS, OFTEN, is_due
 from runmat_jit.core.slotted import slotted
 
 _NUMBERS: Final = (int, float)
@@ -87,7 +87,7 @@ class EagerGate:
         else:
             others, alike = others + (last is not None), 1
         self._seen[key] = shapes, alike, others
-        if shapes == last and comes_again(alike):
+        if shapes == last and is_due(alike):
             return "alike" if alike == AGAIN else "again"
         if shapes == last or not others:
             return ""
@@ -96,7 +96,7 @@ class EagerGate:
         if len(self._shapes) >= KINDS:
             self._shapes.clear()
         count = self._shapes[key, shapes] = self._shapes.get((key, shapes), 0) + 1
-        return "alike" if count >= OFTEN and comes_again(count) else ""
+        return "alike" if count >= OFTEN and is_due(count) else ""
 
     def refuse_shapes(self, key: Hashable) -> None:
         """There was no entry for all shapes."""

@@ -2,7 +2,7 @@
 
 They are deferred as operations of rows are, are ordered by their operands alone, and end no fusion.
 NumPy gives the result's dtype for arrays of one element; the table of callables has the law of its
-shape. Calls on constants alone that give arrays (``np.linspace(0, 1, 9)``) are nodes without
+shape. Calls on constants alone that give arrays (``np.hanning(9)``) are nodes without
 operands: each call of the program gets new memory.
 """
 
@@ -33,9 +33,9 @@ from runmat_jit.ops.table import ROWS
 LITERAL_BYTES: Final = 1 << 16
 """Arrays of constants up to this size are kept and copied; larger ones are made anew."""
 _QUIET: Final = (rearranged, copied)
+"""Laws of functions that compute nothing."""
 _ORDERS: Final = frozenset("FAKfak")
 """Of the elements of a new array in memory, but for C's."""
-"""Laws of functions that compute nothing."""
 _PRODUCTS: Final = (product, stacked_product)
 """Laws of products."""
 
@@ -86,25 +86,36 @@ def cover_host_call(
     made_by = product_of(recording, fn, operands) if law in _PRODUCTS else None
     if made_by is None and not all(map(is_plain, operands)):
         return None
+    rest = tuple([None if n in places else arg for n, arg in enumerate(args)])
+    call = BoundCall(fn, rest, tuple(kwargs.items()), places)
+    made = type_of_result(law, call, args, kwargs)
+    if made is None or not (made.shape or made_by):
+        return None
+    kinds = tuple([each[0].dtype for each in described if each is not None])  # type: ignore[union-attr]  # arrays have one
+    if not takes_host_calls(recording) and (made.dtype.kind != "f" or {*kinds} != {made.dtype}):
+        return None  # of products, the device has these
+    quiet = law in _QUIET and all(kind == made.dtype for kind in kinds)  # nothing is cast
+    row = ROWS["product" if made_by else "host_call" if quiet else "reporting_host_call"]
+    params: dict[str, Hashable] = {"call": HostCall(made_by or call, shown(call))}
+    result = Result(made, kinds)
+    bound = Bound(tuple([args[p] for p in places]), params)
+    alone = made_by is not None and made_by.lie != DENSE
+    return Covered(row, bound, operands, result, None, of_storages=alone)
+
+
+def type_of_result(
+    law: Law,
+    call: BoundCall,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+) -> TensorType | None:
+    """What a host call gives; None where that is not known, or NumPy refuses the call."""
     try:
         shape = law([shape_of(arg) for arg in args], kwargs)
     except ValueError:  # NumPy says so, too
         return None
-    rest = tuple([None if n in places else arg for n, arg in enumerate(args)])
-    call = BoundCall(fn, rest, tuple(kwargs.items()), places)
-    dtype = dtype_of(call, [args[place] for place in places])
-    if dtype is None or not (shape or (shape is not None and made_by is not None)):
-        return None
-    kinds = tuple([each[0].dtype for each in described if each is not None])  # type: ignore[union-attr]  # arrays have one
-    if not takes_host_calls(recording) and (dtype.kind != "f" or {*kinds} != {dtype}):
-        return None  # of products, the device has these
-    quiet = law in _QUIET and all(kind == dtype for kind in kinds)  # nothing is cast
-    row = ROWS["product" if made_by else "host_call" if quiet else "reporting_host_call"]
-    params: dict[str, Hashable] = {"call": HostCall(made_by or call, shown(call))}
-    result = Result(TensorType(dtype, shape), kinds)
-    bound = Bound(tuple([args[p] for p in places]), params)
-    alone = made_by is not None and made_by.lie != DENSE
-    return Covered(row, bound, operands, result, None, of_storages=alone)
+    dtype = dtype_of(call, [args[place] for place in call.places])
+    return None if dtype is None or shape is None else TensorType(dtype, shape)
 
 
 def names_order(arg: Any) -> bool:

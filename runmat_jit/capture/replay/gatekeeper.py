@@ -16,7 +16,7 @@ from runmat_jit.capture.replay.key import Given, Key
 from runmat_jit.capture.replay.let_through import arguments_of, write_entry
 from runmat_jit.capture.replay.tree import Fork
 from runmat_jit.core.gates import Gate, Gates, NotForGates
-from runmat_jit.core.hotness import KINDS, OFTEN, comes_again
+from runmat_jit.core.hotness import KINDS, OFTEN, is_due
 from runmat_jit.core.locks import new_lock
 from runmat_jit.core.log import LOG
 
@@ -65,7 +65,7 @@ class Gatekeeper:
             self._seen.clear()
             self._refused.clear()
         self._seen[key] = seen
-        if (of_family and seen < OFTEN) or not comes_again(seen):
+        if (of_family and seen < OFTEN) or not is_due(seen):
             return
         gates = self._gates()
         if gates is None:

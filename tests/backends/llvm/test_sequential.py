@@ -450,6 +450,19 @@ def test_products_by_numpys_loop_have_its_bits_and_events(dtype, special):
     assert bool(event.value) == bool(noted_by_interpreter) == bool(reported)
 
 
+def test_a_million_cells_with_products_have_stack_enough():
+    k = Builder()
+    x, made = k.buffer("x", "f64"), k.buffer("made", "f64", written=True)
+    address = k.const(inner_loop(np.matmul, "dd->d"), "i64")
+    with k.grid(1_000_000):
+        k.note(k.multiply(address, (x, x, made), (1,) * 13))
+    compiled = current_session().backend.compile(k.finish())
+    values, event = np.full(2, 3.0), ctypes.c_int64(0)
+    words = (values.ctypes.data, values[1:].ctypes.data, ctypes.addressof(event))
+    ENTRY(compiled.address)((ctypes.c_int64 * 3)(*words), 0, 1_000_000)
+    assert values.tolist() == [3.0, 9.0]
+
+
 @pytest.mark.parametrize("wrong", ["lanes", "read-only", "types", "numbers"])
 def test_products_are_refused(wrong):
     def build(k, x):
