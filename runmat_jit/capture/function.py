@@ -102,6 +102,7 @@ class CapturedFunction:
     ) -> None:
         self.fn, self.capturer, self.whole = fn, capturer, whole
         self.code = fn.__code__  # which may be replaced
+        capturer.lines.namespaces.note(fn)
         self.records: OrderedDict[Key, Record] = OrderedDict()
         self.families = Families()
         self.counts = Counts()
@@ -638,7 +639,7 @@ class CapturedFunction:
         made = Tracer(
             capturer.executor,
             capturer.states,
-            capturer.lines,
+            capturer.lines.recorded(),
             leaves,
             inline_cache=capturer.inline_cache if symbols is None else None,
             batch_cache=capturer.batch_cache if symbols is None else None,

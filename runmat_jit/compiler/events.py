@@ -207,4 +207,4 @@ def warn_at(message: str, line: SourceLine | None) -> None:
     if line is None:
         warn(message, RuntimeWarning, stacklevel=2)
     else:  # Python finds the module and its registry, as for NumPy
-        line.caller()(warn, (message, RuntimeWarning), {})
+        line.call(warn, (message, RuntimeWarning), {})

@@ -87,10 +87,10 @@ def state_of(actions: tuple[str, ...]) -> ErrorState:
 
 
 def warnings_raise() -> bool:
-    """Whether a RuntimeWarning may raise, or run code of the program's that shows it."""
-    if warnings.showwarning.__module__ not in ("warnings", "logging"):
+    """True if a RuntimeWarning may raise, or run code of the program that shows it."""
+    if warnings.showwarning.__module__ not in _OF_PYTHON:
         return True
-    for action, message, category, module, line in warnings.filters:
+    for action, message, category, module, line in current_filters():
         if not issubclass(RuntimeWarning, category):
             continue
         if action == "error":
@@ -98,6 +98,19 @@ def warnings_raise() -> bool:
         if message is None and module is None and not line:
             return False
     return False
+
+
+_OF_PYTHON: Final = ("warnings", "_py_warnings", "logging")
+"""Modules whose ``showwarning`` runs no code of the program's: ``_py_warnings`` from 3.14 on."""
+
+
+def current_filters() -> list[Any]:
+    """The list of warnings filters in force: the context's own from Python 3.14 on, if it has one.
+
+    The list itself, so that it can be changed.
+    """
+    own: Any = getattr(warnings, "_get_filters", None)
+    return warnings.filters if own is None else own()  # type: ignore[return-value]  # typed as read-only
 
 
 _TRYING: Final[list[int]] = []
@@ -135,7 +148,7 @@ def unwarned() -> AbstractContextManager[None]:
 
 @contextmanager
 def _filtered(first: Any) -> Iterator[None]:
-    filters: Any = warnings.filters
+    filters = current_filters()
     _TRYING.append(get_ident())
     filters.insert(0, first)
     try:

@@ -17,7 +17,7 @@ def lines_of(lines):
 
 
 def test_each_line_is_one_object_whatever_instruction_runs():
-    lines = Lines()
+    lines = Lines().recorded()
     lines._ours[__file__] = True
     seen = [*lines_of(lines), *lines_of(lines)]
     assert [line.source.line for line, _ in seen] == [number for _, number in seen]
@@ -30,7 +30,7 @@ def test_each_line_is_one_object_whatever_instruction_runs():
 
 def test_lines_of_equal_code_are_not_mixed_up():
     """Two functions with equal code may have other globals: what their lines call differs."""
-    lines = Lines()
+    lines = Lines().recorded()
     lines._ours[__file__] = True
     text = "def f(a):\n    a()\n"
     spaces = [{"__name__": name} for name in ("one", "other")]
@@ -39,6 +39,6 @@ def test_lines_of_equal_code_are_not_mixed_up():
     seen = []
     for space in (*spaces, *spaces):
         space["f"](lambda: seen.append(lines.here()))
-    assert [line.source.namespace["__name__"] for line in seen] == ["one", "other"] * 2
+    assert [line.source.namespace.globals()["__name__"] for line in seen] == ["one", "other"] * 2
     assert seen[0] is seen[2]
     assert seen[1] is seen[3]

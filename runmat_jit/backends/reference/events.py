@@ -12,7 +12,7 @@ import numpy as np
 
 from runmat_jit.backends.reference.interpret import Machine, evaluate
 from runmat_jit.core.frozen import frozen
-from runmat_jit.core.source import SourceLine
+from runmat_jit.core.source import Namespace, SourceLine
 from runmat_jit.graph.node import Computation, Graph, Node
 from runmat_jit.ops.spec import Event
 from runmat_jit.passes.events import KEYWORDS
@@ -159,4 +159,5 @@ def _place(traceback: TracebackType | None) -> SourceLine | None:
     if str(frame.f_globals.get("__name__")).partition(".")[0] == _OURS:
         return None
     code = frame.f_code
-    return SourceLine(code.co_filename, traceback.tb_lineno, code.co_name, frame.f_globals)
+    namespace = Namespace.of(frame.f_globals)
+    return SourceLine(code.co_filename, traceback.tb_lineno, code.co_name, namespace)

@@ -37,7 +37,7 @@ def batch_key(pending: Sequence[Operation], live: Sequence[Storage], windows: Wi
     add = parts.append
     for operation in pending:
         add(operation.call.pattern)
-        add(operation.line)
+        add(operation.source)
         for place in operation.places:
             if type(place) is Geometry:
                 window = windows.of(place)

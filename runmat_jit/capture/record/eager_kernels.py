@@ -159,8 +159,9 @@ class EagerKernels:
             if gate is not None and key is not None and special_shapes(leaves) is None:
                 gate.offer_numpys(key, fn, args, kwargs, leaves)
             return result
+        source = None if line is None else line.source
         is_empty = any(type(leaf) is np.ndarray and not leaf.size for leaf in leaves)
-        kernel = None if is_empty else self.kernel((key, line), fn, args, kwargs, leaves)
+        kernel = None if is_empty else self.kernel((key, source), fn, args, kwargs, leaves)
         if kernel is None:
             self._numpys.add((key, special_shapes(leaves)))
             return call_at(line, fn, args, kwargs)
@@ -250,7 +251,9 @@ class EagerKernels:
         symbols: Symbols | None,
     ) -> Kernel | None:
         """Record one call; its kernel, for all extents that ``symbols`` stand for."""
-        tracer = Tracer(self.executor, self.states, self.lines, len(leaves), symbols=symbols)
+        tracer = Tracer(
+            self.executor, self.states, self.lines.recorded(), len(leaves), symbols=symbols
+        )
         lifted = [tracer.lift(leaf, slot, frozenset((slot,))) for slot, leaf in enumerate(leaves)]
         stand_ins = {id(leaf): traced for leaf, traced in zip(leaves, lifted, strict=True)}
 

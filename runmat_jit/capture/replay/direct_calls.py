@@ -80,7 +80,7 @@ class _Writer:
                 co_name=source.function,
                 co_qualname=source.function,
             )
-            namespace = {} if source.namespace is None else source.namespace
+            namespace = line.namespace
         return types.FunctionType(code, namespace, None, tuple(self.constants))
 
 

@@ -10,12 +10,12 @@ import __future__
 import ast
 import sys
 import types
-import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Final
 
 from runmat_jit.capture.source.scopes import FunctionNode
+from runmat_jit.core.errstate import current_filters
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.locks import new_lock
 
@@ -228,7 +228,7 @@ def _no_syntax_warnings() -> Iterator[None]:
     ``warnings.catch_warnings`` replaces the list of filters, which other threads may be doing too,
     and makes warnings appear again that were to be shown once.
     """
-    filters: list[object] = warnings.filters  # type: ignore[assignment]  # typed as read-only
+    filters = current_filters()
     ignored = [("ignore", None, kind, None, 0) for kind in (SyntaxWarning, DeprecationWarning)]
     filters[:0] = ignored
     try:

@@ -10,16 +10,15 @@ from __future__ import annotations
 import dis
 import sys
 import types
+import weakref
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
 from runmat_jit.capture.tape.call_forms import FORMS
 from runmat_jit.core.frames import UNCOUNTED
 from runmat_jit.core.frozen import frozen_object
-from runmat_jit.core.slotted import slotted
-from runmat_jit.core.source import Caller, SourceLine, is_calling
+from runmat_jit.core.source import Namespace, Namespaces, SourceLine, is_calling
 
 _HERE: Final = Path(__file__).parents[1]
 _CALLING: Final = ("api.py", "array.py", "dispatcher.py", "jit_function.py")
@@ -34,16 +33,35 @@ STAND_IN: Final = compile("'call'._rm_fn(*'call'._rm_args, **'call'._rm_named)",
 
 
 @frozen_object
-class Line:
-    """One line of the user's code; known by identity."""
+class Site:
+    """An instruction's line, as a session remembers it: keeps no code and no globals alive."""
 
+    code: weakref.ref[types.CodeType]
     source: SourceLine
-    code: types.CodeType
-    _call: Caller
+    calling: types.CodeType
 
     def is_of(self, frame: types.FrameType) -> bool:
-        """Whether a frame runs this line's code, with the globals that it had."""
-        return self.code is frame.f_code and self.source.namespace is frame.f_globals
+        """True if a frame runs this site's code, with the globals that it had."""
+        return self.code() is frame.f_code and self.namespace == id(frame.f_globals)
+
+    @property
+    def namespace(self) -> int:
+        """Identity of the globals."""
+        assert self.source.namespace is not None, "the frame had globals"
+        return self.source.namespace.identity
+
+
+@frozen_object
+class Line:
+    """One line of the user's code, for the one who holds it: with the globals of its module."""
+
+    source: SourceLine
+    _call: types.FunctionType
+
+    @property
+    def namespace(self) -> dict[str, Any]:
+        """Globals of the line's module."""
+        return self._call.__globals__
 
     def call(self, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """``fn(*args, **kwargs)``, called from this line."""
@@ -52,14 +70,21 @@ class Line:
         return self._call(fn, args, kwargs)
 
 
-@slotted
 class Lines:
-    """The lines that the recordings of a session have seen, each made once."""
+    """The lines of a session's programs; each answer holds its module's globals, this does not."""
 
-    _known: dict[tuple[int, int], Line] = field(default_factory=dict)
-    _at: dict[tuple[int, int], Line] = field(default_factory=dict)
-    """The same lines by instruction: Python walks all of a code's table to find its number."""
-    _ours: dict[str, bool] = field(default_factory=dict)  # by name of file
+    def __init__(self) -> None:
+        self.namespaces = Namespaces()
+        self._sites: dict[tuple[int, int], Site] = {}
+        """By instruction: Python walks all of a code's table to find its line."""
+        self._known: dict[SourceLine, tuple[SourceLine, types.CodeType]] = {}
+        """Each line once, with code that calls from it."""
+        self._ours: dict[str, bool] = {}
+        """By name of file."""
+
+    def recorded(self) -> RecordedLines:
+        """The lines of one recording."""
+        return RecordedLines(self)
 
     def here(self, callers: int = 0) -> Line | None:
         """The user's line that is running; None where no code but ours is on the stack.
@@ -69,12 +94,35 @@ class Lines:
         frame = self.frame(callers + 1)
         if frame is None:
             return None
-        code = frame.f_code
-        at = id(code), frame.f_lasti
-        line = self._at.get(at)
-        if line is None or not line.is_of(frame):
-            line = self._at[at] = self.line(frame)
+        return self.at(frame)
+
+    def at(self, frame: types.FrameType) -> Line:
+        """The line that a frame is at."""
+        site = self.site(frame)
+        line = Line(site.source, types.FunctionType(site.calling, frame.f_globals))
+        if not self.namespaces.has(site.namespace):
+            self.namespaces.note(line._call)
         return line
+
+    def site(self, frame: types.FrameType) -> Site:
+        """The site of the instruction that a frame is at."""
+        at = id(frame.f_code), frame.f_lasti
+        site = self._sites.get(at)
+        if site is None or not site.is_of(frame):
+            if len(self._sites) >= SITES_LIMIT:
+                self._sites.clear()
+                self._known.clear()
+            site = self._sites[at] = self._site_of(frame)
+        return site
+
+    def _site_of(self, frame: types.FrameType) -> Site:
+        code = frame.f_code
+        namespace = Namespace.of(frame.f_globals, self.namespaces)
+        source = SourceLine(code.co_filename, frame.f_lineno, code.co_name, namespace)
+        known = self._known.get(source)
+        if known is None:
+            known = self._known[source] = source, source.calling()
+        return Site(weakref.ref(code), *known)
 
     def place(self) -> tuple[int, int] | None:
         """The instruction of the user's that is running: of which code, and where in it."""
@@ -106,14 +154,6 @@ class Lines:
             frame = frame.f_back
         return frame
 
-    def line(self, frame: types.FrameType) -> Line:
-        """The line that a frame is at."""
-        code, number = frame.f_code, frame.f_lineno
-        line = self._known.get((id(code), number))
-        if line is None or not line.is_of(frame):
-            line = self._known[id(code), number] = line_of(code, number, frame.f_globals)
-        return line
-
     def is_ours(self, filename: str) -> bool:
         """Whether a file is one whose frames are not the user's."""
         found = self._ours.get(filename)
@@ -122,10 +162,27 @@ class Lines:
         return found
 
 
-def line_of(code: types.CodeType, number: int, namespace: dict[str, Any]) -> Line:
-    """A line of a function's code."""
-    source = SourceLine(code.co_filename, number, code.co_name, namespace)
-    return Line(source, code, source.caller())
+class RecordedLines(Lines):
+    """The lines of one recording, each made once: its tape holds them, and a program its tape."""
+
+    def __init__(self, lines: Lines) -> None:
+        self.namespaces, self._ours = lines.namespaces, lines._ours
+        self._sites, self._known = lines._sites, lines._known
+        self._made: dict[int, Line] = {}
+
+    def at(self, frame: types.FrameType) -> Line:
+        """The line that a frame is at; the same object at each look."""
+        site = self.site(frame)
+        line = self._made.get(id(site.source))  # which the line keeps alive
+        if line is None:
+            made = types.FunctionType(site.calling, frame.f_globals)
+            line = self._made[id(site.source)] = Line(site.source, made)
+            self.namespaces.note(made)
+        return line
+
+
+SITES_LIMIT: Final = 100_000
+"""Instructions whose lines a session remembers."""
 
 
 def call_at(line: Line | None, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
