@@ -6,6 +6,7 @@ import functools
 import sys
 import threading
 import types
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
@@ -227,8 +228,11 @@ class Dispatcher:
             return found[1]
         from runmat_jit.capture.source.recursive import recursive_form  # noqa: PLC0415  (as capture)
 
+        own = weakref.ref(self)  # the form's code leads to this test: no cycle through code
+
         def is_it(called: Any) -> bool:
-            return getattr(called, "_dispatcher", None) is self
+            dispatcher = getattr(called, "_dispatcher", None)
+            return dispatcher is not None and dispatcher is own()
 
         made = recursive_form(self.fn, self.source, is_it)
         self._recursive = self.fn.__code__, made

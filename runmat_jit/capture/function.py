@@ -11,7 +11,7 @@ from typing import Any
 
 from runmat_jit.capture.capturer import Capturer
 from runmat_jit.capture.record.calls import call as captured_call
-from runmat_jit.capture.record.eager_hooks import EagerFunction, is_direct
+from runmat_jit.capture.record.eager_hooks import Eager, EagerFunction, is_direct
 from runmat_jit.capture.record.fullgraph import not_whole
 from runmat_jit.capture.record.hooks import Hooks
 from runmat_jit.capture.record.record_call import record
@@ -115,6 +115,7 @@ class CapturedFunction:
         self.reads_arrays: Callable[..., Boundary] | None = None
         """Where it reads arrays of ours from outside, what makes the boundary of its calls."""
         self._eager: EagerFunction | None = None
+        self._callees = Eager(capturer.kernels, capturer.rewriter)
         self._lock = new_lock()
         self.gatekeeper = Gatekeeper(fn, capturer.executor.gates, install)
 
@@ -446,7 +447,7 @@ class CapturedFunction:
         if eager is None:
             rewritten = self.capturer.rewriter.find(self.fn, self.carried)
             assert not isinstance(rewritten, Refused), "it has been recorded"
-            eager = self._eager = self.capturer.eager.function(self.fn, rewritten, self.carried)
+            eager = self._eager = self._callees.function(self.fn, rewritten, self.carried)
         return eager
 
     @uncounted
@@ -554,35 +555,38 @@ class CapturedFunction:
         # Before they change:
         call = Recorded(self.bailout.kind(args, kwargs), size_of(args, kwargs))
         try:
-            active.tracer, active.recorded = tracer, self
-            with exception(), capturer.room:
-                result, segment = record(tracer, self.fn, body, given)
-        except Exception as error:
-            call.raised = not raised_by_handler(error)
-            raise
-        finally:
-            active.tracer, active.recorded = around
-            found = self.keep(key, tracer, call.size)
-            late = tracer.boundary if boundary is None else None
+            try:
+                active.tracer, active.recorded = tracer, self
+                with exception(), capturer.room:
+                    result, segment = record(tracer, self.fn, body, given)
+            except Exception as error:
+                call.raised = not raised_by_handler(error)
+                raise
+            finally:
+                active.tracer, active.recorded = around
+                found = self.keep(key, tracer, call.size)
+                late = tracer.boundary if boundary is None else None
+                if late is not None:
+                    self.reads_arrays = type(late)
+                    late.close()
+                call.alone = boundary is None and late is None
+                if call.raised:
+                    self.count_recorded(tracer, found, call)
+            if self.whole:
+                require_whole(self.fn, found)
+            call.repeats = segment is not None
+            self.count_recorded(tracer, found, call)
             if late is not None:
-                self.reads_arrays = type(late)
-                late.close()
-            call.alone = boundary is None and late is None
-            if call.raised:
-                self.count_recorded(tracer, found, call)
-        if self.whole:
-            require_whole(self.fn, found)
-        call.repeats = segment is not None
-        self.count_recorded(tracer, found, call)
-        if late is not None:
-            late.know((args, tuple(kwargs.values())))
-            return late.finish(result)
-        if segment is not None and not found.driven:
-            path = path_of(segment)
-            self.publish(key, segment, departure)
-            self.learn(key, path, found, intent, site)
-            self.gatekeeper.close()
-        return result
+                late.know((args, tuple(kwargs.values())))
+                return late.finish(result)
+            if segment is not None and not found.driven:
+                path = path_of(segment)
+                self.publish(key, segment, departure)
+                self.learn(key, path, found, intent, site)
+                self.gatekeeper.close()
+            return result
+        finally:
+            tracer.forget()
 
     def count_recorded(self, tracer: Tracer, found: Record, call: Recorded) -> None:
         """Count a recording, which may have been in vain."""
@@ -648,7 +652,7 @@ class CapturedFunction:
             unspecialized=self.unspecialized.sources,
             whole=self.fn if self.whole else None,
             boundary=boundary,
-            eager=capturer.eager,
+            eager=self._callees,
             may_leave=not self.whole and boundary is None,
         )
         known = self.records.get(key)

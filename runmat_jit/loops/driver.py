@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +19,7 @@ from runmat_jit.core.frozen import frozen
 from runmat_jit.core.generators import is_numpys_generator, is_own_generator
 from runmat_jit.core.hotness import FAILURES, LOOKS
 from runmat_jit.core.installed import is_installed
-from runmat_jit.loops.source import Chain, Given, Helper, LoopSource
+from runmat_jit.loops.source import Chain, Given, Helper, LoopSource, OfProgram
 
 if TYPE_CHECKING:
     from runmat_jit.loops.program import LoopCall, Reads
@@ -29,6 +29,8 @@ MOST_HELPERS: Final = 8
 _MISSING: Final = object()
 _WRITES_BACK: Final = sys.version_info < (3, 13)
 """Whether a frame keeps the dict of its variables that was asked for."""
+_OF_LIBRARIES: Final = frozenset(("builtins", "numpy"))
+"""Modules of the classes that loops may call."""
 _NUMBERS: Final = (bool, int, float, complex)
 _FUNCTIONS: Final = (
     *(types.BuiltinFunctionType, types.FunctionType, type, np.ufunc),
@@ -54,7 +56,28 @@ class Found:
         """What the loop reads, without the values of operands."""
         from runmat_jit.loops.program import Reads  # noqa: PLC0415  (loaded by now)
 
-        return Reads(tuple(self.operands), self.objects, self.helpers)
+        names = {
+            fn: OfProgram(fn.__name__, fn.__code__, number)
+            for number, fn in enumerate(self.helpers)
+        }
+        objects = {chain: of_program(value, names) for chain, value in self.objects.items()}
+        helpers = {
+            names[fn]: Helper(
+                helper.source,
+                {chain: of_program(value, names) for chain, value in helper.values.items()},
+            )
+            for fn, helper in self.helpers.items()
+        }
+        return Reads(tuple(self.operands), objects, helpers)
+
+
+def of_program(value: Any, names: Mapping[Any, OfProgram]) -> Any:
+    """What a loop keeps of an object that it reads: of one of the program's, no reference."""
+    if type(value) is types.FunctionType and not is_installed(value):
+        return names.get(value) or OfProgram(value.__name__, value.__code__)
+    if isinstance(value, type) and value.__module__ not in _OF_LIBRARIES:
+        return OfProgram(value.__name__)
+    return value
 
 
 def is_operand(value: Any) -> bool:

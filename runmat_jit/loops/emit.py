@@ -217,16 +217,17 @@ def _emitted(make: Callable[..., Emission]) -> Emitted:
         Unknown: there is none.
 
     """
-    refused: Unknown | None = None
+    refused: Callable[[], Unknown] | None = None
     for copies, peel in ((False, False), (True, False), (False, True), (True, True)):
         try:
             first = make(peel=peel, copies=copies).emit()
         except Unknown as unknown:  # names may be of other classes in the first turn
-            refused = unknown if refused is None or (copies and not peel) else refused
+            if refused is None or (copies and not peel):  # made anew: a frame that holds what it
+                refused = partial(type(unknown), unknown.why, unknown.line)  # raises is a cycle
             continue
         return _settled(partial(make, peel=peel, copies=copies), first)
     assert refused is not None, "none was made"
-    raise refused
+    raise refused()
 
 
 def _settled(make: Callable[..., Emission], found: Emitted) -> Emitted:

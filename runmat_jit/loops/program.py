@@ -322,8 +322,10 @@ class LoopCall:
         """A kernel, or why there is none."""
         try:
             return emission()
-        except Unknown as unknown:
-            return unknown
+        except (
+            Unknown
+        ) as unknown:  # without the frames that it has passed, which hold the program's
+            return Unknown(unknown.why, unknown.line)
         except Exception:  # the program runs as it stands, and must not fail for our sake
             LOG.exception("%s was not made a kernel of; please report this", self.__name__)
             return Unknown("a mistake of runmat_jit")

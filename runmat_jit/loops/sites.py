@@ -12,7 +12,7 @@ import numpy as np
 
 from runmat_jit.core.locks import new_lock
 from runmat_jit.loops.program import LoopCall, Reads, Services
-from runmat_jit.loops.source import Chain, Given, Loop, LoopSource
+from runmat_jit.loops.source import Chain, Given, Loop, LoopSource, OfProgram
 
 MOST: Final = 1024
 """Loops that are known; replays know their own."""
@@ -60,7 +60,7 @@ def identity(value: Any) -> Any:
     """Equal for objects that mean the same in a loop: functions of one code, equal numbers."""
     if type(value) is types.FunctionType:
         return value.__code__
-    return value if isinstance(value, Given) else id(value)
+    return value if isinstance(value, Given | OfProgram) else id(value)
 
 
 def operations_of(source: LoopSource, number: Callable[[ast.expr], int | None]) -> int:

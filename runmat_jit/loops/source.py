@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -100,6 +101,19 @@ class Given:
     """Stands for the operand of this chain."""
 
     chain: Chain
+
+
+@frozen
+class OfProgram:
+    """A function or a class of the program's, as loops that outlive it know it.
+
+    A session keeps its loops: by the function itself it would keep the module alive. ``number``
+    tells functions of one code apart, which may read other variables.
+    """
+
+    __name__: str
+    code: types.CodeType | None = None
+    number: int = -1
 
 
 @frozen_object

@@ -34,7 +34,7 @@ def kernels():
 
     plain = runmat.jit(fn)
     plain(np.ones(3))
-    found = plain._captured[1].capturer.eager.kernels
+    found = plain._captured[1].capturer.kernels
     return EagerKernels(found.executor, found.states, found.lines, found.room)
 
 
@@ -109,7 +109,7 @@ def test_calls_of_changing_shapes(fn, dtype, layout, rank, rng):
 def kernels_of_a_session():
     decorated = runmat.jit(np_add_one)
     decorated(np.ones(3))
-    found = decorated._captured[1].capturer.eager.kernels
+    found = decorated._captured[1].capturer.kernels
     return EagerKernels(found.executor, found.states, found.lines, found.room)
 
 

@@ -78,7 +78,7 @@ class GateCode:
             "function": types.FunctionType,
             "method_class": types.MethodType,
         }
-        held = (*(items[name] for name in DISPATCH_ITEMS), tuple(methods.values()))
+        held = (*(items[name] for name in DISPATCH_ITEMS), tuple(methods.values()), codes)
         return builtin_function(b"call", self.addresses["dispatch"], held, keywords=True)
 
 

@@ -40,9 +40,12 @@ def call_plain(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
         return escape_barrier.from_line(hooks.tracer, fn, *args, **kwargs)
     except TypeError as error:
         refused = error
-    if fn in _COMPARING or all(map(is_data, (*args, *kwargs.values()))):
-        fn(*hooks.tracer.raw(args), **hooks.tracer.raw(dict(kwargs)))
-    raise refused
+    try:
+        if fn in _COMPARING or all(map(is_data, (*args, *kwargs.values()))):
+            fn(*hooks.tracer.raw(args), **hooks.tracer.raw(dict(kwargs)))
+        raise refused
+    finally:
+        del refused  # else this frame and the error hold each other
 
 
 def is_data(value: Any, depth: int = 0) -> bool:

@@ -13,17 +13,18 @@ import functools
 import operator
 import sys
 import types
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
 from runmat_jit.capture import callables
 from runmat_jit.capture.record import caller_frames
 from runmat_jit.capture.record.calls import makes_plain_instances
-from runmat_jit.capture.record.eager_kernels import OWN_METHODS, EagerKernels, is_own
+from runmat_jit.capture.record.eager_kernels import OWN_FUNCTIONS, OWN_METHODS, EagerKernels, is_own
 from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.release import Release
 from runmat_jit.capture.record.special_methods import may_call_back
@@ -34,10 +35,11 @@ from runmat_jit.capture.source.rewrite import Rewritten, bind
 from runmat_jit.capture.tape import call_forms
 from runmat_jit.capture.tape.lines import call_at, is_boundary
 from runmat_jit.core.frames import uncounted
+from runmat_jit.core.gates import Codes
 from runmat_jit.core.installed import is_installed
-from runmat_jit.core.slotted import slotted_object
 from runmat_jit.loops.driver import EagerLoop
 from runmat_jit.loops.source import LoopSource
+from runmat_jit.ops.table import loaded_functions
 
 FUNCTIONS_LIMIT: Final = 256
 """Functions of which the form for eager execution is kept."""
@@ -108,13 +110,13 @@ class EagerHooks(HookBase):
         """A class: that of the user's is followed into its ``__init__``."""
         initialize = getattr(cls, "__init__", None)
         if type(initialize) is types.FunctionType and makes_plain_instances(cls):
-            if self.is_not_followed(initialize) and len(self.kernels.known) < FUNCTIONS_LIMIT:
-                self.kernels.known[cls] = cls  # and is called from the program's own frame
+            if self.is_not_followed(initialize) and len(self.eager.callees) < FUNCTIONS_LIMIT:
+                self.eager.callees[cls] = cls  # and is called from the program's own frame
             instance: Any = object.__new__(cls)
             self.call_function(initialize, (instance, *args), kwargs)
             return instance
         if not cls.__flags__ & _HEAP_TYPE:
-            self.kernels.known[cls] = cls
+            self.eager.callees[cls] = cls
         if cls.__module__ != "builtins":
             return self.call_unknown(cls, args, kwargs)
         return self.from_line(cls, *args, **kwargs)
@@ -135,7 +137,7 @@ class EagerHooks(HookBase):
     def call_function(self, fn: types.FunctionType, args: Any, kwargs: Any) -> Any:
         """A Python function: the user's are followed, for rows whose bits are our own."""
         known = self.eager.known(fn)
-        codes = self.kernels.codes
+        codes = self.eager.codes
         if computes_nothing(fn.__code__) and not defines(fn.__code__):
             if codes is not None:
                 codes.add(fn.__code__, None)
@@ -177,7 +179,7 @@ class EagerHooks(HookBase):
         if type(owner) is types.ModuleType:
             known = callables.of(fn)
             if known is not callables.EFFECT:
-                self.kernels.known[fn] = fn  # and is called from the program's own frame
+                self.eager.callees[fn] = fn  # and is called from the program's own frame
                 if not known.ordered:  # as ``warnings.warn`` is, which looks at the frames
                     return self.from_line(fn, *args, **kwargs)
             return caller_frames.call(self.kernels.lines, None, fn, args, kwargs)
@@ -282,7 +284,7 @@ class EagerHooks(HookBase):
         """What the direct form of the function calls."""
         kernels = self.kernels
         return DirectHooks(
-            kernels.dispatch(self.call),
+            self.eager.dispatch(self.call),
             kernels.function(operator.pow),
             self.iop,
             self.item_place,
@@ -335,8 +337,7 @@ _OF_CLASS: Final[dict[type, Callable[[EagerHooks, Any, Any, Any], Any]]] = {
 }
 
 
-@slotted_object  # code is hashed by its constants
-class DirectHooks:
+class DirectHooks(NamedTuple):
     """Hooks of a function in its direct form, which calls few; ``call`` has no frame of its own."""
 
     call: Callable[..., Any]
@@ -353,9 +354,48 @@ class DirectHooks:
         return Starred(partial(self.call, function), function)
 
 
+class HooksLink:
+    """The constant of direct code that leads to its hooks, which it does not keep alive.
+
+    Python's collector does not look into code: hooks that their own code held would live for ever,
+    and the program's module with them. Functions made in a call may live longer than what executed
+    it, and go on with hooks of their own.
+    """
+
+    __slots__ = ("_kernels", "_of")
+
+    def __init__(self, hooks: EagerHooks) -> None:
+        self._of = weakref.ref(hooks)
+        self._kernels = hooks.kernels, hooks.converter
+
+    def hooks(self) -> DirectHooks | EagerHooks:
+        """The hooks of the function that the code was made for, or plain ones."""
+        found = self._of()
+        return EagerHooks(Eager(*self._kernels), _NO_FUNCTION) if found is None else found.direct
+
+    call = property(lambda self: self.hooks().call)
+    power = property(lambda self: self.hooks().power)
+    iop = property(lambda self: self.hooks().iop)
+    item_place = property(lambda self: self.hooks().item_place)
+    attr_place = property(lambda self: self.hooks().attr_place)
+    decorator = property(lambda self: self.hooks().decorator)
+    base = property(lambda self: self.hooks().base)
+    fresh = property(lambda self: self.hooks().fresh)
+
+    def looped(self, number: int, /) -> tuple[tuple[Any, ...], ...]:
+        found = self._of()
+        return () if found is None else found.loop_of(number).run(sys._getframe(1))
+
+    def starred(self, function: Any, /) -> Starred:
+        return Starred(partial(self.call, function), function)
+
+
+_NO_FUNCTION: Final[Any] = lambda: None  # noqa: E731  (hooks that belong to no function any more)
+
+
 def is_direct(code: types.CodeType) -> bool:
     """Whether code is that of a function in its direct form."""
-    return any(type(const) is DirectHooks for const in code.co_consts)
+    return any(type(const) is HooksLink for const in code.co_consts)
 
 
 @lru_cache(maxsize=FUNCTIONS_LIMIT)  # a memo of a pure question
@@ -375,25 +415,55 @@ def defines(code: types.CodeType) -> bool:
 class EagerFunction:
     """A decorated function that is executed eagerly."""
 
-    def __init__(self, fn: types.FunctionType, rewritten: Rewritten, hooks: Any) -> None:
+    def __init__(self, fn: types.FunctionType, rewritten: Rewritten, hooks: EagerHooks) -> None:
         self.fn, self.code, self.rewritten, self.hooks = fn, fn.__code__, rewritten, hooks
-        self._bound = bind(rewritten, fn, hooks)
+        self._called = HooksLink(hooks) if rewritten.direct else hooks
+        self._bound = bind(rewritten, fn, self._called)
 
     def bound(self) -> types.FunctionType:
         """The rewritten function; another one, where the function has got other defaults."""
         found, fn = self._bound, self.fn
         same = found.__defaults__ is fn.__defaults__ and found.__kwdefaults__ is fn.__kwdefaults__
         if not same:
-            found = self._bound = bind(self.rewritten, fn, self.hooks)
+            found = self._bound = bind(self.rewritten, fn, self._called)
         return found
 
 
 class Eager:
-    """Eager execution: its kernels, and what makes hooks for functions."""
+    """Eager execution of one decorated function: the functions that it calls, and their hooks.
+
+    They live as long as it does: ``kernels`` alone, which know no function of the program's, are
+    those of the session.
+    """
 
     def __init__(self, kernels: EagerKernels, converter: Converter) -> None:
         self.kernels, self.converter = kernels, converter
         self._functions: dict[types.FunctionType, EagerFunction] = {}
+        self.callees: dict[Any, Callable[..., Any]] = {}
+        """What is called for callables, see :meth:`runmat_jit.core.gates.Gates.dispatch`."""
+        self.codes: Codes | None = None
+        """Likewise, for functions of Python."""
+
+    def dispatch(self, fallback: Callable[..., Any]) -> Callable[..., Any]:
+        """A hook for calls, without a frame of its own where native code can be had.
+
+        ``fallback`` makes the calls of what only Python can judge.
+        """
+        kernels = self.kernels
+        gates = kernels.executor.gates()
+        if gates is None:
+            return fallback
+
+        @uncounted
+        def with_room(*args: Any, **kwargs: Any) -> Any:
+            with kernels.room:
+                return fallback(*args, **kwargs)
+
+        for fn in (*OWN_FUNCTIONS, *loaded_functions()):
+            self.callees.setdefault(fn, kernels.function(fn))
+        methods = {name: kernels.function(call_forms.method_of(name)) for name in OWN_METHODS}
+        self.codes = self.codes or gates.codes()
+        return gates.dispatch(self.callees, methods, self.codes, with_room)
 
     def hooks(self, fn: types.FunctionType) -> EagerHooks:
         """Hooks of a function that is executed eagerly."""
@@ -422,7 +492,7 @@ class Eager:
         hooks = self.hooks(fn)
         if isinstance(direct, Refused):
             return EagerFunction(fn, rewritten, hooks)
-        return EagerFunction(fn, direct, hooks.direct)
+        return EagerFunction(fn, direct, hooks)
 
     def call(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """An operation on real values."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -27,14 +28,13 @@ from runmat_jit.capture.tape.lines import Lines, call_at
 from runmat_jit.capture.tape.values import GENERIC
 from runmat_jit.core.errstate import ErrorStates, warnings_raise
 from runmat_jit.core.frames import uncounted
-from runmat_jit.core.gates import Codes
 from runmat_jit.core.hotness import OFTEN
 from runmat_jit.core.prices import ELEMENTS
 from runmat_jit.core.protocols import Executor, Program
 from runmat_jit.core.room import Room
 from runmat_jit.graph.renumber import as_seen
 from runmat_jit.ops.spec import is_ours
-from runmat_jit.ops.table import ROWS, loaded_functions, row_of
+from runmat_jit.ops.table import ROWS, row_of
 from runmat_jit.passes.events import possible_events
 
 KERNELS_LIMIT: Final = 10_000
@@ -98,10 +98,6 @@ class EagerKernels:
         self._known: dict[Hashable, list[Kernel]] = {}
         self._numpys: set[Hashable] = set()
         """Calls that no row covers, or whose rows have NumPy's bits."""
-        self.known: dict[Any, Callable[..., Any]] = {}
-        """What is called for callables, see :meth:`runmat_jit.core.gates.Gates.dispatch`."""
-        self.codes: Codes | None = None
-        """Likewise, for functions of Python."""
         self._gates: dict[Any, EagerGate] = {}
         self._launches = self.loops = 0
 
@@ -195,26 +191,6 @@ class EagerKernels:
             return caller_frames.call(self.lines, None, operator.pow, args, _NOTHING)
         return operator.pow(*args)
 
-    def dispatch(self, fallback: Callable[..., Any]) -> Callable[..., Any]:
-        """A hook for calls, without a frame of its own where native code can be had.
-
-        ``fallback`` makes the calls of what only Python can judge.
-        """
-        gates = self.executor.gates()
-        if gates is None:
-            return fallback
-
-        @uncounted
-        def with_room(*args: Any, **kwargs: Any) -> Any:
-            with self.room:
-                return fallback(*args, **kwargs)
-
-        for fn in (*OWN_FUNCTIONS, *loaded_functions()):
-            self.known.setdefault(fn, self.function(fn))
-        methods = {name: self.function(call_forms.method_of(name)) for name in OWN_METHODS}
-        self.codes = self.codes or gates.codes()
-        return gates.dispatch(self.known, methods, self.codes, with_room)
-
     def is_numpys(self, key: Hashable, leaves: list[Any]) -> bool:
         """Whether NumPy computes such calls, or those of these extents."""
         return bool(self._numpys) and (key, special_shapes(leaves)) in self._numpys
@@ -256,12 +232,7 @@ class EagerKernels:
         )
         lifted = [tracer.lift(leaf, slot, frozenset((slot,))) for slot, leaf in enumerate(leaves)]
         stand_ins = {id(leaf): traced for leaf, traced in zip(leaves, lifted, strict=True)}
-
-        def seen(value: Any) -> Any:
-            if type(value) is tuple:
-                return tuple(map(seen, value))
-            return stand_ins.get(id(value), value)
-
+        seen = partial(with_stand_ins, stand_ins)
         with np.errstate(all="ignore"):
             tracer.begin()
             named = {name: seen(value) for name, value in kwargs.items()}
@@ -269,6 +240,7 @@ class EagerKernels:
             found = self.made(tracer, leaves, symbols)
             tracer.take_pending()
             is_scalar = found is not None and made._rm_kind == GENERIC
+            tracer.forget()
         return None if found is None else found._replace(is_scalar=is_scalar)
 
     def made(self, tracer: Tracer, leaves: list[Any], symbols: Symbols | None) -> Kernel | None:
@@ -309,6 +281,13 @@ class EagerKernels:
             possible_events(functional.graph),
             is_scalar=False,
         )
+
+
+def with_stand_ins(stand_ins: Mapping[int, Any], value: Any) -> Any:
+    """An argument with traced values for the leaves in it."""
+    if type(value) is tuple:
+        return tuple([with_stand_ins(stand_ins, part) for part in value])
+    return stand_ins.get(id(value), value)
 
 
 def of_numbers(leaves: Sequence[Any]) -> bool:

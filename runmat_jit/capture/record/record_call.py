@@ -119,6 +119,4 @@ def record(
         tracer.close()
     if exit_entry is None or not tracer.publishable:
         return real, None
-    found = tracer.tape.finish(exit_entry, tracer.count)
-    tracer.forget()
-    return real, found
+    return real, tracer.tape.finish(exit_entry, tracer.count)

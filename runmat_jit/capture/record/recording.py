@@ -416,9 +416,10 @@ class Recording(Operations):
 
     def forget_values(self) -> None:
         """The call is over: let the values go that did not escape."""
-        self.shadows = ShadowCopies()
-        self._owned.clear()
-        self._objects.clear()
+        self.shadows, self.streams, self.moving = ShadowCopies(), Streams(), Moving()
+        self._owned, self._objects, self._numbers, self._watches = {}, {}, {}, []
+        self._inputs = set()
+        self.pending = []
 
     def end(self) -> None:
         """Values that escaped behave as real ones from now on."""

@@ -173,6 +173,12 @@ class TapeWriter:
         settled = resume is None or (resume.whole and not self.diverged)
         return first if settled else None
 
+    def forget(self) -> None:
+        """Let go of the entries and of the replay: the call is over, and its segments are made."""
+        if self.resume is not None:
+            self.resume.slots.clear()
+        self.items, self.dead, self.resume = [], [], None
+
     # -- what a replay has done --------------------------------------------------------------------
     def _diverge(self, found: str) -> None:
         """Python did not repeat what was recorded: it goes on by itself."""

@@ -202,8 +202,11 @@ class Tracer(Recording):
             return self.call(fn, (target, other), NOTHING)
         except TypeError as error:
             refused = error
-        call_at(self.here(), inplace, self.raw((target, other)), NOTHING)  # names the operator
-        raise refused
+        try:
+            call_at(self.here(), inplace, self.raw((target, other)), NOTHING)  # names the operator
+            raise refused
+        finally:
+            del refused  # else this frame and the error hold each other
 
     def compare(self, fn: Any, value: Traced, other: Any) -> Any:
         """A comparison with what may refuse it: as the program has written it."""
@@ -265,9 +268,11 @@ class Tracer(Recording):
             self.end()
 
     def forget(self) -> None:
-        """Let the values of the call go, which did not escape: nobody else may find them alive."""
-        self.encoder.leaves.clear()
-        self.outside = Outside(self)
+        """Let go of all that the call held: values that escaped need the tracer, but nothing else.
+
+        What the program lets go dies at once, as in plain Python, and not with the next search for
+        cycles, of which a recording has some.
+        """
+        self.encoder, self.outside = Encoder(self), Outside(self)
         self.forget_values()
-        if self.tape.resume is not None:
-            self.tape.resume.slots.clear()
+        self.tape.forget()

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import copy
 import types
+import weakref
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -42,11 +43,16 @@ def recursive_form(
         return fn
 
     def own(called: Any) -> Any:
+        form = link() if link is not None else None
+        if form is None:  # dropped meanwhile, with the decorated function
+            return called
         if type(called) is types.MethodType and is_it(called.__func__):
             return types.MethodType(form, called.__self__)
         return form if is_it(called) else called
 
-    form: types.FunctionType = bind(found, fn, OwnCalls(own))
+    link: weakref.ref[types.FunctionType] | None = None  # Python collects no cycle through code
+    form = bind(found, fn, OwnCalls(own))
+    link = weakref.ref(form)
     return form
 
 

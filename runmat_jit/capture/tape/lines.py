@@ -56,12 +56,13 @@ class Line:
     """One line of the user's code, for the one who holds it: with the globals of its module."""
 
     source: SourceLine
-    _call: types.FunctionType
+    _call: Any
 
     @property
     def namespace(self) -> dict[str, Any]:
         """Globals of the line's module."""
-        return self._call.__globals__
+        found: dict[str, Any] = self._call.__globals__
+        return found
 
     def call(self, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """``fn(*args, **kwargs)``, called from this line."""
