@@ -59,6 +59,10 @@ class CacheInfo(NamedTuple):
 
 
 _bind: Final = types.MethodType
+_ASSIGNED: Final = tuple(
+    [name for name in functools.WRAPPER_ASSIGNMENTS if name != "__annotate__"]
+)
+"""Attributes that are copied; annotations that are deferred stay the function's own."""
 _CLASS_METHODS: Final = ("__class_getitem__", "__init_subclass__")
 
 
@@ -100,6 +104,9 @@ class JitFunction(Generic[P, R]):
     __kwdefaults__ = _of_function("__kwdefaults__")
     __closure__ = _of_function("__closure__")
     __globals__ = _of_function("__globals__")
+    if sys.version_info >= (3, 14):  # before, `update_wrapper` copies the one dict
+        __annotations__ = _of_function("__annotations__")
+        __annotate__ = _of_function("__annotate__")
 
     __slots__ = ("__call__", "__dict__", "__weakref__")
     # What is called is found in each object: the dispatcher, or a bypass to the function itself.
@@ -111,7 +118,7 @@ class JitFunction(Generic[P, R]):
         self, fn: Callable[P, R], options: dict[str, Any], source: str | None = None
     ) -> None:
         self._function: Any = fn if isinstance(fn, types.FunctionType) else caller_of(fn)
-        functools.update_wrapper(self, self._function)
+        functools.update_wrapper(self, self._function, _ASSIGNED)
         self.__wrapped__ = fn
         self._options, self._source = options, source
         install = functools.partial(_install, weakref.ref(self))

@@ -7,6 +7,7 @@ and carried from turn to turn as of any other number.
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -34,6 +35,9 @@ COMPLEX: Final = Kind(python=True, dtype=np.dtype(complex))
 _EXPONENTS: Final = range(2, 9)
 """Of powers that are products."""
 _SIDES: Final = ("real", "imag")
+_MIXES: Final = sys.version_info >= (3, 14)
+"""Whether Python computes with complex numbers as C99's Annex G says: real ones have no imaginary
+part, and infinities are found behind two NaNs."""
 
 
 def operate(emit: Arithmetic, op: str, items: Sequence[Scalar | Complex]) -> Item:
@@ -51,7 +55,13 @@ def operate(emit: Arithmetic, op: str, items: Sequence[Scalar | Complex]) -> Ite
     if formula is None:
         raise Unknown(f"{op} of complex numbers")
     kinds = kinds_of(op, items)
-    return formula(emit, *(converted(emit, x, kinds) for x in items))
+    given = [converted(emit, x, kinds) for x in items]
+    if not _MIXES or kinds != frozenset((COMPLEX,)):
+        return formula(emit, *given)
+    mixed = [isinstance(x, Complex) for x in items]
+    if len(items) == 2 and not all(mixed):
+        formula = _OF_MIXED[op] if mixed[0] else _OF_REVERSED[op]
+    return recovered(emit, formula(emit, *given))
 
 
 def kinds_of(op: str, items: Sequence[Scalar | Complex]) -> frozenset[Kind]:
@@ -151,6 +161,60 @@ def quotient(emit: Arithmetic, x: Complex, y: Complex) -> Complex:
     return Complex(x.kinds, do("Mult", re, scale), do("Mult", im, scale))
 
 
+def recovered(emit: Arithmetic, found: Complex) -> Complex:
+    """A result of Python's from 3.14 on, which finds infinities behind two NaNs: the loop leaves."""
+    k = emit.k
+    k.leave_if(k.prim("isnan", found.re.value) & k.prim("isnan", found.im.value))
+    return found
+
+
+def _with_real(op: str) -> Callable[..., Complex]:
+    """A complex number and a real one: each part and that one."""
+
+    def made(emit: Arithmetic, x: Complex, y: Complex) -> Complex:
+        return Complex(x.kinds, emit.operate(op, x.re, y.re), emit.operate(op, x.im, y.re))
+
+    return made
+
+
+def _shifted(op: str) -> Callable[..., Complex]:
+    """A complex number and a real one: the imaginary part stays, with its sign."""
+
+    def made(emit: Arithmetic, x: Complex, y: Complex) -> Complex:
+        return Complex(x.kinds, emit.operate(op, x.re, y.re), x.im)
+
+    return made
+
+
+def _real_without(emit: Arithmetic, x: Complex, y: Complex) -> Complex:
+    return Complex(x.kinds, emit.operate("Sub", x.re, y.re), emit.operate("USub", y.im))
+
+
+def _by_real(emit: Arithmetic, x: Complex, y: Complex) -> Complex:
+    emit.k.leave_if(emit.k.eq(y.re.value, 0.0))  # Python raises
+    return _with_real("Div")(emit, x, y)
+
+
+def _real_by(emit: Arithmetic, x: Complex, y: Complex) -> Complex:
+    """By Smith's method, without the products by the imaginary part that is not there."""
+    k, do, own = emit.k, emit.operate, FLOAT
+    sizes = [k.prim("abs", part.value) for part in (y.re, y.im)]
+    across = sizes[0] >= sizes[1]
+    nan = k.prim("isnan", sizes[0]) | k.prim("isnan", sizes[1])
+    k.leave_if(nan | k.eq(y.re.value, 0.0) & k.eq(y.im.value, 0.0))
+
+    def chosen(one: Scalar, other: Scalar) -> Scalar:
+        return number(k.select(across, one.value, other.value), own)
+
+    large, small = chosen(y.re, y.im), chosen(y.im, y.re)
+    ratio = do("Div", small, large)
+    norm = do("Add", large, do("Mult", small, ratio))
+    minus = do("USub", x.re)
+    re = chosen(x.re, do("Mult", x.re, ratio))
+    im = chosen(do("Mult", minus, ratio), minus)
+    return Complex(x.kinds, do("Div", re, norm), do("Div", im, norm))
+
+
 def negative(emit: Arithmetic, x: Complex) -> Complex:
     return Complex(x.kinds, emit.operate("USub", x.re), emit.operate("USub", x.im))
 
@@ -180,7 +244,7 @@ def power(emit: Arithmetic, x: Scalar | Complex, y: Scalar | Complex) -> Complex
     if kind_in(x).python:
         endless = [predicates.isinf(k, part.value) for part in (found.re, found.im)]
         k.leave_if(endless[0] | endless[1])  # Python raises
-        return found
+        return recovered(emit, found) if _MIXES else found
     nothing = k.eq(x.re.value, 0.0) & k.eq(x.im.value, 0.0)
     parts = (
         replace(part, value=k.select(nothing, zero, part.value)) for part in (found.re, found.im)
@@ -219,6 +283,20 @@ _FORMULAS: Final[dict[str, Callable[..., Complex]]] = {
     "USub": negative,
     "UAdd": positive,
 }
+_OF_MIXED: Final[dict[str, Callable[..., Complex]]] = {
+    "Add": _shifted("Add"),
+    "Sub": _shifted("Sub"),
+    "Mult": _with_real("Mult"),
+    "Div": _by_real,
+}
+"""Python's formulas of a complex number and a real one, from 3.14 on."""
+_OF_REVERSED: Final[dict[str, Callable[..., Complex]]] = {
+    "Add": lambda emit, x, y: _shifted("Add")(emit, y, x),
+    "Sub": _real_without,
+    "Mult": lambda emit, x, y: _with_real("Mult")(emit, y, x),
+    "Div": _real_by,
+}
+"""Those of a real number and a complex one."""
 
 
 # -- functions and attributes ----------------------------------------------------------------------

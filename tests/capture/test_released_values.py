@@ -2,6 +2,7 @@
 
 import gc
 import itertools
+import sys
 import types
 
 import numpy as np
@@ -98,7 +99,7 @@ def f(y, n, given, table):
         return k
     return (RESULT), y + 1
 """
-UNSEEN = "(i for i in L)"
+UNSEEN = ("(i for i in L)", *(("islice(L, 1)",) if sys.version_info >= (3, 14) else ()))
 """A generator runs on, and gives real values; what it holds meanwhile nobody sees."""
 
 
@@ -154,7 +155,7 @@ def test_results(result):
             for each in (fn, decorated)
         )
         assert type(found[0]).__name__ == type(expected[0]).__name__
-        if result != UNSEEN:
+        if result not in UNSEEN:
             assert not list(reached(found))
         compare_values(used(expected[0]), used(found[0]), "", exact=True)
         assert not list(reached(used(found[0])))

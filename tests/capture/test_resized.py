@@ -1,5 +1,7 @@
 """``y.resize(shape)`` of arrays in decorated functions; oracle: plain Python."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -156,7 +158,13 @@ def of_an_argument_without_its_name(x):
         with_a_view,
         of_a_view,
         with_a_helper,
-        of_an_argument,
+        pytest.param(
+            of_an_argument,
+            marks=pytest.mark.skipif(
+                sys.version_info >= (3, 14),
+                reason="NumPy has two messages there, by how many references it counts",
+            ),
+        ),
         of_an_argument_without_its_name,
     ],
 )
@@ -170,7 +178,7 @@ class Buffer:
 
     def add(self, value):
         if self.size == len(self.values):
-            self.values.resize(2 * self.size)
+            self.values.resize(2 * self.size, refcheck=False)
         self.values[self.size] = value
         self.size += 1
         return self.values[: self.size].sum()

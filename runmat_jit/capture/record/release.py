@@ -119,7 +119,7 @@ class Release:
             try:
                 recipe = value.__reduce__()
             except TypeError:  # it does not tell: another that gives the same
-                return map(self.item, value)
+                return without_recipe(value, self)
             make, args, *state = self(recipe)
             made = make(*args)
             if state and state[0] is not None:
@@ -237,6 +237,34 @@ def is_reduced(value: Any) -> bool:
     if kind in (operator.itemgetter, operator.methodcaller):
         return True
     return isinstance(value, Iterator) and kind.__module__ in ("builtins", "itertools")
+
+
+def without_recipe(value: Any, release: Release) -> Any:
+    """An iterator of real values in place of one that cannot be pickled: of ``itertools``.
+
+    It is of the same class where its parts, or its rest, tell what it will give.
+    """
+    kind, rest = type(value), map(release.item, value)
+    parts = [release(part) for part in gc.get_referents(value) if part is not kind]
+    if kind is itertools.repeat:
+        left = operator.length_hint(value, -1)
+        return itertools.repeat(parts[0]) if left < 0 else itertools.repeat(parts[0], left)
+    if kind is itertools.count and len(parts) == 2:
+        return itertools.count(*parts)
+    if kind is itertools.cycle and len(parts) == 2:  # in its first round
+        iterator, seen = parts
+        made = itertools.cycle(itertools.chain(seen, iterator))
+        deque(itertools.islice(made, len(seen)), 0)
+        return made
+    if kind is itertools.product and all(type(part) is tuple for part in parts):
+        found = itertools.product(*parts[0]) if len(parts) == 1 else None
+        return rest if found is None else found  # begun: where it is nobody can ask
+    if kind is itertools.islice:
+        return itertools.islice(rest, None)
+    if kind is itertools.chain:
+        *active, iterables = parts
+        return itertools.chain.from_iterable(itertools.chain(active, iterables))
+    return rest
 
 
 def is_made_here(generator: Any) -> bool:

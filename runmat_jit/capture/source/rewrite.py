@@ -136,12 +136,20 @@ def bind(rewritten: Rewritten, fn: types.FunctionType, hooks: Any) -> types.Func
     code = with_hooks(rewritten.code, hooks) if rewritten.direct else rewritten.code
     bound = types.FunctionType(code, fn.__globals__, fn.__name__, fn.__defaults__, closure)
     bound.__kwdefaults__ = fn.__kwdefaults__
-    bound.__annotations__ = fn.__annotations__
+    copy_annotations(fn, bound)
     bound.__qualname__ = fn.__qualname__
     bound.__module__ = fn.__module__
     bound.__doc__ = fn.__doc__
     bound.__dict__.update(fn.__dict__)
     return bound
+
+
+def copy_annotations(fn: Any, to: Any) -> None:
+    """Give a function the annotations of another; deferred ones (from Python 3.14 on) stay so."""
+    if hasattr(fn, "__annotate__"):
+        to.__annotate__ = fn.__annotate__
+    else:
+        to.__annotations__ = fn.__annotations__
 
 
 def _rewritten_definition(
