@@ -145,7 +145,9 @@ def row(name: str, times: dict[str, tuple[float, float]]) -> str:
 
 def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("cases", nargs="*", default=list(CASES), help=", ".join(CASES).replace("%", "%%"))
+    parser.add_argument(
+        "cases", nargs="*", default=list(CASES), help=", ".join(CASES).replace("%", "%%")
+    )
     parser.add_argument("--quick", action="store_true", help="small arrays: a test, not a figure")
     arguments = parser.parse_args(words)
     runmat.config(num_threads=1)

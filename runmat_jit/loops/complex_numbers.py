@@ -162,7 +162,7 @@ def quotient(emit: Arithmetic, x: Complex, y: Complex) -> Complex:
 
 
 def recovered(emit: Arithmetic, found: Complex) -> Complex:
-    """A result of Python's from 3.14 on, which finds infinities behind two NaNs: the loop leaves."""
+    """A result of Python 3.14, which finds infinities behind two NaNs: there the loop leaves."""
     k = emit.k
     k.leave_if(k.prim("isnan", found.re.value) & k.prim("isnan", found.im.value))
     return found

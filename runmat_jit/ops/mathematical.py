@@ -88,7 +88,8 @@ def _operator_result(operands: tuple[Operand, ...], params: Params) -> Result | 
     """``**`` calls square, reciprocal and sqrt for the exact numbers 2, -1 and 0.5."""
     result, exponent = _scalar_result(operands, params), params["exponent"]
     if result is None and type(exponent) is int and exponent in parts.EXPONENTS:
-        return _complex_result(operands, params)
+        found = _complex_result(operands, params)
+        return found if found is not None and found.type.dtype.kind == "c" else None
     if result is None or not isinstance(exponent, (int, float)) or isinstance(exponent, bool):
         return result
     quick = exponent in (2, -1) if isinstance(exponent, int) else exponent == 0.5

@@ -18,7 +18,7 @@ from runmat_jit.ops.table import ROWS
 from runmat_jit.plan.argument import InputScalar
 from runmat_jit.plan.make_plan import make_plan
 from runmat_jit.plan.notes import RESULTS, RISES
-from tests.backends.wgpu.shaders import hardware_runner, need_the_cpus_bits, runner
+from tests.backends.wgpu.shaders import findings, hardware_runner, need_the_cpus_bits, runner
 from tests.graph.random_graphs import EXACT_ROWS, OURS, SUMS, arrays, bits_equal, graphs
 from tests.lower.execute import compiled, execute, prepared, regions
 
@@ -77,6 +77,8 @@ def test_a_graph_has_the_bits_and_events_of_native_code(graph, seed, exact):
 @given(graphs((*EXACT_ROWS, *SUMS), into=False), st.integers(0, 99), st.booleans())
 def test_shaders_for_real_gpus_and_with_bounds_checks_have_the_same_bits(graph, seed, checked):
     """A bounds check that had something to do would change a result."""
+    if not all(each.keeps_subnormals for each in findings().floats.values()):
+        pytest.skip("the adapter flushes subnormal numbers, and folds constants without")
     graph = prepared(graph)
     inputs = arrays(graph, seed)
     using = runner(trusted=False) if checked else hardware_runner()

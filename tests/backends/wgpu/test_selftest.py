@@ -26,7 +26,15 @@ def test_the_software_adapter_reassociates_sums_and_splits_fma():
         for kind in ("f32", "f64")
     }
     by_bits = replace(usual["f64"], rounds_to_whole=False)  # without 512-bit vectors
-    assert found.floats in (usual, {**usual, "f64": by_bits})
+    newer = {
+        kind: replace(each, fused_fma=True, keeps_subnormals=False) for kind, each in usual.items()
+    }
+    newer_by_bits = replace(newer["f64"], rounds_to_whole=False)
+    known = (usual, {**usual, "f64": by_bits}, newer, {**newer, "f64": newer_by_bits})
+    assert found.floats in known
+    if found.floats in known[2:]:  # Mesa 26: fma is one instruction, subnormals are flushed
+        assert not found.arithmetic(reproducible=False).emulate_fma
+        return
     assert found.arithmetic(reproducible=False).emulate_fma == {"f32", "f64"}
     assert [found.irreproducible(kind) for kind in ("f32", "f64")] == [None, None]
 
