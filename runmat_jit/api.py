@@ -13,6 +13,7 @@ from runmat_jit.core.config import DEVICES, OPTIONS, Config
 from runmat_jit.core.errors import ArgumentError, ConfigError
 from runmat_jit.core.source import SourceLine
 from runmat_jit.core.types import COMPILED_DTYPES
+from runmat_jit.dispatcher import warn_if_unsupported
 from runmat_jit.jit_function import JitFunction
 from runmat_jit.runtime.gpu import DeviceInfo, gpu_devices
 from runmat_jit.runtime.session import current_session, use_session
@@ -69,6 +70,7 @@ def jit(
     if not isinstance(fullgraph, bool):
         raise ArgumentError(f"fullgraph={fullgraph!r}: there are True and False")
     options = {"device": device, "precision": precision, "fullgraph": fullgraph}
+    warn_if_unsupported(2)
     return partial(_decorated, options) if fn is None else _decorated(options, fn)
 
 

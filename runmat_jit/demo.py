@@ -62,6 +62,7 @@ class Outcome:
     difference: float  # largest, relative to 1 + |NumPy's value|
     explanation: str
     result: Any
+    compiled: bool = True
 
     @property
     def agrees(self) -> bool:
@@ -74,7 +75,7 @@ TOLERANCE = 2e-5
 
 
 def run_demo(output: Path, *, quick: bool = False, console: Console | None = None) -> bool:
-    """Run, print and save the picture; whether both ways agreed everywhere.
+    """Run, print and save the picture; True if both were compiled and agreed everywhere.
 
     Args:
         output: File for the picture; missing directories are made.
@@ -96,7 +97,12 @@ def run_demo(output: Path, *, quick: bool = False, console: Console | None = Non
         save_picture(output, images[0], first.result[0][0])
     report(console, scale, (first, second))
     console.print(f"Before and after: {output}", soft_wrap=True)
-    return first.agrees and second.agrees
+    outcomes = first, second
+    if not all(outcome.compiled for outcome in outcomes):
+        console.print(
+            "Nothing was compiled, see above: this is not what decorated functions are for."
+        )
+    return all(outcome.agrees and outcome.compiled for outcome in outcomes)
 
 
 def photograph(scale: Scale) -> Array:
@@ -132,6 +138,7 @@ def compare(
     for _ in range(repetitions):
         numpy_ms.append(_timed(function, argument)[0])
         jit_ms.append(_timed(decorated, argument)[0])
+    explanation = decorated.explain(argument)
     return Outcome(
         name=name,
         function=function.__name__,
@@ -139,8 +146,9 @@ def compare(
         jit_ms=median(jit_ms),
         first_ms=first_ms,
         difference=difference,
-        explanation=str(decorated.explain(argument)),
+        explanation=str(explanation),
         result=result,
+        compiled=bool(explanation.regions),
     )
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from runmat_jit.core.epoch import exception
 from runmat_jit.core.frames import uncounted
+from runmat_jit.core.interpreter import unsupported_interpreter
 from runmat_jit.core.loading import LOADER, VERIFYING
 from runmat_jit.core.locks import new_lock
 from runmat_jit.core.reasons import Reason
@@ -42,6 +43,22 @@ class _Nested(threading.local):
 _nested = _Nested()
 
 
+def warn_if_unsupported(level: int) -> None:
+    """Warn, once in a process, where decorated functions are plain Python whatever they do.
+
+    ``level``: as ``warnings.warn`` counts it, from the caller on.
+    """
+    if UNSUPPORTED is not None and not CURRENT.has_warned:
+        CURRENT.has_warned = True
+        import warnings  # noqa: PLC0415  (rarely needed)
+
+        warnings.warn(
+            f"decorated functions run as plain Python: {UNSUPPORTED}",
+            RuntimeWarning,
+            stacklevel=level + 1,
+        )
+
+
 @contextmanager
 def disable() -> Iterator[None]:
     """Within the block, decorated functions of this thread run as plain Python."""
@@ -53,6 +70,8 @@ def disable() -> Iterator[None]:
         _disabled.depth -= 1
 
 
+UNSUPPORTED: Final = unsupported_interpreter()
+"""Why decorated functions are plain Python in this process, if they are."""
 _LINES: Final = ("runmat_jit.capture.tape.lines",)
 _MONITORING: Final[Any] = getattr(sys, "monitoring", None)  # from Python 3.12 on
 
@@ -67,11 +86,13 @@ def is_watched() -> bool:
 
 def is_off(session: Session) -> bool:
     """Whether decorated functions are plain Python here and now."""
-    return bool(_disabled.depth or session.config.disable_jit or is_watched())
+    return bool(_disabled.depth or session.config.disable_jit or UNSUPPORTED or is_watched())
 
 
 def off_reason(session: Session) -> Reason | None:
     """Why decorated functions are plain Python here and now; None where they are not."""
+    if UNSUPPORTED is not None:
+        return Reason("switched-off", UNSUPPORTED)
     if _disabled.depth or session.config.disable_jit:
         return Reason("switched-off", "decorated functions are plain Python here")
     return Reason("debugger", "Python is watched line by line") if is_watched() else None
@@ -119,7 +140,7 @@ class Dispatcher:
                     eager = let_through.eager and not is_off(session)
                     fn = held[1].call_eagerly if eager else self.fn
                     return self.plain(fn, args, kwargs)
-            if _disabled.depth or session.config.disable_jit or is_watched():  # as is_off() says
+            if is_off(session):
                 return self.plain(self.target, args, kwargs)
             if held is None and not LOADER.load():
                 return self.plain(self.target, args, kwargs)

@@ -13,6 +13,7 @@ import runmat_jit as runmat
 from runmat_jit.backends.llvm.host import ask_llvm
 from runmat_jit.backends.llvm.target import unsupported_reason
 from runmat_jit.core.config import OPTIONS
+from runmat_jit.dispatcher import UNSUPPORTED
 from runmat_jit.runtime.gpu import gpu_reports
 from runmat_jit.runtime.session import cache_directory, current_session
 
@@ -72,7 +73,7 @@ def _machine() -> Section:
         ("vector width", f"{8 * target.vector_bytes} bits"),
         ("threads", str(current_session().threads)),
         ("cache", _cache()),
-        ("kernels", unsupported_reason(target) or "compiled"),
+        ("kernels", unsupported_reason(target) or UNSUPPORTED or "compiled"),
     ]
     return "Machine", rows
 

@@ -59,8 +59,9 @@ _ROWS: Final = (
     Cause(
         "switched-off",
         "off",
-        "`runmat.disable()` or `RUNMAT_DISABLE_JIT` is in force.",
-        "Call outside of the block, or unset the variable.",
+        "`runmat.disable()` or `RUNMAT_DISABLE_JIT` is in force, or this interpreter or NumPy is "
+        "not supported.",
+        "Call outside of the block, unset the variable, or take a supported version.",
     ),
     Cause(
         "debugger",

@@ -330,6 +330,8 @@ class _Current:
         self.lock = new_lock()
         self.gpu_left_behind = False
         """Whether a parent of this process has used a GPU."""
+        self.has_warned = False
+        """Whether it was said that this interpreter is not supported."""
 
 
 CURRENT = _Current()
