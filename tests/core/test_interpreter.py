@@ -78,5 +78,7 @@ assert f.explain(np.ones(1000, np.float32)).kinds == ["elementwise"]
 """
 
 
-def test_a_program_is_compiled_in_a_process_of_its_own():
-    subprocess.run([sys.executable, "-c", SMOKE], check=True)
+def test_a_program_is_compiled_in_a_process_of_its_own(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(SMOKE, encoding="utf-8")
+    subprocess.run([sys.executable, program], check=True)
