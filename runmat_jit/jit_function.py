@@ -59,7 +59,8 @@ class CacheInfo(NamedTuple):
 
 
 _bind: Final = types.MethodType
-_ASSIGNED: Final = tuple([name for name in functools.WRAPPER_ASSIGNMENTS if name != "__annotate__"])
+_NAMES: Any = functools.WRAPPER_ASSIGNMENTS  # of which type checkers know those of one version
+_ASSIGNED: Final = tuple([name for name in _NAMES if name != "__annotate__"])
 """Attributes that are copied; annotations that are deferred stay the function's own."""
 _CLASS_METHODS: Final = ("__class_getitem__", "__init_subclass__")
 
