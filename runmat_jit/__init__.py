@@ -12,6 +12,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from runmat_jit.core import own_builtins  # isort: skip  # noqa: F401  (before what it loads)
 from runmat_jit import telemetry
 from runmat_jit.api import config, devices, jit, synchronize
 from runmat_jit.compiler.explain import Explanation

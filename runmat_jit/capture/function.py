@@ -467,7 +467,7 @@ class CapturedFunction:
         if counts.replayed or counts.recorded + counts.plain != HOT_CALLS:
             return
         name, why = self.fn.__qualname__, reasons[0] if reasons else "no two calls were alike"
-        LOG.info(
+        LOG.debug(
             "Python ran in all of the first %d calls of %s: %s; %s.explain(...) tells more",
             HOT_CALLS,
             name,
@@ -522,7 +522,7 @@ class CapturedFunction:
         self.bailout.told = True
         why = reasons[0] if reasons else "there is nothing to compile, or too little to gain"
         now = "executed eagerly" if eager else "plain Python"
-        LOG.info("%s is %s from now on: %s", self.fn.__qualname__, now, why)
+        LOG.debug("%s is %s from now on: %s", self.fn.__qualname__, now, why)
 
     # -- recording ---------------------------------------------------------------------------------
     @uncounted

@@ -20,7 +20,7 @@ def show(level: str) -> None:
 
     of_placement = level == PLACEMENT.upper()
     logger = logging.getLogger(f"runmat_jit.{PLACEMENT}" if of_placement else "runmat_jit")
-    logger.setLevel("INFO" if of_placement else level)
+    logger.setLevel("DEBUG" if of_placement else level)
     if not any(handler.get_name() == _SHOWN for handler in logger.handlers):
         handler = logging.StreamHandler()
         handler.set_name(_SHOWN)

@@ -226,7 +226,7 @@ class Session:
     def note_decision(self, decision: Decision, told: Callable[[], dict[str, object]]) -> None:
         """Count and log where a program was placed; ``told`` says it with what it has taken."""
         self.telemetry.count_placement(told)
-        self.log.getChild(PLACEMENT).info("placed %s", decision)
+        self.log.getChild(PLACEMENT).debug("placed %s", decision)
 
     @Once
     def gpu(self) -> Gpu:

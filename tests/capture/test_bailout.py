@@ -22,7 +22,7 @@ def tells(x):
 
 def test_a_function_without_kernels_steps_aside_with_one_line_in_the_log(caplog):
     decorated = runmat.jit(tells)
-    with caplog.at_level(logging.INFO, logger="runmat_jit"):
+    with caplog.at_level(logging.DEBUG, logger="runmat_jit"):
         for _ in range(40):
             compare(observe(tells, (np.ones(3),), {}), observe(decorated, (np.ones(3),), {}))
     assert decorated.cache_info().misses == 4
@@ -37,7 +37,7 @@ def test_a_function_without_kernels_steps_aside_with_one_line_in_the_log(caplog)
 
 def test_a_function_that_steps_aside_for_many_kinds_says_so_once(caplog):
     decorated = runmat.jit(tells)
-    with caplog.at_level(logging.INFO, logger="runmat_jit"):
+    with caplog.at_level(logging.DEBUG, logger="runmat_jit"):
         for dtype in "dfilq?":
             for _ in range(20):
                 decorated(np.ones(3, dtype))
