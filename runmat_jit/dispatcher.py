@@ -17,6 +17,7 @@ from runmat_jit.core.interpreter import unsupported_interpreter
 from runmat_jit.core.loading import LOADER, VERIFYING
 from runmat_jit.core.locks import new_lock
 from runmat_jit.core.reasons import Reason
+from runmat_jit.core.source import calls_itself, looks_at_frames
 from runmat_jit.runtime.session import CURRENT, Session, current_session
 
 if TYPE_CHECKING:
@@ -117,12 +118,21 @@ class Dispatcher:
         self.target, self.fn, self.options, self.source = target, fn, options, source
         self.captured: tuple[Session, CapturedFunction] | None = None
         self._install = install
-        self._behind_gate: Callable[..., Any] = self.call
+        self._behind_gate: Callable[..., Any] = self.entry
         self._gate: Gate | None = None
         self._trial: Trial | None = None
         self._let_through: tuple[LetThrough, ...] | None = None
         self._recursive: tuple[types.CodeType, types.FunctionType] | None = None
         self._lock = new_lock()
+
+    @property
+    def entry(self) -> Callable[..., Any]:
+        """What makes a call of which nothing is known.
+
+        A function that asks for frames is never captured, and finds its caller's at once.
+        """
+        frames = looks_at_frames(self.fn.__code__) and not self.options["fullgraph"]
+        return self.target if frames else self.call
 
     @uncounted
     def call(self, /, *args: Any, **kwargs: Any) -> Any:
@@ -138,7 +148,7 @@ class Dispatcher:
                 if let_through is not None:
                     self.bail_out(*held)
                     eager = let_through.eager and not is_off(session)
-                    fn = held[1].call_eagerly if eager else self.fn
+                    fn = held[1].call_eagerly if eager else held[1].call_plainly
                     return self.plain(fn, args, kwargs)
             if is_off(session):
                 return self.plain(self.target, args, kwargs)
@@ -262,7 +272,7 @@ class Dispatcher:
     def come_back(self) -> None:
         """Look at all calls again."""
         self._let_through = None
-        self.set_behind_gate(self.call)
+        self.set_behind_gate(self.entry)
 
     def set_behind_gate(self, call: Callable[..., Any]) -> None:
         """What makes the calls that a gate does not."""
@@ -287,13 +297,6 @@ class Dispatcher:
         """Forget what is known of the function in the current session."""
         self.capture(current_session()).clear()
         self.come_back()
-
-
-def calls_itself(code: types.CodeType, name: str) -> bool:
-    """Whether a function's code, or that of a function in it, uses its own name."""
-    inner = [const for const in code.co_consts if isinstance(const, types.CodeType)]
-    names = (*code.co_names, *code.co_freevars)
-    return name in names or any(calls_itself(each, name) for each in inner)
 
 
 def _make_capturer(session: Session, device: str) -> Capturer:

@@ -122,7 +122,7 @@ class JitFunction(Generic[P, R]):
         self._options, self._source = options, source
         install = functools.partial(_install, weakref.ref(self))
         self._dispatcher = Dispatcher(fn, self._function, options, source, install)
-        object.__setattr__(self, "__call__", self._dispatcher.call)
+        object.__setattr__(self, "__call__", self._dispatcher.entry)
 
     @overload
     def __get__(self, instance: None, owner: type | None = None, /) -> JitFunction[P, R]: ...
@@ -197,7 +197,8 @@ class JitFunction(Generic[P, R]):
         if record is None:
             if captured.bailout.find(args, kwargs) is not None:
                 notes += (_ASIDE,)
-            reasons = () if captured.plain is None else (captured.plain,)
+            plain = captured.plain or captured.refusal()
+            reasons = () if plain is None else (plain,)
             return Explanation(name, "plain Python", (), reasons, notes)
         let_through = captured.bailout.find(args, kwargs)
         return self._of_record(captured, captured.key_of(args, kwargs), record, let_through, notes)
@@ -214,7 +215,7 @@ class JitFunction(Generic[P, R]):
     def story(self) -> str:
         """What happened where no call was recorded."""
         captured = self._dispatcher.capture(current_session())
-        name, plain = self._function.__qualname__, captured.plain
+        name, plain = self._function.__qualname__, captured.plain or captured.refusal()
         if plain is None:
             return f"{name}: no call of it was seen"
         return str(Explanation(name, "plain Python", (), (plain,)))

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from runmat_jit.capture.capturer import Capturer
+from runmat_jit.capture.record import caller_frames
 from runmat_jit.capture.record.calls import call as captured_call
 from runmat_jit.capture.record.eager_hooks import Eager, EagerFunction, is_direct
 from runmat_jit.capture.record.fullgraph import not_whole
@@ -64,7 +65,7 @@ from runmat_jit.core.protocols import Boundary
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.signal_handlers import called_by_handler, raised_by_handler
 from runmat_jit.core.slotted import slotted
-from runmat_jit.core.source import SourceLine
+from runmat_jit.core.source import SourceLine, calls_itself
 
 HOT_CALLS = 100
 """Calls after which a function that never got faster is worth a line in the log."""
@@ -102,6 +103,7 @@ class CapturedFunction:
     ) -> None:
         self.fn, self.capturer, self.whole = fn, capturer, whole
         self.code = fn.__code__  # which may be replaced
+        self.recurs = calls_itself(fn.__code__, fn.__name__)
         capturer.lines.namespaces.note(fn)
         self.records: OrderedDict[Key, Record] = OrderedDict()
         self.families = Families()
@@ -406,7 +408,17 @@ class CapturedFunction:
             kind = self.bailout.kind(args, kwargs)
             self.count_unprofitable(kind, (reason,), below=below)
         self.capturer.executor.count("calls_plain")
-        return self.fn(*args, **kwargs)
+        return self.call_plainly(*args, **kwargs)
+
+    @uncounted
+    def call_plainly(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Call the function undecorated, from a frame that looks like its caller's.
+
+        What it calls may ask who called it. A recursion has no room for such frames.
+        """
+        if self.recurs:
+            return self.fn(*args, **kwargs)
+        return caller_frames.call(self.capturer.lines, None, self.fn, args, kwargs)
 
     @uncounted
     def run_unrecorded(
@@ -666,9 +678,18 @@ class CapturedFunction:
         if not isinstance(rewritten, Refused):
             hooks = Hooks(tracer, self.capturer.rewriter, self.fn)
             return bind(rewritten, self.fn, hooks)
+        return self.reason_of(rewritten)
+
+    def refusal(self) -> Reason | None:
+        """Why the function's source is not captured; None where it is."""
+        rewritten = self.capturer.rewriter.find(self.fn, self.carried)
+        return self.reason_of(rewritten) if isinstance(rewritten, Refused) else None
+
+    def reason_of(self, refused: Refused) -> Reason:
+        """The same, with the line that is at fault."""
         code = self.fn.__code__
-        line = SourceLine(code.co_filename, rewritten.line, code.co_name)
-        return Reason(rewritten.reason, "the function is plain Python", line.short())
+        line = SourceLine(code.co_filename, refused.line, code.co_name)
+        return Reason(refused.reason, "the function is plain Python", line.short())
 
     def keep(self, key: Key, tracer: Tracer, size: int) -> Record:
         """Remember what a recording found out; ``size``: of the largest array it was given."""

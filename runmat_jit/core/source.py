@@ -116,6 +116,25 @@ class SourceLine:
         return f"SourceLine({self.filename!r}, {self.line}, {self.function!r})"
 
 
+FRAME_FUNCTIONS: Final = frozenset(("_getframe", "currentframe"))
+"""Functions that give the frame of their caller, or of a caller of it."""
+
+
+def looks_at_frames(code: types.CodeType) -> bool:
+    """True if a function, or one in it, asks for frames: who calls it is part of what it does."""
+    names = code.co_names
+    asks = not FRAME_FUNCTIONS.isdisjoint(names) or ("inspect" in names and "stack" in names)
+    inner = (const for const in code.co_consts if isinstance(const, types.CodeType))
+    return asks or any(map(looks_at_frames, inner))
+
+
+def calls_itself(code: types.CodeType, name: str) -> bool:
+    """True if a function's code, or that of a function in it, uses its own name."""
+    inner = [const for const in code.co_consts if isinstance(const, types.CodeType)]
+    names = (*code.co_names, *code.co_freevars)
+    return name in names or any(calls_itself(each, name) for each in inner)
+
+
 def is_calling(code: types.CodeType) -> bool:
     """Whether a frame with this code is that of a caller that :class:`SourceLine` made."""
     return code.co_varnames == _CALL.co_varnames

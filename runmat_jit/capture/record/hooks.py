@@ -8,6 +8,7 @@ import operator
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 import numpy as np
@@ -41,7 +42,7 @@ from runmat_jit.capture.source.hook_base import CONVERSIONS, Place, Starred
 from runmat_jit.capture.source.refusal import Refused
 from runmat_jit.capture.source.rewrite import Rewritten
 from runmat_jit.capture.tape import call_forms
-from runmat_jit.capture.tape.lines import call_at
+from runmat_jit.capture.tape.lines import HIDDEN, call_at, hide_our_frames
 from runmat_jit.capture.tape.pytree import is_namedtuple
 from runmat_jit.capture.tape.values import ARRAY, CONSTANTS, TEXTS, is_traceable
 from runmat_jit.core.frames import uncounted
@@ -173,6 +174,15 @@ class Hooks(Following):
             items: Any = obj
             return self.tracer.unknown(operator.getitem, (items, self.tracer.release(key)))
         return self.adopted(obj[self.hashed(key)])
+
+    def hidden(self) -> AbstractContextManager[None]:
+        return HIDDEN
+
+    def caught(self) -> None:
+        error = sys.exception()
+        if error is not None:
+            hide_our_frames(error)
+            del error  # else this frame and the error hold each other
 
     def importing(self, module: str, /) -> None:
         if self.tracer.passive:

@@ -9,6 +9,7 @@ patterns). The adapters need no temporary variables, so nothing lives longer tha
 import abc
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any, Final
 
@@ -158,6 +159,14 @@ class HookBase(abc.ABC):
     def attr_place(self, obj: Any, name: str, /) -> "Place":
         """``obj.name`` as a target inside a larger one, or of an augmented assignment."""
         return Place(self.iop, self.attr, self.setattr_, obj, name)
+
+    def hidden(self) -> AbstractContextManager[None]:
+        """A block that exceptions leave without frames of hooks in their tracebacks."""
+        return nullcontext()
+
+    def caught(self) -> None:
+        """Take frames of hooks out of the traceback of the exception that is handled."""
+        return  # there are none
 
     @abc.abstractmethod
     def importing(self, module: str, /) -> None:

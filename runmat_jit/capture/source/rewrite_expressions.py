@@ -8,10 +8,10 @@ from runmat_jit.capture.source.node_rewriter import Handler, NodeRewriter
 from runmat_jit.capture.source.refusal import Refusal
 from runmat_jit.capture.source.rewrite_stores import store_target
 from runmat_jit.capture.source.scopes import Comprehension, Scopes, Where, scope_of
+from runmat_jit.core.source import FRAME_FUNCTIONS
 
 # Read the frame of their caller, which would be the hook's.
 FRAME_READERS = frozenset({"locals", "globals", "vars", "dir", "eval", "exec"})
-FRAME_FUNCTIONS = frozenset({"_getframe", "currentframe"})
 # `super` and `__class__` make the compiler provide the class; `__debug__` is a constant.
 COMPILER_NAMES = frozenset({"super", "__class__", "__debug__"})
 

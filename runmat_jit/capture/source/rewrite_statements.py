@@ -105,6 +105,7 @@ def _loop(rewriter: NodeRewriter, node: Loop, iterated: ast.expr) -> Loop:
 
 
 def rewrite_with(rewriter: NodeRewriter, node: ast.With | ast.AsyncWith) -> ast.stmt:
+    """``with manager as target, hidden():`` what leaves the block has lost the hooks' frames."""
     items = []
     with rewriter.scopes.branch():
         for item in node.items:
@@ -112,7 +113,17 @@ def rewrite_with(rewriter: NodeRewriter, node: ast.With | ast.AsyncWith) -> ast.
             target = item.optional_vars
             items.append(ast.withitem(manager, target and store_target(rewriter, target)))
             rewriter.scopes.note_assigned([target] if target else [])
+        if isinstance(node, ast.With):
+            items.append(ast.withitem(hook("hidden", [], node.items[-1].context_expr)))
         return rewriter.copy(node, items=items, body=rewriter.block(node.body))
+
+
+def rewrite_handler(rewriter: NodeRewriter, node: ast.ExceptHandler) -> ast.ExceptHandler:
+    """``caught()`` first: the handler sees a traceback without the hooks' frames."""
+    rewritten = rewriter.copy(node)
+    at = node.body[0]
+    rewritten.body = [placed(ast.Expr(hook("caught", [], at)), at), *rewritten.body]
+    return rewritten
 
 
 def rewrite_import(rewriter: NodeRewriter, node: ast.Import) -> list[ast.stmt]:
@@ -148,6 +159,7 @@ STATEMENTS: Mapping[type[ast.AST], Handler] = {
     ast.AsyncFor: rewrite_async_for,
     ast.With: rewrite_with,
     ast.AsyncWith: rewrite_with,
+    ast.ExceptHandler: rewrite_handler,
     ast.Import: rewrite_import,
     ast.ImportFrom: rewrite_import_from,
 }

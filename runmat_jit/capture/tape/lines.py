@@ -210,6 +210,20 @@ def hide_our_frames(error: BaseException) -> None:
         each.__traceback__ = without_our_frames(each.__traceback__)
 
 
+class _Hidden:
+    """A block that exceptions leave without our frames in their tracebacks."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
+        if error is not None:
+            hide_our_frames(error)
+
+
+HIDDEN: Final = _Hidden()
+
+
 def without_our_frames(traceback: types.TracebackType | None) -> types.TracebackType | None:
     """The traceback without the frames that are ours."""
     kept: list[types.TracebackType] = []
