@@ -636,3 +636,51 @@ def test_a_call_that_writes_and_then_warns_writes_once_where_warnings_are_errors
     assert decorated.cache_info().hits == 1
     assert observed(decorated) == observed(fn)
     assert observed(fn)[1] == [np.inf, 1e308, 3.0]
+
+
+# -- results of np.broadcast_arrays ----------------------------------------------------------------
+def stored(x):
+    a, _ = np.broadcast_arrays(x, np.zeros((2, 3)))
+    a[0] = 5
+    return a
+
+
+def updated(x):
+    a, _ = np.broadcast_arrays(x, np.zeros((2, 3)))
+    a += 1
+    return a
+
+
+def given_as_out(x):
+    a, _ = np.broadcast_arrays(x, np.zeros((2, 3)))
+    return np.add(a, 1, out=a)
+
+
+def through_a_view(x):
+    row = np.broadcast_arrays(x, np.zeros((2, 3)))[0][0]
+    row[1] = 2
+    return row
+
+
+def asked(x):
+    return np.broadcast_arrays(x, np.zeros((2, 3)))[0].flags.writeable
+
+
+def only_read(x):
+    return np.broadcast_arrays(x, np.zeros((2, 3)))[0] + 1
+
+
+@pytest.mark.parametrize(
+    "program", [stored, updated, given_as_out, through_a_view, asked, only_read]
+)
+def test_a_write_to_a_broadcast_array_warns_each_time_at_its_line(program):
+    decorated, seen = runmat.jit(program), []
+    for fn in (program, *[decorated] * 7):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            result = fn(np.arange(3.0))
+        seen.append(
+            (np.asarray(result).tolist(), [(w.category, w.filename, w.lineno) for w in caught])
+        )
+    assert seen == seen[:1] * 8
+    assert (program is only_read) == (not seen[0][1])

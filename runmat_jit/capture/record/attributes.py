@@ -10,6 +10,7 @@ from runmat_jit.capture.record.following import Following
 from runmat_jit.capture.record.outside import is_constant
 from runmat_jit.capture.record.traced import Traced, TracedMethod
 from runmat_jit.capture.replay.plain_objects import in_class, is_computed, runs_code
+from runmat_jit.capture.tape.lines import call_at
 from runmat_jit.capture.tape.pytree import is_namedtuple
 from runmat_jit.capture.tape.values import ARRAY, is_random_state
 
@@ -56,7 +57,7 @@ def of_unregistered(hooks: Following, obj: Any, name: str) -> Any:
     """An attribute of what no slot holds: a function of a guarded code, or a builtin object."""
     if is_outside_function(hooks, obj) and name != "__class__":
         hooks.tracer.effect("outside-object", f"{name} of a function is read")
-    value = hooks.adopted(getattr(obj, name))
+    value = hooks.adopted(call_at(hooks.tracer.here(), getattr, (obj, name), {}))
     if isinstance(value, _MUTABLE):
         hooks.tracer.effect("outside-object", f"{name} of a {type(obj).__name__} is read")
     return value

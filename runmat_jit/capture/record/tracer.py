@@ -44,6 +44,9 @@ from runmat_jit.core.errstate import current_errstate
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.source import SourceLine
 
+_WRITEABLE: Final = 0x400
+_WARNS_ON_WRITE: Final = 1 << 31
+"""Bits of ``flags.num``: to ask ``flags.writeable`` is a warning where the second one is set."""
 _AT_ONCE: Final = (views.attempt, deferral.literal)
 _DEFERRED: Final = (deferral.attempt, *_AT_ONCE)
 
@@ -112,8 +115,15 @@ class Tracer(Recording):
         return views.shape_array(self, value)
 
     def writable(self, value: Traced) -> bool:
-        """Whether NumPy would let the program write to this array."""
-        return bool(self.stand_in(value).flags.writeable)
+        """True if a kernel may write to this array.
+
+        NumPy itself writes to results of ``np.broadcast_arrays``, and warns each time.
+        """
+        flags = self.stand_in(value).flags.num
+        if flags & _WARNS_ON_WRITE:
+            self.leak(value, "NumPy warns of each write to it")
+            return False
+        return bool(flags & _WRITEABLE)
 
     def lift(self, value: Any, slot: int | None = None, roots: frozenset[int] | None = None) -> Any:
         """The traced value of a real array or scalar (the same one for the same array)."""
