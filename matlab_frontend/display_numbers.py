@@ -31,6 +31,8 @@ class Style:
         width: Characters of a number in fixed point.
         limit: From here on, numbers with fractions are shown with a power of ten.
         margin: Blanks before a number with an exponent, its sign included.
+        significant: Each number with so many significant digits, in the shorter of both notations,
+            and no common factor; 0: not so.
 
     """
 
@@ -38,6 +40,7 @@ class Style:
     width: int
     limit: float
     margin: int
+    significant: int = 0
 
 
 @frozen
@@ -50,6 +53,10 @@ class Styles:
 
 SHORT = Styles(Style(4, 10, 1000.0, 3), Style(4, 10, 1000.0, 3))
 LONG = Styles(Style(15, 20, 100.0, 5), Style(7, 12, 100.0, 5))
+SHORT_G = Styles(Style(4, 13, 1000.0, 3, 5), Style(4, 13, 1000.0, 3, 5))
+LONG_G = Styles(Style(15, 26, 100.0, 5, 15), Style(7, 15, 100.0, 5, 7))
+STYLES = {"short": SHORT, "long": LONG, "shortg": SHORT_G, "longg": LONG_G}
+"""By the words of ``format``, without blanks."""
 
 
 @frozen
@@ -78,6 +85,8 @@ def float_layout(table: np.ndarray, style: Style) -> Layout:
     if whole and largest < _WIDE_INTEGER:
         width = 6 if largest < 1000 else 12
         return Layout(lambda x: f"{_special(x) or int(x):>{width}}", width)
+    if style.significant:
+        return Layout(lambda x: f"{_general(x, style):>{style.width}}", style.width)
     if table.size == 1:
         return _scalar_layout(largest, style)
     exponent = _scale_exponent(largest, style)
@@ -89,8 +98,15 @@ def float_layout(table: np.ndarray, style: Style) -> Layout:
     )
 
 
+def _general(x: float, style: Style) -> str:
+    """A number in the shorter of both notations."""
+    return _special(x) or f"{x:.{style.significant}g}"
+
+
 def complex_layout(table: np.ndarray, style: Style) -> Layout:
     """Complex numbers: both parts in fixed point, the imaginary one with its sign and ``i``."""
+    if style.significant:
+        return _general_complex(style)
     parts = np.abs(np.concatenate((table.real.ravel(), table.imag.ravel())))
     largest, _ = _measure(parts)
     digits = style.digits
@@ -109,6 +125,17 @@ def complex_layout(table: np.ndarray, style: Style) -> Layout:
         return f"{real:>{real_width}} {sign} {imaginary:>{body}}i"
 
     return Layout(element, real_width + body + 4, f"1.0e{exponent:+03d}" if exponent else "")
+
+
+def _general_complex(style: Style) -> Layout:
+    """Complex numbers whose parts are in the shorter of both notations."""
+
+    def element(x: complex) -> str:
+        sign = "-" if math.copysign(1.0, x.imag) < 0 else "+"
+        real, imaginary = (_general(part, style) for part in (x.real, abs(x.imag)))
+        return f"{real:>{style.width}} {sign} {imaginary:>{style.width - 3}}i"
+
+    return Layout(element, 2 * style.width + 1)
 
 
 def _complex_scalar_layout(digits: int) -> Layout:

@@ -92,8 +92,14 @@ def power(engine: Engine, left: Value, right: Value) -> Value:
         return _result(engine, engine.host(_exponential, b.data, a.data))
     exponent = engine.look(b.data).item()
     if float(exponent).is_integer():
-        return _result(engine, engine.host(np.linalg.matrix_power, a.data, int(exponent)))
+        return _result(engine, engine.host(_whole_power, a.data, int(exponent)))
     return _result(engine, engine.host(_fractional_power, a.data, exponent))
+
+
+def _whole_power(table: np.ndarray, exponent: int) -> np.ndarray:
+    """Repeated products, of logical values as of the numbers 0 and 1."""
+    numbers = table.astype(float) if table.dtype == bool else table
+    return np.linalg.matrix_power(numbers, exponent)
 
 
 def transpose(engine: Engine, value: Value, *, conjugate: bool) -> Value:

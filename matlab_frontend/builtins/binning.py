@@ -43,8 +43,8 @@ def histc(
     vector = data.ndim == 2 and 1 in data.shape
     if vector and dimension is None:
         counts = np.bincount(at[at >= 0], minlength=marks.size).astype(float)
-        row_wise = shape_of(x)[0] == 1 and shape_of(x)[1] != 1
-        shape = (-1, 1) if row_wise or shape_of(edges)[0] == 1 else (1, -1)
+        like = edges if data.size == 1 else x
+        shape = (-1, 1) if shape_of(like)[0] == 1 else (1, -1)
         return wrap("double", counts.reshape(shape)), places
     along = first_dimension(x) if dimension is None else dimension_of(call.engine, dimension)
     axis = data.ndim - 1 - along

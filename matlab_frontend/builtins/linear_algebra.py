@@ -87,17 +87,20 @@ def vecnorm(call: Call, x: Value, order: Value = 2.0, dimension: Value | None = 
 
 @builtin("dot")
 def dot(call: Call, x: Value, y: Value, dimension: Value | None = None) -> Value:
-    """The sum of products of two vectors, or of the columns of two matrices."""
+    """The sum of products of two vectors, of columns, or along a dimension."""
     a, b = (call.engine.look(floating(call.engine, "dot", part).data).T for part in (x, y))
-    if count_of(x) != count_of(y):
+    vectors = all(table.ndim == 2 and 1 in table.shape for table in (a, b))
+    same = count_of(x) == count_of(y) if vectors and dimension is None else a.shape == b.shape
+    if not same:
         raise MatlabError("MATLAB:dot:InputSizeMismatch", "A and B must be same size.")
-    if dimension is not None:
-        axis = dimension_of(call.engine, dimension)
-        products = np.conj(a) * b
-        return made(call, products.sum(axis=axis, keepdims=True) if axis < 2 else products)
-    if 1 in a.shape:
+    if vectors and dimension is None:
         return made(call, np.vdot(a.ravel(), b.ravel()).astype(np.result_type(a, b, np.float32)))
-    return made(call, np.sum(np.conj(a) * b, axis=0, keepdims=True))
+    if dimension is None:
+        axis = next((k for k, extent in enumerate(a.shape) if extent != 1), 0)
+    else:
+        axis = dimension_of(call.engine, dimension)
+    products = np.conj(a) * b
+    return made(call, products.sum(axis=axis, keepdims=True) if axis < a.ndim else products)
 
 
 @builtin("cross")

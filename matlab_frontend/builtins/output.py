@@ -10,7 +10,7 @@ from matlab_frontend.builtins.number_text import matrix_text, number_text
 from matlab_frontend.builtins.registry import Call, builtin
 from matlab_frontend.display import disp as disp_text
 from matlab_frontend.display import display as display_text
-from matlab_frontend.display_numbers import LONG, SHORT
+from matlab_frontend.display_numbers import STYLES
 from matlab_frontend.errors import MatlabError
 from matlab_frontend.format_text import format_values, unescape
 from matlab_frontend.streams import STANDARD
@@ -113,10 +113,17 @@ def mat2str(call: Call, x: Value, digits: Value = 15.0) -> Value:
 
 @builtin("format")
 def format_(call: Call, *words: Value) -> None:
-    """Choose how numbers are shown: ``short`` or ``long``; ``compact`` is accepted."""
-    names = [text_of(word).lower() for word in words] or ["short"]
-    for name in names:
-        if name.startswith("long"):
-            call.session.style = LONG
-        elif name.startswith("short"):
-            call.session.style = SHORT
+    """Choose how numbers are shown: ``short``, ``long``, ``shortg`` or ``longg``.
+
+    A ``g`` may stand alone, after a blank. ``compact`` and ``loose`` are accepted.
+    """
+    names = "".join(text_of(word).lower() for word in words) or "short"
+    for name in ("compact", "loose"):
+        names = names.replace(name, "")
+    if names:
+        known = (
+            names
+            if names in STYLES
+            else next((name for name in ("short", "long") if names.startswith(name)), "")
+        )
+        call.session.style = STYLES.get(known, call.session.style)

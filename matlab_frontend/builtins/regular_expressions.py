@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -134,8 +134,23 @@ _CHARACTERS = Texts(text, lambda parts: cell_row([text(part) for part in parts])
 _STRINGS = Texts(string, lambda parts: strings(parts, (1, len(parts))))
 
 
+def found_in(shown: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+    """The matches in a text, from left to right, empty ones included.
+
+    After an empty match the search goes on at the next character: Python would look for a longer
+    one at the same place, which a lazy pattern has refused.
+    """
+    at = 0
+    while at <= len(shown):
+        match = pattern.search(shown, at)
+        if match is None:
+            return
+        yield match
+        at = match.end() + (match.end() == match.start())
+
+
 def _matches(shown: str, pattern: str, options: Options, texts: Texts) -> dict[str, Value]:
-    found = list(_compile(pattern, options.flags).finditer(shown))
+    found = list(found_in(shown, _compile(pattern, options.flags)))
     if not options.empty_matches:
         found = [match for match in found if match.group()]
     return _once(found, shown, texts) if options.once else _all(found, shown, texts)
@@ -245,15 +260,12 @@ def regexprep(call: Call, x: Value, pattern: Value, replacement: Value, *options
 
 
 def _replaced(call: Call, shown: str, pattern: re.Pattern[str], new: str, options: Options) -> str:
-    left = [1 if options.once else len(shown) + 1]
-
-    def put(match: re.Match[str]) -> str:
-        if left[0] == 0 or not (match.group() or options.empty_matches):
-            return match.group()
-        left[0] -= 1
-        return _filled(call, new, match)
-
-    return pattern.sub(put, shown)
+    parts, kept, left = [], 0, 1 if options.once else len(shown) + 1
+    for match in found_in(shown, pattern):
+        if left and (match.group() or options.empty_matches):
+            parts += shown[kept : match.start()], _filled(call, new, match)
+            kept, left = match.end(), left - 1
+    return "".join((*parts, shown[kept:]))
 
 
 def _filled(call: Call, new: str, match: re.Match[str]) -> str:
