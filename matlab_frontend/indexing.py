@@ -55,7 +55,7 @@ def write(
     if len(subscripts) == 1:
         return _write_linear(engine, data, subscripts[0], value, exclusive=exclusive)
     value_shape = tuple(n for n in value.shape[::-1] if n != 1)
-    extents = _extents_for(shape, subscripts, value.shape[::-1])
+    extents = _extents_for(engine, shape, subscripts, value.shape[::-1])
     found = [
         positions(engine, subscript, extents[k], f"in position {k + 1} ")
         for k, subscript in enumerate(subscripts)
@@ -209,22 +209,39 @@ def _covers(found: Positions, extent: int) -> bool:
     return found.shape is None or len(set(np.arange(extent)[found.key].tolist())) == extent
 
 
-def _extents_for(shape: Shape, subscripts: Sequence[Subscript], value: Shape) -> Shape:
-    """Extents that ``:`` means on the left side: those of the right side where there are none."""
+def _extents_for(
+    engine: Engine, shape: Shape, subscripts: Sequence[Subscript], value: Shape
+) -> Shape:
+    """Extents that ``:`` means on the left side: those of the right side where there are none.
+
+    Of a right side with other axes, those that are longer than 1 are taken in turn.
+    """
     folded = fold(shape, len(subscripts))
     if math.prod(shape) != 0:
         return folded
-    wanted = [n for n in value if n != 1]
-    colons = sum(isinstance(s, Everything) for s in subscripts)
-    whole = list(value) if len(value) == len(subscripts) else wanted
-    extents = []
-    for k, (subscript, extent) in enumerate(zip(subscripts, folded, strict=True)):
-        if not isinstance(subscript, Everything) or extent != 0:
-            extents.append(extent)
-        elif colons == 1:
-            extents.append(math.prod(value))
-        else:
-            extents.append(whole[k] if k < len(whole) else 1)
+    blank = not any(shape)
+    free = [
+        isinstance(s, Everything) and (extent == 0 or (blank and k >= len(shape)))
+        for k, (s, extent) in enumerate(zip(subscripts, folded, strict=True))
+    ]
+    if sum(free) == 1 and sum(isinstance(s, Everything) for s in subscripts) == 1:
+        return tuple(
+            [math.prod(value) if is_free else n for is_free, n in zip(free, folded, strict=True)]
+        )
+    if len(value) == len(subscripts):
+        return tuple(
+            [v if is_free else n for is_free, v, n in zip(free, value, folded, strict=True)]
+        )
+    left = [n for n in value if n != 1]
+    extents = list(folded)
+    for k, (subscript, is_free) in enumerate(zip(subscripts, free, strict=True)):
+        taken = 1
+        if is_free:
+            taken = extents[k] = left[0] if left else 1
+        elif not isinstance(subscript, Everything):
+            taken = positions(engine, subscript, folded[k]).count
+        if left and taken == left[0]:
+            left.pop(0)
     return tuple(extents)
 
 

@@ -260,7 +260,8 @@ def regexprep(call: Call, x: Value, pattern: Value, replacement: Value, *options
 
 
 def _replaced(call: Call, shown: str, pattern: re.Pattern[str], new: str, options: Options) -> str:
-    parts, kept, left = [], 0, 1 if options.once else len(shown) + 1
+    parts: list[str] = []
+    kept, left = 0, 1 if options.once else len(shown) + 1
     for match in found_in(shown, pattern):
         if left and (match.group() or options.empty_matches):
             parts += shown[kept : match.start()], _filled(call, new, match)

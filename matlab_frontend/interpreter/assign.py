@@ -320,9 +320,17 @@ def _store_in_struct(
     reached = reach(held.data, keys[0].subscripts, blank, alone=alone)
     if reached is None:
         element = _inner(interpreter, held, keys[0])
-        if isinstance(element, Struct) and count_of(element) != 1:
+        if not isinstance(element, Struct):
+            return False
+        if count_of(element) != 1:
             _refuse_many()
-        return False
+        box: dict[str, Value] = {"": element}
+        del element
+        store(interpreter, box, "", keys[1:], value, frame=frame)
+        every = with_field(held, name)
+        engine = interpreter.engine
+        container[slot] = replace(engine, every, keys[0].subscripts, box[""], alone=False)
+        return True
     data, place = reached
     held = Struct(fields, data)
     _store_in_elements(interpreter, held, place, keys[1:], value, frame=frame)
@@ -332,6 +340,14 @@ def _store_in_struct(
         held = Struct((*fields, name), data)
     container[slot] = held
     return True
+
+
+def with_field(held: Struct, name: str) -> Struct:
+    """A struct array whose elements have a field, empty where they had none."""
+    if name in held.fields:
+        return held
+    elements = [{**element, name: empty()} for element in held.data.flat]
+    return Struct((*held.fields, name), objects(elements, shape_of(held)))
 
 
 def _store_in_elements(
@@ -533,15 +549,25 @@ def _without(engine: Engine, held: Value | None, subscripts: Sequence[Subscript]
     return spread(engine, wrap(array.kind, delete(engine, array.data, subscripts)), array)
 
 
-def assign_fields(target: nodes.Field, values: Sequence[Value], frame: Frame) -> None:
-    """``[s.name] = ...``: one value for each element of a struct array."""
+def assign_fields(
+    target: nodes.Field, chosen: np.ndarray | None, values: Sequence[Value], frame: Frame
+) -> None:
+    """``[s.name] = ...`` and ``[s(k).name] = ...``: one value for each element of a struct array.
+
+    ``chosen``: which elements, from 0, column by column; None: all of them.
+    """
     base, _ = chain(target)
     assert isinstance(base, nodes.Name), "the field belongs to a variable"
-    held = frame.variables[base.name]
+    held = frame.variables.get(base.name, Struct((), objects([], (0, 0))))
     assert isinstance(held, Struct), "the caller counted its elements"
-    elements = [
-        {**element, target.name: value}
-        for element, value in zip(held.data.flat, values, strict=True)
-    ]
-    fields = tuple(dict.fromkeys((*held.fields, target.name)))
-    frame.variables[base.name] = Struct(fields, objects(elements, shape_of(held)))
+    every = with_field(held, target.name)
+    elements, shape = [dict(element) for element in every.data.flat], shape_of(every)
+    places = range(len(elements)) if chosen is None else chosen.tolist()
+    most = max(places, default=-1) + 1
+    if most > len(elements):  # a vector, or nothing yet
+        shape = (most, 1) if shape[1] == 1 and shape[0] > 1 else (1, most)
+        blank = dict.fromkeys(every.fields, empty())
+        elements += [dict(blank) for _ in range(most - len(elements))]
+    for place, value in zip(places, values, strict=True):
+        elements[place][target.name] = value
+    frame.variables[base.name] = Struct(every.fields, objects(elements, shape))

@@ -384,8 +384,11 @@ def call_anonymous(
     check_depth(session)
     session.depth += 1
     interpreter.frame = frame
+    body = function.body
+    while isinstance(body, nodes.Parenthesized):  # which change no number of outputs here
+        body = body.expression
     try:
-        return interpreter.values_of(function.body)(frame, outputs)
+        return interpreter.values_of(body)(frame, outputs)
     except MatlabError as error:
         locate(error, frame)
         raise

@@ -198,7 +198,8 @@ def _assign_outputs(interpreter: Interpreter, node: nodes.Assignment) -> Run:
                 plain = nodes.Index(target.span, target.target, target.arguments)
                 compile_target(interpreter, plain)(frame, cell_row(made[at : at + count]))
             elif count != 1 and isinstance(target, nodes.Field):
-                assign_fields(target, made[at : at + count], frame)
+                chosen = _chosen(interpreter, target, frame)
+                assign_fields(target, chosen, made[at : at + count], frame)
             at += count
 
     return run
@@ -209,6 +210,13 @@ def _wanted(interpreter: Interpreter, target: nodes.Target) -> Callable[[Frame],
     if not isinstance(target, (nodes.CellIndex, nodes.Field)):
         return lambda _: 1
     base, steps = chain(target)
+    if _elements_of(target) is not None:
+
+        def count_chosen(frame: Frame) -> int:
+            chosen = _chosen(interpreter, target, frame)
+            return 1 if chosen is None else chosen.size
+
+        return count_chosen
     if not isinstance(base, nodes.Name) or len(steps) != 1:
         return lambda _: 1
     name = base.name
@@ -232,6 +240,36 @@ def _wanted(interpreter: Interpreter, target: nodes.Target) -> Callable[[Frame],
         )
 
     return count_cells
+
+
+def _elements_of(target: nodes.Target) -> nodes.Index | None:
+    """``s(k)`` of a target ``s(k).name``; None of others."""
+    inner = target.target if isinstance(target, nodes.Field) else None
+    if isinstance(inner, nodes.Index) and isinstance(inner.target, nodes.Name):
+        return inner
+    return None
+
+
+def _chosen(interpreter: Interpreter, target: nodes.Target, frame: Frame) -> np.ndarray | None:
+    """Which elements ``[s(k).name] = ...`` is for, from 0, column by column; None: all."""
+    inner = _elements_of(target)
+    if inner is None or not isinstance(inner.target, nodes.Name):
+        return None
+    held = frame.variables.get(inner.target.name, empty())
+    if not isinstance(held, Struct) and count_of(held):
+        return None
+    subscripts = interpreter.compile_arguments(inner.arguments)(frame, held)
+    extents = fold(shape_of(held), len(subscripts))
+    read = [
+        positions(interpreter.engine, subscript, extent)
+        for subscript, extent in zip(subscripts, extents, strict=True)
+    ]
+    whole = [max(each.highest, extent) for each, extent in zip(read, extents, strict=True)]
+    if len(read) > 1 and whole != list(extents):
+        return None  # it grows along several dimensions
+    numbers = np.arange(math.prod(whole)).reshape(whole, order="F")
+    places = [np.arange(extent)[each.key] for each, extent in zip(read, whole, strict=True)]
+    return numbers[np.ix_(*places)].ravel(order="F")
 
 
 def _deletion(interpreter: Interpreter, node: nodes.Deletion, _: Dead) -> Run:
@@ -484,8 +522,6 @@ def _split(interpreter: Interpreter, value: Value) -> Iterator[Value]:
     rows = array.data.shape[-1]
     columns = int(np.prod(array.data.shape[:-1]))
     flat = engine.reshape(array.data, (columns, rows))
-    if rows == 0:
-        return
     for k in range(columns):
         column = wrap(array.kind, engine.take(flat, (slice(k, k + 1), slice(0, rows))))
         yield spread(engine, column, array)
