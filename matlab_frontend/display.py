@@ -69,7 +69,7 @@ def disp(engine: Engine, value: Value, style: Styles = SHORT) -> str:
     array = _array(value)
     if array is not None and len(shape_of(array)) > 2:
         return "".join(_pages(engine, "", array, style))
-    if array is not None and array.kind == "string":
+    if array is not None and array.kind == "string" and 0 not in shape_of(array):
         return "".join(f"{line}\n" for line in _string_lines(array, alone=True))
     if array is not None and array.kind == "char":
         return "".join(f"{line}\n" for line in lines_of(array) or [""])
@@ -101,6 +101,8 @@ def show(engine: Engine, value: Value, style: Styles = SHORT) -> Shown:
     array = as_array(value)
     assert array is not None, "all other values are arrays"
     shape = shape_of(array)
+    if array.kind == "string" and 0 in shape:
+        return Shown(f"{_size(shape)} empty string array", ())
     if array.kind == "string":
         header = "" if shape == (1, 1) else f"{_size(shape)} string array"
         return Shown(header, tuple(_string_lines(array, alone=False)))

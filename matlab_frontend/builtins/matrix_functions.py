@@ -9,6 +9,7 @@ import numpy as np
 from matlab_frontend.builtins.linear_algebra import made, matrix
 from matlab_frontend.builtins.options import word_of
 from matlab_frontend.builtins.registry import Call, builtin
+from matlab_frontend.errors import MatlabError
 from matlab_frontend.values.array import Value
 
 
@@ -38,6 +39,21 @@ def schur(call: Call, x: Value, form: Value | None = None) -> tuple[Value, ...]:
     if call.outputs < 2:
         return (made(call, triangle),)
     return made(call, unitary), made(call, triangle)
+
+
+@builtin("qz")
+def qz(call: Call, x: Value, y: Value, form: Value | None = None) -> tuple[Value, ...]:
+    """Generalized Schur's form of two matrices: ``AA = Q*A*Z``, ``BB = Q*B*Z``, then Q and Z."""
+    from scipy.linalg import qz as decompose  # noqa: PLC0415  (likewise)
+
+    word = "complex" if form is None else word_of("qz", form, ("real", "complex"))
+    given = matrix(call, x, square=True), matrix(call, y, square=True)
+    if call.outputs > 4:
+        raise MatlabError("MATLAB:qz:outputs", "qz gives AA, BB, Q and Z, not eigenvectors.")
+    if given[0].shape != given[1].shape:
+        raise MatlabError("MATLAB:qz:inputsNotSameSize", "Matrices must be the same size.")
+    left, right, q, z = decompose(*given, output=word)
+    return tuple([made(call, table) for table in (left, right, q.conj().T, z)])
 
 
 @builtin("hess")

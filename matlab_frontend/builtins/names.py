@@ -63,7 +63,7 @@ CATEGORIES: Mapping[str, str] = {
     ),
     "mat_files": "load save",
     "matrix_gallery": "blkdiag compan hankel hilb pascal wilkinson",
-    "matrix_functions": "hess logm schur sqrtm",
+    "matrix_functions": "hess logm qz schur sqrtm",
     "missing": "fillmissing ismissing rmmissing",
     "moving": "movmax movmean movmedian movmin movprod movstd movsum movvar",
     "number_bases": "base2dec bin2dec dec2base dec2bin dec2hex hex2dec",
@@ -116,7 +116,7 @@ CATEGORIES: Mapping[str, str] = {
     "table_files": "readtable writetable",
     "tables": (
         "addvars array2table cell2table groupsummary head height innerjoin istable removevars "
-        "renamevars struct2table table table.join table.sortrows table2array table2cell "
+        "renamevars rowfun struct2table table table.join table.sortrows table2array table2cell "
         "table2struct tail varfun width"
     ),
     "text_parts": (

@@ -30,7 +30,10 @@ def polyfit(call: Call, x: Value, y: Value, degree: Value) -> Value | tuple[Valu
     count = integer_of(call.engine, degree) + 1
     powers = np.vander((places - center) / scale, count)
     q, r = np.linalg.qr(powers)
-    found = np.linalg.solve(r, q.T @ heights)
+    if places.size < count:
+        message = "Polynomial is not unique; degree >= number of data points."
+        call.session.write_error(f"Warning: {message}\n")
+    found = matrices.solve(r, q.T @ heights)
     if call.outputs < 2:
         return row(found)
     left = heights - powers @ found

@@ -504,6 +504,32 @@ def varfun(call: Call, function: Value, x: Value, *given: Value) -> Value:
     return make_table(made, [f"{prefix}_{held.names[k]}" for k in numbers])
 
 
+@builtin("rowfun")
+def rowfun(call: Call, function: Value, x: Value, *given: Value) -> Value:
+    """A function of each row's values, as a table or with ``'uniform'`` as an array."""
+    held = table_of(x)
+    options = options_of(given, ("outputformat", "inputvariables", "outputvariablenames"), "rowfun")
+    wanted = options.get("inputvariables")
+    numbers = range(len(held.names)) if wanted is None else held.column_numbers(call.engine, wanted)
+    columns = [held.columns[k] for k in numbers]
+    made = [
+        call.interpreter.call_one(
+            function, *(take_rows(call.engine, column, row + 1.0) for column in columns)
+        )
+        for row in range(held.rows)
+    ]
+    form = text_of(options["outputformat"]) if "outputformat" in options else "table"
+    if form == "cell":
+        return cell(made, (len(made), 1))
+    stacked = call.interpreter.call_one(text("vertcat"), *made)
+    if form == "uniform":
+        return stacked
+    if form != "table":
+        message = f"The output format '{form}' is not supported."
+        raise MatlabError("MATLAB:rowfun:UnknownOption", message)
+    return make_table([stacked], _named(options, "outputvariablenames") or ["Var1"], held.row_names)
+
+
 @builtin("addvars")
 def addvars(call: Call, x: Value, *given: Value) -> Value:
     """A table with more variables at its end."""

@@ -420,7 +420,7 @@ def _real(shown: str) -> float:
 @builtin("str2num")
 def str2num(call: Call, x: Value) -> tuple[Value, ...]:
     """The value of a text that is an expression, [] of others; and whether it is one."""
-    shown = text_of(x)
+    shown = ";".join(lines_of(x)) if kind_of(x) == "char" else text_of(x)
     try:
         program = parse(Source(f"ans = [{shown}];", "str2num"))
         return call.interpreter.run(program, {}).variables["ans"], True

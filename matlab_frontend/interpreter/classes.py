@@ -208,9 +208,13 @@ class Class:
 
     def call(self, method: Method, arguments: Sequence[Value], outputs: int) -> list[Value]:
         """Run a method."""
-        self._check(method.attributes.get("access", "public").lower(), method)
+        self.check_access(method)
         scope = method.owner.scope
         return calls.call_function(self.interpreter, method.function, scope, arguments, outputs)
+
+    def check_access(self, method: Method) -> None:
+        """Raise an error if the code that runs may not call a method."""
+        self._check(method.attributes.get("access", "public").lower(), method)
 
     def _check(self, access: str, method: Method) -> None:
         if not self.may(access, method.owner):

@@ -184,8 +184,10 @@ class Interpreter:
             class_name, _, method_name = name.rpartition(".")
             file = self.library.find(class_name, scope)
             if isinstance(file, ClassFile):
-                method = self.class_of(file).methods.get(method_name)
+                owner = self.class_of(file)
+                method = owner.methods.get(method_name)
                 if method is not None and method.is_static:
+                    owner.check_access(method)
                     return method.function, method.owner.scope
         return found
 

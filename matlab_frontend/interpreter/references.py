@@ -268,7 +268,7 @@ def _follow(
                 f"{len(values)} values, but it must produce a single value when followed by "
                 "subsequent indexing operations.",
             )
-        method = _method(values[0], step.node)
+        method = _method(values[0], step, frame)
         following = steps[at + 1] if method and at + 1 < len(steps) else None
         at += 2 if following is not None and isinstance(following.node, nodes.Index) else 1
         wanted = outputs if at == len(steps) else 1
@@ -283,14 +283,15 @@ def _follow(
     return values
 
 
-def _method(value: Value, step: Step) -> str | None:
+def _method(value: Value, step: _Step, frame: Frame) -> str | None:
     """The function that ``object.name`` calls, for the classes that have methods."""
-    if not isinstance(step, nodes.Field):
-        return None
-    if isinstance(value, Extension):
-        return step.name if value.overload(step.name) is not None else None
     methods = _METHODS.get(type(value), ())
-    return step.name if step.name in methods else None
+    if step.arguments is not None or not (methods or isinstance(value, Extension)):
+        return None
+    name = step.name(frame)
+    if isinstance(value, Extension):
+        return name if value.overload(name) is not None else None
+    return name if name in methods else None
 
 
 def _compile_call(

@@ -54,6 +54,10 @@ POINT = """classdef Point
   end
   methods (Static)
     function p = of(v), p = Point(v(1), v(2)); end
+    function r = through(k), r = Point.kept(k); end
+  end
+  methods (Static, Access = private)
+    function r = kept(k), r = 10 * k; end
   end
 end
 function r = helper(a, k)
@@ -193,6 +197,9 @@ def test_objects_hold_compute_and_change(folder, code, wanted):
         ("ismethod(Point, 'scale')", True),
         ("strcmp(Point.NAME, 'point') && strcmp(Point().NAME, 'point')", True),
         ("Point(1, 2).reveal() == 43", True),
+        ("Point.through(2) == 20", True),
+        ("p = Point(1, 2); n = 'scale'; q = p.(n)(3); r = q.x == 3 && q.y == 6", True),
+        ("p = Point(3, 4); n = 'x'; r = p.(n) == 3 && p.('Norm') == 5", True),
         ("strcmp(Point(1, 2).made, 'by hand')", True),
         ("[Point, Point, Point] == 3", True),
         ("strcmp(describe(3), 'of a file')", True),
@@ -202,7 +209,8 @@ def test_objects_hold_compute_and_change(folder, code, wanted):
     ],
 )
 def test_questions_about_objects(folder, code, wanted):
-    assert bool(run(f"r = {code};", folder)[1]["r"]) is wanted
+    code = code if "; r = " in code else f"r = {code}"
+    assert bool(run(f"{code};", folder)[1]["r"]) is wanted
 
 
 def test_a_method_calls_that_of_its_parent_and_comes_before_files(folder):
@@ -220,6 +228,8 @@ def test_a_method_calls_that_of_its_parent_and_comes_before_files(folder):
         ("p = Point; p.NAME = 'x';", "MATLAB:class:SetProhibited"),
         ("p = Point; p.hidden()", "MATLAB:class:MethodRestricted"),
         ("c = Circle(1); c.family()", "MATLAB:class:MethodRestricted"),
+        ("Point.kept(2)", "MATLAB:class:MethodRestricted"),
+        ("f = @() Point.kept(2); f()", "MATLAB:class:MethodRestricted"),
         ("p = Point; p.nothing", "MATLAB:noSuchMethodOrField"),
         ("p = Point; p.nothing = 1;", "MATLAB:noPublicFieldForClass"),
         ("p = Point; p.y = 'a';", "Point:y"),
