@@ -235,9 +235,10 @@ class LoopCall:
     ) -> tuple[tuple[Any, ...], int] | None:
         """The same, by a kernel: all at once, or in tiles, with arrays in registers if they can."""
         quiet, lanes = not watch.noted, lanes_for(variant, values)
-        held, tiles = None, lanes is not None and gains_in_tiles(variant, lanes, values)
+        turns = self.expected_turns
+        held, tiles = None, lanes is not None and gains_in_tiles(variant, lanes, values, turns)
         if lanes is not None and (
-            tiles or gains_in_registers(variant, lanes, values, self.expected_turns)
+            tiles or gains_in_registers(variant, lanes, values, turns)
         ):
             held = self.in_registers(variant, lanes, values, careful=careful, quiet=quiet)
             if held is not None and not (lanes.gaps or computes(held.emitted.kernel)):

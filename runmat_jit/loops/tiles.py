@@ -32,6 +32,8 @@ SHARES: Final = CELLS // 4
 """Tiles that few lanes are cut into, for several threads."""
 TILE_WORK: Final = 16 * CELL
 """Elements that the turns of a tile store, from which on nobody sees what a tile costs Python."""
+STORED_AGAIN: Final = 4
+"""Times that each element of what is copied into tiles is stored, from which on copies pay."""
 REGISTER_WORK: Final = 64 * CELL
 """Elements that a loop stores, from which on arrays that stay in cache are worth registers."""
 
@@ -275,11 +277,20 @@ def lanes_for(variant: Variant, operands: Sequence[Any]) -> Lanes | None:
     return lanes if extent_of(lanes, operands) >= 2 * FEWEST else None
 
 
-def gains_in_tiles(variant: Variant, lanes: Lanes, operands: Sequence[Any]) -> bool:
-    """Whether there are lanes for several tiles, and more than stay in cache anyway."""
+def gains_in_tiles(variant: Variant, lanes: Lanes, operands: Sequence[Any], turns: int) -> bool:
+    """True if there are lanes for several tiles, and tiles stay in cache where arrays would not.
+
+    Operands with gaps between lanes are copied in and out: that pays if each element is stored
+    several times, not where a loop walks through columns once.
+    """
     extent = extent_of(lanes, operands)
-    large = extent * lane_bytes(variant, lanes, operands) >= L2
-    return extent >= 2 * tile_size(variant, lanes, operands) and (large or bool(lanes.gaps))
+    if extent < 2 * tile_size(variant, lanes, operands):
+        return False
+    if lanes.gaps:
+        copied = sum(operands[number].size for number in lanes.gaps)
+        stored = turns * lane_elements(variant, lanes, operands) * extent
+        return stored >= STORED_AGAIN * copied
+    return extent * lane_bytes(variant, lanes, operands) >= L2
 
 
 def gains_in_registers(variant: Variant, lanes: Lanes, operands: Sequence[Any], turns: int) -> bool:

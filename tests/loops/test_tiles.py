@@ -29,6 +29,7 @@ def small_tiles(monkeypatch):
     monkeypatch.setattr(tiles, "COPY_BYTES", 1)
     monkeypatch.setattr(tiles, "L2", 0)
     monkeypatch.setattr(tiles, "TILE_WORK", 0)
+    monkeypatch.setattr(tiles, "STORED_AGAIN", 0)
     monkeypatch.setattr(tiles, "CELLS", 2)
 
 
@@ -381,3 +382,22 @@ def test_new_arrays_are_as_they_were_where_a_loop_does_not_write_or_leaves(
         assert tiled() >= 2
         assert max(known) == (make == "np.zeros({})")
     assert make == "np.zeros({})" or not any(known)
+
+
+@pytest.mark.parametrize("again", [1, 9])
+def test_columns_that_are_walked_once_are_not_copied_into_tiles(again, tiled, monkeypatch):
+    """Copies in and out would take longer than the loop, unless it goes through them again."""
+    monkeypatch.setattr(tiles, "STORED_AGAIN", 4)
+
+    def fn(x, y):
+        for t in range(1, again * x.shape[1]):
+            k = t % x.shape[1]
+            y[:, k] = 0.5 * y[:, k - 1] + x[:, k]
+
+    decorated = runmat.jit(fn)
+    for _ in range(3):
+        rng = np.random.default_rng(again)
+        data = rng.random((LANES, STEPS)), rng.random((LANES, STEPS))
+        copies = tuple([each.copy() for each in data])
+        compare(observe(fn, data, {}), observe(decorated, copies, {}))
+    assert (tiled() > 0) == (again > 1)
