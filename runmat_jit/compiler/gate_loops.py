@@ -26,8 +26,9 @@ from runmat_jit.loops.products import CALL_WORDS
 from runmat_jit.loops.values import Kind, numpy_kind
 from runmat_jit.loops.variant import CALLER, FLOATS, LIMIT, STATE, word_of
 
-MOST_SAVED: Final = 1 << 16
-"""Bytes of an array that a loop stores to, which may have to get its elements back."""
+MOST_SAVED: Final = 1 << 19
+"""Bytes of an array that a loop stores to, which may have to get its elements back: copying more
+takes longer than what Python's way costs a call."""
 _PACKED: Final = {0: 0x503, 1: 0x503}
 """Flags of new arrays by their rank; of others they are those of C's order alone."""
 _MANY_AXES: Final = 0x501
@@ -251,19 +252,17 @@ class LoopWriter:
         return found
 
     # -- the run -----------------------------------------------------------------------------------
-    def save(self, registers: Collection[int]) -> list[tuple[int, int, int]]:
-        """Copies of arrays: their registers, and the addresses of their elements and bytes."""
+    def save(self, registers: Collection[int]) -> list[tuple[int, int]]:
+        """Copies of arrays: the registers of each, and of its copy."""
         saved = []
         for register in registers:
-            at = self.address_of(np.empty(MOST_SAVED, np.uint8))
-            nbytes = self.address_of(np.zeros(1, np.int64))
             form = self.variant.forms[self.operands.index(register)]
             assert isinstance(form, ArrayForm), "it is stored to"
             if not form.packed or form.unit != form.ndim - 1:
                 raise NotForGates("a loop that stores to an array with gaps")
-            size = form.dtype.itemsize
-            self.write.emit("save", register, size, MOST_SAVED, at, nbytes)
-            saved.append((register, at, nbytes))
+            copy = self.write.register()
+            self.write.emit("save", register, form.dtype.itemsize, MOST_SAVED, copy)
+            saved.append((register, copy))
         return saved
 
     def prepare(self) -> None:

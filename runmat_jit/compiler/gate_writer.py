@@ -65,7 +65,7 @@ class GateWriter:
         """Where Python makes the rest: label, function, registers, and the scalars among them."""
         self._rest: int | None = None
         """The label where that is now."""
-        self._undone: list[tuple[int, Sequence[tuple[int, int, int]], int | None]] = []
+        self._undone: list[tuple[int, Sequence[tuple[int, int]], int | None]] = []
         """Where a loop has left: label, the arrays that get their elements back, and where Python
         makes the rest, if it does not make the whole call."""
         self._loops: list[Loop] = []

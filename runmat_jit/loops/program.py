@@ -237,9 +237,7 @@ class LoopCall:
         quiet, lanes = not watch.noted, lanes_for(variant, values)
         turns = self.expected_turns
         held, tiles = None, lanes is not None and gains_in_tiles(variant, lanes, values, turns)
-        if lanes is not None and (
-            tiles or gains_in_registers(variant, lanes, values, turns)
-        ):
+        if lanes is not None and (tiles or gains_in_registers(variant, lanes, values, turns)):
             held = self.in_registers(variant, lanes, values, careful=careful, quiet=quiet)
             if held is not None and not (lanes.gaps or computes(held.emitted.kernel)):
                 held = None

@@ -287,9 +287,9 @@ def gains_in_tiles(variant: Variant, lanes: Lanes, operands: Sequence[Any], turn
     if extent < 2 * tile_size(variant, lanes, operands):
         return False
     if lanes.gaps:
-        copied = sum(operands[number].size for number in lanes.gaps)
+        copied = sum(int(operands[number].size) for number in lanes.gaps)
         stored = turns * lane_elements(variant, lanes, operands) * extent
-        return stored >= STORED_AGAIN * copied
+        return bool(stored >= STORED_AGAIN * copied)
     return extent * lane_bytes(variant, lanes, operands) >= L2
 
 

@@ -54,10 +54,11 @@ wrong:
   store i64 %data, ptr %at, align 8
   <go on>""",
         ),
-        # The elements of an array without gaps; where there are more bytes, others make the call.
+        # A copy of the elements of an array without gaps, as bytes that go with the call; where
+        # there are more of them, others make the call.
         (
             "save",
-            "array:r size:n most:n at:p a_bytes:p",
+            "array:r size:n most:n to:s",
             f"""@field(data, array, {layout.array_data}, ptr)
 @field(nd, array, {layout.array_rank}, i32)
 @field(shape, array, {layout.array_shape}, ptr)
@@ -76,20 +77,27 @@ extent:
   br label %each
 ask:
   %fits = icmp ule i64 %bytes, %most
-  br i1 %fits, label %fine, label %wrong
+  br i1 %fits, label %copy, label %wrong
+copy:
+  %found = call ptr @PyBytes_FromStringAndSize(ptr %data, i64 %bytes)
+  %is_some = icmp ne ptr %found, null
+  br i1 %is_some, label %fine, label %clear
 fine:
-  store i64 %bytes, ptr %a_bytes, align 8
-  %done = call ptr @memcpy(ptr %at, ptr %data, i64 %bytes)
+  store ptr %found, ptr %to, align 8
   <go on>
+clear:
+  call void @PyErr_Clear()
+  br label %wrong
 wrong:
   <fail>""",
         ),
         (
             "restore",
-            "array:r at:p a_bytes:p",
+            "array:r copy:r",
             f"""@field(data, array, {layout.array_data}, ptr)
-  %bytes = load i64, ptr %a_bytes, align 8
-  %done = call ptr @memcpy(ptr %data, ptr %at, i64 %bytes)
+  %elements = call ptr @PyBytes_AsString(ptr %copy)
+  %bytes = call i64 @PyBytes_Size(ptr %copy)
+  %done = call ptr @memcpy(ptr %data, ptr %elements, i64 %bytes)
   <go on>""",
         ),
         # ``about``: see :data:`LOOP_WORDS`. A loop that has left, or not come to its end, is for
