@@ -140,7 +140,9 @@ class Watch:
         found = self._known.get((way, noted, warn))
         if found is None:
             self._count("events_checked")
-            found = self._known[way, noted, warn] = self._find(inputs, warn)
+            found = self._find(inputs, warn)
+            if not any(each.is_of_step for each in found):
+                self._known[way, noted, warn] = found
             while len(self._known) > WORDS:
                 self._known.pop(next(iter(self._known)), None)
         return found

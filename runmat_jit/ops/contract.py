@@ -2,7 +2,8 @@
 
 What it is made of is seen by fusion: products of elements that are summed at once, and products of
 matrices, to which NumPy gives BLAS; NumPy's own ``einsum`` of two operands is one loop over all
-axes. More than two operands are taken in pairs, in the order that ``np.einsum_path`` finds.
+axes. More than two operands are taken in pairs, in the order that ``np.einsum_path`` finds; results
+that are not finite are left to NumPy's loop.
 """
 
 from __future__ import annotations
@@ -152,8 +153,28 @@ def _decompose(make: Make, args: tuple[Any, ...], params: Params, kind: TensorTy
         kept = {*found.result, *(letter for term in rest for letter in term.letters)}
         terms = [*rest, maker.pair(*pair, kept)]
         found = Subscripts(tuple([term.letters for term in terms]), found.result)
-    last = maker.without(terms[0], set(found.result))
-    return maker.ordered(last, found.result).value
+    last = maker.ordered(maker.without(terms[0], set(found.result)), found.result).value
+    if len(args) < 3 or kind.dtype.kind != "f":
+        return last
+    call = HostCall(Repaired(str(params["subscripts"])), "einsum()")
+    return make("host_call", (last, *args), {"call": call}, kind)
+
+
+@frozen
+class Repaired:
+    """What sums of products of pairs are made of, where some of them are not finite.
+
+    ``(a + b) * c`` is infinite where ``a * c + b * c`` may be a NaN. If the result is finite, no
+    operand of a term was infinite, so both are sums of the same terms.
+    """
+
+    subscripts: str
+
+    def __call__(self, result: Any, *operands: Any) -> Any:
+        """A new array of the result, or what NumPy's own loop gives."""
+        if np.isfinite(result).all():
+            return np.array(result)
+        return np.einsum(self.subscripts, *operands)
 
 
 def _next_pair(subscripts: Subscripts, terms: Sequence[Term]) -> tuple[int, int]:
@@ -204,7 +225,8 @@ class _Maker:
 
     def pair(self, a: Term, b: Term, kept: set[str]) -> Term:
         """The product of two terms, summed over the axes that nobody else has."""
-        a, b = self.without(a, kept | set(b.letters)), self.without(b, kept | set(a.letters))
+        if self.dtype.kind != "f":  # else a sum that is multiplied: NumPy sums what it multiplies
+            a, b = self.without(a, kept | set(b.letters)), self.without(b, kept | set(a.letters))
         both = [letter for letter in a.letters if letter in b.letters]
         summed = "".join(letter for letter in both if letter not in kept)
         batch = "".join(letter for letter in both if letter in kept)

@@ -148,3 +148,31 @@ def test_traces_of_views_are_numpys_and_copy_nothing(name, view):
     taken_in = runmat.jit(lambda a: np.trace(a) * 2)
     taken_in(a)
     assert taken_in.explain(a).to_dict()["host_calls"] == ()
+
+
+# -- what is not finite ----------------------------------------------------------------------------
+def with_rare_values(rng, *shape):
+    """Numbers, some of which are NaN, infinite or zero."""
+    values, kinds = rng.standard_normal(shape), rng.random(shape)
+    for kind, value in enumerate((np.nan, np.inf, -np.inf, 0.0)):
+        values[(0.08 * kind < kinds) & (kinds < 0.08 * (kind + 1))] = value
+    return values
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize(
+    "subscripts", ["ij,jk,kl->il", "ij,jk,ik->i", "i,ij,j->", "ij,k->k", "ij,j->i", "ij,jk->ik"]
+)
+def test_what_is_not_finite_is_where_numpy_has_it(subscripts, dtype):
+    """A sum that is multiplied is infinite where the sum of products is no number."""
+    decorated = runmat.jit(lambda *arrays: np.einsum(subscripts, *arrays))
+    extents = dict(zip("ijkl", (3, 4, 2, 3), strict=True))
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        letters = subscripts.partition("->")[0].split(",")
+        arrays = [
+            with_rare_values(rng, *(extents[x] for x in each)).astype(dtype) for each in letters
+        ]
+        with np.errstate(all="ignore"):
+            found, expected = decorated(*arrays), np.einsum(subscripts, *arrays)
+        np.testing.assert_allclose(found, expected, rtol=1e-4)

@@ -684,3 +684,20 @@ def test_a_write_to_a_broadcast_array_warns_each_time_at_its_line(program):
         )
     assert seen == seen[:1] * 8
     assert (program is only_read) == (not seen[0][1])
+
+
+# -- functions of several steps --------------------------------------------------------------------
+@pytest.mark.parametrize("function", [np.std, np.var, np.mean])
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_each_step_of_a_function_of_numpys_warns_in_its_turn(function, axis):
+    """Which of the steps warn depends on the data, in calls that are otherwise alike."""
+    decorated = runmat.jit(lambda x: function(x, axis=axis))
+    rows = [1.0, 2.0, np.inf], [1.0, -np.inf, np.inf], [np.nan, 1.0, 2.0], [1e308, 1e308, 1.0]
+    for first in (*rows, *rows):
+        seen = []
+        for fn in (lambda x: function(x, axis=axis), decorated):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                fn(np.array([first, [1.0, 2.0, 3.0]]))
+            seen.append([str(warning.message) for warning in caught])
+        assert seen[0] == seen[1], first

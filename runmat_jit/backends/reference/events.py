@@ -47,6 +47,12 @@ class EventReport:
     message: str
     line: SourceLine | None
 
+    @property
+    def is_of_step(self) -> bool:
+        """True if a step of one of NumPy's own functions reports it: which one, data decide."""
+        own = self.node.line
+        return self.line is not None and (own is None or self.line.filename != own.filename)
+
 
 def report_events(
     graph: Graph,
@@ -71,15 +77,16 @@ def report_events(
     def watch(node: Node, args: Sequence[Any]) -> Any:
         if not node.op.events:
             return machine.compute(node, args)
-        seen: set[str] = set()
+        seen: list[str] = []
         modes: dict[str, Any] = dict.fromkeys(warned, "call")
-        with np.errstate(**modes, call=lambda phrase, _: seen.add(phrase)):
+        with np.errstate(**modes, call=lambda phrase, _: seen.append(phrase)):
             value = machine.compute(node, args)
-        for keyword in warned:
-            if _PHRASES[keyword] in seen:
-                for meaning in meanings[node]:
-                    report = _asked(keyword, node, meaning, args)
-                    found.setdefault((node, meaning), []).append(report)
+        kinds = [keyword for keyword in warned if _PHRASES[keyword] in seen]
+        for meaning in meanings[node] if seen else ():
+            reports = [_asked(keyword, node, meaning, args) for keyword in kinds]
+            if len(seen) > 1 and any(each.is_of_step for each in reports):
+                reports = _asked_in_order(warned, node, meaning, args) or reports
+            found.setdefault((node, meaning), []).extend(reports)
         return value
 
     with np.errstate(all="ignore"):
@@ -124,6 +131,9 @@ def _reports_of(
     reports = [
         report for node in nodes for report in found.get((node, _meaning_of(node, computation)), ())
     ]
+    if len(reports) > 1 and all(each.is_of_step for each in reports):
+        yield from (replace(each, line=each.line or computation.line) for each in reports)
+        return
     for keyword, event in _EVENTS.items():
         same = [report for report in reports if report.event == event]
         if not same:
@@ -133,6 +143,44 @@ def _reports_of(
         message = own[0].message if own else composed
         line = own[0].line if own else None
         yield EventReport(first.node, event, message, line or computation.line)
+
+
+def _asked_in_order(
+    warned: Sequence[str], node: Node, meaning: Meaning, args: Sequence[Any]
+) -> list[EventReport]:
+    """What NumPy says of the steps of a function of its own, one after the other.
+
+    It tells a sentence and a place to who lets it raise: so the function is called once for each
+    event, and raises after those that have been seen.
+    """
+    found: list[EventReport] = []
+    calls: dict[str, Any] = dict.fromkeys(warned, "call")
+    raises: dict[str, Any] = dict.fromkeys(warned, "raise")
+    while len(found) < _MOST_STEPS:
+        left = [len(found)]
+
+        def passed(_phrase: str, _flags: int, left: list[int] = left) -> None:
+            left[0] -= 1
+            if not left[0]:
+                np.seterr(**raises)
+
+        try:
+            with np.errstate(**(calls if found else raises), call=passed):
+                Machine(()).compute(node, args, meaning)
+        except FloatingPointError as error:
+            phrase = str(error).partition(" encountered")[0]
+            keyword = next((each for each in warned if _PHRASES[each] == phrase), None)
+            if keyword is None:
+                break
+            place = _place(error.__traceback__)
+            found.append(EventReport(node, _EVENTS[keyword], str(error), place))
+        else:
+            break
+    return found
+
+
+_MOST_STEPS: Final = 16
+"""Events of one function of NumPy's that are told apart."""
 
 
 def _asked(keyword: str, node: Node, meaning: Meaning, args: Sequence[Any]) -> EventReport:
