@@ -225,8 +225,7 @@ class _Maker:
 
     def pair(self, a: Term, b: Term, kept: set[str]) -> Term:
         """The product of two terms, summed over the axes that nobody else has."""
-        if self.dtype.kind != "f":  # else a sum that is multiplied: NumPy sums what it multiplies
-            a, b = self.without(a, kept | set(b.letters)), self.without(b, kept | set(a.letters))
+        a, b = self.without(a, kept | set(b.letters)), self.without(b, kept | set(a.letters))
         both = [letter for letter in a.letters if letter in b.letters]
         summed = "".join(letter for letter in both if letter not in kept)
         batch = "".join(letter for letter in both if letter in kept)
