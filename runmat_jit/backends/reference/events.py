@@ -85,7 +85,9 @@ def report_events(
         for meaning in meanings[node] if seen else ():
             reports = [_asked(keyword, node, meaning, args) for keyword in kinds]
             if len(seen) > 1 and any(each.is_of_step for each in reports):
-                reports = _asked_in_order(warned, node, meaning, args) or reports
+                in_order = _asked_in_order(warned, node, meaning, args)
+                if len(in_order) > len(reports) or len(in_order) == len(seen):
+                    reports = in_order  # else one step has reported several events at once
             found.setdefault((node, meaning), []).extend(reports)
         return value
 

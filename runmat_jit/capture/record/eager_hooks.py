@@ -354,24 +354,54 @@ class DirectHooks(NamedTuple):
         return Starred(partial(self.call, function), function)
 
 
+class UnlinkedHooks(EagerHooks):
+    """Hooks of direct code in another process: plain Python."""
+
+    def __init__(self) -> None:
+        self.left = None
+
+    def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    def arithmetic(self, fn: Any, lhs: Any, rhs: Any) -> Any:
+        return fn(lhs, rhs)
+
+    def from_line(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+        return fn(*args, **kwargs)
+
+    def setitem(self, value: Any, obj: Any, key: Any, /) -> None:
+        obj[key] = value
+
+
 class HooksLink:
     """The constant of direct code that leads to its hooks, which it does not keep alive.
 
     Python's collector does not look into code: hooks that their own code held would live for ever,
     and the program's module with them. Functions made in a call may live longer than what executed
-    it, and go on with hooks of their own.
+    it, and may be pickled.
     """
 
-    __slots__ = ("_kernels", "_of")
+    __slots__ = ("_of", "_parts")
 
-    def __init__(self, hooks: EagerHooks) -> None:
-        self._of = weakref.ref(hooks)
-        self._kernels = hooks.kernels, hooks.converter
+    def __init__(self, hooks: EagerHooks | None = None) -> None:
+        self._of = None if hooks is None else weakref.ref(hooks)
+        self._parts = None if hooks is None else (hooks.kernels, hooks.converter)
+
+    def __reduce__(self) -> Any:
+        return HooksLink, ()
+
+    def owner(self) -> EagerHooks | None:
+        """The hooks of the function that the code was made for, if they are still there."""
+        return None if self._of is None else self._of()
 
     def hooks(self) -> DirectHooks | EagerHooks:
-        """The hooks of the function that the code was made for, or plain ones."""
-        found = self._of()
-        return EagerHooks(Eager(*self._kernels), _NO_FUNCTION) if found is None else found.direct
+        """The same, as direct code calls them; else hooks of nothing that do the same."""
+        found = self.owner()
+        if found is not None:
+            return found.direct
+        if self._parts is None:
+            return UnlinkedHooks()
+        return EagerHooks(Eager(*self._parts), _NO_FUNCTION)
 
     call = property(lambda self: self.hooks().call)
     power = property(lambda self: self.hooks().power)
@@ -383,7 +413,7 @@ class HooksLink:
     fresh = property(lambda self: self.hooks().fresh)
 
     def looped(self, number: int, /) -> tuple[tuple[Any, ...], ...]:
-        found = self._of()
+        found = self.owner()
         return () if found is None else found.loop_of(number).run(sys._getframe(1))
 
     def starred(self, function: Any, /) -> Starred:
@@ -505,7 +535,7 @@ class Eager:
         What else waits in those becomes real in the hooks that it waits for.
         """
         recording.shadows.push(recording.release)
-        left = Left(self, Release(recording, disown=True))
+        left = Left(self, ReleaseIntoFrames(recording, disown=True))
         deque(map(left.real, recording.made()), 0)
         frame: types.FrameType | None = sys._getframe(1)
         while frame is not None and not is_boundary(frame.f_code):
@@ -513,6 +543,14 @@ class Eager:
                 left.make_real(frame)
             frame = frame.f_back
         return left
+
+
+class ReleaseIntoFrames(Release):
+    """Real values for the frames of a recording that ends while they run."""
+
+    def as_others_have_it(self, value: types.FunctionType) -> types.FunctionType:
+        """The function itself: its hooks are those of eager execution from now on."""
+        return value
 
 
 class Left:

@@ -424,7 +424,7 @@ class Hooks(Following):
     def is_object(self, lhs: Any, rhs: Any) -> bool:
         """``is`` of two objects that are no traced values: those from outside may be replaced."""
         slots = self.tracer.slot_of(lhs), self.tracer.slot_of(rhs)
-        same = lhs is rhs
+        same = lhs is rhs or self.tracer.as_released(lhs) is self.tracer.as_released(rhs)
         if self.tracer.passive or None in slots:
             functions = (types.FunctionType, types.MethodType)
             outside = isinstance(lhs, functions) and isinstance(rhs, functions)
@@ -444,6 +444,11 @@ class Hooks(Following):
         if op in ("in", "not in") and type(lhs) is Traced and isinstance(rhs, TEXTS):
             found = builtin_calls.call_text(self, operator.contains, (rhs, lhs), {})
             return found if op == "in" else not found
+        released = self.tracer.as_released(lhs)
+        if released is not lhs and op in ("in", "not in"):  # others may hold either
+            found = operator.contains(rhs, lhs) or operator.contains(rhs, released)
+            return found if op == "in" else not found
+        lhs, rhs = released, self.tracer.as_released(rhs)
         if op in ("eq", "ne"):
             return escape_barrier.from_line(self.tracer, getattr(operator, op), lhs, rhs)
         found = escape_barrier.from_line(self.tracer, operator.contains, rhs, lhs)

@@ -26,6 +26,8 @@ from runmat_jit.capture.record.tape_writer import TapeWriter
 from runmat_jit.capture.record.traced import Operations, Traced
 from runmat_jit.capture.replay.resume import Resume
 from runmat_jit.capture.shapes.families import Symbols
+from runmat_jit.capture.source.hook_calls import RUNTIME
+from runmat_jit.capture.source.rewrite import copy_annotations
 from runmat_jit.capture.tape.entries import CONSTANT, Operation, ScalarOperand
 from runmat_jit.capture.tape.lines import Line, Lines
 from runmat_jit.capture.tape.storage import Geometry, Storage, watch
@@ -76,6 +78,28 @@ class Eager(Protocol):
 
     def leave(self, recording: Recording) -> Left:
         """End a recording in the middle of its call: the frames that run get real values."""
+
+
+def without_hooks(value: types.FunctionType) -> types.FunctionType:
+    """A function with the code that was rewritten; itself, if that is not found."""
+    names = value.__code__.co_freevars
+    cells = dict(zip(names, value.__closure__ or (), strict=True))
+    if RUNTIME not in cells:
+        return value
+    hooks = cells[RUNTIME].cell_contents
+    rewritten = hooks.converter.find(hooks.fn)
+    code = getattr(rewritten, "inner", {}).get(value.__code__)
+    cells.update({name: cell for name, cell in hooks.cells.items() if name not in cells})
+    if code is None or any(name not in cells for name in code.co_freevars):
+        return value
+    closure = tuple([cells[name] for name in code.co_freevars])
+    made = types.FunctionType(code, value.__globals__, value.__name__, value.__defaults__, closure)
+    made.__kwdefaults__ = value.__kwdefaults__
+    copy_annotations(value, made)
+    made.__qualname__, made.__module__ = value.__qualname__, value.__module__
+    made.__doc__ = value.__doc__
+    made.__dict__ = value.__dict__  # shared, as the cells are
+    return made
 
 
 class Recording(Operations):
@@ -164,7 +188,7 @@ class Recording(Operations):
         self._inputs: set[int] = set()
         self._known: dict[int, weakref.ref[Traced]] = {}
         self._owned, self._objects = dict[int, Any](), dict[int, tuple[Any, int]]()
-        self._watches: list[Any] = []
+        self._plain, self._watches = dict[int, tuple[Any, Any]](), list[Any]()
         self._resuming = resume is not None
 
     # -- what runs now -----------------------------------------------------------------------------
@@ -324,6 +348,21 @@ class Recording(Operations):
         self._owned[id(made)] = made
         return made
 
+    def without_hooks(self, value: types.FunctionType) -> types.FunctionType:
+        """A function made in the recording as others may have it: with the program's own code.
+
+        The same one each time. Itself, where it has no hooks or its code is not found.
+        """
+        found = self._plain.get(id(value))
+        if found is None:
+            found = self._plain[id(value)] = value, without_hooks(value)
+        return found[1]
+
+    def as_released(self, value: Any) -> Any:
+        """A function as others have it, if it has been released; anything else as it is."""
+        found = self._plain.get(id(value))
+        return value if found is None else found[1]
+
     def owns(self, value: Any) -> bool:
         """Whether the recording made this object."""
         return self._owned.get(id(value)) is value
@@ -418,6 +457,7 @@ class Recording(Operations):
         """The call is over: let the values go that did not escape."""
         self.shadows, self.streams, self.moving = ShadowCopies(), Streams(), Moving()
         self._owned, self._objects, self._numbers, self._watches = {}, {}, {}, []
+        self._plain = {}
         self._inputs = set()
         self.pending = []
 

@@ -13,7 +13,7 @@ import operator
 import types
 from collections import OrderedDict, deque
 from collections.abc import Callable, Generator, Iterator
-from typing import Any
+from typing import Any, Final
 
 from runmat_jit.capture.record.recording import Recording
 from runmat_jit.capture.record.traced import Traced, TracedMethod
@@ -28,6 +28,9 @@ _VIEWS = tuple([type(getattr(d, name)()) for d in _DICTS for name in ("keys", "v
 _OF_DICTS = {type(iter(getattr({}, name)())): name for name in ("keys", "values", "items")}
 """Iterators of dicts, by the view that they go through."""
 _LEAVES = (int, float, complex, bool, str, bytes, type(None), type, types.ModuleType)
+
+
+_AROUND_FUNCTIONS: Final = (staticmethod, classmethod, property)
 
 
 class Release:
@@ -71,14 +74,10 @@ class Release:
 
     def object(self, value: Any, kind: type) -> Any:
         """An object that is no container, in place; of a generator, another one."""
-        if kind is types.MethodType:
-            self((value.__self__, value.__func__))
-        elif isinstance(value, type):
+        if kind is types.MethodType or kind in _AROUND_FUNCTIONS:
+            return self.around(value, kind)
+        if isinstance(value, type):
             self.class_(value)
-        elif kind is staticmethod or kind is classmethod:
-            self(value.__func__)
-        elif kind is property:
-            self((value.fget, value.fset, value.fdel))
         elif kind is functools.partial:
             state = (self(value.func), self(value.args), self(value.keywords), value.__dict__)
             value.__setstate__(state)
@@ -96,6 +95,19 @@ class Release:
         elif self.recording.owns(value) or is_plain_dataclass(value):
             self.attributes(value)
         return value
+
+    def around(self, value: Any, kind: type) -> Any:
+        """What holds functions: itself, or another one where one of them is."""
+        parts: tuple[Any, ...]
+        if kind is types.MethodType:
+            parts = value.__func__, value.__self__
+        elif kind is property:
+            parts = value.fget, value.fset, value.fdel, value.__doc__
+        else:
+            parts = (value.__func__,)
+        real = tuple(map(self, parts))
+        same = all(new is old for new, old in zip(real, parts, strict=True))
+        return value if same else kind(*real)
 
     def view(self, value: Any) -> Any:
         """A view of a dict: of the original, where the dict is a copy of one from outside."""
@@ -180,7 +192,9 @@ class Release:
         return tuple(items) if kind is tuple else value
 
     def function(self, value: types.FunctionType) -> Any:
-        """A function made in the recording: its cells and defaults, in place."""
+        """A function made in the recording: without hooks, with its cells and defaults in place."""
+        made = self.as_others_have_it(value)
+        self.done[id(value)] = value, made  # which its own cells may hold
         for cell in value.__closure__ or ():
             try:
                 content = cell.cell_contents
@@ -190,10 +204,16 @@ class Release:
             if real is not content:
                 cell.cell_contents = real
         if value.__defaults__:
-            value.__defaults__ = self(value.__defaults__)
+            made.__defaults__ = value.__defaults__ = self(value.__defaults__)
         if value.__kwdefaults__:
             self(value.__kwdefaults__)
-        return value
+        if value.__dict__:
+            self(value.__dict__)
+        return made
+
+    def as_others_have_it(self, value: types.FunctionType) -> types.FunctionType:
+        """A function made in the recording, with the program's own code."""
+        return self.recording.without_hooks(value)
 
     def class_(self, value: type) -> None:
         """What a class made in the recording holds, in place."""

@@ -11,7 +11,8 @@ import builtins
 import inspect
 import itertools
 import types
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import field
 from functools import partial
 from typing import Any
 
@@ -65,6 +66,7 @@ class Rewritten:
         codes: ``code`` and the code of all functions and classes defined in it.
         direct: Calls and powers alone are hooks.
         loops: The loops that may run natively, by number.
+        inner: Code of the functions defined in it, as it was before, by the rewritten one.
 
     """
 
@@ -73,6 +75,7 @@ class Rewritten:
     codes: frozenset[types.CodeType]
     direct: bool
     loops: tuple[LoopSource, ...] = ()
+    inner: Mapping[types.CodeType, types.CodeType] = field(default_factory=dict)
 
 
 def rewrite(
@@ -103,7 +106,33 @@ def rewrite(
     outside = set(new.co_freevars) - {RUNTIME}
     assert outside <= set(code.co_freevars), "rewriting makes no variable free"
     codes = frozenset(nested_codes(new))
-    return Rewritten(new, code.co_freevars, codes, direct, tuple(loops.values()))
+    inner = {} if direct else dict(codes_by_rewritten(new, code))
+    return Rewritten(new, code.co_freevars, codes, direct, tuple(loops.values()), inner)
+
+
+def codes_by_rewritten(
+    new: types.CodeType, old: types.CodeType
+) -> Iterator[tuple[types.CodeType, types.CodeType]]:
+    """Code of the functions in a function, after and before it was rewritten.
+
+    They are found by name, line and number of arguments; of several alike, in their order.
+    """
+    found = [_functions_in(code) for code in (new, old)]
+    for key, rewritten in found[0].items():
+        original = found[1].get(key, [])
+        if len(original) == len(rewritten):
+            for pair in zip(rewritten, original, strict=True):
+                yield pair
+                yield from codes_by_rewritten(*pair)
+
+
+def _functions_in(code: types.CodeType) -> dict[tuple[str, int, int], list[types.CodeType]]:
+    found: dict[tuple[str, int, int], list[types.CodeType]] = {}
+    for const in code.co_consts:
+        if isinstance(const, types.CodeType):
+            key = const.co_name, const.co_firstlineno, const.co_argcount
+            found.setdefault(key, []).append(const)
+    return found
 
 
 def compiled_form(fn: types.FunctionType, located: Located) -> Rewritten | Refused:
