@@ -281,7 +281,7 @@ class Boundary:
     """
 
     def __init__(self, *, adopts: bool = False, lend_now: Lend | None = None) -> None:
-        self.lend_now: Lend = self.lend_any if lend_now is None else lend_now
+        self.lend_now = lend_now
         self.seen: weakref.WeakSet[Residence] = weakref.WeakSet()
         self.adopts, self.home = adopts, "cpu"
         self.given: tuple[tuple[Any, ...], dict[str, Any]] | None = None
@@ -337,7 +337,7 @@ class Boundary:
 
     def read(self, array: Array, get: Get) -> tuple[np.ndarray, Get]:
         """Stand-in for an array that was read from outside, and how a replay gets it."""
-        return self.lend(array), Lent(get, self.lend_now)
+        return self.lend(array), Lent(get, self.lend_now or self.lend_any)
 
     def lend_any(self, value: Any) -> Any:
         """Stand-in for a value that was read from outside."""

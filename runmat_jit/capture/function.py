@@ -343,7 +343,9 @@ class CapturedFunction:
         found = self.capturer.rewriter.find(self.fn, self.carried)
         if known is None or isinstance(found, Refused):
             return ()
-        return tuple(map(known.report, sorted(found.loops, key=lambda loop: loop.line)))
+        lines = {loop.line: known.report(loop) for loop in found.loops}
+        lines |= {line: f"in Python: {why}" for line, why in found.refused_loops.items()}
+        return tuple([f"line {line}: {lines[line]}" for line in sorted(lines)])
 
     def record_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Record | None:
         """Record of calls like this one."""

@@ -64,8 +64,9 @@ class Explanation:
 
     @property
     def devices(self) -> list[str]:
-        """Where each region runs."""
-        return [region.device for region in self.regions]
+        """Where each region runs, then the CPU for each loop that runs natively."""
+        native = [loop for loop in self.loops if ": natively" in loop]
+        return [*(region.device for region in self.regions), *("cpu" for _ in native)]
 
     def __str__(self) -> str:
         kernels = sum(region.kernels for region in self.regions)

@@ -24,7 +24,7 @@ from runmat_jit.loops import (
 from runmat_jit.loops.demands import LIMIT, demand, natural, position, whole
 from runmat_jit.loops.elements import bounds_of
 from runmat_jit.loops.emitter import Emitter
-from runmat_jit.loops.source import chain_of
+from runmat_jit.loops.source import Chain, chain_of
 from runmat_jit.loops.values import (
     FLOAT,
     FLOAT64,
@@ -67,7 +67,9 @@ def call(
 ) -> Item:
     """A call of a known function, or of a method."""
     base: Item | None = None
-    if isinstance(function, ast.Attribute) and chain_of(function) not in e.chains:
+    chain = chain_of(function)
+    if isinstance(function, ast.Attribute) and chain not in e.chains:
+        require_known(e, chain)
         base = e.item(function.value)
         if isinstance(base, Stream):
             return draws.draw(e, base, function.attr, args, keywords)
@@ -93,7 +95,7 @@ def call(
         raise Unknown("a call with keywords")
     if fn in (np.array, np.stack) and len(items) == 1:
         return creation.array_of(e, items[0])
-    return _of_numbers(e, fn, [scalar(item) for item in items])
+    return _of_numbers(e, fn, items)
 
 
 def _of_arrays(e: Emitter, fn: Any, items: Sequence[Item], named: Mapping[str, Any]) -> Item:
@@ -107,8 +109,24 @@ def _of_arrays(e: Emitter, fn: Any, items: Sequence[Item], named: Mapping[str, A
     return operations.by_row(e, row, items, named)
 
 
-def _of_numbers(e: Emitter, fn: Any, operands: Sequence[Scalar]) -> Item:
+def require_known(e: Emitter, chain: Chain | None) -> None:
+    """Refuse a name, with the attributes that are read of it, of which nothing is known.
+
+    Raises:
+        Unknown: so it is.
+
+    """
+    if chain is not None and chain.name not in e.names:
+        taken = range(len(chain.attributes) + 1)
+        if not any(Chain(chain.name, chain.attributes[:count]) in e.chains for count in taken):
+            raise Unknown(f"{chain} is not known to loops")
+
+
+def _of_numbers(e: Emitter, fn: Any, items: Sequence[Item]) -> Item:
     """A function of single numbers."""
+    if any(isinstance(item, Items | Object) for item in items):
+        raise Unknown(f"a call of {getattr(fn, '__name__', 'what is not known')} with no scalar")
+    operands = [scalar(item) for item in items]
     if isinstance(fn, np.ufunc):
         if len(operands) != fn.nin or fn.nout != 1:
             raise Unknown(f"numpy.{fn.__name__} with other arguments")

@@ -250,6 +250,7 @@ def _named(e: Emitter, node: ast.expr) -> Item:
     if chain is not None and chain.name not in e.names and chain in e.chains:
         return e.chains[chain]
     if isinstance(node, ast.Attribute):
+        calls.require_known(e, chain)
         return _attribute(e, e.item(node.value), node.attr)
     assert chain is not None, "a name is a chain"
     found = read(e, chain)

@@ -465,7 +465,7 @@ class LoopCall:
         native = [each for each in self.variants.values() if isinstance(each, Variant)]
         refused = [*self.known.values(), *self.variants.values()]
         why = next((each for each in refused if isinstance(each, Unknown)), None)
-        if self.exits >= FAILURES:
+        if self.exits >= FAILURES and (native or why is None):
             return "in Python: native runs of it have left each time"
         if self.is_poor:
             return "in Python: it does too little for a native run"

@@ -50,10 +50,10 @@ class Loops:
         self._calls.clear()
 
     def report(self, source: LoopSource) -> str:
-        """What is known of a loop, for people: its line, and whether it runs natively."""
+        """Return whether a loop runs natively, or the construct that keeps it in Python."""
         calls = [call for key, call in list(self._calls.items()) if key[0] is source]
         told = [call.report() for call in calls]
-        return f"line {source.line}: {told[-1] if told else 'it has not been looked at'}"
+        return told[-1] if told else "it has not been looked at"
 
 
 def identity(value: Any) -> Any:

@@ -11,7 +11,7 @@ import ast
 import functools
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from runmat_jit.core.frozen import frozen, frozen_object
 from runmat_jit.core.generators import DRAWS
@@ -183,6 +183,55 @@ def find_loops(function: ast.AST, where: Callable[[str], str]) -> dict[ast.AST, 
             grown = frozenset(grown_by(node).difference(outside))
             found[node] = LoopSource(node, chains, assigned, results, outside, grown)
     return found
+
+
+def refused_loops(function: ast.AST, found: Mapping[ast.AST, LoopSource]) -> dict[int, str]:
+    """The other loops of a function, by line: the construct that keeps each in Python."""
+    return {
+        node.lineno: construct_of(node)
+        for node in _within(function)
+        if isinstance(node, ast.For | ast.While) and node not in found
+    }
+
+
+def construct_of(loop: Loop) -> str:
+    """The first construct of a loop that does not run natively, with its line."""
+    for node in run_by(loop):
+        if node is not loop and (isinstance(node, ast.Return) or not is_known(node)):
+            name = _NAMES.get(type(node), type(node).__name__.lower())
+            line = getattr(node, "lineno", loop.lineno)
+            return f"{name} (line {line})"
+    if loop.orelse:
+        return f"an `else` (line {loop.orelse[0].lineno})"
+    if not any(isinstance(node, ast.Assign | ast.AugAssign) for node in ast.walk(loop)):
+        return "it assigns nothing"
+    return "what ends it, or what it assigns, may be changed or looked at from elsewhere"
+
+
+_NAMES: Final = {
+    ast.Expr: "a call as a statement",
+    ast.Call: "a call with `**`",
+    ast.Try: "`try`",
+    ast.With: "`with`",
+    ast.Yield: "`yield`",
+    ast.YieldFrom: "`yield from`",
+    ast.Return: "`return`",
+    ast.Delete: "`del`",
+    ast.Is: "`is`",
+    ast.IsNot: "`is not`",
+    ast.In: "`in`",
+    ast.NotIn: "`not in`",
+    ast.Dict: "a dict",
+    ast.Set: "a set",
+    ast.ListComp: "a list comprehension",
+    ast.GeneratorExp: "a generator expression",
+    ast.DictComp: "a dict comprehension",
+    ast.JoinedStr: "an f-string",
+    ast.FunctionDef: "a function definition",
+    ast.Lambda: "a lambda",
+    ast.Starred: "`*` in a call or a display",
+}
+"""Constructs, as explanations name them."""
 
 
 def qualifies(loop: Loop) -> bool:

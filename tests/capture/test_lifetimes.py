@@ -16,6 +16,8 @@ from tests.parity.parity import Configuration, fresh_arguments
 from tests.parity.program import programs
 
 PROGRAMS = programs()
+ARRAYS = runmat.Array
+"""Loaded: calls look for arrays of ours among their arguments then."""
 CALLS = 8
 """Recorded, replayed, through the native entry, and after the function is left to Python."""
 

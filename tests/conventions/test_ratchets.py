@@ -52,17 +52,17 @@ GLOSSARY = {
 """Words of our own, and the terms of the field that say the same."""
 
 BOUNDS = {
-    "lines of the path of a call": 15955,
+    "lines of the path of a call": 15997,
     "mentions of NotForGates": 89,
-    "places that raise Unknown in loops": 200,
+    "places that raise Unknown in loops": 202,
     "places that raise NotNative": 99,
     "classes of the compiler with run(inputs, warn)": 8,
     "files that know of draws": 49,
     "lines that ask for a device's name": 41,
     "classes of one name": 111,
     "modules in import cycles, by packages": 17,
-    "docstrings that open with a function word": 1732,
-    "words of our own in docstrings": 2173,
+    "docstrings that open with a function word": 1736,
+    "words of our own in docstrings": 2178,
 }
 """What is counted may not exceed these. A bound that is more than 2 % too high is to be lowered."""
 

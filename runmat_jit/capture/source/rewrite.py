@@ -42,7 +42,7 @@ from runmat_jit.capture.source.source_text import (
     nested_codes,
 )
 from runmat_jit.core.frozen import frozen
-from runmat_jit.loops.source import LoopSource, find_loops
+from runmat_jit.loops.source import LoopSource, find_loops, refused_loops
 
 __all__ = ["Refused", "Rewritten", "bind", "rewrite"]
 
@@ -66,6 +66,7 @@ class Rewritten:
         codes: ``code`` and the code of all functions and classes defined in it.
         direct: Calls and powers alone are hooks.
         loops: The loops that may run natively, by number.
+        refused_loops: The construct that keeps each of the others in Python, by line.
         inner: Code of the functions defined in it, as it was before, by the rewritten one.
 
     """
@@ -75,6 +76,7 @@ class Rewritten:
     codes: frozenset[types.CodeType]
     direct: bool
     loops: tuple[LoopSource, ...] = ()
+    refused_loops: Mapping[int, str] = field(default_factory=dict)
     inner: Mapping[types.CodeType, types.CodeType] = field(default_factory=dict)
 
 
@@ -107,7 +109,8 @@ def rewrite(
     assert outside <= set(code.co_freevars), "rewriting makes no variable free"
     codes = frozenset(nested_codes(new))
     inner = {} if direct else dict(codes_by_rewritten(new, code))
-    return Rewritten(new, code.co_freevars, codes, direct, tuple(loops.values()), inner)
+    refused = refused_loops(located.node, loops)
+    return Rewritten(new, code.co_freevars, codes, direct, tuple(loops.values()), refused, inner)
 
 
 def codes_by_rewritten(
