@@ -101,3 +101,17 @@ def test_filters_of_a_context_are_those_of_its_threads_calls():
             "error": "divide by zero encountered in log",
             "always": ([-np.inf] * 3, 1),
         }
+
+
+def test_deferred_annotations_of_what_leaves_a_call_are_the_programs_own():
+    @runmat.jit
+    def make(x):
+        def inner(y: x.dtype) -> len:
+            return y + x
+
+        return inner
+
+    for _ in range(6):
+        inner = make(np.ones(2))
+        assert inner.__annotate__.__code__.co_freevars == ("x",)
+        assert inner.__annotations__ == {"y": np.dtype(float), "return": len}

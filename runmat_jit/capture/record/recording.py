@@ -84,6 +84,9 @@ def without_hooks(value: types.FunctionType) -> types.FunctionType:
     """A function with the code that was rewritten; itself, if that is not found."""
     names = value.__code__.co_freevars
     cells = dict(zip(names, value.__closure__ or (), strict=True))
+    annotate: Any = getattr(value, "__annotate__", None)  # from Python 3.14 on
+    if type(annotate) is types.FunctionType:
+        value.__annotate__ = without_hooks(annotate)  # type: ignore[attr-defined]  # likewise
     if RUNTIME not in cells:
         return value
     hooks = cells[RUNTIME].cell_contents
