@@ -161,7 +161,7 @@ def accumarray(call: Call, subscripts: Value, values: Value, *rest: Value) -> Va
         raise MatlabError(
             "MATLAB:accumarray:arguments", "Arguments: subscripts, values, size, function, filling."
         )
-    table = _subscript_table(call, subscripts)
+    table = _subscript_table(call, subscripts, count_of(values))
     held = call.engine.look(array_of(values).data)
     numbers = np.broadcast_to(held.ravel(), (table.shape[0],))
     shape = _size(call, table, rest[0] if rest else None)
@@ -199,13 +199,13 @@ class _Groups:
     shape: tuple[int, ...]
 
 
-def _subscript_table(call: Call, subscripts: Value) -> np.ndarray:
-    """One row of subscripts for each value."""
+def _subscript_table(call: Call, subscripts: Value, values: int) -> np.ndarray:
+    """One row of subscripts for each value; a row of them is one element for a single value."""
     if isinstance(subscripts, Cell):
         columns = [known(call.engine, item).ravel() for item in cell_of(subscripts).data.flat]
         return _whole(np.stack(columns, axis=1))
     table = _whole(known(call.engine, subscripts))
-    return table.reshape(-1, 1) if table.shape[0] == 1 else table
+    return table.reshape(-1, 1) if table.shape[0] == 1 and values != 1 else table
 
 
 def _whole(table: np.ndarray) -> np.ndarray:

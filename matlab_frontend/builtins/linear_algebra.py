@@ -89,6 +89,10 @@ def vecnorm(call: Call, x: Value, order: Value = 2.0, dimension: Value | None = 
 def dot(call: Call, x: Value, y: Value, dimension: Value | None = None) -> Value:
     """The sum of products of two vectors, of columns, or along a dimension."""
     a, b = (call.engine.look(floating(call.engine, "dot", part).data).T for part in (x, y))
+    if "single" in (kind_of(x), kind_of(y)):
+        a, b = (
+            part.astype(np.complex64 if part.dtype.kind == "c" else np.float32) for part in (a, b)
+        )
     vectors = all(table.ndim == 2 and 1 in table.shape for table in (a, b))
     same = count_of(x) == count_of(y) if vectors and dimension is None else a.shape == b.shape
     if not same:

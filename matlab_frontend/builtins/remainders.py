@@ -29,6 +29,14 @@ def _remainder(call: Call, row: str, x: Value, y: Value) -> Value:
             engine.cast(operand.data, DTYPES["int64" if kind != "uint64" else kind])
             for operand in (a, b)
         )
+        least, most = (
+            int(limit) for limit in (np.iinfo(DTYPES[kind]).min, np.iinfo(DTYPES[kind]).max)
+        )
+        if kind != "uint64":  # numbers of doubles are of the class first: no -2 is unsigned
+            left, right = (
+                engine.apply("minimum", engine.apply("maximum", each, least), most)
+                for each in (left, right)
+            )
     else:
         left, right = (engine.cast(operand.data, DTYPES[kind]) for operand in (a, b))
     zero = engine.apply("equal", right, 0)

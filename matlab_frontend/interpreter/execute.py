@@ -177,6 +177,7 @@ def _assign_outputs(interpreter: Interpreter, node: nodes.Assignment) -> Run:
     codes = interpreter.compile_values(node.value)
     wanted = [_wanted(interpreter, target) for target in node.targets]
     assigns = [compile_target(interpreter, target) for target in node.targets]
+    choosers = [_chooser(interpreter, target) for target in node.targets]
 
     def run(frame: Frame) -> None:
         frame.span = node.span
@@ -191,14 +192,16 @@ def _assign_outputs(interpreter: Interpreter, node: nodes.Assignment) -> Run:
                 message = "Insufficient number of outputs from right hand side of equal sign to "
                 raise MatlabError("MATLAB:needMoreRhsOutputs", message + "satisfy assignment.")
         at = 0
-        for target, assign, count in zip(node.targets, assigns, counts, strict=True):
+        for target, assign, chooser, count in zip(
+            node.targets, assigns, choosers, counts, strict=True
+        ):
             if count == 1 and at < len(made):
                 assign(frame, made[at])
             elif count != 1 and isinstance(target, nodes.CellIndex):
                 plain = nodes.Index(target.span, target.target, target.arguments)
                 compile_target(interpreter, plain)(frame, cell_row(made[at : at + count]))
             elif count != 1 and isinstance(target, nodes.Field):
-                chosen = _chosen(interpreter, target, frame)
+                chosen = None if chooser is None else chooser(frame)
                 assign_fields(target, chosen, made[at : at + count], frame)
             at += count
 
@@ -210,10 +213,11 @@ def _wanted(interpreter: Interpreter, target: nodes.Target) -> Callable[[Frame],
     if not isinstance(target, (nodes.CellIndex, nodes.Field)):
         return lambda _: 1
     base, steps = chain(target)
-    if _elements_of(target) is not None:
+    chooser = _chooser(interpreter, target)
+    if chooser is not None:
 
         def count_chosen(frame: Frame) -> int:
-            chosen = _chosen(interpreter, target, frame)
+            chosen = chooser(frame)
             return 1 if chosen is None else chosen.size
 
         return count_chosen
@@ -242,34 +246,36 @@ def _wanted(interpreter: Interpreter, target: nodes.Target) -> Callable[[Frame],
     return count_cells
 
 
-def _elements_of(target: nodes.Target) -> nodes.Index | None:
-    """``s(k)`` of a target ``s(k).name``; None of others."""
+def _chooser(
+    interpreter: Interpreter, target: nodes.Target
+) -> Callable[[Frame], np.ndarray | None] | None:
+    """Compile which elements ``[s(k).name] = ...`` is for: from 0, column by column.
+
+    None for other targets; it gives None where it means all, or one that is no struct array yet.
+    """
     inner = target.target if isinstance(target, nodes.Field) else None
-    if isinstance(inner, nodes.Index) and isinstance(inner.target, nodes.Name):
-        return inner
-    return None
-
-
-def _chosen(interpreter: Interpreter, target: nodes.Target, frame: Frame) -> np.ndarray | None:
-    """Which elements ``[s(k).name] = ...`` is for, from 0, column by column; None: all."""
-    inner = _elements_of(target)
-    if inner is None or not isinstance(inner.target, nodes.Name):
+    if not (isinstance(inner, nodes.Index) and isinstance(inner.target, nodes.Name)):
         return None
-    held = frame.variables.get(inner.target.name, empty())
-    if not isinstance(held, Struct) and count_of(held):
-        return None
-    subscripts = interpreter.compile_arguments(inner.arguments)(frame, held)
-    extents = fold(shape_of(held), len(subscripts))
-    read = [
-        positions(interpreter.engine, subscript, extent)
-        for subscript, extent in zip(subscripts, extents, strict=True)
-    ]
-    whole = [max(each.highest, extent) for each, extent in zip(read, extents, strict=True)]
-    if len(read) > 1 and whole != list(extents):
-        return None  # it grows along several dimensions
-    numbers = np.arange(math.prod(whole)).reshape(whole, order="F")
-    places = [np.arange(extent)[each.key] for each, extent in zip(read, whole, strict=True)]
-    return numbers[np.ix_(*places)].ravel(order="F")
+    name, arguments = inner.target.name, interpreter.compile_arguments(inner.arguments)
+
+    def chosen(frame: Frame) -> np.ndarray | None:
+        held = frame.variables.get(name, empty())
+        if not isinstance(held, Struct) and count_of(held):
+            return None
+        subscripts = arguments(frame, held)
+        extents = fold(shape_of(held), len(subscripts))
+        read = [
+            positions(interpreter.engine, subscript, extent)
+            for subscript, extent in zip(subscripts, extents, strict=True)
+        ]
+        whole = [max(each.highest, extent) for each, extent in zip(read, extents, strict=True)]
+        if len(read) > 1 and whole != list(extents):
+            return None  # it grows along several dimensions
+        numbers = np.arange(math.prod(whole)).reshape(whole, order="F")
+        places = [np.arange(extent)[each.key] for each, extent in zip(read, whole, strict=True)]
+        return numbers[np.ix_(*places)].ravel(order="F")
+
+    return chosen
 
 
 def _deletion(interpreter: Interpreter, node: nodes.Deletion, _: Dead) -> Run:
