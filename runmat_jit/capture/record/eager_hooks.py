@@ -572,6 +572,10 @@ class Left:
         """Whether loops have run natively since."""
         return self.eager.kernels.loops > self._loops
 
+    def forget(self) -> None:
+        """The call is over: let the values go that were made real."""
+        self.real.done.clear()
+
     def make_real(self, frame: types.FrameType) -> None:
         """Give a frame real values in its variables, and hooks that let everything through."""
         variables = frame.f_locals

@@ -66,6 +66,9 @@ class Left(Protocol):
     def has_looped(self) -> bool:
         """Whether loops have run natively since."""
 
+    def forget(self) -> None:
+        """The call is over: let the values go that were made real."""
+
 
 class Eager(Protocol):
     """Eager execution: on real values, with rows whose bits are our own by their kernels."""
@@ -463,6 +466,8 @@ class Recording(Operations):
         self._plain = {}
         self._inputs = set()
         self.pending = []
+        if self.left is not None:
+            self.left.forget()
 
     def end(self) -> None:
         """Values that escaped behave as real ones from now on."""
