@@ -127,9 +127,9 @@ class Dispatcher:
 
     @property
     def entry(self) -> Callable[..., Any]:
-        """What makes a call of which nothing is known.
+        """Callable of a first call: :meth:`call`, or the function itself if it asks for frames.
 
-        A function that asks for frames is never captured, and finds its caller's at once.
+        Such a function is never captured, so that it finds its caller's frame.
         """
         frames = looks_at_frames(self.fn.__code__) and not self.options["fullgraph"]
         return self.target if frames else self.call

@@ -64,7 +64,7 @@ class Explanation:
 
     @property
     def devices(self) -> list[str]:
-        """Where each region runs, then the CPU for each loop that runs natively."""
+        """Device of each region, then the CPU once for each native loop."""
         native = [loop for loop in self.loops if ": natively" in loop]
         return [*(region.device for region in self.regions), *("cpu" for _ in native)]
 

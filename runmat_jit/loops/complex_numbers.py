@@ -36,8 +36,8 @@ _EXPONENTS: Final = range(2, 9)
 """Of powers that are products."""
 _SIDES: Final = ("real", "imag")
 _MIXES: Final = sys.version_info >= (3, 14)
-"""Whether Python computes with complex numbers as C99's Annex G says: real ones have no imaginary
-part, and infinities are found behind two NaNs."""
+"""True if Python follows C99's Annex G: mixed arithmetic with real numbers, and infinities that are
+recovered from two NaNs."""
 
 
 def operate(emit: Arithmetic, op: str, items: Sequence[Scalar | Complex]) -> Item:

@@ -72,7 +72,7 @@ class Found:
 
 
 def of_program(value: Any, names: Mapping[Any, OfProgram]) -> Any:
-    """What a loop keeps of an object that it reads: of one of the program's, no reference."""
+    """Return an object as loops keep it: functions and classes of the program by code and name."""
     if type(value) is types.FunctionType and not is_installed(value):
         return names.get(value) or OfProgram(value.__name__, value.__code__)
     if isinstance(value, type) and value.__module__ not in _OF_LIBRARIES:

@@ -162,7 +162,7 @@ def _decompose(make: Make, args: tuple[Any, ...], params: Params, kind: TensorTy
 
 @frozen
 class Repaired:
-    """What sums of products of pairs are made of, where some of them are not finite.
+    """Host call that replaces a contraction by pairs with NumPy's own where it is not finite.
 
     ``(a + b) * c`` is infinite where ``a * c + b * c`` may be a NaN. If the result is finite, no
     operand of a term was infinite, so both are sums of the same terms.

@@ -331,7 +331,7 @@ class _Current:
         self.gpu_left_behind = False
         """Whether a parent of this process has used a GPU."""
         self.has_warned = False
-        """Whether it was said that this interpreter is not supported."""
+        """True once the warning about an unsupported interpreter was issued."""
 
 
 CURRENT = _Current()

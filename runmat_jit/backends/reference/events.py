@@ -150,10 +150,10 @@ def _reports_of(
 def _asked_in_order(
     warned: Sequence[str], node: Node, meaning: Meaning, args: Sequence[Any]
 ) -> list[EventReport]:
-    """What NumPy says of the steps of a function of its own, one after the other.
+    """Return the events of a NumPy function that runs several ufuncs, in their order.
 
-    It tells a sentence and a place to who lets it raise: so the function is called once for each
-    event, and raises after those that have been seen.
+    NumPy gives message and line only in an exception: the function is called once for each event,
+    and raises after the events that are already known.
     """
     found: list[EventReport] = []
     calls: dict[str, Any] = dict.fromkeys(warned, "call")
@@ -182,7 +182,7 @@ def _asked_in_order(
 
 
 _MOST_STEPS: Final = 16
-"""Events of one function of NumPy's that are told apart."""
+"""Most events reported for one call of a NumPy function."""
 
 
 def _asked(keyword: str, node: Node, meaning: Meaning, args: Sequence[Any]) -> EventReport:

@@ -470,7 +470,7 @@ class Eager:
         self.kernels, self.converter = kernels, converter
         self._functions: dict[types.FunctionType, EagerFunction] = {}
         self.callees: dict[Any, Callable[..., Any]] = {}
-        """What is called for callables, see :meth:`runmat_jit.core.gates.Gates.dispatch`."""
+        """Replacements of callables, see :meth:`runmat_jit.core.gates.Gates.dispatch`."""
         self.codes: Codes | None = None
         """Likewise, for functions of Python."""
 

@@ -97,7 +97,7 @@ class Release:
         return value
 
     def around(self, value: Any, kind: type) -> Any:
-        """What holds functions: itself, or another one where one of them is."""
+        """Release a bound method, a property or a static method: anew if a function of it changes."""
         parts: tuple[Any, ...]
         if kind is types.MethodType:
             parts = value.__func__, value.__self__

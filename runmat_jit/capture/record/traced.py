@@ -316,7 +316,7 @@ def _install() -> None:
 
 
 _install()
-# What Python says from 3.14 on of an object that is no key: of all values only arrays are none.
+# Python 3.14 names the class of an unhashable key: of all traced values only arrays are unhashable.
 Traced.__module__, Traced.__qualname__ = "numpy", "ndarray"
 
 
