@@ -97,7 +97,7 @@ class Release:
         return value
 
     def around(self, value: Any, kind: type) -> Any:
-        """Release a bound method, a property or a static method: anew if a function of it changes."""
+        """Release a bound method, property or static method: anew if its function changes."""
         parts: tuple[Any, ...]
         if kind is types.MethodType:
             parts = value.__func__, value.__self__
