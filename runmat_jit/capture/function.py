@@ -420,7 +420,8 @@ class CapturedFunction:
         """
         if self.recurs:
             return self.fn(*args, **kwargs)
-        return caller_frames.call(self.capturer.lines, None, self.fn, args, kwargs)
+        lines = self.capturer.lines
+        return caller_frames.call(lines, None, self.fn, args, kwargs, counted=False)
 
     @uncounted
     def run_unrecorded(

@@ -3,6 +3,7 @@
 import inspect
 import sys
 import traceback
+import warnings
 
 import numpy as np
 import pytest
@@ -132,3 +133,44 @@ def test_a_function_whose_code_is_replaced_is_asked_anew():
     for _ in range(3):
         assert fn(np.ones(3)).tolist() == [2, 2, 2]
     assert fn.explain(np.ones(3)).kinds == ["elementwise"]
+
+
+class Unhashable:
+    __hash__ = None
+
+    def __eq__(self, _other):
+        return True
+
+
+def warns(x, _extra=None):
+    for level in (1, 2, 3, 4):
+        warnings.warn("told", UserWarning, stacklevel=level)
+    return x
+
+
+def warns_and_asks_for_names(x, _extra=None):
+    for level in (1, 2, 3, 4):
+        warnings.warn("told", UserWarning, stacklevel=level)
+    return len(locals()), x
+
+
+@pytest.mark.parametrize("extra", [None, Unhashable(), np.array(["a"], object)])
+@pytest.mark.parametrize("program", [warns, warns_and_asks_for_names])
+def test_warnings_count_the_programs_frames_alone(program, extra):
+    """Recorded, and plain for three reasons: the source, an argument, calls that gain nothing."""
+
+    def around(fn):
+        def calling(fn):
+            return fn(np.ones(2), extra)
+
+        return calling(fn)
+
+    decorated = runmat.jit(program)
+    for call in range(CALLS):
+        seen = []
+        for fn in (program, decorated):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                around(fn)
+            seen.append([(each.filename, each.lineno) for each in caught])
+        assert seen[0] == seen[1], call

@@ -19,6 +19,7 @@ from runmat_jit.capture.record.release import Release
 from runmat_jit.capture.source.hook_calls import RUNTIME
 from runmat_jit.capture.tape.call_forms import CallForm
 from runmat_jit.capture.tape.lines import STAND_IN, Lines, is_boundary
+from runmat_jit.core.frames import UNCOUNTED, uncounted
 from runmat_jit.core.slotted import slotted_object
 
 
@@ -79,16 +80,20 @@ def variables(frame: types.FrameType, recording: Recording | None) -> dict[str, 
     return {name: release(value) for name, value in found.items()}
 
 
+@uncounted
 def call(
     lines: Lines,
     recording: Recording | None,
     fn: Any,
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
+    *,
+    counted: bool = True,
 ) -> Any:
     """``fn(*args, **kwargs)``, called from a frame like the user's that is running.
 
-    ``recording``: whose values its variables may be; None: they are real.
+    ``recording``: whose values its variables may be; None: they are real. ``counted``: warnings
+    count that frame, and ours; else those alone that it stands in for.
     """
     if isinstance(fn, CallForm):
         fn, args = fn.spelled(args)
@@ -104,8 +109,8 @@ def call(
             break
         if not lines.is_ours(code.co_filename):
             seen = Variables(frame, recording if inside else None)
-            made = CallFrom(fn, args, kwargs)
-            fn, args, kwargs = eval, (stand_in(frame, made), frame.f_globals, seen), {}
+            line = stand_in(frame, CallFrom(fn, args, kwargs), counted=counted)
+            fn, args, kwargs = eval, (line, frame.f_globals, seen), {}
             if not inside:
                 break
         inside = inside and not is_boundary(code)
@@ -113,11 +118,11 @@ def call(
     return fn(*args, **kwargs)
 
 
-def stand_in(frame: types.FrameType, made: CallFrom) -> types.CodeType:
+def stand_in(frame: types.FrameType, made: CallFrom, *, counted: bool) -> types.CodeType:
     """Code that makes a call from the line that a frame is at."""
     code = frame.f_code
     return STAND_IN.replace(
-        co_filename=code.co_filename,
+        co_filename=code.co_filename + ("" if counted else UNCOUNTED),
         co_firstlineno=frame.f_lineno,
         co_name=code.co_name,
         co_qualname=code.co_qualname,
