@@ -304,8 +304,8 @@ DECIDING: dict[str, tuple[str, ...]] = {
     "Where programs run": ("plan/place", "plan/price", "plan/cost", "plan/device"),
     "Recorded, replayed, or left to Python": (
         *("capture/record/balance", "capture/replay/bailout", "capture/trial"),
-        *("capture/replay/gatekeeper", "capture/record/eager_gates"),
-        *("capture/record/eager_kernels", "capture/record/elements"),
+        *("core/evidence", "plain_tier", "capture/replay/gatekeeper"),
+        *("capture/record/left", "capture/record/elements"),
     ),
     "Loops that run natively": ("loops/program", "loops/driver", "loops/tiles", "loops/registers"),
     "What fuses": (

@@ -7,9 +7,9 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, ParamSpec, TypeVar, overload
 
-from runmat_jit.core.config import DEVICES, OPTIONS, Config
+from runmat_jit.core.config import COMPILES, DEVICES, OPTIONS, Config
 from runmat_jit.core.errors import ArgumentError, ConfigError
 from runmat_jit.core.source import SourceLine
 from runmat_jit.core.types import COMPILED_DTYPES
@@ -34,10 +34,15 @@ def jit(
     device: str | None = ...,
     precision: str = ...,
     fullgraph: bool = ...,
+    compile: str | None = ...,
 ) -> JitFunction[P, R]: ...
 @overload
 def jit(
-    *, device: str | None = ..., precision: str = ..., fullgraph: bool = ...
+    *,
+    device: str | None = ...,
+    precision: str = ...,
+    fullgraph: bool = ...,
+    compile: str | None = ...,
 ) -> Callable[[Callable[P, R]], JitFunction[P, R]]: ...
 def jit(
     fn: Callable[..., Any] | None = None,
@@ -46,8 +51,11 @@ def jit(
     device: str | None = None,
     precision: str = "exact",
     fullgraph: bool = False,
+    compile: str | None = None,  # noqa: A002  (as the option is called)
 ) -> Any:
     """Compile a function of plain NumPy code; use as ``@jit`` or ``@jit(...)``.
+
+    Calls are plain Python until the function has run for about as long as compiling takes.
 
     Args:
         fn: The function: its results, exceptions and writes to arguments stay NumPy's. Also a
@@ -58,6 +66,9 @@ def jit(
         precision: ``exact``: every value within its documented error bound.
         fullgraph: Raise :class:`CaptureError` at the line that cannot be captured, instead of
             letting Python run it at each call. What the call did before has happened.
+        compile: ``hot``: once the calls so far have done enough work; ``first call``: at once. So
+            do ``fullgraph``, ``device="gpu"`` and arguments that live on a device. None: the
+            option's value, which is ``hot`` unless it is changed.
 
     Raises:
         ArgumentError: ``fn`` is a class or not callable, or an option has an unknown value.
@@ -69,15 +80,20 @@ def jit(
         raise ArgumentError(f"precision={precision!r}: there is exact")
     if not isinstance(fullgraph, bool):
         raise ArgumentError(f"fullgraph={fullgraph!r}: there are True and False")
-    options = {"device": device, "precision": precision, "fullgraph": fullgraph}
+    if compile is not None and compile not in COMPILES:
+        raise ArgumentError(f"compile={compile!r}: there are {', '.join(COMPILES)}")
+    options = {"device": device, "precision": precision, "fullgraph": fullgraph, "compile": compile}
     warn_if_unsupported(2)
     return partial(_decorated, options) if fn is None else _decorated(options, fn)
+
+
+_NO_OPTIONS: Final = {"device": None, "precision": "exact", "fullgraph": False, "compile": None}
 
 
 def _decorated(options: dict[str, Any], fn: Any, /) -> Any:
     """What ``jit`` makes of a function, and of what holds or is called like one."""
     if isinstance(fn, JitFunction):
-        same = options in ({"device": None, "precision": "exact", "fullgraph": False}, fn._options)
+        same = options in (_NO_OPTIONS, fn._options)
         return fn if same else JitFunction(fn.__wrapped__, options)
     if isinstance(fn, staticmethod | classmethod):
         return type(fn)(_decorated(options, fn.__func__))

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import functools
 import sys
-import threading
 import types
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
-from runmat_jit.core.epoch import exception
+from runmat_jit.core.config import asks_for_first_call
+from runmat_jit.core.epoch import DISABLED, exception
 from runmat_jit.core.frames import uncounted
 from runmat_jit.core.interpreter import unsupported_interpreter
 from runmat_jit.core.loading import LOADER, VERIFYING
 from runmat_jit.core.locks import new_lock
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.source import calls_itself, looks_at_frames
+from runmat_jit.core.watching import is_watched
+from runmat_jit.plain_tier import DEPTH_LIMIT, NESTED, PlainTier
 from runmat_jit.runtime.session import CURRENT, Session, current_session
 
 if TYPE_CHECKING:
@@ -26,22 +28,6 @@ if TYPE_CHECKING:
     from runmat_jit.capture.replay.bailout import LetThrough
     from runmat_jit.capture.trial import Trial
     from runmat_jit.core.gates import Gate
-
-
-class _Disabled(threading.local):
-    depth: int = 0
-
-
-_disabled = _Disabled()
-DEPTH_LIMIT: Final = 200
-"""Calls of decorated functions within each other, each of which takes some of the C stack."""
-
-
-class _Nested(threading.local):
-    depth: int = 0
-
-
-_nested = _Nested()
 
 
 def warn_if_unsupported(level: int) -> None:
@@ -63,44 +49,37 @@ def warn_if_unsupported(level: int) -> None:
 @contextmanager
 def disable() -> Iterator[None]:
     """Within the block, decorated functions of this thread run as plain Python."""
-    _disabled.depth += 1
+    DISABLED.depth += 1
     try:
         with exception():
             yield
     finally:
-        _disabled.depth -= 1
+        DISABLED.depth -= 1
 
 
 UNSUPPORTED: Final = unsupported_interpreter()
 """Why decorated functions are plain Python in this process, if they are."""
 _LINES: Final = ("runmat_jit.capture.tape.lines",)
-_MONITORING: Final[Any] = getattr(sys, "monitoring", None)  # from Python 3.12 on
-
-
-def is_watched() -> bool:
-    """Whether a debugger, or what measures coverage, follows the lines of this thread."""
-    if sys.gettrace() is not None or _MONITORING is None:
-        return sys.gettrace() is not None
-    tools = (_MONITORING.DEBUGGER_ID, _MONITORING.COVERAGE_ID)
-    return any(_MONITORING.get_tool(tool) for tool in tools)
 
 
 def is_off(session: Session) -> bool:
     """Whether decorated functions are plain Python here and now."""
-    return bool(_disabled.depth or session.config.disable_jit or UNSUPPORTED or is_watched())
+    return bool(DISABLED.depth or session.config.disable_jit or UNSUPPORTED or is_watched())
 
 
 def off_reason(session: Session) -> Reason | None:
     """Why decorated functions are plain Python here and now; None where they are not."""
     if UNSUPPORTED is not None:
         return Reason("switched-off", UNSUPPORTED)
-    if _disabled.depth or session.config.disable_jit:
+    if DISABLED.depth or session.config.disable_jit:
         return Reason("switched-off", "decorated functions are plain Python here")
     return Reason("debugger", "Python is watched line by line") if is_watched() else None
 
 
 class Dispatcher:
     """Decides for each call of a decorated function whether it is captured or plain Python.
+
+    A function is plain Python until its calls have done enough work (:class:`Evidence`).
 
     ``install`` puts what is to be called into the place of :meth:`call`: a gate for warm calls, a
     bypass to the function itself for calls from which nothing is gained, or :meth:`call` again.
@@ -117,7 +96,8 @@ class Dispatcher:
     ) -> None:
         self.target, self.fn, self.options, self.source = target, fn, options, source
         self.captured: tuple[Session, CapturedFunction] | None = None
-        self._install = install
+        self.plain_tier = PlainTier(self)
+        self.install = install
         self._behind_gate: Callable[..., Any] = self.entry
         self._gate: Gate | None = None
         self._trial: Trial | None = None
@@ -125,21 +105,31 @@ class Dispatcher:
         self._recursive: tuple[types.CodeType, types.FunctionType] | None = None
         self._lock = new_lock()
 
+    is_off = staticmethod(is_off)
+
     @property
     def entry(self) -> Callable[..., Any]:
-        """Callable of a first call: :meth:`call`, or the function itself if it asks for frames.
+        """Callable of a first call: plain Python that counts, or :meth:`call`.
 
-        Such a function is never captured, so that it finds its caller's frame.
+        It is the function itself if that asks for frames: such a function is never captured, so
+        that it finds its caller's frame.
         """
-        frames = looks_at_frames(self.fn.__code__) and not self.options["fullgraph"]
-        return self.target if frames else self.call
+        if looks_at_frames(self.fn.__code__) and not self.options["fullgraph"]:
+            return self.target
+        return self.plain_tier.entry() if self.plain_tier.is_open else self.call
+
+    @uncounted
+    def recorded(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Make a call for the sake of its record."""
+        frames = self.entry is self.target
+        return self.target(*args, **kwargs) if frames else self.call(*args, **kwargs)
 
     @uncounted
     def call(self, /, *args: Any, **kwargs: Any) -> Any:
         """One call; within too many others it is plain, and takes no C stack from Python."""
-        if _nested.depth >= DEPTH_LIMIT and not self.options["fullgraph"]:
+        if NESTED.depth >= DEPTH_LIMIT and not self.options["fullgraph"]:
             return self.recursive_form()(*args, **kwargs)
-        _nested.depth += 1
+        NESTED.depth += 1
         held = self.captured
         try:
             session = current_session()
@@ -147,8 +137,7 @@ class Dispatcher:
                 let_through = held[1].bailout.find(args, kwargs)
                 if let_through is not None:
                     self.bail_out(*held)
-                    eager = let_through.eager and not is_off(session)
-                    fn = held[1].call_eagerly if eager else held[1].call_plainly
+                    fn = self.target if is_off(session) else held[1].call_plainly
                     return self.plain(fn, args, kwargs)
             if is_off(session):
                 return self.plain(self.target, args, kwargs)
@@ -172,7 +161,7 @@ class Dispatcher:
                 hide_our_frames(error)
             raise
         finally:
-            _nested.depth -= 1
+            NESTED.depth -= 1
 
     @uncounted
     def plain(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -196,8 +185,12 @@ class Dispatcher:
                 device = self.options["device"] or session.config.device
                 make = functools.partial(_make_capturer, device=device)
                 capturer = session.service(Capturer, make, device)
-                whole, text = self.options["fullgraph"], self.source
-                made = CapturedFunction(self.fn, capturer, text, whole=whole, install=self.set_gate)
+                made = CapturedFunction(
+                    *(self.fn, capturer, self.source),
+                    whole=self.options["fullgraph"],
+                    keeps_bits=self.plain_tier.keeps_bits(session),
+                    install=self.set_gate,
+                )
                 self.captured = session, made
                 self._trial = self.trial_of(session, made)
                 self.come_back()
@@ -206,7 +199,8 @@ class Dispatcher:
     def trial_of(self, session: Session, captured: CapturedFunction) -> Trial | None:
         """What times calls both ways, where either may be chosen."""
         config, device = session.config, self.options["device"] or session.config.device
-        chosen = self.options["fullgraph"] or device == "gpu" or config.verify or config.wants_times
+        chosen = self.options["fullgraph"] or config.verify or config.wants_times
+        chosen = chosen or asks_for_first_call({"device": device})
         if chosen or not config.trials or calls_itself(self.fn.__code__, self.fn.__name__):
             return None
         from runmat_jit.capture.trial import Trial  # noqa: PLC0415  (see capture)
@@ -226,27 +220,23 @@ class Dispatcher:
         self._let_through = kinds
         room = None
         if calls_itself(self.fn.__code__, self.fn.__name__):
-            eagerly = any(each.eager for each in kinds)
-            room = session.room.for_frames(3 if eagerly else 1)
-
-        def eager() -> Callable[..., Any]:
-            return self.fn if is_off(session) else captured.call_eagerly
+            room = session.room.for_frames(1)
 
         def returned(let_through: LetThrough) -> None:
             if captured.bailout.has_returned(let_through):
                 self.come_back()
 
         fn = self.fn if room is None else self.recursive_form()
+        has_form = room is None and captured.direct_form() is not self.fn
         made = make_bypass(
             *(self.fn, kinds, session, self.call),
             plain=fn,
             room=room,
-            eager=eager,
+            form=captured.direct_form if has_form else None,
             returned=returned,
         )
         captured.gatekeeper.close()
-        undecided = any(map(captured.bailout.is_open, kinds))
-        if self._trial is not None and not self._trial.open and not undecided:
+        if self._trial is not None and not self._trial.open:
             self._trial.stop()
         self.set_behind_gate(made)
         if room is None:  # else a recursion would not get as deep as undecorated
@@ -284,14 +274,14 @@ class Dispatcher:
         self._gate, trial = gate, self._trial
         if gate is not None:
             gate.set_fallback(self._behind_gate)
-        way = self._behind_gate if gate is None else gate.call
+        way = self._behind_gate if gate is None or self.plain_tier.is_open else gate.call
         if trial is None:
-            self._install(way)
+            self.install(way)
             return
         if gate is None:
             trial.again()
         trial.way = way
-        self._install(trial.call if trial.active else way)
+        self.install(trial.call if trial.active else way)
 
     def clear(self) -> None:
         """Forget what is known of the function in the current session."""

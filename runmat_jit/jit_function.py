@@ -92,7 +92,7 @@ def caller_of(target: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
-_ASIDE = "many calls gained nothing, so that the decorator has stepped aside"
+_ASIDE = "runs undecorated: earlier calls were not faster when compiled (stepped aside)"
 
 
 class JitFunction(Generic[P, R]):
@@ -234,13 +234,13 @@ class JitFunction(Generic[P, R]):
 
         session = current_session()
         mode = "replayed" if record.root.outcomes else "recorded at every call"
-        if let_through is not None:
-            mode = "executed eagerly" if let_through.eager else "plain Python"
+        if (waits := self._dispatcher.plain_tier.waits) is not None:
+            mode, notes = "plain Python", (*notes, waits)
+        elif let_through is not None:
+            mode = "plain Python"
             notes += (_ASIDE,)
         elif record.given_up:
             mode = "plain Python"
-        elif record.eager:
-            mode = "executed eagerly"
         elif record.driven:
             notes += ("replays did not come to an end: Python decides otherwise in each call",)
         elif (why := captured.gatekeeper.refusal(key)) is not None:
@@ -273,7 +273,7 @@ class JitFunction(Generic[P, R]):
         """Make an ordinary call, and give what is then known of such calls."""
         key = captured.key_of(args, kwargs)  # the call may change its arguments
         try:
-            made: Any = self(*args, **kwargs)
+            made: Any = self._dispatcher.recorded(*args, **kwargs)
         except CaptureError:  # fullgraph=True: the record says why
             made = None
         if inspect.iscoroutine(made):
@@ -308,7 +308,7 @@ class JitFunction(Generic[P, R]):
         """Counts of calls and traces."""
         captured = self._dispatcher.capture(current_session())
         captured.gatekeeper.flush()
-        counts = captured.counts
+        counts, evidence = captured.counts, self._dispatcher.plain_tier.evidence
         from runmat_jit.capture.replay.tree import segments_of  # noqa: PLC0415  (likewise)
         from runmat_jit.capture.tape.entries import Return  # noqa: PLC0415  (see _capture)
 
@@ -316,7 +316,7 @@ class JitFunction(Generic[P, R]):
         return CacheInfo(
             hits=counts.replayed,
             misses=counts.recorded,
-            plain=counts.plain,
+            plain=counts.plain + evidence.calls,
             keys=len(captured.records),
             traces=sum(type(segment.exit) is Return for segment in segments),
             last_failed_guard=captured.last_failed,

@@ -50,6 +50,7 @@ def pytest_configure(config):
     os.environ["MPLCONFIGDIR"] = str(Path(scratch.name, "matplotlib"))
     os.environ["MPLBACKEND"] = "Agg"
     os.environ.setdefault("RUNMAT_TRIALS", "0")  # but in test_trials: replays are counted
+    os.environ.setdefault("RUNMAT_COMPILE", "first")  # but in test_plain_tier
     os.environ.setdefault("RUNMAT_NUM_THREADS", "2")  # on any machine
     from runmat_jit.runtime.gpu import might_have_gpu  # noqa: PLC0415  (not before the variables)
 
@@ -73,6 +74,21 @@ def gpu():
         if os.environ.get("RUNMAT_REQUIRE_GPU") == "1":
             raise
         pytest.skip(f"no adapter: {error}")
+
+
+@pytest.fixture
+def steps_aside(monkeypatch):
+    """A session as by default, but that functions pay at their first call: others step aside."""
+    from dataclasses import replace  # noqa: PLC0415  (few tests need it)
+
+    from runmat_jit.core import evidence  # noqa: PLC0415  (not before the variables)
+    from runmat_jit.core.config import read_config  # noqa: PLC0415  (likewise)
+    from runmat_jit.runtime.session import Session, use_session  # noqa: PLC0415  (likewise)
+
+    monkeypatch.setattr(evidence, "RECORDING_PAYS", 0)
+    before = use_session(Session(replace(read_config(), compile="hot")))
+    yield
+    use_session(before)
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from runmat_jit.capture.record.batch_cache import BatchCache
-from runmat_jit.capture.record.eager_kernels import EagerKernels
 from runmat_jit.capture.record.inline_cache import InlineCache
 from runmat_jit.capture.record.tracer import Tracer
 from runmat_jit.capture.source.convert import Rewriter
@@ -54,4 +53,3 @@ class Capturer:
         self.room = room
         self.lines, self.inline_cache = Lines(), InlineCache()
         self.batch_cache = BatchCache(checked)
-        self.kernels = EagerKernels(executor, states, self.lines, room)

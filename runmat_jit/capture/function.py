@@ -12,9 +12,9 @@ from typing import Any
 from runmat_jit.capture.capturer import Capturer
 from runmat_jit.capture.record import caller_frames
 from runmat_jit.capture.record.calls import call as captured_call
-from runmat_jit.capture.record.eager_hooks import Eager, EagerFunction, is_direct
 from runmat_jit.capture.record.fullgraph import not_whole
 from runmat_jit.capture.record.hooks import Hooks
+from runmat_jit.capture.record.left import DirectForm, Plain
 from runmat_jit.capture.record.record_call import record
 from runmat_jit.capture.record.records import (
     Counts,
@@ -54,7 +54,7 @@ from runmat_jit.capture.replay.unspecialized import UnspecializedScalars
 from runmat_jit.capture.shapes.families import Families, Family, Intent, Site, Symbols
 from runmat_jit.capture.shapes.paths import Path, path_of, programs_of
 from runmat_jit.capture.source.rewrite import Refused, bind
-from runmat_jit.capture.tape.lines import hide_our_frames, is_boundary
+from runmat_jit.capture.tape.lines import is_boundary
 from runmat_jit.core.epoch import exception
 from runmat_jit.core.frames import uncounted
 from runmat_jit.core.gates import Gate
@@ -90,7 +90,10 @@ class Recorded:
 
 
 class CapturedFunction:
-    """The traces of one function; ``whole``: calls of which a part is not captured raise."""
+    """The traces of one function; ``whole``: calls of which a part is not captured raise.
+
+    ``keeps_bits``: calls that are compiled stay so, where results may differ from NumPy's.
+    """
 
     def __init__(
         self,
@@ -99,9 +102,11 @@ class CapturedFunction:
         carried: str | None,
         *,
         whole: bool = False,
+        keeps_bits: bool = False,
         install: Callable[[Gate | None], None] = lambda _gate: None,
     ) -> None:
         self.fn, self.capturer, self.whole = fn, capturer, whole
+        self.keeps_bits = keeps_bits
         self.code = fn.__code__  # which may be replaced
         self.recurs = calls_itself(fn.__code__, fn.__name__)
         capturer.lines.namespaces.note(fn)
@@ -116,8 +121,8 @@ class CapturedFunction:
         self.carried = carried
         self.reads_arrays: Callable[..., Boundary] | None = None
         """Where it reads arrays of ours from outside, what makes the boundary of its calls."""
-        self._eager: EagerFunction | None = None
-        self._callees = Eager(capturer.kernels, capturer.rewriter)
+        self._direct: DirectForm | None = None
+        self._plain = Plain(capturer.executor, capturer.lines, capturer.rewriter)
         self._lock = new_lock()
         self.gatekeeper = Gatekeeper(fn, capturer.executor.gates, install)
 
@@ -143,7 +148,7 @@ class CapturedFunction:
             hooks = Hooks(tracer, capturer.rewriter, self.fn)
             return captured_call(hooks, self.fn, args, kwargs)
         if tracer is not None and tracer.left is not None and capturer.active.recorded is self:
-            return self.call_eagerly(*args, **kwargs)  # a recursion: the recording was in vain
+            return self.direct_form()(*args, **kwargs)  # a recursion: the recording was in vain
         if self.fn.__code__ is not self.code:
             self.clear()
         state = capturer.states.current()
@@ -214,8 +219,9 @@ class CapturedFunction:
             departure, site = self.departed(key, known, departure)
         begun = departure is not None and departure.done
         found = known.left if isinstance(known, Family) else known
-        ended = None if begun or self.whole else found
-        if ended is not None and (ended.given_up or (ended.eager and boundary is None)):
+        stays = found is not None and self.keeps_bits and found.ours
+        ended = None if begun or self.whole or stays else found
+        if ended is not None and ended.given_up:
             slots.clear()  # else objects that the program lets go would live on
             contents.clear()
             return self.run_unrecorded(args, kwargs, ended, boundary)
@@ -421,7 +427,7 @@ class CapturedFunction:
         if self.recurs:
             return self.fn(*args, **kwargs)
         lines = self.capturer.lines
-        return caller_frames.call(lines, None, self.fn, args, kwargs, counted=False)
+        return caller_frames.call(lines, None, self.direct_form(), args, kwargs, counted=False)
 
     @uncounted
     def run_unrecorded(
@@ -432,49 +438,19 @@ class CapturedFunction:
         boundary: Boundary | None,
     ) -> Any:
         """A call of which recordings are known to be fruitless."""
-        if found.eager:
-            result = self.run_eagerly(args, kwargs, found)
-        else:
-            raises = found.patience is not None
-            result = self.run_plain(
-                args, kwargs, found.reason, boundary, below=found.below, raises=raises
-            )
+        raises = found.patience is not None
+        result = self.run_plain(
+            args, kwargs, found.reason, boundary, below=found.below, raises=raises
+        )
         found.count_returned()
         return result
 
-    @uncounted
-    def run_eagerly(self, args: tuple[Any, ...], kwargs: dict[str, Any], found: Record) -> Any:
-        """A call that is executed eagerly, and is counted."""
-        self.plain = found.reason
-        self.counts.plain += 1
-        self.tell_if_slow((self.plain,))
-        self.capturer.executor.count("calls_plain")
-        return self.call_eagerly(*args, **kwargs)
-
-    def direct_form(self) -> types.FunctionType | None:
-        """What executes calls eagerly with hooks for calls alone, if there is such a form."""
-        found = self.eager().bound()
-        return found if is_direct(found.__code__) else None
-
-    def eager(self) -> EagerFunction:
-        """The function as it is executed eagerly."""
-        eager = self._eager
-        if eager is None:
-            rewritten = self.capturer.rewriter.find(self.fn, self.carried)
-            assert not isinstance(rewritten, Refused), "it has been recorded"
-            eager = self._eager = self._callees.function(self.fn, rewritten, self.carried)
-        return eager
-
-    @uncounted
-    def call_eagerly(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Call the function on real values, with rows whose bits are our own by their kernels."""
-        body = self.eager().bound()
-        try:
-            with self.capturer.room:
-                return body(*args, **kwargs)
-        except BaseException as error:
-            hide_our_frames(error)
-            raise
+    def direct_form(self) -> types.FunctionType:
+        """Return the function with hooks for its loops; itself, if none may run natively."""
+        found = self._direct
+        if found is None or found.code is not self.fn.__code__:
+            found = self._direct = DirectForm(self.fn, self._plain, self.carried)
+        return found.bound()
 
     def tell_if_slow(self, reasons: tuple[Reason, ...]) -> None:
         """One line in the log, at the hundredth call, if Python has run in each of them."""
@@ -501,14 +477,11 @@ class CapturedFunction:
         self.gatekeeper.flush()
         tally = self.bailout.tally(kind)
         if self.may_step_aside(tally) and self.bailout.unprofitable(kind, price, below=below):
-            self.tell_aside(reasons, eager=tally.is_eager)
+            self.tell_aside(reasons)
 
     def may_step_aside(self, tally: Tally) -> bool:
-        """Whether calls of a kind may be let through: results keep their bits."""
-        if not tally.ours or self.whole:
-            return not self.whole
-        rewritten = self.capturer.rewriter.find(self.fn, self.carried)
-        return not (tally.mixed or isinstance(rewritten, Refused))
+        """Return True if calls of a kind may be bypassed."""
+        return not (self.whole or (self.keeps_bits and tally.ours))
 
     def work_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
         """What kernels do in a replay of such a call, in calls of NumPy; 0 where there is none."""
@@ -516,28 +489,24 @@ class CapturedFunction:
         known = self.records.get(key) or self.families.of(key)
         return 0 if known is None or not known.root.outcomes else known.work
 
-    def way_aside(self, kind: Kind) -> Callable[..., Any] | None:
-        """What calls of a kind would be after stepping aside, with the bits that they have."""
+    def bypass_of(self, kind: Kind) -> Callable[..., Any] | None:
+        """Return what makes calls of a kind after stepping aside; None if bits would change."""
         tally = self.bailout.tally(kind)
-        if not self.may_step_aside(tally):
-            return None
-        return (self.direct_form() or self.call_eagerly) if tally.ours else self.fn
+        return None if tally.ours or not self.may_step_aside(tally) else self.direct_form()
 
     def step_aside(self, kind: Kind, below: int) -> None:
-        """Let calls of a kind, and of less elements than ``below``, through: they take less so."""
-        eager = self.bailout.tally(kind).ours
-        self.bailout.let_through(LetThrough(kind, below, None, eager))
+        """Bypass calls of a kind, and of less elements than ``below``: they take less so."""
+        self.bailout.let_through(LetThrough(kind, below, None))
         self.gatekeeper.close()
-        self.tell_aside((), eager=eager)
+        self.tell_aside(())
 
-    def tell_aside(self, reasons: tuple[Reason, ...], *, eager: bool) -> None:
-        """One line in the log, for the first kind of arguments."""
+    def tell_aside(self, reasons: tuple[Reason, ...]) -> None:
+        """Write one line to the log, for the first kind of arguments."""
         if self.bailout.told:
             return
         self.bailout.told = True
         why = reasons[0] if reasons else "there is nothing to compile, or too little to gain"
-        now = "executed eagerly" if eager else "plain Python"
-        LOG.debug("%s is %s from now on: %s", self.fn.__qualname__, now, why)
+        LOG.debug("%s is plain Python from now on: %s", self.fn.__qualname__, why)
 
     # -- recording ---------------------------------------------------------------------------------
     @uncounted
@@ -608,12 +577,10 @@ class CapturedFunction:
         self.tell_if_slow(reasons_of(found))
         tally = found.tally = self.bailout.tally(call.kind)
         found.ours = tally.ours = tally.ours or found.ours
-        found.mixed = tally.mixed = tally.mixed or found.mixed
-        tally.looped = tally.looped or found.looped
         if found.repays(tracer.tape.count, tracer.balance.programs, repeats=call.repeats):
             tally.gained()
         elif self.steps_aside(tracer, found, call):
-            self.tell_aside(reasons_of(found), eager=tally.is_eager)
+            self.tell_aside(reasons_of(found))
 
     def steps_aside(self, tracer: Tracer, found: Record, call: Recorded) -> bool:
         """Count a recording that has not paid yet: whether it was the last of its kind."""
@@ -667,11 +634,12 @@ class CapturedFunction:
             unspecialized=self.unspecialized.sources,
             whole=self.fn if self.whole else None,
             boundary=boundary,
-            eager=self._callees,
+            plain=self._plain,
             may_leave=not self.whole and boundary is None,
         )
         known = self.records.get(key)
-        if known is not None and not self.whole and boundary is None and departure is None:
+        is_whole = self.whole or boundary is not None or departure is not None
+        if known is not None and not is_whole and not (self.keeps_bits and known.ours):
             known.prepare(made)
         return made
 
@@ -732,4 +700,4 @@ class CapturedFunction:
                 UnspecializedScalars(),
             )
             self.families = Families()
-            self.code, self._eager = self.fn.__code__, None
+            self.code, self._direct = self.fn.__code__, None

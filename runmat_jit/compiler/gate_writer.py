@@ -17,7 +17,6 @@ import numpy as np
 from numpy._core import umath
 
 from runmat_jit.backends.llvm.gate import (
-    CodeTable,
     Entry,
     EntryWriter,
     Gate,
@@ -38,7 +37,7 @@ from runmat_jit.compiler.gate_programs import (
 )
 from runmat_jit.compiler.native_program import NativeProgram
 from runmat_jit.core.extent import Scope
-from runmat_jit.core.gates import Codes, DrawAtGate, NotForGates
+from runmat_jit.core.gates import DrawAtGate, NotForGates
 from runmat_jit.runtime.session import Session
 from runmat_jit.runtime.telemetry import Telemetry
 
@@ -581,20 +580,6 @@ class Gates:
         made = self._code.gate(fallback)
         self._session.telemetry.counts_of(made)
         return made
-
-    def dispatch(
-        self,
-        known: dict[Any, Callable[..., Any]],
-        methods: Mapping[str, Callable[..., Any]],
-        codes: Codes,
-        fallback: Callable[..., Any],
-    ) -> Callable[..., Any]:
-        """A function that calls what it is given, or what is to be called for that."""
-        return self._code.dispatch(known, methods, codes, fallback)
-
-    def codes(self) -> Codes:
-        """A table of code objects for :meth:`dispatch`, without any."""
-        return CodeTable()
 
     def writer(self, positional: int, names: Sequence[str]) -> GateWriter:
         """Writer of an entry for calls with as many arguments by position, and these by name."""

@@ -84,6 +84,22 @@ def _device(text: str) -> str:
     return text
 
 
+COMPILES: Final = ("hot", "first call")
+"""When a function is compiled: once its work so far has cost as much, or at its first call."""
+
+
+def asks_for_first_call(options: Mapping[str, Any]) -> bool:
+    """Return True if options of a function or a session ask to compile at the first call."""
+    return options.get("compile") == "first call" or options["device"] == "gpu"
+
+
+def _compiles(text: str) -> str:
+    known = {"first": "first call", **{name: name for name in COMPILES}}
+    if text not in known:
+        raise ValueError(f"it must be one of {', '.join(COMPILES)}")
+    return known[text]
+
+
 def _log_level(text: str) -> str:
     if not text:
         return text
@@ -103,11 +119,20 @@ OPTIONS: Final = (
         "Where programs run: `cpu`, `gpu`, or `auto`, the device that is predicted to take least.",
     ),
     Option(
+        "compile",
+        "RUNMAT_COMPILE",
+        _compiles,
+        "When functions are compiled: `hot`, once their plain calls have taken about as long as "
+        "compiling does, or `first call` (`first` will do).",
+    ),
+    Option(
         "reproducible",
         "RUNMAT_REPRODUCIBLE",
         _flag,
-        "GPU results have the bits of the CPU's; programs for which an adapter cannot promise that "
-        "run on the CPU. Otherwise they are within the GPU accuracy of each operation.",
+        "One set of bits: functions are compiled at their first call and stay compiled where "
+        "results may differ from NumPy's in the last bits. GPU results have the bits of the CPU's; "
+        "programs for which an adapter cannot promise that run on the CPU. Otherwise they are "
+        "within the GPU accuracy of each operation.",
     ),
     Option(
         "num_threads", "RUNMAT_NUM_THREADS", _count, "Threads of the CPU backend; 0: one a core."
@@ -186,6 +211,7 @@ class Config:
     """Values of the options; ``sources`` says where each came from."""
 
     device: str = "auto"
+    compile: str = "hot"
     reproducible: bool = False
     num_threads: int = 0
     disable_jit: bool = False
@@ -199,6 +225,12 @@ class Config:
     trace_out: str = ""
     cache_dir: str = ""
     sources: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def compiles_first(self) -> bool:
+        """True if functions are compiled at their first call, whatever that costs."""
+        asked = asks_for_first_call({"compile": self.compile, "device": self.device})
+        return asked or self.reproducible or bool(self.verify)
 
     @property
     def wants_times(self) -> bool:

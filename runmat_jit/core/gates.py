@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from types import CellType, CodeType, FunctionType
+from types import CellType, FunctionType
 from typing import Any, Protocol
 
 import numpy as np
@@ -54,43 +54,11 @@ class Gate(Protocol):
         """Have the calls so far counted."""
 
 
-class Codes(Protocol):
-    """What is called for Python's functions, by their code."""
-
-    words: np.ndarray
-    """Addresses, for native code."""
-
-    def add(self, code: CodeType, form: FunctionType | None) -> None:
-        """Have functions with this code called as they are, or ``form`` in their place.
-
-        That is for functions of its globals and defaults alone.
-        """
-
-
 class Gates(Protocol):
     """Makes gates and their entries."""
 
     def gate(self, fallback: Callable[..., Any]) -> Gate:
         """A gate without entries."""
-
-    def dispatch(
-        self,
-        known: dict[Any, Callable[..., Any]],
-        methods: Mapping[str, Callable[..., Any]],
-        codes: Codes,
-        fallback: Callable[..., Any],
-    ) -> Callable[..., Any]:
-        """``call(callable, *args, **kwargs)`` without a frame of its own.
-
-        What it calls: of NumPy's functions what ``known`` has for them, or themselves; of methods
-        of arrays what ``methods`` has for their names (called with the array first), or
-        themselves; of functions of modules and classes what ``known`` has; of functions of Python,
-        and methods that are such, what ``codes`` has. ``fallback(callable, *args, **kwargs)`` for
-        others of these, and methods of ufuncs; all else is called itself.
-        """
-
-    def codes(self) -> Codes:
-        """A table without any code."""
 
     def writer(self, positional: int, names: Sequence[str]) -> GateWriter:
         """Writer of an entry for calls with so many arguments by position, and these by name."""

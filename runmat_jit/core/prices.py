@@ -32,3 +32,8 @@ DECISION: Final = 16
 """Of a replay by Python that is kernels alone, and of each of its decisions."""
 GUARDED: Final = 4
 """Of a call of NumPy's in a replay, beyond the call itself; of a native loop in native code."""
+
+RECORDING_PAYS: Final = 200_000
+"""Of the plain calls of a function after which it is recorded and compiled: a tenth of a second."""
+LOOPS_PAY: Final = 60_000
+"""Of calls of a function with loops, estimated high, after which its loops are looked at."""

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from runmat_jit.core.gates import GateWriter
+if TYPE_CHECKING:
+    from runmat_jit.core.gates import GateWriter
 
 _MONITORING: Final[Any] = getattr(sys, "monitoring", None)  # from Python 3.12 on
+
+
+def is_watched() -> bool:
+    """Return True if a debugger, or what measures coverage, follows the lines of this thread."""
+    if sys.gettrace() is not None or _MONITORING is None:
+        return sys.gettrace() is not None
+    tools = (_MONITORING.DEBUGGER_ID, _MONITORING.COVERAGE_ID)
+    return any(_MONITORING.get_tool(tool) for tool in tools)
 
 
 def guard_unwatched(write: GateWriter) -> None:

@@ -1,4 +1,4 @@
-"""What a loop reads, and its runs in eager execution.
+"""Operands of a loop, and its runs in plain execution.
 
 The loop is looked at before its first turn. Where it may run natively, its operands are what the
 program's variables hold then; where it may not, or leaves, it runs as it stands, from its begin.
@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from runmat_jit.core.epoch import DISABLED
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.generators import is_numpys_generator, is_own_generator
 from runmat_jit.core.hotness import FAILURES, LOOKS
 from runmat_jit.core.installed import is_installed
+from runmat_jit.core.watching import is_watched
 from runmat_jit.loops.source import Chain, Given, Helper, LoopSource, OfProgram
 
 if TYPE_CHECKING:
@@ -195,8 +197,8 @@ def outside(hooks: Any, where: str, name: str) -> Any:
     return (builtins if isinstance(builtins, dict) else vars(builtins)).get(name, _MISSING)
 
 
-class EagerLoop:
-    """A loop of a function that is executed eagerly.
+class PlainLoop:
+    """A loop of a function that is not recorded.
 
     One that has not run natively some times in a row is looked at now and then only.
     """
@@ -204,9 +206,8 @@ class EagerLoop:
     def __init__(self, hooks: Any, number: int) -> None:
         self.source: LoopSource = hooks.loops[number]
         self.name, self.converter = hooks.fn.__qualname__, hooks.converter
-        self.ran = hooks.kernels.ran_loop
         self.outside = partial(outside, hooks)
-        self.loops = hooks.kernels.executor.loops()
+        self.loops = hooks.executor.loops()
         self.declined = 0
         """Calls in a row that did not run it natively."""
         self.last: tuple[Any, LoopCall] | None = None
@@ -218,6 +219,8 @@ class EagerLoop:
         self.declined = declined + 1
         if self.loops is None or (declined >= FAILURES and declined % LOOKS):
             return ()
+        if DISABLED.depth or is_watched():
+            return ()
         found = find(self.source, variables_of(frame), self.outside, self.converter)
         call, operands = self.call_of(found), found.operands
         if not is_enough(call, operands):
@@ -227,7 +230,6 @@ class EagerLoop:
         if result is None:
             return ()
         self.declined = 0
-        self.ran(rounds=call.rounds)
         call.append(result, values)
         return (call.merged(result, values),)
 

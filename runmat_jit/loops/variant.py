@@ -164,6 +164,9 @@ class Variant:
             if found is None or not commit(drawings_in(operands)):
                 return None
             backups.clear()
+        except MemoryError:  # which Python may not come to ask for
+            return None
+        else:
             return found
         finally:
             for array, backup in backups:
@@ -171,10 +174,7 @@ class Variant:
 
     def run_slices(self, operands: Sequence[Any], watch: Watch) -> Results | None:
         """Run the loop slice after slice, on the arrays themselves."""
-        try:
-            run = self.begin(operands)
-        except MemoryError:  # which Python may not come to ask for
-            return None
+        run = self.begin(operands)
         if not self.finish([run], watch, lambda _: [run.go()]):
             return None
         results = run.results()

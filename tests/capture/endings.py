@@ -2,7 +2,7 @@
 
 A program has its effect before the ending and after it, so that each may happen once, twice or
 never. ``WAYS`` are calls before the one that ends otherwise: with them a function is recorded,
-replayed, replayed by native code, let through, executed eagerly.
+replayed, replayed by native code, bypassed.
 """
 
 import collections

@@ -14,6 +14,8 @@ import runmat_jit as runmat
 from runmat_jit.runtime.session import current_session
 from tests.capture.behavior import check, compare, observe
 
+pytestmark = pytest.mark.usefixtures("steps_aside")
+
 
 def tells(x):
     os.getpid()
@@ -26,7 +28,7 @@ def test_a_function_without_kernels_steps_aside_with_one_line_in_the_log(caplog)
         for _ in range(40):
             compare(observe(tells, (np.ones(3),), {}), observe(decorated, (np.ones(3),), {}))
     assert decorated.cache_info().misses == 4
-    why = "unknown-call: getpid: capture does not know what it does (test_bailout.py:19 in tells)"
+    why = "unknown-call: getpid: capture does not know what it does (test_bailout.py:21 in tells)"
     messages = [record.message for record in caplog.records]
     assert messages == [f"tells is plain Python from now on: {why}"]
     explanation = decorated.explain(np.ones(3))
@@ -214,7 +216,7 @@ def lists(n):
 
 @pytest.mark.parametrize("loop", [numbers, arrays, sums, lists])
 def test_native_loops_run_in_functions_that_no_replay_can_repeat(loop):
-    """Eager execution gains what they do; recordings of the rest would gain no more."""
+    """Plain execution gains what they do; recordings of the rest would gain no more."""
 
     def fn(n):
         found = loop(n)
@@ -230,4 +232,4 @@ def test_native_loops_run_in_functions_that_no_replay_can_repeat(loop):
     after = count.snapshot()
     assert after["loops_run"] - before["loops_run"] == 4
     assert after["calls_recorded"] == before["calls_recorded"]
-    assert decorated.explain(4_000).mode == "executed eagerly"
+    assert decorated.explain(4_000).mode == "plain Python"

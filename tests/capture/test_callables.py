@@ -220,6 +220,7 @@ def step(x, schedule):
     return y, schedule.rate, f"{schedule.rate:.3f}"
 
 
+@pytest.mark.usefixtures("steps_aside")
 def test_numbers_of_objects_that_change_in_every_call_are_data():
     decorated, schedule = runmat.jit(step), Schedule()
     rng = np.random.default_rng(0)

@@ -600,7 +600,7 @@ def frames_of_python(kind):
         session = current_session()
         kinds = [LetThrough(kind_of_call(plain.__code__, args, {})) for args in ((), (1,))]
         bypass = make_bypass(plain, kinds, session, plain, room=session.room.for_frames(1))
-        down._dispatcher._install(bypass)
+        down._dispatcher.install(bypass)
     return expected, down()
 
 

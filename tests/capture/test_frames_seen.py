@@ -11,7 +11,7 @@ import pytest
 import runmat_jit as runmat
 
 CALLS = 9
-"""Recorded, replayed, executed eagerly, left to Python."""
+"""Recorded, replayed, left to Python."""
 
 
 def names(trace):
@@ -120,7 +120,7 @@ def test_a_function_finds_its_callers(program):
     decorated = runmat.jit(program)
     for call in range(CALLS):
         assert calling(decorated) == calling(program), call
-    assert decorated.explain(np.ones(3)).mode in ("plain Python", "executed eagerly")
+    assert decorated.explain(np.ones(3)).mode in ("plain Python", "recorded at every call")
 
 
 def test_a_function_whose_code_is_replaced_is_asked_anew():

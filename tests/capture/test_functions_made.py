@@ -12,7 +12,7 @@ import pytest
 import runmat_jit as runmat
 
 CALLS = 9
-"""Recorded, replayed, executed eagerly, left to Python."""
+"""Recorded, replayed, left to Python."""
 
 
 def closure(s):

@@ -95,6 +95,7 @@ def calls(decorated, data, seed):
     assert states[0] == states[1], "drawn as often"
 
 
+@pytest.mark.usefixtures("steps_aside")
 @pytest.mark.filterwarnings("default::RuntimeWarning")
 @pytest.mark.parametrize(
     "program",

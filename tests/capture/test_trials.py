@@ -23,7 +23,7 @@ ENOUGH = trials.CALLS + 8
 
 
 @pytest.fixture(autouse=True)
-def session():
+def session(steps_aside):
     """Tests count replays: elsewhere there are no trials."""
     before = use_session(Session(Config(trials=True)))
     yield
@@ -38,15 +38,15 @@ class Clock:
         dispatcher = decorated._dispatcher
         self.captured = dispatcher.captured[1]
         self.trial = dispatcher._trial
-        self.trial.clock, self.made = self, self.captured.way_aside
-        self.captured.way_aside = self.way_aside
+        self.trial.clock, self.made = self, self.captured.bypass_of
+        self.captured.bypass_of = self.bypass_of
         self.calls = 0
 
     def __call__(self):
         self.now += 1e-3
         return self.now
 
-    def way_aside(self, kind):
+    def bypass_of(self, kind):
         made = self.made(kind)
 
         def call(*args, **kwargs):
@@ -117,14 +117,13 @@ def test_two_calls_that_take_far_longer_end_a_trial(aside, calls):
     assert clock.calls == calls
 
 
-def test_bits_of_our_own_stay():
+def test_the_clock_does_not_decide_where_bits_may_differ():
     x = numbers(1001)
-    decorated, _ = begun(softened, x, aside=0.5)
-    clock = decorated._dispatcher._trial
+    decorated, clock = begun(softened, x, aside=0.5)
     first = decorated(x)
     clock.captured.work_of = lambda *_: 1  # the clock says a call takes a millisecond
     found = {called(decorated, 1, x).tobytes() for _ in range(ENOUGH + 20)}
-    assert stepped_aside(decorated)
+    assert not stepped_aside(decorated)
     assert found == {first.tobytes()}
 
 
@@ -141,7 +140,6 @@ def test_powers_of_a_number_that_is_given_keep_their_bits(exponent):
 
 @pytest.mark.parametrize(("aside", "runs"), [(0.5, 0), (2.0, 3)])
 def test_loops_in_functions_that_no_replay_can_repeat_are_tried_both_ways(aside, runs):
-    """They are executed eagerly before there is a trial, and with plain Python's bits."""
 
     def fn(n):
         s = 0.0
@@ -155,7 +153,7 @@ def test_loops_in_functions_that_no_replay_can_repeat_are_tried_both_ways(aside,
     before = runmat.telemetry.snapshot()["loops_run"]
     assert called(decorated, 3, 4000) == fn(4000)
     assert runmat.telemetry.snapshot()["loops_run"] - before == runs
-    assert decorated.explain(4000).mode == ("executed eagerly" if runs else "plain Python")
+    assert decorated.explain(4000).mode == "plain Python"
 
 
 def test_larger_arrays_are_replayed_as_before():
@@ -201,9 +199,9 @@ def test_calls_of_several_sizes_and_kinds_are_compared_with_their_own():
     """In turn: large arrays of float64 take longer without us, all other cases less."""
     cases = [numbers(n).astype(kind) for kind in "dfl" for n in (16, 100, 5000)]
     decorated, clock = begun(moved, cases[0], cases[0], aside=0.5)
-    made = clock.way_aside
+    made = clock.bypass_of
 
-    def way_aside(kind):
+    def bypass_of(kind):
         without = made(kind)
 
         def call(x, y):
@@ -213,7 +211,7 @@ def test_calls_of_several_sizes_and_kinds_are_compared_with_their_own():
 
         return call
 
-    clock.captured.way_aside = way_aside
+    clock.captured.bypass_of = bypass_of
     for _ in range(ENOUGH):
         for x in cases:
             np.testing.assert_array_equal(decorated(x, x), moved(x, x))

@@ -52,8 +52,8 @@ GLOSSARY = {
 """Words of our own, and the terms of the field that say the same."""
 
 BOUNDS = {
-    "lines of the path of a call": 16002,
-    "mentions of NotForGates": 89,
+    "lines of the path of a call": 14459,
+    "mentions of NotForGates": 84,
     "places that raise Unknown in loops": 202,
     "places that raise NotNative": 99,
     "classes of the compiler with run(inputs, warn)": 8,
@@ -61,8 +61,8 @@ BOUNDS = {
     "lines that ask for a device's name": 41,
     "classes of one name": 111,
     "modules in import cycles, by packages": 17,
-    "docstrings that open with a function word": 1723,
-    "words of our own in docstrings": 2173,
+    "docstrings that open with a function word": 1694,
+    "words of our own in docstrings": 2114,
 }
 """What is counted may not exceed these. A bound that is more than 2 % too high is to be lowered."""
 

@@ -153,8 +153,6 @@ def is_bit_defined(decorated):
     if not decorated.cache_info().keys:  # all calls were plain Python
         return True
     records = list(decorated._captured[1].records.values())
-    if any(record.eager for record in records):  # kernels run outside of programs
-        return False
     programs = [program for record in records for program in record.programs]
     for segment in [each for record in records for each in segments_of(record.root)]:
         programs += [step.program for step in segment.steps if isinstance(step, BatchStep)]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import types
 from collections import deque
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import field
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from runmat_jit.backends.llvm.gate_dispatch import CODES, DISPATCH_ITEMS
 from runmat_jit.backends.llvm.gate_text import (
     NUMPY_FUNCTIONS,
     gate_functions,
@@ -20,10 +18,10 @@ from runmat_jit.backends.llvm.gate_text import (
 from runmat_jit.backends.llvm.gate_words import ENTRY_WORDS, GATE_WORDS, INSTRUCTION_WORDS
 from runmat_jit.backends.llvm.jit import Jit
 from runmat_jit.backends.llvm.launcher import builtin_function
-from runmat_jit.backends.llvm.object_layout import definition_of, object_layout
+from runmat_jit.backends.llvm.object_layout import object_layout
 from runmat_jit.backends.llvm.symbols import numpy_functions, process_symbols
 from runmat_jit.core.frozen import frozen_object
-from runmat_jit.core.gates import Codes, NotForGates
+from runmat_jit.core.gates import NotForGates
 from runmat_jit.core.hotness import ENTRIES
 from runmat_jit.core.locks import new_lock
 
@@ -51,57 +49,6 @@ class GateCode:
     def gate(self, fallback: Callable[..., Any]) -> Gate:
         """A gate without entries."""
         return Gate(self.addresses["gate"], fallback, self.left)
-
-    def dispatch(
-        self,
-        known: dict[Any, Callable[..., Any]],
-        methods: Mapping[str, Callable[..., Any]],
-        codes: Codes,
-        fallback: Callable[..., Any],
-    ) -> Callable[..., Any]:
-        """See :meth:`runmat_jit.core.gates.Gates.dispatch`."""
-        definitions = {
-            definition_of(getattr(_AN_ARRAY, name), self.layout): id(function)
-            for name, function in methods.items()
-        }
-        pairs = np.array([*(word for pair in definitions.items() for word in pair), 0, 0], np.int64)
-        items = {
-            "known": known,
-            "fallback": fallback,
-            "methods": pairs,
-            "codes": codes.words,
-            "array": np.ndarray,
-            "module": types.ModuleType,
-            "ufunc": np.ufunc,
-            "builtin": types.BuiltinFunctionType,
-            "numpy_function": type(np.sum),
-            "function": types.FunctionType,
-            "method_class": types.MethodType,
-        }
-        held = (*(items[name] for name in DISPATCH_ITEMS), tuple(methods.values()), codes)
-        return builtin_function(b"call", self.addresses["dispatch"], held, keywords=True)
-
-
-class CodeTable:
-    """A table of code objects, and what a dispatching function calls for functions of each."""
-
-    def __init__(self) -> None:
-        self.words = np.zeros(2 * (CODES + 1), np.int64)
-        self._kept: list[Any] = []
-
-    def add(self, code: types.CodeType, form: types.FunctionType | None) -> None:
-        """Have functions with this code called as they are, or ``form`` in their place.
-
-        That is for functions of its globals and defaults alone. Others that begin at the same
-        places of the table are for Python.
-        """
-        first = (id(code) >> 5) % CODES
-        for place in (first, first + 1):
-            if self.words[2 * place] in (0, id(code)):
-                self._kept.append((code, form))  # what was there may be running
-                self.words[2 * place + 1] = 0 if form is None else id(form)
-                self.words[2 * place] = id(code)
-                return
 
 
 class Owed(NamedTuple):

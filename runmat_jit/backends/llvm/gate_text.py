@@ -16,7 +16,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from runmat_jit.backends.llvm.gate_dispatch import dispatch
 from runmat_jit.backends.llvm.gate_guards import guards, reads
 from runmat_jit.backends.llvm.gate_loops import INTERRUPT, loops
 from runmat_jit.backends.llvm.gate_numbers import formulas, numbers
@@ -111,7 +110,7 @@ def gate_symbols() -> tuple[str, ...]:
 
 def gate_functions(layout: ObjectLayout) -> tuple[str, ...]:
     """The functions of the module: those that are called, and the operations of entries."""
-    return ("gate", "dispatch", "interrupt", *(name for name, _, _ in _operations(layout)))
+    return ("gate", "interrupt", *(name for name, _, _ in _operations(layout)))
 
 
 def operands_of(layout: ObjectLayout) -> dict[str, tuple[str, ...]]:
@@ -125,7 +124,7 @@ def operands_of(layout: ObjectLayout) -> dict[str, tuple[str, ...]]:
 def gate_text(layout: ObjectLayout) -> str:
     """Module with a gate's functions, the same for every target."""
     operations = [_operation(*each) for each in _operations(layout)]
-    functions = _RUN, _TIDIED, _enter(layout), _gate(layout), dispatch(layout), INTERRUPT
+    functions = _RUN, _TIDIED, _enter(layout), _gate(layout), INTERRUPT
     return "\n".join([*_PYTHON.values(), _NUMPY, *operations, *functions])
 
 

@@ -50,20 +50,18 @@ def work_of(operation: Operation) -> int:
 class Balance:
     """Of one recording; ``work`` is what kernels have done, in calls of NumPy.
 
-    ``ours``: values were computed whose bits are our own, not NumPy's; ``mixed``: some of them have
-    these in recordings alone. ``elements`` counts
-    operations on single numbers that NumPy or Python did, and decisions; ``writes`` those among
-    them that write one; at ``next_look`` of them what is pending is looked at; at ``next_end`` of
-    all whether to go on. ``deferred`` counts those that were deferred instead, ``places`` how often
-    the program was at each of its instructions for one. ``compiled`` is the price of programs
-    that begin where others have, ``compiled_at`` where they do.
+    ``ours``: values were computed that may differ from NumPy's in the last bits. ``elements``
+    counts operations on single numbers that NumPy or Python did, and decisions; ``writes`` those
+    among them that write one; at ``next_look`` of them what is pending is looked at; at
+    ``next_end`` of all whether to go on. ``deferred`` counts those that were deferred instead,
+    ``places`` how often the program was at each of its instructions for one. ``compiled`` is the
+    price of programs that begin where others have, ``compiled_at`` where they do.
     """
 
     work: int = 0
     ours: bool = False
-    mixed: bool = False
     loops: int = 0
-    """Of the work, what native loops have done: they do it in eager execution, too."""
+    """Of the work, what native loops have done: they do it in plain execution, too."""
     elements: int = 0
     writes: int = 0
     next_look: int = 0
@@ -87,10 +85,10 @@ class Balance:
         """Whether kernels gain more than it costs that Python decides."""
         return self.work > DRIVEN * self.elements
 
-    def gained(self, work: int, *, ours: bool, mixed: bool = False) -> None:
-        """Kernels have done some work."""
+    def gained(self, work: int, *, ours: bool) -> None:
+        """Count work that kernels have done."""
         self.work += work
-        self.ours, self.mixed = self.ours or ours, self.mixed or mixed
+        self.ours = self.ours or ours
 
     def ends(self, pending: list[Operation]) -> bool:
         """Count an operation on single numbers: whether a recording without gain is to end."""

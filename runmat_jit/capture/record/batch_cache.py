@@ -30,7 +30,6 @@ class CachedBatch:
     written: tuple[int, ...]
     work: int
     ours: bool
-    multiplies: bool
     text: str
 
 

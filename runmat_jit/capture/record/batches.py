@@ -69,8 +69,6 @@ class Batch:
     writes: bool
     work: int
     ours: bool
-    multiplies: bool
-    """A kernel may have computed a product: alone, it would be NumPy's."""
 
 
 def compiled(recording: Recording, pending: Sequence[Operation], live: Sequence[Storage]) -> Batch:
@@ -131,7 +129,7 @@ def compile_batch(recording: Recording, functional: Functional, line: Line | Non
     if all(program is not known for known in recording.programs):
         recording.balance.compiles(line, sum(map(steps_of, graph.nodes)))
     work = work_of(graph)
-    return Batch(program, functional.inputs, functional.fresh, writes, work, ours, multiplies)
+    return Batch(program, functional.inputs, functional.fresh, writes, work, ours)
 
 
 def steps_of(node: Node) -> float:
@@ -154,7 +152,7 @@ def disconnected(made: Batch, functional: Functional, key: BatchKey, text: str) 
     targets_of = [output.target for output in functional.graph.outputs]
     into = {target.input for target in targets_of if isinstance(target, Into)}
     written = tuple([places[number][0] for number in sorted(into)])
-    return CachedBatch(made.program, places, written, made.work, made.ours, made.multiplies, text)
+    return CachedBatch(made.program, places, written, made.work, made.ours, text)
 
 
 def connected(found: CachedBatch, key: BatchKey, live: Sequence[Storage]) -> Batch:
@@ -173,8 +171,7 @@ def connected(found: CachedBatch, key: BatchKey, live: Sequence[Storage]) -> Bat
     storages = [entry for entry in inputs if isinstance(entry, Storage)]
     assert not any(storage.hollow for storage in storages), "a freed value is read"
     refuse_shared({key.storages[number] for number in found.written}, storages)
-    known = found.work, found.ours, found.multiplies
-    return Batch(found.program, inputs, live, bool(found.written), *known)
+    return Batch(found.program, inputs, live, bool(found.written), found.work, found.ours)
 
 
 def run_one_by_one(recording: Recording, pending: Sequence[Operation]) -> None:
@@ -224,7 +221,7 @@ def targets(pending: Sequence[Operation]) -> list[Storage]:
 def run(recording: Recording, batch: Batch, upto: int) -> None:
     """Run a program, give the storages their memory, and mark the tape."""
     program = batch.program
-    recording.balance.gained(batch.work, ours=batch.ours, mixed=batch.multiplies)
+    recording.balance.gained(batch.work, ours=batch.ours)
     recording.programs.append(program)
     values = [
         scalar_of(entry.value, entry.dtype) if isinstance(entry, ScalarInput) else entry.memory

@@ -135,12 +135,12 @@ class Hooks(Following):
         return value if left is None else left.real(value)
 
     def after(self, hook: str, *args: Any, **kwargs: Any) -> Any:
-        """A hook that is called while nothing is recorded: eagerly, and on real values."""
-        eager, left = self.tracer.eager, self.tracer.left
-        assert eager is not None, "recordings that follow functions have it"
+        """A hook that is called while nothing is recorded, on real values."""
+        plain, left = self.tracer.plain, self.tracer.left
+        assert plain is not None, "recordings that follow functions have it"
         if left is not None:
             args, kwargs = left.real(args), left.real(kwargs)
-        return getattr(eager.hooks(self.fn), hook)(*args, **kwargs)
+        return getattr(plain.hooks(self.fn), hook)(*args, **kwargs)
 
     def attr(self, obj: Any, name: str, /) -> Any:
         return self.real(attributes.read(self, obj, name))
@@ -363,9 +363,9 @@ class Hooks(Following):
 
     def looped(self, number: int, /) -> tuple[tuple[Any, ...], ...]:
         if self.tracer.passive:
-            eager = self.tracer.eager
-            assert eager is not None, "as in after()"
-            return eager.hooks(self.fn).loop_of(number).run(sys._getframe(1))  # type: ignore[no-any-return]  # of eager hooks
+            plain = self.tracer.plain
+            assert plain is not None, "as in after()"
+            return plain.hooks(self.fn).loop_of(number).run(sys._getframe(1))  # type: ignore[no-any-return]  # of plain hooks
         return native_loops.looped(self, number, sys._getframe(1))
 
     def items_of(self, obj: Any) -> Iterable[Any]:

@@ -80,7 +80,7 @@ def looped(hooks: LoopHooks, number: int, frame: types.FrameType) -> tuple[tuple
     found = driver.find(source, variables, outside, hooks.converter, is_operand)
     call = loops.call(source, hooks.fn.__qualname__, found.reads)
     if any(type(value) is list for value in found.operands.values()):
-        return eagerly(hooks, number, call, found, frame)
+        return in_plain_execution(hooks, number, call, found, frame)
     tape, line = recording.tape, recording.here()
     feeds = tape.feeding
     if feeds:
@@ -112,12 +112,12 @@ def looped(hooks: LoopHooks, number: int, frame: types.FrameType) -> tuple[tuple
     return (call.merged(made, values),)
 
 
-def eagerly(
+def in_plain_execution(
     hooks: LoopHooks, number: int, call: LoopCall, found: Found, frame: types.FrameType
 ) -> tuple[tuple[Any, ...], ...]:
     """A loop that appends to lists: where that gains more than it costs, the recording ends.
 
-    A trace would follow each item of a list. Eager execution runs the loop natively.
+    A trace would follow each item of a list. Plain execution runs the loop natively.
     """
     recording = hooks.tracer
     if recording.tape.feeding or not recording.may_leave or not is_worth(call, found.operands):
@@ -125,10 +125,10 @@ def eagerly(
     gained = call.expected * call.weight // OPERATIONS
     if call.replays_better or gained < recording.balance.work_with(recording.pending):
         return ()
-    recording.run_away("a loop that appends to lists runs natively in eager execution")
-    assert recording.eager is not None, "it may be left"
+    recording.run_away("a loop that appends to lists runs natively in plain execution")
+    assert recording.plain is not None, "it may be left"
     recording.leave()
-    return recording.eager.hooks(hooks.fn).loop_of(number).run(frame)  # type: ignore[no-any-return]  # of eager hooks
+    return recording.plain.hooks(hooks.fn).loop_of(number).run(frame)  # type: ignore[no-any-return]  # of plain hooks
 
 
 def registered(

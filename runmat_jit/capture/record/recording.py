@@ -50,34 +50,23 @@ _ROLLED = ("elementwise", "create")
 
 
 class Left(Protocol):
-    """The end of a recording in the middle of its call: the rest is executed eagerly."""
+    """The end of a recording in the middle of its call: the rest is plain Python."""
 
     rests: list[Iterable[Any]]
-    """What a loop has left for its direct form, which goes on with it at once."""
+    """Rests of loops for their direct forms, which go on with them at once."""
 
     def real(self, value: Any) -> Any:
-        """The value with nothing traced in it."""
-
-    @property
-    def is_ours(self) -> bool:
-        """Whether kernels have computed values since, whose bits are our own."""
-
-    @property
-    def has_looped(self) -> bool:
-        """Whether loops have run natively since."""
+        """Return the value with nothing traced in it."""
 
     def forget(self) -> None:
         """The call is over: let the values go that were made real."""
 
 
-class Eager(Protocol):
-    """Eager execution: on real values, with rows whose bits are our own by their kernels."""
+class Plain(Protocol):
+    """Plain execution, on real values."""
 
     def hooks(self, fn: types.FunctionType) -> Any:
-        """Hooks of a function that is executed eagerly."""
-
-    def call(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """An operation on real values."""
+        """Return hooks of a function that is executed on real values."""
 
     def leave(self, recording: Recording) -> Left:
         """End a recording in the middle of its call: the frames that run get real values."""
@@ -123,7 +112,7 @@ class Recording(Operations):
         boundary: What ndarrays among the arguments stand for.
         symbols: What the extents of arguments are called, if they have names.
         unspecialized: The names of reads that give data.
-        eager: Executes what is not recorded.
+        plain: Executes what is not recorded.
         may_leave: Whether the recording may end in the middle of its call.
 
     """
@@ -142,7 +131,7 @@ class Recording(Operations):
         boundary: Boundary | None = None,
         symbols: Symbols | None = None,
         unspecialized: frozenset[str] = frozenset(),
-        eager: Eager | None = None,
+        plain: Plain | None = None,
         may_leave: bool = False,
     ) -> None:
         self.executor = executor
@@ -172,7 +161,7 @@ class Recording(Operations):
         """Why the recording is to end as soon as the program's own code runs."""
         self.left: Left | None = None
         """What has ended it."""
-        self.eager, self.may_leave = eager, may_leave
+        self.plain, self.may_leave = plain, may_leave
         self._cut: Any = None
         self.token: Any = None
         self.first_token: Any = None
@@ -340,11 +329,11 @@ class Recording(Operations):
             self.leaving = detail
 
     def leave(self) -> Left:
-        """End the recording, and execute the rest of the call eagerly."""
-        assert self.eager is not None, "only then it may be left"
+        """End the recording: the rest of the call is plain Python."""
+        assert self.plain is not None, "only then it may be left"
         detail, self.leaving, self.may_leave = self.leaving, "", False
         self.effect("trace-too-long", detail)
-        self.left = self.eager.leave(self)
+        self.left = self.plain.leave(self)
         self.suspend()
         return self.left
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from runmat_jit.capture import callables
 from runmat_jit.capture.record.balance import Balance
-from runmat_jit.capture.record.eager_kernels import is_own
 from runmat_jit.capture.record.fullgraph import not_whole
 from runmat_jit.capture.record.tracer import Tracer
 from runmat_jit.capture.replay.bailout import (
@@ -44,23 +43,8 @@ from runmat_jit.core.prices import COMPILING, DECISION, ENTRY, GUARDED, RECORDIN
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.slotted import slotted
 from runmat_jit.core.source import SourceLine
-from runmat_jit.graph.node import Graph
 
-_POWERS: Final = ("power", "pow", "float_power")
 _NUMBERS: Final = (bool, int, float, complex)
-
-
-def raises_to_number(program: Any) -> bool:
-    """Whether a program raises arrays to a number that calls give it.
-
-    Eager execution takes small exponents for constants of the text, whose kernels have other bits.
-    """
-    graph = getattr(program, "captured", None)
-    return isinstance(graph, Graph) and any(
-        node.type.shape and not node.args[1].type.shape and node.args[1].op.name != "constant"
-        for node in graph.nodes
-        if node.op.name in _POWERS and node.params.get("exponent") is None
-    )
 
 
 @slotted
@@ -88,22 +72,14 @@ class Record:
     """A call had values whose bits are our own."""
     loops: int = 0
     """Of :attr:`work`, that of native loops."""
-    looped: bool = False
-    """That is more than a native run by Python costs, or they have run in eager execution."""
-    mixed: bool = False
-    """NumPy computed values of such rows in some calls, since it was to report events at once; or
-    eager execution would give values other bits."""
     work: int = 0
     """Of the kernels in one call, in calls of NumPy."""
     fruitless: int = 0
     """Recordings that no replay can repeat, as many calls as they count, less the replays since."""
-    eager: bool = False
-    """Recordings ran away, or were fruitless, and bits are our own or loops run natively: calls are
-    executed eagerly."""
     given_up: bool = False
-    """The same, where all bits are NumPy's, and no loop does: such calls are plain Python."""
+    """Recordings ran away, or were fruitless: such calls are plain Python."""
     patience: Patience | None = None
-    """Either, because they raise: until some do not."""
+    """That is because they raise: until some do not."""
     below: int = EVERY
     """The elements below which fruitless recordings are taken to be so."""
     first_reason: Reason | None = None
@@ -125,14 +101,9 @@ class Record:
         if resume is not None:
             noted = [*resume.log[: resume.end], *noted]
             programs = [*resume.programs, *programs]
-        self.ours, self.mixed = self.ours or balance.ours, self.mixed or balance.mixed
-        self.mixed = self.mixed or (
-            tracer.was_immediate and any(type(e) is Call and is_own(e.fn) for e in noted)
-        )
-        self.mixed = self.mixed or any(map(raises_to_number, programs))
+        self.ours = self.ours or balance.ours
         self.work = balance.work if resume is None else max(self.work, balance.work)
         self.loops = max(self.loops, balance.loops)
-        self.looped = self.looped or balance.loops > REPLAY
         self.look_at(noted)
         self.effects, self.first_reason = tuple(tape.effects), None
         self.refused = tuple(dict.fromkeys(tracer.refused))
@@ -145,16 +116,13 @@ class Record:
             driven = tracer.boundary is not None or balance.is_worth_driving
             driven = driven or balance.ours or bool(balance.loops)
             self.given_up = too_long and not driven
-        if tracer.left is not None:
-            self.ours = self.ours or tracer.left.is_ours
-            self.looped = self.looped or tracer.left.has_looped
-            self.decide_how()
+        self.given_up = self.given_up or tracer.left is not None
 
     def repays(self, entries: int, programs: int, *, repeats: bool) -> bool:
         """Whether kernels gain more than recording so many entries costs, at each call.
 
         ``programs``: those that were made for it, which the next recording may need, too;
-        ``repeats``: a replay can repeat it. Else eager execution gains what native loops do.
+        ``repeats``: a replay can repeat it. Else plain execution gains what native loops do.
 
         What other devices have computed may have bits of its own, of every row.
         """
@@ -176,18 +144,13 @@ class Record:
         self.fruitless += RAISED if raised else RECORDED_AGAIN
         if self.fruitless >= BAILOUT_CALLS * (1 + begun):
             self.root, self.fruitless = Fork() if begun else self.root, 0
-            self.decide_how()
+            self.given_up = True
             self.patience = Patience(self.work) if raised else None
-
-    def decide_how(self) -> None:
-        """Decide how calls are made that are no longer recorded."""
-        self.eager = self.ours or self.looped
-        self.given_up = not self.eager
 
     def count_returned(self) -> None:
         """Count a call that was not recorded because such calls raise, and has not."""
         if self.patience is not None and self.patience.ends():
-            self.patience, self.eager, self.given_up = None, False, False
+            self.patience, self.given_up = None, False
 
     @property
     def reason(self) -> Reason:

@@ -199,9 +199,7 @@ class Tracer(Recording):
 
     def execute(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """An operation that is not recorded."""
-        if self.eager is None:
-            return call_at(self.here(), fn, args, kwargs)
-        return self.eager.call(fn, args, kwargs)
+        return call_at(self.here(), fn, args, kwargs)
 
     def inplace(self, fn: Any, target: Any, other: Any) -> Any:
         """An augmented assignment: into the array, or a new scalar."""

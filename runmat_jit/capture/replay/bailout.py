@@ -1,8 +1,4 @@
-"""Bailout: calls from which nothing is gained are counted, and after some of them bypassed.
-
-Kinds of arguments of which some values have bits of our own are executed eagerly, so that they keep
-them; others are plain Python.
-"""
+"""Bailout: unprofitable calls are counted, and after some of them bypassed: plain Python."""
 
 from __future__ import annotations
 
@@ -113,26 +109,18 @@ class Patience:
 class Tally:
     """Fruitless calls in a row with arguments of one kind; a fruitful one sets it to 0.
 
-    ``ours``: a call had values whose bits are our own; ``mixed``: NumPy computed some of such rows;
-    ``looped``: loops ran natively; ``patience``: some of those counted raised; ``below``: the
-    elements that none of their arrays reached; ``unpaid``: what recordings have cost, less the work
-    of replays.
+    ``ours``: compiled results may differ from NumPy's in the last bits; ``patience``: some of those
+    counted raised; ``below``: the elements that none of their arrays reached; ``unpaid``: price of
+    recordings, less the work of replays.
     """
 
     count: int = 0
     unpaid: int = 0
     ours: bool = False
-    looped: bool = False
-    mixed: bool = False
     patience: Patience | None = None
     below: int = 0
     told: bool = False
     """The log has a line that they are plain Python."""
-
-    @property
-    def is_eager(self) -> bool:
-        """Whether calls that are let through are executed eagerly."""
-        return self.ours or self.looped
 
     def gained(self) -> None:
         """Count a fruitful call."""
@@ -152,15 +140,13 @@ class Tally:
 
 
 class LetThrough(NamedTuple):
-    """Calls that are plain Python from now on, or executed eagerly."""
+    """Calls that are plain Python from now on."""
 
     kind: Kind
     below: int = EVERY
     """The elements that none of their arrays reaches."""
     patience: Patience | None = None
     """While they raise."""
-    eager: bool = False
-    """Some of their values have bits of our own, or loops of theirs run natively."""
 
     def holds(self, kind: Kind, size: int) -> bool:
         """Whether a call of a kind is one of them; ``size``: of its largest array."""
@@ -177,7 +163,7 @@ class Bailout:
         self.told = False  # in the log
         self._tallies: OrderedDict[Kind, Tally] = OrderedDict()
         self._forgotten = Tally()
-        """What the kinds had that are counted no more: bits of our own, or mixed ones."""
+        """Properties of the kinds that are counted no more."""
         self._lock = new_lock()
 
     def kind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Kind:
@@ -193,13 +179,11 @@ class Bailout:
         """The count of the calls of a kind."""
         with self._lock:
             gone = self._forgotten
-            like = Tally(ours=gone.ours, looped=gone.looped, mixed=gone.mixed)
-            tally = self._tallies.setdefault(kind, like)
+            tally = self._tallies.setdefault(kind, Tally(ours=gone.ours))
             self._tallies.move_to_end(kind)
             if len(self._tallies) > KINDS:
                 oldest, left = self._tallies.popitem(last=False)
-                gone.ours, gone.mixed = gone.ours or left.ours, gone.mixed or left.mixed
-                gone.looped = gone.looped or left.looped
+                gone.ours = gone.ours or left.ours
                 self.kinds = tuple(each for each in self.kinds if each.kind != oldest)
             return tally
 
@@ -241,7 +225,7 @@ class Bailout:
         if tally.count < BAILOUT_CALLS:
             return False
         tally.count, told, tally.told = 0, tally.told, True
-        self.let_through(LetThrough(kind, tally.below, tally.patience, tally.is_eager))
+        self.let_through(LetThrough(kind, tally.below, tally.patience))
         return not told
 
     def let_through(self, made: LetThrough) -> None:
@@ -253,10 +237,6 @@ class Bailout:
             if made.patience is None:
                 made = made._replace(below=max([made.below, *below]))
             self.kinds = (made, *others)
-
-    def is_open(self, let_through: LetThrough) -> bool:
-        """Whether such calls, executed eagerly, would have the same bits in plain Python."""
-        return let_through.eager and not self.tally(let_through.kind).ours
 
     def has_returned(self, let_through: LetThrough) -> bool:
         """Count a call that was to raise, and has not: whether such calls are looked at again."""

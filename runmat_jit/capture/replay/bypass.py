@@ -86,19 +86,20 @@ def make_bypass(
     *,
     plain: Callable[..., Any] | None = None,
     room: RoomForFrames | None = None,
-    eager: Callable[[], Callable[..., Any]] | None = None,
+    form: Callable[[], Callable[..., Any]] | None = None,
     returned: Callable[[LetThrough], None] | None = None,
 ) -> Callable[..., Any]:
     """Bypass, to be called instead of ``other``, which it calls for other kinds than these.
 
     ``plain``: what makes plain calls, where that is a form of the function; ``room``: on the stack,
-    for a function that calls itself; ``eager``: gives what executes calls eagerly; ``returned``: is
-    told of calls that were to raise, and have not.
+    for a function that calls itself; ``form``: gives what makes plain calls, in place of ``plain``;
+    ``returned``: is told of calls that were to raise, and have not.
     """
     own = Parameters.of(fn)
     if any(name.startswith(_PREFIX) for name in own.names):
         return other
-    text, values = bypass_source(own, kinds[:LET_THROUGH], roomy=room is not None)
+    name = "_rm_plain" if form is None else "_rm_form()"
+    text, values = bypass_source(own, kinds[:LET_THROUGH], name, roomy=room is not None)
 
     @uncounted
     def long_way(named: tuple[Any, ...], rest: tuple[Any, ...], more: dict[str, Any]) -> Any:
@@ -116,7 +117,7 @@ def make_bypass(
         "_rm_other": long_way,
         "_rm_hide": hide_our_frames,
         "_rm_room": room,
-        "_rm_eager": eager,
+        "_rm_form": form,
         "_rm_returned": returned,
         **values,
     }
@@ -127,11 +128,11 @@ def make_bypass(
 
 
 def bypass_source(
-    own: Parameters, kinds: Sequence[LetThrough], *, roomy: bool = False
+    own: Parameters, kinds: Sequence[LetThrough], name: str = "_rm_plain", *, roomy: bool = False
 ) -> tuple[str, dict[str, Any]]:
     """The text of a bypass, and the classes, dtypes and kinds that it names."""
     values: dict[str, Any] = {}
-    tests = [line for each in kinds for line in way_through(own, each, values, roomy=roomy)]
+    tests = [line for each in kinds for line in way_through(own, each, values, name, roomy=roomy)]
     shown = ", ".join(own.names) + "," * (len(own.names) == 1)
     rest, more = "_rm_rest" if own.rest else "()", "_rm_more" if own.more else "{}"
     lines = [
@@ -152,11 +153,10 @@ def bypass_source(
 
 
 def way_through(
-    own: Parameters, each: LetThrough, values: dict[str, Any], *, roomy: bool
+    own: Parameters, each: LetThrough, values: dict[str, Any], name: str, *, roomy: bool
 ) -> list[str]:
     """The lines of a bypass for calls of one kind."""
-    name, space = "_rm_eager()" if each.eager else "_rm_plain", 16 * " "
-    call = f"{name}({passed(own, each.kind)})"
+    call, space = f"{name}({passed(own, each.kind)})", 16 * " "
     enter = "with _rm_room: " if roomy else ""
     lines = [f"            if {condition(own, each, values)}:"]
     if each.patience is None:

@@ -125,19 +125,16 @@ class Gatekeeper:
         return True
 
     def let_through(
-        self, kinds: Sequence[LetThrough], eager: Callable[[], types.FunctionType | None]
+        self, kinds: Sequence[LetThrough], form: Callable[[], types.FunctionType]
     ) -> None:
-        """Have calls of these kinds made at once; ``eager`` gives what executes some eagerly."""
+        """Have calls of these kinds made at once; ``form`` gives what makes them."""
         gates = self._gates()
         if gates is None:
             return
         for each in reversed(kinds[:LET_THROUGH]):  # the first of them is to be tried first
-            form = eager() if each.eager else None
-            if each.eager and form is None:
-                continue
             try:
                 writer = gates.writer(len(arguments_of(each)), ())
-                write_entry(writer, self._fn, each, form)
+                write_entry(writer, self._fn, each, form())
                 self._add(gates, writer.entry(each, _uncounted))
             except NotForGates:
                 continue

@@ -1,4 +1,4 @@
-"""Entries of gates for calls that are let through: of the function itself, or executed eagerly.
+"""Entries of native code for bypassed calls: of the function, or of its direct form.
 
 They do what a bypass does (see :mod:`.bypass`), without a frame of ours. Calls that give arguments
 by name, or leave some out between others, are the bypass's.
@@ -41,9 +41,9 @@ def write_entry(
     write: GateWriter,
     fn: types.FunctionType,
     each: LetThrough,
-    eager: types.FunctionType | None,
+    form: types.FunctionType,
 ) -> None:
-    """An entry for calls of one kind; ``eager``: the function's form that they are executed in."""
+    """Write an entry for calls of one kind; ``form``: the function, or its direct form."""
     given = arguments_of(each)
     for register, of in enumerate(given):
         if not isinstance(of, OfArray):
@@ -56,11 +56,11 @@ def write_entry(
         write.small_array(register, of.dtype, limit)
     write.word(EPOCH_ADDRESS, epoch())
     write.function(fn)
-    if eager is None:
+    if form is fn:
         write.hand_on(fn, hide_our_frames)
         return
     write.word(EXCEPTIONS_ADDRESS, 0)
     guard_unwatched(write)
     for name in ("__defaults__", "__kwdefaults__"):
         write.attribute(fn, name, getattr(fn, name), in_register=False)
-    write.hand_on(eager, hide_our_frames)
+    write.hand_on(form, hide_our_frames)

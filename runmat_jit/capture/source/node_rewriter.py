@@ -40,6 +40,7 @@ class NodeRewriter:
         scopes: Where names are found, at the node being rewritten.
         is_builtin: Whether a global name stands for the builtin of that name.
         is_module: Whether a global name stands for a module.
+        is_helper: True if a name stands for a function of the program with loops.
         package: The function's package, for relative imports.
         annotations_are_text: ``from __future__ import annotations`` holds.
         loops: The loops that may run natively, by their statements.
@@ -51,6 +52,7 @@ class NodeRewriter:
     scopes: Scopes
     is_builtin: Callable[[str], bool]
     is_module: Callable[[str], bool]
+    is_helper: Callable[[str], bool]
     package: str
     annotations_are_text: bool
     loops: Mapping[ast.AST, LoopSource] = field(default_factory=dict)

@@ -8,6 +8,7 @@ import __future__
 
 import ast
 import builtins
+import dis
 import inspect
 import itertools
 import types
@@ -27,6 +28,7 @@ from runmat_jit.capture.source.rewrite_definitions import (
 from runmat_jit.capture.source.rewrite_direct import (
     DIRECT,
     HooksAsConstant,
+    direct_body,
     direct_loop,
     with_hooks,
 )
@@ -42,6 +44,7 @@ from runmat_jit.capture.source.source_text import (
     nested_codes,
 )
 from runmat_jit.core.frozen import frozen
+from runmat_jit.core.installed import is_installed
 from runmat_jit.loops.source import LoopSource, find_loops, refused_loops
 
 __all__ = ["Refused", "Rewritten", "bind", "rewrite"]
@@ -64,7 +67,7 @@ class Rewritten:
         code: The rewritten function's code; ``bind`` makes a function of it.
         free: The free variables that may be read through the ``free`` hook.
         codes: ``code`` and the code of all functions and classes defined in it.
-        direct: Calls and powers alone are hooks.
+        direct: Loops alone are hooks.
         loops: The loops that may run natively, by number.
         refused_loops: The construct that keeps each of the others in Python, by line.
         inner: Code of the functions defined in it, as it was before, by the rewritten one.
@@ -85,7 +88,7 @@ def rewrite(
 ) -> Rewritten | Refused:
     """The function's code with hooks, or why there is none. Leaves ``located`` as it is.
 
-    ``direct``: calls and powers alone are hooks.
+    ``direct``: loops alone are hooks.
     """
     code = fn.__code__
     for flag, reason in REFUSED_FLAGS.items():
@@ -198,6 +201,7 @@ def _rewritten_definition(
         Scopes(frozenset(code.co_freevars), located.class_name),
         is_builtin=lambda name: _is_builtin(fn, name),
         is_module=lambda name: isinstance(fn.__globals__.get(name), types.ModuleType),
+        is_helper=lambda name: _has_loops(_outside(fn, name)),
         package=fn.__globals__.get("__package__") or "",
         annotations_are_text=bool(code.co_flags & __future__.annotations.compiler_flag),
         loops=loops,
@@ -206,10 +210,27 @@ def _rewritten_definition(
     definition = ast.FunctionDef(
         name=code.co_name,
         args=_bare_arguments(node.args),
-        body=function_body(rewriter, node),
+        body=(direct_body if handlers is DIRECT else function_body)(rewriter, node),
         decorator_list=_placeholder_decorators(node),
     )
     return placed(definition, node)
+
+
+def _outside(fn: types.FunctionType, name: str) -> Any:
+    """Value of a variable that a function does not set itself."""
+    code = fn.__code__
+    if name in code.co_freevars and fn.__closure__:
+        cell = fn.__closure__[code.co_freevars.index(name)]
+        return None if cell == types.CellType() else cell.cell_contents
+    is_local = name in code.co_varnames or name in code.co_cellvars
+    return None if is_local else fn.__globals__.get(name)
+
+
+def _has_loops(fn: Any) -> bool:
+    """True if a value is a function of the program whose own code has loops."""
+    if type(fn) is not types.FunctionType or is_installed(fn):
+        return False
+    return any("JUMP_BACKWARD" in each.opname for each in dis.get_instructions(fn.__code__))
 
 
 def where_found(code: types.CodeType, name: str) -> str:

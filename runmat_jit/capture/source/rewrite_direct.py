@@ -1,112 +1,91 @@
-"""Rewriting for direct execution: calls and powers are hooks, all else is the program's own code.
+"""Rewriting for plain execution: loops that may run natively have hooks, and calls of such loops.
 
-What may run a row whose bits are our own passes through a hook: calls, ``**``, and definitions,
-whose bodies hold such. Names, attributes, items, loops and text are left to Python. The hooks are a
-constant of the code: code that looks at the program's frames finds the program's variables alone.
+The hooks are a constant of the code: code that looks at the program's frames finds the program's
+variables alone.
 """
 
 import ast
+import copy
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from runmat_jit.capture.source.hook_calls import RUNTIME, constant, placed
+from runmat_jit.capture.source.hook_calls import RUNTIME, constant, hook, placed
 from runmat_jit.capture.source.node_rewriter import Handler, NodeRewriter
 from runmat_jit.capture.source.refusal import Refusal
-from runmat_jit.capture.source.rewrite_definitions import DEFINITIONS
-from runmat_jit.capture.source.rewrite_expressions import (
-    hooked_call,
-    hooked_operation,
-    stays_a_call,
-)
-from runmat_jit.capture.source.rewrite_statements import natively, rewrite_if
-from runmat_jit.capture.source.rewrite_stores import rewrite_augmented
-from runmat_jit.capture.source.scopes import Where
+from runmat_jit.capture.source.rewrite_statements import natively
+from runmat_jit.capture.source.scopes import FunctionNode, parameters, scope_of
 
-_LEFT = (
-    *(ast.Assign, ast.AnnAssign, ast.Delete, ast.AsyncFor),
-    *(ast.ImportFrom, ast.Name, ast.Attribute, ast.Subscript, ast.Slice, ast.Compare),
-    *(ast.JoinedStr, ast.FormattedValue, ast.List, ast.Dict, ast.Set, ast.Tuple),
-    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Starred),
-)
 HOOKS = "<hooks>"
 """The constant in whose place the hooks are put: no variable of the program's frames is ours."""
-_OF_PYTHON = frozenset(
-    (
-        *("len", "range", "float", "int", "bool", "complex", "str", "list", "dict", "tuple", "set"),
-        *("frozenset", "enumerate", "zip", "reversed", "sorted", "min", "max", "any", "all"),
-        *("isinstance", "issubclass", "ord", "chr", "id", "next", "iter", "divmod"),
-    )
-)
-"""Builtins that run no row of ours; what a module puts in their place later is not hooked."""
-_POWER: Mapping[type[ast.operator], str] = {ast.Pow: "power"}
-
-
-def _call(rewriter: NodeRewriter, node: ast.Call) -> ast.expr:
-    if stays_a_call(node.func, rewriter.scopes) or _is_of_python(rewriter, node.func):
-        return rewriter.copy(node, func=node.func)
-    keywords = [rewriter.copy(keyword) for keyword in node.keywords]
-    return hooked_call(rewriter, node, rewriter.expression(node.func), keywords)
-
-
-def _is_of_python(rewriter: NodeRewriter, function: ast.expr) -> bool:
-    if not isinstance(function, ast.Name) or function.id not in _OF_PYTHON:
-        return False
-    is_global = rewriter.scopes.where(function.id) is Where.GLOBAL
-    return is_global and rewriter.is_builtin(function.id)
-
-
-def _operation(rewriter: NodeRewriter, node: ast.BinOp) -> ast.expr:
-    return hooked_operation(rewriter, node, _POWER)
-
-
-def _augmented(rewriter: NodeRewriter, node: ast.AugAssign) -> ast.stmt:
-    if isinstance(node.op, ast.Pow):
-        return rewrite_augmented(rewriter, node)
-    return rewriter.copy(node)
 
 
 def _loop(rewriter: NodeRewriter, node: ast.For | ast.While) -> ast.stmt:
     return natively(rewriter, node, rewriter.copy(node))
 
 
-def _comprehension(rewriter: NodeRewriter, node: ast.comprehension) -> ast.comprehension:
-    conditions = [rewriter.expression(condition) for condition in node.ifs]
-    target, iterated = rewriter.expression(node.target), rewriter.expression(node.iter)
-    return ast.comprehension(target, iterated, conditions, node.is_async)
+def _as_it_stands(_rewriter: NodeRewriter, node: ast.AST) -> ast.AST:
+    return copy.deepcopy(node)
 
 
-def _with_item(rewriter: NodeRewriter, node: ast.withitem) -> ast.withitem:
-    target = node.optional_vars
-    return ast.withitem(
-        rewriter.expression(node.context_expr), target and rewriter.expression(target)
-    )
+def _expression(rewriter: NodeRewriter, node: ast.expr) -> ast.AST:
+    return Helpers(rewriter.is_helper).visit(copy.deepcopy(node))  # type: ignore[no-any-return]  # a node
 
 
-def _match(rewriter: NodeRewriter, node: ast.Match) -> ast.stmt:
-    cases = [
-        ast.match_case(
-            case.pattern, case.guard and rewriter.expression(case.guard), rewriter.block(case.body)
-        )
-        for case in node.cases
-    ]
-    return placed(ast.Match(rewriter.expression(node.subject), cases), node)
+class Helpers(ast.NodeTransformer):
+    """Has functions with loops called in their direct form: ``helper(f)(x)`` for ``f(x)``."""
+
+    def __init__(self, is_helper: Callable[[str], bool]) -> None:
+        self._is_helper = is_helper
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and self._is_helper(node.func.id):
+            node.func = hook("helper", [node.func], node.func)
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        return node
+
+
+def _match_case(rewriter: NodeRewriter, node: ast.match_case) -> ast.match_case:
+    return ast.match_case(node.pattern, node.guard, rewriter.block(node.body))
+
+
+def _classes(base: type[ast.AST]) -> Iterator[type[ast.AST]]:
+    for each in base.__subclasses__():
+        yield each
+        yield from _classes(each)
 
 
 DIRECT: Mapping[type[ast.AST], Handler] = {
-    **dict.fromkeys((*_LEFT, ast.With, ast.AsyncWith), NodeRewriter.copy),
-    **DEFINITIONS,
-    ast.If: rewrite_if,
+    **dict.fromkeys(_classes(ast.AST), _as_it_stands),
+    **dict.fromkeys(_classes(ast.expr), _expression),
+    **dict.fromkeys((*_classes(ast.stmt), ast.ExceptHandler), NodeRewriter.copy),
+    **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef), _as_it_stands),
+    ast.match_case: _match_case,
     ast.For: _loop,
     ast.While: _loop,
-    ast.Call: _call,
-    ast.BinOp: _operation,
-    ast.AugAssign: _augmented,
-    ast.comprehension: _comprehension,
-    ast.withitem: _with_item,
-    ast.Match: _match,
 }
+"""Statements are copied for the sake of the loops in them, expressions for that of calls."""
+
+
+def direct_body(rewriter: NodeRewriter, node: FunctionNode) -> list[ast.stmt]:
+    """Body of a function whose loops have hooks.
+
+    Raises:
+        Refusal: a lambda, which has no loops, or the name of the hooks is the program's.
+
+    """
+    if isinstance(node, ast.Lambda):
+        raise Refusal("unknown-syntax", node.lineno)
+    for each in ast.walk(node):
+        if RUNTIME in (getattr(each, "id", ""), getattr(each, "arg", "")):
+            raise Refusal("reserved-name", node.lineno)
+    scope = scope_of((*parameters(node.args), *node.body), rewriter.scopes.class_name)
+    with rewriter.scopes.entered(scope):
+        return rewriter.block(node.body)
 
 
 def direct_loop(rewriter: NodeRewriter, loop: ast.For | ast.While) -> ast.stmt | None:

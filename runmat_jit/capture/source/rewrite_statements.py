@@ -35,7 +35,7 @@ def rewrite_while(rewriter: NodeRewriter, node: ast.While) -> ast.stmt:
             <body>
         else:
             if has_rest():
-                while test: <body, with hooks for calls alone>
+                while test: <body, with hooks for loops alone>
                 else: <else>
             else: <else>
     """
@@ -56,7 +56,7 @@ def rewrite_for(rewriter: NodeRewriter, node: ast.For) -> ast.stmt:
     for x in loop(iterable):
         <body>
     else:
-        for x in rest(): <body, with hooks for calls alone>
+        for x in rest(): <body, with hooks for loops alone>
         else: <else>
     """
     rest = rewriter.direct(node)

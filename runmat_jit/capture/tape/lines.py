@@ -21,10 +21,10 @@ from runmat_jit.core.frozen import frozen_object
 from runmat_jit.core.source import Namespace, Namespaces, SourceLine, is_calling
 
 _HERE: Final = Path(__file__).parents[1]
-_CALLING: Final = ("api.py", "array.py", "dispatcher.py", "jit_function.py")
+_CALLING: Final = ("api.py", "array.py", "dispatcher.py", "jit_function.py", "plain_tier.py")
 _OURS: Final = (str(_HERE), *(str(_HERE.with_name(name)) for name in _CALLING))
-_RUNNING: Final = frozenset(("record", "replay", "call_eagerly"))
-"""Functions that run a call: the recorder's, the tree's, and that of eager execution."""
+_RUNNING: Final = frozenset(("record", "replay"))
+"""Functions that run a call: the recorder's and the tree's."""
 _BINARY_OP: Final = dis.opmap["BINARY_OP"]
 _UNPACK_SEQUENCE: Final = dis.opmap["UNPACK_SEQUENCE"]
 

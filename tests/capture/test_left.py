@@ -1,7 +1,6 @@
-"""Recordings that run away: they are left, and the rest of the call is executed eagerly.
+"""Recordings that run away: they are left, and the rest of the call is plain Python.
 
-Oracle: undecorated Python, for everything a caller sees; and the bits of the first call for those
-of the later ones, whose rows may be computed by other means.
+Oracle: undecorated Python, for everything a caller sees.
 """
 
 import collections
@@ -21,7 +20,7 @@ import runmat_jit as runmat
 from runmat_jit.capture.record.recording import Recording
 from runmat_jit.core.prices import COMPILING, FREE
 from runmat_jit.runtime.session import current_session
-from tests.capture.behavior import check, compare, observe
+from tests.capture.behavior import check
 from tests.capture.random_programs import programs
 from tests.capture.test_random_programs import call_all
 
@@ -240,14 +239,6 @@ def functions_within(x):
     return x, list(calls.values())
 
 
-def test_code_of_functions_within_is_hashed():
-    captured = runmat.jit(functions_within)._dispatcher.capture(current_session())
-    x = np.linspace(0, 1, 9)
-    expected = observe(functions_within, (x,), {})
-    for _ in range(4):
-        compare(expected, observe(captured.call_eagerly, (x,), {}), exact=True)
-
-
 def partials(x):
     scaled = functools.partial(np.multiply, 2.0)
     return functools.reduce(operator.add, [scaled(x), np.exp(x), x]), list(map(np.sin, x))
@@ -399,7 +390,8 @@ def test_variables_of_all_frames_become_real(monkeypatch):
     assert [kind for seen in kinds for kind in seen] == [np.ndarray] * 9
 
 
-def test_programs_without_rows_of_ours_become_plain():
+@pytest.mark.usefixtures("steps_aside")
+def test_programs_become_plain():
     def fn(x):
         for i in range(len(x)):
             x[i] = {0: x[i] * 2 + 1}[0]  # no loop that runs natively
@@ -514,6 +506,7 @@ def test_loops_whose_batches_differ_in_places_and_numbers_alone_are_replayed(fn)
     check(fn, lambda rng: (rng.random(300) + 0.5,), seeds=(0, 0, 1), replayed=True)
 
 
+@pytest.mark.usefixtures("steps_aside")
 def test_recordings_that_are_not_kept_are_left_sooner():
     def fn(x):
         with np.nditer(x, op_flags=["readwrite"]) as items:
@@ -529,6 +522,7 @@ def test_recordings_that_are_not_kept_are_left_sooner():
     assert (info.misses, info.plain) == (1, 1)
 
 
+@pytest.mark.usefixtures("steps_aside")
 def test_other_extents_do_not_run_away_again():
     decorated = runmat.jit(recurrent_by_hand)
     for length in (500, 501, 600, 500):

@@ -1,0 +1,299 @@
+"""Work of a function's calls, estimated from its code and its arguments.
+
+Work is counted in calls of NumPy on a few elements (see :mod:`runmat_jit.core.prices`), never in
+seconds: two runs of a program compile the same functions at the same calls. The estimate reads the
+bytecode once; per call it looks at the sizes of arrays and at integers, which are sizes or numbers
+of iterations.
+"""
+
+from __future__ import annotations
+
+import dis
+import opcode
+import types
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from runmat_jit.core.prices import ELEMENTS, LOOPS_PAY, OPERATIONS, RECORDING_PAYS
+
+FUNCTIONS: Final = 16
+"""Functions of the program whose code is counted with that of the function that calls them."""
+ITEMS: Final = 32
+"""Items of a container, or attributes of an object, that are looked at."""
+MOST_ITERATIONS: Final = 1_000_000
+"""Iterations that an integer argument stands for at most: it may be a seed or an address."""
+SIZE_OF_INTEGER: Final = 100_000
+"""Elements that an integer argument stands for at most where no argument is an array."""
+WHILE: Final = 64
+"""Iterations of a loop of which nothing is known."""
+GAP: Final = 63
+"""Calls in a row at most that are counted without a look at their arguments."""
+
+
+def _numbers_of(*names: str) -> frozenset[int]:
+    return frozenset(opcode.opmap[name] for name in names if name in opcode.opmap)
+
+
+_WORKS: Final = _numbers_of(
+    *("BINARY_OP", "BINARY_SUBSCR", "BINARY_SLICE", "STORE_SUBSCR", "STORE_SLICE", "COMPARE_OP"),
+    *("UNARY_NEGATIVE", "UNARY_INVERT", "CALL", "CALL_KW", "CALL_FUNCTION_EX"),
+)
+"""Instructions that compute, or call what does."""
+
+
+class Instructions(NamedTuple):
+    """Instructions of a function that compute, by the number of loops around them."""
+
+    by_depth: tuple[int, ...]
+    names: tuple[str, ...]
+    """Globals and attributes that are read."""
+    integers: tuple[int, ...]
+    """Constants that may be numbers of iterations."""
+
+    @property
+    def has_loops(self) -> bool:
+        """True if some instructions are in a loop or a comprehension."""
+        return len(self.by_depth) > 1
+
+
+def code_of(code: types.CodeType, depth: int = 0) -> Instructions:
+    """Instructions of a code object, and of those defined in it."""
+    counts: list[int] = []
+    ends: list[int] = []
+    loops = _loops(code)
+    for instruction in dis.get_instructions(code):
+        offset = instruction.offset
+        ends = [end for end in ends if offset <= end]
+        ends += loops.get(offset, [])
+        if instruction.opcode in _WORKS:
+            _count(counts, depth + len(ends), 1)
+    if loops:
+        deepest = max(
+            sum(start <= at <= end for start, ends in loops.items() for end in ends) for at in loops
+        )
+        _count(counts, depth + deepest, 0)
+    names, integers = list(code.co_names), list[int]()
+    for const in code.co_consts:
+        if isinstance(const, types.CodeType):
+            inner = code_of(const, depth + (const.co_name[:1] == "<" and const.co_name[-1] == ">"))
+            for level, number in enumerate(inner.by_depth):
+                _count(counts, level, number)
+            names += inner.names
+            integers += inner.integers
+        elif type(const) is int and const > 1:
+            integers.append(const)
+    return Instructions(tuple(counts), tuple(dict.fromkeys(names)), tuple(integers))
+
+
+def _count(counts: list[int], level: int, number: int) -> None:
+    counts += [0] * (level + 1 - len(counts))
+    counts[level] += number
+
+
+def _loops(code: types.CodeType) -> dict[int, list[int]]:
+    """Offsets at which loops begin, with those of the jumps back to them that are farthest."""
+    found: dict[int, int] = {}
+    for instruction in dis.get_instructions(code):
+        name = instruction.opname
+        if "JUMP_BACKWARD" in name and "NO_INTERRUPT" not in name:
+            start = int(instruction.argval)
+            found[start] = max(found.get(start, 0), instruction.offset)
+    return {start: [end] for start, end in found.items()}
+
+
+class Work:
+    """Estimates the work of calls of one function.
+
+    ``fn``: a Python function; the functions of its module, and the methods of its first argument,
+    that it calls are counted with it.
+    """
+
+    def __init__(self, fn: types.FunctionType, receiver: Any = None) -> None:
+        codes = [code_of(each.__code__) for each in _called(fn, receiver)]
+        depth = max(1, *[len(each.by_depth) for each in codes])
+        self.by_depth = tuple(
+            sum(each.by_depth[level] for each in codes if level < len(each.by_depth))
+            for level in range(depth)
+        )
+        self.code, self.has_loops = fn.__code__, codes[0].has_loops
+        self._outside = Sizes()
+        for name in codes[0].names:
+            self._outside.add_outside(fn.__globals__.get(name))
+        for cell in fn.__closure__ or ():
+            with suppress(ValueError):  # it has no value yet
+                self._outside.add_outside(cell.cell_contents)
+        self._outside.integers += codes[0].integers if depth > 1 else ()
+
+    def of(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[int, int]:
+        """Work of a call: a low estimate and a high one.
+
+        They differ by what loops do: an iteration may compute with single numbers or with arrays.
+        """
+        sizes = Sizes()
+        for value in args:
+            sizes.add(value)
+        for value in kwargs.values():
+            sizes.add(value)
+        outside = self._outside
+        elements = max(sizes.elements, outside.elements)
+        if not elements and sizes.integers:
+            elements = min(max(sizes.integers), SIZE_OF_INTEGER)
+        operation = 1 + elements // ELEMENTS
+        least = most = self.by_depth[0] * operation
+        if len(self.by_depth) == 1:
+            return least, most
+        extents = {*sizes.extents, *outside.extents}
+        steps = [n for n in (*sizes.integers, *outside.integers) if n not in extents]
+        lengths = steps or [*extents, sizes.length, outside.length]
+        iterations = min(max(lengths) or WHILE, MOST_ITERATIONS)
+        for depth, operations in enumerate(self.by_depth[1:], 1):
+            times = operations * min(iterations**depth, max(iterations, elements))
+            least += times // OPERATIONS
+            most += times * operation if steps or not elements else times // OPERATIONS
+        return least, most
+
+
+class Evidence:
+    """Work that a function has done as plain Python, which decides when it is compiled.
+
+    Most calls are counted without a look at their arguments: one in :data:`GAP` is looked at, more
+    of the first ones.
+    """
+
+    def __init__(self, fn: types.FunctionType) -> None:
+        self.fn = fn
+        self.calls = self.least = self.most = 0
+        self.work: Work | None = None
+        self.recurs = False
+        """Whether a call may be within another one."""
+        self._last = 0, 0
+
+    def add(self, calls: int, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> int:
+        """Count calls, the last of them with these arguments; give those until the next look."""
+        work = self.work
+        if work is None or work.code is not self.fn.__code__:
+            receiver = args[0] if args else None
+            work, self.recurs = Work(self.fn, receiver), recurs(self.fn, receiver)
+            self.work = work
+        found = work.of(args, kwargs)
+        before = calls - 1
+        self.least += found[0] + before * min(found[0], self._last[0])
+        self.most += found[1] + before * min(found[1], self._last[1])
+        self._last = found
+        self.calls += calls
+        left = (self.price - self.least) // max(1, found[0])
+        return max(0, min(self.calls, GAP, left))
+
+    @property
+    def price(self) -> int:
+        """Work after which the function is recorded."""
+        return RECORDING_PAYS
+
+    @property
+    def wants_loops(self) -> bool:
+        """True if the loops of the function may have run long enough to be compiled."""
+        return self.work is not None and self.work.has_loops and self.most >= LOOPS_PAY
+
+    @property
+    def pays(self) -> bool:
+        """True if the function has run for as long as recording and compiling it takes."""
+        return self.least >= self.price
+
+
+class Sizes:
+    """Sizes among the arguments of a call, or in what it reads from outside."""
+
+    __slots__ = ("elements", "extents", "integers", "length")
+
+    def __init__(self) -> None:
+        self.elements = self.length = 0
+        """Of the largest array, and of the longest list."""
+        self.integers: list[int] = []
+        self.extents: set[int] = set()
+
+    def add(self, value: Any, depth: int = 2) -> None:
+        """Take in an argument, and the values in it."""
+        kind = type(value)
+        if kind is np.ndarray:
+            self.elements = max(self.elements, value.size)
+            self.extents.update(value.shape)
+        elif kind is int:
+            if value > 1:
+                self.integers.append(value)
+        elif not depth or kind in _LEAVES:
+            return
+        elif kind is list or kind is tuple:
+            self.length = max(self.length, len(value))
+            for item in value[:2]:
+                self.add(item, depth - 1)
+        elif kind is dict:
+            self._add_values(value, depth - 1)
+        else:
+            self._add_attributes(value, depth - 1)
+
+    def add_outside(self, value: Any) -> None:
+        """Take in a value from outside: an array, a number, a container of them."""
+        if type(value) in _DATA:
+            self.add(value, 1)
+
+    def _add_attributes(self, value: Any, depth: int) -> None:
+        try:
+            attributes = object.__getattribute__(value, "__dict__")
+        except (AttributeError, TypeError):
+            return
+        if type(attributes) is dict:
+            self._add_values(attributes, depth)
+
+    def _add_values(self, values: dict[Any, Any], depth: int) -> None:
+        with suppress(RuntimeError):  # another thread adds to it
+            for value in [value for value, _ in zip(values.values(), range(ITEMS), strict=False)]:
+                self.add(value, depth)
+
+
+_LEAVES: Final = frozenset(
+    (*(float, complex, bool, str, bytes, type(None), type, range, slice), types.ModuleType),
+)
+_DATA: Final = frozenset((np.ndarray, int, list, tuple, dict))
+
+
+def recurs(fn: types.FunctionType, receiver: Any) -> bool:
+    """True if a function may call itself, perhaps through others of its module or class."""
+    methods = {} if receiver is None else vars(type(receiver))
+    seen, waiting = set[types.CodeType](), [fn.__code__]
+    while waiting and len(seen) < FUNCTIONS:
+        code = waiting.pop()
+        for name in names_in(code):
+            value = fn.__globals__.get(name, methods.get(name))
+            inner = getattr(getattr(value, "__wrapped__", value), "__code__", None)
+            if inner is fn.__code__ or name == fn.__name__:
+                return True
+            if type(inner) is types.CodeType and inner not in seen:
+                seen.add(inner)
+                waiting.append(inner)
+    return len(seen) >= FUNCTIONS
+
+
+def names_in(code: types.CodeType) -> Iterator[str]:
+    """Names that a function reads from outside, or of attributes; those in it included."""
+    yield from (*code.co_names, *code.co_freevars)
+    for const in code.co_consts:
+        if isinstance(const, types.CodeType):
+            yield from names_in(const)
+
+
+def _called(fn: types.FunctionType, receiver: Any) -> list[types.FunctionType]:
+    """A function, and the undecorated ones of its module or of its class that it calls."""
+    found, waiting = [fn], [fn]
+    methods = {} if receiver is None else vars(type(receiver))
+    while waiting and len(found) < FUNCTIONS:
+        caller = waiting.pop()
+        for name in caller.__code__.co_names:
+            value: Any = caller.__globals__.get(name, methods.get(name))
+            is_own = type(value) is types.FunctionType and value.__globals__ is fn.__globals__
+            if is_own and value not in found:
+                found.append(value)
+                waiting.append(value)
+    return found[:FUNCTIONS]

@@ -1,0 +1,391 @@
+"""Functions are plain Python until they have paid. Oracle: undecorated Python, to the bit."""
+
+import inspect
+import json
+import os
+import subprocess
+import sys
+import traceback
+import warnings
+
+import numpy as np
+import pytest
+
+import runmat_jit as runmat
+from runmat_jit.core.config import Config
+from runmat_jit.core.evidence import Evidence, Work, code_of
+from runmat_jit.core.prices import LOOPS_PAY, RECORDING_PAYS
+from runmat_jit.runtime.session import Session, current_session, use_session
+from tests.parity.parity import check, configurations
+from tests.parity.program import programs
+
+PROGRAMS = programs()
+ARRAYS = "runmat_jit.array"
+
+
+@pytest.fixture
+def hot(monkeypatch):
+    """Compiled when it has paid, as by default; no arrays of ours are in use."""
+    monkeypatch.delitem(sys.modules, ARRAYS, raising=False)
+    before = use_session(Session(Config(trials=False)))
+    yield
+    use_session(before)
+
+
+def compiled_after(decorated, work):
+    """A decorated function that is compiled after so much work."""
+    decorated._dispatcher.plain_tier.evidence.least = RECORDING_PAYS - work
+    return decorated
+
+
+# -- evidence --------------------------------------------------------------------------------------
+def chain(x):
+    return np.sqrt(x * x + 1.0) - x
+
+
+def steps(u, v, number):
+    for _ in range(number):
+        v += 0.1 * u
+        u -= 0.1 * v
+    return u
+
+
+def elements(a):
+    total = 0.0
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            total += a[i, j] * 2.0
+    return total
+
+
+class Model:
+    def __init__(self, size):
+        self.state = np.zeros(size)
+
+    def advance(self):
+        self.state = self.state * 0.5 + 1.0
+
+
+CASES = {
+    "few elements": (chain, (np.ones(10),), (4, 4)),
+    "as many as take as long as a call, a thousand times": (
+        chain,
+        (np.ones(512_000),),
+        (4004,) * 2,
+    ),
+    "an integer is a size": (lambda n: np.ones(n) * 2, (5_120,), (22, 22)),
+    "a size that may be a seed": (lambda n: np.ones(n) * 2, (2**40,), (392, 392)),
+    "arrays in attributes": (Model.advance, (Model(5120),), (22, 22)),
+    "a loop over elements": (elements, (np.ones((80, 100)),), (4000, 4000)),
+    "a loop of steps on arrays": (steps, (np.ones(5120), np.ones(5120), 100), (61, 4411)),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_work_is_estimated_from_code_and_arguments(case):
+    fn, args, (least, most) = CASES[case]
+    low, high = Work(fn, args[0]).of(args, {})
+    assert least / 2 <= low <= 2 * least
+    assert most / 2 <= high <= 2 * most
+
+
+def test_the_instructions_of_a_function_are_counted_by_the_loops_around_them():
+    def nested(x):
+        y = x * 2
+        for i in range(3):
+            y = y + i
+            while y > 2:
+                y = y - 1
+        return [y + each for each in x]
+
+    counts = code_of(nested.__code__).by_depth
+    assert len(counts) == 3
+    assert counts[1] >= 2  # the sum of the loop, and that of the comprehension
+    assert counts[2] >= 2
+
+
+@pytest.mark.parametrize(
+    ("calls", "size", "decision"),
+    [
+        (100, 10, "plain"),
+        (60_000, 10, "compiled"),
+        (40, 512_000, "plain"),
+        (60, 512_000, "compiled"),
+        (1, 51_200_000, "compiled"),
+    ],
+)
+def test_evidence_decides(calls, size, decision):
+    evidence, args = Evidence(chain), (np.broadcast_to(np.ones(1), (size,)),)
+    gap = 0
+    while calls:
+        made = min(1 + gap, calls)
+        gap, calls = evidence.add(made, args, {}), calls - made
+    assert ("compiled" if evidence.pays else "plain") == decision
+
+
+def test_loops_are_looked_at_before_a_function_is_recorded():
+    evidence = Evidence(steps)
+    evidence.add(1, (np.ones(51_200), np.ones(51_200), 200), {})
+    assert evidence.wants_loops
+    assert not evidence.pays
+    assert LOOPS_PAY < RECORDING_PAYS
+
+
+# -- calls -----------------------------------------------------------------------------------------
+@pytest.mark.sampled(8)
+@pytest.mark.parametrize("name", sorted(PROGRAMS))
+@pytest.mark.parametrize("work", [1 << 60, 9], ids=["plain", "compiled after some calls"])
+def test_programs_in_the_plain_tier(hot, name, work):
+    program = PROGRAMS[name]
+    if program.differs:
+        pytest.skip(program.differs)
+    decorated = compiled_after(runmat.jit(program.fn), work)
+    if work < 1 << 60:  # the bits may change once: each call is compared with plain Python alone
+        for configuration in configurations(program, whole=False):
+            check(program, configuration, decorated=runmat.jit(program.fn))
+        return
+    check(program, *configurations(program, whole=False), decorated=decorated)
+    assert decorated._captured is None or decorated.cache_info().misses == 0
+
+
+def test_nothing_of_the_compiler_is_loaded_for_functions_that_are_not_hot():
+    code = """
+import sys, numpy as np, runmat_jit as runmat
+def made(k):
+    @runmat.jit
+    def fn(x, n=3):
+        for i in range(n):
+            x = x * k + np.sin(x)
+        return x.sum()
+    return fn
+functions = [made(k) for k in range(20)]
+for fn in functions:
+    for _ in range(5):
+        fn(np.ones(100))
+assert functions[0].__wrapped__(np.ones(9)) == functions[0](np.ones(9))
+print(*[m for m in sys.modules if m.startswith(("runmat_jit.c", "runmat_jit.b", "llvmlite"))])
+"""
+    environment = {**os.environ, "RUNMAT_COMPILE": "hot"}
+    found = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    loaded = set(found.stdout.split())
+    allowed = {"runmat_jit.compiler", "runmat_jit.compiler.explain"}
+    assert {name for name in loaded if not name.startswith("runmat_jit.core")} <= allowed
+
+
+def test_two_processes_compile_at_the_same_call_with_the_same_bits(tmp_path):
+    code = """
+import json, sys, numpy as np, runmat_jit as runmat
+@runmat.jit
+def fn(x):
+    return (np.exp(-x * x) + x.mean()).sum()
+x, seen = np.linspace(-1, 1, 300_001), []
+for k in range(60):
+    seen.append(fn(x + k).hex())
+print(json.dumps([fn.cache_info().misses, fn.cache_info().plain, seen]))
+"""
+    path = tmp_path / "program.py"
+    path.write_text(code)
+    found = []
+    for number, cache in enumerate((tmp_path, tmp_path, "none")):
+        environment = {
+            **os.environ,
+            "RUNMAT_COMPILE": "hot",
+            "RUNMAT_CACHE_DIR": str(cache),
+            "RUNMAT_NUM_THREADS": str(1 + number),
+        }
+        done = subprocess.run(
+            [sys.executable, path], env=environment, capture_output=True, text=True, check=True
+        )
+        found.append(json.loads(done.stdout))
+    assert found[0] == found[1] == found[2]
+    recorded, plain, _ = found[0]
+    assert recorded >= 1
+    assert 10 < plain < 60
+
+
+def test_a_history_of_calls_does_what_plain_python_does_whenever_it_is_compiled(hot):
+    def fn(x, log, by=1.0):
+        log.append(len(log))
+        if x.size == 3:
+            raise ValueError(by)
+        x += by
+        return x * SCALE + len(log)
+
+    rng = np.random.default_rng(5)
+    for price in (1, 5, 20, 60, 200):
+        decorated = compiled_after(runmat.jit(fn), price)
+        logs = [], []
+        for number in range(40):
+            size, dtype = int(rng.integers(1, 6)), rng.choice(["f4", "f8"])
+            x = rng.normal(size=size).astype(dtype)
+            fn.__globals__["SCALE"] = 2.0 + (number // 10)
+            ours, theirs = x.copy(), x.copy()
+            results = []
+            for called, given, log in ((decorated, ours, logs[0]), (fn, theirs, logs[1])):
+                try:
+                    results.append(called(given, log, by=float(number % 3)))
+                except ValueError as error:
+                    results.append(str(error))
+            assert type(results[0]) is type(results[1])
+            np.testing.assert_array_equal(results[0], results[1])
+            np.testing.assert_array_equal(ours, theirs)
+        assert logs[0] == logs[1]
+        assert not decorated._dispatcher.plain_tier.is_open
+
+
+SCALE = 2.0
+
+
+# -- what programs see -----------------------------------------------------------------------------
+def failing(x):
+    return x[100]
+
+
+def warning(x):
+    warnings.warn("seen from", stacklevel=2)
+    return x
+
+
+def named(x, /, y, *, z=1):
+    return x, y, z
+
+
+@pytest.mark.parametrize("calls", [1, 2, 9])
+def test_tracebacks_warnings_and_refused_arguments_are_pythons(hot, calls):
+    decorated = runmat.jit(failing)
+    for _ in range(calls):
+        with pytest.raises(IndexError) as raised:
+            decorated(np.ones(3))
+    frames = traceback.extract_tb(raised.value.__traceback__)
+    assert [frame.name for frame in frames][1:] == ["failing"]
+    decorated = runmat.jit(warning)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        for _ in range(calls):
+            decorated(1)
+    assert {(each.filename, each.lineno) for each in seen} == {(__file__, line_of("decorated(1)"))}
+    decorated = runmat.jit(named)
+    for _ in range(calls):
+        with pytest.raises(
+            TypeError, match=r"named\(\) missing 1 required positional argument: 'y'"
+        ):
+            decorated(1)
+        assert decorated(1, y=2, z=3) == (1, 2, 3)
+
+
+def line_of(text):
+    lines = inspect.getsource(sys.modules[__name__]).splitlines()
+    return next(n for n, line in enumerate(lines, 1) if line.strip() == text)
+
+
+def test_recursions_are_as_deep_as_in_plain_python(hot):
+    def deepest(call):
+        low, high = 1, 2000
+        while low < high:
+            middle = (low + high + 1) // 2
+            try:
+                call(middle)
+                low = middle
+            except RecursionError:
+                high = middle - 1
+        return low
+
+    def down(n):
+        return 0 if n == 0 else 1 + down(n - 1)
+
+    plain = deepest(down)
+    down = runmat.jit(down)
+    ping.__globals__.update(ping=ping, pong=pong)
+    one, two = deepest(ping), None
+    decorated = {"ping": runmat.jit(ping), "pong": runmat.jit(pong)}
+    ping.__globals__.update(decorated)
+    try:
+        two = deepest(decorated["ping"])
+    finally:
+        ping.__globals__.update(
+            ping=decorated["ping"].__wrapped__, pong=decorated["pong"].__wrapped__
+        )
+    assert deepest(down) >= plain - 12
+    assert two >= one - 12
+
+
+def ping(n):
+    return 0 if n == 0 else 1 + pong(n - 1)
+
+
+def pong(n):
+    return 0 if n == 0 else 1 + ping(n - 1)
+
+
+# -- who asks for more -----------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("options", "config"),
+    [
+        ({"compile": "first call"}, {}),
+        ({"fullgraph": True}, {}),
+        ({}, {"compile": "first call"}),
+        ({}, {"reproducible": True}),
+        ({}, {"verify": 1}),
+    ],
+)
+def test_a_first_call_is_compiled_if_that_is_asked_for(hot, options, config):
+    decorated = runmat.jit(**options)(chain)
+    if config:
+        before = runmat.jit(chain)
+        before(np.ones(3))
+        assert before.cache_info().plain == 1
+        runmat.config(**config)
+        before(np.ones(3))
+        assert before.cache_info().misses == 1
+    decorated(np.ones(3))
+    assert decorated.cache_info().misses == 1
+
+
+def test_an_option_of_a_function_is_stronger_than_that_of_the_session(hot):
+    runmat.config(compile="first call")
+    decorated = runmat.jit(compile="hot")(chain)
+    decorated(np.ones(3))
+    assert decorated.cache_info().misses == 0
+    with pytest.raises(runmat.ArgumentError, match="there are hot, first call"):
+        runmat.jit(compile="never")
+    with pytest.raises(runmat.ConfigError, match="it must be one of"):
+        runmat.config(compile="never")
+
+
+def test_arrays_of_ours_ask_for_it(hot):
+    decorated = runmat.jit(chain)
+    decorated(np.ones(3))
+    sys.modules[ARRAYS] = sys.modules.get(ARRAYS) or type(sys)("stand-in")
+    runmat.config()  # nothing changes
+    use_session(Session(Config(trials=False)))
+    decorated(np.ones(3))
+    assert decorated.cache_info().misses == 1
+
+
+def test_explanations_record_a_call_and_leave_the_tier(hot):
+    decorated = runmat.jit(chain)
+    decorated(np.ones(3))
+    explanation = decorated.explain(np.ones(3))
+    assert explanation.mode == "plain Python"
+    assert explanation.kinds == ["elementwise"]
+    assert "until they have done enough work" in explanation.notes[-1]
+    for _ in range(4):
+        decorated(np.ones(3))
+    assert decorated.cache_info().hits == 0
+    assert current_session().config.compile == "hot"
+
+
+def test_a_decorated_function_within_a_recording_is_followed(hot):
+    inner = runmat.jit(chain)
+    inner(np.ones(3))
+
+    @runmat.jit(compile="first call")
+    def outer(values):
+        return sorted(values, key=lambda x: float(inner(x).sum()))
+
+    values = [np.full(3, 2.0), np.full(3, 1.0)]
+    for _ in range(4):
+        assert outer(values)[0] is values[0]
+        assert inner.cache_info().misses == 0
