@@ -174,6 +174,10 @@ class Dispatcher:
         with session.room_for_arrays:
             return plain_call(fn, args, kwargs)
 
+    def with_loops(self, session: Session) -> Callable[..., Any]:
+        """Return what makes plain calls whose loops may run natively."""
+        return self.capture(session).call_direct if LOADER.load() else self.target
+
     def capture(self, session: Session) -> CapturedFunction:
         """What is known of the function in a session."""
         LOADER.load()

@@ -81,6 +81,9 @@ class Decorated(Protocol):
     def recursive_form(self) -> types.FunctionType:
         """Return the function with calls of itself that need nothing but Python's frames."""
 
+    def with_loops(self, session: Session) -> Callable[..., Any]:
+        """Return what makes plain calls whose loops may run natively."""
+
     def come_back(self) -> None:
         """Look at all calls again."""
 
@@ -119,6 +122,8 @@ class PlainTier:
             self.evidence.calls -= 1  # this one is recorded
             self.close()
             return decorated.call(*args, **kwargs)
+        if self.evidence.wants_loops and fn is decorated.fn:
+            fn = decorated.with_loops(session)
         if self.evidence.recurs:
             fn = functools.partial(self.call_recursively, session.room.for_frames(4))
         if self.is_open:
@@ -128,7 +133,7 @@ class PlainTier:
     @uncounted
     def call_recursively(self, room: RoomForFrames, /, *args: Any, **kwargs: Any) -> Any:
         """Call a function that may be within another call of it: as deep as undecorated."""
-        fn = self.decorated.fn
+        fn = self.decorated.fn  # whose loops are as they stand
         if NESTED.depth >= DEPTH_LIMIT and calls_itself(fn.__code__, fn.__name__):
             return self.decorated.recursive_form()(*args, **kwargs)
         NESTED.depth += 1

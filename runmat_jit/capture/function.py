@@ -60,15 +60,13 @@ from runmat_jit.core.frames import uncounted
 from runmat_jit.core.gates import Gate
 from runmat_jit.core.locks import new_lock
 from runmat_jit.core.log import LOG
-from runmat_jit.core.prices import REPLAY
+from runmat_jit.core.prices import LOOP_PAYS, REPLAY
 from runmat_jit.core.protocols import Boundary
 from runmat_jit.core.reasons import Reason
 from runmat_jit.core.signal_handlers import called_by_handler, raised_by_handler
 from runmat_jit.core.slotted import slotted
 from runmat_jit.core.source import SourceLine, calls_itself
 
-HOT_CALLS = 100
-"""Calls after which a function that never got faster is worth a line in the log."""
 KEY_LIMIT = 256
 MISSES_LIMIT = 32
 """Calls in a row that no replay finishes, after which Python drives all of them."""
@@ -122,7 +120,8 @@ class CapturedFunction:
         self.reads_arrays: Callable[..., Boundary] | None = None
         """Where it reads arrays of ours from outside, what makes the boundary of its calls."""
         self._direct: DirectForm | None = None
-        self._plain = Plain(capturer.executor, capturer.lines, capturer.rewriter)
+        loops_pay = 0 if keeps_bits else LOOP_PAYS
+        self._plain = Plain(capturer.executor, capturer.lines, capturer.rewriter, loops_pay)
         self._lock = new_lock()
         self.gatekeeper = Gatekeeper(fn, capturer.executor.gates, install)
 
@@ -411,7 +410,6 @@ class CapturedFunction:
         if boundary is not None:
             boundary.settle(writes=True)
         self.counts.plain += 1
-        self.tell_if_slow((reason,))
         if boundary is None and not raises:
             kind = self.bailout.kind(args, kwargs)
             self.count_unprofitable(kind, (reason,), below=below)
@@ -438,12 +436,15 @@ class CapturedFunction:
         boundary: Boundary | None,
     ) -> Any:
         """A call of which recordings are known to be fruitless."""
-        raises = found.patience is not None
-        result = self.run_plain(
-            args, kwargs, found.reason, boundary, below=found.below, raises=raises
-        )
+        below, raises = found.below, found.patience is not None
+        result = self.run_plain(args, kwargs, found.reason, boundary, below=below, raises=raises)
         found.count_returned()
         return result
+
+    @uncounted
+    def call_direct(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Call the function as it is, with hooks for its loops."""
+        return self.direct_form()(*args, **kwargs)
 
     def direct_form(self) -> types.FunctionType:
         """Return the function with hooks for its loops; itself, if none may run natively."""
@@ -451,20 +452,6 @@ class CapturedFunction:
         if found is None or found.code is not self.fn.__code__:
             found = self._direct = DirectForm(self.fn, self._plain, self.carried)
         return found.bound()
-
-    def tell_if_slow(self, reasons: tuple[Reason, ...]) -> None:
-        """One line in the log, at the hundredth call, if Python has run in each of them."""
-        counts = self.counts
-        if counts.replayed or counts.recorded + counts.plain != HOT_CALLS:
-            return
-        name, why = self.fn.__qualname__, reasons[0] if reasons else "no two calls were alike"
-        LOG.debug(
-            "Python ran in all of the first %d calls of %s: %s; %s.explain(...) tells more",
-            HOT_CALLS,
-            name,
-            why,
-            name,
-        )
 
     def count_unprofitable(
         self, kind: Kind, reasons: tuple[Reason, ...], price: int = 0, *, below: int = EVERY
@@ -574,7 +561,6 @@ class CapturedFunction:
 
     def count_recorded(self, tracer: Tracer, found: Record, call: Recorded) -> None:
         """Count a recording, which may have been in vain."""
-        self.tell_if_slow(reasons_of(found))
         tally = found.tally = self.bailout.tally(call.kind)
         found.ours = tally.ours = tally.ours or found.ours
         if found.repays(tracer.tape.count, tracer.balance.programs, repeats=call.repeats):

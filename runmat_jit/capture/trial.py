@@ -169,9 +169,8 @@ class Trial:
     def comparison(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Comparison | None:
         """What a call is part of; None where it is not to be compared, or there is a finding."""
         captured = self.captured
-        if captured.capturer.active.tracer is not None or captured.reads_arrays:
-            return None
-        if not self.applies():
+        recording = captured.capturer.active.tracer is not None
+        if recording or captured.reads_arrays or not self.applies():
             return None
         try:
             call_key(None, args, kwargs)
@@ -181,10 +180,8 @@ class Trial:
         known = self.open.get(case)
         if known is not None or case in self.judged:
             return known
-        through = captured.bailout.find(args, kwargs)
-        if through is not None:
-            return None
-        if len(self.open) + len(self.judged) >= ENTRIES:
+        count = len(self.open) + len(self.judged)
+        if count >= ENTRIES or captured.bailout.find(args, kwargs) is not None:
             return None
         self.most += MOST
         return self.open.setdefault(case, Comparison(case))

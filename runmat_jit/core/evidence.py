@@ -52,11 +52,8 @@ class Instructions(NamedTuple):
     """Globals and attributes that are read."""
     integers: tuple[int, ...]
     """Constants that may be numbers of iterations."""
-
-    @property
-    def has_loops(self) -> bool:
-        """True if some instructions are in a loop or a comprehension."""
-        return len(self.by_depth) > 1
+    has_loops: bool
+    """True if it has loops of its own, not in functions or comprehensions."""
 
 
 def code_of(code: types.CodeType, depth: int = 0) -> Instructions:
@@ -85,7 +82,7 @@ def code_of(code: types.CodeType, depth: int = 0) -> Instructions:
             integers += inner.integers
         elif type(const) is int and const > 1:
             integers.append(const)
-    return Instructions(tuple(counts), tuple(dict.fromkeys(names)), tuple(integers))
+    return Instructions(tuple(counts), tuple(dict.fromkeys(names)), tuple(integers), bool(loops))
 
 
 def _count(counts: list[int], level: int, number: int) -> None:
@@ -118,7 +115,7 @@ class Work:
             sum(each.by_depth[level] for each in codes if level < len(each.by_depth))
             for level in range(depth)
         )
-        self.code, self.has_loops = fn.__code__, codes[0].has_loops
+        self.code, self.has_loops = fn.__code__, any(each.has_loops for each in codes)
         self._outside = Sizes()
         for name in codes[0].names:
             self._outside.add_outside(fn.__globals__.get(name))

@@ -35,5 +35,7 @@ GUARDED: Final = 4
 
 RECORDING_PAYS: Final = 200_000
 """Of the plain calls of a function after which it is recorded and compiled: a tenth of a second."""
+LOOP_PAYS: Final = OPERATIONS * COMPILING
+"""Of the runs of a loop after which it is compiled, in operations of Python's."""
 LOOPS_PAY: Final = 60_000
 """Of calls of a function with loops, estimated high, after which its loops are looked at."""

@@ -7,6 +7,7 @@ Recordings drive loops on traced values: ``capture.record.native_loops``.
 
 from __future__ import annotations
 
+import ast
 import sys
 import types
 from collections.abc import Callable, Mapping
@@ -20,6 +21,7 @@ from runmat_jit.core.frozen import frozen
 from runmat_jit.core.generators import is_numpys_generator, is_own_generator
 from runmat_jit.core.hotness import FAILURES, LOOKS
 from runmat_jit.core.installed import is_installed
+from runmat_jit.core.prices import ELEMENTS
 from runmat_jit.core.watching import is_watched
 from runmat_jit.loops.source import Chain, Given, Helper, LoopSource, OfProgram
 
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 MOST_HELPERS: Final = 8
 """Functions that call one another, from the one that a loop calls on."""
+WHILE: Final = 16
+"""Times the iterations of an unknown number that a ``while`` is taken to have."""
 _MISSING: Final = object()
 _WRITES_BACK: Final = sys.version_info < (3, 13)
 """Whether a frame keeps the dict of its variables that was asked for."""
@@ -210,6 +214,8 @@ class PlainLoop:
         self.loops = hooks.executor.loops()
         self.declined = 0
         """Calls in a row that did not run it natively."""
+        self.unpaid: int = hooks.plain.loops_pay
+        """Operations of Python's that it has still to run before it is compiled."""
         self.last: tuple[Any, LoopCall] | None = None
         """What it read when it was last looked at, and the loop that reads that."""
 
@@ -223,7 +229,7 @@ class PlainLoop:
             return ()
         found = find(self.source, variables_of(frame), self.outside, self.converter)
         call, operands = self.call_of(found), found.operands
-        if not is_enough(call, operands):
+        if not is_enough(call, operands) or not self.pays(call, operands):
             return ()
         values = tuple(operands.values())
         result = call.attempt(values)
@@ -232,6 +238,17 @@ class PlainLoop:
         self.declined = 0
         call.append(result, values)
         return (call.merged(result, values),)
+
+    def pays(self, call: LoopCall, operands: dict[Chain, Any]) -> bool:
+        """Count a run: True if the loop has run for as long as compiling it takes."""
+        if self.unpaid <= 0:
+            return True
+        self.declined = 0  # look at the next one, too
+        sizes = [value.size for value in operands.values() if type(value) is np.ndarray]
+        operation = 1 + max(sizes, default=0) // ELEMENTS if call.has_arrays else 1
+        entries = WHILE if isinstance(self.source.node, ast.While) else 1
+        self.unpaid -= call.expected * call.weight * operation * entries
+        return self.unpaid <= 0
 
     def call_of(self, found: Found) -> LoopCall:
         """The loop that reads this."""

@@ -285,10 +285,16 @@ class DirectForm:
 
 
 class Plain:
-    """Plain execution of one decorated function and of what it calls."""
+    """Plain execution of one decorated function and of what it calls.
 
-    def __init__(self, executor: Executor, lines: Lines, converter: Converter) -> None:
+    ``loops_pay``: operations that a loop runs in Python before it is compiled.
+    """
+
+    def __init__(
+        self, executor: Executor, lines: Lines, converter: Converter, loops_pay: int = 0
+    ) -> None:
         self.executor, self.lines, self.converter = executor, lines, converter
+        self.loops_pay = loops_pay
         self._helpers: dict[types.FunctionType, DirectForm] = {}
 
     def helper(self, fn: Any) -> Any:

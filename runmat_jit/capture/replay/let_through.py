@@ -14,9 +14,8 @@ import numpy as np
 
 from runmat_jit.capture.replay.bailout import EVERY, LetThrough, OfArray
 from runmat_jit.capture.tape.lines import hide_our_frames
-from runmat_jit.core.epoch import EPOCH_ADDRESS, EXCEPTIONS_ADDRESS, epoch
+from runmat_jit.core.epoch import EPOCH_ADDRESS, epoch
 from runmat_jit.core.gates import GateWriter, NotForGates
-from runmat_jit.core.watching import guard_unwatched
 
 MOST_ELEMENTS: Final = (1 << 63) - 1
 
@@ -56,11 +55,6 @@ def write_entry(
         write.small_array(register, of.dtype, limit)
     write.word(EPOCH_ADDRESS, epoch())
     write.function(fn)
-    if form is fn:
-        write.hand_on(fn, hide_our_frames)
-        return
-    write.word(EXCEPTIONS_ADDRESS, 0)
-    guard_unwatched(write)
-    for name in ("__defaults__", "__kwdefaults__"):
+    for name in ("__defaults__", "__kwdefaults__") if form is not fn else ():
         write.attribute(fn, name, getattr(fn, name), in_register=False)
     write.hand_on(form, hide_our_frames)

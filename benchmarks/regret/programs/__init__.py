@@ -1,0 +1,1 @@
+"""Whole programs, as people write them: every function and method is decorated."""
