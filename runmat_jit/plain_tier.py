@@ -161,7 +161,7 @@ class PlainTier:
 
     @property
     def waits(self) -> str | None:
-        """When calls will be compiled; None if they are."""
+        """Note that calls are not compiled yet; None if they are."""
         if not self.is_open or self.compiles_first(current_session()):
             return None
         evidence = self.evidence
