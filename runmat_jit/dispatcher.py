@@ -121,8 +121,10 @@ class Dispatcher:
     @uncounted
     def recorded(self, /, *args: Any, **kwargs: Any) -> Any:
         """Make a call for the sake of its record."""
-        frames = self.entry is self.target
-        return self.target(*args, **kwargs) if frames else self.call(*args, **kwargs)
+        if self.entry is self.target:  # it asks for frames
+            return self.target(*args, **kwargs)
+        with self.plain_tier.evidence.asked():
+            return self.call(*args, **kwargs)
 
     @uncounted
     def call(self, /, *args: Any, **kwargs: Any) -> Any:
@@ -189,11 +191,14 @@ class Dispatcher:
                 device = self.options["device"] or session.config.device
                 make = functools.partial(_make_capturer, device=device)
                 capturer = session.service(Capturer, make, device)
+                first = self.plain_tier.compiles_first(session)
                 made = CapturedFunction(
                     *(self.fn, capturer, self.source),
                     whole=self.options["fullgraph"],
                     keeps_bits=self.plain_tier.keeps_bits(session),
+                    evidence=None if first else self.plain_tier.evidence,
                     install=self.set_gate,
+                    go_back=self.plain_tier.open,
                 )
                 self.captured = session, made
                 self._trial = self.trial_of(session, made)

@@ -189,7 +189,7 @@ class JitFunction(Generic[P, R]):
         captured, off = self._dispatcher.capture(session), off_reason(session)
         if off is not None:
             return Explanation(name, "plain Python", (), (off,))
-        record = captured.record_of(args, kwargs)
+        record = known_of().record_of(captured, args, kwargs)
         notes: tuple[str, ...] = ()
         if record is None:
             record = self._record(captured, args, kwargs)
@@ -252,7 +252,7 @@ class JitFunction(Generic[P, R]):
             reasons_of(record),
             notes,
             tuple(map(show_host_call, record.host_calls)),
-            captured.loops(),
+            known_of().loops_of(captured),
             tuple(dict.fromkeys(decision_about(session, each) for each in record.programs)),
         )
 
@@ -278,7 +278,7 @@ class JitFunction(Generic[P, R]):
             made = None
         if inspect.iscoroutine(made):
             made.close()  # nobody will await it
-        return captured.record_at(key)
+        return known_of().record_at(captured, key)  # type: ignore[no-any-return]  # a record
 
     def source(self, *args: Any, backend: str = "llvm", **kwargs: Any) -> str:
         """The generated code of a call like this one.
@@ -298,7 +298,7 @@ class JitFunction(Generic[P, R]):
         self._require_arguments(args, kwargs)
         session = current_session()
         captured = self._dispatcher.capture(session)
-        record = captured.record_of(args, kwargs)
+        record = known_of().record_of(captured, args, kwargs)
         if record is None:
             record = self._record(captured, args, kwargs)
         programs = () if record is None else record.programs
@@ -312,7 +312,9 @@ class JitFunction(Generic[P, R]):
         from runmat_jit.capture.replay.tree import segments_of  # noqa: PLC0415  (likewise)
         from runmat_jit.capture.tape.entries import Return  # noqa: PLC0415  (see _capture)
 
-        segments = [segment for root in captured.trees() for segment in segments_of(root)]
+        segments = [
+            segment for root in known_of().trees_of(captured) for segment in segments_of(root)
+        ]
         return CacheInfo(
             hits=counts.replayed,
             misses=counts.recorded,
@@ -327,6 +329,13 @@ class JitFunction(Generic[P, R]):
     def clear_cache(self) -> None:
         """Forget all traces; compiled kernels stay."""
         self._dispatcher.clear()
+
+
+def known_of() -> Any:
+    """Return the module that tells what is known of a function."""
+    from runmat_jit.capture import known  # noqa: PLC0415  (see _capture)
+
+    return known
 
 
 def _install(owner: weakref.ref[JitFunction[..., Any]], call: Callable[..., Any]) -> None:

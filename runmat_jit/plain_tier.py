@@ -6,6 +6,7 @@ Nothing of the compiler is loaded for them.
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 import types
 from collections.abc import Callable
@@ -25,33 +26,75 @@ DEPTH_LIMIT: Final = 200
 """Calls of decorated functions within each other, each of which takes some of the C stack."""
 
 
+SHALLOW: Final = 32
+"""Calls within each other for which the stack need not be extended."""
+FRAMES: Final = 4
+"""Frames of ours for each of them."""
 NESTED: Final = Depth()
 """Calls of decorated functions that run on this thread."""
 
 
-def counted(
-    fn: Callable[..., Any], look: Callable[[int, Any, Any], Any], *, calls: int, token: object
-) -> Callable[..., Any]:
-    """A function that calls ``fn``, and counts.
-
-    ``look`` makes the call after ``calls`` others, and each while ``token`` is not that of the
-    process: it is given the number of calls since it was asked last, and the arguments.
-    """
-    left, state = calls, STATE
-
-    @uncounted
-    def call(*args: Any, **kwargs: Any) -> Any:
-        nonlocal left
+_TEXT: Final = """
+def made(fn, look, state, token, calls, without_ours):
+    left = calls
+    def call({declared}):
+        nonlocal left, calls
         left -= 1
         try:
             if left < 0 or state.token is not token:
-                return look(calls - left, args, kwargs)
-            return fn(*args, **kwargs)
+                decided = look(calls - left, {given}, token)
+                if decided.__class__ is not int:
+                    return decided({passed})
+                left = calls = decided
+            return fn({passed})
         except BaseException as error:
             error.__traceback__ = without_ours(error.__traceback__)
             raise
-
     return call
+"""
+_OWN_NAMES: Final = frozenset(
+    ("fn", "look", "state", "token", "calls", "without_ours", "left", "decided", "int", "error")
+)
+
+
+@functools.lru_cache(maxsize=256)  # a memo of a pure function
+def _maker(names: tuple[str, ...] | None) -> Callable[..., Any]:
+    """Make functions of :data:`_TEXT` with these parameters; None: with any."""
+    declared = "*args, **kwargs" if names is None else ", ".join(names)
+    given = "args, kwargs" if names is None else f"({declared}{',' * bool(names)}), {{}}"
+    text = _TEXT.format(declared=declared, given=given, passed=declared)
+    namespace: dict[str, Any] = {}
+    exec(compile(text, __file__ + UNCOUNTED, "exec"), namespace)  # noqa: S102  (text of ours)
+    return namespace["made"]  # type: ignore[no-any-return]  # a function
+
+
+def counted(
+    fn: Callable[..., Any],
+    look: Callable[[int, Any, Any, object], Callable[..., Any] | int],
+    *,
+    calls: int,
+    token: object,
+    like: types.FunctionType | None = None,
+) -> Callable[..., Any]:
+    """Return a function that calls ``fn``, and counts.
+
+    ``look`` is asked before the call after ``calls`` others, and before each while ``token`` is not
+    that of the process. It is given the number of calls since it was asked last, the arguments and
+    the token, and answers with what makes the call, or with the number of calls until it is to be
+    asked again. ``like``: a function whose parameters are taken.
+    """
+    names = None
+    if like is not None:
+        code = like.__code__
+        names = code.co_varnames[: code.co_argcount]
+        flags = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+        others = code.co_kwonlyargcount or code.co_posonlyargcount or like.__defaults__
+        if flags or others or not _OWN_NAMES.isdisjoint(names):
+            names = None
+    call = _maker(names)(fn, look, STATE, token, calls, without_ours)
+    if names is not None and like is not None:
+        call.__name__, call.__qualname__ = like.__name__, like.__qualname__  # errors name it
+    return call  # type: ignore[no-any-return]  # a function
 
 
 def without_ours(traceback: types.TracebackType | None) -> types.TracebackType | None:
@@ -62,7 +105,7 @@ def without_ours(traceback: types.TracebackType | None) -> types.TracebackType |
 
 
 class Decorated(Protocol):
-    """What the tier needs of the dispatcher of a decorated function."""
+    """Dispatcher of a decorated function, as the tier needs it."""
 
     target: Callable[..., Any]
     fn: Any
@@ -71,9 +114,6 @@ class Decorated(Protocol):
 
     def call(self, /, *args: Any, **kwargs: Any) -> Any:
         """Make a call that is recorded, or replayed."""
-
-    def plain(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Make a plain call; frames of ours take no room from a recursion."""
 
     def is_off(self, session: Session) -> bool:
         """Return True if decorated functions are plain Python here and now."""
@@ -100,48 +140,65 @@ class PlainTier:
         self.evidence = Evidence(inner if type(inner) is types.FunctionType else decorated.fn)
         options = decorated.options
         self.is_open = not (options["fullgraph"] or asks_for_first_call(options))
+        self.with_loops = False
 
     def entry(self) -> Callable[..., Any]:
         """Return what is called: it looks at the first call."""
         return counted(self.decorated.target, self.look, calls=0, token=None)
 
     @uncounted
-    def look(self, calls: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Make a call in the plain tier, which may be its last there."""
+    def look(
+        self, calls: int, args: tuple[Any, ...], kwargs: dict[str, Any], known: object
+    ) -> Callable[..., Any] | int:
+        """Decide about a call: what makes it, or how many more are made as this one."""
         session, token, decorated = current_session(), STATE.token, self.decorated
-        if is_exception() and not decorated.is_off(session):
-            return decorated.call(*args, **kwargs)  # within a recording, which follows it
+        if is_exception():  # it is off, or within a recording, which follows it
+            return decorated.call
+        if decorated.is_off(session):
+            return decorated.target
         if self.compiles_first(session):
             self.close()
-            return decorated.call(*args, **kwargs)
-        fn = decorated.target
-        if decorated.is_off(session):
-            return decorated.plain(fn, args, kwargs)
+            return decorated.call
+        self.evidence.ledger = session.ledger
         gap = self.evidence.add(calls, args, kwargs)
         if self.evidence.pays:
             self.evidence.calls -= 1  # this one is recorded
             self.close()
-            return decorated.call(*args, **kwargs)
-        if self.evidence.wants_loops and fn is decorated.fn:
+            return decorated.call
+        fn = decorated.target
+        with_loops = self.evidence.wants_loops and fn is decorated.fn
+        if token is known and with_loops is self.with_loops:
+            return gap
+        self.with_loops = with_loops
+        if with_loops:
             fn = decorated.with_loops(session)
         if self.evidence.recurs:
-            fn = functools.partial(self.call_recursively, session.room.for_frames(4))
-        if self.is_open:
-            decorated.install(counted(fn, self.look, calls=gap, token=token or object()))
-        return decorated.plain(fn, args, kwargs)
+            room = session.room.for_frames(FRAMES), session.room.for_frames(FRAMES * SHALLOW)
+            fn = functools.partial(self.call_recursively, *room)
+        if self.is_open and token is not None:
+            like = fn if isinstance(fn, types.FunctionType) else None
+            decorated.install(counted(fn, self.look, calls=gap, token=token, like=like))
+        return fn
 
     @uncounted
-    def call_recursively(self, room: RoomForFrames, /, *args: Any, **kwargs: Any) -> Any:
-        """Call a function that may be within another call of it: as deep as undecorated."""
-        fn = self.decorated.fn  # whose loops are as they stand
-        if NESTED.depth >= DEPTH_LIMIT and calls_itself(fn.__code__, fn.__name__):
-            return self.decorated.recursive_form()(*args, **kwargs)
-        NESTED.depth += 1
+    def call_recursively(
+        self, room: RoomForFrames, room_so_far: RoomForFrames, /, *args: Any, **kwargs: Any
+    ) -> Any:
+        """Call a function that may be within another call of it: as deep as undecorated.
+
+        The stack is extended for many calls within each other.
+        """
+        fn, depth = self.decorated.fn, NESTED.depth  # whose loops are as they stand
+        NESTED.depth = depth + 1
         try:
-            with room:
+            if depth < SHALLOW:
+                return self.decorated.target(*args, **kwargs)
+            if depth >= DEPTH_LIMIT and calls_itself(fn.__code__, fn.__name__):
+                return self.decorated.recursive_form()(*args, **kwargs)
+            with room_so_far if depth == SHALLOW else room:
                 return self.decorated.target(*args, **kwargs)
         finally:
-            NESTED.depth -= 1
+            NESTED.depth = depth
 
     def compiles_first(self, session: Session) -> bool:
         """Return True if a first call is compiled: it is asked for, or there are arrays of ours."""
@@ -153,6 +210,11 @@ class PlainTier:
         if options["fullgraph"] or asks_for_first_call(options):
             return True
         return options.get("compile") != "hot" and session.config.compiles_first
+
+    def open(self) -> None:
+        """Make plain calls again, until the function has earned another recording."""
+        self.is_open = True
+        self.decorated.come_back()
 
     def close(self) -> None:
         """Record and compile from now on."""

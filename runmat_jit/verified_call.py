@@ -9,6 +9,7 @@ import numpy as np
 
 from runmat_jit.array import Array
 from runmat_jit.capture.function import CapturedFunction
+from runmat_jit.capture.known import record_of
 from runmat_jit.capture.tape.pytree import take_apart
 from runmat_jit.core.errors import RunMatError
 
@@ -48,7 +49,7 @@ def verified_call(function: CapturedFunction, args: tuple[Any, ...], kwargs: dic
 
 def has_trace(function: CapturedFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether calls like this one may be repeated without Python."""
-    record = function.record_of(args, kwargs)
+    record = record_of(function, args, kwargs)
     return record is not None and bool(record.root.outcomes) and not record.ordered
 
 

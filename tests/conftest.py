@@ -86,7 +86,7 @@ def steps_aside(monkeypatch):
     from runmat_jit.core.config import read_config  # noqa: PLC0415  (likewise)
     from runmat_jit.runtime.session import Session, use_session  # noqa: PLC0415  (likewise)
 
-    monkeypatch.setattr(evidence, "RECORDING_PAYS", 0)
+    monkeypatch.setattr(evidence.Evidence, "pays", True)
     monkeypatch.setattr(function, "LOOP_PAYS", 0)
     before = use_session(Session(replace(read_config(), compile="hot")))
     yield

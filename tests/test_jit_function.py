@@ -438,7 +438,6 @@ def test_the_error_of_fullgraph_ends_at_the_users_line():
 @pytest.mark.parametrize(
     ("compute", "size", "message"),
     [
-        (lambda x: x * 2, 2_000_000, "first 100 calls"),
         (lambda x: x * 2, 4, "plain Python from now on"),
         (lambda x: x, 2_000_000, "plain Python from now on"),
     ],

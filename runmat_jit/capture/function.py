@@ -52,10 +52,11 @@ from runmat_jit.capture.replay.tree import (
 )
 from runmat_jit.capture.replay.unspecialized import UnspecializedScalars
 from runmat_jit.capture.shapes.families import Families, Family, Intent, Site, Symbols
-from runmat_jit.capture.shapes.paths import Path, path_of, programs_of
+from runmat_jit.capture.shapes.paths import Path, path_of
 from runmat_jit.capture.source.rewrite import Refused, bind
 from runmat_jit.capture.tape.lines import is_boundary
 from runmat_jit.core.epoch import exception
+from runmat_jit.core.evidence import Evidence
 from runmat_jit.core.frames import uncounted
 from runmat_jit.core.gates import Gate
 from runmat_jit.core.locks import new_lock
@@ -90,7 +91,9 @@ class Recorded:
 class CapturedFunction:
     """The traces of one function; ``whole``: calls of which a part is not captured raise.
 
-    ``keeps_bits``: calls that are compiled stay so, where results may differ from NumPy's.
+    ``evidence``: of the work that calls do; None: recordings cost what they cost. ``keeps_bits``:
+    calls that are compiled stay so, where results may differ from NumPy's. ``go_back`` has calls
+    made plainly until the function has earned another recording.
     """
 
     def __init__(
@@ -101,10 +104,12 @@ class CapturedFunction:
         *,
         whole: bool = False,
         keeps_bits: bool = False,
+        evidence: Evidence | None = None,
+        go_back: Callable[[], None] = lambda: None,
         install: Callable[[Gate | None], None] = lambda _gate: None,
     ) -> None:
         self.fn, self.capturer, self.whole = fn, capturer, whole
-        self.keeps_bits = keeps_bits
+        self.evidence, self.keeps_bits, self.go_back = evidence, keeps_bits, go_back
         self.code = fn.__code__  # which may be replaced
         self.recurs = calls_itself(fn.__code__, fn.__name__)
         capturer.lines.namespaces.note(fn)
@@ -120,7 +125,7 @@ class CapturedFunction:
         self.reads_arrays: Callable[..., Boundary] | None = None
         """Where it reads arrays of ours from outside, what makes the boundary of its calls."""
         self._direct: DirectForm | None = None
-        loops_pay = 0 if keeps_bits else LOOP_PAYS
+        loops_pay = LOOP_PAYS if evidence else 0
         self._plain = Plain(capturer.executor, capturer.lines, capturer.rewriter, loops_pay)
         self._lock = new_lock()
         self.gatekeeper = Gatekeeper(fn, capturer.executor.gates, install)
@@ -224,6 +229,16 @@ class CapturedFunction:
             slots.clear()  # else objects that the program lets go would live on
             contents.clear()
             return self.run_unrecorded(args, kwargs, ended, boundary)
+        if self.evidence is not None and boundary is None and not begun:
+            self.evidence.add(1, args, kwargs)
+            if not self.evidence.pays:
+                slots.clear()
+                contents.clear()
+                self.gatekeeper.flush()
+                if self.evidence.is_idle(self.counts.replayed):
+                    self.go_back()
+                return self.direct_form()(*args, **kwargs)
+            self.evidence.calls -= 1
         refused = refusal_of(slots[:leaves])
         if refused is not None:
             slots.clear()
@@ -342,20 +357,6 @@ class CapturedFunction:
             boundary.close()
         return boundary.finish(result)
 
-    def loops(self) -> tuple[str, ...]:
-        """The loops of the function that may run natively, and how each runs."""
-        known = self.capturer.executor.loops()
-        found = self.capturer.rewriter.find(self.fn, self.carried)
-        if known is None or isinstance(found, Refused):
-            return ()
-        lines = {loop.line: known.report(loop) for loop in found.loops}
-        lines |= {line: f"in Python: {why}" for line, why in found.refused_loops.items()}
-        return tuple([f"line {line}: {lines[line]}" for line in sorted(lines)])
-
-    def record_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Record | None:
-        """Record of calls like this one."""
-        return self.record_at(self.key_of(args, kwargs))
-
     def key_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Key:
         """Key of calls like this one."""
         warn = self.capturer.states.current().warn
@@ -369,25 +370,6 @@ class CapturedFunction:
             key = call_key((warn, boundary.home), lent, named)[0]
             boundary.finish(None)  # else what was lent counts as seen by somebody
         return key
-
-    def record_at(self, key: Key) -> Record | None:
-        """Record of calls with a key."""
-        try:
-            found = self.records.get(key)
-            family = self.families.of(key) if found is None else None
-        except TypeError:
-            return None
-        segments = [] if family is None else family.latest(key[1])
-        if family is None or not segments:
-            return found
-        made = Record(root=family.root, programs=programs_of(segments, key[1]))
-        made.look_at([entry for segment in segments for entry in segment.log])
-        return made
-
-    def trees(self) -> list[Fork]:
-        """The trees of all calls."""
-        roots = [record.root for record in list(self.records.values())]
-        return roots + [family.root for family in list(self.families.known.values())]
 
     @uncounted
     def run_plain(
@@ -561,6 +543,9 @@ class CapturedFunction:
 
     def count_recorded(self, tracer: Tracer, found: Record, call: Recorded) -> None:
         """Count a recording, which may have been in vain."""
+        if self.evidence is not None:
+            price = price_of(tracer.tape.count) + tracer.balance.built
+            self.evidence.spend(price, repeats=call.repeats)
         tally = found.tally = self.bailout.tally(call.kind)
         found.ours = tally.ours = tally.ours or found.ours
         if found.repays(tracer.tape.count, tracer.balance.programs, repeats=call.repeats):

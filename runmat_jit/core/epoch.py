@@ -39,7 +39,7 @@ DISABLED: Final = Depth()
 """Blocks in which decorated functions are plain Python."""
 
 STATE: Final = _State()
-"""What plain calls compare: as long as the token is the one that they know, nothing has changed."""
+"""Compared by plain calls: nothing has changed while the token is the one that they know."""
 _of_thread: Final = Depth()
 EPOCH_ADDRESS: Final = _WORDS.ctypes.data
 EXCEPTIONS_ADDRESS: Final = EPOCH_ADDRESS + _WORDS.itemsize

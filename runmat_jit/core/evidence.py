@@ -11,13 +11,14 @@ from __future__ import annotations
 import dis
 import opcode
 import types
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from runmat_jit.core.prices import ELEMENTS, LOOPS_PAY, OPERATIONS, RECORDING_PAYS
+from runmat_jit.core.hotness import OFTEN
+from runmat_jit.core.prices import LOOPS_PAY, OPERATIONS, RECORDING_PAYS
 
 FUNCTIONS: Final = 16
 """Functions of the program whose code is counted with that of the function that calls them."""
@@ -27,9 +28,13 @@ MOST_ITERATIONS: Final = 1_000_000
 """Iterations that an integer argument stands for at most: it may be a seed or an address."""
 SIZE_OF_INTEGER: Final = 100_000
 """Elements that an integer argument stands for at most where no argument is an array."""
-WHILE: Final = 64
-"""Iterations of a loop of which nothing is known."""
-GAP: Final = 63
+FEW: Final = 4
+"""Iterations of a loop of which nothing is known, at least."""
+ELEMENTS: Final = 1536
+"""Elements that NumPy computes, in cache, in the time that a call of it takes."""
+MOST_DOUBLINGS: Final = 10
+"""Times that the price of the next recording is doubled at most."""
+GAP: Final = 255
 """Calls in a row at most that are counted without a look at their arguments."""
 
 
@@ -37,17 +42,33 @@ def _numbers_of(*names: str) -> frozenset[int]:
     return frozenset(opcode.opmap[name] for name in names if name in opcode.opmap)
 
 
-_WORKS: Final = _numbers_of(
-    *("BINARY_OP", "BINARY_SUBSCR", "BINARY_SLICE", "STORE_SUBSCR", "STORE_SLICE", "COMPARE_OP"),
-    *("UNARY_NEGATIVE", "UNARY_INVERT", "CALL", "CALL_KW", "CALL_FUNCTION_EX"),
+_COMPUTING: Final = _numbers_of("BINARY_OP", "COMPARE_OP", "UNARY_NEGATIVE", "UNARY_INVERT")
+"""Instructions that may compute with whole arrays."""
+_OTHERS: Final = _numbers_of(
+    *("BINARY_SUBSCR", "BINARY_SLICE", "STORE_SUBSCR", "STORE_SLICE"),
+    *("CALL", "CALL_KW", "CALL_FUNCTION_EX"),
 )
-"""Instructions that compute, or call what does."""
+"""Instructions that take as long as a call, whatever is called."""
+_NAMING: Final = _numbers_of("LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL", "LOAD_DEREF")
+_FUNCTIONS: Final = (np.ufunc, types.FunctionType, types.BuiltinFunctionType, type(np.sum))
+_METHODS: Final = types.MethodDescriptorType
+NUMPYS: Final = frozenset(
+    (
+        *(name for name, value in vars(np).items() if isinstance(value, _FUNCTIONS)),
+        *(name for name, value in vars(np.ndarray).items() if isinstance(value, _METHODS)),
+        *("norm", "solve", "inv", "det", "eigh", "svd", "qr", "cholesky", "lstsq"),
+        *("fft", "ifft", "rfft", "irfft", "fft2", "ifft2"),
+        *("normal", "standard_normal", "uniform", "random", "integers", "permutation", "choice"),
+    )
+) - {"shape", "size", "ndim", "copy", "item", "tolist", "fill"}
+"""Names of functions and methods that compute with whole arrays."""
 
 
 class Instructions(NamedTuple):
-    """Instructions of a function that compute, by the number of loops around them."""
+    """Instructions of a function that take long, by the number of loops around them."""
 
-    by_depth: tuple[int, ...]
+    by_depth: tuple[tuple[int, int], ...]
+    """Counts of those that may compute with whole arrays, and of others, for each depth."""
     names: tuple[str, ...]
     """Globals and attributes that are read."""
     integers: tuple[int, ...]
@@ -58,36 +79,40 @@ class Instructions(NamedTuple):
 
 def code_of(code: types.CodeType, depth: int = 0) -> Instructions:
     """Instructions of a code object, and of those defined in it."""
-    counts: list[int] = []
+    counts: list[list[int]] = []
     ends: list[int] = []
     loops = _loops(code)
     for instruction in dis.get_instructions(code):
         offset = instruction.offset
         ends = [end for end in ends if offset <= end]
         ends += loops.get(offset, [])
-        if instruction.opcode in _WORKS:
-            _count(counts, depth + len(ends), 1)
+        named = instruction.opcode in _NAMING and instruction.argval in NUMPYS
+        computes = named or instruction.opcode in _COMPUTING
+        if computes or instruction.opcode in _OTHERS:
+            _count(counts, depth + len(ends), (computes, not computes))
     if loops:
         deepest = max(
             sum(start <= at <= end for start, ends in loops.items() for end in ends) for at in loops
         )
-        _count(counts, depth + deepest, 0)
+        _count(counts, depth + deepest, (0, 0))
     names, integers = list(code.co_names), list[int]()
     for const in code.co_consts:
         if isinstance(const, types.CodeType):
             inner = code_of(const, depth + (const.co_name[:1] == "<" and const.co_name[-1] == ">"))
-            for level, number in enumerate(inner.by_depth):
-                _count(counts, level, number)
+            for level, numbers in enumerate(inner.by_depth):
+                _count(counts, level, numbers)
             names += inner.names
             integers += inner.integers
         elif type(const) is int and const > 1:
             integers.append(const)
-    return Instructions(tuple(counts), tuple(dict.fromkeys(names)), tuple(integers), bool(loops))
+    by_depth = tuple((computing, others) for computing, others in counts)
+    return Instructions(by_depth, tuple(dict.fromkeys(names)), tuple(integers), bool(loops))
 
 
-def _count(counts: list[int], level: int, number: int) -> None:
-    counts += [0] * (level + 1 - len(counts))
-    counts[level] += number
+def _count(counts: list[list[int]], level: int, numbers: Sequence[int]) -> None:
+    counts += [[0, 0] for _ in range(level + 1 - len(counts))]
+    counts[level][0] += numbers[0]
+    counts[level][1] += numbers[1]
 
 
 def _loops(code: types.CodeType) -> dict[int, list[int]]:
@@ -110,19 +135,23 @@ class Work:
 
     def __init__(self, fn: types.FunctionType, receiver: Any = None) -> None:
         codes = [code_of(each.__code__) for each in _called(fn, receiver)]
-        depth = max(1, *[len(each.by_depth) for each in codes])
-        self.by_depth = tuple(
-            sum(each.by_depth[level] for each in codes if level < len(each.by_depth))
-            for level in range(depth)
-        )
+        counts = [[0, 0]]
+        for each in codes:
+            for level, numbers in enumerate(each.by_depth):
+                _count(counts, level, numbers)
+        self.by_depth = counts
         self.code, self.has_loops = fn.__code__, any(each.has_loops for each in codes)
+        self._counts = any("range" in each.names for each in codes)
+        """True if loops may run over a range of integers."""
         self._outside = Sizes()
         for name in codes[0].names:
             self._outside.add_outside(fn.__globals__.get(name))
+        for value in (*(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).values()):
+            self._outside.add_outside(value)
         for cell in fn.__closure__ or ():
             with suppress(ValueError):  # it has no value yet
                 self._outside.add_outside(cell.cell_contents)
-        self._outside.integers += codes[0].integers if depth > 1 else ()
+        self._outside.integers += codes[0].integers if len(counts) > 1 else ()
 
     def of(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[int, int]:
         """Work of a call: a low estimate and a high one.
@@ -139,18 +168,34 @@ class Work:
         if not elements and sizes.integers:
             elements = min(max(sizes.integers), SIZE_OF_INTEGER)
         operation = 1 + elements // ELEMENTS
-        least = most = self.by_depth[0] * operation
+        computing, others = self.by_depth[0]
+        least = most = computing * operation + others
         if len(self.by_depth) == 1:
             return least, most
         extents = {*sizes.extents, *outside.extents}
         steps = [n for n in (*sizes.integers, *outside.integers) if n not in extents]
-        lengths = steps or [*extents, sizes.length, outside.length]
-        iterations = min(max(lengths) or WHILE, MOST_ITERATIONS)
-        for depth, operations in enumerate(self.by_depth[1:], 1):
-            times = operations * min(iterations**depth, max(iterations, elements))
-            least += times // OPERATIONS
-            most += times * operation if steps or not elements else times // OPERATIONS
+        counted = steps if self._counts else []
+        listed = max(sizes.length, outside.length)
+        of_arrays = min(sizes.lengths or outside.lengths, default=0) if self._counts else 0
+        few = min(max(counted) if counted else listed or of_arrays or FEW, MOST_ITERATIONS)
+        many = min(max(steps or [listed, *extents, few]), MOST_ITERATIONS)
+        for depth, (computing, others) in enumerate(self.by_depth[1:], 1):
+            times = min(few**depth, max(few, elements))
+            least += (computing + others) * times // OPERATIONS
+            times = min(many**depth, max(many, elements))
+            arrays = computing * operation if steps or not elements else computing
+            most += (arrays + others) * times
         return least, most
+
+
+class Ledger:
+    """Work that the plain calls of a session have done, and work that recordings have cost.
+
+    Functions that get hot at the same time are compiled one after the other.
+    """
+
+    def __init__(self) -> None:
+        self.earned = self.spent = 0
 
 
 class Evidence:
@@ -163,9 +208,14 @@ class Evidence:
     def __init__(self, fn: types.FunctionType) -> None:
         self.fn = fn
         self.calls = self.least = self.most = 0
+        self.spent = self.fruitless = 0
+        """Work that recordings have cost so far; how many in a row no replay has repeated."""
+        self.ledger = Ledger()
+        """Ledger of the session."""
+        self._asked = self._unpaid = self._replayed = 0
         self.work: Work | None = None
         self.recurs = False
-        """Whether a call may be within another one."""
+        """True if a call may be within another one."""
         self._last = 0, 0
 
     def add(self, calls: int, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> int:
@@ -177,7 +227,9 @@ class Evidence:
             self.work = work
         found = work.of(args, kwargs)
         before = calls - 1
-        self.least += found[0] + before * min(found[0], self._last[0])
+        least = found[0] + before * min(found[0], self._last[0])
+        self.least += least
+        self.ledger.earned += least
         self.most += found[1] + before * min(found[1], self._last[1])
         self._last = found
         self.calls += calls
@@ -186,8 +238,14 @@ class Evidence:
 
     @property
     def price(self) -> int:
-        """Work after which the function is recorded."""
-        return RECORDING_PAYS
+        """Work after which the function is recorded, for the first time or again."""
+        return RECORDING_PAYS + self.spent
+
+    def spend(self, price: int, *, repeats: bool) -> None:
+        """Count a recording: another one has to be earned, and after vain ones more than that."""
+        self.ledger.spent += price
+        self.fruitless = 0 if repeats else self.fruitless + 1
+        self.spent = self.least - RECORDING_PAYS + (price << min(self.fruitless, MOST_DOUBLINGS))
 
     @property
     def wants_loops(self) -> bool:
@@ -197,19 +255,37 @@ class Evidence:
     @property
     def pays(self) -> bool:
         """True if the function has run for as long as recording and compiling it takes."""
-        return self.least >= self.price
+        can = self.ledger.earned >= self.ledger.spent
+        return bool(self._asked) or (can and self.least >= self.price)
+
+    def is_idle(self, replayed: int) -> bool:
+        """Count a call that is not worth recording: True after some without a replay in between."""
+        self._unpaid = self._unpaid + 1 if replayed == self._replayed else 1
+        self._replayed = replayed
+        return not self._unpaid % OFTEN
+
+    @contextmanager
+    def asked(self) -> Iterator[None]:
+        """Within the block somebody wants a recording, whatever it costs."""
+        self._asked += 1
+        try:
+            yield
+        finally:
+            self._asked -= 1
 
 
 class Sizes:
     """Sizes among the arguments of a call, or in what it reads from outside."""
 
-    __slots__ = ("elements", "extents", "integers", "length")
+    __slots__ = ("elements", "extents", "integers", "length", "lengths")
 
     def __init__(self) -> None:
         self.elements = self.length = 0
-        """Of the largest array, and of the longest list."""
+        """Size of the largest array; length of the longest list."""
         self.integers: list[int] = []
         self.extents: set[int] = set()
+        self.lengths: set[int] = set()
+        """Extents of the first axes of arrays."""
 
     def add(self, value: Any, depth: int = 2) -> None:
         """Take in an argument, and the values in it."""
@@ -217,6 +293,8 @@ class Sizes:
         if kind is np.ndarray:
             self.elements = max(self.elements, value.size)
             self.extents.update(value.shape)
+            if value.ndim and len(value) > 1:
+                self.lengths.add(len(value))
         elif kind is int:
             if value > 1:
                 self.integers.append(value)

@@ -34,8 +34,12 @@ GUARDED: Final = 4
 """Of a call of NumPy's in a replay, beyond the call itself; of a native loop in native code."""
 
 RECORDING_PAYS: Final = 200_000
-"""Of the plain calls of a function after which it is recorded and compiled: a tenth of a second."""
+"""Work of a function's plain calls after which it is recorded: about a tenth of a second."""
+BUILDING: Final = 2 * COMPILING
+"""Price of a program, from its graph to native code, beside its operations."""
+BUILDING_STEP: Final = 1000
+"""Price of each operation of a program."""
 LOOP_PAYS: Final = OPERATIONS * COMPILING
-"""Of the runs of a loop after which it is compiled, in operations of Python's."""
-LOOPS_PAY: Final = 60_000
-"""Of calls of a function with loops, estimated high, after which its loops are looked at."""
+"""Operations of Python's that a loop runs before it is compiled."""
+LOOPS_PAY: Final = 200_000
+"""Work of a function with loops, estimated high, after which its loops are looked at."""

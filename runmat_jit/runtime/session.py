@@ -19,6 +19,7 @@ from runmat_jit.core.config import Config, read_config
 from runmat_jit.core.epoch import begin_epoch
 from runmat_jit.core.errors import BackendError
 from runmat_jit.core.errstate import ErrorStates
+from runmat_jit.core.evidence import Ledger
 from runmat_jit.core.inner_loops import product_loop
 from runmat_jit.core.loading import LOADER, STAGES
 from runmat_jit.core.locks import llvm_lock, new_lock
@@ -70,8 +71,9 @@ class Session:
         self.telemetry = Telemetry() if telemetry is None else telemetry
         self.states = ErrorStates()
         self.room = Room()
-        self.room_for_plain = self.room.for_frames(2)  # of the dispatcher
-        self.room_for_arrays = self.room.for_frames(3)  # and of `plain_call`
+        self.ledger = Ledger()
+        self.room_for_plain = self.room.for_frames(3)  # of the plain tier and the dispatcher
+        self.room_for_arrays = self.room.for_frames(4)  # and of `plain_call`
         self.log = LOG
         if self.config.log:
             show(self.config.log)

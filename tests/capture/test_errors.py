@@ -9,6 +9,7 @@ import pytest
 
 import runmat_jit as runmat
 from runmat_jit.capture.capturer import Capturer
+from runmat_jit.capture.known import trees_of
 from runmat_jit.capture.replay.bailout import LetThrough, kind_of_call
 from runmat_jit.capture.replay.bypass import make_bypass
 from runmat_jit.capture.replay.steps import RaiseStep
@@ -790,7 +791,7 @@ def test_a_call_that_succeeds_is_made_once_whatever_it_raised_before():
     tree = decorated._captured[1]
     kinds = [
         [any(type(step) is RaiseStep for step in each.steps) for each in segments]
-        for root in tree.trees()
+        for root in trees_of(tree)
         for fork in [root, *(s.exit for s in segments_of(root) if hasattr(s.exit, "outcomes"))]
         for segments in fork.outcomes.values()
     ]

@@ -13,8 +13,8 @@ import pytest
 
 import runmat_jit as runmat
 from runmat_jit.core.config import Config
-from runmat_jit.core.evidence import Evidence, Work, code_of
-from runmat_jit.core.prices import LOOPS_PAY, RECORDING_PAYS
+from runmat_jit.core.evidence import ELEMENTS, Evidence, Work, code_of
+from runmat_jit.core.prices import RECORDING_PAYS
 from runmat_jit.runtime.session import Session, current_session, use_session
 from tests.parity.parity import check, configurations
 from tests.parity.program import programs
@@ -35,6 +35,7 @@ def hot(monkeypatch):
 def compiled_after(decorated, work):
     """A decorated function that is compiled after so much work."""
     decorated._dispatcher.plain_tier.evidence.least = RECORDING_PAYS - work
+    current_session().ledger.earned = 1 << 60
     return decorated
 
 
@@ -66,19 +67,23 @@ class Model:
         self.state = self.state * 0.5 + 1.0
 
 
+def of_list(items):
+    return [np.sqrt(item) for item in items]
+
+
+N = ELEMENTS
 CASES = {
     "few elements": (chain, (np.ones(10),), (4, 4)),
-    "as many as take as long as a call, a thousand times": (
-        chain,
-        (np.ones(512_000),),
-        (4004,) * 2,
-    ),
-    "an integer is a size": (lambda n: np.ones(n) * 2, (5_120,), (22, 22)),
-    "a size that may be a seed": (lambda n: np.ones(n) * 2, (2**40,), (392, 392)),
-    "arrays in attributes": (Model.advance, (Model(5120),), (22, 22)),
-    "a loop over elements": (elements, (np.ones((80, 100)),), (4000, 4000)),
-    "a loop of steps on arrays": (steps, (np.ones(5120), np.ones(5120), 100), (61, 4411)),
+    "as many as take a thousand calls": (chain, (np.ones(1000 * N),), (4004, 4004)),
+    "an integer is a size": (lambda n: np.ones(n) * 2, (10 * N,), (23, 23)),
+    "a size that may be a seed": (lambda n: np.ones(n) * 2, (2**40,), (131, 131)),
+    "arrays in attributes": (Model.advance, (Model(10 * N),), (22, 22)),
+    "a loop over elements": (elements, (np.ones((80, 80)),), (2_420, 19_360)),
+    "a loop of steps on arrays": (steps, (np.ones(10 * N), np.ones(10 * N), 100), (50, 4411)),
+    "a loop over a list": (of_list, ([1.0] * 800,), (200, 1600)),
+    "a loop of which nothing is known": (of_list, (iter(()),), (1, 8)),
 }
+"""Work estimated low and high, within a factor of two."""
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -100,8 +105,9 @@ def test_the_instructions_of_a_function_are_counted_by_the_loops_around_them():
 
     counts = code_of(nested.__code__).by_depth
     assert len(counts) == 3
-    assert counts[1] >= 2  # the sum of the loop, and that of the comprehension
-    assert counts[2] >= 2
+    assert counts[0][0] == 1
+    assert counts[1][0] >= 2  # the sum of the loop, and that of the comprehension
+    assert counts[2][0] >= 2
 
 
 @pytest.mark.parametrize(
@@ -109,9 +115,9 @@ def test_the_instructions_of_a_function_are_counted_by_the_loops_around_them():
     [
         (100, 10, "plain"),
         (60_000, 10, "compiled"),
-        (40, 512_000, "plain"),
-        (60, 512_000, "compiled"),
-        (1, 51_200_000, "compiled"),
+        (40, 1000 * ELEMENTS, "plain"),
+        (60, 1000 * ELEMENTS, "compiled"),
+        (1, 100_000 * ELEMENTS, "compiled"),
     ],
 )
 def test_evidence_decides(calls, size, decision):
@@ -125,10 +131,9 @@ def test_evidence_decides(calls, size, decision):
 
 def test_loops_are_looked_at_before_a_function_is_recorded():
     evidence = Evidence(steps)
-    evidence.add(1, (np.ones(51_200), np.ones(51_200), 200), {})
+    evidence.add(1, (np.ones(200 * ELEMENTS), np.ones(200 * ELEMENTS), 300), {})
     assert evidence.wants_loops
     assert not evidence.pays
-    assert LOOPS_PAY < RECORDING_PAYS
 
 
 # -- calls -----------------------------------------------------------------------------------------
@@ -181,7 +186,7 @@ import json, sys, numpy as np, runmat_jit as runmat
 def fn(x):
     return (np.exp(-x * x) + x.mean()).sum()
 x, seen = np.linspace(-1, 1, 300_001), []
-for k in range(60):
+for k in range(200):
     seen.append(fn(x + k).hex())
 print(json.dumps([fn.cache_info().misses, fn.cache_info().plain, seen]))
 """
@@ -202,7 +207,7 @@ print(json.dumps([fn.cache_info().misses, fn.cache_info().plain, seen]))
     assert found[0] == found[1] == found[2]
     recorded, plain, _ = found[0]
     assert recorded >= 1
-    assert 10 < plain < 60
+    assert 10 < plain < 200
 
 
 def test_a_history_of_calls_does_what_plain_python_does_whenever_it_is_compiled(hot):
@@ -214,7 +219,7 @@ def test_a_history_of_calls_does_what_plain_python_does_whenever_it_is_compiled(
         return x * SCALE + len(log)
 
     rng = np.random.default_rng(5)
-    for price in (1, 5, 20, 60, 200):
+    for price in (1, 5, 20, 60, 100):
         decorated = compiled_after(runmat.jit(fn), price)
         logs = [], []
         for number in range(40):
@@ -232,7 +237,7 @@ def test_a_history_of_calls_does_what_plain_python_does_whenever_it_is_compiled(
             np.testing.assert_array_equal(results[0], results[1])
             np.testing.assert_array_equal(ours, theirs)
         assert logs[0] == logs[1]
-        assert not decorated._dispatcher.plain_tier.is_open
+        assert decorated.cache_info().misses >= 1
 
 
 SCALE = 2.0

@@ -17,6 +17,7 @@ import numpy as np
 
 import runmat_jit as runmat
 from runmat_jit.api import JitFunction, native_loops
+from runmat_jit.capture.known import trees_of
 from runmat_jit.capture.replay.steps import BatchStep, CallStep, FreeStep, RaiseStep, SingleStep
 from runmat_jit.capture.replay.tree import Fork
 from runmat_jit.capture.tape.entries import Call, Operation, Single, View
@@ -178,7 +179,7 @@ def work_of(decorated):
 
 def last_replay_of(decorated):
     """The segments of the last replay, in their order."""
-    trees = decorated._captured[1].trees()
+    trees = trees_of(decorated._captured[1])
     fork = max((root for root in trees if root.outcomes), key=last_use)
     while isinstance(fork, Fork):
         known = [segment for segments in fork.outcomes.values() for segment in segments]

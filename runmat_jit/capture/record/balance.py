@@ -13,6 +13,8 @@ from typing import Final
 from runmat_jit.capture.tape.entries import Operation
 from runmat_jit.capture.tape.storage import Geometry
 from runmat_jit.core.prices import (
+    BUILDING,
+    BUILDING_STEP,
     COMPILED,
     COMPILING,
     DECISION,
@@ -73,6 +75,8 @@ class Balance:
     programs: int = 0
     """That were made, and not known from another recording."""
     compiled: int = 0
+    built: int = 0
+    """Price of all programs that were made."""
     compiled_at: set[Hashable] = field(default_factory=set)
 
     @property
@@ -116,6 +120,7 @@ class Balance:
 
     def compiles(self, place: Hashable, steps: float) -> None:
         """A program has been made, of so many steps; what the program's text is long is free."""
+        self.built += BUILDING + int(BUILDING_STEP * steps)
         if place in self.compiled_at:
             self.compiled += PROGRAM + int(COMPILED * steps)
         self.compiled_at.add(place)

@@ -79,7 +79,7 @@ class Record:
     given_up: bool = False
     """Recordings ran away, or were fruitless: such calls are plain Python."""
     patience: Patience | None = None
-    """That is because they raise: until some do not."""
+    """Set if they raise: until some do not."""
     below: int = EVERY
     """The elements below which fruitless recordings are taken to be so."""
     first_reason: Reason | None = None
