@@ -77,7 +77,7 @@ class Instructions(NamedTuple):
     """True if it has loops of its own, not in functions or comprehensions."""
 
 
-def code_of(code: types.CodeType, depth: int = 0) -> Instructions:
+def code_of(code: types.CodeType) -> Instructions:
     """Instructions of a code object, and of those defined in it."""
     counts: list[list[int]] = []
     ends: list[int] = []
@@ -89,16 +89,16 @@ def code_of(code: types.CodeType, depth: int = 0) -> Instructions:
         named = instruction.opcode in _NAMING and instruction.argval in NUMPYS
         computes = named or instruction.opcode in _COMPUTING
         if computes or instruction.opcode in _OTHERS:
-            _count(counts, depth + len(ends), (computes, not computes))
+            _count(counts, len(ends), (computes, not computes))
     if loops:
         deepest = max(
             sum(start <= at <= end for start, ends in loops.items() for end in ends) for at in loops
         )
-        _count(counts, depth + deepest, (0, 0))
+        _count(counts, deepest, (0, 0))
     names, integers = list(code.co_names), list[int]()
     for const in code.co_consts:
         if isinstance(const, types.CodeType):
-            inner = code_of(const, depth + (const.co_name[:1] == "<" and const.co_name[-1] == ">"))
+            inner = code_of(const)
             for level, numbers in enumerate(inner.by_depth):
                 _count(counts, level, numbers)
             names += inner.names
@@ -146,12 +146,13 @@ class Work:
         self._outside = Sizes()
         for name in codes[0].names:
             self._outside.add_outside(fn.__globals__.get(name))
-        for value in (*(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).values()):
-            self._outside.add_outside(value)
+        defaults = (*(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).values())
+        own = [value for value in defaults if type(value) is int and value > 1]
+        self._own = (*own, *(codes[0].integers if len(counts) > 1 else ()))
+        """Defaults and constants that may be numbers of iterations."""
         for cell in fn.__closure__ or ():
             with suppress(ValueError):  # it has no value yet
                 self._outside.add_outside(cell.cell_contents)
-        self._outside.integers += codes[0].integers if len(counts) > 1 else ()
 
     def of(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[int, int]:
         """Work of a call: a low estimate and a high one.
@@ -173,16 +174,18 @@ class Work:
         if len(self.by_depth) == 1:
             return least, most
         extents = {*sizes.extents, *outside.extents}
-        steps = [n for n in (*sizes.integers, *outside.integers) if n not in extents]
-        counted = steps if self._counts else []
+        counted = [n for n in (*sizes.integers, *self._own) if n not in extents]
+        steps = [*counted, *(n for n in outside.integers if n not in extents)]
+        counted = counted if self._counts else []
         listed = max(sizes.length, outside.length)
         of_arrays = min(sizes.lengths or outside.lengths, default=0) if self._counts else 0
         few = min(max(counted) if counted else listed or of_arrays or FEW, MOST_ITERATIONS)
         many = min(max(steps or [listed, *extents, few]), MOST_ITERATIONS)
+        limit = max(sizes.elements, outside.elements) or MOST_ITERATIONS
         for depth, (computing, others) in enumerate(self.by_depth[1:], 1):
-            times = min(few**depth, max(few, elements))
+            times = min(few**depth, max(few, limit))
             least += (computing + others) * times // OPERATIONS
-            times = min(many**depth, max(many, elements))
+            times = min(many**depth, max(many, limit))
             arrays = computing * operation if steps or not elements else computing
             most += (arrays + others) * times
         return least, most

@@ -214,8 +214,10 @@ class PlainLoop:
         self.loops = hooks.executor.loops()
         self.declined = 0
         """Calls in a row that did not run it natively."""
-        self.unpaid: int = hooks.plain.loops_pay
+        self.unpaid = self.pays_at = int(hooks.plain.loops_pay)
         """Operations of Python's that it has still to run before it is compiled."""
+        self.asked, self.runs = 0, 0
+        """Calls, and native runs of them, since somebody has asked."""
         self.last: tuple[Any, LoopCall] | None = None
         """What it read when it was last looked at, and the loop that reads that."""
 
@@ -223,6 +225,7 @@ class PlainLoop:
         """The values that the loop leaves in its variables, in a tuple; empty: it has not run."""
         declined = self.declined
         self.declined = declined + 1
+        self.asked += 1
         if self.loops is None or (declined >= FAILURES and declined % LOOKS):
             return ()
         if DISABLED.depth or is_watched():
@@ -235,9 +238,14 @@ class PlainLoop:
         result = call.attempt(values)
         if result is None:
             return ()
-        self.declined = 0
+        self.declined, self.runs = 0, self.runs + 1
         call.append(result, values)
         return (call.merged(result, values),)
+
+    @property
+    def is_idle(self) -> bool:
+        """True if it has not run natively, and will not soon."""
+        return not self.runs and not 0 < self.unpaid < self.pays_at
 
     def pays(self, call: LoopCall, operands: dict[Chain, Any]) -> bool:
         """Count a run: True if the loop has run for as long as compiling it takes."""

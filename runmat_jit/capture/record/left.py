@@ -31,11 +31,14 @@ from runmat_jit.capture.source.rewrite import Rewritten, bind
 from runmat_jit.capture.source.rewrite_direct import HOOKS
 from runmat_jit.capture.tape.lines import Lines, call_at, is_boundary
 from runmat_jit.core.frames import uncounted
+from runmat_jit.core.hotness import LOOKS
 from runmat_jit.core.installed import is_installed
 from runmat_jit.core.protocols import Executor
 from runmat_jit.loops.driver import PlainLoop
 from runmat_jit.loops.source import LoopSource
 
+IDLE: Final = 4 * LOOKS
+"""Calls of a function that is left as it stands, since its loops do not run natively."""
 HELPERS_LIMIT: Final = 256
 """Functions called by others of which the direct form is kept."""
 _NUMPYS: Final = (np.ndarray, np.generic)
@@ -210,6 +213,16 @@ class PlainHooks(HookBase):
             found = self._loops[number] = PlainLoop(self, number)
         return found
 
+    def is_idle(self) -> bool:
+        """Return True if no loop has run natively in a while; then begin to count anew."""
+        loops = self._loops.values()
+        if sum(loop.asked for loop in loops) < LOOKS:
+            return False
+        is_idle = all(loop.is_idle for loop in loops)
+        for loop in loops:
+            loop.asked = loop.runs = 0
+        return is_idle
+
     def turn(self) -> bool:
         return True
 
@@ -265,6 +278,8 @@ class DirectForm:
 
     def __init__(self, fn: types.FunctionType, plain: Plain, carried: str | None) -> None:
         self.fn, self.code, self.rewritten = fn, fn.__code__, None
+        self._idle = 0
+        """Calls for which it is left as it stands."""
         found = plain.converter.find(fn, carried, direct=True)
         if not isinstance(found, Refused) and HOOKS in found.code.co_consts:
             self.rewritten = found
@@ -273,9 +288,16 @@ class DirectForm:
             self._bound = bind(found, fn, self._link)
 
     def bound(self) -> types.FunctionType:
-        """Return the function; another one, where the function has got other defaults."""
+        """Return the function; another one, where the function has got other defaults.
+
+        Where its loops are asked for native runs in vain, it is left as it stands for some calls.
+        """
         fn = self.fn
-        if self.rewritten is None:
+        if self.rewritten is None or self._idle:
+            self._idle -= self._idle > 0
+            return fn
+        if self._hooks.is_idle():
+            self._idle = IDLE
             return fn
         found = self._bound
         same = found.__defaults__ is fn.__defaults__ and found.__kwdefaults__ is fn.__kwdefaults__
