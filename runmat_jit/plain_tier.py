@@ -163,8 +163,10 @@ class PlainTier:
         gap = self.evidence.add(calls, args, kwargs)
         if self.evidence.pays:
             self.evidence.calls -= 1  # this one is recorded
+            session.telemetry.count("calls_plain", calls - 1)
             self.close()
             return decorated.call
+        session.telemetry.count("calls_plain", calls)
         fn = decorated.target
         with_loops = self.evidence.wants_loops and fn is decorated.fn
         if token is known and with_loops is self.with_loops:

@@ -2,7 +2,8 @@
 
 All parity programs, or those that match ``--programs``, at the size they ship with and at others;
 at 10,000 elements also with one float in a hundred NaN or zero: the distribution of the ratios, and
-the worst ones with what a warm call does. About an hour.
+the worst ones with what a warm call does. About an hour. Every function is taken to have paid for
+being compiled (``benchmarks.regret`` measures how it comes to that).
 """
 
 from __future__ import annotations

@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from types import FrameType
 
+import runmat_jit as runmat
 from benchmarks.never_slower.measure import Measured, measure
 from benchmarks.never_slower.sizes import sizes_of
 from benchmarks.never_slower.variants import applies, variant_of
+from runmat_jit.core.evidence import Evidence
 from tests.parity.program import programs
 
 LIMIT_S = 30.0
@@ -78,6 +80,9 @@ def serve(connection: Connection, tasks: list[Task]) -> None:
     logging.getLogger("runmat_jit").setLevel(logging.ERROR)  # functions that step aside say so
     warnings.simplefilter("default")
     signal.signal(signal.SIGALRM, overdue)
+    # As by default, but that every function has paid: the others are plain Python anyway.
+    runmat.config(compile="hot")
+    Evidence.pays = True  # type: ignore[method-assign, assignment]  # a property
     for task in tasks:
         # Not by an own `showwarning`: warnings would run code, and events be computed otherwise.
         said = io.StringIO()

@@ -17,7 +17,7 @@ from runmat_jit.capture.replay.bailout import BAILOUT_CALLS, Kind, below, size_o
 from runmat_jit.capture.replay.key import HoldsArrays, call_key
 from runmat_jit.capture.tape.lines import hide_our_frames
 from runmat_jit.core.frames import uncounted
-from runmat_jit.core.hotness import ENTRIES, OFTEN
+from runmat_jit.core.hotness import AGAIN, ENTRIES, OFTEN
 from runmat_jit.core.locks import new_lock
 from runmat_jit.core.prices import COMPILING
 from runmat_jit.core.slotted import slotted
@@ -33,6 +33,10 @@ PAIRS: Final = 6
 """Of calls, with and without us, that are compared; as many of ours are timed before, which tell
 whether there is a doubt.
 """
+LONG_CALL_S: Final = 1e-3
+"""Seconds from which on a call is long: it is compared at once, with few others."""
+LOOKED_AT: Final = (2, 3)
+"""Calls whose time tells whether they are long: the first one has been recorded."""
 CALLS: Final = WARM + COLD + 3 * PAIRS
 """Alike ones, after which there is a finding."""
 MOST: Final = 4 * CALLS
@@ -61,6 +65,7 @@ class Comparison:
     """The calls of one case, and their seconds; ``without``: what makes them without us."""
 
     case: Case
+    is_long: bool = False
     without: Callable[..., Any] | None = None
     cold: int = COLD
     ours: list[float] = field(default_factory=list)
@@ -69,6 +74,8 @@ class Comparison:
     @property
     def is_ours_next(self) -> bool:
         """Whether the next call is to be made with us."""
+        if self.is_long:
+            return len(self.ours) - AGAIN < len(self.others)
         return not self.cold and len(self.ours) - PAIRS <= len(self.others)
 
     def finding(self, took: float, times: list[float]) -> bool | None:
@@ -80,6 +87,10 @@ class Comparison:
             far = took > BEYOND * ours and (ours > LONG_S or (again and took > LONG_S))
             return False if far else None
         times.append(took)
+        if self.is_long:
+            if len(self.others) < AGAIN or len(self.ours) <= AGAIN:
+                return None
+            return min(self.others) < BETTER * min(self.ours)
         if len(self.others) > 1 and min(self.others) > BEYOND * ours:
             return False
         if len(self.others) == PAIRS and len(self.ours) >= 2 * PAIRS:
@@ -108,7 +119,9 @@ class Trial:
         self.captured, self.applies, self.changed, self.clock = captured, applies, changed, clock
         self.way: Callable[..., Any] = captured.fn
         """What makes calls now: a gate, or what replays and records."""
-        self.active, self.recorded = True, 0
+        self.active, self.recorded, self.is_long = True, 0, False
+        self.first = 0.0
+        """Seconds of the call that was looked at."""
         self.calls, self.most = 0, WARM + MOST
         self.open: dict[Case, Comparison] = {}
         self.judged: set[Case] = set()
@@ -120,7 +133,7 @@ class Trial:
         recorded = self.captured.counts.recorded
         if self.active or len(self.judged) >= ENTRIES or recorded == self.recorded:
             return
-        self.active, self.calls, self.most = True, 0, WARM + MOST
+        self.active, self.calls, self.most, self.is_long = True, 0, WARM + MOST, False
 
     def stop(self) -> None:
         """Try no more calls, until something is recorded."""
@@ -137,7 +150,9 @@ class Trial:
         """One call: most go their way."""
         self.calls += 1
         try:
-            if self.calls <= WARM or not self._lock.acquire(blocking=False):
+            if self.calls in LOOKED_AT and not self.is_long:
+                return self.looked_at(args, kwargs)
+            if (self.calls <= WARM and not self.is_long) or not self._lock.acquire(blocking=False):
                 return self.way(*args, **kwargs)
             try:
                 return self.tried(args, kwargs)
@@ -146,6 +161,16 @@ class Trial:
         except BaseException as error:
             hide_our_frames(error)
             raise
+
+    @uncounted
+    def looked_at(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Make one of the first calls, and note whether it takes long."""
+        start = self.clock()
+        try:
+            return self.way(*args, **kwargs)
+        finally:
+            self.first = self.clock() - start
+            self.is_long = self.first > LONG_CALL_S
 
     @uncounted
     def tried(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -158,7 +183,7 @@ class Trial:
         found = self.comparison(args, kwargs)
         if found is None:
             return self.way(*args, **kwargs)
-        if len(found.ours) < PAIRS:
+        if len(found.ours) < (AGAIN if found.is_long else PAIRS):
             return self.timed(found, self.way, found.ours, args, kwargs)
         if found.without is None:
             found.without = self.begun(found.case, found.ours, args, kwargs)
@@ -184,7 +209,10 @@ class Trial:
         if count >= ENTRIES or captured.bailout.find(args, kwargs) is not None:
             return None
         self.most += MOST
-        return self.open.setdefault(case, Comparison(case))
+        made = Comparison(case)
+        if self.is_long:
+            made = Comparison(case, is_long=True, cold=0, ours=[self.first])
+        return self.open.setdefault(case, made)
 
     def begun(
         self, case: Case, ours: list[float], args: tuple[Any, ...], kwargs: dict[str, Any]

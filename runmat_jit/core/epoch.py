@@ -23,10 +23,11 @@ _LOCK: Final = new_lock()
 class _State:
     """``token``: an object of the epoch that runs; None while Python looks at each call."""
 
-    __slots__ = ("token",)
+    __slots__ = ("of_epoch", "token")
 
     def __init__(self) -> None:
         self.token: object | None = object()
+        self.of_epoch = self.token
 
 
 class Depth(threading.local):
@@ -55,8 +56,9 @@ def begin_epoch() -> None:
     """Have what native code has been told no longer hold."""
     with _LOCK:
         _WORDS[0] += 1
+        STATE.of_epoch = object()
         if not _WORDS[1]:
-            STATE.token = object()
+            STATE.token = STATE.of_epoch
 
 
 @contextmanager
@@ -73,7 +75,7 @@ def exception() -> Iterator[None]:
         with _LOCK:
             _WORDS[1] -= 1
             if not _WORDS[1]:
-                STATE.token = object()
+                STATE.token = STATE.of_epoch
 
 
 def is_exception() -> bool:

@@ -9,6 +9,7 @@ of iterations.
 from __future__ import annotations
 
 import dis
+import functools
 import opcode
 import types
 from collections.abc import Iterator, Mapping, Sequence
@@ -77,6 +78,7 @@ class Instructions(NamedTuple):
     """True if it has loops of its own, not in functions or comprehensions."""
 
 
+@functools.lru_cache(maxsize=1024)  # a memo of a pure question
 def code_of(code: types.CodeType) -> Instructions:
     """Instructions of a code object, and of those defined in it."""
     counts: list[list[int]] = []

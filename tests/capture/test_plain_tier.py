@@ -7,15 +7,24 @@ import subprocess
 import sys
 import traceback
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import runmat_jit as runmat
-from runmat_jit.core.config import Config
+from runmat_jit.core import evidence
+from runmat_jit.core.config import Config, read_config
 from runmat_jit.core.evidence import ELEMENTS, Evidence, Work, code_of
+from runmat_jit.core.hotness import LOOKS
 from runmat_jit.core.prices import RECORDING_PAYS
 from runmat_jit.runtime.session import Session, current_session, use_session
+from tests.capture.behavior import compare, observe
+from tests.capture.random_programs import programs as random_programs
+from tests.capture.test_random_programs import call_all
+from tests.conftest import PROFILE
 from tests.parity.parity import check, configurations
 from tests.parity.program import programs
 
@@ -228,9 +237,9 @@ def test_a_history_of_calls_does_what_plain_python_does_whenever_it_is_compiled(
             fn.__globals__["SCALE"] = 2.0 + (number // 10)
             ours, theirs = x.copy(), x.copy()
             results = []
-            for called, given, log in ((decorated, ours, logs[0]), (fn, theirs, logs[1])):
+            for called, argument, log in ((decorated, ours, logs[0]), (fn, theirs, logs[1])):
                 try:
-                    results.append(called(given, log, by=float(number % 3)))
+                    results.append(called(argument, log, by=float(number % 3)))
                 except ValueError as error:
                     results.append(str(error))
             assert type(results[0]) is type(results[1])
@@ -241,6 +250,62 @@ def test_a_history_of_calls_does_what_plain_python_does_whenever_it_is_compiled(
 
 
 SCALE = 2.0
+
+
+@settings(max_examples=15 if PROFILE == "default" else 300)
+@given(program=random_programs("exact"), work=st.integers(0, 60))
+def test_random_programs_whenever_they_are_compiled(program, work):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(evidence, "RECORDING_PAYS", work)
+        patch.delitem(sys.modules, ARRAYS, raising=False)
+        before = use_session(Session(replace(read_config(), compile="hot")))
+        try:
+            call_all(program, exact=True)
+        finally:
+            use_session(before)
+
+
+# -- loops -----------------------------------------------------------------------------------------
+def accumulated(x, out, stop):
+    total = 0.0
+    for i in range(len(x)):
+        total = total * 0.5 + x[i]
+        out[i] += total
+        if i == stop:
+            raise ValueError(i)
+    return total
+
+
+def of_helper(x, out, stop):
+    return accumulated(x, out, stop) + 1.0
+
+
+@pytest.mark.parametrize("fn", [accumulated, of_helper])
+@pytest.mark.parametrize("stop", [-1, 90_000])
+def test_a_long_loop_is_compiled_in_the_first_call_and_its_effects_happen_once(hot, fn, stop):
+    decorated, x = runmat.jit(fn), np.random.default_rng(2).normal(size=100_000)
+    runs = current_session().telemetry.snapshot()["loops_run"]
+    for number in range(3):
+        ours, theirs = np.ones(len(x)), np.ones(len(x))
+        compare(observe(fn, (x, theirs, stop), {}), observe(decorated, (x, ours, stop), {}))
+        np.testing.assert_array_equal(ours, theirs)
+        assert decorated.cache_info().plain >= 1 - number
+    ran = current_session().telemetry.snapshot()["loops_run"] - runs
+    assert ran == (3 if stop < 0 else 0)  # Python raises, at the user's line
+
+
+def test_loops_that_do_not_run_natively_lose_their_hooks(hot):
+    def fn(n):
+        found = {}
+        for i in range(n):
+            found[i] = str(i)
+        return len(found)
+
+    decorated = runmat.jit(fn)
+    for _ in range(2 * LOOKS):
+        assert decorated(100_000 if not decorated.cache_info().plain else 9) in (100_000, 9)
+    form = decorated._captured[1].direct_form()
+    assert form is fn
 
 
 # -- what programs see -----------------------------------------------------------------------------

