@@ -236,7 +236,7 @@ class Dispatcher:
                 self.come_back()
 
         fn = self.fn if room is None else self.recursive_form()
-        has_form = room is None and captured.direct_form() is not self.fn
+        has_form = room is None and captured.has_direct_form
         made = make_bypass(
             *(self.fn, kinds, session, self.call),
             plain=fn,
@@ -248,8 +248,8 @@ class Dispatcher:
         if self._trial is not None and not self._trial.open:
             self._trial.stop()
         self.set_behind_gate(made)
-        if room is None:  # else a recursion would not get as deep as undecorated
-            captured.gatekeeper.let_through(kinds, captured.direct_form)
+        if room is None and not has_form:  # else a recursion would not get as deep as undecorated
+            captured.gatekeeper.let_through(kinds)
 
     def recursive_form(self) -> types.FunctionType:
         """The function with calls of itself that need nothing but Python's frames."""

@@ -435,6 +435,12 @@ class CapturedFunction:
             found = self._direct = DirectForm(self.fn, self._plain, self.carried)
         return found.bound()
 
+    @property
+    def has_direct_form(self) -> bool:
+        """True if some of the function's loops may run natively."""
+        self.direct_form()
+        return self._direct is not None and self._direct.rewritten is not None
+
     def count_unprofitable(
         self, kind: Kind, reasons: tuple[Reason, ...], price: int = 0, *, below: int = EVERY
     ) -> None:

@@ -1,4 +1,4 @@
-"""Trials: warm calls are made both ways and timed, and what takes less without us is let through.
+"""Trials: warm calls are timed compiled and undecorated, and run undecorated where that takes less.
 
 What a replay gains is reckoned in counts: operations of kernels, in calls of NumPy. Where that is
 wrong for a program or a machine, the clock tells. A trial is of calls of one kind, no larger than
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from runmat_jit.capture.function import CapturedFunction
 
 WARM: Final = BAILOUT_CALLS + OFTEN
-"""Calls before a trial: by then gates have been made."""
+"""Calls before a trial: by then native entries have been made."""
 COLD: Final = OFTEN
 """Calls without us that do not count: they may compile, and look at loops."""
 PAIRS: Final = 6

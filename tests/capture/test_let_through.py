@@ -1,5 +1,6 @@
 """Bypassed calls, which have no frame of ours. Oracle: undecorated Python."""
 
+import os
 import sys
 import traceback
 
@@ -43,18 +44,15 @@ def both(decorated, *args, **kwargs):
 
 
 def of_elements(x, start=0.0):
-    total = start
-    for i in range(4):
-        total = total + x[i] * 2
+    total = start + x[0] * 2 + x[1] * 2 + x[2] * 2 + x[3] * 2
     if total > 1e6:
         raise ValueError(total)
     return total
 
 
 def of_rows(x, scale):
-    found = []
-    for i in range(3):
-        found.append(np.exp(x[i] * scale) + 1)
+    os.getpid()
+    found = [np.exp(x[0] * scale) + 1, np.exp(x[1] * scale) + 1, np.exp(x[2] * scale) + 1]
     return found, np.exp(x[:2])  # which may differ in the last bits once it is compiled
 
 

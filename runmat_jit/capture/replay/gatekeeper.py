@@ -124,17 +124,15 @@ class Gatekeeper:
             return False
         return True
 
-    def let_through(
-        self, kinds: Sequence[LetThrough], form: Callable[[], types.FunctionType]
-    ) -> None:
-        """Have calls of these kinds made at once; ``form`` gives what makes them."""
+    def let_through(self, kinds: Sequence[LetThrough]) -> None:
+        """Have calls of these kinds made at once."""
         gates = self._gates()
         if gates is None:
             return
         for each in reversed(kinds[:LET_THROUGH]):  # the first of them is to be tried first
             try:
                 writer = gates.writer(len(arguments_of(each)), ())
-                write_entry(writer, self._fn, each, form())
+                write_entry(writer, self._fn, each)
                 self._add(gates, writer.entry(each, _uncounted))
             except NotForGates:
                 continue

@@ -1,4 +1,4 @@
-"""Entries of native code for bypassed calls: of the function, or of its direct form.
+"""Entries of native code for bypassed calls.
 
 They do what a bypass does (see :mod:`.bypass`), without a frame of ours. Calls that give arguments
 by name, or leave some out between others, are the bypass's.
@@ -36,13 +36,8 @@ def arguments_of(each: LetThrough) -> tuple[Hashable, ...]:
     return tuple(given)
 
 
-def write_entry(
-    write: GateWriter,
-    fn: types.FunctionType,
-    each: LetThrough,
-    form: types.FunctionType,
-) -> None:
-    """Write an entry for calls of one kind; ``form``: the function, or its direct form."""
+def write_entry(write: GateWriter, fn: types.FunctionType, each: LetThrough) -> None:
+    """Write an entry for calls of one kind."""
     given = arguments_of(each)
     for register, of in enumerate(given):
         if not isinstance(of, OfArray):
@@ -55,6 +50,4 @@ def write_entry(
         write.small_array(register, of.dtype, limit)
     write.word(EPOCH_ADDRESS, epoch())
     write.function(fn)
-    for name in ("__defaults__", "__kwdefaults__") if form is not fn else ():
-        write.attribute(fn, name, getattr(fn, name), in_register=False)
-    write.hand_on(form, hide_our_frames)
+    write.hand_on(fn, hide_our_frames)
