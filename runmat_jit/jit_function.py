@@ -308,7 +308,7 @@ class JitFunction(Generic[P, R]):
         """Counts of calls and traces."""
         captured = self._dispatcher.capture(current_session())
         captured.gatekeeper.flush()
-        counts, evidence = captured.counts, self._dispatcher.plain_tier.evidence
+        counts, plain = captured.counts, captured.counts.plain + self._dispatcher.plain_tier.calls
         from runmat_jit.capture.replay.tree import segments_of  # noqa: PLC0415  (likewise)
         from runmat_jit.capture.tape.entries import Return  # noqa: PLC0415  (see _capture)
 
@@ -318,7 +318,7 @@ class JitFunction(Generic[P, R]):
         return CacheInfo(
             hits=counts.replayed,
             misses=counts.recorded,
-            plain=counts.plain + evidence.calls,
+            plain=plain,
             keys=len(captured.records),
             traces=sum(type(segment.exit) is Return for segment in segments),
             last_failed_guard=captured.last_failed,

@@ -16,8 +16,9 @@ from runmat_jit.core.config import asks_for_first_call
 from runmat_jit.core.epoch import STATE, Depth, is_exception
 from runmat_jit.core.evidence import Evidence
 from runmat_jit.core.frames import UNCOUNTED, uncounted
+from runmat_jit.core.hotness import OFTEN
 from runmat_jit.core.source import calls_itself
-from runmat_jit.runtime.session import Session, current_session
+from runmat_jit.runtime.session import CURRENT, Session, current_session
 
 if TYPE_CHECKING:
     from runmat_jit.core.room import RoomForFrames
@@ -137,14 +138,28 @@ class PlainTier:
     def __init__(self, decorated: Decorated) -> None:
         self.decorated, target = decorated, decorated.target
         inner = getattr(target, "func", getattr(target, "__func__", target))  # partials, methods
-        self.evidence = Evidence(inner if type(inner) is types.FunctionType else decorated.fn)
+        self.fn = inner if type(inner) is types.FunctionType else decorated.fn
         options = decorated.options
         self.is_open = not (options["fullgraph"] or asks_for_first_call(options))
         self.with_loops = False
+        self.calls = 0
+        """Plain calls, as far as they have been counted."""
+
+    @property
+    def evidence(self) -> Evidence:
+        """Evidence of the function in the current session."""
+        return current_session().evidence(self.fn.__code__)
 
     def entry(self) -> Callable[..., Any]:
-        """Return what is called: it looks at the first call."""
-        return counted(self.decorated.target, self.look, calls=0, token=None)
+        """Return what is called: it looks at the first call, unless the code is known."""
+        fn, calls, session = self.decorated.target, 0, CURRENT.session
+        if session is not None and STATE.token is not None and not self.compiles_first(session):
+            evidence = session.evidence(self.fn.__code__)
+            plain = fn is self.fn and not (evidence.recurs or evidence.wants_loops)
+            calls = min(evidence.gap, OFTEN) if plain else 0
+        if not calls:
+            return counted(fn, self.look, calls=0, token=None)
+        return counted(fn, self.look, calls=calls, token=STATE.token, like=self.fn)
 
     @uncounted
     def look(
@@ -159,22 +174,25 @@ class PlainTier:
         if self.compiles_first(session):
             self.close()
             return decorated.call
-        self.evidence.ledger = session.ledger
-        gap = self.evidence.add(calls, args, kwargs)
-        if self.evidence.pays:
-            self.evidence.calls -= 1  # this one is recorded
+        evidence = session.evidence(self.fn.__code__)
+        evidence.ledger = session.ledger
+        gap = evidence.add(self.fn, calls, args, kwargs)
+        if evidence.pays:
+            evidence.calls -= 1  # this one is recorded
+            self.calls += calls - 1
             session.telemetry.count("calls_plain", calls - 1)
             self.close()
             return decorated.call
+        self.calls += calls
         session.telemetry.count("calls_plain", calls)
         fn = decorated.target
-        with_loops = self.evidence.wants_loops and fn is decorated.fn
+        with_loops = evidence.wants_loops and fn is decorated.fn
         if token is known and with_loops is self.with_loops:
             return gap
         self.with_loops = with_loops
         if with_loops:
             fn = decorated.with_loops(session)
-        if self.evidence.recurs:
+        if evidence.recurs:
             room = session.room.for_frames(FRAMES), session.room.for_frames(FRAMES * SHALLOW)
             fn = functools.partial(self.call_recursively, *room)
         if self.is_open and token is not None:

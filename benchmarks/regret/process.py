@@ -116,7 +116,13 @@ def module(name: str, jit: Any) -> ModuleType:
     made = importlib.util.module_from_spec(spec)
     sys.modules[made.__name__] = made
     spec.loader.exec_module(made)
+    made.jit = CHOSEN.jit or undecorated  # type: ignore[attr-defined]  # for functions made in calls
     return made
+
+
+def undecorated(fn: Any) -> Any:
+    """Return a function as it is."""
+    return fn
 
 
 def agree(one: Any, other: Any) -> bool:

@@ -230,8 +230,9 @@ class CapturedFunction:
             contents.clear()
             return self.run_unrecorded(args, kwargs, ended, boundary)
         if self.evidence is not None and boundary is None and not begun:
-            self.evidence.add(1, args, kwargs)
+            self.evidence.add(self.fn, 1, args, kwargs)
             if not self.evidence.pays:
+                self.counts.plain += 1
                 slots.clear()
                 contents.clear()
                 self.gatekeeper.flush()

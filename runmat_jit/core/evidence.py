@@ -12,6 +12,7 @@ import dis
 import functools
 import opcode
 import types
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final, NamedTuple
@@ -142,7 +143,8 @@ class Work:
             for level, numbers in enumerate(each.by_depth):
                 _count(counts, level, numbers)
         self.by_depth = counts
-        self.code, self.has_loops = fn.__code__, any(each.has_loops for each in codes)
+        self.code = weakref.ref(fn.__code__)
+        self.has_loops = any(each.has_loops for each in codes)
         self._counts = any("range" in each.names for each in codes)
         """True if loops may run over a range of integers."""
         self._outside = Sizes()
@@ -207,11 +209,11 @@ class Evidence:
     """Work that a function has done as plain Python, which decides when it is compiled.
 
     Most calls are counted without a look at their arguments: one in :data:`GAP` is looked at, more
-    of the first ones.
+    of the first ones. Functions of one code share it: a function that is made anew at each call of
+    another is known.
     """
 
-    def __init__(self, fn: types.FunctionType) -> None:
-        self.fn = fn
+    def __init__(self) -> None:
         self.calls = self.least = self.most = 0
         self.spent = self.fruitless = 0
         """Work that recordings have cost so far; how many in a row no replay has repeated."""
@@ -222,13 +224,21 @@ class Evidence:
         self.recurs = False
         """True if a call may be within another one."""
         self._last = 0, 0
+        self.gap = 0
+        """Calls until the next look."""
 
-    def add(self, calls: int, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> int:
+    def add(
+        self,
+        fn: types.FunctionType,
+        calls: int,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+    ) -> int:
         """Count calls, the last of them with these arguments; give those until the next look."""
         work = self.work
-        if work is None or work.code is not self.fn.__code__:
+        if work is None or work.code() is not fn.__code__:
             receiver = args[0] if args else None
-            work, self.recurs = Work(self.fn, receiver), recurs(self.fn, receiver)
+            work, self.recurs = Work(fn, receiver), recurs(fn, receiver)
             self.work = work
         found = work.of(args, kwargs)
         before = calls - 1
@@ -239,7 +249,8 @@ class Evidence:
         self._last = found
         self.calls += calls
         left = (self.price - self.least) // max(1, found[0])
-        return max(0, min(self.calls, GAP, left))
+        self.gap = max(0, min(self.calls, GAP, left))
+        return self.gap
 
     @property
     def price(self) -> int:

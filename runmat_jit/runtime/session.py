@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import types
 import weakref
 from collections.abc import Callable, Hashable
 from pathlib import Path
@@ -19,7 +20,7 @@ from runmat_jit.core.config import Config, read_config
 from runmat_jit.core.epoch import begin_epoch
 from runmat_jit.core.errors import BackendError
 from runmat_jit.core.errstate import ErrorStates
-from runmat_jit.core.evidence import Ledger
+from runmat_jit.core.evidence import Evidence, Ledger
 from runmat_jit.core.inner_loops import product_loop
 from runmat_jit.core.loading import LOADER, STAGES
 from runmat_jit.core.locks import llvm_lock, new_lock
@@ -72,6 +73,7 @@ class Session:
         self.states = ErrorStates()
         self.room = Room()
         self.ledger = Ledger()
+        self._evidence: weakref.WeakKeyDictionary[Any, Evidence] = weakref.WeakKeyDictionary()
         self.room_for_plain = self.room.for_frames(3)  # of the plain tier and the dispatcher
         self.room_for_arrays = self.room.for_frames(4)  # and of `plain_call`
         self.log = LOG
@@ -112,6 +114,13 @@ class Session:
                 found = self._services.get(key)
                 if found is None:
                     found = self._services[key] = make(self)
+        return found
+
+    def evidence(self, code: types.CodeType) -> Evidence:
+        """Return the evidence of functions with some code."""
+        found = self._evidence.get(code)
+        if found is None:
+            found = self._evidence.setdefault(code, Evidence())
         return found
 
     @property
