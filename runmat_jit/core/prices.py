@@ -39,7 +39,7 @@ BUILDING: Final = 2 * COMPILING
 """Price of a program, from its graph to native code, beside its operations."""
 BUILDING_STEP: Final = 1000
 """Price of each operation of a program."""
-LOOP_PAYS: Final = OPERATIONS * COMPILING
+LOOP_PAYS: Final = 4 * OPERATIONS * COMPILING
 """Operations of Python's that a loop runs before it is compiled."""
 LOOPS_PAY: Final = 200_000
 """Work of a function with loops, estimated high, after which its loops are looked at."""

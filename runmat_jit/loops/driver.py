@@ -32,6 +32,8 @@ MOST_HELPERS: Final = 8
 """Functions that call one another, from the one that a loop calls on."""
 WHILE: Final = 16
 """Times the iterations of an unknown number that a ``while`` is taken to have."""
+LONG: Final = 2000
+"""Operations of Python's in a run that is worth a look each time."""
 _MISSING: Final = object()
 _WRITES_BACK: Final = sys.version_info < (3, 13)
 """Whether a frame keeps the dict of its variables that was asked for."""
@@ -212,24 +214,31 @@ class PlainLoop:
         self.name, self.converter = hooks.fn.__qualname__, hooks.converter
         self.outside = partial(outside, hooks)
         self.loops = hooks.executor.loops()
-        self.declined = 0
-        """Calls in a row that did not run it natively."""
-        self.unpaid = self.pays_at = int(hooks.plain.loops_pay)
+        self.declined = self.rest = self.skipped = 0
+        """Looks in a row that did not run it natively; calls until the next one, since the last."""
+        self.asked = self.runs = 0
+        """Calls, and native runs of them, since :meth:`begin`."""
+        node = self.source.node
+        self.is_inner = any(
+            other.node is not node and any(each is node for each in ast.walk(other.node))
+            for other in hooks.loops
+        )
+        """True if it stands in a loop that may run natively, too: that one is compiled first."""
+        self.unpaid = int(hooks.plain.loops_pay) * (1 + self.is_inner)
         """Operations of Python's that it has still to run before it is compiled."""
-        self.asked, self.runs = 0, 0
-        """Calls, and native runs of them, since somebody has asked."""
+        self._unpaid = self.unpaid
         self.last: tuple[Any, LoopCall] | None = None
         """What it read when it was last looked at, and the loop that reads that."""
 
     def run(self, frame: types.FrameType) -> tuple[tuple[Any, ...], ...]:
         """The values that the loop leaves in its variables, in a tuple; empty: it has not run."""
-        declined = self.declined
-        self.declined = declined + 1
         self.asked += 1
-        if self.loops is None or (declined >= FAILURES and declined % LOOKS):
+        if self.rest or self.loops is None or DISABLED.depth or is_watched():
+            self.rest -= self.rest > 0
+            self.skipped += 1
             return ()
-        if DISABLED.depth or is_watched():
-            return ()
+        self.declined += 1
+        self.rest = LOOKS - 1 if self.declined >= FAILURES else 0
         found = find(self.source, variables_of(frame), self.outside, self.converter)
         call, operands = self.call_of(found), found.operands
         if not is_enough(call, operands) or not self.pays(call, operands):
@@ -238,24 +247,35 @@ class PlainLoop:
         result = call.attempt(values)
         if result is None:
             return ()
-        self.declined, self.runs = 0, self.runs + 1
+        self.declined, self.rest, self.runs = 0, 0, self.runs + 1
         call.append(result, values)
         return (call.merged(result, values),)
+
+    def begin(self) -> None:
+        """Count calls, and native runs of them, from now on."""
+        self.asked = self.runs = 0
+        self._unpaid = self.unpaid
 
     @property
     def is_idle(self) -> bool:
         """True if it has not run natively, and will not soon."""
-        return not self.runs and not 0 < self.unpaid < self.pays_at
+        comes = self.unpaid > 0 and LOOKS * (self._unpaid - self.unpaid) > self.unpaid
+        return not self.runs and not comes
 
     def pays(self, call: LoopCall, operands: dict[Chain, Any]) -> bool:
         """Count a run: True if the loop has run for as long as compiling it takes."""
         if self.unpaid <= 0:
             return True
-        self.declined = 0  # look at the next one, too
         sizes = [value.size for value in operands.values() if type(value) is np.ndarray]
+        weight = call.weight if call.has_arrays or sizes else 1  # of single numbers
         operation = 1 + max(sizes, default=0) // ELEMENTS if call.has_arrays else 1
-        entries = WHILE if isinstance(self.source.node, ast.While) else 1
-        self.unpaid -= call.expected * call.weight * operation * entries
+        is_long = isinstance(self.source.node, ast.While) and not self.is_inner
+        entries = WHILE if is_long else 1
+        work = call.expected * weight * operation * entries
+        self.unpaid -= work * (1 + self.skipped)
+        self.skipped = 0
+        if work >= LONG:
+            self.declined = self.rest = 0  # look at the next one, too
         return self.unpaid <= 0
 
     def call_of(self, found: Found) -> LoopCall:

@@ -220,7 +220,7 @@ class PlainHooks(HookBase):
             return False
         is_idle = all(loop.is_idle for loop in loops)
         for loop in loops:
-            loop.asked = loop.runs = 0
+            loop.begin()
         return is_idle
 
     def turn(self) -> bool:
