@@ -9,11 +9,15 @@ from collections.abc import Sequence
 from operator import attrgetter
 from pathlib import Path
 
+from runmat_jit.api import config
 from runmat_jit.jit_function import JitFunction
+from runmat_jit.runtime.session import current_session
 
 
 def explain_file(target: str, arguments: Sequence[str] = (), *, as_json: bool = False) -> int:
     """Run a program as Python does, then print what happened with the calls of one function.
+
+    Functions are compiled at their first call: there may be few of them.
 
     Args:
         target: The file, a colon, and the name of a decorated function in it; a method as
@@ -28,6 +32,8 @@ def explain_file(target: str, arguments: Sequence[str] = (), *, as_json: bool = 
     file, _, name = target.rpartition(":")
     if not file or not Path(file).is_file():
         return _refuse(f"there is no file {file or target!r}; ask for FILE:function")
+    if current_session().config.compile != "first call":
+        config(compile="first call")
     before = sys.argv, sys.path[:]
     sys.argv = [file, *arguments]
     sys.path.insert(0, str(Path(file).resolve().parent))

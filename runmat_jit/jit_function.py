@@ -96,7 +96,7 @@ _ASIDE = "runs undecorated: earlier calls were not faster when compiled (stepped
 
 
 class JitFunction(Generic[P, R]):
-    """A function that is recorded at its first call and replayed as compiled kernels."""
+    """A function that is recorded once that pays, and replayed as compiled kernels."""
 
     __code__ = _of_function("__code__")
     __defaults__ = _of_function("__defaults__")
@@ -216,6 +216,9 @@ class JitFunction(Generic[P, R]):
         """What happened where no call was recorded."""
         captured = self._dispatcher.capture(current_session())
         name, plain = self._function.__qualname__, captured.plain or captured.refusal()
+        tier = self._dispatcher.plain_tier
+        if plain is None and tier.calls and tier.waits:
+            return str(Explanation(name, "plain Python", (), (), (tier.waits,)))
         if plain is None:
             return f"{name}: no call of it was seen"
         return str(Explanation(name, "plain Python", (), (plain,)))

@@ -357,14 +357,20 @@ def recurs(fn: types.FunctionType, receiver: Any) -> bool:
     while waiting and len(seen) < FUNCTIONS:
         code = waiting.pop()
         for name in names_in(code):
-            value = fn.__globals__.get(name, methods.get(name))
-            inner = getattr(getattr(value, "__wrapped__", value), "__code__", None)
+            inner = _code_behind(fn.__globals__.get(name, methods.get(name)))
             if inner is fn.__code__ or name == fn.__name__:
                 return True
-            if type(inner) is types.CodeType and inner not in seen:
+            if inner is not None and inner not in seen:
                 seen.add(inner)
                 waiting.append(inner)
     return len(seen) >= FUNCTIONS
+
+
+def _code_behind(value: Any) -> types.CodeType | None:
+    """Code of a function, decorated or not; None of anything else, of which nothing is asked."""
+    if type(value).__name__ == "JitFunction":
+        value = vars(value).get("__wrapped__")
+    return value.__code__ if type(value) is types.FunctionType else None
 
 
 def names_in(code: types.CodeType) -> Iterator[str]:

@@ -431,6 +431,27 @@ def test_arrays_of_ours_ask_for_it(hot):
     assert decorated.cache_info().misses == 1
 
 
+def test_a_story_says_that_a_function_is_not_compiled_yet(hot):
+    decorated = runmat.jit(chain)
+    assert "no call" in decorated.story()
+    for _ in range(3):
+        decorated(np.ones(3))
+    assert "until they have done enough work" in decorated.story()
+
+
+def test_values_of_globals_are_not_asked_for_anything(hot):
+    class Curious:
+        def __getattr__(self, name):
+            raise AssertionError(name)
+
+    namespace = {"np": np, "ASKED": Curious()}
+    source = "def fn(x, y):\n    ASKED\n    return x + 1\n"
+    exec(source, namespace)
+    decorated = runmat.jit(namespace["fn"])
+    for _ in range(4):
+        assert decorated(np.ones(2), Curious()).tolist() == [2, 2]
+
+
 def test_explanations_record_a_call_and_leave_the_tier(hot):
     decorated = runmat.jit(chain)
     decorated(np.ones(3))
