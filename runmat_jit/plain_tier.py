@@ -27,6 +27,7 @@ DEPTH_LIMIT: Final = 200
 """Calls of decorated functions within each other, each of which takes some of the C stack."""
 
 
+FOREVER: Final = sys.maxsize
 SHALLOW: Final = 32
 """Calls within each other for which the stack need not be extended."""
 FRAMES: Final = 4
@@ -169,6 +170,11 @@ class PlainTier:
         session, token, decorated = current_session(), STATE.token, self.decorated
         if is_exception():  # it is off, or within a recording, which follows it
             return decorated.call
+        if session.config.disable_jit:
+            fn = decorated.target  # until there are other options, which is another token
+            like = fn if isinstance(fn, types.FunctionType) else None
+            decorated.install(counted(fn, self.look, calls=FOREVER, token=token, like=like))
+            return fn
         if decorated.is_off(session):
             return decorated.target
         if self.compiles_first(session):

@@ -431,6 +431,17 @@ def test_arrays_of_ours_ask_for_it(hot):
     assert decorated.cache_info().misses == 1
 
 
+def test_switched_off_functions_are_plain_until_options_change(hot):
+    decorated = runmat.jit(chain)
+    runmat.config(disable_jit=True)
+    for _ in range(4):
+        decorated(np.ones(3))
+    assert decorated._dispatcher.plain_tier.calls == 0  # nobody looks
+    runmat.config(disable_jit=False, compile="first call")
+    decorated(np.ones(3))
+    assert decorated.cache_info().misses == 1
+
+
 def test_a_story_says_that_a_function_is_not_compiled_yet(hot):
     decorated = runmat.jit(chain)
     assert "no call" in decorated.story()
