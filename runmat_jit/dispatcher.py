@@ -180,6 +180,10 @@ class Dispatcher:
         """Return what makes plain calls whose loops may run natively."""
         return self.capture(session).call_direct if LOADER.load() else self.target
 
+    def with_frames(self, session: Session) -> Callable[..., Any]:
+        """Return what makes plain calls that find the frames of their callers."""
+        return self.capture(session).call_from_frames if LOADER.load() else self.target
+
     def capture(self, session: Session) -> CapturedFunction:
         """What is known of the function in a session."""
         LOADER.load()

@@ -126,6 +126,9 @@ class Decorated(Protocol):
     def with_loops(self, session: Session) -> Callable[..., Any]:
         """Return what makes plain calls whose loops may run natively."""
 
+    def with_frames(self, session: Session) -> Callable[..., Any]:
+        """Return what makes plain calls that find the frames of their callers."""
+
     def come_back(self) -> None:
         """Look at all calls again."""
 
@@ -156,6 +159,8 @@ class PlainTier:
         fn, calls, session = self.decorated.target, 0, CURRENT.session
         if session is not None and STATE.token is not None and not self.compiles_first(session):
             evidence = session.evidence(self.fn.__code__)
+            if evidence.shows_frames:
+                return fn
             plain = fn is self.fn and not (evidence.recurs or evidence.wants_loops)
             calls = min(evidence.gap, OFTEN) if plain else 0
         if not calls:
@@ -183,6 +188,10 @@ class PlainTier:
         evidence = session.evidence(self.fn.__code__)
         evidence.ledger = session.ledger
         gap = evidence.add(self.fn, calls, args, kwargs)
+        if evidence.shows_frames:
+            plain = decorated.with_frames(session)  # once: from then on none of ours are there
+            decorated.install(decorated.target)
+            return plain
         if evidence.pays:
             evidence.calls -= 1  # this one is recorded
             self.calls += calls - 1

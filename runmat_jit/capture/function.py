@@ -411,6 +411,11 @@ class CapturedFunction:
         return caller_frames.call(lines, None, self.direct_form(), args, kwargs, counted=False)
 
     @uncounted
+    def call_from_frames(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Call the function undecorated, from frames that are its callers' for who looks."""
+        return caller_frames.call(self.capturer.lines, None, self.fn, args, kwargs)
+
+    @uncounted
     def run_unrecorded(
         self,
         args: tuple[Any, ...],

@@ -21,6 +21,7 @@ import numpy as np
 
 from runmat_jit.core.hotness import OFTEN
 from runmat_jit.core.prices import LOOPS_PAY, OPERATIONS, RECORDING_PAYS
+from runmat_jit.core.source import looks_at_frames
 
 FUNCTIONS: Final = 16
 """Functions of the program whose code is counted with that of the function that calls them."""
@@ -221,6 +222,8 @@ class Evidence:
         """Ledger of the session."""
         self._asked = self._unpaid = self._replayed = 0
         self.work: Work | None = None
+        self.shows_frames = False
+        """True if a function that it calls asks for frames: no frame of ours may be among them."""
         self.recurs = False
         """True if a call may be within another one."""
         self._last = 0, 0
@@ -239,7 +242,8 @@ class Evidence:
         if work is None or work.code() is not fn.__code__:
             receiver = args[0] if args else None
             work, self.recurs = Work(fn, receiver), recurs(fn, receiver)
-            self.work = work
+            codes = [each.__code__ for each in _called(fn, receiver)]
+            self.work, self.shows_frames = work, any(map(looks_at_frames, codes))
         found = work.of(args, kwargs)
         before = calls - 1
         least = found[0] + before * min(found[0], self._last[0])

@@ -342,6 +342,22 @@ def test_tracebacks_warnings_and_refused_arguments_are_pythons(hot, calls):
         assert decorated(1, y=2, z=3) == (1, 2, 3)
 
 
+def who_called():
+    return sys._getframe(2).f_code.co_name
+
+
+def asks_for_its_caller(x):
+    return who_called(), x + 1
+
+
+def test_functions_that_look_at_frames_above_find_the_programs(hot):
+    decorated = runmat.jit(asks_for_its_caller)
+    for _ in range(4):
+        found, value = decorated(1)
+        assert found == "test_functions_that_look_at_frames_above_find_the_programs"
+        assert value == 2
+
+
 def line_of(text):
     lines = inspect.getsource(sys.modules[__name__]).splitlines()
     return next(n for n, line in enumerate(lines, 1) if line.strip() == text)
