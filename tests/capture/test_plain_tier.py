@@ -1,5 +1,6 @@
 """Functions are plain Python until they have paid. Oracle: undecorated Python, to the bit."""
 
+import functools
 import inspect
 import json
 import os
@@ -15,11 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import runmat_jit as runmat
+from runmat_jit.capture import function
 from runmat_jit.core import evidence
 from runmat_jit.core.config import Config, read_config
 from runmat_jit.core.evidence import ELEMENTS, Evidence, Work, code_of
 from runmat_jit.core.hotness import LOOKS
 from runmat_jit.core.prices import RECORDING_PAYS
+from runmat_jit.loops import program as loop_program
 from runmat_jit.runtime.session import Session, current_session, use_session
 from tests.capture.behavior import compare, observe
 from tests.capture.random_programs import programs as random_programs
@@ -157,6 +160,111 @@ def test_programs_in_the_plain_tier(hot, name):
     decorated = compiled_after(runmat.jit(program.fn), 1 << 60)
     check(program, *configurations(program, whole=False), decorated=decorated)
     assert decorated._captured is None or decorated.cache_info().misses == 0
+
+
+@pytest.fixture
+def loops_at_once(hot, monkeypatch):
+    """Functions are plain, and their loops are compiled at once however short they are."""
+    monkeypatch.setattr(evidence, "LOOPS_PAY", 0)
+    monkeypatch.setattr(evidence, "RECORDING_PAYS", 1 << 60)
+    monkeypatch.setattr(function, "LOOP_PAYS", 0)
+    monkeypatch.setattr(loop_program, "WORTH", 0)
+    monkeypatch.setattr(loop_program, "SHORT", 0)
+
+
+@pytest.mark.sampled(8)
+@pytest.mark.parametrize("name", sorted(PROGRAMS))
+def test_programs_whose_loops_alone_are_compiled(loops_at_once, name):
+    program = PROGRAMS[name]
+    if program.differs:
+        pytest.skip(program.differs)
+    decorated = runmat.jit(program.fn)
+    call = functools.partial(decorated)  # compared with a tolerance: loops may have bits of ours
+    check(program, *configurations(program, whole=False), decorated=call)
+    assert decorated.cache_info().misses == 0
+
+
+SHARED = 0
+
+
+def stores_outside(x):
+    global SHARED
+    kept = 0.0
+
+    def inner(y):
+        nonlocal kept
+        for value in y:
+            kept = kept * 0.5 + value
+        return kept
+
+    for value in x:
+        SHARED = value * 2
+    return inner(x), kept, SHARED
+
+
+def looks_at_variables(x):
+    total = 0.0
+    for i in range(len(x)):
+        total = total + x[i]
+    return sorted(locals()), total
+
+
+def evaluates(x):
+    total = 0.0
+    for i in range(len(x)):
+        total = total + x[i]
+    return eval("total + i")
+
+
+def leaves_early(x):
+    for i in range(len(x)):
+        if x[i] > 5:
+            break
+    else:
+        return "none"
+    while i > 0:
+        i -= 1
+    return i
+
+
+class Parent:
+    def value(self, x):
+        return x.sum()
+
+
+class Child(Parent):
+    def value(self, x):
+        total = 0.0
+        for i in range(len(x)):
+            total = total * 0.5 + x[i]
+        return super().value(x) + total
+
+
+def guarded(x):
+    try:
+        for i in range(len(x) + 1):
+            x[i] = x[i] * 2
+    except IndexError as error:
+        return str(error), i
+    finally:
+        for i in range(len(x)):
+            x[i] = x[i] + 1
+
+
+OF_LOOPS = [
+    *(stores_outside, looks_at_variables, evaluates, leaves_early, guarded),
+    functools.partial(Child.value, Child()),
+]
+
+
+@pytest.mark.parametrize("fn", OF_LOOPS, ids=range(len(OF_LOOPS)))
+def test_what_surrounds_loops_is_as_it_stands(loops_at_once, fn):
+    decorated = runmat.jit(fn.func) if isinstance(fn, functools.partial) else runmat.jit(fn)
+    first = fn.args if isinstance(fn, functools.partial) else ()
+    for size in (9, 0, 300, 300, 1):
+        x, y = np.arange(size * 1.0), np.arange(size * 1.0)
+        compare(observe(fn, (x,), {}), observe(functools.partial(decorated, *first), (y,), {}))
+        np.testing.assert_array_equal(x, y)
 
 
 def test_nothing_of_the_compiler_is_loaded_for_functions_that_are_not_hot():

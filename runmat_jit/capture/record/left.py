@@ -274,13 +274,18 @@ class HooksLink:
 
 
 class DirectForm:
-    """A function in direct form: the function itself if it has no loops that may run natively."""
+    """A function in direct form: the function itself if it has no loops that may run natively.
+
+    A function that is not captured has none: it may look at its variables, or share them.
+    """
 
     def __init__(self, fn: types.FunctionType, plain: Plain, carried: str | None) -> None:
         self.fn, self.code, self.rewritten = fn, fn.__code__, None
         self._idle = 0
         """Calls for which it is left as it stands."""
-        found = plain.converter.find(fn, carried, direct=True)
+        found = plain.converter.find(fn, carried)
+        if not isinstance(found, Refused):
+            found = plain.converter.find(fn, carried, direct=True)
         if not isinstance(found, Refused) and HOOKS in found.code.co_consts:
             self.rewritten = found
             self._hooks = PlainHooks(plain, fn)  # which the code does not keep alive
