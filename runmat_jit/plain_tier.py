@@ -28,6 +28,7 @@ DEPTH_LIMIT: Final = 200
 
 
 FOREVER: Final = sys.maxsize
+"""Calls until the next look at a function that is switched off."""
 SHALLOW: Final = 32
 """Calls within each other for which the stack need not be extended."""
 FRAMES: Final = 4
@@ -223,7 +224,7 @@ class PlainTier:
 
         The stack is extended for many calls within each other.
         """
-        fn, depth = self.decorated.fn, NESTED.depth  # whose loops are as they stand
+        fn, depth = self.decorated.fn, NESTED.depth
         NESTED.depth = depth + 1
         try:
             if depth < SHALLOW:

@@ -80,7 +80,7 @@ def serve(connection: Connection, tasks: list[Task]) -> None:
     logging.getLogger("runmat_jit").setLevel(logging.ERROR)  # functions that step aside say so
     warnings.simplefilter("default")
     signal.signal(signal.SIGALRM, overdue)
-    # As by default, but that every function has paid: the others are plain Python anyway.
+    # The default policy, with every function recorded at its first call: plain calls cost nothing.
     runmat.config(compile="hot")
     Evidence.pays = True  # type: ignore[method-assign, assignment]  # a property
     for task in tasks:

@@ -1,4 +1,4 @@
-"""What decorating costs until it pays: ``python -m benchmarks.regret``, some minutes.
+"""Time of the first k calls of decorated programs: ``python -m benchmarks.regret``, some minutes.
 
 Whole programs in which every function is decorated, and small functions, each in a fresh process,
 with a cold disk cache and with the one that an earlier process has left. Calls alternate between

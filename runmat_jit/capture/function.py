@@ -91,9 +91,9 @@ class Recorded:
 class CapturedFunction:
     """The traces of one function; ``whole``: calls of which a part is not captured raise.
 
-    ``evidence``: of the work that calls do; None: recordings cost what they cost. ``keeps_bits``:
-    calls that are compiled stay so, where results may differ from NumPy's. ``go_back`` has calls
-    made plainly until the function has earned another recording.
+    ``evidence``: work of the plain calls, which recordings have to be earned by; None: every call
+    may be recorded. ``keeps_bits``: calls whose compiled results may differ from NumPy's stay
+    compiled. ``go_back``: reopens the plain tier, until another recording is earned.
     """
 
     def __init__(
@@ -412,7 +412,7 @@ class CapturedFunction:
 
     @uncounted
     def call_from_frames(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Call the function undecorated, from frames that are its callers' for who looks."""
+        """Call the function undecorated; code that looks at frames finds those of its callers."""
         return caller_frames.call(self.capturer.lines, None, self.fn, args, kwargs)
 
     @uncounted
@@ -471,12 +471,12 @@ class CapturedFunction:
         return 0 if known is None or not known.root.outcomes else known.work
 
     def bypass_of(self, kind: Kind) -> Callable[..., Any] | None:
-        """Return what makes calls of a kind after stepping aside; None if bits would change."""
+        """Return the function that bypassed calls of a kind run; None if results may change."""
         tally = self.bailout.tally(kind)
         return None if tally.ours or not self.may_step_aside(tally) else self.direct_form()
 
     def step_aside(self, kind: Kind, below: int) -> None:
-        """Bypass calls of a kind, and of less elements than ``below``: they take less so."""
+        """Bypass calls of a kind with fewer elements than ``below``: undecorated is faster."""
         self.bailout.let_through(LetThrough(kind, below, None))
         self.gatekeeper.close()
         self.tell_aside(())

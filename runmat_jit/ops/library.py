@@ -33,10 +33,6 @@ class LibraryUfunc:
         found: np.ufunc = getattr(import_module(self.module), self.name)
         return found
 
-    def is_loaded(self) -> bool:
-        """Whether the module has been loaded."""
-        return self.module in sys.modules
-
     def means(self, function: Any) -> bool:
         """Whether a function is this one; no module is loaded to find out."""
         return getattr(sys.modules.get(self.module), self.name, None) is function

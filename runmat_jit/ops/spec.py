@@ -100,9 +100,6 @@ class LibraryFunction(Protocol):
     def means(self, function: Any, /) -> bool:
         """Whether a function is this one."""
 
-    def is_loaded(self) -> bool:
-        """Whether the library has been loaded."""
-
     def ufunc(self) -> Callable[..., Any]:
         """The callable itself; this loads the library."""
 

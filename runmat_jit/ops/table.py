@@ -114,12 +114,6 @@ def _row_of_library(ufunc: np.ufunc) -> Op | None:
     return row if row is not None and row.library is not None and row.library.means(ufunc) else None
 
 
-def loaded_functions() -> tuple[Callable[..., Any], ...]:
-    """The functions of libraries that mean rows, of modules that have been loaded."""
-    functions = [row.library for row in _OF_LIBRARIES.values()]
-    return tuple([f.ufunc() for f in functions if f is not None and f.is_loaded()])
-
-
 def row_of_method(name: str) -> Op | None:
     """The row that an array's method means; the array is the first argument of ``bind``."""
     return _BY_METHOD.get(name)

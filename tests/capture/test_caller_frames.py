@@ -85,7 +85,7 @@ def test_who_looks_at_a_frame_sees_the_users(look, way, around):
     namespace = module(text)
     fn = namespace["f"]
     decorated = runmat.jit(fn)
-    for number in (1, 2, 7, 1, 1, 1, 1):  # the last ones are executed eagerly
+    for number in (1, 2, 7, 1, 1, 1, 1):  # the last ones are bypassed
         expected, found = (
             each(np.arange(4.0), number, 5, more=(number,)) for each in (fn, decorated)
         )

@@ -289,7 +289,7 @@ def test_concurrent_replays_on_arguments_of_their_own():
             assert again[7] == number + step
 
     in_threads(6, work)
-    info = decorated.cache_info()  # calls that gain nothing are executed eagerly
+    info = decorated.cache_info()  # calls that gain nothing are plain Python
     assert (info.misses, info.traces, info.retraces) == (1, 1, 0)
     assert 0 < info.hits <= 300
 

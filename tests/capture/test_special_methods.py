@@ -12,7 +12,7 @@ from tests.capture.behavior import compare, module, observe
 from tests.conftest import PROFILE
 
 CALLS = 7
-"""More than it takes for a function to be executed eagerly."""
+"""More than it takes for a function to be bypassed."""
 EXPRESSIONS = {
     "__eq__": "z == 3",
     "__ne__": "z != 3",

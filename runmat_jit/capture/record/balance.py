@@ -63,7 +63,7 @@ class Balance:
     work: int = 0
     ours: bool = False
     loops: int = 0
-    """Of the work, what native loops have done: they do it in plain execution, too."""
+    """Part of the work that native loops have done, as they also do in plain execution."""
     elements: int = 0
     writes: int = 0
     next_look: int = 0

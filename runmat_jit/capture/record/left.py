@@ -51,7 +51,7 @@ _COMPARISONS: Final[dict[str, Callable[[Any, Any], Any]]] = {
 _HEAP_TYPE: Final = 1 << 9
 """Flag (Py_TPFLAGS_HEAPTYPE) of all classes that Python code defines."""
 _WRITES_BACK: Final = sys.version_info < (3, 13)
-"""Whether a frame has to be told that its variables were set."""
+"""True if variables that are set in ``f_locals`` must be copied into the frame."""
 _FLOAT64: Final = np.dtype(np.float64)
 _OF_WHILE: Final[Iterable[Any]] = iter(())
 """Stands for the rest of a ``while`` loop."""

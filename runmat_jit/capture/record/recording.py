@@ -168,7 +168,6 @@ class Recording(Operations):
         self.state = ErrorState(frozenset(), immediate=False)
         self.immediate = False
         """NumPy runs each operation, for it is to report events where the program is."""
-        self.was_immediate = False
         self.refused: list[str] = []
         self.programs: list[Any] = []
         """Of every batch, for explanations."""
@@ -226,7 +225,6 @@ class Recording(Operations):
             raising = bool(state.warn) and warnings_raise()
             self.immediate = self._at_once or state.immediate or raising
             self.immediate = self.immediate and not self._resuming  # a replay has reported them
-            self.was_immediate = self.was_immediate or self.immediate
             if self.immediate and self.publishable:
                 self.effect("events-raise", "NumPy is to report floating-point events at once")
 
