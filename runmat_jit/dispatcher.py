@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 import types
 import weakref
@@ -12,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from runmat_jit.core.config import asks_for_first_call
 from runmat_jit.core.epoch import DISABLED, exception
-from runmat_jit.core.frames import uncounted
+from runmat_jit.core.frames import call_of, uncounted
+from runmat_jit.core.hotness import ENTRIES
 from runmat_jit.core.interpreter import unsupported_interpreter
 from runmat_jit.core.loading import LOADER, VERIFYING
 from runmat_jit.core.locks import new_lock
@@ -93,10 +95,12 @@ class Dispatcher:
         options: dict[str, Any],
         source: str | None,
         install: Callable[[Callable[..., Any]], None],
+        *,
+        code: types.CodeType | None = None,
     ) -> None:
         self.target, self.fn, self.options, self.source = target, fn, options, source
         self.captured: tuple[Session, CapturedFunction] | None = None
-        self.plain_tier = PlainTier(self)
+        self.plain_tier = PlainTier(self, code)
         self.install = install
         self._behind_gate: Callable[..., Any] = self.entry
         self._gate: Gate | None = None
@@ -209,6 +213,16 @@ class Dispatcher:
                 self.come_back()
             return self.captured[1]
 
+    def shared(self, session: Session, *, make: bool) -> Callable[..., Any] | None:
+        """Return what calls functions with this one's code; None if it is not known."""
+        known, kind = session.made_anew, (self.fn.__code__, *self.options.items())
+        found = known.get(kind)
+        if found is None and make:
+            if len(known) >= ENTRIES:
+                del known[next(iter(known))]
+            found = known.setdefault(kind, CallsOfCode(self.fn.__code__, self.options))
+        return found
+
     def trial_of(self, session: Session, captured: CapturedFunction) -> Trial | None:
         """What times calls both ways, where either may be chosen."""
         config, device = session.config, self.options["device"] or session.config.device
@@ -252,8 +266,6 @@ class Dispatcher:
         if self._trial is not None and not self._trial.open:
             self._trial.stop()
         self.set_behind_gate(made)
-        if room is None and not has_form:  # else a recursion would not get as deep as undecorated
-            captured.gatekeeper.let_through(kinds)
 
     def recursive_form(self) -> types.FunctionType:
         """The function with calls of itself that need nothing but Python's frames."""
@@ -300,6 +312,27 @@ class Dispatcher:
         """Forget what is known of the function in the current session."""
         self.capture(current_session()).clear()
         self.come_back()
+
+
+class CallsOfCode:
+    """Calls functions that are made anew, all with one code, as if each were decorated."""
+
+    __slots__ = ("__call__", "__weakref__", "_dispatcher")
+    if TYPE_CHECKING:
+
+        def __call__(self, fn: types.FunctionType, /, *args: Any, **kwargs: Any) -> Any: ...
+
+    def __init__(self, code: types.CodeType, options: dict[str, Any]) -> None:
+        install = functools.partial(install_in, weakref.ref(self))
+        text = inspect.getsource(sys.modules[call_of.__module__])
+        self._dispatcher = Dispatcher(call_of, call_of, options, text, install, code=code)
+        install(self._dispatcher.entry)
+
+
+def install_in(owner: weakref.ref[Any], call: Callable[..., Any]) -> None:
+    """Set what is called from now on instead of an object that may be gone."""
+    if (found := owner()) is not None:
+        object.__setattr__(found, "__call__", call)
 
 
 def _make_capturer(session: Session, device: str) -> Capturer:

@@ -22,7 +22,7 @@ from typing import (
 
 from runmat_jit.compiler.explain import Explanation, reports_of, show_host_call
 from runmat_jit.core.errors import ArgumentError, CaptureError
-from runmat_jit.dispatcher import Dispatcher, off_reason
+from runmat_jit.dispatcher import Dispatcher, install_in, off_reason
 from runmat_jit.runtime.session import Session, current_session
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class JitFunction(Generic[P, R]):
         functools.update_wrapper(self, self._function, _ASSIGNED)
         self.__wrapped__ = fn
         self._options, self._source = options, source
-        install = functools.partial(_install, weakref.ref(self))
+        install = functools.partial(install_in, weakref.ref(self))
         self._dispatcher = Dispatcher(fn, self._function, options, source, install)
         object.__setattr__(self, "__call__", self._dispatcher.entry)
 
@@ -339,12 +339,6 @@ def known_of() -> Any:
     from runmat_jit.capture import known  # noqa: PLC0415  (see _capture)
 
     return known
-
-
-def _install(owner: weakref.ref[JitFunction[..., Any]], call: Callable[..., Any]) -> None:
-    """What is called from now on instead of an object that may be gone."""
-    if (found := owner()) is not None:
-        object.__setattr__(found, "__call__", call)
 
 
 def _graph_source(_session: Session, compiled: CompiledGraph) -> str:

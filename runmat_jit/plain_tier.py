@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from runmat_jit.core.config import asks_for_first_call
 from runmat_jit.core.epoch import STATE, Depth, is_exception
-from runmat_jit.core.evidence import Evidence
+from runmat_jit.core.evidence import DATA, Evidence
 from runmat_jit.core.frames import UNCOUNTED, uncounted
 from runmat_jit.core.hotness import OFTEN
 from runmat_jit.core.source import calls_itself
@@ -100,6 +100,14 @@ def counted(
     return call  # type: ignore[no-any-return]  # a function
 
 
+def sees_data(fn: Any) -> bool:
+    """Return True if the variables around a function hold data, which no recording keeps alive."""
+    try:
+        return all(type(cell.cell_contents) in DATA for cell in fn.__closure__ or ())
+    except ValueError:  # one has no value yet
+        return False
+
+
 def without_ours(traceback: types.TracebackType | None) -> types.TracebackType | None:
     """A traceback without the frames of ours that it begins with."""
     while traceback and traceback.tb_frame.f_code.co_filename.endswith(UNCOUNTED):
@@ -133,27 +141,37 @@ class Decorated(Protocol):
     def come_back(self) -> None:
         """Look at all calls again."""
 
+    def shared(self, session: Session, *, make: bool) -> Callable[..., Any] | None:
+        """Return what calls functions with this one's code; None if it is not known."""
+
 
 class PlainTier:
     """Plain calls of one function; while it is open, they are not recorded.
 
-    It is never open for a function that is asked to be compiled at its first call.
+    It is never open for a function that is asked to be compiled at its first call, nor for what
+    calls functions that are made anew with some code, which have tiers of their own.
     """
 
-    def __init__(self, decorated: Decorated) -> None:
+    def __init__(self, decorated: Decorated, code: types.CodeType | None = None) -> None:
         self.decorated, target = decorated, decorated.target
         inner = getattr(target, "func", getattr(target, "__func__", target))  # partials, methods
         self.fn = inner if type(inner) is types.FunctionType else decorated.fn
         options = decorated.options
-        self.is_open = not (options["fullgraph"] or asks_for_first_call(options))
-        self.with_loops = False
+        self._shared = code
+        self.is_open = not (code or options["fullgraph"] or asks_for_first_call(options))
+        self.with_loops = self._is_known = False
         self.calls = 0
         """Plain calls, as far as they have been counted."""
 
     @property
+    def code(self) -> types.CodeType:
+        """Code of the function, or of those that it calls."""
+        return self._shared or self.fn.__code__
+
+    @property
     def evidence(self) -> Evidence:
         """Evidence of the function in the current session."""
-        return current_session().evidence(self.fn.__code__)
+        return current_session().evidence(self.code)
 
     def entry(self) -> Callable[..., Any]:
         """Return what is called: it looks at the first call, unless the code is known."""
@@ -162,8 +180,12 @@ class PlainTier:
             evidence = session.evidence(self.fn.__code__)
             if evidence.shows_frames:
                 return fn
+            self._count(evidence)
             plain = fn is self.fn and not (evidence.recurs or evidence.wants_loops)
-            calls = min(evidence.gap, OFTEN) if plain else 0
+            if plain and evidence.made <= evidence.gap:
+                calls = min(evidence.gap, OFTEN)
+            elif (shared := self.shared(session, evidence)) is not None:
+                return shared
         if not calls:
             return counted(fn, self.look, calls=0, token=None)
         return counted(fn, self.look, calls=calls, token=STATE.token, like=self.fn)
@@ -188,17 +210,22 @@ class PlainTier:
             return decorated.call
         evidence = session.evidence(self.fn.__code__)
         evidence.ledger = session.ledger
-        gap = evidence.add(self.fn, calls, args, kwargs)
+        self._count(evidence)
+        gap = evidence.add(self.fn, calls + evidence.others(), args, kwargs)
         if evidence.shows_frames:
             plain = decorated.with_frames(session)  # once: from then on none of ours are there
             decorated.install(decorated.target)
             return plain
-        if evidence.pays:
+        shared = self.shared(session, evidence)
+        if shared is not None or evidence.pays:
             evidence.calls -= 1  # this one is recorded
             self.calls += calls - 1
             session.telemetry.count("calls_plain", calls - 1)
-            self.close()
-            return decorated.call
+            if shared is None:
+                self.close()
+                return decorated.call
+            decorated.install(shared)
+            return shared
         self.calls += calls
         session.telemetry.count("calls_plain", calls)
         fn = decorated.target
@@ -236,6 +263,22 @@ class PlainTier:
         finally:
             NESTED.depth = depth
 
+    def shared(self, session: Session, evidence: Evidence) -> Callable[..., Any] | None:
+        """Return what makes all calls, if that is shared by functions that are made anew."""
+        fn, decorated = self.decorated.fn, self.decorated
+        if not (evidence.is_made_anew and decorated.target is fn and sees_data(fn)):
+            return None
+        pays = evidence.pays and not calls_itself(fn.__code__, fn.__name__)
+        found = decorated.shared(session, make=pays)
+        return None if found is None else functools.partial(found, fn)
+
+    def _count(self, evidence: Evidence) -> None:
+        """Count the function among those with its code."""
+        if not self._is_known:
+            self._is_known = True
+            evidence.functions += 1
+            evidence.made += 1
+
     def compiles_first(self, session: Session) -> bool:
         """Return True if a first call is compiled: it is asked for, or there are arrays of ours."""
         return self.keeps_bits(session) or "runmat_jit.array" in sys.modules
@@ -249,6 +292,11 @@ class PlainTier:
 
     def open(self) -> None:
         """Make plain calls again, until the function has earned another recording."""
+        if self._shared:
+            known = current_session().made_anew
+            for kind in [kind for kind in known if kind[0] == self._shared]:
+                del known[kind]
+            return
         self.is_open = True
         self.decorated.come_back()
 

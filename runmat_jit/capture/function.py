@@ -114,7 +114,7 @@ class CapturedFunction:
         self.recurs = calls_itself(fn.__code__, fn.__name__)
         capturer.lines.namespaces.note(fn)
         self.records: OrderedDict[Key, Record] = OrderedDict()
-        self.families = Families()
+        self.families = Families(2 if evidence else 1)
         self.counts = Counts()
         self.bailout = Bailout(fn)
         self.unspecialized = UnspecializedScalars()
@@ -682,5 +682,5 @@ class CapturedFunction:
                 Bailout(self.fn),
                 UnspecializedScalars(),
             )
-            self.families = Families()
+            self.families = Families(self.families.patience)
             self.code, self._direct = self.fn.__code__, None

@@ -93,11 +93,6 @@ class GateWriter:
         kind, dtype = write.object(np.ndarray), write.object(like.dtype)
         write.emit("is_like", register, kind, dtype, like.ndim, flags, 2)
 
-    def small_array(self, register: int, dtype: np.dtype, below: int) -> None:
-        """Dtype of an array, and that it has less elements than that."""
-        write = self._entry
-        write.emit("is_small", register, write.object(np.ndarray), write.object(dtype), below)
-
     def instance(self, register: int, of: type) -> None:
         """Class of an object."""
         self._entry.emit("is_of", register, self._entry.object(of))
@@ -505,11 +500,6 @@ class GateWriter:
             self._shown(register)
 
     # -- results -----------------------------------------------------------------------------------
-    def hand_on(self, function: Callable[..., Any], tidy: Callable[[BaseException], None]) -> None:
-        """A function makes the call, whatever comes of it; ``tidy`` sees what it raises."""
-        write = self._entry
-        write.emit("hand_on", write.object(function), write.object(tidy))
-
     def give(self, register: int) -> None:
         """The result is the object in a register."""
         self._entry.emit("give", self._shown(register))

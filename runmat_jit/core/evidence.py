@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from runmat_jit.core.frames import call_of
 from runmat_jit.core.hotness import OFTEN
 from runmat_jit.core.prices import LOOPS_PAY, OPERATIONS, RECORDING_PAYS
 from runmat_jit.core.source import looks_at_frames
@@ -216,6 +217,8 @@ class Evidence:
 
     def __init__(self) -> None:
         self.calls = self.least = self.most = 0
+        self.functions = self.made = 0
+        """Decorated functions with the code; those made since the last look."""
         self.spent = self.fruitless = 0
         """Work that recordings have cost so far; how many in a row no replay has repeated."""
         self.ledger = Ledger()
@@ -238,6 +241,8 @@ class Evidence:
         kwargs: Mapping[str, Any],
     ) -> int:
         """Count calls, the last of them with these arguments; give those until the next look."""
+        if fn is call_of:
+            fn, args = args[0], args[1:]
         work = self.work
         if work is None or work.code() is not fn.__code__:
             receiver = args[0] if args else None
@@ -277,6 +282,16 @@ class Evidence:
         """True if the function has run for as long as recording and compiling it takes."""
         can = self.ledger.earned >= self.ledger.spent
         return bool(self._asked) or (can and self.least >= self.price)
+
+    def others(self) -> int:
+        """Return how many functions, but one, were made since the last look, and called."""
+        found, self.made = self.made - 1, 0
+        return max(0, found) if self.is_made_anew else 0
+
+    @property
+    def is_made_anew(self) -> bool:
+        """True if functions with the code are made again and again, each for a few calls."""
+        return self.functions >= OFTEN and self.calls <= OFTEN * self.functions
 
     def is_idle(self, replayed: int) -> bool:
         """Count a call that is not worth recording: True after some without a replay in between."""
@@ -331,7 +346,7 @@ class Sizes:
 
     def add_outside(self, value: Any) -> None:
         """Take in a value from outside: an array, a number, a container of them."""
-        if type(value) in _DATA:
+        if type(value) in _SIZED:
             self.add(value, 1)
 
     def _add_attributes(self, value: Any, depth: int) -> None:
@@ -351,7 +366,11 @@ class Sizes:
 _LEAVES: Final = frozenset(
     (*(float, complex, bool, str, bytes, type(None), type, range, slice), types.ModuleType),
 )
-_DATA: Final = frozenset((np.ndarray, int, list, tuple, dict))
+_SIZED: Final = frozenset((np.ndarray, int, list, tuple, dict))
+DATA: Final = frozenset(
+    (np.ndarray, int, float, complex, bool, str, type(None), np.float64, np.ufunc, types.ModuleType)
+)
+"""Classes of arrays, numbers and constants."""
 
 
 def recurs(fn: types.FunctionType, receiver: Any) -> bool:

@@ -22,3 +22,9 @@ def uncounted(fn: F) -> F:
     code = function.__code__
     function.__code__ = code.replace(co_filename=code.co_filename + UNCOUNTED)
     return fn
+
+
+@uncounted
+def call_of(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Call a function: a recording of this one serves all functions with the same code."""
+    return fn(*args, **kwargs)

@@ -82,9 +82,6 @@ class GateWriter(Protocol):
         Its strides are what the flags say of its extents.
         """
 
-    def small_array(self, register: int, dtype: np.dtype, below: int) -> None:
-        """Dtype of an array, and that it has less elements than that."""
-
     def instance(self, register: int, of: type) -> None:
         """Class of an object."""
 
@@ -277,9 +274,6 @@ class GateWriter(Protocol):
         """Forget an object."""
 
     # -- the result
-    def hand_on(self, function: Callable[..., Any], tidy: Callable[[BaseException], None]) -> None:
-        """A function makes the call, whatever comes of it; ``tidy`` sees what it raises."""
-
     def hold(self, value: Any) -> int:
         """Register with an object."""
 

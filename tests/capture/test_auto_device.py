@@ -8,7 +8,7 @@ import pytest
 
 import runmat_jit as runmat
 from runmat_jit.runtime.gpu import might_have_gpu
-from tests.capture.test_let_through import hits
+from tests.capture.test_gates import hits
 
 
 def chain(x):

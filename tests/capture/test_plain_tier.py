@@ -1,6 +1,7 @@
 """Functions are plain Python until they have paid. Oracle: undecorated Python, to the bit."""
 
 import functools
+import gc
 import inspect
 import json
 import os
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import traceback
 import warnings
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -612,3 +614,127 @@ def test_a_decorated_function_within_a_recording_is_followed(hot):
     for _ in range(4):
         assert outer(values)[0] is values[0]
         assert inner.cache_info().misses == 0
+
+
+# -- functions made anew ---------------------------------------------------------------------------
+def over_arrays(jit, x, w, k):
+    @jit
+    def inner(v):
+        return np.exp(-v * w) * k + np.sum(v * v)
+
+    return inner(x)
+
+
+def that_rebind(jit, x, w, k):
+    calls = 0
+
+    @jit
+    def inner(v):
+        nonlocal calls
+        calls += 1
+        return v * w + calls * k
+
+    return inner(x) + inner(x), calls
+
+
+def with_defaults(jit, x, w, k):
+    @jit
+    def inner(v, *rest, by=w, **named):
+        v += 1.0
+        return v @ by + k, len(rest), sorted(named)
+
+    return inner(x, 1, other=2), inner(x, by=x)
+
+
+def that_raise(jit, x, w, k):
+    @jit
+    def inner(v):
+        total = np.sqrt(v * w).sum()
+        if k > 0.5:
+            raise ValueError(f"{k}")
+        return total
+
+    return inner(x)
+
+
+def that_warn(jit, x, w, k):
+    @jit
+    def inner(v):
+        warnings.warn("one", stacklevel=1)
+        warnings.warn("two", stacklevel=2)
+        return np.log(v * 0.0) * k + w
+
+    return inner(x)
+
+
+def that_call_each_other(jit, x, w, k):
+    @jit
+    def first(v):
+        return np.tanh(v) * w
+
+    @jit
+    def second(v):
+        return first(v) + np.cos(first(v * k))
+
+    return second(x)
+
+
+def that_yield(jit, x, w, k):
+    @jit
+    def inner(v):
+        for number in range(3):
+            yield v * w + number * k
+
+    return [*inner(x)]
+
+
+ANEW = (
+    *(over_arrays, that_rebind, with_defaults, that_raise, that_warn),
+    *(that_call_each_other, that_yield),
+)
+
+
+@pytest.mark.parametrize("outer", ANEW, ids=lambda fn: fn.__name__)
+def test_functions_made_anew_share_recordings_and_keep_nothing_alive(hot, monkeypatch, outer):
+    monkeypatch.setattr(evidence, "RECORDING_PAYS", 100)
+    monkeypatch.setattr(evidence.Evidence, "spend", lambda *_args, **_kwargs: None)
+    rng, seen = np.random.default_rng(0), []
+    for number in range(60):
+        x, w, k = rng.random(3000), rng.random(3000), float(rng.random())
+        seen.append(weakref.ref(w))
+        plain = observe(functools.partial(outer, lambda fn: fn), (x.copy(), w, k), {})
+        compare(plain, observe(functools.partial(outer, runmat.jit), (x.copy(), w, k), {}))
+        del plain, x, w
+    gc.collect()
+    assert [reference for reference in seen if reference() is not None] == []
+    if outer in (over_arrays, with_defaults):
+        assert len(current_session().made_anew) == 1
+        assert current_session().telemetry.snapshot()["calls_replayed"] > 20
+
+
+def test_functions_that_live_long_have_recordings_of_their_own(hot, monkeypatch):
+    monkeypatch.setattr(evidence, "RECORDING_PAYS", 500)
+
+    def make(factor):
+        return runmat.jit(lambda v: np.sqrt(v * v + factor))
+
+    made = [make(float(number)) for number in range(20)]
+    for number, each in enumerate(made):
+        for _ in range(40):
+            np.testing.assert_allclose(each(np.arange(5.0)), np.sqrt(np.arange(5.0) ** 2 + number))
+    assert not current_session().made_anew
+
+
+def test_formulas_for_other_shapes_are_made_from_a_third_one_on(hot, monkeypatch):
+    monkeypatch.setattr(evidence.Evidence, "pays", True)
+    decorated = runmat.jit(chain)
+    told = []
+    for size in (1000, 1000, 37, 37, 64, 64, 101, 102):
+        x = np.arange(float(size))
+        np.testing.assert_allclose(decorated(x), chain(x), rtol=1e-12)
+        told.append(decorated.cache_info().misses)
+    assert told == [1, 1, 2, 2, 3, 3, 3, 3]
+    captured = decorated._captured[1]
+    (family,) = captured.families.known.values()
+    assert len(captured.records) == 3
+    assert [len(site.trusted) for site in family.sites.values()] == [1]

@@ -53,8 +53,8 @@ GLOSSARY = {
 """Words of our own, and the terms of the field that say the same."""
 
 BOUNDS = {
-    "lines of the path of a call": 15631,
-    "mentions of NotForGates": 84,
+    "lines of the path of a call": 15531,
+    "mentions of NotForGates": 78,
     "places that raise Unknown in loops": 202,
     "places that raise NotNative": 99,
     "classes of the compiler with run(inputs, warn)": 8,
@@ -62,8 +62,8 @@ BOUNDS = {
     "lines that ask for a device's name": 41,
     "classes of one name": 111,
     "modules in import cycles, by packages": 17,
-    "docstrings that open with a function word": 1683,
-    "words of our own in docstrings": 2108,
+    "docstrings that open with a function word": 1682,
+    "words of our own in docstrings": 2106,
 }
 """What is counted may not exceed these. A bound that is more than 2 % too high is to be lowered."""
 

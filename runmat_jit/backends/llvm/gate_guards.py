@@ -82,38 +82,6 @@ fine:
 wrong:
   <fail>""",
         ),
-        # Of any shape with less elements than ``limit``.
-        (
-            "is_small",
-            "value:r class:p dtype:p limit:n",
-            f"""@field(type, value, {layout.type}, ptr)
-  %is_array = icmp eq ptr %type, %class
-  br i1 %is_array, label %array, label %wrong
-array:
-@field(descr, value, {layout.array_descr}, ptr)
-@field(rank, value, {layout.array_rank}, i32)
-@field(shape, value, {layout.array_shape}, ptr)
-  %is_dtype = icmp eq ptr %descr, %dtype
-  br i1 %is_dtype, label %axes, label %wrong
-axes:
-  %axis = phi i32 [0, %array], [%next, %extent]
-  %size = phi i64 [1, %array], [%larger, %extent]
-  %more = icmp slt i32 %axis, %rank
-  br i1 %more, label %extent, label %compare
-extent:
-  %a_extent = getelementptr i64, ptr %shape, i32 %axis
-  %given_extent = load i64, ptr %a_extent, align 8
-  %larger = mul i64 %size, %given_extent
-  %next = add i32 %axis, 1
-  br label %axes
-compare:
-  %holds = icmp slt i64 %size, %limit
-  br i1 %holds, label %fine, label %wrong
-fine:
-  <go on>
-wrong:
-  <fail>""",
-        ),
         # Extents are not looked at, but that each is at least ``least``: flags tell the strides.
         (
             "is_like",

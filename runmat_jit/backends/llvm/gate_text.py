@@ -25,7 +25,6 @@ from runmat_jit.backends.llvm.gate_words import (
     FAIL,
     GATE_WORDS,
     GO_ON,
-    HANDED,
     INSTRUCTION_WORDS,
     KEPT_REGISTERS,
     LEFT,
@@ -38,7 +37,7 @@ from runmat_jit.backends.llvm.gate_words import (
     Operation,
     spelled,
 )
-from runmat_jit.backends.llvm.gate_work import handing, recovery, results, work
+from runmat_jit.backends.llvm.gate_work import recovery, results, work
 from runmat_jit.backends.llvm.object_layout import ObjectLayout
 
 _PYTHON: Final[Mapping[str, str]] = MappingProxyType(
@@ -49,11 +48,6 @@ _PYTHON: Final[Mapping[str, str]] = MappingProxyType(
         "PyFloat_FromDouble": "declare ptr @PyFloat_FromDouble(double)",
         "PyErr_Occurred": "declare ptr @PyErr_Occurred()",
         "PyErr_Clear": "declare void @PyErr_Clear()",
-        "PyErr_Fetch": "declare void @PyErr_Fetch(ptr, ptr, ptr)",
-        "PyErr_NormalizeException": "declare void @PyErr_NormalizeException(ptr, ptr, ptr)",
-        "PyErr_Restore": "declare void @PyErr_Restore(ptr, ptr, ptr)",
-        "PyException_SetTraceback": "declare i32 @PyException_SetTraceback(ptr, ptr)",
-        "PyException_GetTraceback": "declare ptr @PyException_GetTraceback(ptr)",
         "PyErr_ExceptionMatches": "declare i32 @PyErr_ExceptionMatches(ptr)",
         "PyObject_CallNoArgs": "declare ptr @PyObject_CallNoArgs(ptr)",
         "PyObject_CallOneArg": "declare ptr @PyObject_CallOneArg(ptr, ptr)",
@@ -120,7 +114,7 @@ def operands_of(layout: ObjectLayout) -> dict[str, tuple[str, ...]]:
 def gate_text(layout: ObjectLayout) -> str:
     """Module with a gate's functions, the same for every target."""
     operations = [_operation(*each) for each in _operations(layout)]
-    functions = _RUN, _TIDIED, _enter(layout), _gate(layout), INTERRUPT
+    functions = _RUN, _enter(layout), _gate(layout), INTERRUPT
     return "\n".join([*_PYTHON.values(), _NUMPY, *operations, *functions])
 
 
@@ -155,7 +149,6 @@ def _operations(layout: ObjectLayout) -> tuple[Operation, ...]:
         *formulas(layout),
         *work(layout),
         *loops(layout),
-        *handing(),
         *recovery(),
         *results(),
     )
@@ -186,7 +179,7 @@ stopped:
   %recovery = load i64, ptr %a_recovery, align 8
   %is_none = icmp eq i64 %recovery, 0
   %is_done = icmp eq i64 %status, {DONE}
-  %ends_call = icmp uge i64 %status, {HANDED}
+  %ends_call = icmp eq i64 %status, {LEFT}
   %has_result = or i1 %is_done, %ends_call
   %ends = or i1 %has_result, %is_none
   br i1 %ends, label %end, label %failed
@@ -309,9 +302,7 @@ run:
   store i64 1, ptr %a_busy, align 8
   %status = call i64 @run(ptr %registers, ptr %code)
   %is_done = icmp eq i64 %status, {DONE}
-  %is_handed = icmp eq i64 %status, {HANDED}
-  %counts = or i1 %is_done, %is_handed
-  br i1 %counts, label %counted, label %finish
+  br i1 %is_done, label %counted, label %finish
 counted:
 {word("hits", "entry_words", of["hits"])}
   %more_hits = add i64 %hits, 1
@@ -339,7 +330,6 @@ decide:
   switch i64 %status, label %fall_back [
     i64 {DONE}, label %done
     i64 {LEFT}, label %done
-    i64 {HANDED}, label %handed
     i64 {FAIL}, label %other
     i64 {RAISE}, label %raise
   ]
@@ -353,15 +343,6 @@ done:
   %result = load ptr, ptr %a_result, align 8
   store ptr %result, ptr %answer, align 8
   ret i64 {DONE}
-handed:
-  %a_callable = getelementptr ptr, ptr %registers, i64 {RESULT}
-  %callable = load ptr, ptr %a_callable, align 8
-  store ptr %callable, ptr %answer, align 8
-  %a_tidy = getelementptr ptr, ptr %registers, i64 {RECOVERED}
-  %tidy = load ptr, ptr %a_tidy, align 8
-  %a_second = getelementptr ptr, ptr %answer, i64 1
-  store ptr %tidy, ptr %a_second, align 8
-  ret i64 {HANDED}
 raise:
   ret i64 {RAISE}
 }}"""
@@ -372,7 +353,7 @@ def _gate(layout: ObjectLayout) -> str:
     return f"""
 define ptr @gate(ptr %self, ptr %arguments, i64 %count, ptr %given_names) {{
 entry:
-  %answer = alloca [2 x ptr], align 8
+  %answer = alloca ptr, align 8
   %a_memory = getelementptr i8, ptr %self, i64 {layout.tuple_items}
   %memory = load ptr, ptr %a_memory, align 8
   %a_data = getelementptr i8, ptr %memory, i64 {layout.array_data}
@@ -380,7 +361,6 @@ entry:
   %status = call i64 @enter(ptr %words, ptr %arguments, i64 %count, ptr %given_names, ptr %answer)
   switch i64 %status, label %fall_back [
     i64 {DONE}, label %done
-    i64 {HANDED}, label %handed
     i64 {RAISE}, label %raise
   ]
 fall_back:
@@ -389,60 +369,9 @@ fall_back:
   %called = call ptr @PyObject_Vectorcall(ptr %fallback, ptr %arguments, i64 %count,
                                           ptr %given_names)
   ret ptr %called
-handed:
-  %callable = load ptr, ptr %answer, align 8
-  %a_tidy = getelementptr ptr, ptr %answer, i64 1
-  %tidy = load ptr, ptr %a_tidy, align 8
-  %made = call ptr @PyObject_Vectorcall(ptr %callable, ptr %arguments, i64 %count,
-                                        ptr %given_names)
-  %has_raised = icmp eq ptr %made, null
-  br i1 %has_raised, label %shorten, label %return
-shorten:
-  call void @tidied(ptr %tidy)
-  br label %return
-return:
-  call void @Py_DecRef(ptr %callable)
-  call void @Py_DecRef(ptr %tidy)
-  ret ptr %made
 done:
   %result = load ptr, ptr %answer, align 8
   ret ptr %result
 raise:
   ret ptr null
 }}"""
-
-
-_TIDIED: Final = """
-define internal void @tidied(ptr %tidy) noinline {
-entry:
-  %a_kind = alloca ptr, align 8
-  %a_value = alloca ptr, align 8
-  %a_trace = alloca ptr, align 8
-  call void @PyErr_Fetch(ptr %a_kind, ptr %a_value, ptr %a_trace)
-  call void @PyErr_NormalizeException(ptr %a_kind, ptr %a_value, ptr %a_trace)
-  %kind = load ptr, ptr %a_kind, align 8
-  %error = load ptr, ptr %a_value, align 8
-  %trace = load ptr, ptr %a_trace, align 8
-  %has_trace = icmp ne ptr %trace, null
-  br i1 %has_trace, label %set, label %untraced
-set:
-  %status = call i32 @PyException_SetTraceback(ptr %error, ptr %trace)
-  call void @Py_DecRef(ptr %trace)
-  %said = call ptr @PyObject_CallOneArg(ptr %tidy, ptr %error)
-  %is_said = icmp ne ptr %said, null
-  br i1 %is_said, label %told, label %untold
-told:
-  call void @Py_DecRef(ptr %said)
-  br label %traced
-untold:
-  call void @PyErr_Clear()
-  br label %traced
-traced:
-  %shorter = call ptr @PyException_GetTraceback(ptr %error)
-  call void @PyErr_Restore(ptr %kind, ptr %error, ptr %shorter)
-  ret void
-untraced:
-  call void @PyErr_Restore(ptr %kind, ptr %error, ptr null)
-  ret void
-}"""
-"""Where an exception is set: ``tidy`` is called with it before it goes on."""

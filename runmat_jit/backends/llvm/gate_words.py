@@ -12,10 +12,7 @@ GUARDED_FLAGS: Final = 0x503
 WRITEABLE: Final = 0x400
 OWNS: Final = 0x4
 RESULT, RECOVERY, RECOVERED = -1, -2, -3
-"""Registers before the first: the result, and what :func:`_recovery` sets.
-
-Of a call that is handed on: the function that makes it, and what sees its exceptions.
-"""
+"""Registers before the first: the result, and what :func:`_recovery` sets."""
 KEPT_REGISTERS: Final = 3
 REPEATS: Final = 1
 INSTRUCTION_WORDS: Final = 8
@@ -40,10 +37,10 @@ ENTRY_WORDS: Final[Mapping[str, int]] = MappingProxyType(
 """Of an entry: a call runs it; calls so far; how many arguments; the names of those given by name
 (addresses of interned text); its code; the first owned register, and the end of them."""
 
-GO_ON, FAIL, RAISE, DONE, REPEAT, HANDED, LEFT = range(7)
+GO_ON, FAIL, RAISE, DONE, REPEAT, LEFT = range(6)
 # What an operation says: go on; a guard failed; an exception is set; the result is there; the
-# fallback is to repeat the call; another function is to make it; Python has made the rest of it,
-# and the result is there. Anything else is the address of the instruction that is next.
+# fallback is to repeat the call; Python has made the rest of it, and the result is there. Anything
+# else is the address of the instruction that is next.
 
 
 Operation = tuple[str, str, str]
@@ -65,7 +62,6 @@ _ANSWERS: Final = {
     "raise": RAISE,
     "done": DONE,
     "repeat": REPEAT,
-    "handed": HANDED,
     "left": LEFT,
 }
 _FIELD: Final = r"  %a_\1 = getelementptr i8, ptr %\2, i64 \3\n  %\1 = load \4, ptr %a_\1, align 4"

@@ -285,23 +285,6 @@ def _is_open() -> str:
     )
 
 
-def handing() -> tuple[Operation, ...]:
-    """Calls that are handed on: the gate makes them when the entry has ended, and none again."""
-    return (
-        (
-            "hand_on",
-            "callable:p tidy:p",
-            f"""  call void @Py_IncRef(ptr %callable)
-  call void @Py_IncRef(ptr %tidy)
-  %a_callable = getelementptr i64, ptr %registers, i64 {RESULT}
-  store ptr %callable, ptr %a_callable, align 8
-  %a_tidy = getelementptr i64, ptr %registers, i64 {RECOVERED}
-  store ptr %tidy, ptr %a_tidy, align 8
-  <handed>""",
-        ),
-    )
-
-
 def recovery() -> tuple[Operation, ...]:
     """What happens where an entry cannot go on, and what it has done must not be done again."""
     return (

@@ -7,13 +7,11 @@ taken away when more becomes known of the function. All else falls to Python.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from typing import Any
 
-from runmat_jit.capture.replay.bailout import LET_THROUGH, LetThrough
 from runmat_jit.capture.replay.gate_entries import EntryMaker, Rest
 from runmat_jit.capture.replay.key import Given, Key
-from runmat_jit.capture.replay.let_through import arguments_of, write_entry
 from runmat_jit.capture.replay.tree import Fork
 from runmat_jit.core.gates import Gate, Gates, NotForGates
 from runmat_jit.core.hotness import KINDS, OFTEN, is_due
@@ -124,19 +122,6 @@ class Gatekeeper:
             return False
         return True
 
-    def let_through(self, kinds: Sequence[LetThrough]) -> None:
-        """Have calls of these kinds made at once."""
-        gates = self._gates()
-        if gates is None:
-            return
-        for each in reversed(kinds[:LET_THROUGH]):  # the first of them is to be tried first
-            try:
-                writer = gates.writer(len(arguments_of(each)), ())
-                write_entry(writer, self._fn, each)
-                self._add(gates, writer.entry(each, _uncounted))
-            except NotForGates:
-                continue
-
     def _add(self, gates: Gates, entry: Any) -> None:
         with self._lock:
             if self.gate is None:
@@ -166,10 +151,6 @@ class Gatekeeper:
 
 def _no_rest(*_args: Any) -> Any:
     raise AssertionError("such entries begin nothing that must not be begun again")
-
-
-def _uncounted(_calls: int) -> None:
-    """Calls that are let through are not counted."""
 
 
 def _not_installed(*_args: Any, **_kwargs: Any) -> Any:

@@ -1,10 +1,11 @@
-"""Calls that differ in the extents of their arrays alone: recorded twice, then computed.
+"""Calls that differ in the extents of their arrays alone: recorded a few times, then computed.
 
-The first call of a family is recorded as any other. The second is recorded with extents that
-remember their formulas, which gives a path for every shape: the conditions under which another one
-would have been recorded alike, and graphs as formulas. Where it says of the first call what was
-recorded there it is trusted, else once it says of a later call what is recorded there. From then on
-calls that meet the conditions run it, and nothing is kept for their shape.
+The first call of a family is recorded as any other; so is one of a second shape, where recordings
+have to be earned. The next is recorded with extents that remember their formulas, which gives a
+path for every shape: the conditions under which another one would have been recorded alike, and
+graphs as formulas. Where it says of the last plain recording what was recorded there it is trusted,
+else once it says of a later call what is recorded there. From then on calls that meet the
+conditions run it, and nothing is kept for their shape.
 
 A call that comes to a decision as no call of the family did goes on in Python, and in a tree of its
 shape's own; the second one gives a further branch of the family's tree in the same way.
@@ -198,6 +199,10 @@ class Site:
 
     fork: Fork
     outcome: Hashable
+    patience: int = 1
+    """Shapes that are recorded as any other call before one is recorded with formulas."""
+    shapes: int = 0
+    """Shapes that were, so far."""
     reference: tuple[Path, Extents] | None = None
     """The last plain recording, and its extents."""
     trusted: tuple[Candidate, ...] = ()
@@ -213,16 +218,22 @@ class Site:
             if not first.holds([*slots, *(None,) * (first.size - len(slots))]):
                 return Intent(Symbols(leaves) if candidate.measured else None, trial=candidate)
         count = len(self.trusted) + len(self.untried)
-        known = self.reference is not None or self.hosted
+        known = self.shapes >= self.patience or self.hosted
         if not known or self.failures >= FAILURES or count >= CANDIDATES:
             return Intent()
         return Intent(symbols=Symbols(leaves))
 
+    def refer(self, path: Path, extents: Extents) -> None:
+        """Take in a plain recording."""
+        self.shapes += self.reference is None or self.reference[1] != extents
+        self.reference = path, extents
+
 
 @slotted_object
 class Family:
-    """Traces of calls that differ in extents alone."""
+    """Traces of calls that differ in extents alone; ``patience``: see :class:`Site`."""
 
+    patience: int = 1
     root: Fork = field(default_factory=Fork)
     """The trusted candidates, as a tree to replay."""
     misses: int = 0
@@ -240,7 +251,7 @@ class Family:
         """Learning site of an outcome of a fork; None where there are too many."""
         found = self.sites.get((fork, outcome))
         if found is None and len(self.sites) < SITES:
-            found = self.sites[fork, outcome] = Site(fork, outcome)
+            found = self.sites[fork, outcome] = Site(fork, outcome, self.patience)
         return found
 
     def learn(
@@ -259,7 +270,7 @@ class Family:
                 made = candidate_of(path, intent.symbols, executor)
                 self.add(site, made, extents)
             elif is_plain(path):
-                site.reference = path, extents
+                site.refer(path, extents)
             elif is_plain(path, hosted=True):
                 site.hosted = True
             if intent.trial is not None and intent.trial in site.untried:
@@ -294,7 +305,7 @@ class Family:
                 ours.untried = (rest,)
             theirs = self.site(fork, path[count].outcome)
             if theirs is not None and is_plain(path[count:]):
-                theirs.reference = path[count:], extents
+                theirs.refer(path[count:], extents)
         candidate.prepare(extents)
         site.trusted = (*site.trusted, candidate)
         site.fork.add(site.outcome, candidate.path[0].segment)
@@ -317,8 +328,9 @@ class Family:
 
 @slotted
 class Families:
-    """The families of one function's calls."""
+    """The families of one function's calls; ``patience``: see :class:`Site`."""
 
+    patience: int = 1
     known: OrderedDict[Hashable, Family] = field(default_factory=OrderedDict)
 
     def of(self, key: Key) -> Family | None:
@@ -328,13 +340,13 @@ class Families:
     def leave(self, key: Key, record: Any) -> None:
         """A recording has run away."""
         if key[1]:
-            self.known.setdefault(key[0], Family()).left = record
+            self.known.setdefault(key[0], Family(self.patience)).left = record
 
     def site(self, key: Key, departure: Departure | None) -> Site | None:
         """Where a call is recorded that no tree could finish, if something is learned there."""
         if not key[1]:
             return None
-        family = self.known.setdefault(key[0], Family())
+        family = self.known.setdefault(key[0], Family(self.patience))
         if len(self.known) > FAMILIES:
             self.known.popitem(last=False)
         if departure is None:

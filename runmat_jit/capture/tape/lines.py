@@ -21,8 +21,15 @@ from runmat_jit.core.frozen import frozen_object
 from runmat_jit.core.source import Namespace, Namespaces, SourceLine, is_calling
 
 _HERE: Final = Path(__file__).parents[1]
-_CALLING: Final = ("api.py", "array.py", "dispatcher.py", "jit_function.py", "plain_tier.py")
-_OURS: Final = (str(_HERE), *(str(_HERE.with_name(name)) for name in _CALLING))
+_CALLING: Final = (
+    "api.py",
+    "array.py",
+    "dispatcher.py",
+    "jit_function.py",
+    "plain_tier.py",
+    "core/frames.py",
+)
+_OURS: Final = (str(_HERE), *(str(_HERE.parent / name) for name in _CALLING))
 _RUNNING: Final = frozenset(("record", "replay"))
 """Functions that run a call: the recorder's and the tree's."""
 _BINARY_OP: Final = dis.opmap["BINARY_OP"]
