@@ -74,7 +74,7 @@ class PlainHooks(HookBase):
     def looped(self, number):
         return ()
 
-    def loop(self, obj, line, rests):
+    def loop(self, obj, rests, whole):
         return obj
 
     def formatted(self, value, conversion, spec=""):

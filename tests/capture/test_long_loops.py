@@ -176,6 +176,71 @@ def test_a_long_loop_over_objects_is_left(fn, args):
         compare(expected, observe(decorated, args, {}))
 
 
+def recurrence(x, n):
+    total, seen = 0.0, {}
+    for i in range(n):
+        total = total * 0.5 + x[i % 7] * 2.0
+        seen[i % 3] = total
+    return total, len(seen)
+
+
+def in_a_nest(x, n):
+    total, seen = 0.0, {}
+    for i in range(n // 10):
+        for k in range(10):
+            total = total * 0.5 + x[(i + k) % 7] * 2.0
+            seen[i % 3] = total
+    return total, len(seen)
+
+
+def at_its_end(x, n):
+    total, seen = recurrence(x, 20)
+    for i in [k * 2 for k in range(n)]:
+        total = max(total, x[i % 7] - total)
+        seen += 1
+    return total, seen
+
+
+def soon_over(x, n):
+    total, seen = 0.0, {}
+    for i in range(n):
+        total = total * 0.5 + x[i % 7] * 2.0
+        seen[i % 3] = total
+        if i > 20:
+            break
+    return total, len(seen)
+
+
+def few(x, n):
+    return recurrence(x, n // 500)
+
+
+def on_arrays(x, n):
+    seen = []
+    for i in range(n // 50):
+        x = np.sqrt(x * x + 1.0) + x[i % 7]
+        seen.append(x)
+    return x, len(seen)
+
+
+@pytest.mark.parametrize("fn", [recurrence, in_a_nest, at_its_end], ids=lambda fn: fn.__name__)
+def test_a_recording_that_can_only_end_in_vain_ends_after_some_iterations(fn):
+    decorated, args = runmat.jit(fn), (np.linspace(0, 1, 7), 5000)
+    expected = observe(fn, args, {})
+    compare(expected, observe(decorated, args, {}))
+    (record,) = decorated._captured[1].records.values()
+    assert any("iterations, each with little work" in r.detail for r in reasons_of(record))
+
+
+@pytest.mark.parametrize("fn", [soon_over, few, on_arrays], ids=lambda fn: fn.__name__)
+def test_a_recording_that_may_be_repeated_goes_on(fn):
+    decorated, args = runmat.jit(fn), (np.linspace(0, 1, 7), 5000)
+    expected = observe(fn, args, {})
+    for _ in range(3):
+        compare(expected, observe(decorated, args, {}))
+    assert not was_left(decorated)
+
+
 def test_the_bits_of_what_is_computed_after_that_are_those_of_later_calls():
     decorated, x = runmat.jit(computing), np.linspace(0, 1, 7)
     first, second = (decorated(TURNS, x)[0] for _ in range(2))

@@ -180,7 +180,7 @@ RECORDED = {
     "x[0], y = 1, 2": ["setitem(1, [3], 0)"],
     "del x[0]": ["delitem([3], 0)"],
     "del box.a": ["free('box')", "delattr_(<lambda>, 'a')"],
-    "for i in x: pass": ["loop([3], 4, 1)"],
+    "for i in x: pass": ["loop([3], 1, 1)"],
     "from math import pi": ["importing('math')", "attr(math, 'pi')"],
     "def g(**k): pass\n  g(a=1)": ["call(g)", "fresh({'a': 1})"],
     "@str\n  class A: pass": ["glob('str')", "decorate(str, A)"],

@@ -26,6 +26,7 @@ from runmat_jit.capture.record import (
 )
 from runmat_jit.capture.record.encoder import children_of, holds_traced
 from runmat_jit.capture.record.following import Following
+from runmat_jit.capture.record.forecast import Forecast
 from runmat_jit.capture.record.host_calls import adopt_loosely, repetition, run_host
 from runmat_jit.capture.record.masked_stores import MaskedPlace
 from runmat_jit.capture.record.release import is_reduced
@@ -330,8 +331,7 @@ class Hooks(Following):
             return self.real(obj)  # type: ignore[no-any-return]  # what is iterated is iterable
         return self.items_of(self.shadowed(obj))
 
-    def loop(self, obj: Any, line: int, rests: int, /) -> Iterable[Any]:
-        del line  # loops unroll
+    def loop(self, obj: Any, rests: int, whole: int, /) -> Iterable[Any]:
         if self.tracer.leaving:
             self.tracer.leave()
         if self.tracer.passive:
@@ -340,13 +340,17 @@ class Hooks(Following):
         if not (rests and self.tracer.may_leave):
             return found
         iterator = iter(found)
-        return itertools.takewhile(functools.partial(self.stays, iterator), iterator)
+        forecast = Forecast.of(self.tracer, found) if whole else None
+        stays = functools.partial(self.stays, iterator, forecast)
+        return itertools.takewhile(stays, iterator)
 
-    def stays(self, iterator: Iterator[Any], item: Any) -> bool:
-        """Whether a loop goes on with its hooks; else what is left of it is kept for it."""
+    def stays(self, iterator: Iterator[Any], forecast: Forecast | None, item: Any) -> bool:
+        """Return True if a loop goes on with its hooks; else what is left of it is kept for it."""
         left = self.tracer.left
         if left is not None:
             left.rests.append(itertools.chain((item,), iterator))
+        elif forecast is not None:
+            forecast.begin()
         return left is None
 
     def rest(self) -> Iterable[Any]:

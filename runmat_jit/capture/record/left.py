@@ -173,8 +173,8 @@ class PlainHooks(HookBase):
     def iter_(self, obj: Any, /) -> Iterable[Any]:
         return obj  # type: ignore[no-any-return]  # what is iterated is iterable
 
-    def loop(self, obj: Any, line: int, rests: int, /) -> Iterable[Any]:
-        del line
+    def loop(self, obj: Any, rests: int, whole: int, /) -> Iterable[Any]:
+        del whole
         if not (rests and self.left):
             return obj  # type: ignore[no-any-return]  # as above
         self.left.rests.append(obj)

@@ -11,10 +11,6 @@ def bypass(x, by=_rm_none):
         if _rm_fn.__code__ is _rm_code and _rm_current.session is _rm_session:
             if type(x) is _rm_0 and by is _rm_none:
                 return _rm_plain(x)
-    except BaseException as _rm_error:
-        _rm_error.__traceback__ = _rm_error.__traceback__.tb_next
-        raise
-    try:
         return _rm_other((x, by), (), {})
     except BaseException as _rm_error:
         _rm_hide(_rm_error)
@@ -140,10 +136,6 @@ def bypass_source(
         "    try:",
         "        if _rm_fn.__code__ is _rm_code and _rm_current.session is _rm_session:",
         *tests,
-        "    except BaseException as _rm_error:",
-        "        _rm_error.__traceback__ = _rm_error.__traceback__.tb_next",
-        "        raise",
-        "    try:",
         f"        return _rm_other(({shown}), {rest}, {more})",
         "    except BaseException as _rm_error:",
         "        _rm_hide(_rm_error)",

@@ -90,8 +90,11 @@ class HookBase(abc.ABC):
         """Iterable of a comprehension."""
 
     @abc.abstractmethod
-    def loop(self, obj: Any, line: int, rests: int, /) -> Iterable[Any]:
-        """Iterable of the ``for`` statement of that line; ``rests``: it may end before its end."""
+    def loop(self, obj: Any, rests: int, whole: int, /) -> Iterable[Any]:
+        """Iterable of a ``for`` statement; ``rests``: it may end before its end.
+
+        ``whole``: no ``break`` or ``return`` ends the loop.
+        """
 
     def rest(self) -> Iterable[Any]:
         """What is left of an iterable that has ended before its end."""

@@ -61,8 +61,9 @@ def rewrite_for(rewriter: NodeRewriter, node: ast.For) -> ast.stmt:
     """
     rest = rewriter.direct(node)
     rests = constant(int(rest is not None), node.iter)
-    line = constant(node.lineno, node.iter)
-    iterated = hook("loop", [rewriter.expression(node.iter), line, rests], node.iter)
+    ends = any(isinstance(inner, (ast.Break, ast.Return)) for inner in ast.walk(node))
+    whole = constant(int(not ends), node.iter)
+    iterated = hook("loop", [rewriter.expression(node.iter), rests, whole], node.iter)
     loop = _loop(rewriter, node, iterated)
     loop.body.insert(0, placed(ast.Expr(hook("turn", [], node.iter)), node.iter))
     if rest is not None:
