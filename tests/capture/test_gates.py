@@ -19,6 +19,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import runmat_jit as runmat
+from runmat_jit.capture.replay.gate_entries import EntryMaker
+from runmat_jit.capture.replay.gatekeeper import LARGE
+from runmat_jit.core.gates import NotForGates
 from runmat_jit.runtime.session import current_session
 from tests.capture.behavior import compare, observe
 
@@ -1047,3 +1050,18 @@ def test_what_cannot_step_aside_goes_through_the_gate():
     rng = np.random.default_rng(0)
     decorated = runmat.jit(fn)
     warm(decorated, lambda: (rng.random((9, 4)), np.arange(9) < 4), calls=60)
+
+
+@pytest.mark.parametrize(("parts", "tries"), [(10, 3), (LARGE, 1)])
+def test_entries_of_large_traces_that_cannot_be_made_are_tried_once(monkeypatch, parts, tries):
+    tried = []
+
+    def make(self, *_args):
+        tried.append(self)
+        raise NotForGates("as it happens")
+
+    monkeypatch.setattr(EntryMaker, "make", make)
+    decorated, x = runmat.jit(lambda x: [x * float(k) for k in range(parts)]), np.arange(3000.0)
+    for _ in range(20):
+        decorated(x)
+    assert len(tried) == tries

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import Any, Final
 
 from runmat_jit.capture.replay.gate_entries import EntryMaker, Rest
 from runmat_jit.capture.replay.key import Given, Key
@@ -17,6 +17,9 @@ from runmat_jit.core.gates import Gate, Gates, NotForGates
 from runmat_jit.core.hotness import KINDS, OFTEN, is_due
 from runmat_jit.core.locks import new_lock
 from runmat_jit.core.log import LOG
+
+LARGE: Final = 4 * KINDS
+"""Slots of a trace, beyond which an entry that cannot be made is tried once."""
 
 
 class Gatekeeper:
@@ -63,7 +66,8 @@ class Gatekeeper:
             self._seen.clear()
             self._refused.clear()
         self._seen[key] = seen
-        if (of_family and seen < OFTEN) or not is_due(seen):
+        is_final = key in self._refused and len(slots) > LARGE
+        if is_final or (of_family and seen < OFTEN) or not is_due(seen):
             return
         gates = self._gates()
         if gates is None:
