@@ -300,7 +300,7 @@ class Dispatcher:
         if gate is not None:
             gate.set_fallback(self._behind_gate)
         way = self._behind_gate if gate is None or self.plain_tier.is_open else gate.call
-        if trial is None:
+        if trial is None or self.plain_tier.is_open:
             self.install(way)
             return
         if gate is None:

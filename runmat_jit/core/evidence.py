@@ -30,6 +30,8 @@ ITEMS: Final = 32
 """Items of a container, or attributes of an object, that are looked at."""
 MOST_ITERATIONS: Final = 1_000_000
 """Iterations that an integer argument stands for at most: it may be a seed or an address."""
+MOST_OF_WHILE: Final = 4096
+"""Iterations of a ``while`` at most, where nothing else tells how many there are."""
 SIZE_OF_INTEGER: Final = 100_000
 """Elements that an integer argument stands for at most where no argument is an array."""
 FEW: Final = 4
@@ -79,6 +81,8 @@ class Instructions(NamedTuple):
     """Constants that may be numbers of iterations."""
     has_loops: bool
     """True if it has loops of its own, not in functions or comprehensions."""
+    has_while: bool
+    """True if one of them may run for any time."""
 
 
 @functools.lru_cache(maxsize=1024)  # a memo of a pure question
@@ -111,7 +115,10 @@ def code_of(code: types.CodeType) -> Instructions:
         elif type(const) is int and const > 1:
             integers.append(const)
     by_depth = tuple((computing, others) for computing, others in counts)
-    return Instructions(by_depth, tuple(dict.fromkeys(names)), tuple(integers), bool(loops))
+    starts = {at.offset for at in dis.get_instructions(code) if at.opname == "FOR_ITER"}
+    has_while = not loops.keys() <= starts
+    unique = tuple(dict.fromkeys(names))
+    return Instructions(by_depth, unique, tuple(integers), bool(loops), has_while)
 
 
 def _count(counts: list[list[int]], level: int, numbers: Sequence[int]) -> None:
@@ -147,6 +154,7 @@ class Work:
         self.by_depth = counts
         self.code = weakref.ref(fn.__code__)
         self.has_loops = any(each.has_loops for each in codes)
+        self._has_while = any(each.has_while for each in codes)
         self._counts = any("range" in each.names for each in codes)
         """True if loops may run over a range of integers."""
         self._outside = Sizes()
@@ -186,7 +194,8 @@ class Work:
         listed = max(sizes.length, outside.length)
         of_arrays = min(sizes.lengths or outside.lengths, default=0) if self._counts else 0
         few = min(max(counted) if counted else listed or of_arrays or FEW, MOST_ITERATIONS)
-        many = min(max(steps or [listed, *extents, few]), MOST_ITERATIONS)
+        most_while = MOST_OF_WHILE * self._has_while
+        many = min(max(*(steps or [listed, *extents]), few, most_while), MOST_ITERATIONS)
         limit = max(sizes.elements, outside.elements) or MOST_ITERATIONS
         for depth, (computing, others) in enumerate(self.by_depth[1:], 1):
             times = min(few**depth, max(few, limit))

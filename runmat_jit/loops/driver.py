@@ -10,8 +10,10 @@ from __future__ import annotations
 import ast
 import sys
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from itertools import repeat
+from operator import length_hint
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -30,8 +32,6 @@ if TYPE_CHECKING:
 
 MOST_HELPERS: Final = 8
 """Functions that call one another, from the one that a loop calls on."""
-WHILE: Final = 16
-"""Times the iterations of an unknown number that a ``while`` is taken to have."""
 LONG: Final = 2000
 """Operations of Python's in a run that is worth a look each time."""
 _MISSING: Final = object()
@@ -227,12 +227,19 @@ class PlainLoop:
         self.unpaid = int(hooks.plain.loops_pay) * (1 + self.is_inner)
         """Operations of Python's that it has still to run before it is compiled."""
         self._unpaid = self.unpaid
+        self.per_iteration = 1
+        """Operations of Python's in an iteration, about."""
+        self.iterations = 0
+        """Iterations of the last run of a ``while``."""
+        self._head: tuple[Iterator[tuple[()]], int] | None = None
+        """Iterations of a ``while`` that are counted: those left, and how many there were."""
         self.last: tuple[Any, LoopCall] | None = None
         """What it read when it was last looked at, and the loop that reads that."""
 
     def run(self, frame: types.FrameType) -> tuple[tuple[Any, ...], ...]:
         """The values that the loop leaves in its variables, in a tuple; empty: it has not run."""
         self.asked += 1
+        self._count()
         if self.rest or self.loops is None or DISABLED.depth or is_watched():
             self.rest -= self.rest > 0
             self.skipped += 1
@@ -241,15 +248,40 @@ class PlainLoop:
         self.rest = LOOKS - 1 if self.declined >= FAILURES else 0
         found = find(self.source, variables_of(frame), self.outside, self.converter)
         call, operands = self.call_of(found), found.operands
-        if not is_enough(call, operands) or not self.pays(call, operands):
+        iterations = max(self.iterations, call.turns)
+        if not is_enough(call, operands, unknown=iterations) or not self.pays(call, operands):
             return ()
         values = tuple(operands.values())
         result = call.attempt(values)
         if result is None:
             return ()
         self.declined, self.rest, self.runs = 0, 0, self.runs + 1
+        self.iterations = 0
         call.append(result, values)
         return (call.merged(result, values),)
+
+    def head(self) -> Iterable[tuple[()]]:
+        """Return an iterable of the iterations that a ``while`` runs before it is asked again."""
+        if self.unpaid <= 0 or self.loops is None:
+            return ()
+        count = 1 + self.unpaid // self.per_iteration
+        self._head = repeat((), count), count
+        return self._head[0]
+
+    def again(self, frame: types.FrameType) -> tuple[tuple[Any, ...], ...]:
+        """Run what is left of a ``while``, as :meth:`run`, if all of its head has run."""
+        return () if self._head is None or length_hint(self._head[0]) else self.run(frame)
+
+    def _count(self) -> None:
+        """Count the iterations of the last ``while`` in Python."""
+        if self._head is None:
+            return
+        left, count = self._head
+        self.iterations, self._head = count - length_hint(left), None
+        work = self.iterations * self.per_iteration
+        self.unpaid -= work
+        if work >= LONG:
+            self.declined = self.rest = 0
 
     def begin(self) -> None:
         """Count calls, and native runs of them, from now on."""
@@ -269,9 +301,10 @@ class PlainLoop:
         sizes = [value.size for value in operands.values() if type(value) is np.ndarray]
         weight = call.weight if call.has_arrays or sizes else 1  # of single numbers
         operation = 1 + max(sizes, default=0) // ELEMENTS if call.has_arrays else 1
-        is_long = isinstance(self.source.node, ast.While) and not self.is_inner
-        entries = WHILE if is_long else 1
-        work = call.expected * weight * operation * entries
+        self.per_iteration = max(1, call.per_turn * weight * operation)
+        if isinstance(self.source.node, ast.While) and not self.is_inner:
+            return False  # its iterations are counted
+        work = call.expected * weight * operation
         self.unpaid -= work * (1 + self.skipped)
         self.skipped = 0
         if work >= LONG:
@@ -297,11 +330,13 @@ def is_enough(
     plain_of: Callable[[Any], Any] = plain_of,
     *,
     recorded: bool = False,
+    unknown: int = 0,
 ) -> bool:
-    """Whether Python would take longer than a native run; what is in a turn is looked at rarely.
+    """Return True if Python would take longer than a native run; rarely looks at an iteration.
 
     ``plain_of`` gives what is known of an operand: a number or a shape. ``recorded``: or whether
-    the operations would, recorded one by one.
+    the operations would, recorded one by one. ``unknown``: iterations of the last run, which an
+    unknown number is taken to be, if it is more than usual.
     """
     from runmat_jit.loops.program import LISTS  # noqa: PLC0415  (loaded by now)
     from runmat_jit.loops.sites import (  # noqa: PLC0415  (likewise)
@@ -317,7 +352,7 @@ def is_enough(
         call.per_turn = operations_of(call.source, known)
     turns = turns_of(call.source.node, known)
     if turns is None:  # of lists, many until runs of few have been seen
-        turns = TURNS * (LISTS if call.source.grown else 1)
+        turns = max(unknown, TURNS * (LISTS if call.source.grown else 1))
     call.expected_turns, call.expected = turns, turns * call.per_turn
     if call.gave_up or (call.is_poor and call.asked % LOOKS):
         return False

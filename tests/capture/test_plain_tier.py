@@ -401,6 +401,89 @@ def test_a_long_loop_is_compiled_in_the_first_call_and_its_effects_happen_once(h
     assert ran == (3 if stop < 0 else 0)  # Python raises, at the user's line
 
 
+def to_its_end(x, out, stop):
+    i, total = 0, 0.0
+    while i < len(x):
+        total = total * 0.5 + x[i]
+        out[i] += total
+        if i == stop:
+            raise ValueError(i)
+        i += 1
+    return total, i
+
+
+def with_breaks(x, out, stop):
+    i, skipped = -1, 0
+    while True:
+        i += 1
+        if i >= len(x):
+            break
+        if x[i] < -1.0:
+            skipped += 1
+            continue
+        out[i] += x[i] * 2.0 + out[i - 1]
+        if i == stop:
+            out[i + 200_000] = 0.0
+    return i, skipped
+
+
+def in_nests(x, out, stop):
+    i, total = 0, 0
+    while i < len(x) - 60:
+        k = 0
+        while x[i + k] > 0.0 and k < 50:
+            k += 1
+        out[i] = k
+        total += k
+        if i == stop:
+            raise ValueError(total)
+        i += 1
+    return i, total
+
+
+def with_else(x, out, stop):
+    i = 0
+    while i < len(x):
+        out[i] += x[i]
+        if i == stop:
+            raise ValueError(i)
+        i += 1
+    else:  # noqa: PLW0120  (what is tested)
+        i = -i
+    return i
+
+
+WHILES = to_its_end, with_breaks, in_nests, with_else
+
+
+@pytest.mark.parametrize("fn", WHILES, ids=lambda fn: fn.__name__)
+@pytest.mark.parametrize("stop", [-1, 90_000])
+@pytest.mark.parametrize("budget", [1000, 500_000, 1 << 40])
+def test_a_while_is_compiled_at_an_iteration(hot, monkeypatch, fn, stop, budget):
+    monkeypatch.setattr(evidence, "LOOPS_PAY", 0)
+    monkeypatch.setattr(function, "LOOP_PAYS", budget)
+    decorated, x = runmat.jit(fn), np.random.default_rng(2).normal(size=100_000)
+    before = current_session().telemetry.snapshot()
+    for _ in range(2):
+        ours, theirs = np.ones(len(x)), np.ones(len(x))
+        compare(observe(fn, (x, theirs, stop), {}), observe(decorated, (x, ours, stop), {}))
+        np.testing.assert_array_equal(ours, theirs)
+    after = current_session().telemetry.snapshot()
+    runs, turns = (after[name] - before[name] for name in ("loops_run", "loop_turns"))
+    if stop < 0 and budget < 1 << 40 and fn in (to_its_end, in_nests):
+        assert runs >= 2
+        assert turns < 2 * len(x)  # the first began in Python
+
+
+def test_trials_leave_plain_calls_alone(hot, monkeypatch):
+    use_session(Session(Config(trials=True)))
+    monkeypatch.setattr(evidence, "LOOPS_PAY", 0)
+    decorated, x = runmat.jit(to_its_end), np.ones(30_000)
+    for _ in range(6):
+        decorated(x, np.ones(len(x)), -1)
+    assert not decorated._captured[1].bailout.kinds
+
+
 def test_loops_that_do_not_run_natively_lose_their_hooks(hot):
     def fn(n):
         found = {}

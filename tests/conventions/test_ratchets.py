@@ -53,7 +53,7 @@ GLOSSARY = {
 """Words of our own, and the terms of the field that say the same."""
 
 BOUNDS = {
-    "lines of the path of a call": 15531,
+    "lines of the path of a call": 15527,
     "mentions of NotForGates": 78,
     "places that raise Unknown in loops": 202,
     "places that raise NotNative": 99,
@@ -62,7 +62,7 @@ BOUNDS = {
     "lines that ask for a device's name": 41,
     "classes of one name": 111,
     "modules in import cycles, by packages": 17,
-    "docstrings that open with a function word": 1682,
+    "docstrings that open with a function word": 1679,
     "words of our own in docstrings": 2106,
 }
 """What is counted may not exceed these. A bound that is more than 2 % too high is to be lowered."""

@@ -10,6 +10,26 @@ from runmat_jit.backends.llvm.object_layout import ObjectLayout
 
 def guards(layout: ObjectLayout) -> tuple[Operation, ...]:
     """What must hold of arguments and of the state of the process."""
+    array = f"""@field(type, value, {layout.type}, ptr)
+  %is_array = icmp eq ptr %type, %class
+  br i1 %is_array, label %array, label %wrong
+array:
+@field(descr, value, {layout.array_descr}, ptr)
+@field(nd, value, {layout.array_rank}, i32)
+@field(bits, value, {layout.array_flags}, i32)
+@field(shape, value, {layout.array_shape}, ptr)
+@field(strides, value, {layout.array_strides}, ptr)
+  %given_rank = zext i32 %nd to i64
+  %kept = and i32 %bits, {GUARDED_FLAGS}
+  %given_flags = zext i32 %kept to i64
+  %is_dtype = icmp eq ptr %descr, %dtype
+  %is_rank = icmp eq i64 %given_rank, %rank
+  %is_flags = icmp eq i64 %given_flags, %flags
+  %two = and i1 %is_dtype, %is_rank
+  %three = and i1 %two, %is_flags
+  br i1 %three, label %axes, label %wrong
+axes:
+"""
     return (
         (
             "is_object",
@@ -37,26 +57,7 @@ def guards(layout: ObjectLayout) -> tuple[Operation, ...]:
         (
             "is_array",
             "value:r class:p dtype:p rank:n flags:n numbers:p",
-            f"""@field(type, value, {layout.type}, ptr)
-  %is_array = icmp eq ptr %type, %class
-  br i1 %is_array, label %array, label %wrong
-array:
-@field(descr, value, {layout.array_descr}, ptr)
-@field(nd, value, {layout.array_rank}, i32)
-@field(bits, value, {layout.array_flags}, i32)
-@field(shape, value, {layout.array_shape}, ptr)
-@field(strides, value, {layout.array_strides}, ptr)
-  %given_rank = zext i32 %nd to i64
-  %kept = and i32 %bits, {GUARDED_FLAGS}
-  %given_flags = zext i32 %kept to i64
-  %is_dtype = icmp eq ptr %descr, %dtype
-  %is_rank = icmp eq i64 %given_rank, %rank
-  %is_flags = icmp eq i64 %given_flags, %flags
-  %two = and i1 %is_dtype, %is_rank
-  %three = and i1 %two, %is_flags
-  br i1 %three, label %axes, label %wrong
-axes:
-  %axis = phi i64 [0, %array], [%next, %strided]
+            f"""{array}  %axis = phi i64 [0, %array], [%next, %strided]
   %more = icmp slt i64 %axis, %rank
   br i1 %more, label %extent, label %fine
 extent:
@@ -86,25 +87,7 @@ wrong:
         (
             "is_like",
             "value:r class:p dtype:p rank:n flags:n least:n",
-            f"""@field(type, value, {layout.type}, ptr)
-  %is_array = icmp eq ptr %type, %class
-  br i1 %is_array, label %array, label %wrong
-array:
-@field(descr, value, {layout.array_descr}, ptr)
-@field(nd, value, {layout.array_rank}, i32)
-@field(bits, value, {layout.array_flags}, i32)
-@field(shape, value, {layout.array_shape}, ptr)
-  %given_rank = zext i32 %nd to i64
-  %kept = and i32 %bits, {GUARDED_FLAGS}
-  %given_flags = zext i32 %kept to i64
-  %is_dtype = icmp eq ptr %descr, %dtype
-  %is_rank = icmp eq i64 %given_rank, %rank
-  %is_flags = icmp eq i64 %given_flags, %flags
-  %two = and i1 %is_dtype, %is_rank
-  %three = and i1 %two, %is_flags
-  br i1 %three, label %axes, label %wrong
-axes:
-  %axis = phi i64 [0, %array], [%next, %extent]
+            f"""{array}  %axis = phi i64 [0, %array], [%next, %extent]
   %more = icmp slt i64 %axis, %rank
   br i1 %more, label %extent, label %fine
 extent:

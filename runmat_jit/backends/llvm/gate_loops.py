@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import starmap
+
 from runmat_jit.backends.llvm.gate_words import Operation
 from runmat_jit.backends.llvm.object_layout import ObjectLayout
 
@@ -11,6 +13,15 @@ others, the turns that it has at least, and where its runs are counted: how many
 and of the last."""
 LOOP_DONE = 1
 """The first word of the state of a loop that has ended; the second one is its turns."""
+
+
+def _converted(name: str, kind: str, convert: str, to: str) -> Operation:
+    """A number in memory as one of another kind, in its place."""
+    text = f"""  %number = load {kind}, ptr %at, align 4
+  %converted = {convert} {kind} %number to {to}
+  store {to} %converted, ptr %at, align 4
+  <go on>"""
+    return name, "at:p", text
 
 
 def loops(layout: ObjectLayout) -> tuple[Operation, ...]:
@@ -159,47 +170,15 @@ wrong:
   store ptr %made, ptr %to, align 8
   <go on>""",
         ),
-        # A double as a float, in its place.
-        (
-            "narrow",
-            "at:p",
-            """  %number = load double, ptr %at, align 8
-  %narrow = fptrunc double %number to float
-  store float %narrow, ptr %at, align 4
-  <go on>""",
-        ),
-        # The other way round; and an integer of 32 bits as one of 64.
-        (
-            "widen_float",
-            "at:p",
-            """  %narrow = load float, ptr %at, align 4
-  %number = fpext float %narrow to double
-  store double %number, ptr %at, align 8
-  <go on>""",
-        ),
-        (
-            "widen_int",
-            "at:p",
-            """  %narrow = load i32, ptr %at, align 4
-  %number = sext i32 %narrow to i64
-  store i64 %number, ptr %at, align 8
-  <go on>""",
-        ),
-        (
-            "float_of_int",
-            "at:p",
-            """  %integer = load i64, ptr %at, align 8
-  %number = sitofp i64 %integer to double
-  store double %number, ptr %at, align 8
-  <go on>""",
-        ),
-        (
-            "int_of_float",
-            "at:p",
-            """  %number = load double, ptr %at, align 8
-  %integer = fptosi double %number to i64
-  store i64 %integer, ptr %at, align 8
-  <go on>""",
+        *starmap(
+            _converted,
+            (
+                ("narrow", "double", "fptrunc", "float"),
+                ("widen_float", "float", "fpext", "double"),
+                ("widen_int", "i32", "sext", "i64"),
+                ("float_of_int", "i64", "sitofp", "double"),
+                ("int_of_float", "double", "fptosi", "i64"),
+            ),
         ),
         (
             "scalar_from",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from runmat_jit.backends.llvm.gate_words import (
     RECOVERED,
     RECOVERY,
@@ -77,24 +79,7 @@ run:
         (
             "launch_long",
             "launcher:p given:p given_count:n count:n numbers:p",
-            """  %tuple = call ptr @PyTuple_New(i64 %count)
-  %is_made = icmp ne ptr %tuple, null
-  br i1 %is_made, label %each, label %raised
-each:
-  %index = phi i64 [0, %entry], [%next, %put]
-  %more = icmp slt i64 %index, %count
-  br i1 %more, label %put, label %run
-put:
-  %a_number = getelementptr i64, ptr %numbers, i64 %index
-  %number = load i64, ptr %a_number, align 8
-  %a_register = getelementptr i64, ptr %registers, i64 %number
-  %array = load ptr, ptr %a_register, align 8
-  call void @Py_IncRef(ptr %array)
-  %status = call i32 @PyTuple_SetItem(ptr %tuple, i64 %index, ptr %array)
-  %next = add i64 %index, 1
-  br label %each
-run:
-  %a_second = getelementptr ptr, ptr %given, i64 1
+            f"""{_TUPLE}  %a_second = getelementptr ptr, ptr %given, i64 1
   store ptr %tuple, ptr %a_second, align 8
   %found = call ptr @PyObject_Vectorcall(ptr %launcher, ptr %given, i64 %given_count, ptr null)
   call void @Py_DecRef(ptr %tuple)
@@ -102,9 +87,7 @@ run:
   br i1 %is_done, label %release, label %raised
 release:
   call void @Py_DecRef(ptr %found)
-  <go on>
-raised:
-  <raise>""",
+  <go on>""",
         ),
         # An event that is to be reported: the call is repeated by the fallback.
         (
@@ -359,7 +342,14 @@ def results() -> tuple[Operation, ...]:
         (
             "give_tuple",
             "count:n numbers:p",
-            f"""  %tuple = call ptr @PyTuple_New(i64 %count)
+            f"""{_TUPLE}{result}
+  store ptr %tuple, ptr %result, align 8
+  <done>""",
+        ),
+    )
+
+
+_TUPLE: Final = """  %tuple = call ptr @PyTuple_New(i64 %count)
   %is_made = icmp ne ptr %tuple, null
   br i1 %is_made, label %each, label %raised
 raised:
@@ -367,7 +357,7 @@ raised:
 each:
   %index = phi i64 [0, %entry], [%next, %put]
   %more = icmp slt i64 %index, %count
-  br i1 %more, label %put, label %end
+  br i1 %more, label %put, label %filled
 put:
   %a_number = getelementptr i64, ptr %numbers, i64 %index
   %number = load i64, ptr %a_number, align 8
@@ -377,9 +367,6 @@ put:
   %status = call i32 @PyTuple_SetItem(ptr %tuple, i64 %index, ptr %object)
   %next = add i64 %index, 1
   br label %each
-end:
-{result}
-  store ptr %tuple, ptr %result, align 8
-  <done>""",
-        ),
-    )
+filled:
+"""
+"""A tuple of what is in the registers whose numbers are given."""

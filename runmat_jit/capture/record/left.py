@@ -15,7 +15,7 @@ import types
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 
@@ -193,9 +193,9 @@ class PlainHooks(HookBase):
         return bool(self.left and self.left.rests and self.left.rests.pop() is _OF_WHILE)
 
     @functools.cached_property
-    def direct(self) -> DirectHooks:
+    def direct(self) -> HooksLink:
         """Hooks of loops in direct form."""
-        return DirectHooks(self.looped, self.plain.helper)
+        return HooksLink(self)
 
     @property
     def loops(self) -> tuple[LoopSource, ...]:
@@ -239,13 +239,6 @@ class PlainHooks(HookBase):
         pass
 
 
-class DirectHooks(NamedTuple):
-    """Hooks of loops in direct form within hooked code."""
-
-    looped: Callable[[int], tuple[tuple[Any, ...], ...]]
-    helper: Callable[[Any], Any]
-
-
 class HooksLink:
     """The constant of direct code that leads to its hooks, which it does not keep alive.
 
@@ -257,20 +250,34 @@ class HooksLink:
     __slots__ = ("_of",)
 
     def __init__(self, hooks: PlainHooks | None = None) -> None:
-        self._of = None if hooks is None else weakref.ref(hooks)
+        self._of: Callable[[], PlainHooks | None] = _none if hooks is None else weakref.ref(hooks)
 
     def __reduce__(self) -> Any:
         return HooksLink, ()
 
     def looped(self, number: int, /) -> tuple[tuple[Any, ...], ...]:
         """Run a loop natively: the values that it leaves, see :class:`HookBase`."""
-        found = None if self._of is None else self._of()
+        found = self._of()
         return () if found is None else found.loop_of(number).run(sys._getframe(1))
+
+    def head(self, number: int, /) -> Iterable[tuple[()]]:
+        """Return an iterable of the iterations that a ``while`` runs before it is asked again."""
+        found = self._of()
+        return () if found is None else found.loop_of(number).head()
+
+    def again(self, number: int, /) -> tuple[tuple[Any, ...], ...]:
+        """Run natively what is left of a ``while``."""
+        found = self._of()
+        return () if found is None else found.loop_of(number).again(sys._getframe(1))
 
     def helper(self, fn: Any, /) -> Any:
         """Return what is called for a function of the program: its direct form."""
-        found = None if self._of is None else self._of()
+        found = self._of()
         return fn if found is None else found.plain.helper(fn)
+
+
+def _none() -> None:
+    """Stand for a reference to nothing."""
 
 
 class DirectForm:

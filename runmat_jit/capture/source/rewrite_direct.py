@@ -21,8 +21,35 @@ HOOKS = "<hooks>"
 """The constant in whose place the hooks are put: no variable of the program's frames is ours."""
 
 
-def _loop(rewriter: NodeRewriter, node: ast.For | ast.While) -> ast.stmt:
+def _loop(rewriter: NodeRewriter, node: ast.For) -> ast.stmt:
     return natively(rewriter, node, rewriter.copy(node))
+
+
+def _while(rewriter: NodeRewriter, node: ast.While) -> ast.stmt:
+    """A ``while`` that may run natively from an iteration on, when it has run long enough::
+
+    for <results> in looped(0): break
+    else:
+        for () in head(0):
+            if not <test>: break
+            <body>
+        else:
+            for <results> in again(0): break
+            else: <the loop as it stands>
+
+    """
+    loop = rewriter.copy(node)
+    loops = rewriter.loops
+    is_inner = any(node in ast.walk(other) for other in loops if other is not node)
+    if node not in loops or is_inner or node.orelse:
+        return natively(rewriter, node, loop)
+    test = placed(ast.UnaryOp(ast.Not(), rewriter.expression(node.test)), node.test)
+    ends: ast.stmt = placed(ast.If(test, [placed(ast.Break(), node)], []), node.test)
+    given = hook("head", [constant(list(loops).index(node), node)], node)
+    nothing = placed(ast.Tuple([], ast.Store()), node)
+    rest = natively(rewriter, node, loop, "again")
+    body = [ends, *rewriter.block(node.body)]
+    return natively(rewriter, node, placed(ast.For(nothing, given, body, [rest]), node))
 
 
 def _as_it_stands(_rewriter: NodeRewriter, node: ast.AST) -> ast.AST:
@@ -66,7 +93,7 @@ DIRECT: Mapping[type[ast.AST], Handler] = {
     **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef), _as_it_stands),
     ast.match_case: _match_case,
     ast.For: _loop,
-    ast.While: _loop,
+    ast.While: _while,
 }
 """Statements are copied for the sake of the loops in them, expressions for that of calls."""
 

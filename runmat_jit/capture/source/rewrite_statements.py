@@ -72,7 +72,9 @@ def rewrite_for(rewriter: NodeRewriter, node: ast.For) -> ast.stmt:
     return natively(rewriter, node, loop)
 
 
-def natively(rewriter: NodeRewriter, node: ast.stmt, plain: ast.stmt) -> ast.stmt:
+def natively(
+    rewriter: NodeRewriter, node: ast.stmt, plain: ast.stmt, name: str = "looped"
+) -> ast.stmt:
     """A loop, run natively where that may be done::
 
         for (i, s) in looped(0):
@@ -80,7 +82,8 @@ def natively(rewriter: NodeRewriter, node: ast.stmt, plain: ast.stmt) -> ast.stm
         else:
             <the loop as it stands>
 
-    ``looped`` gives the values that the loop leaves in its variables, or nothing.
+    ``looped`` gives the values that the loop leaves in its variables, or nothing; ``name``: of the
+    hook.
     """
     source = rewriter.loops.get(node)
     if source is None:
@@ -88,7 +91,7 @@ def natively(rewriter: NodeRewriter, node: ast.stmt, plain: ast.stmt) -> ast.stm
     number = list(rewriter.loops).index(node)
     names = [placed(ast.Name(name, ast.Store()), node) for name in source.results]
     target = placed(ast.Tuple(names, ast.Store()), node)  # type: ignore[arg-type]  # expressions
-    given = hook("looped", [constant(number, node)], node)
+    given = hook(name, [constant(number, node)], node)
     body: list[ast.stmt] = [placed(ast.Break(), node)]
     return placed(ast.For(target, given, body, [plain]), node)
 
