@@ -218,12 +218,19 @@ def _emitted(make: Callable[..., Emission]) -> Emitted:
 
     """
     refused: Callable[[], Unknown] | None = None
+    final, may_copy = set[bool](), True
     for copies, peel in ((False, False), (True, False), (False, True), (True, True)):
+        if (peel and copies in final) or (copies and not may_copy):
+            continue
+        emission = make(peel=peel, copies=copies)
+        may_copy = emission.may_copy
         try:
-            first = make(peel=peel, copies=copies).emit()
+            first = emission.emit()
         except Unknown as unknown:  # names may be of other classes in the first turn
             if refused is None or (copies and not peel):  # made anew: a frame that holds what it
                 refused = partial(type(unknown), unknown.why, unknown.line)  # raises is a cycle
+            if unknown.final:
+                final.add(copies)
             continue
         return _settled(partial(make, peel=peel, copies=copies), first)
     assert refused is not None, "none was made"
@@ -306,6 +313,9 @@ class Emission:
         self.begin_streams()
         if not careful:
             e.arithmetic.doubtful = partial(ways.doubt, e)
+        held = (entry.get(name) for name in rebound_by(self.node))
+        self.may_copy = any(isinstance(item, Array) and item.axes for item in held)
+        """True if a name that the loop binds anew holds an array before it."""
         for name, item in entry.items():
             binding.bind(e, name, item)
         self.turns: Turns | None = None

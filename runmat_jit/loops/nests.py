@@ -87,8 +87,8 @@ def repeat(e: Emitter, loop: Repeated, count: Value | None, begin: int = 0) -> N
     around, entry, k = _leave_turn(e), dict(e.names), e.k
     try:
         settled = settle(e, loop)
-    except Unknown:
-        if begin:
+    except Unknown as refused:
+        if begin or refused.final:
             raise
         e.names = entry
         _enter_turn(e, around)
@@ -347,10 +347,14 @@ def settle(e: Emitter, loop: Repeated) -> Settled:
     """
     entry = _known_to(e, loop.node)
     head, around = dict(entry), e.names
-    for _ in range(_ROUNDS):
+    for number in range(_ROUNDS):
         inside = _entered(e, loop)
         tried = _tried if e.streams is None else _tried_in_lanes
-        end = tried(e, loop, head, inside)
+        try:
+            end = tried(e, loop, head, inside)
+        except Unknown as refused:
+            refused.final = not number
+            raise
         new = {name: joined(entry[name], end.get(name, UNBOUND)) for name in head}
         new = {name: widened(item, head[name]) for name, item in new.items()}
         e.names = around

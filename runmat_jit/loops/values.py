@@ -32,11 +32,14 @@ EXTENT: Final = 1 << 47
 
 
 class Unknown(Exception):  # noqa: N818  (no error: the loop runs as it stands)
-    """Something in a loop that does not run natively, with the line where it stands."""
+    """Something in a loop that does not run natively, with the line where it stands.
 
-    def __init__(self, why: str, line: int | None = None) -> None:
+    ``final``: so it is in the first iteration already: it does not help to write that apart.
+    """
+
+    def __init__(self, why: str, line: int | None = None, *, final: bool = False) -> None:
         super().__init__(why)
-        self.why, self.line = why, line
+        self.why, self.line, self.final = why, line, final
 
 
 @frozen

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import runmat_jit as runmat
+from runmat_jit.loops import nests
 from tests.capture.behavior import module
 
 BODIES = {
@@ -71,3 +72,17 @@ def test_runs_that_left_are_told_from_loops_that_are_refused():
         decorated(np.ones(300, kind))
     (line,) = decorated.explain(np.ones(300)).loops
     assert "a call of str" in line
+
+
+@pytest.mark.parametrize("depth", [1, 3, 6])
+def test_a_refusal_in_a_first_iteration_is_final(monkeypatch, depth):
+    """Each loop of a nest is analyzed once from itself inward: no other way to write it is tried."""
+    turns = []
+    turn = nests.turn
+    monkeypatch.setattr(nests, "turn", lambda *a, **k: [turns.append(0), turn(*a, **k)][1])
+    lines = ["def fn(x, n):", "    t = 0.0"]
+    lines += [4 * (k + 1) * " " + f"for i{k} in range(n):" for k in range(depth)]
+    lines += [4 * (depth + 1) * " " + "t = t + np.unwrap(x)[i0]", "    return t"]
+    fn = module("\n".join([*lines, ""]))["fn"]
+    assert runmat.jit(fn)(np.ones(3), 2) == fn(np.ones(3), 2)
+    assert len(turns) <= depth * depth
