@@ -25,7 +25,7 @@ from runmat_jit.core.hotness import FAILURES, LOOKS
 from runmat_jit.core.installed import is_installed
 from runmat_jit.core.prices import ELEMENTS
 from runmat_jit.core.watching import is_watched
-from runmat_jit.loops.source import Chain, Given, Helper, LoopSource, OfProgram
+from runmat_jit.loops.source import Chain, Given, Helper, LoopSource, OfProgram, default_of
 
 if TYPE_CHECKING:
     from runmat_jit.loops.program import LoopCall, Reads
@@ -121,9 +121,10 @@ def find(
             continue
         whole = taken == len(chain.attributes)
         prefix = chain if whole else Chain(chain.name, chain.attributes[:taken])
-        if is_operand(value) or (type(value) is list and is_grown(source, prefix)):
+        is_grown = prefix.name in source.grown and not prefix.attributes  # by the loop
+        if is_operand(value) or (type(value) is list and is_grown):
             found.operands[prefix] = value
-        elif isinstance(value, _FUNCTIONS):
+        elif isinstance(value := converter.undecorated(value) or value, _FUNCTIONS):
             found.objects[prefix] = value
             add_helper(found, value, converter)
     return found
@@ -131,17 +132,18 @@ def find(
 
 def add_helper(found: Found, fn: Any, converter: Any) -> None:
     """Take in a function of the program's that a loop may call, and those that it calls."""
-    helpers = found.helpers
-    if type(fn) is not types.FunctionType or fn in helpers or len(helpers) >= MOST_HELPERS:
+    helpers, is_function = found.helpers, type(fn) is types.FunctionType and not is_installed(fn)
+    if not is_function or fn in helpers or len(helpers) >= MOST_HELPERS:
         return
-    source = None if is_installed(fn) else converter.helper(fn)
-    if source is None:
+    if (source := converter.helper(fn)) is None:
         return
-
     reader = Reader(fn)
     values: dict[Chain, Any] = {}
     number = len(helpers)
     helpers[fn] = Helper(source, values)
+    for name, value in zip(source.defaults, fn.__defaults__ or (), strict=False):
+        if type(value) in (bool, int, float):
+            values[default_of(name)] = value
     for chain in source.chains:
         value = outside(reader, source.outside[chain.name], chain.name)
         for name in chain.attributes:
@@ -150,7 +152,7 @@ def add_helper(found: Found, fn: Any, converter: Any) -> None:
             given = Chain(f"{chain} of function {number}")
             values[chain], found.operands[given] = Given(given), value
             found.owners[given] = fn, chain
-        elif isinstance(value, _FUNCTIONS):
+        elif isinstance(value := converter.undecorated(value) or value, _FUNCTIONS):
             values[chain] = value
             add_helper(found, value, converter)
 
@@ -161,11 +163,6 @@ class Reader:
     def __init__(self, fn: types.FunctionType) -> None:
         self.globals = fn.__globals__
         self.cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
-
-
-def is_grown(source: LoopSource, chain: Chain) -> bool:
-    """Whether a loop appends to what a name of the function holds."""
-    return not chain.attributes and chain.name in source.grown
 
 
 def attribute(value: Any, name: str) -> Any:

@@ -21,7 +21,7 @@ from runmat_jit.loops import (
     ways,
 )
 from runmat_jit.loops.emitter import DOUBT, Emitter
-from runmat_jit.loops.source import Chain, Given, Helper, chain_of, returns
+from runmat_jit.loops.source import Chain, Given, Helper, chain_of, default_of, returns
 from runmat_jit.loops.values import (
     TRUTH,
     UNBOUND,
@@ -109,15 +109,34 @@ def _value_of_call(
     helper = e.helpers.get(called.value) if isinstance(called, Object) else None
     if helper is None or not isinstance(called, Object):
         return calls.call(e, function, args, keywords)
-    if keywords:
-        raise Unknown("a call of a function with keywords")
-    return _helped(e, called.value, helper, [points.settled(e, e.item(arg)) for arg in args])
+    return helped(e, called.value, helper, args, keywords)
 
 
-def _helped(e: Emitter, fn: Any, helper: Helper, items: Sequence[Item]) -> Item:
-    """A call of a function of the program's, whose body is emitted here."""
+def helped(
+    e: Emitter,
+    fn: Any,
+    helper: Helper,
+    args: Sequence[ast.expr],
+    keywords: Sequence[ast.keyword],
+    *,
+    returns: bool = True,
+) -> Item:
+    """A call of a function of the program's, whose body is emitted here.
+
+    ``returns``: the call has a value; else the function is a procedure.
+    """
     source = helper.source
-    if len(items) != len(source.parameters) or len(e.calling) > _DEPTH:
+    items = [points.settled(e, e.item(arg)) for arg in args]
+    named = {each.arg: points.settled(e, e.item(each.value)) for each in keywords}
+    given = dict(zip(source.parameters, items, strict=False))
+    taken = source.parameters[max(len(items), source.positional) :]
+    given |= {name: named[name] for name in taken if name in named}
+    for name in source.defaults:
+        if name not in given and default_of(name) in helper.values:
+            default: Any = helper.values[default_of(name)]
+            given[name] = literal(e.k, default)
+    fits = len(items) <= len(source.parameters) and named.keys() <= set(taken)
+    if not fits or len(given) < len(source.parameters) or len(e.calling) > _DEPTH:
         raise Unknown("a call of a function that is called otherwise, or by itself")
     around, hidden = (e.names, e.chains, e.told), (DOUBT, *e.hidden)
     e.calling.append(fn)
@@ -125,12 +144,15 @@ def _helped(e: Emitter, fn: Any, helper: Helper, items: Sequence[Item]) -> Item:
     try:
         e.chains = {chain: _constant(e, value) for chain, value in helper.values.items()}
         e.told = frozenset()
-        given = zip(source.parameters, items, strict=True)
         e.names = {name: e.names[name] for name in hidden}
-        for name, item in given:
+        for name, item in given.items():
             binding.bind(e, name, item)
-        result = points.settled(e, _returned(e, source.body))
-        e.memory.pinned.extend(arrays_in(result))
+        if returns:
+            result = points.settled(e, _returned(e, source.body))
+            e.memory.pinned.extend(arrays_in(result))
+        else:
+            e.run(source.body)
+            result = Object(None)
         inner = e.names
     finally:  # what is not known there may be emitted in another way
         e.names, e.chains, e.told = around

@@ -8,10 +8,13 @@ if it waits for nobody: what it reads of the world, it reads once.
 from __future__ import annotations
 
 import ast
+import builtins
 import functools
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
+
+import numpy as np
 
 from runmat_jit.core.frozen import frozen, frozen_object
 from runmat_jit.core.generators import DRAWS
@@ -87,13 +90,16 @@ class LoopSource:
 class HelperSource:
     """A function of the program's that a loop may call: its parameters, its body, what it reads.
 
-    ``chains`` and ``outside`` as of loops, of what is no variable of its own.
+    ``chains`` and ``outside`` as of loops, of what is no variable of its own. ``positional``: how
+    many of the parameters are given by position alone; ``defaults``: those that have a default.
     """
 
     parameters: tuple[str, ...]
     body: tuple[ast.stmt, ...]
     chains: tuple[Chain, ...]
     outside: Mapping[str, str]
+    positional: int = 0
+    defaults: tuple[str, ...] = ()
 
 
 @frozen
@@ -132,7 +138,7 @@ def find_helper(node: ast.AST, where: Callable[[str], str]) -> HelperSource | No
     if not isinstance(node, ast.FunctionDef | ast.Lambda):
         return None
     args = node.args
-    if args.vararg or args.kwarg or args.kwonlyargs or args.defaults:
+    if args.vararg or args.kwarg or args.kwonlyargs:
         return None
     body = [ast.Return(node.body)] if isinstance(node, ast.Lambda) else node.body
     outer = ast.Module(list(body), [])
@@ -142,9 +148,14 @@ def find_helper(node: ast.AST, where: Callable[[str], str]) -> HelperSource | No
         return None
     chains = tuple([chain for chain in _chains(outer) if where(chain.name) != "local"])
     parameters = tuple([arg.arg for arg in (*args.posonlyargs, *args.args)])
-    return HelperSource(
-        parameters, tuple(body), chains, {chain.name: where(chain.name) for chain in chains}
-    )
+    outside = {chain.name: where(chain.name) for chain in chains}
+    defaults = parameters[len(parameters) - len(args.defaults) :]
+    return HelperSource(parameters, tuple(body), chains, outside, len(args.posonlyargs), defaults)
+
+
+def default_of(name: str) -> Chain:
+    """Return the chain under which a function's default of a parameter is known."""
+    return Chain("<defaults>", (name,))
 
 
 def returns(body: Sequence[ast.stmt]) -> bool:
@@ -237,7 +248,8 @@ _NAMES: Final = {
 def qualifies(loop: Loop) -> bool:
     """Whether all of a loop is syntax that may run natively, and some of it does something."""
     if not any(isinstance(node, ast.Assign | ast.AugAssign) for node in ast.walk(loop)):
-        return bool(grown_by(loop)) and all(map(is_known, run_by(loop)))
+        acts = grown_by(loop) or any(procedures_in(loop))
+        return bool(acts) and all(map(is_known, run_by(loop)))
     return all(is_known(node) and not isinstance(node, ast.Return) for node in run_by(loop))
 
 
@@ -267,6 +279,8 @@ def waits(node: ast.AST, where: Callable[[str], str]) -> bool:
         tests += [each.test for each in ast.walk(loop) if isinstance(each, ast.If) and _ends(each)]
         tests += [each.test for each in ast.walk(loop) if isinstance(each, ast.Assert)]
         changed = bound_by(loop) | _stored_to(loop) | grown_by(loop)
+        for call in procedures_in(loop):
+            changed |= {each.id for each in ast.walk(call) if isinstance(each, ast.Name)}
         for term in [term for test in tests for term in _terms(test)]:
             parts = [*_read_by(term)]
             names = {each.id for each in parts if isinstance(each, ast.Name)}
@@ -328,7 +342,8 @@ def is_known(node: ast.AST) -> bool:
         case ast.For(orelse=[_, *_]) | ast.While(orelse=[_, *_]) | ast.Return(value=None):
             return False
         case ast.Expr(value=value):
-            return isinstance(value, ast.Constant) or appended(value) is not None
+            acts = appended(value) is not None or is_procedure(value)
+            return acts or isinstance(value, ast.Constant)
         case ast.Call(keywords=keywords) if any(each.arg is None for each in keywords):
             return False
         case ast.Name(id=name) | ast.Attribute(attr=name) if is_private(name):
@@ -344,6 +359,26 @@ def appended(node: ast.expr) -> tuple[ast.Name, ast.expr] | None:
         case ast.Call(func=ast.Attribute(ast.Name() as name, "append"), args=[item], keywords=[]):
             return None if isinstance(item, ast.Starred) else (name, item)
     return None
+
+
+def is_procedure(node: ast.expr) -> bool:
+    """Return True if a call as a statement may run natively: it changes what it is given.
+
+    It is one of a function of the program's, of a ufunc into an array, or ``x.fill(value)``.
+    """
+    match node:
+        case ast.Call(func=ast.Name(id=name)):
+            return not hasattr(builtins, name)
+        case ast.Call(func=ast.Attribute(attr=name)):
+            return name == "fill" or isinstance(getattr(np, name, None), np.ufunc)
+    return False
+
+
+def procedures_in(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield the calls as statements in a node that may run natively."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Expr) and is_procedure(each.value):
+            yield each.value
 
 
 def grown_by(node: ast.AST) -> set[str]:

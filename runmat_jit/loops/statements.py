@@ -8,10 +8,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from functools import partial
+from typing import Any, Final
+
+import numpy as np
 
 from runmat_jit.kernel.ir import Value
 from runmat_jit.loops import (
     binding,
+    calls,
     elements,
     expressions,
     iteration,
@@ -22,18 +26,23 @@ from runmat_jit.loops import (
     slices,
     ways,
 )
+from runmat_jit.loops.calls import require_known
 from runmat_jit.loops.emitter import BROKEN, LIVE, Emitter, Known
 from runmat_jit.loops.nests import Repeated
-from runmat_jit.loops.source import Chain, appended, grown_by
+from runmat_jit.loops.source import Chain, appended, chain_of, grown_by
 from runmat_jit.loops.values import (
     Array,
     Item,
     Lazy,
+    Object,
     Scalar,
     Unknown,
     literal,
     scalar,
 )
+
+_BY_NAME: Final = (np.maximum, np.minimum)
+"""Ufuncs that warn where the array for the result is not given by name."""
 
 
 def run(e: Emitter, statements: Sequence[ast.stmt]) -> None:
@@ -82,13 +91,62 @@ def _emit_statement(e: Emitter, node: ast.stmt) -> None:
             pass
         case ast.Expr(value=value) if (found := appended(value)) is not None:
             lists.append(e, e.item(found[0]), found[1])
-        case ast.Raise():  # by Python
-            e.k.leave_if(e.k.const(True, "i1"))
-        case ast.Assert(test=test):
-            holds = e.arithmetic.truth(scalar(e.item(test)))
-            e.k.leave_if(e.k.prim("xor", holds, True))
+        case ast.Expr(value=ast.Call() as call):
+            _procedure(e, call)
+        case ast.Raise() | ast.Assert():
+            _raise(e, node)
         case _:
             raise Unknown(f"a statement of the kind {type(node).__name__}")
+
+
+def _raise(e: Emitter, node: ast.Raise | ast.Assert) -> None:
+    """Leave where Python is to raise an exception."""
+    if isinstance(node, ast.Raise):
+        e.k.leave_if(e.k.const(True, "i1"))
+        return
+    holds = e.arithmetic.truth(scalar(e.item(node.test)))
+    e.k.leave_if(e.k.prim("xor", holds, True))
+
+
+def _procedure(e: Emitter, call: ast.Call) -> None:
+    """A call whose result nobody reads."""
+    function, args, keywords = call.func, call.args, call.keywords
+    place, made, chain = None, None, chain_of(function)
+    if isinstance(function, ast.Attribute) and chain not in e.chains:
+        require_known(e, chain)
+        if function.attr == "fill" and len(args) == 1 and not keywords:
+            place, made = e.item(function.value), e.item(args[0])
+            made = made if isinstance(made, Scalar) else None
+    else:
+        called = e.item(function)
+        fn: Any = called.value if isinstance(called, Object) else None
+        helper = e.helpers.get(fn) if isinstance(called, Object) else None
+        if helper is not None:
+            body = helper.source.body
+            returns = any(isinstance(n, ast.Return) for s in body for n in ast.walk(s))
+            expressions.helped(e, fn, helper, args, keywords, returns=returns)
+            return
+        is_ufunc = isinstance(fn, np.ufunc) and (keywords or fn not in _BY_NAME)
+        if is_ufunc and len(args) + len(keywords) == fn.nin + 1:
+            into = [*args[fn.nin :], *(each.value for each in keywords if each.arg == "out")]
+            place = e.item(into[0]) if into else None
+            made = calls.call(e, function, args[: fn.nin])
+            made = made if _dtypes(made) == _dtypes(place) else None
+    if made is None or not isinstance(place, Array) or not 0 < len(place.axes) >= _rank(made):
+        raise Unknown(f"a call of {ast.unparse(function)} as a statement")
+    points.store(e, place, made)
+
+
+def _rank(item: Item) -> int:
+    """Axes of an array; 0 for a number."""
+    return len(item.axes) if isinstance(item, Array | Lazy) else 0
+
+
+def _dtypes(item: Item | None) -> set[np.dtype]:
+    """The dtypes that a number or an array may have as one of NumPy's."""
+    if isinstance(item, Scalar):
+        return {kind.dtype for kind in item.kinds}
+    return {item.dtype} if isinstance(item, Array | Lazy) else set()
 
 
 def _augment(e: Emitter, target: ast.expr, op: str, value: ast.expr) -> None:

@@ -76,7 +76,7 @@ def test_runs_that_left_are_told_from_loops_that_are_refused():
 
 @pytest.mark.parametrize("depth", [1, 3, 6])
 def test_a_refusal_in_a_first_iteration_is_final(monkeypatch, depth):
-    """Each loop of a nest is analyzed once from itself inward: no other way to write it is tried."""
+    """Each loop of a nest is analyzed once, with those in it, and not written in other ways."""
     turns = []
     turn = nests.turn
     monkeypatch.setattr(nests, "turn", lambda *a, **k: [turns.append(0), turn(*a, **k)][1])

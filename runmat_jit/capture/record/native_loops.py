@@ -105,7 +105,10 @@ def looped(hooks: LoopHooks, number: int, frame: types.FrameType) -> tuple[tuple
     for chain in found.objects:
         noted_of(chain)
     for fn, helper in found.helpers.items():
-        own = {chain: registered(hooks.of(fn), helper.source, chain, {}) for chain in helper.values}
+        if helper.source.defaults:
+            recording.outside.of_function(fn, "__defaults__")
+        read = [chain for chain in helper.values if chain.name in helper.source.outside]
+        own = {chain: registered(hooks.of(fn), helper.source, chain, {}) for chain in read}
         known |= {chain: own[inner] for chain, (of, inner) in found.owners.items() if of is fn}
     values = tuple([known[chain] for chain in found.operands])
     made = noted(recording, call, (*values, *blank), result, line, fed=feeds)
