@@ -31,7 +31,7 @@ ITEMS: Final = 32
 MOST_ITERATIONS: Final = 1_000_000
 """Iterations that an integer argument stands for at most: it may be a seed or an address."""
 MOST_OF_WHILE: Final = 4096
-"""Iterations of a ``while`` at most, where nothing else tells how many there are."""
+"""Iterations of a ``while`` at most, where no number and no array says how many there are."""
 SIZE_OF_INTEGER: Final = 100_000
 """Elements that an integer argument stands for at most where no argument is an array."""
 FEW: Final = 4

@@ -23,7 +23,10 @@ _PARTS: dict[np.dtype, np.dtype] = {
 DUPLICATES = frozenset(char for char in "bhilqBHILQ" if np.dtype(np.dtype(char).str).char != char)
 """Type characters of integers that equal others of NumPy's, and are told apart: ``longlong``."""
 
-KERNEL_ELEMENTS = {
+NARROW_DTYPES = tuple(np.dtype(name) for name in ("uint8", "int8", "uint16", "int16", "uint32"))
+"""Integers that native loops read, compute in 64 bits and store."""
+
+KERNEL_ELEMENTS: dict[np.dtype, str] = {
     np.dtype("float32"): "f32",
     np.dtype("float64"): "f64",
     np.dtype("int32"): "i32",
@@ -31,6 +34,7 @@ KERNEL_ELEMENTS = {
     np.dtype("bool"): "bool",
     np.dtype("complex64"): "f32",
     np.dtype("complex128"): "f64",
+    **dict(zip(NARROW_DTYPES, ("u8", "i8", "u16", "i16", "u32"), strict=True)),
 }
 """The kernel IR's name of an element in memory; of a complex number, that of a part."""
 

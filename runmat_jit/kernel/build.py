@@ -23,11 +23,10 @@ from runmat_jit.kernel.ir import (
     Table,
     Value,
 )
-from runmat_jit.kernel.primitives import LIBM, PRIMITIVES, accepts
+from runmat_jit.kernel.primitives import LIBM, PRIMITIVES, VALUE_OF_ELEMENT, accepts
 
 Number = Value | Literal
 P = TypeVar("P", Buffer, Scalar, Table)
-_VALUE_OF_ELEMENT = {"bool": "i1"}
 
 
 @frozen_object
@@ -232,14 +231,14 @@ class Builder:
     # -- memory ----------------------------------------------------------------------------------
     def load(self, buffer: Buffer, index: Number, stride: Number = 1) -> Value:
         """Elements at ``index + stride * lane``: stride 0 is one uniform element."""
-        kind = _VALUE_OF_ELEMENT.get(buffer.element, buffer.element)
+        kind = VALUE_OF_ELEMENT.get(buffer.element, buffer.element)
         args, code = self._address(index, stride)
         return self.emit("load", args, kind, lane=code != 0, buffer=buffer, stride=code)
 
     def store(self, buffer: Buffer, index: Number, value: Number, stride: Number = 1) -> None:
         """Store at ``index + stride * lane``; stride 0 stores one uniform value."""
         assert buffer.written, f"{buffer.name} was declared read-only"
-        kind = _VALUE_OF_ELEMENT.get(buffer.element, buffer.element)
+        kind = VALUE_OF_ELEMENT.get(buffer.element, buffer.element)
         args, code = self._address(index, stride)
         args = (args[0], self.const(value, kind), *args[1:])
         self._stack[-1].append(Instruction("store", args, attrs={"buffer": buffer, "stride": code}))
@@ -253,7 +252,7 @@ class Builder:
 
     def gather(self, buffer: Buffer | Table, index: Value) -> Value:
         """Elements at an index of each lane; one element where the index is uniform."""
-        kind = _VALUE_OF_ELEMENT.get(buffer.element, buffer.element)
+        kind = VALUE_OF_ELEMENT.get(buffer.element, buffer.element)
         return self.emit("gather", (index,), kind, buffer=buffer)
 
     def _address(self, index: Number, stride: Number) -> tuple[tuple[Value, ...], int | str]:

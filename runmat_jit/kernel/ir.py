@@ -141,7 +141,10 @@ class Pair:
 
 @frozen
 class Buffer:
-    """A parameter that points at elements; ``element`` is f32, f64, i32, i64 or bool."""
+    """A parameter that points at elements.
+
+    ``element`` is f32, f64, i32, i64, bool, or one of :data:`.primitives.NARROW`.
+    """
 
     name: str
     element: str

@@ -27,7 +27,11 @@ from runmat_jit.core.frozen import frozen
 FLOATS = ("f32", "f64")
 INTEGERS = ("i32", "i64", "index")
 VALUE_TYPES = (*FLOATS, *INTEGERS, "i1")
-SIZES = {"f32": 4, "f64": 8, "i32": 4, "i64": 8, "bool": 1}
+NARROW = {"u8": 1, "i8": 1, "u16": 2, "i16": 2, "u32": 4}
+"""Elements of memory that are loaded as ``i64`` and stored as their lowest bits; bytes of each."""
+SIZES = {"f32": 4, "f64": 8, "i32": 4, "i64": 8, "bool": 1, **NARROW}
+VALUE_OF_ELEMENT = {"bool": "i1", **dict.fromkeys(NARROW, "i64")}
+"""Value types of elements, where they have other names."""
 """Bytes of an element in memory; a ``bool`` buffer holds bytes and loads as ``i1``."""
 
 Domain = Literal["float", "integer", "numeric", "bits", "any"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from runmat_jit.kernel.ir import Buffer, Instruction, Table
-from runmat_jit.kernel.primitives import FLOATS, INTEGERS, PRIMITIVES, accepts
+from runmat_jit.kernel.primitives import FLOATS, INTEGERS, PRIMITIVES, VALUE_OF_ELEMENT, accepts
 
 _BITS = {"f32": 32, "f64": 64, "i32": 32, "i64": 64, "index": 64, "i1": 1}
 
@@ -22,7 +22,7 @@ def require(condition: bool, sentence: str) -> None:  # noqa: FBT001 - as an ass
 
 def memory_type(buffer: Buffer | Table) -> str:
     """The value type of an element."""
-    return "i1" if buffer.element == "bool" else buffer.element
+    return VALUE_OF_ELEMENT.get(buffer.element, buffer.element)
 
 
 def check_primitive(instruction: Instruction) -> None:

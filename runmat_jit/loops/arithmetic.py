@@ -12,12 +12,14 @@ import math
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import field
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
 
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.slotted import slotted
+from runmat_jit.core.types import is_compiled_dtype
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Value
 from runmat_jit.loops.values import (
@@ -35,6 +37,7 @@ from runmat_jit.loops.values import (
     Line,
     Scalar,
     Unknown,
+    is_narrow_dtype,
     literal,
     numpy_kind,
 )
@@ -176,6 +179,8 @@ class Arithmetic:
         kinds = frozenset(meaning.kind for meaning in meanings)
         if len(dtypes) != 1 or len({kind.dtype for kind in kinds}) != 1:
             raise Unknown("an operation is another one for each of several classes")
+        if name in _COMPARISONS and any(map(is_narrow_dtype, next(iter(dtypes)))):
+            dtypes = {(INT64,) * len(operands)}  # a Python number may be any
         numpys = any(not kind.python for x in operands for kind in x.kinds)
         pythons = all(any(kind.python for kind in x.kinds) for x in operands)
         for x in operands:  # nobody may need the answer of a comparison
@@ -184,12 +189,36 @@ class Arithmetic:
         if pythons and name in ("Div", "FloorDiv", "Mod") and converted[0].type in ("f32", "f64"):
             self.k.leave_if(self.k.eq(converted[1], 0.0))  # Python raises
         made = self.compute(name, operands, converted, numpys=numpys)
+        dtype = next(iter(kinds)).dtype
+        if is_narrow_dtype(dtype):
+            return self.narrowed(name, operands, made, dtype)
         found = Scalar(kinds, made)
         if found.is_float:
             if numpys:
                 self.made_at[made.number] = self.place
             return found
         return self.bounded(name, operands, found)
+
+    def narrowed(
+        self, name: str, operands: Sequence[Scalar], made: Value, dtype: np.dtype
+    ) -> Scalar:
+        """An integer of few bits, computed in 64: what it does not hold leaves, as NumPy warns.
+
+        Bits that are shifted out are gone without a warning.
+        """
+        k, low, high = self.k, *limits_of(dtype)
+        bounds = self.bounds(name, operands)
+        if name == "LShift":
+            free = 64 - 8 * dtype.itemsize
+            made = k.prim("ashr" if low else "lshr", k.prim("shl", made, free), free)
+            bounds = low, high
+        elif name == "Invert" and not low:
+            made, bounds = k.prim("and", made, high), (low, high)
+        elif not low <= bounds[0] <= bounds[1] <= high:
+            inside = k.prim("ult", made - low, high - low + 1)
+            self.doubt(k.prim("xor", inside, True))
+        bounds = max(low, bounds[0]), min(high, bounds[1])
+        return Scalar(frozenset((numpy_kind(dtype),)), made, *bounds)
 
     def used(self, x: Scalar) -> None:
         """A result is used where it was made: the machine computes it, and its flags tell."""
@@ -222,7 +251,7 @@ class Arithmetic:
         """The dtypes of an operation on numbers of these kinds."""
         if all(kind.python for kind in kinds):
             return self.meaning_of_pythons(name, kinds)
-        found = loop_dtypes(UFUNCS[name], tuple(map(promoted, kinds)))
+        found = dtypes_of(UFUNCS[name], tuple(map(promoted, kinds)))
         if found is None:
             raise Unknown(f"{name} of {' and '.join(map(str, kinds))}")
         return Meaning(found[:-1], numpy_kind(found[-1]))
@@ -393,7 +422,7 @@ class Arithmetic:
             if kinds[0] != FLOAT and kinds[1] != FLOAT:
                 raise Unknown("a power of Python's integers")
             return FLOAT
-        found = loop_dtypes(np.power, tuple(map(promoted, kinds)))
+        found = dtypes_of(np.power, tuple(map(promoted, kinds)))
         if found is None:
             raise Unknown("a power of integers")
         return numpy_kind(found[-1])
@@ -405,7 +434,7 @@ class Arithmetic:
         if row is None or row.expand is None or row.kind != "elementwise" or fn is np.power:
             raise Unknown(f"numpy.{fn.__name__} of numbers")
         found = {
-            loop_dtypes(fn, tuple(map(promoted, kinds)))
+            dtypes_of(fn, tuple(map(promoted, kinds)))
             for kinds in itertools.product(*(sorted_kinds(x) for x in operands))
         }
         dtypes = found.pop()
@@ -414,12 +443,14 @@ class Arithmetic:
         if found or dtypes is None or len(dtypes) != len(operands) + 1:
             raise Unknown(f"numpy.{fn.__name__} of several classes")
         x = [self.cast(each, dtype) for each, dtype in zip(operands, dtypes, strict=False)]
-        if x[0].type in ("i32", "i64") and (row.event_test is not None or row.events):
+        wraps = is_narrow_dtype(dtypes[-1]) and fn not in _WITHIN
+        if wraps or (x[0].type in ("i32", "i64") and (row.event_test is not None or row.events)):
             raise Unknown(f"numpy.{fn.__name__} of integers")
         if row.exactness == "ours":
             self.mark_ours()
         made = row.expand(self.k, *x)
-        scalar = Scalar(frozenset((numpy_kind(dtypes[-1]),)), made)
+        kinds = frozenset((numpy_kind(dtypes[-1]),))
+        scalar = Scalar(kinds, made, *limits_of(dtypes[-1]))
         if made.type not in ("f32", "f64"):
             return scalar
         if row.events:
@@ -491,6 +522,8 @@ class Arithmetic:
         """A number as Python and NumPy convert it before they compute in a dtype."""
         k, to, value = self.k, TYPES[dtype], x.value
         held = x.type
+        if is_narrow_dtype(dtype) and not x.is_float:
+            return self.as_narrow(x, dtype)
         if held == to:
             return value
         if x.literal is not None and not isinstance(x.literal, float):
@@ -509,6 +542,16 @@ class Arithmetic:
         if not (least("i32") <= x.low and x.high <= -least("i32") - 1):
             k.leave_if(k.ne(k.convert("sext", made, "i64"), value))
         return made
+
+    def as_narrow(self, x: Scalar, dtype: np.dtype) -> Value:
+        """An integer as one of few bits; leaves where it does not fit."""
+        k, low, high = self.k, *limits_of(dtype)
+        if x.type == "i1":
+            return k.convert("zext", x.value, "i64")
+        value = x.value if x.type == "i64" else k.convert("sext", x.value, "i64")
+        if not low <= x.low <= x.high <= high:
+            k.leave_if(k.prim("xor", k.prim("ult", value - low, high - low + 1), True))
+        return value
 
     def as_float(self, x: Scalar, to: str) -> Value:
         """An integer, or a float of another type, as a float."""
@@ -530,10 +573,10 @@ class Arithmetic:
         """A number as an assignment to an element casts it."""
         k, to = self.k, TYPES[dtype]
         self.used(x)
-        if x.is_float and dtype.kind == "i":
-            half = 2.0**31 if to == "i32" else 2.0**63
-            value = self.cast(x, FLOAT64)
-            k.leave_if(k.prim("xor", k.prim("abs", value) < half, True))
+        if x.is_float and dtype.kind in "iu":
+            value, (low, high) = self.cast(x, FLOAT64), limits_of(dtype)
+            inside = (value > float(low) - (low > LEAST)) & (value < float(high) + 1.0)
+            k.leave_if(k.prim("xor", inside, True))
             return k.convert("fptosi", value, to)
         return self.cast(x, dtype)
 
@@ -614,6 +657,29 @@ class Arithmetic:
 
 
 _PYTHONS: Final = frozenset((INT, FLOAT, TRUTH))
+_WITHIN: Final = (np.minimum, np.maximum, np.bitwise_and, np.bitwise_or, np.bitwise_xor)
+"""Ufuncs whose results are within the bounds of their operands' dtype."""
+
+
+@cache  # a memo of a pure question
+def dtypes_of(fn: np.ufunc, kinds: tuple[Any, ...]) -> tuple[np.dtype, ...] | None:
+    """The dtypes of a ufunc's loop, as :func:`loop_dtypes`, of integers of few bits as well."""
+    if not any(isinstance(kind, np.dtype) and is_narrow_dtype(kind) for kind in kinds):
+        return loop_dtypes(fn, kinds)
+    try:
+        resolved = fn.resolve_dtypes((*kinds, *(None,) * fn.nout))
+    except TypeError:
+        return None
+    known = all(is_narrow_dtype(dtype) or is_compiled_dtype(dtype) for dtype in resolved)
+    return resolved if known else None
+
+
+def limits_of(dtype: np.dtype) -> tuple[int, int]:
+    """The smallest and the largest integer of a dtype; of others, of all that are held."""
+    if dtype.kind not in "iu":
+        return LEAST, MOST
+    limits = np.iinfo(dtype)
+    return int(limits.min), int(limits.max)
 
 
 def sorted_kinds(x: Scalar) -> list[Kind]:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from runmat_jit.core.types import NARROW_DTYPES
 from runmat_jit.loops import (
     complex_numbers,
     creation,
@@ -30,7 +31,6 @@ from runmat_jit.loops.values import (
     FLOAT64,
     INT,
     INT64,
-    LEAST,
     MOST,
     TRUTH,
     Complex,
@@ -58,6 +58,7 @@ _TYPES: Final[dict[Any, np.dtype]] = {
     np.int64: np.dtype(np.int64),
     np.int32: np.dtype(np.int32),
     np.bool_: np.dtype(np.bool_),
+    **{dtype.type: dtype for dtype in NARROW_DTYPES},
 }
 TYPE_CHARS: Final = {"f32": "f", "f64": "f", "i32": "i", "i64": "i", "i1": "b"}
 
@@ -181,10 +182,11 @@ def _as_python(e: Emitter, x: Scalar) -> Scalar:
 
 def _of_numpy(e: Emitter, x: Scalar, dtype: np.dtype) -> Scalar:
     """``np.float64(x)`` and its siblings."""
-    if x.is_float and dtype.kind == "i":
+    if x.is_float and dtype.kind in "iu":
         raise Unknown("a float becomes an integer of NumPy's")
-    value = e.arithmetic.cast(x, dtype)
-    bounds = (x.low, x.high) if dtype.kind == "i" and not x.is_float else bounds_of(dtype)
+    value, bounds = e.arithmetic.cast(x, dtype), bounds_of(dtype)
+    if dtype.kind in "iu" and not x.is_float:
+        bounds = max(x.low, bounds[0]), min(x.high, bounds[1])
     return Scalar(frozenset((numpy_kind(dtype),)), value, *bounds, narrow=value.type == "f32")
 
 
@@ -258,7 +260,7 @@ def _magnitude(e: Emitter, x: Scalar) -> Scalar:
     if x.is_float:
         value = e.k.prim("abs", x.value)
         return replace(x, value=value, literal=None, top=None)
-    low = -(1 << 31) if x.type == "i32" else LEAST
+    low = max(bounds_of(kind.dtype)[0] for kind in x.kinds)
     if x.low <= low:
         e.k.leave_if(e.k.eq(x.value, low))
     value = e.k.prim("abs", x.value)

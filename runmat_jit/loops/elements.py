@@ -150,7 +150,7 @@ def single(e: Emitter) -> Axis:
 
 def bounds_of(dtype: np.dtype) -> tuple[int, int]:
     """Between which numbers integers of a dtype lie."""
-    if dtype.kind == "i":
+    if dtype.kind in "iu":
         limits = np.iinfo(dtype)
         return int(limits.min), int(limits.max)
     return (0, 1) if dtype.kind == "b" else (LEAST, MOST)

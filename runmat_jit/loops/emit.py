@@ -58,6 +58,7 @@ from runmat_jit.loops.values import (
     Stream,
     Unbound,
     Unknown,
+    is_narrow_dtype,
     literal,
     numpy_kind,
     parts_of,
@@ -380,7 +381,9 @@ class Emission:
     def lanes(self) -> tuple[Lanes, ...]:
         """Axes along which the loop may run in tiles."""
         e = self.e
-        if e.products or e.lists or e.has_complex or e.ordered:
+        arrays = [form for form in self.forms.values() if isinstance(form, ArrayForm)]
+        has_narrow = any(is_narrow_dtype(form.dtype) for form in arrays)
+        if e.products or e.lists or e.has_complex or e.ordered or has_narrow:
             return ()
         return find_lanes(self.forms, e.memory.used, frozenset(e.written), {*e.fixed}, e.strided)
 
@@ -603,7 +606,7 @@ def _operands(
         elif isinstance(form, NumberForm):
             value = k.scalar(f"x{number}", TYPES[form.kind.dtype])
             bounds = (-form.high, form.high - (form.high > 1 << 62))
-            if form.kind.dtype.kind != "i" or form.high == 0:
+            if form.kind.dtype.kind not in "iu" or form.high == 0:
                 bounds = bounds_of(form.kind.dtype)
             kinds = frozenset((form.kind,))
             top = None if form.extent is None else (form.extent, 0)

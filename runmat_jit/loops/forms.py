@@ -16,7 +16,15 @@ from runmat_jit.loops.complex_numbers import COMPLEX
 from runmat_jit.loops.drawing import DRAWINGS, NumpyDrawing, is_generator, stream_of
 from runmat_jit.loops.extents import SINGLE
 from runmat_jit.loops.source import Chain
-from runmat_jit.loops.values import FLOAT, INT, TRUTH, Kind, is_narrow, numpy_kind
+from runmat_jit.loops.values import (
+    FLOAT,
+    INT,
+    TRUTH,
+    Kind,
+    is_narrow,
+    is_narrow_dtype,
+    numpy_kind,
+)
 
 _SMALL, _MEDIUM = 1 << 24, 1 << 40
 _PYTHONS: Final = {int: INT, float: FLOAT, bool: TRUTH}
@@ -111,6 +119,11 @@ def forms_of(values: Mapping[Chain, Any], *, facts: bool) -> dict[Chain, Form]:
     return {c: form_of(v, n, seen, extents) for n, (c, v) in enumerate(values.items())}
 
 
+def is_loop_dtype(dtype: np.dtype) -> bool:
+    """Return True if loops know arrays and numbers of a dtype."""
+    return is_graph_dtype(dtype) or is_narrow_dtype(dtype)
+
+
 def form_of(
     value: Any, number: int, seen: dict[int, int], extents: Mapping[int, int] | None = None
 ) -> Form:
@@ -122,7 +135,8 @@ def form_of(
     if value is None:
         return NONE
     if kind is np.ndarray:
-        if not is_graph_dtype(value.dtype) or not value.flags.aligned or not value.ndim:
+        is_known = is_loop_dtype(value.dtype) and value.dtype.isnative
+        if not is_known or not value.flags.aligned or not value.ndim:
             return OPAQUE
         unit = unit_axis(value.strides, value.itemsize)
         packed = value.ndim < 2 or value.flags.c_contiguous
@@ -142,7 +156,7 @@ def form_of(
         return NumberForm(COMPLEX)
     if python is not None:
         return NumberForm(python, narrow=python is FLOAT and is_narrow(value))
-    if isinstance(value, np.generic) and is_graph_dtype(value.dtype):
+    if isinstance(value, np.generic) and is_loop_dtype(value.dtype):
         return NumberForm(numpy_kind(value.dtype), narrow=value.dtype == np.float32)
     if kind is list:
         return ListForm(seen.setdefault(id(value), number), kind_of_items(value), not value)

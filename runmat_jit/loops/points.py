@@ -26,6 +26,7 @@ from runmat_jit.loops.values import (
     Position,
     Scalar,
     Unknown,
+    is_narrow_dtype,
     scalar,
 )
 from runmat_jit.loops.wholes import Point, Whole, is_turned, is_whole, reports, tells
@@ -213,8 +214,9 @@ def fill(e: Emitter, at: Array, made: Item) -> None:
     elif isinstance(made, Array) and not made.axes:
         value = e.arithmetic.stored(scalar(elements.load(e, made)), at.dtype)
     elif isinstance(made, Array | Lazy):
-        if made.dtype.kind == "f" and at.dtype.kind == "i":
-            raise Unknown("floats become integers")
+        is_narrow = is_narrow_dtype(at.dtype) or is_narrow_dtype(made.dtype)
+        if (is_narrow and made.dtype != at.dtype) or made.dtype.kind + at.dtype.kind == "fi":
+            raise Unknown("floats become integers, or integers others of fewer bits")
         if len(made.axes) > len(at.axes):
             raise Unknown("an array of more axes in the place of a part")
         place = replace(at, axes=at.axes)
@@ -274,8 +276,8 @@ def blank(e: Emitter, dtype: np.dtype, axes: Sequence[Axis]) -> Array:
     """Memory for an array with these axes; their extents may change from turn to turn."""
     limits = tuple([axis.dim or axis.limit for axis in axes])
     dims = tuple([limit for limit in limits if limit is not None])
-    if len(dims) < len(limits):
-        raise Unknown("an array whose extent is not known before the loop")
+    if len(dims) < len(limits) or is_narrow_dtype(dtype):
+        raise Unknown(f"a new array of {dtype}, or its extent is not known before the loop")
     made = e.memory.new(dtype, dims, e.held_arrays())
     if any(axis.dim is None for axis in axes):
         made = replace(made, axes=_side_by_side_axes(axes), whole=False)

@@ -24,7 +24,7 @@ def taken(e: Emitter, base: Array | Lazy, index: Array | Lazy) -> Array:
     x, at = points.settled(e, base), points.settled(e, index)
     assert isinstance(x, Array), "it is an array"
     assert isinstance(at, Array), "so is the index"
-    if at.dtype.kind != "i" or not x.axes:
+    if at.dtype.kind not in "iu" or not x.axes:
         raise Unknown("an index that is a mask, or no array of integers")
     if e.streams is not None or is_complex(x.dtype):
         raise Unknown("elements at places, in registers, or complex ones")

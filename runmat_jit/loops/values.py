@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from runmat_jit.core.frozen import frozen, frozen_object
+from runmat_jit.core.types import NARROW_DTYPES
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Buffer, Value
 from runmat_jit.loops.extents import Dim
@@ -50,7 +51,7 @@ class Kind:
     dtype: np.dtype
 
     def __str__(self) -> str:
-        names = {"i": "int", "f": "float", "b": "bool", "c": "complex"}
+        names = {"i": "int", "f": "float", "b": "bool", "c": "complex", "u": "uint"}
         return names[self.dtype.kind] * self.python or str(self.dtype)
 
 
@@ -59,10 +60,17 @@ INT32, BOOL = np.dtype(np.int32), np.dtype(np.bool_)
 INT, FLOAT, TRUTH = Kind(True, INT64), Kind(True, FLOAT64), Kind(True, BOOL)
 
 
+def is_narrow_dtype(dtype: np.dtype) -> bool:
+    """Return True for the integers of fewer than 32 bits, and for ``uint32``."""
+    return dtype in NARROW_DTYPES and dtype.char in "BbHhI"
+
+
 class _Types(dict[np.dtype, str]):
     """Value types of kernels, by dtype."""
 
     def __missing__(self, dtype: np.dtype) -> str:
+        if is_narrow_dtype(dtype):  # held in 64 bits, and never beyond its own
+            return "i64"
         raise Unknown(f"arrays of {dtype}")
 
 

@@ -9,7 +9,7 @@ from dataclasses import field
 from runmat_jit.backends.llvm.target import Target
 from runmat_jit.core.slotted import slotted
 from runmat_jit.kernel.ir import Buffer, Literal, Table, Value
-from runmat_jit.kernel.primitives import FLOATS
+from runmat_jit.kernel.primitives import FLOATS, NARROW
 
 LLVM_TYPES = {
     "f32": "float",
@@ -19,8 +19,9 @@ LLVM_TYPES = {
     "index": "i64",
     "i1": "i1",
     "bool": "i8",
+    **{element: f"i{8 * size}" for element, size in NARROW.items()},
 }
-"""LLVM's name of a value type, or of an element of memory (``bool``)."""
+"""LLVM's name of a value type, or of an element of memory."""
 
 Operands = list[str]
 """The text of a value: one entry where it is uniform, one a vector in flight where per lane."""

@@ -11,7 +11,7 @@ from typing import Final
 from runmat_jit.backends.llvm.emitter import LLVM_TYPES, Emitter, Operands
 from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Buffer, Instruction, Table, Value
-from runmat_jit.kernel.primitives import SIZES
+from runmat_jit.kernel.primitives import NARROW, SIZES
 from runmat_jit.kernel.walk import stored_values
 
 _LARGE_VECTOR: Final = 64
@@ -72,6 +72,8 @@ def _store(emitter: Emitter, instruction: Instruction) -> None:
         one = emitter.uniform(value)
         if access.element == "bool":
             one = emitter.put(f"zext i1 {one} to i8")
+        elif access.element in NARROW:
+            one = emitter.put(f"trunc i64 {one} to {access.scalar}")
         emitter.line(f"store {access.scalar} {one}, ptr {access.base}, align {access.nbytes}")
         return
     raws = _to_memory(emitter, emitter.lanes(value), access.element)
@@ -321,10 +323,20 @@ def _as_i64(emitter: Emitter, index: Value) -> Operands:
 
 def _load_one(emitter: Emitter, element: str, at: str) -> str:
     raw = emitter.put(f"load {LLVM_TYPES[element]}, ptr {at}, align {SIZES[element]}")
+    if element in NARROW:
+        return emitter.put(f"{_extend(element)} {LLVM_TYPES[element]} {raw} to i64")
     return emitter.put(f"icmp ne i8 {raw}, 0") if element == "bool" else raw
 
 
+def _extend(element: str) -> str:
+    """The instruction that makes an element one of 64 bits."""
+    return "zext" if element[0] == "u" else "sext"
+
+
 def _from_memory(emitter: Emitter, raws: Operands, element: str) -> Operands:
+    if element in NARROW:
+        before, after = emitter.vector(element), emitter.vector("i64")
+        return [emitter.put(f"{_extend(element)} {before} {raw} to {after}") for raw in raws]
     if element != "bool":
         return raws
     vector = emitter.vector("bool")
@@ -332,6 +344,9 @@ def _from_memory(emitter: Emitter, raws: Operands, element: str) -> Operands:
 
 
 def _to_memory(emitter: Emitter, values: Operands, element: str) -> Operands:
+    if element in NARROW:
+        before, after = emitter.vector("i64"), emitter.vector(element)
+        return [emitter.put(f"trunc {before} {value} to {after}") for value in values]
     if element != "bool":
         return values
     before, after = emitter.vector("i1"), emitter.vector("bool")

@@ -25,7 +25,7 @@ from runmat_jit.core.errors import BackendError
 from runmat_jit.core.frozen import frozen_object
 from runmat_jit.core.locks import Made
 from runmat_jit.kernel.ir import Kernel, Scalar
-from runmat_jit.kernel.primitives import FLOATS
+from runmat_jit.kernel.primitives import FLOATS, NARROW
 from runmat_jit.kernel.text import to_text
 from runmat_jit.kernel.verify_kernel import verify_kernel
 from runmat_jit.kernel.walk import every_instruction
@@ -173,6 +173,8 @@ def unsupported(kernel: Kernel, adapter: AdapterInfo) -> str | None:
     kinds = types_of(kernel)
     for parameter in kernel.parameters:
         kinds.add(parameter.type if isinstance(parameter, Scalar) else parameter.element)
+    if kinds & NARROW.keys():
+        return f"{adapter} has no integers of 8 or 16 bits"
     for kind in sorted(kinds & set(_WIDE)):
         if kind not in adapter.kinds:
             return f"{adapter} has no {_WIDE[kind]}"

@@ -18,7 +18,6 @@ from runmat_jit.capture.tape.storage import Storage
 from runmat_jit.capture.tape.values import ARRAY, GENERIC, PYTHON
 from runmat_jit.core.extent import plain
 from runmat_jit.core.prices import OPERATIONS
-from runmat_jit.core.types import is_graph_dtype
 from runmat_jit.loops import driver
 from runmat_jit.loops.driver import Found, is_enough
 from runmat_jit.loops.source import Chain, HelperSource, LoopSource
@@ -190,6 +189,7 @@ def form_of(value: Any, number: int, seen: dict[int, int], extents: dict[int, in
         OPAQUE,
         ArrayForm,
         NumberForm,
+        is_loop_dtype,
     )
     from runmat_jit.loops.forms import form_of as form_of_real  # noqa: PLC0415  (likewise)
     from runmat_jit.loops.values import numpy_kind  # noqa: PLC0415  (likewise)
@@ -200,7 +200,7 @@ def form_of(value: Any, number: int, seen: dict[int, int], extents: dict[int, in
         return form_of_real(value, number, seen, extents)
     at, held = value._rm_geometry, value._rm_held
     if value._rm_kind == ARRAY and at is not None and at.shape:
-        if not is_graph_dtype(at.dtype) or at.dtype != at.storage.dtype:
+        if not is_loop_dtype(at.dtype) or at.dtype != at.storage.dtype:
             return OPAQUE
         first = seen.setdefault(id(value), number)
         numbers = tuple([extents[plain(extent)] for extent in at.shape])
@@ -211,7 +211,7 @@ def form_of(value: Any, number: int, seen: dict[int, int], extents: dict[int, in
         return form_of_real(held, number, seen, extents)
     if value._rm_kind == GENERIC:
         dtype = held.dtype if at is None else at.dtype
-        if is_graph_dtype(dtype):
+        if is_loop_dtype(dtype):
             return NumberForm(numpy_kind(dtype), narrow=dtype == np.float32)
     return OPAQUE
 
