@@ -9,7 +9,8 @@ from runmat_jit.kernel.interpret import Memory
 
 pytestmark = pytest.mark.sampled(4)
 
-ELEMENTS = ("f32", "f64", "i32", "i64", "bool")
+NARROW = {"u8": "uint8", "i8": "int8", "u16": "uint16", "i16": "int16", "u32": "uint32"}
+ELEMENTS = ("f32", "f64", "i32", "i64", "bool", *NARROW)
 LENGTHS = (*range(12), 31, 64, 65, 131, 200)
 FEW_LENGTHS = (1, 2, 3, 4, 5, 8, 31, 64, 131)
 
@@ -19,7 +20,7 @@ def lengths(backend):
 
 
 def dtype(element):
-    return np.dtype(np.bool_ if element == "bool" else DTYPES[element])
+    return np.dtype(NARROW.get(element, np.bool_ if element == "bool" else DTYPES.get(element)))
 
 
 def copy_kernel(element, stride, *, to_stride=1):
@@ -36,8 +37,11 @@ def copy_kernel(element, stride, *, to_stride=1):
 
 
 def filled(element, n, seed=0):
-    numbers = np.random.default_rng(seed).integers(0, 2 if element == "bool" else 1000, n)
-    return numbers.astype(dtype(element))
+    rng, limits = np.random.default_rng(seed), (0, 2 if element == "bool" else 1000)
+    if element in NARROW:
+        info = np.iinfo(dtype(element))
+        limits = info.min, info.max + 1
+    return rng.integers(*limits, n).astype(dtype(element))
 
 
 def strided(element, n, stride):
@@ -173,4 +177,4 @@ def test_whatever_is_not_zero_loads_as_set(backend):
 
 
 def test_types_have_their_sizes():
-    assert [dtype(element).itemsize for element in ELEMENTS] == [4, 8, 4, 8, 1]
+    assert [dtype(element).itemsize for element in ELEMENTS] == [4, 8, 4, 8, 1, 1, 1, 2, 2, 4]
