@@ -16,10 +16,13 @@ from runmat_jit.loops import (
     complex_numbers,
     creation,
     draws,
+    elements,
     lists,
     numpy_draws,
     operations,
+    points,
     products,
+    slices,
     ways,
 )
 from runmat_jit.loops.demands import LIMIT, demand, natural, position, whole
@@ -33,6 +36,7 @@ from runmat_jit.loops.values import (
     INT64,
     MOST,
     TRUTH,
+    Array,
     Complex,
     Item,
     Items,
@@ -81,6 +85,8 @@ def call(
         return _method(e, base, function.attr, [e.item(arg) for arg in args], named)
     called = e.item(function)
     fn = called.value if isinstance(called, Object) else None
+    if isinstance(fn, Hashable) and fn in creation.FILLED:
+        return creation.filled(e, fn, args, keywords)
     items = [e.item(arg) for arg in args]
     if not named and isinstance(fn, Hashable):
         of_complex = complex_numbers.called(e.arithmetic, fn, items)
@@ -94,8 +100,6 @@ def call(
         return _of_arrays(e, fn, items, named)
     if named:
         raise Unknown("a call with keywords")
-    if fn in (np.array, np.stack) and len(items) == 1:
-        return creation.array_of(e, items[0])
     return _of_numbers(e, fn, items)
 
 
@@ -125,6 +129,8 @@ def require_known(e: Emitter, chain: Chain | None) -> None:
 
 def _of_numbers(e: Emitter, fn: Any, items: Sequence[Item]) -> Item:
     """A function of single numbers."""
+    if fn in (np.array, np.stack) and len(items) == 1:
+        return creation.array_of(e, items[0])
     if any(isinstance(item, Items | Object) for item in items):
         raise Unknown(f"a call of {getattr(fn, '__name__', 'what is not known')} with no scalar")
     operands = [scalar(item) for item in items]
@@ -148,6 +154,8 @@ def _method(
     """A method of an array or a number."""
     if isinstance(base, Scalar) and name in ("item", "copy") and not args and not keywords:
         return _python_number(e, base) if name == "item" else _same_number(base)
+    if isinstance(base, Object) and isinstance(base.value, np.ufunc):
+        return _method_of_ufunc(e, base.value, name, args, keywords)
     if isinstance(base, Complex) and not args and not keywords:
         return complex_numbers.methods(e.arithmetic, base, name)
     if not is_whole(base):
@@ -158,6 +166,23 @@ def _method(
     if row is None:
         raise Unknown(f"the method {name} of arrays")
     return operations.by_method(e, row, base, args, keywords)
+
+
+def _method_of_ufunc(
+    e: Emitter, fn: np.ufunc, name: str, args: Sequence[Item], keywords: Mapping[str, Any]
+) -> Item:
+    """``np.add.outer(a, b)`` of arrays, and ``np.add.reduce(x, axis=0)``."""
+    if name == "outer" and len(args) == 2 and not keywords and any(map(is_whole, args)):
+        a, b = (points.settled(e, arg) for arg in args)
+        if isinstance(a, Array) and isinstance(b, Array):
+            axes = (*a.axes, *(elements.single(e) for _ in b.axes))
+            a = replace(a, axes=axes, whole=False)
+        return _of_arrays(e, fn, [a, b], {})
+    if name == "reduce" and len(args) == 1 and fn in _REDUCED and is_whole(args[0]):
+        named = {"axis": 0} | dict(keywords)
+        if named.keys() == {"axis"} and type(named["axis"]) is int:
+            return _of_arrays(e, _REDUCED[fn], args, named)
+    raise Unknown(f"{fn.__name__}.{name} called in this way")
 
 
 def _python_number(e: Emitter, x: Scalar) -> Scalar:
@@ -334,5 +359,13 @@ _OF_ARRAYS: Final[dict[Any, Callable[[Emitter, Sequence[Item]], Item]]] = {
     np.zeros_like: _like(0),
     np.ones_like: _like(1),
     np.empty_like: _like(0),
+    np.flip: slices.flipped,
 }
+_REDUCED: Final[dict[np.ufunc, Any]] = {
+    np.add: np.sum,
+    np.multiply: np.prod,
+    np.maximum: np.max,
+    np.minimum: np.min,
+}
+"""Functions that reduce arrays as a ufunc does."""
 _METHODS: Final = {"dot": products.dot}

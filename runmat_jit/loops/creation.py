@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any, Final
 
 import numpy as np
 
 from runmat_jit.kernel.ir import Value
-from runmat_jit.loops import elements, points, registers, slices
+from runmat_jit.loops import elements, points, registers, sizes, slices
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.extents import SINGLE, Dim
-from runmat_jit.loops.values import TYPES, Array, Axis, Item, Items, Lazy, Scalar, Unknown, scalar
+from runmat_jit.loops.values import (
+    FLOAT64,
+    TYPES,
+    Array,
+    Axis,
+    Item,
+    Items,
+    Lazy,
+    Object,
+    Scalar,
+    Unknown,
+    literal,
+    scalar,
+)
 from runmat_jit.loops.wholes import Point, is_turned, is_whole, known_dims, plain_of
 
 
@@ -121,6 +136,52 @@ def _in_lists(item: Item) -> tuple[tuple[int, ...], tuple[Item, ...]]:
     return (len(parts), *found[0][0]), inner
 
 
+def filled(e: Emitter, fn: Any, args: Sequence[ast.expr], keywords: Sequence[ast.keyword]) -> Array:
+    """``np.zeros((2, n))`` and its siblings, of extents that are known before the loop."""
+    named = {each.arg: e.item(each.value) for each in keywords}
+    rest = [e.item(each) for each in args[1:]]
+    number: Item = literal(e.k, 1 if fn is np.ones else 0)
+    if fn is np.full and rest:
+        number = rest.pop(0)
+    wanted = plain_of(named.pop("dtype", None) or (rest.pop(0) if rest else Object(None)))
+    is_square = fn in (np.eye, np.identity)
+    kinds = number.kinds if fn is np.full and isinstance(number, Scalar) else ()
+    own = np.result_type(*(kind.dtype for kind in kinds)) if kinds else FLOAT64
+    dtype = np.dtype(wanted) if isinstance(wanted, type) else own
+    dims = sizes.dims_of(e, args[0]) if args else ()
+    if is_square:
+        dims = dims * 2 if len(dims) == 1 else ()
+    is_odd = named or rest or e.streams is not None or not isinstance(wanted, type | None)
+    if is_odd or not dims or dtype not in TYPES or not isinstance(number, Scalar):
+        raise Unknown(f"a call of {fn.__name__} in this way")
+    made = e.memory.new(dtype, dims, e.held_arrays())
+    _fill(e, made, e.arithmetic.stored(number, dtype))
+    if is_square:
+        k, first = e.k, elements.start_of(e, made)
+        one = e.arithmetic.stored(literal(k, 1), dtype)
+        with k.loop(0, made.axes[0].extent) as loop:
+            k.store(made.buffer, first + loop.i * (made.axes[0].extent + 1), one, 0)
+            loop.yield_()
+    e.arithmetic.mark_ours(bits=False)
+    return made
+
+
+FILLED: Final = (np.zeros, np.ones, np.empty, np.full, np.eye, np.identity)
+"""Functions that make arrays of a shape that they are given."""
+
+
+def _fill(e: Emitter, made: Array, value: Value) -> None:
+    """Store a number into memory that nobody reads."""
+
+    def put(point: Point) -> None:
+        offset, stride = points.address(e, made, point)
+        e.k.store(made.buffer, offset, value, stride)
+
+    if made.axes[-1].number == SINGLE:
+        raise Unknown("an array whose last axis has one element")
+    points.everywhere(e, made.axes, put)
+
+
 def like(e: Emitter, item: Item, number: float) -> Item:
     """``np.zeros_like(x)`` and its siblings."""
     if not isinstance(item, Array | Lazy):
@@ -138,12 +199,5 @@ def like(e: Emitter, item: Item, number: float) -> Item:
             ),
         )
     made = points.blank(e, item.dtype, item.axes)
-
-    def put(point: Point) -> None:
-        offset, stride = points.address(e, made, point)
-        e.k.store(made.buffer, offset, value, stride)
-
-    if made.axes[-1].number == SINGLE:
-        raise Unknown("an array whose last axis has one element")
-    points.everywhere(e, made.axes, put)
+    _fill(e, made, value)
     return replace(made, turned=is_turned(item))

@@ -16,14 +16,13 @@ import numpy as np
 
 from runmat_jit.kernel.ir import Value
 from runmat_jit.kernel.math.casts import cast
-from runmat_jit.loops import operators
+from runmat_jit.loops import operators, sizes
 from runmat_jit.loops.emitter import Emitter
-from runmat_jit.loops.extents import ONE, SINGLE, Dim
+from runmat_jit.loops.extents import Dim
 from runmat_jit.loops.values import (
     FLOAT,
     FLOAT32,
     FLOAT64,
-    Array,
     Axis,
     Item,
     Lazy,
@@ -108,7 +107,7 @@ def _drawn_by(e: Emitter, stream: Stream, method: str, given: Mapping[str, ast.e
         value = cast(k, row.expand(k, zero, stream.key, counter.value, **params), "f64")
         found = Scalar(frozenset((FLOAT,)), value, narrow=dtype == FLOAT32)
     else:
-        axes = axes_of_size(e, given["size"])
+        axes = sizes.axes_of_size(e, given["size"])
         e.drawn = max(e.drawn, per_block)
         position, whole = _places_in(e, axes)
         blocks = k.prim("sdiv", whole + (per_block - 1), per_block)
@@ -129,54 +128,6 @@ def dtype_of(e: Emitter, node: ast.expr | None) -> np.dtype:
         if value in (dtype.type, dtype.name, dtype.char) or value is dtype:
             return dtype
     raise Unknown("numbers that are drawn in another dtype")
-
-
-def axes_of_size(e: Emitter, node: ast.expr) -> tuple[Axis, ...]:
-    """The axes along which numbers are drawn."""
-    match node:
-        case ast.Attribute(value=ast.Name() as of, attr="shape"):
-            x = e.item(of)
-            axes = x.axes if isinstance(x, Array | Lazy) else ()
-            if axes and all(axis.number != SINGLE and axis.dim for axis in axes):
-                return axes
-        case ast.Tuple(elts=sizes) | ast.List(elts=sizes) if sizes:
-            return tuple([axis_of_size(e, each) for each in sizes])
-    return (axis_of_size(e, node),)
-
-
-def axis_of_size(e: Emitter, node: ast.expr) -> Axis:
-    """The axis along which numbers are drawn; to say how many, no extent is asked for."""
-    match node:
-        case ast.Attribute(value=ast.Name() as of, attr="size"):
-            return _only_axis(e.item(of))
-        case ast.Subscript(
-            value=ast.Attribute(value=ast.Name() as of, attr="shape"),
-            slice=ast.Constant(value=int(place)),
-        ):
-            return _only_axis(e.item(of), place)
-        case ast.Call(func=ast.Name(id="len") as function, args=[ast.Name() as of]):
-            called = e.item(function)
-            if isinstance(called, Object) and called.value is len:
-                return _only_axis(e.item(of))
-    number = scalar(e.item(node))
-    if type(number.literal) is int and number.literal > 1:
-        dim = Dim("literal", number.literal)
-    elif number.top is not None and any(number is each for each in e.given.values()):
-        dim = Dim("extent", number.top[0])  # an operand that is equal to it
-    else:
-        raise Unknown("as many numbers as no array has")
-    return Axis(e.extents.number(dim), e.extents.value(dim), 0, dim)
-
-
-def _only_axis(of: Item, place: int | None = None) -> Axis:
-    """The axis of an array that has one, or the one in a place."""
-    count = len(of.axes) if isinstance(of, Array | Lazy) else 0
-    at = 0 if place is None and count == 1 else count if place is None else place
-    if isinstance(of, Array | Lazy) and -count <= at < count:
-        axis = of.axes[at]
-        if axis.number != SINGLE and axis.dim not in (None, ONE):
-            return axis
-    raise Unknown("numbers that are drawn in another shape")
 
 
 def _places_in(e: Emitter, axes: Sequence[Axis]) -> tuple[Position, Value]:

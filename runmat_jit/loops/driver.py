@@ -114,7 +114,7 @@ def find(
         value = outside(where, chain.name) if where else variables.get(chain.name, _MISSING)
         taken = 0
         for name in chain.attributes:
-            if is_operand(value) or type(value) is list:
+            if is_operand(value) or type(value) in (list, np.ufunc):
                 break
             value, taken = attribute(value, name), taken + 1
         if value is _MISSING:

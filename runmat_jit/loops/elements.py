@@ -136,6 +136,11 @@ def _places_of_parts(offset: Value) -> tuple[Value, Value]:
     return first, first + 1
 
 
+def start_of(e: Emitter, x: Array) -> Value:
+    """Index of the first element of an array in its buffer."""
+    return e.k.const(0, "index") if x.offset is None else x.offset
+
+
 def extent(e: Emitter, axis: Axis) -> Scalar:
     """An extent as a number of the program's."""
     e.fix(axis.number)

@@ -15,9 +15,8 @@ import numpy as np
 
 from runmat_jit.core.frozen import frozen, frozen_object
 from runmat_jit.kernel.ir import Value
-from runmat_jit.loops import creation, draws, elements, points
+from runmat_jit.loops import creation, draws, elements, points, sizes
 from runmat_jit.loops.emitter import Emitter
-from runmat_jit.loops.extents import Dim
 from runmat_jit.loops.numpy_functions import function, parameter
 from runmat_jit.loops.values import (
     FLOAT,
@@ -38,7 +37,7 @@ from runmat_jit.loops.values import (
     numpy_kind,
     scalar,
 )
-from runmat_jit.loops.wholes import known_dims, plain_of
+from runmat_jit.loops.wholes import plain_of
 
 
 @frozen
@@ -231,7 +230,7 @@ def _drawn(e: Emitter, call: Call, kind: Kind, dtype: np.dtype, size: ast.expr |
         low = 0 if kind == INT else -MOST - 1
         return Scalar(frozenset((kind,)), value, low, narrow=held == "f32")
     assert size is not None, "it is given"
-    dims = _dims_of_size(e, size)
+    dims = sizes.dims_of(e, size)
     made = e.memory.new(dtype, dims, e.held_arrays())
     assert made.offset is not None, "it is in memory of the loop's own"
     e.spans.add(dims)
@@ -247,30 +246,3 @@ def _drawn(e: Emitter, call: Call, kind: Kind, dtype: np.dtype, size: ast.expr |
         k.store(made.buffer, made.offset + loop.i, number(), 0)
         loop.yield_()
     return made
-
-
-def _dims_of_size(e: Emitter, node: ast.expr) -> tuple[Dim, ...]:
-    """The extents of what is drawn."""
-    match node:
-        case ast.Attribute(value=ast.Name() as of, attr="shape"):
-            x = e.item(of)
-            if isinstance(x, Array | Lazy) and x.axes:
-                return known_dims(x.axes)
-        case ast.Tuple(elts=sizes) | ast.List(elts=sizes) if sizes:
-            return tuple([_dim_of_size(e, each) for each in sizes])
-    return (_dim_of_size(e, node),)
-
-
-def _dim_of_size(e: Emitter, node: ast.expr) -> Dim:
-    """An extent of what is drawn: that of an array, or a number from before the loop."""
-    number = e.item(node) if isinstance(node, ast.Name | ast.Attribute) else None
-    places = [place for place, item in enumerate(e.given.values()) if item is number]
-    if not isinstance(number, Scalar) or number.top is not None or not places:
-        (dim,) = known_dims([draws.axis_of_size(e, node)])
-        return dim
-    if number.is_float or number.type == "i1":
-        raise Unknown("as many numbers as no array has")
-    e.k.leave_if(number.value < 0)
-    e.extents.bases["number", places[0]] = number.value
-    e.extents.places["number", places[0]] = places[0], 0
-    return Dim("number", places[0])

@@ -30,9 +30,7 @@ CALLS, CALLS_AT = "calls", "calls_at"
 
 def product(e: Emitter, items: Sequence[Item]) -> Item:
     """``a @ b`` of arrays with one or two axes."""
-    if len(items) != 2:
-        raise Unknown("a matrix product with other arguments")
-    for item in items:
+    for item in _pair(items):
         if not isinstance(item, Array | Lazy) or len(item.axes) not in (1, 2):
             raise Unknown("a matrix product of what is no vector and no matrix")
     a, b = (_as_array(e, item) for item in items)
@@ -48,7 +46,7 @@ def product(e: Emitter, items: Sequence[Item]) -> Item:
     _invoke(e, inner_loop, (a, b, made), rows, columns)
     e.arithmetic.mark_ours(bits=False)
     if not rows and not columns:
-        value = e.k.load(made.buffer, _start_of(e, made), 0)
+        value = e.k.load(made.buffer, elements.start_of(e, made), 0)
         e.k.note(value)
         kinds = frozenset((numpy_kind(a.dtype),))
         return Scalar(kinds, value, *bounds_of(a.dtype), narrow=value.type == "f32")
@@ -56,16 +54,28 @@ def product(e: Emitter, items: Sequence[Item]) -> Item:
     return made
 
 
+def _pair(items: Sequence[Item]) -> Sequence[Item]:
+    """Two operands."""
+    if len(items) != 2:
+        raise Unknown("a product with other arguments")
+    return items
+
+
 def dot(e: Emitter, items: Sequence[Item]) -> Item:
     """``np.dot(a, b)``: the same of arrays that NumPy takes as they are."""
-    if len(items) != 2:
-        raise Unknown("dot with other arguments")
-    a, b = (_side_by_side(e, item) for item in items)
+    if all(isinstance(item, Array | Lazy) and len(item.axes) == 1 for item in items):
+        a, b = (_upwards(e, item) for item in _pair(items))
+    else:
+        a, b = (_side_by_side(e, item) for item in _pair(items))
     if a.buffer is b.buffer and len(a.axes) == len(b.axes) == 2:
         raise Unknown("dot of a matrix and itself")  # which NumPy may copy, or not
     made = product(e, [a, b])
     if isinstance(made, Scalar):  # a product of two numbers may be -0.0, a sum of them is not
-        e.k.leave_if(e.k.eq(a.axes[0].extent, 1) & e.k.eq(made.value, 0.0))
+        single = e.k.if_(e.k.eq(a.axes[0].extent, 1), [made.value])
+        with single:
+            numbers = [e.k.load(x.buffer, elements.start_of(e, x), 0) for x in (a, b)]
+            single.yield_(numbers[0] * numbers[1])
+        return replace(made, value=single.out[0])
     return made
 
 
@@ -93,6 +103,18 @@ def outer_product(e: Emitter, items: Sequence[Item]) -> Item:
     column = replace(a, axes=(a.axes[0], elements.single(e)), whole=False)
     row = replace(b, axes=(elements.single(e), b.axes[0]), whole=False)
     return operations.of_operator(e, "Mult", [column, row])
+
+
+def _upwards(e: Emitter, item: Item) -> Array:
+    """A vector whose elements lie upwards in memory: NumPy copies others."""
+    x = _as_array(e, item)
+    (axis,) = x.axes
+    if isinstance(axis.stride, int) and axis.stride < 0:
+        return points.materialized(e, x)
+    if not isinstance(axis.stride, int):
+        e.fix(axis.number)
+        e.k.leave_if(axis.stride < 1)
+    return x
 
 
 def _side_by_side(e: Emitter, item: Item) -> Array:
@@ -131,11 +153,7 @@ def _finite(e: Emitter, made: Array) -> None:
     for axis in made.axes:
         total = axis.extent if total.literal == 1 else total * axis.extent
     with k.lanes(0, total) as lanes:
-        k.note(k.load(made.buffer, _start_of(e, made) + lanes.i, 1))
-
-
-def _start_of(e: Emitter, x: Array) -> Value:
-    return e.k.const(0, "index") if x.offset is None else x.offset
+        k.note(k.load(made.buffer, elements.start_of(e, made) + lanes.i, 1))
 
 
 def _invoke(

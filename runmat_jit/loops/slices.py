@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import replace
 
 from runmat_jit.kernel.ir import Value
@@ -53,14 +54,12 @@ def _sliced(e: Emitter, base: Array, axis: Axis, part: ast.Slice) -> tuple[Array
     size = 1 if step is None else step.literal
     if type(size) is not int:
         return _sliced_by(e, base, axis, (start, stop), step)
-    if size == 0:
-        raise Unknown("a slice whose step is 0")
     if (start, stop, size) != (None, None, 1):
         e.fix(axis.number)
-    if size < 0:
-        if start is not None or stop is not None:
-            raise Unknown("a slice backwards between bounds")
-        return _reversed(e, base, axis, size)
+    if size < 1:
+        if (start, stop, size) != (None, None, -1):
+            raise Unknown("a slice backwards between bounds, or in larger steps")
+        return _reversed(e, base, axis)
     first = _clipped(e, start, axis, 0)
     dim = _dim_of_slice(axis, start, stop, size)
     if dim is not None:
@@ -103,15 +102,27 @@ def unknown_number(e: Emitter) -> int:
     return _UNKNOWN_EXTENT - e.k.placeholder("index").number
 
 
-def _reversed(e: Emitter, base: Array, axis: Axis, step: int) -> tuple[Array, Axis]:
+def _reversed(e: Emitter, base: Array, axis: Axis) -> tuple[Array, Axis]:
     """``x[::-1]``; of an axis without elements nothing is read."""
-    k, dim = e.k, axis.dim
-    if step != -1 or dim is None:
-        raise Unknown("a slice backwards")
+    k = e.k
     last = axis.extent - 1
     at = k.select(last < 0, 0, last)
     stride = -1 if axis.stride == 1 else e.k.const(0, "index") - axis.stride
-    return elements.moved(e, base, (), at, axis), Axis(axis.number, axis.extent, stride, dim)
+    return elements.moved(e, base, (), at, axis), replace(axis, stride=stride)
+
+
+def flipped(e: Emitter, items: Sequence[Item]) -> Item:
+    """``np.flip(x)``: a view in the opposite order along all axes."""
+    found = points.settled(e, items[0])
+    if len(items) != 1 or not isinstance(found, Array):
+        raise Unknown("flip with other arguments")
+    left, axes = found.axes, list[Axis]()
+    found = replace(found, axes=(), whole=False)
+    for own in left:
+        e.fix(own.number)
+        found, axis = _reversed(e, found, own)
+        axes.append(axis)
+    return replace(found, axes=tuple(axes))
 
 
 def _bound_of(e: Emitter, node: ast.expr | None) -> Scalar | None:

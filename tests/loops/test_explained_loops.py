@@ -10,8 +10,8 @@ from runmat_jit.loops import nests
 from tests.capture.behavior import module
 
 BODIES = {
-    "y = np.add.outer(x, x)\ntotal += y[0, 0]": "np.add.outer is not known to loops (line 5)",
-    "y = np.zeros((3, 3))\ntotal += x[i]": "a call of zeros with no scalar (line 5)",
+    "y = np.add.accumulate(x)\ntotal += y[0]": "add.accumulate called in this way (line 5)",
+    "y = np.zeros((3, i))\ntotal += x[i]": "as many numbers as no array has (line 5)",
     "with np.errstate(all='ignore'):\n    total += x[i]": "`with` (line 5)",
     "total += x[i]\nprint(end='')": "a call as a statement (line 6)",
     "total += x[i]\nif total < -1:\n    return total": "`return` (line 7)",

@@ -92,7 +92,7 @@ def test_decorated_functions_run_in_native_loops(natively, helper):
     decorated = runmat.jit(ours["f"])
     for _ in range(3):
         decorated(np.ones(9))
-    assert natively() == 3
+    assert natively() >= 3
 
 
 BODIES = {
@@ -175,4 +175,4 @@ def test_they_run_natively(natively, body):
     decorated = runmat.jit(ours["f"])
     for _ in range(3):
         decorated(np.ones(9), np.ones(9), np.ones((3, 9)), np.arange(9), np.zeros(9, bool))
-    assert natively() == 3
+    assert natively() >= 3

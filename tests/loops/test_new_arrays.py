@@ -1,0 +1,113 @@
+"""New arrays, products, reversed parts and ufuncs' methods in loops. Oracle: undecorated functions.
+
+Everything that a caller sees is compared to the bit, of random numbers: sums are NumPy's own there.
+"""
+
+import numpy as np
+import pytest
+
+import runmat_jit as runmat
+from tests.capture.behavior import compare, observe
+from tests.capture.plain_hooks import function_from
+
+pytestmark = pytest.mark.sampled(3)
+
+BODIES = {
+    "zeros": "c = np.zeros((3, 2))\nc[0, 1] = x[i]\nr = c\ns = s + c[0, 1]",
+    "zeros of a number": "c = np.zeros(n)\nc += x[:n]\nr = c",
+    "zeros of an extent": "c = np.zeros(len(x))\nc[i] = 2.0\nr = c * x",
+    "zeros of two extents": "c = np.zeros(m.shape)\nc[i % 3] = x\nr = c + m",
+    "zeros of a dtype": (
+        "c = np.zeros(4, dtype=np.int64)\nc[i % 4] += 1\nd = np.zeros(4, bool)\nr = c + d"
+    ),
+    "float32": "c = np.zeros(5, np.float32)\nc[0] = x[i]\nr = c",
+    "ones": "c = np.ones((2, 2))\nr = c * i",
+    "ones of integers": "c = np.ones(3, dtype=int)\nr = c + i",
+    "empty that is filled": "c = np.empty(len(x))\nc[:] = x * 2.0\nr = c",
+    "full": "c = np.full(3, 2.5)\nd = np.full((2, 3), i)\nr = c + d",
+    "full of an element": "c = np.full(4, x[i])\nr = c",
+    "full with a dtype": "c = np.full(4, 3, dtype=np.float64)\nr = c * x[i]",
+    "eye": "c = np.eye(3)\nr = c * x[i]",
+    "identity of a number": "c = np.identity(n)\nr = c + i",
+    "eye with another shape": "c = np.eye(3, 2)\nr = c",
+    "of one element": "c = np.zeros(1)\nr = c + i",
+    "of none": "c = np.zeros(0)\nr = c",
+    "of a negative extent": "c = np.zeros(i - 3)\nr = c",
+    "of an extent that grows": "c = np.zeros(i + 1)\nr = c",
+    "of two that live": "c = np.zeros(3)\nd = np.zeros(3)\nc += 1.0\nr = c - d",
+    "one that lives on": "c = np.zeros(3)\nif i % 2:\n    r = c\nc += x[i]",
+    "as an operand": "r = x * 2.0 + np.zeros(len(x))",
+    "complex ones": "c = np.zeros(3, complex)\nr = c",
+    "in Fortran's order": "c = np.zeros((2, 3), order='F')\nr = c + i",
+    "dot of vectors": "s = s + np.dot(x, y)",
+    "dot of columns": "r = np.dot(a[:, i % 5], a[:, 0])",
+    "dot of every second": "r = np.dot(x[::2], y[::2])",
+    "dot of steps": "r = np.dot(x[::n], y[::n])",
+    "dot backwards": "r = np.dot(x[::-1], y)\ns = s + np.dot(np.flip(x), np.flip(y))",
+    "dot of parts": "r = np.dot(x[:i], y[:i])",
+    "dot of columns backwards": "r = np.dot(a[::-1, 1], a[:, 2])",
+    "dot of signed zeros": "r = np.dot(z[:1], y[:1])\nd = np.dot(z[:2], y[:2])",
+    "dot of a row": "r = np.dot(a[i % 9], a.T[:, 0])",
+    "dot of a matrix": "r = np.dot(a, a[0])",
+    "flip": "r = np.flip(x)\ns = s + r[0]",
+    "flip of a matrix": "c = np.flip(m) * 1.0\nr = c",
+    "flip of a part": "x[:i] += np.flip(y[:i])",
+    "flip of what is stored": "x[:] = np.flip(x)",
+    "backwards": "x[:i] += 0.5 * x[:i][::-1]",
+    "backwards from somewhere": "r = x[i::-1] * 1.0",
+    "backwards by two": "r = x[::-2] * 1.0",
+    "flip along an axis": "r = np.flip(m, axis=1) * 1.0",
+    "outer": "r = np.multiply.outer(x, y)\ns = s + r[1, 2]",
+    "outer of parts": "m[:] = np.minimum(m, np.add.outer(m[:, i % 9], m[i % 3]))",
+    "outer of a number": "r = np.add.outer(x, 1.0)",
+    "outer of matrices": "r = np.maximum.outer(m, x)",
+    "reduce": "r = np.add.reduce(m)\nr = r + np.maximum.reduce(m, axis=0)",
+    "reduce along the last": "r = np.minimum.reduce(m, axis=1)\ns = s + np.multiply.reduce(x[:4])",
+    "accumulate": "r = np.add.accumulate(x)",
+    "at": "np.add.at(x, k, 1.0)\ns = s + x[0]",
+}
+
+
+def loop(body):
+    """The function that runs a body some times."""
+    lines = "\n        ".join(body.split("\n"))
+    text = (
+        "def f(x, y, z, m, a, k, n):\n    s, r, c, d = 0.0, None, None, None\n"
+        f"    for i in range(7):\n        {lines}\n    return s, r, c, d\n"
+    )
+    return function_from(text, np=np)
+
+
+def data(seed, special):
+    rng = np.random.default_rng(seed)
+    x, y = rng.standard_normal(9), rng.standard_normal(9)
+    x[seed], y[-1 - seed] = special
+    m, a = rng.integers(-9, 9, (3, 9)) * 0.25, rng.standard_normal((9, 5))
+    z = np.array([-0.0, 0.0, 1.0])
+    return x, y, z, m, a, rng.integers(0, 9, 4), 3 + seed % 2
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_they_are_numpys(body):
+    fn = loop(BODIES[body])
+    decorated = runmat.jit(fn)
+    specials = ((0.5, 1.0), (np.nan, -0.0), (np.inf, 1e308), (-0.0, 0.0), (0.25, 2.0))
+    for seed, special in enumerate(specials):
+        exact = "reduce" not in body
+        expected = observe(fn, data(seed, special), {})
+        compare(expected, observe(decorated, data(seed, special), {}), exact=exact)
+
+
+NATIVE = (
+    *("zeros", "zeros of a number", "zeros of a dtype", "full", "eye", "of two that live"),
+    *("dot of columns", "dot of every second", "dot backwards", "dot of signed zeros"),
+    *("flip of a part", "backwards", "outer", "outer of parts", "reduce"),
+)
+
+
+@pytest.mark.parametrize("body", NATIVE)
+def test_they_run_natively(natively, body):
+    decorated = runmat.jit(loop(BODIES[body]))
+    for seed in range(3):
+        decorated(*data(seed, (0.5, 1.0)))
+    assert natively() >= 3
