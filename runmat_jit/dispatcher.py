@@ -318,9 +318,7 @@ class CallsOfCode:
     """Calls functions that are made anew, all with one code, as if each were decorated."""
 
     __slots__ = ("__call__", "__weakref__", "_dispatcher")
-    if TYPE_CHECKING:
-
-        def __call__(self, fn: types.FunctionType, /, *args: Any, **kwargs: Any) -> Any: ...
+    __call__: Callable[..., Any]
 
     def __init__(self, code: types.CodeType, options: dict[str, Any]) -> None:
         install = functools.partial(install_in, weakref.ref(self))

@@ -274,10 +274,9 @@ class PlainTier:
 
     def _count(self, evidence: Evidence) -> None:
         """Count the function among those with its code."""
-        if not self._is_known:
-            self._is_known = True
-            evidence.functions += 1
-            evidence.made += 1
+        evidence.functions += not self._is_known
+        evidence.made += not self._is_known
+        self._is_known = True
 
     def compiles_first(self, session: Session) -> bool:
         """Return True if a first call is compiled: it is asked for, or there are arrays of ours."""

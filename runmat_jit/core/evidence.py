@@ -58,6 +58,7 @@ _OTHERS: Final = _numbers_of(
 _NAMING: Final = _numbers_of("LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL", "LOAD_DEREF")
 _FUNCTIONS: Final = (np.ufunc, types.FunctionType, types.BuiltinFunctionType, type(np.sum))
 _METHODS: Final = types.MethodDescriptorType
+_EXTENTS: Final = frozenset(("shape", "size", "len"))
 NUMPYS: Final = frozenset(
     (
         *(name for name, value in vars(np).items() if isinstance(value, _FUNCTIONS)),
@@ -90,9 +91,10 @@ def code_of(code: types.CodeType) -> Instructions:
     """Instructions of a code object, and of those defined in it."""
     counts: list[list[int]] = []
     ends: list[int] = []
-    loops = _loops(code)
+    loops, starts = _loops(code), set[int]()
     for instruction in dis.get_instructions(code):
         offset = instruction.offset
+        starts |= {offset} if instruction.opname == "FOR_ITER" else set()
         ends = [end for end in ends if offset <= end]
         ends += loops.get(offset, [])
         named = instruction.opcode in _NAMING and instruction.argval in NUMPYS
@@ -115,9 +117,7 @@ def code_of(code: types.CodeType) -> Instructions:
         elif type(const) is int and const > 1:
             integers.append(const)
     by_depth = tuple((computing, others) for computing, others in counts)
-    starts = {at.offset for at in dis.get_instructions(code) if at.opname == "FOR_ITER"}
-    has_while = not loops.keys() <= starts
-    unique = tuple(dict.fromkeys(names))
+    unique, has_while = tuple(dict.fromkeys(names)), not loops.keys() <= starts
     return Instructions(by_depth, unique, tuple(integers), bool(loops), has_while)
 
 
@@ -154,6 +154,7 @@ class Work:
         self.by_depth = counts
         self.code = weakref.ref(fn.__code__)
         self.has_loops = any(each.has_loops for each in codes)
+        self._has_extents = any(_EXTENTS & {*each.names} for each in codes)
         self._has_while = any(each.has_while for each in codes)
         self._counts = any("range" in each.names for each in codes)
         """True if loops may run over a range of integers."""
@@ -194,13 +195,15 @@ class Work:
         listed = max(sizes.length, outside.length)
         of_arrays = min(sizes.lengths or outside.lengths, default=0) if self._counts else 0
         few = min(max(counted) if counted else listed or of_arrays or FEW, MOST_ITERATIONS)
-        most_while = MOST_OF_WHILE * self._has_while
-        many = min(max(*(steps or [listed, *extents]), few, most_while), MOST_ITERATIONS)
+        longest = max(steps or [listed, *extents])
+        many = min(max(longest, few, MOST_OF_WHILE * self._has_while), MOST_ITERATIONS)
+        extent = max(extents, default=0) * self._has_extents
         limit = max(sizes.elements, outside.elements) or MOST_ITERATIONS
         for depth, (computing, others) in enumerate(self.by_depth[1:], 1):
             times = min(few**depth, max(few, limit))
             least += (computing + others) * times // OPERATIONS
             times = min(many**depth, max(many, limit))
+            times = max(times, min(extent**depth, limit) // OFTEN)
             arrays = computing * operation if steps or not elements else computing
             most += (arrays + others) * times
         return least, most

@@ -50,17 +50,18 @@ def matched(e: Emitter, arrays: Sequence[Any]) -> dict[int, Axis]:
             if axis.number == SINGLE:
                 known.setdefault(SINGLE, axis)
                 continue
+            own = known.setdefault(axis.number, axis)
             if first is None:
-                first = known.get(axis.number, axis)
-            elif known.get(axis.number, axis).number != first.number:
-                if (
-                    axis.dim is not None
-                    and first.dim is not None
-                    and "literal" == axis.dim.source == first.dim.source
-                ):
+                first = own
+            elif own.number != first.number:
+                sources = {each.dim.source if each.dim else "" for each in (own, first)}
+                if sources == {"literal"}:
                     raise Unknown("shapes that do not match")
-                equal(e, axis, first)
-            known[axis.number] = first
+                equal(e, own, first)
+                kept, gone = (own, first) if first.dim is None else (first, own)
+                first = kept
+                same = [number for number, each in known.items() if each.number == gone.number]
+                known.update(dict.fromkeys(same, kept))
     return known
 
 

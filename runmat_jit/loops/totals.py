@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -19,7 +20,7 @@ from runmat_jit.kernel.primitives import (
     identity,
     total_lanes,
 )
-from runmat_jit.loops import elements, points
+from runmat_jit.loops import elements, points, slices
 from runmat_jit.loops.elements import bounds_of
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.extents import SINGLE, Dim
@@ -64,7 +65,7 @@ def reduced(e: Emitter, x: Item, meant: Meant) -> Item:
     if type_.shape or len(x.axes) != len(params["axis"]):
         raise Unknown(f"{row.name} over some axes")
     if len(x.axes) > 1 and rule.combine not in _OF_ANY_ORDER:
-        raise Unknown(f"{row.name} over several axes")
+        x = _flat(e, x)
     value = _total_of(e, x, meant, ())
     return Scalar(
         frozenset((numpy_kind(type_.dtype),)),
@@ -72,6 +73,17 @@ def reduced(e: Emitter, x: Item, meant: Meant) -> Item:
         *bounds_of(type_.dtype),
         narrow=value.type == "f32",
     )
+
+
+def _flat(e: Emitter, x: Whole) -> Array:
+    """The elements one after the other, in memory of their own."""
+    if e.streams is not None:
+        raise Unknown("a sum over several axes of arrays in registers")
+    made = points.blank(e, x.dtype, x.axes)
+    points.fill_new(e, made, x)
+    e.fix(*(axis.number for axis in x.axes), reduces=True)
+    extent = functools.reduce(operator.mul, [axis.extent for axis in made.axes])
+    return replace(made, axes=(Axis(slices.unknown_number(e), extent, 1),), whole=False)
 
 
 def _row_by_row(e: Emitter, x: Whole, meant: Meant) -> Item:

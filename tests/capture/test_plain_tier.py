@@ -475,6 +475,22 @@ def test_a_while_is_compiled_at_an_iteration(hot, monkeypatch, fn, stop, budget)
         assert turns < 2 * len(x)  # the first began in Python
 
 
+def pooled(image, out):
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = np.max(image[2 * i : 2 * i + 2, 2 * j : 2 * j + 2])
+
+
+def test_loops_over_extents_are_looked_at_after_some_calls(hot):
+    decorated, image = runmat.jit(pooled), np.random.default_rng(3).random((64, 64))
+    for _ in range(60):
+        ours, theirs = np.zeros((32, 32)), np.zeros((32, 32))
+        decorated(image, ours)
+        pooled(image, theirs)
+        np.testing.assert_array_equal(ours, theirs)
+    assert current_session().telemetry.snapshot()["loops_run"] > 10
+
+
 def test_trials_leave_plain_calls_alone(hot, monkeypatch):
     use_session(Session(Config(trials=True)))
     monkeypatch.setattr(evidence, "LOOPS_PAY", 0)

@@ -68,6 +68,25 @@ BODIES = {
 }
 
 
+SUMS = {
+    "a window": "q = a[:3, :3]\nh, w = q.shape\nr = np.sum(a[i % 5:i % 5 + h, 1:1 + w] * q)",
+    "a window of another shape": (
+        "q = a[:2, :3]\nr = (a[i % 5:i % 5 + 2, i % 3:i % 3 + 3] * q).sum()"
+    ),
+    "a window that does not fit": "q = a[:3, :3]\nr = (a[i + 1:i + 4, :3] * q).sum()",
+    "two windows": "r = (a[i:i + 2, :2] - a[:2, i % 3:i % 3 + 2]).mean()",
+    "a stored window": "m[:2, :2] += a[i:i + 2, 1:3]\ns = s + m[1, 1]",
+    "all of a matrix": "s = s + a.sum()\nr = m.mean()",
+    "all of an expression": "r = (a * a[i] + 1.0).sum()",
+    "a product": "d = np.prod(a[:2, :2] + 2.0)\ns = s + i",
+    "all of integers": "r = (k[:, np.newaxis] * k).sum()",
+    "all of truth values": "r = (a > a[i]).sum()",
+    "a transposed one": "r = a.T.sum()\nd = (a.T * x).sum()",
+    "nothing": "r = a[:0, :2].sum()",
+    "one row": "r = a[i:i + 1, :].sum()",
+}
+
+
 def loop(body):
     """The function that runs a body some times."""
     lines = "\n        ".join(body.split("\n"))
@@ -98,16 +117,27 @@ def test_they_are_numpys(body):
         compare(expected, observe(decorated, data(seed, special), {}), exact=exact)
 
 
+@pytest.mark.parametrize("body", SUMS)
+def test_sums_over_several_axes(body):
+    fn = loop(SUMS[body])
+    decorated = runmat.jit(fn)
+    specials = ((0.5, 1.0), (np.nan, -0.0), (np.inf, 1e308), (-0.0, 0.0), (0.25, 2.0))
+    for seed, special in enumerate(specials):
+        expected = observe(fn, data(seed, special), {})
+        compare(expected, observe(decorated, data(seed, special), {}))
+
+
 NATIVE = (
     *("zeros", "zeros of a number", "zeros of a dtype", "full", "eye", "of two that live"),
     *("dot of columns", "dot of every second", "dot backwards", "dot of signed zeros"),
+    *("a window", "two windows", "all of a matrix", "all of an expression"),
     *("flip of a part", "backwards", "outer", "outer of parts", "reduce"),
 )
 
 
 @pytest.mark.parametrize("body", NATIVE)
 def test_they_run_natively(natively, body):
-    decorated = runmat.jit(loop(BODIES[body]))
+    decorated = runmat.jit(loop((BODIES | SUMS)[body]))
     for seed in range(3):
         decorated(*data(seed, (0.5, 1.0)))
     assert natively() >= 3
