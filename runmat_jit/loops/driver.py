@@ -25,7 +25,15 @@ from runmat_jit.core.hotness import FAILURES, LOOKS
 from runmat_jit.core.installed import is_installed
 from runmat_jit.core.prices import ELEMENTS
 from runmat_jit.core.watching import is_watched
-from runmat_jit.loops.source import Chain, Given, Helper, LoopSource, OfProgram, default_of
+from runmat_jit.loops.source import (
+    Chain,
+    Given,
+    Helper,
+    LoopSource,
+    OfProgram,
+    default_of,
+    is_table,
+)
 
 if TYPE_CHECKING:
     from runmat_jit.loops.program import LoopCall, Reads
@@ -127,6 +135,8 @@ def find(
         elif isinstance(value := converter.undecorated(value) or value, _FUNCTIONS):
             found.objects[prefix] = value
             add_helper(found, value, converter)
+        elif is_table(value):
+            found.objects[prefix] = value
     return found
 
 
@@ -155,6 +165,8 @@ def add_helper(found: Found, fn: Any, converter: Any) -> None:
         elif isinstance(value := converter.undecorated(value) or value, _FUNCTIONS):
             values[chain] = value
             add_helper(found, value, converter)
+        elif is_table(value):
+            values[chain] = value
 
 
 class Reader:
@@ -310,7 +322,8 @@ class PlainLoop:
 
     def call_of(self, found: Found) -> LoopCall:
         """The loop that reads this."""
-        reads = tuple(found.operands), tuple(found.objects), tuple(found.objects.values())
+        objects = [repr(each) if type(each) is tuple else each for each in found.objects.values()]
+        reads = tuple(found.operands), tuple(found.objects), tuple(objects)
         if self.last is None or self.last[0] != reads or found.helpers:
             self.last = reads, self.loops.call(self.source, self.name, found.reads)
         return self.last[1]

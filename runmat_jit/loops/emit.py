@@ -53,11 +53,11 @@ from runmat_jit.loops.values import (
     Item,
     Kind,
     NumpyStream,
-    Object,
     Scalar,
     Stream,
     Unbound,
     Unknown,
+    constant,
     is_narrow_dtype,
     literal,
     numpy_kind,
@@ -591,7 +591,7 @@ def _operands(
     streams: dict[int, Stream | NumpyStream] = {}
     for number, (chain, form) in enumerate(forms.items()):
         if isinstance(form, ObjectForm):
-            found[chain] = Object(form.value)
+            found[chain] = constant(k, form.value)
         elif isinstance(form, ListForm):
             found[chain] = Grown(form.number)
         elif isinstance(form, GeneratorForm):

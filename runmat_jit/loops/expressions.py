@@ -36,6 +36,7 @@ from runmat_jit.loops.values import (
     Unbound,
     Unknown,
     any_number,
+    constant,
     literal,
     parts_of,
     scalar,
@@ -170,7 +171,7 @@ def helped(
 
 def _constant(e: Emitter, value: Any) -> Item:
     """What a function reads from outside."""
-    return e.given[value.chain] if isinstance(value, Given) else Object(value)
+    return e.given[value.chain] if isinstance(value, Given) else constant(e.k, value)
 
 
 def _returned(e: Emitter, body: Sequence[ast.stmt]) -> Item:

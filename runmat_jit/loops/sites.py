@@ -60,7 +60,7 @@ def identity(value: Any) -> Any:
     """Equal for objects that mean the same in a loop: functions of one code, equal numbers."""
     if type(value) is types.FunctionType:
         return value.__code__
-    if type(value) in (bool, int, float, complex):
+    if type(value) in (bool, int, float, complex, tuple):
         return type(value), repr(value)
     return value if isinstance(value, Given | OfProgram) else id(value)
 

@@ -332,6 +332,13 @@ def literal(k: Builder, number: bool | float) -> Scalar:  # noqa: FBT001  (a val
     return Scalar(frozenset((FLOAT,)), value, literal=number, narrow=is_narrow(number))
 
 
+def constant(k: Builder, value: Any) -> Item:
+    """A value that does not change; a tuple by what is in it."""
+    if type(value) is tuple:
+        return Items(tuple([constant(k, each) for each in value]))
+    return literal(k, value) if type(value) in (bool, int, float) else Object(value)
+
+
 def scalar(item: Item) -> Scalar:
     """A value that is a real number.
 

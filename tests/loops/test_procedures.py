@@ -176,3 +176,58 @@ def test_they_run_natively(natively, body):
     for _ in range(3):
         decorated(np.ones(9), np.ones(9), np.ones((3, 9)), np.arange(9), np.zeros(9, bool))
     assert natively() >= 3
+
+
+TABLES = {
+    "of pairs": ("((0, 1), (1, 0), (0, -1))", "for dx, dy in TABLE:\n            s += dx * i - dy"),
+    "of numbers": ("(0.5, 1, 2.5)", "for c in TABLE:\n            s = s * c + i"),
+    "by index": ("(0.5, 0.25, 2.0)", "s += TABLE[1] * i + TABLE[-1]"),
+    "unpacked": ("(1.5, 2)", "a, b = TABLE\n        s = s + a * b"),
+    "with others": ("((1, 2), 3.5)", "(a, b), c = TABLE\n        s = s + a - b * c"),
+    "of signed zeros": ("(0.0, -0.0)", "for c in TABLE:\n            s += np.arctan2(c, -1.0)"),
+    "in a function": ("(0.5, 1.5)", "s += helper(i)"),
+    "of a length": ("(1, 2, 3, 4)", "s += len(TABLE) + i"),
+    "of text": ("('a', 'b')", "s += len(TABLE[0]) + i"),
+}
+OF_TABLES = """
+TABLE = {table}
+def helper(i):
+    a, b = TABLE
+    return a * i + b
+def f(n):
+    s = 0.0
+    for i in range(n):
+        {body}
+    return s
+def change(number):
+    global TABLE
+    if number == 1 and type(TABLE[0]) is not str:
+        TABLE = tuple(-x if type(x) is float else x for x in TABLE)
+    if number == 2 and all(type(x) is int for x in TABLE):
+        TABLE = tuple(map(float, TABLE))
+    if number == 3:
+        TABLE = TABLE[:-1]
+"""
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_tuples_of_numbers_are_known_by_value(table):
+    text, body = TABLES[table]
+    plain, ours = both(OF_TABLES.format(table=text, body=body))
+    decorated = runmat.jit(ours["f"])
+    for number in range(4):
+        for each in (plain, ours):
+            each["change"](number)
+        for n in (5, 6, 5):
+            expected = observe(plain["f"], (n,), {})
+            compare(expected, observe(decorated, (n,), {}), exact=True)
+
+
+@pytest.mark.parametrize("table", ["of pairs", "of numbers", "unpacked", "in a function"])
+def test_loops_over_tables_run_natively(natively, table):
+    text, body = TABLES[table]
+    _, ours = both(OF_TABLES.format(table=text, body=body))
+    decorated = runmat.jit(ours["f"])
+    for _ in range(3):
+        decorated(9)
+    assert natively() >= 3
