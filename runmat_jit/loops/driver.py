@@ -25,15 +25,8 @@ from runmat_jit.core.hotness import FAILURES, LOOKS
 from runmat_jit.core.installed import is_installed
 from runmat_jit.core.prices import ELEMENTS
 from runmat_jit.core.watching import is_watched
-from runmat_jit.loops.source import (
-    Chain,
-    Given,
-    Helper,
-    LoopSource,
-    OfProgram,
-    default_of,
-    is_table,
-)
+from runmat_jit.loops.source import Chain, Given, Helper, LoopSource, OfProgram, default_of
+from runmat_jit.loops.tables import is_fixed
 
 if TYPE_CHECKING:
     from runmat_jit.loops.program import LoopCall, Reads
@@ -48,10 +41,6 @@ _WRITES_BACK: Final = sys.version_info < (3, 13)
 _OF_LIBRARIES: Final = frozenset(("builtins", "numpy"))
 """Modules of the classes that loops may call."""
 _NUMBERS: Final = (bool, int, float, complex)
-_FUNCTIONS: Final = (
-    *(types.BuiltinFunctionType, types.FunctionType, type, np.ufunc),
-    type(np.sum),
-)
 
 
 @frozen
@@ -132,11 +121,9 @@ def find(
         is_grown = prefix.name in source.grown and not prefix.attributes  # by the loop
         if is_operand(value) or (type(value) is list and is_grown):
             found.operands[prefix] = value
-        elif isinstance(value := converter.undecorated(value) or value, _FUNCTIONS):
+        elif is_fixed(value := converter.undecorated(value) or value):
             found.objects[prefix] = value
             add_helper(found, value, converter)
-        elif is_table(value):
-            found.objects[prefix] = value
     return found
 
 
@@ -162,11 +149,9 @@ def add_helper(found: Found, fn: Any, converter: Any) -> None:
             given = Chain(f"{chain} of function {number}")
             values[chain], found.operands[given] = Given(given), value
             found.owners[given] = fn, chain
-        elif isinstance(value := converter.undecorated(value) or value, _FUNCTIONS):
+        elif is_fixed(value := converter.undecorated(value) or value):
             values[chain] = value
             add_helper(found, value, converter)
-        elif is_table(value):
-            values[chain] = value
 
 
 class Reader:

@@ -40,8 +40,6 @@ _KNOWN = (
 _UNKNOWN_OPERATORS = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
 _HIDING = (ast.Try, ast.TryStar, ast.AsyncFor, ast.AsyncWith)
 """Statements after which the program may look at what a loop within them had done."""
-_TABLE: Final = 16
-"""Items of a tuple that loops know by value."""
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
@@ -153,13 +151,6 @@ def find_helper(node: ast.AST, where: Callable[[str], str]) -> HelperSource | No
     outside = {chain.name: where(chain.name) for chain in chains}
     defaults = parameters[len(parameters) - len(args.defaults) :]
     return HelperSource(parameters, tuple(body), chains, outside, len(args.posonlyargs), defaults)
-
-
-def is_table(value: Any, depth: int = 2) -> bool:
-    """Return True for a tuple of a few numbers, or of tuples of them: loops know it by value."""
-    if type(value) is not tuple or len(value) > _TABLE or not depth:
-        return False
-    return all(type(each) in (bool, int, float) or is_table(each, depth - 1) for each in value)
 
 
 def default_of(name: str) -> Chain:
