@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from runmat_jit.kernel.ir import Value
-from runmat_jit.loops import elements, points, registers, sizes, slices
+from runmat_jit.loops import elements, points, registers, sizes
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.extents import SINGLE, Dim
 from runmat_jit.loops.values import (
@@ -46,12 +46,11 @@ def stacked(e: Emitter, items: Sequence[Item]) -> Item:
     if parts and all(isinstance(part, Scalar) for part in parts):
         return array_of(e, items[0])
     arrays = [part for part in parts if isinstance(part, Array | Lazy) and is_whole(part)]
-    if not arrays or len(arrays) != len(parts) or len({x.dtype for x in arrays}) != 1:
-        raise Unknown("a stack of what are no arrays of one dtype")
+    kinds = {(x.dtype, len(x.axes)) for x in arrays}
+    if len(arrays) != len(parts) or len(kinds) != 1:
+        raise Unknown("a stack of what are no arrays of one dtype and rank")
     first = arrays[0]
     for other in arrays[1:]:
-        if len(other.axes) != len(first.axes):
-            raise Unknown("a stack of arrays of several shapes")
         for a, b in zip(first.axes, other.axes, strict=True):
             points.equal(e, a, b)
     dims = Dim("literal", len(arrays)), *known_dims(first.axes)
@@ -66,19 +65,18 @@ def stacked(e: Emitter, items: Sequence[Item]) -> Item:
 
 def rolled(e: Emitter, items: Sequence[Item]) -> Item:
     """``np.roll(x, shift)`` of a vector, or along an axis that is written in the program."""
-    if len(items) not in (2, 3):
-        raise Unknown("roll with other arguments")
-    x = points.settled(e, items[0])
-    places = [plain_of(item) for item in items[2:]] or [0]
-    if not isinstance(x, Array) or (len(items) == 2 and len(x.axes) != 1):
-        raise Unknown("roll over several axes")
-    place, shift = places[0], scalar(items[1])
-    if type(place) is not int or not -len(x.axes) <= place < len(x.axes) or shift.is_float:
-        raise Unknown("roll along what is no axis")
+    x, *others = (points.settled(e, items[0]), *items[1:])
+    shift, place = others[:1], plain_of(others[1]) if len(others) == 2 else 0
+    by = shift[0] if shift and isinstance(shift[0], Scalar) else None
+    axes = x.axes if isinstance(x, Array) and len(others) < 3 else ()
+    is_known = type(place) is int and (len(others) == 2 or len(axes) == 1)
+    if not (is_known and -len(axes) <= place < len(axes)) or by is None or by.is_float:
+        raise Unknown("roll along what is no axis, or with other arguments")
+    assert isinstance(x, Array), "it has axes"
     e.asks_numpy = True
     if is_turned(x):
         raise Unknown("roll of an array in another order")
-    k, at, axis = e.k, e.arithmetic.index(shift), x.axes[place]
+    k, at, axis = e.k, e.arithmetic.index(by), x.axes[place]
     e.fix(axis.number)
     made = e.memory.new(x.dtype, known_dims(x.axes), e.held_arrays())
     extent = k.select(axis.extent < 1, 1, axis.extent)
@@ -97,7 +95,7 @@ def rolled(e: Emitter, items: Sequence[Item]) -> Item:
 def _cut(e: Emitter, x: Array, place: int, begin: Value, length: Value) -> Array:
     """A part along one axis."""
     axes, place = list(x.axes), place % len(x.axes)
-    axis, number = axes[place], slices.unknown_number(e)
+    axis, number = axes[place], elements.unknown_number(e)
     axes[place] = Axis(number, length, axis.stride, limit=axis.dim or axis.limit)
     return elements.moved(e, x, tuple(axes), begin, axis)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
@@ -33,12 +34,17 @@ def element(e: Emitter, base: Item, index: ast.expr) -> Array:
     if not isinstance(base, Array):
         raise Unknown("an item of what is no array")
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    if len(parts) > len(base.axes):
-        raise Unknown("more indices than axes")
     found = base
     for part in parts:
-        found = at(e, found, scalar(e.item(part)))
+        found = part_at(e, found, e.item(part))
     return found
+
+
+def part_at(e: Emitter, base: Array, index: Item) -> Array:
+    """The part of an array at an index of its first axis, which it is to have."""
+    if not base.axes:
+        raise Unknown("more indices than axes")
+    return at(e, base, scalar(index))
 
 
 def at(e: Emitter, base: Array, number: Scalar) -> Array:
@@ -146,6 +152,15 @@ def extent(e: Emitter, axis: Axis) -> Scalar:
     e.fix(axis.number)
     value = e.k.convert("sext", axis.extent, "i64")
     return Scalar(frozenset((INT,)), value, 0, EXTENT, (axis.number, 0))
+
+
+_UNKNOWN_EXTENT: Final = -(1 << 41)
+"""Numbers of extents that are no other's begin below this one."""
+
+
+def unknown_number(e: Emitter) -> int:
+    """Number of an extent that is no other's."""
+    return _UNKNOWN_EXTENT - e.k.placeholder("index").number
 
 
 def single(e: Emitter) -> Axis:

@@ -121,6 +121,8 @@ class Emitter:
     the extents along which they are."""
     spans: set[tuple[Dim, ...]] = field(default_factory=set)
     """Extents of what is stored at once, where they are known before the loop."""
+    mask: Any = None
+    """The mask of the elements that are computed, if they are chosen by one."""
     asks_numpy: bool = False
     """Whether something was emitted that no kernel of recorded operations does."""
     streams: Streams | None = None
@@ -165,6 +167,15 @@ class Emitter:
     def run(self, statements: Sequence[ast.stmt]) -> None:
         """Emit statements."""
         self.run_statements(self, statements)
+
+    @contextmanager
+    def masked(self, mask: Any) -> Iterator[None]:
+        """Within the block, elements are computed that a mask chooses."""
+        around, self.mask = self.mask, mask
+        try:
+            yield
+        finally:
+            self.mask = around
 
     @contextmanager
     def aside(self) -> Iterator[list[Instruction]]:

@@ -14,6 +14,7 @@ from runmat_jit.loops import (
     creation,
     elements,
     lists,
+    masks,
     operators,
     points,
     slices,
@@ -23,6 +24,7 @@ from runmat_jit.loops import (
 from runmat_jit.loops.emitter import DOUBT, Emitter
 from runmat_jit.loops.source import Chain, Given, Helper, chain_of, default_of, returns
 from runmat_jit.loops.values import (
+    BOOL,
     TRUTH,
     UNBOUND,
     Array,
@@ -213,7 +215,7 @@ def assign(e: Emitter, target: ast.expr, made: Item) -> None:
             for each, item in zip(targets, items, strict=True):
                 assign(e, each, item)
         case ast.Subscript(value=base, slice=index):
-            points.store(e, slices.part_of(e, e.item(base), index), made)
+            masks.store(e, slices.part_of(e, e.item(base), index), made)
         case _:
             raise Unknown(f"a store into {type(target).__name__}")
 
@@ -242,6 +244,10 @@ def _subscript(e: Emitter, base: Item, index: ast.expr) -> Item:
     if not is_whole(base) or isinstance(index, ast.Tuple) or slices.is_sliced(index):
         return elements.load(e, slices.part_of(e, base, index))
     place = e.item(index)
+    if is_whole(place) and place.dtype == BOOL:
+        mask = points.settled(e, place)
+        assert isinstance(mask, Array), "it is an array"
+        return masks.read(e, base, mask)
     if is_whole(place):
         return takes.taken(e, base, place)
     x = points.settled(e, base)

@@ -157,12 +157,26 @@ def _lazily(e: Emitter, operands: Sequence[Item], meant: Meant) -> Item:
             values.append(x)
     e.arithmetic.mark_ours(bits=is_ours(meant.row, meant.dtypes))
     types = tuple([TYPES[dtype] for dtype in meant.dtypes])
-    params, dtype = meant.params, meant.type.dtype
-    return Lazy(meant.row, tuple(values), types, params, dtype, axes, e.stores)
+    params, dtype, mask = meant.params, meant.type.dtype, _mask_of(operands)
+    return Lazy(meant.row, tuple(values), types, params, dtype, axes, e.stores, mask)
+
+
+def _mask_of(operands: Sequence[Item], *, may_be: bool = True) -> Array | None:
+    """Mask of the elements that all arrays among some operands are; ``may_be``: there may be one.
+
+    Raises:
+        Unknown: they have several, or one that may not be.
+
+    """
+    found = [getattr(x, "mask", None) for x in operands if is_whole(x)]
+    if any(mask is not found[0] or not (may_be or mask is None) for mask in found):
+        raise Unknown("elements that masks choose, and others")
+    return found[0] if found else None
 
 
 def _decomposed(e: Emitter, operands: Sequence[Item], meant: Meant) -> Item:
     """A row that is made of others."""
+    _mask_of(operands, may_be=meant.row.kind != "reduce")
     typed = [
         _Typed(x, TensorType(d, _spec(x, _NUMPYS[d], meant.known).shape))
         for x, d in zip(operands, meant.dtypes, strict=True)

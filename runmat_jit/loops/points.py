@@ -116,8 +116,8 @@ def _expanded(e: Emitter, x: Lazy, point: Point) -> Value:
     """The element of an operation; notes its events."""
     if e.streams is not None and isinstance(x.operands[0], Position):
         return registers.drawn(e, x)
-    if x.stores != e.stores:
-        raise Unknown("an expression whose operands are changed while it is computed")
+    if x.stores != e.stores or (x.mask is not None and x.mask is not e.mask):
+        raise Unknown("an expression whose operands are changed meanwhile, or of a mask's elements")
     row = x.op
     assert row.expand is not None, "it is elementwise"
     pairs = zip(x.operands, x.types, strict=True)

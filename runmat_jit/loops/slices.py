@@ -7,20 +7,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from runmat_jit.kernel.ir import Value
-from runmat_jit.loops import elements, points
+from runmat_jit.loops import elements, masks, points
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.extents import Dim
 from runmat_jit.loops.values import Array, Axis, Item, Lazy, Scalar, Unknown, scalar
-
-_UNKNOWN_EXTENT = -(1 << 41)
-"""Numbers of extents that are no other's begin below this one."""
+from runmat_jit.loops.wholes import is_whole
 
 
 def part_of(e: Emitter, base: Item, index: ast.expr) -> Array:
     """The part of an array that indices and slices show."""
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
     if not any(map(is_sliced, parts)) and not isinstance(base, Lazy):
-        return elements.element(e, base, index)
+        if isinstance(index, ast.Tuple) or not isinstance(base, Array):
+            return elements.element(e, base, index)
+        found = e.item(index)
+        return masks.place(e, base, found) if is_whole(found) else elements.part_at(e, base, found)
     found = points.settled(e, base)
     if not isinstance(found, Array):
         raise Unknown("an item of what is no array")
@@ -70,7 +71,7 @@ def _sliced(e: Emitter, base: Array, axis: Axis, part: ast.Slice) -> tuple[Array
         extent = k.select(length < 0, 0, length)
         if size != 1:
             extent = k.prim("sdiv", extent + (size - 1), size)
-        number = unknown_number(e)
+        number = elements.unknown_number(e)
     stride = axis.stride if size == 1 else axis.stride * size
     if isinstance(stride, int) and stride != 1:
         stride = k.const(stride, "index")
@@ -94,12 +95,9 @@ def _sliced_by(
     length = _clipped(e, stop, axis, None) - first
     extent = k.prim("sdiv", k.select(length < 0, 0, length) + (size - 1), size)
     made = base if start is None else elements.moved(e, base, (), first, axis)
-    return made, Axis(unknown_number(e), extent, size * axis.stride, None, axis.dim or axis.limit)
-
-
-def unknown_number(e: Emitter) -> int:
-    """The number of an extent that is no other's."""
-    return _UNKNOWN_EXTENT - e.k.placeholder("index").number
+    return made, Axis(
+        elements.unknown_number(e), extent, size * axis.stride, None, axis.dim or axis.limit
+    )
 
 
 def _reversed(e: Emitter, base: Array, axis: Axis) -> tuple[Array, Axis]:

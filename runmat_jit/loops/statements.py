@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ from runmat_jit.loops import (
     expressions,
     iteration,
     lists,
+    masks,
     nests,
     operators,
     points,
@@ -160,6 +162,10 @@ def _augment(e: Emitter, target: ast.expr, op: str, value: ast.expr) -> None:
         case ast.Subscript(value=base, slice=index):
             place = slices.part_of(e, e.item(base), index)
             old = elements.load(e, place)
+            if place.mask is not None:
+                old = masks.read(e, replace(place, mask=None), place.mask)
+                masks.store(e, place, operators.operate(e, op, old, e.item(value)))
+                return
             if place.axes:
                 _change(e, place, op, e.item(value))
                 return

@@ -20,12 +20,13 @@ from runmat_jit.kernel.primitives import (
     identity,
     total_lanes,
 )
-from runmat_jit.loops import elements, points, slices
+from runmat_jit.loops import elements, points
 from runmat_jit.loops.elements import bounds_of
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.extents import SINGLE, Dim
 from runmat_jit.loops.values import (
     EXTENT,
+    INT64,
     TYPES,
     Array,
     Axis,
@@ -64,6 +65,8 @@ def reduced(e: Emitter, x: Item, meant: Meant) -> Item:
         return _column_by_column(e, x, meant)
     if type_.shape or len(x.axes) != len(params["axis"]):
         raise Unknown(f"{row.name} over some axes")
+    if x.mask is not None:
+        return _of_mask(e, x, meant)
     if len(x.axes) > 1 and rule.combine not in _OF_ANY_ORDER:
         x = _flat(e, x)
     value = _total_of(e, x, meant, ())
@@ -75,6 +78,36 @@ def reduced(e: Emitter, x: Item, meant: Meant) -> Item:
     )
 
 
+def _of_mask(e: Emitter, x: Whole, meant: Meant) -> Item:
+    """A reduction of the elements that a mask chooses."""
+    k, mask, dtype, combine = e.k, x.mask, x.dtype, combined_as(meant.row, TYPES[x.dtype])
+    assert mask is not None, "it was asked"
+
+    def chosen(first: Any, second: Value, dtype: np.dtype) -> Lazy:
+        types = "i1", TYPES[dtype], TYPES[dtype]
+        return Lazy(ROWS["where"], (mask, first, second), types, {}, dtype, x.axes, e.stores)
+
+    one, none = (k.const(number, "i64") for number in (1, 0))
+    count = _combined(e, _one_axis(e, chosen(one, none, INT64)), "add", "i64", ())
+    if meant.row.name == "mean" or combine in ("min", "max"):
+        k.leave_if(k.eq(count, 0))  # NumPy warns, or raises
+    outside = k.const(identity(combine, TYPES[dtype]), TYPES[dtype])
+    inner = chosen(replace(x, mask=None), outside, dtype)
+    row = ROWS["sum"] if meant.row.name == "mean" else meant.row
+    with e.masked(mask):
+        value = _total_of(e, _one_axis(e, inner), replace(meant, row=row), ())
+    if meant.row.name == "mean":
+        wide = cast(k, value, "f64") / k.convert("sitofp", count, "f64")
+        value = cast(k, wide, TYPES[meant.type.dtype])
+    kinds = frozenset((numpy_kind(meant.type.dtype),))
+    return Scalar(kinds, value, *bounds_of(meant.type.dtype), narrow=value.type == "f32")
+
+
+def _one_axis(e: Emitter, x: Whole) -> Whole:
+    """The same elements along one axis."""
+    return x if len(x.axes) == 1 else _flat(e, x)
+
+
 def _flat(e: Emitter, x: Whole) -> Array:
     """The elements one after the other, in memory of their own."""
     if e.streams is not None:
@@ -83,7 +116,7 @@ def _flat(e: Emitter, x: Whole) -> Array:
     points.fill_new(e, made, x)
     e.fix(*(axis.number for axis in x.axes), reduces=True)
     extent = functools.reduce(operator.mul, [axis.extent for axis in made.axes])
-    return replace(made, axes=(Axis(slices.unknown_number(e), extent, 1),), whole=False)
+    return replace(made, axes=(Axis(elements.unknown_number(e), extent, 1),), whole=False)
 
 
 def _row_by_row(e: Emitter, x: Whole, meant: Meant) -> Item:

@@ -190,6 +190,7 @@ class Array:
     has them in the opposite one, and so does this.
     ``viewed``: NumPy may have made it as a view of an array that nobody has.
     ``held``: its elements, in lanes, where it lies in no memory (:mod:`.registers`).
+    ``mask``: of what is stored to, the array that says which elements (:mod:`.masks`).
     """
 
     operand: int
@@ -205,6 +206,7 @@ class Array:
     mirrored: bool = False
     viewed: bool = False
     held: tuple[Value, ...] = ()
+    mask: Array | None = None
 
     @property
     def dims(self) -> tuple[Dim | None, ...]:
@@ -242,7 +244,8 @@ class NumpyStream:
 class Lazy:
     """Elements that are computed where they are needed, by a row of the table.
 
-    ``stores``: how many stores to arrays had been emitted before.
+    ``stores``: how many stores to arrays had been emitted before. ``mask``: the array that says
+    which elements there are; the others are computed of numbers that say nothing.
     """
 
     op: Op
@@ -252,6 +255,7 @@ class Lazy:
     dtype: np.dtype
     axes: tuple[Axis, ...]
     stores: int
+    mask: Array | None = None
 
 
 @frozen

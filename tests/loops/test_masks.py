@@ -1,0 +1,111 @@
+"""Elements that masks choose, in loops. Oracle: the undecorated functions, with warnings.
+
+Stores are compared to the bit; sums of chosen elements are added in another order.
+"""
+
+import numpy as np
+import pytest
+
+import runmat_jit as runmat
+from tests.capture.behavior import compare, observe
+from tests.capture.plain_hooks import function_from
+
+pytestmark = pytest.mark.sampled(3)
+
+STORES = {
+    "a number": "x[x < 0.5] = 0.0",
+    "a number by name": "w = x > y\nx[w] = i\ns = s + x[0]",
+    "in place": "x[x > 1.0] *= 0.5",
+    "in place by name": "w = x > 0.0\nx[w] += y[w]\ny[w] -= 1.0",
+    "an expression": "w = abs(x) > 0.25\nx[w] = x[w] ** 2 * 0.5 + 0.25 * y[w] - i",
+    "of a given mask": "x[t] = y[t] + 1.0",
+    "counts": "w = x > i * 0.25\nk[w] = i\nk[~w] += 1",
+    "truth values": "w = x > y\nt[w] = False\ns = s + t.sum()",
+    "of a matrix": "w = m > i\nm[w] = m[w] * 0.5\nm[m < 0.0] = 0.0",
+    "of a part": "x[1:][x[1:] > 0.5] = i\nm[0][m[0] > 1.0] = 2.0",
+    "of what nothing is chosen": "w = x > 1e9\nx[w] = 1.0 / x[w]",
+    "a root": "w = x > 0.0\nx[w] = np.sqrt(x[w])",
+    "a division": "w = x != 0.0\ny[w] = y[w] / x[w]",
+    "a division by what is 0 beside": "w = x != 1.0\ny[w] = y[w] / (x[w] - 1.0)",
+    "logarithms of all": "x[x != 7.0] = np.log(x[x != 7.0])",
+    "a wider dtype": "k[x > 0.0] = 1.5",
+    "an element": "x[x > y] = y[i]",
+    "other elements": "x[x > 0.0] = y",
+    "elements of another mask": "w = x > 0.0\nv = y > 0.0\nx[w] = y[v]",
+    "compacted": "q = x[x > 0.0]\ns = s + len(q)",
+    "rows": "m[m[:, 0] > 1.0] = i",
+    "a mask of another length": "x[x[1:] > 0.0] = 1.0",
+    "a mask and an index": "m[1, m[1] > 0.0] = i",
+    "two that overlap": "w = x[:-1] > 0.0\nx[1:][w] = x[:-1][w]",
+    "changed between": "w = x > 0.0\nx[0] = -1.0\nx[w] = i",
+    "a mask that is stored": "w = x > 0.0\nw[i % 3] = True\nx[w] = x[w] - 1.0",
+}
+SUMS = {
+    "sum": "w = x > 0.0\ns = s + x[w].sum()",
+    "mean": "w = x > -9.0\ns = s + x[w].mean() + np.mean(y[w] * 2.0)",
+    "mean of none": "w = x > 1e9\ns = s + x[w].mean()",
+    "sum of none": "s = s + x[x > 1e9].sum()",
+    "extremes": "w = x > -0.5\ns = s + x[w].max() - y[w].min()",
+    "extremes of none": "s = s + x[x > 1e9].max()",
+    "all of a matrix": "w = m > i\ns = s + m[w].sum() + np.mean(m[w])",
+    "of integers": "w = k > 0\ns = s + k[w].sum() + k[w].max()",
+    "truth values": "w = x > 0.0\ns = s + (y[w] > 0.0).any() + (y[w] > 0.0).all()",
+    "a product": "w = x > 0.5\ns = s + np.prod(x[w])",
+    "deviations": "w = x > -9.0\ns = s + x[w].std()",
+    "of an expression": "w = x > y\ns = s + (x[w] * y[w] + 1.0).sum()",
+    "a place": "w = x > y\ns = s + x[w].argmax()",
+    "a length": "w = x > y\ns = s + len(x[w]) + x[w].size",
+    "items": "for v in x[x > 0.0]:\n    s = s + v",
+}
+
+
+def loop(body):
+    """The function that runs a body some times."""
+    lines = "\n        ".join(body.split("\n"))
+    head = "def f(x, y, m, k, t):\n    s = 0.0\n    for i in range(5):\n        "
+    return function_from(f"{head}{lines}\n    return s\n", np=np)
+
+
+def data(seed, special):
+    rng = np.random.default_rng(seed)
+    x, y = rng.integers(-9, 9, 21) * 0.25, rng.integers(-9, 9, 21) * 0.25
+    x[seed], y[seed - 4] = special
+    m = rng.integers(-3, 9, (4, 9)) * 0.5
+    return x, y, m, rng.integers(-3, 4, 21), rng.random(21) > 0.5
+
+
+@pytest.mark.parametrize("body", [*STORES, *SUMS])
+def test_masks(body):
+    fn = loop((STORES | SUMS)[body])
+    decorated = runmat.jit(fn)
+    specials = (
+        (0.5, 1.0),
+        (np.nan, -0.0),
+        (np.inf, 1e308),
+        (-0.0, 0.0),
+        (1.0, -np.inf),
+        (0.5, 1.0),
+    )
+    for seed, special in enumerate(specials):
+        expected = observe(fn, data(seed, special), {})
+        compare(expected, observe(decorated, data(seed, special), {}), exact=body in STORES)
+
+
+NATIVE = (
+    "a number",
+    "in place",
+    "an expression",
+    "counts",
+    "of a matrix",
+    "sum",
+    "mean",
+    "extremes",
+)
+
+
+@pytest.mark.parametrize("body", NATIVE)
+def test_they_run_natively(natively, body):
+    decorated = runmat.jit(loop((STORES | SUMS)[body]))
+    for seed in range(3):
+        decorated(*data(seed, (0.5, 1.0)))
+    assert natively() >= 3
