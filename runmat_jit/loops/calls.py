@@ -17,6 +17,7 @@ from runmat_jit.loops import (
     creation,
     draws,
     elements,
+    linear,
     lists,
     numpy_draws,
     operations,
@@ -360,6 +361,7 @@ _OF_ARRAYS: Final[dict[Any, Callable[[Emitter, Sequence[Item]], Item]]] = {
     np.ones_like: _like(1),
     np.empty_like: _like(0),
     np.flip: slices.flipped,
+    **linear.HANDLERS,
 }
 _REDUCED: Final[dict[np.ufunc, Any]] = {
     np.add: np.sum,

@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from runmat_jit.core.inner_loops import product_loop
+from runmat_jit.core.inner_loops import inner_loop, product_loop
 from runmat_jit.kernel.ir import Value
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.values import Unknown
@@ -24,6 +24,8 @@ from runmat_jit.loops.values import Unknown
 FUNCTION: Final = "function_"
 """Begin of the names of parameters that are addresses of functions."""
 _PRODUCT: Final = "matmul_"
+LINEAR: Final = "linalg_"
+"""Begin of the names of NumPy's functions of matrices, of doubles."""
 
 
 def product_of(dtype: np.dtype) -> str:
@@ -53,6 +55,9 @@ def parameter(e: Emitter, name: str) -> Value:
 @cache  # a question about the process
 def address_of(name: str) -> int | None:
     """The address of a function; None: there is none."""
+    if name.startswith(LINEAR):
+        ufunc = getattr(np.linalg._umath_linalg, name.removeprefix(LINEAR), None)
+        return None if ufunc is None else inner_loop(ufunc, "d" * ufunc.nin + "->d")
     if name.startswith(_PRODUCT):
         return product_loop(name.removeprefix(_PRODUCT))
     file = getattr(sys.modules[np.random.Generator.__module__], "__file__", None)

@@ -24,6 +24,8 @@ from runmat_jit.loops.wholes import is_turned
 
 CALL_WORDS: Final = 16
 """Of one call: three addresses, four dimensions, nine steps."""
+_COUNTS, _STEPS = 3, 7
+"""Indices of the first dimension, and of the first step."""
 CALLS, CALLS_AT = "calls", "calls_at"
 """The parameters that hold what inner loops are given, and where that lies."""
 
@@ -166,7 +168,6 @@ def _invoke(
     """Call the inner loop on two operands and a result."""
     k = e.k
     a, b, made = arrays
-    size = a.dtype.itemsize
     inner, first = a.axes[-1], k.const(1, "index")
     extents = [
         first,
@@ -179,22 +180,40 @@ def _invoke(
     steps += [rows[0].stride if rows else 0, inner.stride]
     steps += [b.axes[0].stride, columns[0].stride if columns else 0]
     steps += [of_made.pop(0).stride if rows else 0, of_made.pop(0).stride if columns else 0]
-    words = [_address_of(e, x) for x in arrays]
-    words += [k.convert("sext", extent, "i64") for extent in extents]
-    for step in steps:
-        if isinstance(step, int):
-            words.append(k.const(step * size, "i64"))
-        else:
-            words.append(k.convert("sext", step, "i64") * size)
+    call_loop(e, inner_loop, arrays, extents, steps)
+
+
+def call_loop(
+    e: Emitter,
+    inner_loop: Value,
+    arrays: Sequence[Array],
+    extents: Sequence[Value],
+    steps: Sequence[Value | int],
+) -> None:
+    """Call a C function of NumPy's, which is given arrays of one dtype.
+
+    ``extents``: of the loop and of the core's axes; ``steps``: in elements, from one round of the
+    loop to the next for each array, then along the core's axes of each.
+    """
+    k, size = e.k, arrays[0].dtype.itemsize
+    addresses = [_address_of(e, x) for x in arrays]
+    counts = [k.convert("sext", extent, "i64") for extent in extents]
+    wide = [
+        k.const(step * size, "i64")
+        if isinstance(step, int)
+        else k.convert("sext", step, "i64") * size
+        for step in steps
+    ]
     if e.calls is None:
         e.calls = k.buffer(CALLS, "i64", written=True)
     base = CALL_WORDS * e.products
     e.products += 1
     e.asks_numpy = True
-    for place, word in enumerate(words):
-        k.store(e.calls, base + place, word, 0)
+    for first, words in ((0, addresses), (_COUNTS, counts), (_STEPS, wide)):
+        for place, word in enumerate(words):
+            k.store(e.calls, base + first + place, word, 0)
     at = parameter(e, CALLS_AT) + 8 * base
-    k.invoke(inner_loop, at, at + 8 * 3, at + 8 * 7, k.const(0, "i64"))
+    k.invoke(inner_loop, at, at + 8 * _COUNTS, at + 8 * _STEPS, k.const(0, "i64"))
 
 
 def _address_of(e: Emitter, x: Array) -> Value:

@@ -31,11 +31,10 @@ def dim_of(e: Emitter, node: ast.expr) -> Dim:
     """An extent: that of an array, or a number from before the loop."""
     number = e.item(node) if isinstance(node, ast.Name | ast.Attribute) else None
     places = [place for place, item in enumerate(e.given.values()) if item is number]
-    if not isinstance(number, Scalar) or number.top is not None or not places:
+    is_integer = isinstance(number, Scalar) and number.type in ("i32", "i64")
+    if not isinstance(number, Scalar) or not is_integer or number.top is not None or not places:
         (dim,) = known_dims([axis_of_size(e, node)])
         return dim
-    if number.is_float or number.type == "i1":
-        raise Unknown("as many numbers as no array has")
     e.k.leave_if(number.value < 0)
     e.extents.bases["number", places[0]] = number.value
     e.extents.places["number", places[0]] = places[0], 0
@@ -68,7 +67,7 @@ def axis_of_size(e: Emitter, node: ast.expr) -> Axis:
         case ast.Call(func=ast.Name(id="len") as function, args=[ast.Name() as of]):
             called = e.item(function)
             if isinstance(called, Object) and called.value is len:
-                return _only_axis(e.item(of))
+                return _only_axis(e.item(of), 0)
     number = scalar(e.item(node))
     if type(number.literal) is int and number.literal > 1:
         dim = Dim("literal", number.literal)
