@@ -102,6 +102,8 @@ _COMPARISONS: Final = {
 _BITWISE: Final = {"BitAnd": "and", "BitOr": "or", "BitXor": "xor"}
 _SHIFTS: Final = ("LShift", "RShift")
 _OF_INTEGERS: Final = ("BitAnd", "BitOr", "BitXor", "LShift", "RShift", "Invert")
+_EXPONENT: Final = 64
+"""Largest exponent of integers that loops compute: powers by larger ones have more than 64 bits."""
 _LARGEST: Final = float(np.finfo(np.float32).max)
 MATH: Final[dict[Any, str]] = {
     getattr(math, name): name
@@ -402,6 +404,8 @@ class Arithmetic:
             for _ in range(number):
                 made = self.operate("Mult", made, base)
             return made
+        if base.kinds == exponent.kinds == {INT}:
+            return self.power_of_integers(base, exponent)
         kinds = {
             self.kind_of_power(kinds)
             for kinds in itertools.product(sorted_kinds(base), sorted_kinds(exponent))
@@ -416,6 +420,17 @@ class Arithmetic:
         else:
             self.watch(made_by, (x, y))
         return Scalar(frozenset(kinds), made_by)
+
+    def power_of_integers(self, base: Scalar, exponent: Scalar) -> Scalar:
+        """A power of Python's integers; leaves where it is a float, or has more than 64 bits."""
+        k, least_of = self.k, LEAST if base.low < 0 else 0
+        if not 0 <= exponent.low <= exponent.high <= _EXPONENT:
+            k.leave_if(k.prim("xor", k.prim("ult", exponent.value, _EXPONENT + 1), True))
+        with k.loop(0, k.convert("sext", exponent.value, "index"), [k.const(1, "i64")]) as loop:
+            made = loop.carry[0] * base.value
+            self.watch_product(loop.carry[0], base.value, made)
+            loop.yield_(made)
+        return Scalar(frozenset((INT,)), loop.out[0], least_of)
 
     def kind_of_power(self, kinds: tuple[Kind, ...]) -> Kind:
         if all(kind.python for kind in kinds):

@@ -164,7 +164,7 @@ def filled(e: Emitter, fn: Any, args: Sequence[ast.expr], keywords: Sequence[ast
     return made
 
 
-FILLED: Final = (np.zeros, np.ones, np.empty, np.full, np.eye, np.identity)
+FILLED: Final = (np.zeros, np.ones, np.empty, np.ndarray, np.full, np.eye, np.identity)
 """Functions that make arrays of a shape that they are given."""
 
 

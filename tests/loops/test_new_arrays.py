@@ -24,6 +24,8 @@ BODIES = {
     "ones": "c = np.ones((2, 2))\nr = c * i",
     "ones of integers": "c = np.ones(3, dtype=int)\nr = c + i",
     "empty that is filled": "c = np.empty(len(x))\nc[:] = x * 2.0\nr = c",
+    "as NumPy's class makes them": "c = np.ndarray((2, 3))\nc[:] = x[i]\nr = c",
+    "of a class and a dtype": "c = np.ndarray(4, np.int64)\nc[:] = i\nr = c",
     "full": "c = np.full(3, 2.5)\nd = np.full((2, 3), i)\nr = c + d",
     "full of an element": "c = np.full(4, x[i])\nr = c",
     "full with a dtype": "c = np.full(4, 3, dtype=np.float64)\nr = c * x[i]",
@@ -128,7 +130,15 @@ def test_sums_over_several_axes(body):
 
 
 NATIVE = (
-    *("zeros", "zeros of a number", "zeros of a dtype", "full", "eye", "of two that live"),
+    *(
+        "as NumPy's class makes them",
+        "zeros",
+        "zeros of a number",
+        "zeros of a dtype",
+        "full",
+        "eye",
+        "of two that live",
+    ),
     *("dot of columns", "dot of every second", "dot backwards", "dot of signed zeros"),
     *("a window", "two windows", "all of a matrix", "all of an expression"),
     *("flip of a part", "backwards", "outer", "outer of parts", "reduce"),
@@ -141,3 +151,18 @@ def test_they_run_natively(natively, body):
     for seed in range(3):
         decorated(*data(seed, (0.5, 1.0)))
     assert natively() >= 3
+
+
+def test_arrays_of_numpys_class_are_recorded():
+    def fn(x):
+        made = np.ndarray((3, len(x)))
+        made[:] = x * 2.0
+        other = np.ndarray(4, dtype=np.float32)
+        other[:] = 1.0
+        return made.sum(axis=0), other + made[0, 0]
+
+    decorated = runmat.jit(fn)
+    for size in (5, 5, 5):
+        x = np.arange(float(size))
+        compare(observe(fn, (x,), {}), observe(decorated, (x,), {}))
+    assert decorated.cache_info().hits >= 1

@@ -231,3 +231,14 @@ def test_loops_over_tables_run_natively(natively, table):
     for _ in range(3):
         decorated(9)
     assert natively() >= 3
+
+
+@pytest.mark.parametrize(
+    "expression", ["b ** i", "i ** 3", "(-b) ** i", "(i - 2) ** i", "2 ** (b * i)"]
+)
+def test_powers_of_pythons_integers(expression):
+    body = f"    for i in range(n):\n        s += {expression}\n    return s\n"
+    plain, ours = both(f"def f(b, n):\n    s = 0\n{body}")
+    decorated = runmat.jit(ours["f"])
+    for b, n in ((2, 9), (3, 30), (0, 5), (1, 70), (-1, 80), (7, 40), (2, 63), (2, 66), (-2, 64)):
+        compare(observe(plain["f"], (b, n), {}), observe(decorated, (b, n), {}), exact=True)

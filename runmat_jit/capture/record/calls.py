@@ -321,6 +321,8 @@ def call_bound_builtin(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) ->
 def call_class(hooks: Following, cls: type, args: Args, kwargs: Kwargs) -> Any:
     """A user's class: the instance is the recording's own, its ``__init__`` is followed."""
     own = hooks.tracer.own
+    if cls is np.ndarray and 0 < len(args) < 3 and kwargs.keys() <= {"dtype"}:
+        return hooks.call(np.empty, *args, **kwargs)
     if is_namedtuple_class(cls):
         return cls(*args, **kwargs)
     if len(args) == 1 and not kwargs and containers.is_plain_enum(cls):
