@@ -324,6 +324,7 @@ def worse(coverage, row):
 
 def main(arguments):
     warnings.simplefilter("default")
+    runmat.config(compile="first call", trials=False, device="cpu", num_threads=2)
     found = {name: measured(name)[0] for name in programs()}
     reached = ratio(found.values())
     floor = floor_of(PAGE.read_text(encoding="utf-8")) if PAGE.exists() else 0
