@@ -144,12 +144,14 @@ def filled(e: Emitter, fn: Any, args: Sequence[ast.expr], keywords: Sequence[ast
     wanted = plain_of(named.pop("dtype", None) or (rest.pop(0) if rest else Object(None)))
     is_square = fn in (np.eye, np.identity)
     kinds = number.kinds if fn is np.full and isinstance(number, Scalar) else ()
-    own = np.result_type(*(kind.dtype for kind in kinds)) if kinds else FLOAT64
-    dtype = np.dtype(wanted) if isinstance(wanted, type) else own
+    own = {kind.dtype for kind in kinds} or {FLOAT64}
+    dtype = np.dtype(wanted) if isinstance(wanted, type) else own.pop()
     dims = sizes.dims_of(e, args[0]) if args else ()
     if is_square:
         dims = dims * 2 if len(dims) == 1 else ()
-    is_odd = named or rest or e.streams is not None or not isinstance(wanted, type | None)
+    several = wanted is None and own  # of which NumPy takes the number's own
+    is_odd = named or rest or several or e.streams is not None
+    is_odd = is_odd or not isinstance(wanted, type | None)
     if is_odd or not dims or dtype not in TYPES or not isinstance(number, Scalar):
         raise Unknown(f"a call of {fn.__name__} in this way")
     made = e.memory.new(dtype, dims, e.held_arrays())

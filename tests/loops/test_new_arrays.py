@@ -28,6 +28,8 @@ BODIES = {
     "of a class and a dtype": "c = np.ndarray(4, np.int64)\nc[:] = i\nr = c",
     "full": "c = np.full(3, 2.5)\nd = np.full((2, 3), i)\nr = c + d",
     "full of an element": "c = np.full(4, x[i])\nr = c",
+    "full of one class or another": "q = x[i]\nif i % 2:\n    q = i\nc = np.full(2, q)\nr = c * 1",
+    "full of what may be a float": "c = np.full(2, d)\nd = i if i % 2 else 0.5\nr = c",
     "full with a dtype": "c = np.full(4, 3, dtype=np.float64)\nr = c * x[i]",
     "eye": "c = np.eye(3)\nr = c * x[i]",
     "identity of a number": "c = np.identity(n)\nr = c + i",
@@ -93,7 +95,7 @@ def loop(body):
     """The function that runs a body some times."""
     lines = "\n        ".join(body.split("\n"))
     text = (
-        "def f(x, y, z, m, a, k, n):\n    s, r, c, d = 0.0, None, None, None\n"
+        "def f(x, y, z, m, a, k, n):\n    s, r, c, d = 0.0, None, None, 1\n"
         f"    for i in range(7):\n        {lines}\n    return s, r, c, d\n"
     )
     return function_from(text, np=np)
