@@ -10,7 +10,7 @@ import runmat_jit as runmat
 from tests.capture.behavior import compare, observe
 from tests.capture.plain_hooks import function_from
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 BODIES = {
     "solve": "r = np.linalg.solve(a + i * e, b)\ns = s + r[0]",

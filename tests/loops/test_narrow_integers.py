@@ -13,7 +13,7 @@ from runmat_jit.core.types import NARROW_DTYPES
 from tests.capture.behavior import compare, observe
 from tests.capture.plain_hooks import function_from
 
-pytestmark = pytest.mark.sampled(6)
+pytestmark = pytest.mark.sampled(12)
 
 BINARY = ("+", "-", "*", "/", "//", "%", "&", "|", "^", "<<", ">>", "**", "<", "==", ">=")
 OTHERS = ("b[i]", "n[i]", "w[i]", "f[i]", "t[i]", "1", "3", "300", "-1", "0.5", "i", "s")

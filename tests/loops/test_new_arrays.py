@@ -10,7 +10,7 @@ import runmat_jit as runmat
 from tests.capture.behavior import compare, observe
 from tests.capture.plain_hooks import function_from
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 BODIES = {
     "zeros": "c = np.zeros((3, 2))\nc[0, 1] = x[i]\nr = c\ns = s + c[0, 1]",
