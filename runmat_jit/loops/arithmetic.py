@@ -181,7 +181,8 @@ class Arithmetic:
         kinds = frozenset(meaning.kind for meaning in meanings)
         if len(dtypes) != 1 or len({kind.dtype for kind in kinds}) != 1:
             raise Unknown("an operation is another one for each of several classes")
-        if name in _COMPARISONS and any(map(is_narrow_dtype, next(iter(dtypes)))):
+        first = next(iter(dtypes))
+        if name in _COMPARISONS and (BOOL in first or any(map(is_narrow_dtype, first))):
             dtypes = {(INT64,) * len(operands)}  # a Python number may be any
         numpys = any(not kind.python for x in operands for kind in x.kinds)
         pythons = all(any(kind.python for kind in x.kinds) for x in operands)

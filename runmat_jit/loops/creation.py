@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from runmat_jit.core.frozen import frozen_object
 from runmat_jit.kernel.ir import Value
 from runmat_jit.loops import elements, points, registers, sizes
 from runmat_jit.loops.emitter import Emitter
@@ -134,36 +135,58 @@ def _in_lists(item: Item) -> tuple[tuple[int, ...], tuple[Item, ...]]:
     return (len(parts), *found[0][0]), inner
 
 
-def filled(e: Emitter, fn: Any, args: Sequence[ast.expr], keywords: Sequence[ast.keyword]) -> Array:
-    """``np.zeros((2, n))`` and its siblings, of extents that are known before the loop."""
+@frozen_object
+class FilledWith:
+    """Contents of a new array: a number, and the dtypes that the array may have."""
+
+    number: Scalar
+    dtypes: frozenset[np.dtype]
+
+
+def _filling(
+    e: Emitter, fn: Any, args: Sequence[ast.expr], keywords: Sequence[ast.keyword]
+) -> FilledWith | None:
+    """Contents that a call gives a new array; None: the call is not known."""
     named = {each.arg: e.item(each.value) for each in keywords}
     rest = [e.item(each) for each in args[1:]]
     number: Item = literal(e.k, 1 if fn is np.ones else 0)
-    if fn is np.full and rest:
-        number = rest.pop(0)
-    wanted = plain_of(named.pop("dtype", None) or (rest.pop(0) if rest else Object(None)))
-    is_square = fn in (np.eye, np.identity)
-    kinds = number.kinds if fn is np.full and isinstance(number, Scalar) else ()
-    own = {kind.dtype for kind in kinds} or {FLOAT64}
-    dtype = np.dtype(wanted) if isinstance(wanted, type) else own.pop()
+    if fn is np.full:
+        number = rest.pop(0) if rest else Object(None)
+    dtype = rest.pop(0) if rest else named.pop("dtype", Object(None))
+    wanted = dtype.value if isinstance(dtype, Object) else dtype
+    if rest or named or not isinstance(number, Scalar) or not isinstance(wanted, type | None):
+        return None
+    if wanted is not None:
+        return FilledWith(number, frozenset((np.dtype(wanted),)))
+    own = [kind.dtype for kind in number.kinds] if fn is np.full else [FLOAT64]
+    return FilledWith(number, frozenset(own))
+
+
+def filled(e: Emitter, fn: Any, args: Sequence[ast.expr], keywords: Sequence[ast.keyword]) -> Array:
+    """``np.zeros((2, n))`` and its siblings, of extents that are known before the loop."""
+    found, is_square = _filling(e, fn, args, keywords), fn in (np.eye, np.identity)
     dims = sizes.dims_of(e, args[0]) if args else ()
     if is_square:
         dims = dims * 2 if len(dims) == 1 else ()
-    several = wanted is None and own  # of which NumPy takes the number's own
-    is_odd = named or rest or several or e.streams is not None
-    is_odd = is_odd or not isinstance(wanted, type | None)
-    if is_odd or not dims or dtype not in TYPES or not isinstance(number, Scalar):
+    dtypes = frozenset[np.dtype]() if found is None else found.dtypes & TYPES.keys()
+    if found is None or len(found.dtypes) != 1 or not dtypes or not dims or e.streams is not None:
         raise Unknown(f"a call of {fn.__name__} in this way")
+    (dtype,) = dtypes
     made = e.memory.new(dtype, dims, e.held_arrays())
-    _fill(e, made, e.arithmetic.stored(number, dtype))
+    _fill(e, made, e.arithmetic.stored(found.number, dtype))
     if is_square:
-        k, first = e.k, elements.start_of(e, made)
-        one = e.arithmetic.stored(literal(k, 1), dtype)
-        with k.loop(0, made.axes[0].extent) as loop:
-            k.store(made.buffer, first + loop.i * (made.axes[0].extent + 1), one, 0)
-            loop.yield_()
+        _fill_diagonal(e, made)
     e.arithmetic.mark_ours(bits=False)
     return made
+
+
+def _fill_diagonal(e: Emitter, made: Array) -> None:
+    """Store ones where both coordinates are equal."""
+    k, extent = e.k, made.axes[0].extent
+    one, first = e.arithmetic.stored(literal(k, 1), made.dtype), elements.start_of(e, made)
+    with k.loop(0, extent) as loop:
+        k.store(made.buffer, first + loop.i * (extent + 1), one, 0)
+        loop.yield_()
 
 
 FILLED: Final = (np.zeros, np.ones, np.empty, np.ndarray, np.full, np.eye, np.identity)

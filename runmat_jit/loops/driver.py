@@ -35,6 +35,9 @@ MOST_HELPERS: Final = 8
 """Functions that call one another, from the one that a loop calls on."""
 LONG: Final = 2000
 """Operations of Python's in a run that is worth a look each time."""
+OF_ARRAYS, OF_NUMBERS = 4, 10
+"""Times as many operations of a loop that Python runs take as long as a native run without a
+recording: of elements of arrays, and of numbers alone."""
 _MISSING: Final = object()
 _WRITES_BACK: Final = sys.version_info < (3, 13)
 """Whether a frame keeps the dict of its variables that was asked for."""
@@ -333,22 +336,19 @@ def is_enough(
     the operations would, recorded one by one. ``unknown``: iterations of the last run, which an
     unknown number is taken to be, if it is more than usual.
     """
-    from runmat_jit.loops.program import LISTS  # noqa: PLC0415  (loaded by now)
-    from runmat_jit.loops.sites import (  # noqa: PLC0415  (likewise)
-        TURNS,
-        evaluated,
-        operations_of,
-        turns_of,
-    )
+    from runmat_jit.loops import program, sites  # noqa: PLC0415  (loaded by now)
 
-    known = partial(evaluated, value=lambda chain: plain_of(operands.get(chain)))
+    known = partial(sites.evaluated, value=lambda chain: plain_of(operands.get(chain)))
     call.asked += 1
     if call.asked & (call.asked - 1) == 0 or not call.asked % LOOKS:
-        call.per_turn = operations_of(call.source, known)
-    turns = turns_of(call.source.node, known)
+        call.per_turn = sites.operations_of(call.source, known)
+    turns = sites.turns_of(call.source.node, known)
     if turns is None:  # of lists, many until runs of few have been seen
-        turns = max(unknown, TURNS * (LISTS if call.source.grown else 1))
+        turns = max(unknown, sites.TURNS * (program.LISTS if call.source.grown else 1))
     call.expected_turns, call.expected = turns, turns * call.per_turn
     if call.gave_up or (call.is_poor and call.asked % LOOKS):
         return False
+    if not (recorded or call.source.grown):
+        has_arrays = any(isinstance(each, np.ndarray) for each in operands.values())
+        turns //= OF_ARRAYS if has_arrays else OF_NUMBERS
     return call.does_enough(turns, recorded=recorded)

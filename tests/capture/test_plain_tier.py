@@ -491,6 +491,35 @@ def test_loops_over_extents_are_looked_at_after_some_calls(hot):
     assert current_session().telemetry.snapshot()["loops_run"] > 10
 
 
+def multiplied(x, n):
+    total = 1.0
+    for _ in range(n):
+        total = total * x + 0.25
+    return total
+
+
+def summed(x):
+    total = 0.0
+    for i in range(len(x)):
+        total = total * 0.5 + x[i]
+    return total
+
+
+@pytest.mark.parametrize(
+    ("fn", "short", "long"),
+    [(multiplied, (0.5, 300), (0.5, 9000)), (summed, (np.ones(60),), (np.ones(3000),))],
+)
+def test_loops_that_are_shorter_than_a_native_run_are_pythons(hot, monkeypatch, fn, short, long):
+    monkeypatch.setattr(evidence, "LOOPS_PAY", 0)
+    monkeypatch.setattr(evidence, "RECORDING_PAYS", 1 << 60)
+    monkeypatch.setattr(function, "LOOP_PAYS", 0)
+    for args, runs in ((short, False), (long, True)):
+        decorated = runmat.jit(fn)
+        for _ in range(6):
+            assert decorated(*args) == fn(*args)
+        assert bool(current_session().telemetry.snapshot()["loops_run"]) is runs
+
+
 def test_trials_leave_plain_calls_alone(hot, monkeypatch):
     use_session(Session(Config(trials=True)))
     monkeypatch.setattr(evidence, "LOOPS_PAY", 0)

@@ -46,6 +46,7 @@ BODIES = {
     "a histogram": "h[a[i] % 4] += 1",
     "a branch": "if a[i] > b[i]:\n    a[i], b[i] = b[i], a[i]",
     "bits": "s = (s << 1) ^ int(a[i] & 3)\ns = s & 0xFFFF",
+    "truth values compared": "s = s + (t[i] > t[i - 1]) + (t[i] <= t[0]) + (t[i] == t[1])",
     "a product of uint32": "u = np.uint32(a[i]) * np.uint32(40503)\ns = s + int(u >> 7)",
 }
 
