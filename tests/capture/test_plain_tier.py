@@ -513,11 +513,12 @@ def test_loops_that_are_shorter_than_a_native_run_are_pythons(hot, monkeypatch, 
     monkeypatch.setattr(evidence, "LOOPS_PAY", 0)
     monkeypatch.setattr(evidence, "RECORDING_PAYS", 1 << 60)
     monkeypatch.setattr(function, "LOOP_PAYS", 0)
-    for args, runs in ((short, False), (long, True)):
+    """One run may tell what the loop does."""
+    for args, runs in ((short, {0, 1}), (long, {6, 7})):
         decorated = runmat.jit(fn)
         for _ in range(6):
             assert decorated(*args) == fn(*args)
-        assert bool(current_session().telemetry.snapshot()["loops_run"]) is runs
+        assert current_session().telemetry.snapshot()["loops_run"] in runs
 
 
 def test_trials_leave_plain_calls_alone(hot, monkeypatch):
