@@ -315,7 +315,7 @@ class Dispatcher:
 
 
 class CallsOfCode:
-    """Calls functions that are made anew, all with one code, as if each were decorated."""
+    """Dispatcher shared by functions with one code object, as closures made again and again."""
 
     __slots__ = ("__call__", "__weakref__", "_dispatcher")
     __call__: Callable[..., Any]

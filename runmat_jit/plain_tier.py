@@ -148,8 +148,8 @@ class Decorated(Protocol):
 class PlainTier:
     """Plain calls of one function; while it is open, they are not recorded.
 
-    It is never open for a function that is asked to be compiled at its first call, nor for what
-    calls functions that are made anew with some code, which have tiers of their own.
+    It is never open for a function that is asked to be compiled at its first call, nor for a
+    dispatcher shared by functions with one code object: each of them has a tier of its own.
     """
 
     def __init__(self, decorated: Decorated, code: types.CodeType | None = None) -> None:
@@ -264,7 +264,7 @@ class PlainTier:
             NESTED.depth = depth
 
     def shared(self, session: Session, evidence: Evidence) -> Callable[..., Any] | None:
-        """Return what makes all calls, if that is shared by functions that are made anew."""
+        """Return the dispatcher shared by functions with this code; None if each has its own."""
         fn, decorated = self.decorated.fn, self.decorated
         if not (evidence.is_made_anew and decorated.target is fn and sees_data(fn)):
             return None

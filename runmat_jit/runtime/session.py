@@ -75,7 +75,7 @@ class Session:
         self.ledger = Ledger()
         self._evidence: weakref.WeakKeyDictionary[Any, Evidence] = weakref.WeakKeyDictionary()
         self.made_anew: dict[tuple[Any, ...], Callable[..., Any]] = {}
-        """Callers shared by functions made anew, by their code and options."""
+        """Dispatchers shared by functions with one code object, by that code and the options."""
         self.room_for_plain = self.room.for_frames(3)  # of the plain tier and the dispatcher
         self.room_for_arrays = self.room.for_frames(4)  # and of `plain_call`
         self.log = LOG
