@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 
 import numpy as np
 import platformdirs
@@ -31,7 +32,7 @@ def own_session():
 def test_two_sessions_work_in_one_process(own_session):
     x = np.linspace(0, 1, 1000)
     first = double_sine(x)
-    use_session(Session(Config(num_threads=1)))
+    use_session(Session(replace(read_config(), num_threads=1)))
     assert current_session() is not own_session
     np.testing.assert_array_equal(double_sine(x), first)
     assert current_session().telemetry.snapshot()["calls_recorded"] == 1
