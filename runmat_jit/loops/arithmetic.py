@@ -124,10 +124,6 @@ class Meaning:
     kind: Kind
 
 
-class OwnBits(Exception):  # noqa: N818  (a signal within this package, never a user's)
-    """Some bits of a kernel would be our own: another one is wanted then."""
-
-
 @slotted
 class Arithmetic:
     """Emits operations.
@@ -149,20 +145,11 @@ class Arithmetic:
     """Where results that may tell of events were made, by their numbers, until they are used."""
     ours: bool = False
     """Something is computed, or stored, by code of our own: no flags tell of its events."""
-    own_bits: bool = True
-    """Whether it may be; else :class:`OwnBits` is raised."""
     rounds: bool = False
     """Some bits of that are our own, not NumPy's."""
 
     def mark_ours(self, *, bits: bool = True) -> None:
-        """Something is done by code of our own; ``bits``: whose bits are not NumPy's.
-
-        Raises:
-            OwnBits: nothing is to be.
-
-        """
-        if not self.own_bits:
-            raise OwnBits
+        """Something is done by code of our own; ``bits``: whose bits are not NumPy's."""
         self.ours = True
         self.rounds = self.rounds or bits
 

@@ -22,7 +22,7 @@ from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Buffer, Instruction, Kernel, Value
 from runmat_jit.kernel.walk import every_instruction
 from runmat_jit.loops import binding, expressions, iteration, lists, nests, points, statements, ways
-from runmat_jit.loops.arithmetic import Arithmetic, OwnBits
+from runmat_jit.loops.arithmetic import Arithmetic
 from runmat_jit.loops.complex_numbers import number as real_number
 from runmat_jit.loops.complex_numbers import part_kind
 from runmat_jit.loops.drawing import BITS
@@ -73,8 +73,31 @@ STATUS, TURNS, SLOTS = 0, 1, 2
 _ROUNDS = 4
 """Times that a kernel is made of what the one before was found to append to lists."""
 
-MadeBefore = tuple[frozenset[int], Pools, Mapping[int, tuple[Layout, ...]]]
-"""The operands that are stored to, the arrays that are made, and what is appended to lists."""
+
+@frozen_object
+class Analysis:
+    """Findings of the pass that precedes code generation: how to write a loop, and its effects.
+
+    Attributes:
+        peel: The first iteration is to be written apart.
+        copies: Names that the loop binds hold copies of arrays from before it, in its memory.
+        guess: The kind of items of lists that are read before any is appended.
+        written: The operands that are stored to.
+        pools: The arrays that are made.
+        lists: What is appended to lists, by operands.
+        ours: Something is done by code of our own, of whose events no flags tell.
+        heads: Fixed points at the heads of loops, by their statements.
+
+    """
+
+    peel: bool = False
+    copies: bool = False
+    guess: Kind | None = None
+    written: frozenset[int] | None = None
+    pools: Pools = field(default_factory=dict)
+    lists: Mapping[int, tuple[Layout, ...]] | None = None
+    ours: bool = False
+    heads: Mapping[Any, Known] = field(default_factory=dict)
 
 
 @frozen
@@ -178,9 +201,10 @@ def emit(
     *,
     careful: bool | None = False,
     exact: bool = False,
-    own_bits: bool = True,
 ) -> Emitted:
     """The kernel of a loop, for operands of these forms.
+
+    The loop is analyzed first, for which nothing of it is written; then it is written once.
 
     ``careful`` as of :class:`.arithmetic.Arithmetic`; None: where some bits are our own, whose
     events no flags of the machine's tell. ``exact`` as of :class:`.emitter.Emitter`.
@@ -192,30 +216,44 @@ def emit(
 
     Raises:
         Unknown: something in it does not run natively.
-        OwnBits: some bits would be our own, and ``own_bits`` is false.
 
     """
-    if careful is None:
-        with suppress(OwnBits):
-            return emit(source, forms, helpers, careful=False, exact=exact, own_bits=False)
-        careful = True
-    make = partial(
-        Emission, source, forms, helpers, careful=careful, exact=exact, own_bits=own_bits
-    )
+    make = partial(Emission, source, forms, helpers, exact=exact)
     try:
-        return _emitted(make)
+        return _emitted(make, None, careful=careful)
     except UnknownItems as unknown:
         for guess in (INT, FLOAT, numpy_kind(FLOAT64)):
             with suppress(Unknown):
-                return _emitted(partial(make, guess=guess))
+                return _emitted(make, guess, careful=careful)
         raise unknown from None
 
 
-def _emitted(make: Callable[..., Emission]) -> Emitted:
-    """The kernel, by one of several ways to write it.
+def _emitted(make: Callable[..., Emission], guess: Kind | None, *, careful: bool | None) -> Emitted:
+    """Analyze a loop, then emit its kernel.
 
     Raises:
         Unknown: there is none.
+
+    """
+    found = analyzed(partial(make, careful=bool(careful)), guess)
+    if careful is None and found.ours:
+        for head in found.heads.values():
+            head.pop(DOUBT, None)  # it is asked at once
+    careful = found.ours if careful is None else careful
+    for _ in range(_ROUNDS):
+        emitted = make(careful=careful, found=found).emit()
+        lists = {each.operand: each.layouts for each in emitted.lists}
+        if lists == found.lists:
+            return emitted
+        found = replace(found, lists=lists, written=emitted.written, pools=emitted.pools)
+    raise Unknown("what is appended to a list changes from turn to turn")
+
+
+def analyzed(make: Callable[..., Emission], guess: Kind | None = None) -> Analysis:
+    """Analyze a loop: the first of several strategies to write it that fits.
+
+    Raises:
+        Unknown: none does.
 
     """
     refused: Callable[[], Unknown] | None = None
@@ -223,30 +261,17 @@ def _emitted(make: Callable[..., Emission]) -> Emitted:
     for copies, peel in ((False, False), (True, False), (False, True), (True, True)):
         if (peel and copies in final) or (copies and not may_copy):
             continue
-        emission = make(peel=peel, copies=copies)
+        emission = make(found=Analysis(peel, copies, guess))
         may_copy = emission.may_copy
         try:
-            first = emission.emit()
+            return emission.analyze()
         except Unknown as unknown:  # names may be of other classes in the first turn
             if refused is None or (copies and not peel):  # made anew: a frame that holds what it
                 refused = partial(type(unknown), unknown.why, unknown.line)  # raises is a cycle
             if unknown.final:
                 final.add(copies)
-            continue
-        return _settled(partial(make, peel=peel, copies=copies), first)
-    assert refused is not None, "none was made"
+    assert refused is not None, "none fits"
     raise refused()
-
-
-def _settled(make: Callable[..., Emission], found: Emitted) -> Emitted:
-    """The kernel that knows what it stores to, makes and appends."""
-    for _ in range(_ROUNDS):
-        lists = {each.operand: each.layouts for each in found.lists}
-        again = make(known=(found.written, found.pools, lists)).emit()
-        if {each.operand: each.layouts for each in again.lists} == lists:
-            return again
-        found = again
-    raise Unknown("what is appended to a list changes from turn to turn")
 
 
 @frozen_object
@@ -259,12 +284,7 @@ class Reached:
 
 
 class Emission:
-    """Emits one kernel.
-
-    ``known``: what such a kernel stores to, makes and appends, where that is known.
-    ``copies``: names that the loop binds hold copies of arrays from before it, in its memory.
-    ``guess``: the kind of items of lists that are read before any is appended.
-    """
+    """Analyzes a loop, or emits its kernel; ``found``: the findings so far."""
 
     def __init__(
         self,
@@ -274,30 +294,25 @@ class Emission:
         *,
         careful: bool,
         exact: bool,
-        own_bits: bool = True,
-        peel: bool = False,
-        copies: bool = False,
-        known: MadeBefore | None = None,
-        guess: Kind | None = None,
+        found: Analysis,
     ) -> None:
-        self.source, self.node, self.peel, self.copies = source, source.node, peel, copies
-        self.forms = forms
+        self.source, self.node, self.found, self.forms = source, source.node, found, forms
         k = self.k = Builder()
         self.state = k.buffer("state", "i64", written=True)
         self.floats = k.buffer("floats", "f64", written=True)
         self.limit, caller = k.scalar("limit", "i64"), k.scalar("caller", "i64")
         extents = Extents(k)
-        chains = _operands(k, forms, None if known is None else known[0], extents)
+        chains = _operands(k, forms, found.written, extents)
         entry: Known = {name: chains.get(Chain(name), UNBOUND) for name in source.assigned}
         outside = {c: item for c, item in chains.items() if c.name not in source.assigned}
         told = source.assigned if source.grown else frozenset(source.results)
-        memory = Memory(k, extents, {} if known is None else known[1])
+        memory = Memory(k, extents, found.pools)
         memory.declare()
         e = self.e = Emitter(
             expressions.value_of,
             statements.run,
             k,
-            Arithmetic(k, careful, own_bits=own_bits),
+            Arithmetic(k, careful),
             extents,
             memory,
             caller,
@@ -308,8 +323,9 @@ class Emission:
             told,
             helpers=helpers,
             has_complex=mentions_complex(source, forms, helpers),
+            heads=dict(found.heads),
         )
-        lists.open_lists(e, [*forms.values()], None if known is None else known[2], guess)
+        lists.open_lists(e, [*forms.values()], found.lists, found.guess)
         e.names[DOUBT] = literal(k, number=False)
         self.begin_streams()
         if not careful:
@@ -339,6 +355,43 @@ class Emission:
             e.names[name] = Scalar(kinds, k.scalar(f"c{operand}", "i64"))
             e.hidden |= {name}
 
+    def analyze(self) -> Analysis:
+        """Run the analysis to its fixed points; no code is kept.
+
+        Raises:
+            Unknown: something in it does not run natively.
+
+        """
+        e = self.e
+        with self.k.grid(1), e.aside(), e.analysis():
+            carried = self.emit_cell()
+        self.results_of(carried)
+        layouts = {each.operand: each.layouts for each in lists.lists_as_they_are(e)}
+        written, ours = frozenset(e.written), e.arithmetic.ours
+        return replace(
+            self.found,
+            written=written,
+            pools=dict(e.memory.used),
+            lists=layouts,
+            ours=ours,
+            heads=e.heads,
+        )
+
+    def results_of(self, carried: Carried) -> tuple[tuple[str, Result], ...]:
+        """Results of the loop: the names that are read after it.
+
+        Raises:
+            Unknown: one is of no known class, or a store would not be seen where it should be.
+
+        """
+        e = self.e
+        if {f"a{operand}" for operand in e.written} & self.read_before:
+            raise Unknown("what is iterated depends on elements that the loop stores")
+        if e.written & self.originals:
+            raise Unknown("a store into an array that another name is to have a copy of")
+        lists.require_unchanged(e)
+        return tuple([(n, self.result(n, carried.kinds)) for n in self.source.results])
+
     def emit(self) -> Emitted:
         """The kernel."""
         k, e = self.k, self.e
@@ -347,12 +400,7 @@ class Emission:
                 carried = self.emit_cell()
             k.extend(e.extents.entry)
             k.extend(instructions)
-        if {f"a{operand}" for operand in e.written} & self.read_before:
-            raise Unknown("what is iterated depends on elements that the loop stores")
-        if e.written & self.originals:
-            raise Unknown("a store into an array that another name is to have a copy of")
-        lists.require_unchanged(e)
-        results = tuple([(n, self.result(n, carried.kinds)) for n in self.source.results])
+        results = self.results_of(carried)
         return Emitted(
             self.k.finish(),
             tuple(carried.kinds.items()),
@@ -360,7 +408,7 @@ class Emission:
             frozenset(self.e.written),
             self.e.arithmetic.ours,
             self.e.arithmetic.rounds,
-            1 + self.peel + self.source.is_while,
+            1 + self.found.peel + self.source.is_while,
             dict(e.memory.used),
             dict(e.extents.places),
             frozenset(e.spans),
@@ -425,18 +473,20 @@ class Emission:
         """The cell; what it carries."""
         k, e, node = self.k, self.e, self.node
         begun = k.load(self.state, TURNS, 0)
-        if self.copies:
+        if self.found.copies:
             self.copy(begun)
         loop = Repeated(node, self.turn)
         self.turns = self.iterated(node, begun) if isinstance(node, ast.For) else None
         first: tuple[list[Instruction], Value] | None = None
-        if self.peel:
+        if self.found.peel:
             with e.aside() as instructions:
                 over = nests.first_turn(e, loop)
             first = instructions, over.value
         after_first = dict(e.names)
         settled = nests.settle(e, loop)
         carried = nests.carried_by(e, node, settled)
+        if e.analyzing:
+            return carried
         last = begun + self.limit
         count = None if self.turns is None else self.turns.count
         if count is not None:

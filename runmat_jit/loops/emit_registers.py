@@ -10,7 +10,7 @@ from typing import Any
 
 from runmat_jit.kernel.ir import Value
 from runmat_jit.loops import nests, points, registers
-from runmat_jit.loops.emit import TURNS, Emission, Emitted, Reached, Result, slots_of
+from runmat_jit.loops.emit import TURNS, Analysis, Emission, Emitted, Reached, Result, slots_of
 from runmat_jit.loops.emitter import Known
 from runmat_jit.loops.extents import Dim
 from runmat_jit.loops.forms import Forms
@@ -52,8 +52,7 @@ def emit_registers(
         helpers,
         careful=careful,
         exact=exact,
-        copies=True,
-        known=(like.written, {}, {}),
+        found=Analysis(copies=True, written=like.written, lists={}),
     )
     return made.emit_along(lanes, max(1, like.drawn))
 

@@ -94,6 +94,10 @@ class Emitter:
     # -- loops, and functions of the program's -----------------------------------------------------
     around: list[Around] = field(default_factory=list)
     """The loops whose turns are emitted, the innermost one last."""
+    analyzing: bool = False
+    """True while no code is kept: loops are analyzed then, and not written."""
+    heads: dict[tuple[Any, int], Known] = field(default_factory=dict)
+    """Fixed points at the heads of loops, by their statements and the iterations before them."""
     unrolled: int = 1
     """How often the statement that is emitted is written, for turns that are written one by one."""
     helpers: Mapping[Any, Helper] = field(default_factory=dict)
@@ -185,6 +189,16 @@ class Emitter:
             yield stack
         finally:
             self.k.close_body(stack)
+
+    @contextmanager
+    def analysis(self) -> Iterator[None]:
+        """Within the block, no code is kept."""
+        before = self.analyzing, self.products
+        self.analyzing = True
+        try:
+            yield
+        finally:
+            self.analyzing, self.products = before
 
     def resume(self, instructions: list[Instruction]) -> None:
         """Put what was emitted aside in its place."""

@@ -8,8 +8,7 @@ too, and outlives a slice of the loop. Where there is no more room for one, the 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -92,15 +91,10 @@ def lists_as_they_are(e: Emitter) -> tuple[ListLayout, ...]:
     )
 
 
-@contextmanager
-def nothing_appended(e: Emitter) -> Iterator[None]:
-    """What is emitted meanwhile will have no place."""
-    before = lists_as_they_are(e)
-    try:
-        yield
-    finally:
-        for each, old in zip(e.lists.values(), before, strict=True):
-            each.layouts, each.each = old.layouts, old.each
+def forget(e: Emitter, before: Sequence[ListLayout]) -> None:
+    """Forget what has been appended since the lists were like this."""
+    for each, old in zip(e.lists.values(), before, strict=True):
+        each.layouts, each.each = old.layouts, old.each
 
 
 # -- appending -------------------------------------------------------------------------------------

@@ -22,8 +22,10 @@ from runmat_jit.loops.source import Loop, bound_by
 from runmat_jit.loops.values import (
     UNBOUND,
     Array,
+    ComplexName,
     Item,
     Scalar,
+    Unbound,
     Unknown,
     in_register,
     is_same,
@@ -86,7 +88,7 @@ def repeat(e: Emitter, loop: Repeated, count: Value | None, begin: int = 0) -> N
         raise Unknown("a loop within a turn")
     around, entry, k = _leave_turn(e), dict(e.names), e.k
     try:
-        settled = settle(e, loop)
+        settled = settle(e, loop, begin)
     except Unknown as refused:
         if begin or refused.final:
             raise
@@ -95,14 +97,12 @@ def repeat(e: Emitter, loop: Repeated, count: Value | None, begin: int = 0) -> N
         _peel(e, loop, count)
         return
     carried = carried_by(e, loop.node, settled)
-    secure(e, settled.inside, count)
     starts = [ways.start(e, entry.get(name), carried.kinds[name]) for name in carried.names]
-    carried = replace(carried, starts=starts)
-    if count is None or breaks(loop.node):
-        results, end = _uncounted(e, loop, carried, count, begin)
-    else:
-        bounds = k.const(begin, "index"), k.convert("sext", count, "index")
-        results, end = counted(e, loop, carried, bounds)
+    results, end = (
+        ([k.placeholder(kind) for kind in carried.kinds.values()], settled.end)
+        if e.analyzing
+        else _written(e, loop, replace(carried, starts=starts), count, begin)
+    )
     e.names = dict(entry)
     for name in _names_bound(e, loop.node):
         e.names[name] = joined(entry.get(name, UNBOUND), end.get(name, UNBOUND))
@@ -115,6 +115,18 @@ def repeat(e: Emitter, loop: Repeated, count: Value | None, begin: int = 0) -> N
             if is_numpys_float(e.names[name]):
                 e.arithmetic.made_at[value.number] = e.arithmetic.place
     _enter_turn(e, around)
+
+
+def _written(
+    e: Emitter, loop: Repeated, carried: Carried, count: Value | None, begin: int
+) -> tuple[Sequence[Value], Known]:
+    """Emit a loop that has been analyzed: its results, and what is known at its end."""
+    k = e.k
+    secure(e, carried.settled.inside, count)
+    if count is None or breaks(loop.node):
+        return _uncounted(e, loop, carried, count, begin)
+    bounds = k.const(begin, "index"), k.convert("sext", count, "index")
+    return counted(e, loop, carried, bounds)
 
 
 def _leave_turn(e: Emitter) -> Around_:
@@ -274,11 +286,27 @@ def turn(
         assert e.streams.begun is not None, "a slice is emitted"
         e.streams.place = e.k.convert("sext", number - e.streams.begun, "index")
         listens = False
-    arithmetic, head = e.arithmetic, carried.settled.head
-    inside = carried.settled.inside
+    arithmetic, inside = e.arithmetic, carried.settled.inside
     e.around.append(inside)
     before = arithmetic.loop, arithmetic.place
     arithmetic.loop = arithmetic.place = inside.number
+    try:
+        return _turn(e, loop, carried, values, number, listens=listens)
+    finally:
+        e.around.pop()
+        arithmetic.loop, arithmetic.place = before
+
+
+def _turn(
+    e: Emitter,
+    loop: Repeated,
+    carried: Carried,
+    values: Sequence[Value],
+    number: Value,
+    *,
+    listens: bool,
+) -> Known:
+    arithmetic, head = e.arithmetic, carried.settled.head
     e.names = {**e.names, **{name: head[name] for name in _names_bound(e, loop.node)}}
     for name, value in zip(carried.names, values, strict=True):
         if register(head[name]) is not None:
@@ -296,8 +324,6 @@ def turn(
             arithmetic.used(item)  # in the next turn
         elif isinstance(item, Scalar):
             arithmetic.dropped(item)
-    e.around.pop()
-    arithmetic.loop, arithmetic.place = before
     return e.names
 
 
@@ -338,35 +364,68 @@ def _names_bound(e: Emitter, node: Loop) -> frozenset[str]:
     return names | {tag(name) for name in names & e.told} | {DOUBT} | e.hidden
 
 
-def settle(e: Emitter, loop: Repeated) -> Settled:
-    """What is known of the names that a loop binds, at the beginning of each turn.
+def settle(e: Emitter, loop: Repeated, begun: int = 0) -> Settled:
+    """Find the fixed point of a loop: what holds of its names at the head of each iteration.
+
+    The search begins with the fixed point of an earlier analysis, if there is one: of an earlier
+    iteration of the loop around it, or of the pass that precedes code generation. Fewer values were
+    open then, so that this one lies at or above it, and nearly always is the same.
+    ``begun``: iterations that have been emitted before.
 
     Raises:
-        Unknown: that changes from turn to turn, or something in the loop is not known.
+        Unknown: that changes from iteration to iteration, or something in the loop is not known.
 
     """
-    entry = _known_to(e, loop.node)
-    head, around = dict(entry), e.names
+    key = loop.node, begun
+    entry, names, before = _known_to(e, loop.node), e.names, e.heads.get(key)
+    has_one_context = not e.calling and e.unrolled == 1 and e.streams is None
+    if before is not None and has_one_context:
+        head = {name: first_guess(item, before.get(name, item)) for name, item in entry.items()}
+        try:
+            return _settled_from(e, loop, entry, head)
+        except Unknown:
+            e.names = names
+    settled = _settled_from(e, loop, entry, dict(entry))
+    if has_one_context:
+        e.heads[key] = settled.head
+    return settled
+
+
+def first_guess(entry: Item, before: Item) -> Item:
+    """First guess at a name at the head of a loop; ``before``: its earlier fixed point."""
+    if isinstance(before, Scalar | ComplexName | Unbound):
+        return widened(joined(entry, before), before)
+    return entry
+
+
+def _settled_from(e: Emitter, loop: Repeated, entry: Known, head: Known) -> Settled:
+    """Iterate to a fixed point from what is known before a loop and a first guess."""
+    around = e.names
     for number in range(_ROUNDS):
         inside = _entered(e, loop)
         tried = _tried if e.streams is None else _tried_in_lanes
+        listed = lists.lists_as_they_are(e)
         try:
             end = tried(e, loop, head, inside)
         except Unknown as refused:
+            lists.forget(e, listed)
             refused.final = not number
             raise
         new = {name: joined(entry[name], end.get(name, UNBOUND)) for name in head}
         new = {name: widened(item, head[name]) for name, item in new.items()}
         e.names = around
-        if all(is_same(new[name], head[name]) for name in head):
+        is_settled = all(is_same(new[name], head[name]) for name in head)
+        if not (is_settled and e.analyzing):
+            lists.forget(e, listed)
+        if is_settled:
             return Settled(head, end, inside)
         head = new
     raise Unknown("what is known of a name changes from turn to turn", loop.node.lineno)
 
 
 def _tried(e: Emitter, loop: Repeated, head: Known, inside: Around) -> Known:
-    """What is known at the end of a turn, of which nothing is kept."""
-    with e.aside(), lists.nothing_appended(e):
+    """Analyze an iteration: what is known at its end."""
+    with e.aside(), e.analysis():
         names = [name for name, item in head.items() if register(item) is not None]
         kinds = {name: register_type(head[name]) for name in names}
         values = [e.k.placeholder(kind) for kind in kinds.values()]
