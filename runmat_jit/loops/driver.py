@@ -215,11 +215,7 @@ class PlainLoop:
         """Looks in a row that did not run it natively; calls until the next one, since the last."""
         self.asked = self.runs = 0
         """Calls, and native runs of them, since :meth:`begin`."""
-        node = self.source.node
-        self.is_inner = any(
-            other.node is not node and any(each is node for each in ast.walk(other.node))
-            for other in hooks.loops
-        )
+        self.is_inner = any(self.source.is_within(other) for other in hooks.loops)
         """True if it stands in a loop that may run natively, too: that one is compiled first."""
         self.unpaid = int(hooks.plain.loops_pay) * (1 + self.is_inner)
         """Operations of Python's that it has still to run before it is compiled."""

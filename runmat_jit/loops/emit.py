@@ -36,6 +36,7 @@ from runmat_jit.loops.lanes import Lanes, find_lanes, lane_axis
 from runmat_jit.loops.layouts import LastItem, Layout, ListLayout, UnknownItems
 from runmat_jit.loops.memory import Memory, Pool, Pools
 from runmat_jit.loops.nests import Carried, Repeated, breaks
+from runmat_jit.loops.returns import EXIT
 from runmat_jit.loops.source import Chain, Helper, LoopSource, rebound_by
 from runmat_jit.loops.streams import carried_value, stored_word
 from runmat_jit.loops.values import (
@@ -43,6 +44,7 @@ from runmat_jit.loops.values import (
     FLOAT64,
     INT,
     INT64,
+    NEVER,
     TYPES,
     UNBOUND,
     Array,
@@ -304,6 +306,9 @@ class Emission:
         extents = Extents(k)
         chains = _operands(k, forms, found.written, extents)
         entry: Known = {name: chains.get(Chain(name), UNBOUND) for name in source.assigned}
+        if source.returns:
+            unread = (name for name in source.returned if entry[name] == UNBOUND)
+            entry |= {EXIT: literal(k, 0), **dict.fromkeys(unread, NEVER)}
         outside = {c: item for c, item in chains.items() if c.name not in source.assigned}
         told = source.assigned if source.grown else frozenset(source.results)
         memory = Memory(k, extents, found.pools)

@@ -22,9 +22,11 @@ from runmat_jit.loops import (
     ways,
 )
 from runmat_jit.loops.emitter import DOUBT, Emitter
+from runmat_jit.loops.returns import EXIT, VALUE, Loop, without_returns
 from runmat_jit.loops.source import Chain, Given, Helper, chain_of, default_of, returns
 from runmat_jit.loops.values import (
     BOOL,
+    NEVER,
     TRUTH,
     UNBOUND,
     Array,
@@ -33,6 +35,7 @@ from runmat_jit.loops.values import (
     Grown,
     Item,
     Items,
+    Never,
     Object,
     Scalar,
     Unbound,
@@ -185,6 +188,8 @@ def _returned(e: Emitter, body: Sequence[ast.stmt]) -> Item:
             return e.item(statement.value)
         if isinstance(statement, ast.If) and has_return(statement):
             return _returned_by_one(e, statement, rest)
+        if isinstance(statement, Loop) and has_return(statement):
+            return _returned_by_loop(e, statement, rest)
         e.run([statement])
     raise Unknown("a function that may return nothing")
 
@@ -197,6 +202,15 @@ def _returned_by_one(e: Emitter, node: ast.If, rest: Sequence[ast.stmt]) -> Item
         return _returned(e, blocks[0 if decided.literal else 1])
     first, second = (lambda way=way: any_number(_returned(e, way)) for way in blocks)
     return ways.chosen_number(e, e.arithmetic.truth(decided), first, second)
+
+
+def _returned_by_loop(e: Emitter, node: Loop, rest: Sequence[ast.stmt]) -> Item:
+    """What a loop returns, or what comes after it."""
+    e.names |= {EXIT: literal(e.k, 0), **dict.fromkeys((VALUE, *parts_of(VALUE)), NEVER)}
+    e.run([without_returns(node, keeps=True)])
+    exits, value = (ast.copy_location(ast.Name(n, ast.Load()), node) for n in (EXIT, VALUE))
+    returned = ast.copy_location(ast.Return(value), node)
+    return _returned_by_one(e, ast.copy_location(ast.If(exits, [returned], []), node), rest)
 
 
 def _unary(e: Emitter, op: ast.unaryop, operand: Item) -> Item:
@@ -283,7 +297,7 @@ def _named(e: Emitter, node: ast.expr) -> Item:
         return _attribute(e, e.item(node.value), node.attr)
     assert chain is not None, "a name is a chain"
     found = read(e, chain)
-    if isinstance(found, Unbound):
+    if isinstance(found, Unbound | Never):
         raise Unknown(f"{chain.name}: {found.why}")
     return found
 

@@ -18,7 +18,8 @@ from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Value
 from runmat_jit.loops import lists, registers, ways
 from runmat_jit.loops.emitter import BROKEN, DOUBT, LIVE, Around, Emitter, Known, tag
-from runmat_jit.loops.source import Loop, bound_by
+from runmat_jit.loops.returns import Loop
+from runmat_jit.loops.source import bound_by
 from runmat_jit.loops.values import (
     UNBOUND,
     Array,

@@ -12,7 +12,8 @@ import numpy as np
 
 from runmat_jit.core.locks import new_lock
 from runmat_jit.loops.program import LoopCall, Reads, Services
-from runmat_jit.loops.source import Chain, Given, Loop, LoopSource, OfProgram
+from runmat_jit.loops.returns import Loop
+from runmat_jit.loops.source import Chain, Given, LoopSource, OfProgram
 
 MOST: Final = 1024
 """Loops that are known; replays know their own."""

@@ -18,8 +18,14 @@ import numpy as np
 
 from runmat_jit.core.frozen import frozen, frozen_object
 from runmat_jit.core.generators import DRAWS
-
-Loop = ast.For | ast.While
+from runmat_jit.loops.returns import (
+    EXIT,
+    Loop,
+    may_move,
+    read_early,
+    returns_in,
+    without_returns,
+)
 
 _KNOWN = (
     *(ast.Assign, ast.AugAssign, ast.If, ast.For, ast.While),
@@ -59,12 +65,14 @@ class LoopSource:
     """A loop statement that may run natively.
 
     Attributes:
-        node: The statement.
+        node: The statement, which ends by ``break`` where it returns.
         chains: What it reads, or may read, of what was bound before.
         assigned: The names that it binds.
         results: Those of them that the function may read after it, in the order of their names.
         outside: Where names that are no variables of the function are found: ``glob`` or ``free``.
         grown: Its names of what it appends to.
+        returns: Its ``return`` statements; with some, :data:`.returns.EXIT` is among the results.
+        returned: Names that these alone read, and are bound by then.
 
     """
 
@@ -74,6 +82,8 @@ class LoopSource:
     results: tuple[str, ...]
     outside: Mapping[str, str]
     grown: frozenset[str] = frozenset()
+    returns: tuple[ast.Return, ...] = ()
+    returned: frozenset[str] = frozenset()
 
     @property
     def is_while(self) -> bool:
@@ -84,6 +94,17 @@ class LoopSource:
     def line(self) -> int:
         """Line of the statement."""
         return self.node.lineno
+
+    @property
+    def position(self) -> tuple[int, int]:
+        """Line and column of the statement."""
+        return self.node.lineno, self.node.col_offset
+
+    def is_within(self, other: LoopSource) -> bool:
+        """Return True if it stands in another loop of the function."""
+        inner = (each for each in ast.walk(other.node) if isinstance(each, Loop))
+        positions = [(each.lineno, each.col_offset) for each in inner if each is not other.node]
+        return self.position in positions
 
 
 @frozen_object
@@ -181,18 +202,29 @@ def find_loops(function: ast.AST, where: Callable[[str], str]) -> dict[ast.AST, 
         name for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names
     }
     found: dict[ast.AST, LoopSource] = {}
+    outer = [node for node in nodes if isinstance(node, Loop)]
+    again = {id(each) for loop in outer for each in ast.walk(loop) if each is not loop}
     for node in _not_hidden(function):
         if isinstance(node, ast.For | ast.While) and qualifies(node):
-            assigned = bound_by(node)
+            returns, ended = tuple(returns_in(node)), without_returns(node)
+            assigned = bound_by(ended)
             if assigned & declared or waits(node, where):
                 continue
             inside = {id(each) for each in ast.walk(node)}
             read_later = _read_beside(function, inside) & assigned
-            chains = _chains(node)
+            moved = {id(each) for one in returns for each in ast.walk(one)}
+            read_last = _read_beside(node, inside - moved) & assigned
+            early = read_early(node)
+            if id(node) in again:
+                read_later |= early & assigned
+            returned = read_last - read_later - early
+            chains = tuple([chain for chain in _chains(ended) if chain.name != EXIT])
             outside = {c.name: where(c.name) for c in chains if where(c.name) != "local"}
-            results = tuple(sorted(read_later))
+            results = (*sorted(read_later | read_last), *([EXIT] if returns else []))
             grown = frozenset(grown_by(node).difference(outside))
-            found[node] = LoopSource(node, chains, assigned, results, outside, grown)
+            found[node] = LoopSource(
+                ended, chains, assigned, results, outside, grown, returns, frozenset(returned)
+            )
     return found
 
 
@@ -207,8 +239,8 @@ def refused_loops(function: ast.AST, found: Mapping[ast.AST, LoopSource]) -> dic
 
 def construct_of(loop: Loop) -> str:
     """The first construct of a loop that does not run natively, with its line."""
-    for node in run_by(loop):
-        if node is not loop and (isinstance(node, ast.Return) or not is_known(node)):
+    for node in run_by(loop, returned=False):
+        if node is not loop and not is_known_in_loop(node):
             name = _NAMES.get(type(node), type(node).__name__.lower())
             line = getattr(node, "lineno", loop.lineno)
             return f"{name} (line {line})"
@@ -226,7 +258,7 @@ _NAMES: Final = {
     ast.With: "`with`",
     ast.Yield: "`yield`",
     ast.YieldFrom: "`yield from`",
-    ast.Return: "`return`",
+    ast.Return: "`return` of a comprehension or of a lambda",
     ast.Delete: "`del`",
     ast.Is: "`is`",
     ast.IsNot: "`is not`",
@@ -249,15 +281,25 @@ def qualifies(loop: Loop) -> bool:
     """Whether all of a loop is syntax that may run natively, and some of it does something."""
     if not any(isinstance(node, ast.Assign | ast.AugAssign) for node in ast.walk(loop)):
         acts = grown_by(loop) or any(procedures_in(loop))
-        return bool(acts) and all(map(is_known, run_by(loop)))
-    return all(is_known(node) and not isinstance(node, ast.Return) for node in run_by(loop))
+        if not acts and not returns_in(loop):
+            return False
+    return all(map(is_known_in_loop, run_by(loop, returned=False)))
 
 
-def run_by(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a statement, but for those that make the exceptions which it raises."""
+def is_known_in_loop(node: ast.AST) -> bool:
+    """Return True if a node, by itself, may be one of a loop that runs natively."""
+    return may_move(node) if isinstance(node, ast.Return) else is_known(node)
+
+
+def run_by(node: ast.AST, *, returned: bool = True) -> Iterator[ast.AST]:
+    """The nodes of a statement, but for those that make the exceptions which it raises.
+
+    ``returned``: with those of the values that it returns.
+    """
     yield node
-    for child in children_of(node):
-        yield from run_by(child)
+    if returned or not isinstance(node, ast.Return):
+        for child in children_of(node):
+            yield from run_by(child, returned=returned)
 
 
 def children_of(node: ast.AST) -> Iterator[ast.AST]:

@@ -287,6 +287,16 @@ class Unbound:
     why: str = "it may be unbound"
 
 
+UNBOUND: Final = Unbound()
+
+
+@frozen
+class Never:
+    """A name that nobody reads before it is bound: it is whatever it is bound to later."""
+
+    why: str = UNBOUND.why
+
+
 Item = (
     Scalar
     | Complex
@@ -299,8 +309,9 @@ Item = (
     | Stream
     | NumpyStream
     | Unbound
+    | Never
 )
-UNBOUND: Final = Unbound()
+NEVER: Final = Never()
 
 
 def type_of(kinds: Iterable[Kind]) -> str:
@@ -379,8 +390,10 @@ def is_narrow(number: float) -> bool:
 
 def joined(a: Item, b: Item) -> Item:
     """What is known of a value that is one or the other; its ``value`` is left open."""
-    if a is b:
+    if a is b or isinstance(b, Never):
         return a
+    if isinstance(a, Never):
+        return b
     if not (isinstance(a, Scalar) and isinstance(b, Scalar)):
         if isinstance(a, Unbound):
             return a

@@ -16,6 +16,7 @@ from runmat_jit.loops.values import (
     Complex,
     ComplexName,
     Item,
+    Never,
     Scalar,
     Unbound,
     held_as,
@@ -183,6 +184,8 @@ def _drop(e: Emitter, known: Known, names: Iterable[str]) -> None:
 def held(e: Emitter, item: Item, kind: str) -> Value:
     if isinstance(item, Scalar):
         return held_as(e.k, item, kind)
+    if isinstance(item, Never):
+        return start(e, None, kind)
     found = register(item)
     assert found is not None, "it was joined with what is held in a register"
     return found

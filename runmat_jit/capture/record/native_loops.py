@@ -85,7 +85,7 @@ def looped(hooks: LoopHooks, number: int, frame: types.FrameType) -> tuple[tuple
     if feeds:
         if call.same is None:
             is_worth(call, found.operands)  # looks at it
-        fed = tape.fed_call(call)
+        fed = tape.fed_call(call, tuple(found.operands.values()))
         if fed is None or call.same is None:
             return ()
         result: tuple[Any, ...] = ()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import Any, Final
 
+from runmat_jit.capture.record.traced import Traced
 from runmat_jit.capture.replay.raised import attempt
 from runmat_jit.capture.replay.resume import Resume
 from runmat_jit.capture.replay.segment import segment
@@ -22,6 +23,7 @@ from runmat_jit.capture.tape.entries import (
     Operation,
     Raised,
     Read,
+    Ref,
     Return,
 )
 from runmat_jit.capture.tape.storage import Watch
@@ -31,6 +33,8 @@ ENTRY_LIMIT = 200_000
 """Entries after which a trace is no longer kept."""
 PATH_LIMIT = 1000
 """Decisions after which a trace is no longer kept."""
+
+_NUMBERS: Final = (bool, int, float, complex)
 
 
 class TapeWriter:
@@ -221,15 +225,21 @@ class TapeWriter:
             self._diverge(str(fn))
         return found
 
-    def fed_call(self, fn: Any) -> Call | None:
-        """The call of ``fn`` that a replay has made here, perhaps after reads of operands."""
+    def fed_call(self, fn: Any, operands: tuple[Any, ...]) -> Call | None:
+        """The call of ``fn`` that a replay has made here, perhaps after reads of operands.
+
+        None if it had other operands: those of a later iteration, where this one made no call.
+        """
         resume, number = self.resume, self.count
         if resume is None:
             return None
         while number < resume.end and isinstance(resume.log[number], (Read, Guard)):
             number += 1
         entry = resume.log[number] if number < resume.end else None
-        return entry if type(entry) is Call and entry.fn is fn else None
+        if type(entry) is not Call or entry.fn is not fn:
+            return None
+        pairs = zip(operands, entry.args, strict=False)
+        return None if any(_differ(value, arg) for value, arg in pairs) else entry
 
     def fed_value(self, fn: Any, otherwise: Any) -> Any:
         """Result of the call of ``fn`` that a replay has made here, if it has."""
@@ -271,3 +281,10 @@ class TapeWriter:
     def _in_slot(self, out: Any) -> Any:
         assert self.resume is not None, "a replay was here"
         return self.resume.slots[out if type(out) is int else out.slot]
+
+
+def _differ(value: Any, arg: Any) -> bool:
+    """Return True if a value is surely not the one that a call of the tape was given."""
+    if type(value) is Traced:
+        return type(arg) is Ref and arg.slot != value._rm_slot
+    return type(value) is type(arg) and type(arg) in _NUMBERS and repr(value) != repr(arg)

@@ -8,6 +8,7 @@ from typing import TypeVar
 from runmat_jit.capture.source.hook_calls import constant, hook, placed
 from runmat_jit.capture.source.node_rewriter import Handler, NodeRewriter
 from runmat_jit.capture.source.rewrite_stores import store_target
+from runmat_jit.loops.returns import EXIT
 
 Loop = TypeVar("Loop", ast.For, ast.AsyncFor)
 
@@ -83,7 +84,15 @@ def natively(
             <the loop as it stands>
 
     ``looped`` gives the values that the loop leaves in its variables, or nothing; ``name``: of the
-    hook.
+    hook. A loop with ``return`` gives the number of the one that ended it, too::
+
+        for (i, s, <exit>) in looped(0):
+            if <exit> == 1: del <exit>; return i
+            del <exit>
+            break
+        else:
+            <the loop as it stands>
+
     """
     source = rewriter.loops.get(node)
     if source is None:
@@ -92,8 +101,21 @@ def natively(
     names = [placed(ast.Name(name, ast.Store()), node) for name in source.results]
     target = placed(ast.Tuple(names, ast.Store()), node)  # type: ignore[arg-type]  # expressions
     given = hook(name, [constant(number, node)], node)
-    body: list[ast.stmt] = [placed(ast.Break(), node)]
+    body: list[ast.stmt] = []
+    for value, returned in enumerate(source.returns, 1):
+        exits = placed(ast.Name(EXIT, ast.Load()), node)
+        test = placed(ast.Compare(exits, [ast.Eq()], [constant(value, node)]), node)
+        body.append(
+            placed(ast.If(test, [_forget_exit(node), *rewriter.block([returned])], []), node)
+        )
+    body += [_forget_exit(node)] if source.returns else []
+    body.append(placed(ast.Break(), node))
     return placed(ast.For(target, given, body, [plain]), node)
+
+
+def _forget_exit(node: ast.stmt) -> ast.stmt:
+    """Return the statement that unbinds :data:`EXIT`: no code of the program's sees it."""
+    return placed(ast.Delete([placed(ast.Name(EXIT, ast.Del()), node)]), node)
 
 
 def rewrite_async_for(rewriter: NodeRewriter, node: ast.AsyncFor) -> ast.stmt:
