@@ -33,6 +33,7 @@ from runmat_jit.loops.values import (
     MOST,
     TRUTH,
     TYPES,
+    Complex,
     Kind,
     Line,
     Scalar,
@@ -685,7 +686,7 @@ def limits_of(dtype: np.dtype) -> tuple[int, int]:
     return int(limits.min), int(limits.max)
 
 
-def sorted_kinds(x: Scalar) -> list[Kind]:
+def sorted_kinds(x: Scalar | Complex) -> list[Kind]:
     """The kinds of a number, in one order."""
     return sorted(x.kinds, key=str)
 

@@ -243,11 +243,8 @@ def _integer(e: Emitter, x: Scalar) -> Scalar:
     return _as_python(e, x)
 
 
-def _demanded(e: Emitter, operands: list[Scalar]) -> Scalar:
+def _demanded(e: Emitter, holds: Scalar, value: Scalar) -> Scalar:
     """``demand(holds, value)``."""
-    if len(operands) != 2:
-        raise Unknown("a call with another number of arguments")
-    holds, value = operands
     if holds.literal is not True:
         truth = e.arithmetic.truth(holds)
         e.k.leave_if(e.k.prim("xor", truth, True))
@@ -294,13 +291,19 @@ def _magnitude(e: Emitter, x: Scalar) -> Scalar:
     return Scalar(x.kinds, value, 0, min(high, MOST), None)
 
 
-def _one(handler: Callable[[Emitter, Scalar], Item]) -> Callable[[Emitter, list[Scalar]], Item]:
+def _taking(count: int, handler: Callable[..., Item]) -> Callable[[Emitter, list[Scalar]], Item]:
+    """Return a handler of calls with so many arguments."""
+
     def handle(e: Emitter, operands: list[Scalar]) -> Item:
-        if len(operands) != 1:
+        if len(operands) != count:
             raise Unknown("a call with another number of arguments")
-        return handler(e, operands[0])
+        return handler(e, *operands)
 
     return handle
+
+
+def _one(handler: Callable[[Emitter, Scalar], Item]) -> Callable[[Emitter, list[Scalar]], Item]:
+    return _taking(1, handler)
 
 
 def _several(op: str) -> Callable[[Emitter, list[Scalar]], Item]:
@@ -328,7 +331,7 @@ _BUILTINS: Final[dict[Any, Callable[[Emitter, list[Scalar]], Item]]] = {
     builtins.int: _one(_integer),
     builtins.float: _one(_float),
     builtins.bool: _one(_truth),
-    demand: _demanded,
+    demand: _taking(2, _demanded),
     natural: _one(_natural),
     position: _one(_position),
     whole: _one(_whole),

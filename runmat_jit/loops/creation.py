@@ -11,10 +11,11 @@ from typing import Any, Final
 import numpy as np
 
 from runmat_jit.core.frozen import frozen_object
+from runmat_jit.core.types import COMPLEX_DTYPES, is_complex
 from runmat_jit.kernel.ir import Value
 from runmat_jit.loops import elements, points, registers, sizes
 from runmat_jit.loops.emitter import Emitter
-from runmat_jit.loops.extents import SINGLE, Dim
+from runmat_jit.loops.extents import Dim
 from runmat_jit.loops.values import (
     FLOAT64,
     TYPES,
@@ -168,12 +169,15 @@ def filled(e: Emitter, fn: Any, args: Sequence[ast.expr], keywords: Sequence[ast
     dims = sizes.dims_of(e, args[0]) if args else ()
     if is_square:
         dims = dims * 2 if len(dims) == 1 else ()
-    dtypes = frozenset[np.dtype]() if found is None else found.dtypes & TYPES.keys()
+    dtypes = frozenset[np.dtype]() if found is None else found.dtypes & {*TYPES, *COMPLEX_DTYPES}
     if found is None or len(found.dtypes) != 1 or not dtypes or not dims or e.streams is not None:
         raise Unknown(f"a call of {fn.__name__} in this way")
     (dtype,) = dtypes
     made = e.memory.new(dtype, dims, e.held_arrays())
-    _fill(e, made, e.arithmetic.stored(found.number, dtype))
+    if is_complex(dtype):
+        points.fill_new(e, made, found.number)
+    else:
+        _fill(e, made, e.arithmetic.stored(found.number, dtype))
     if is_square:
         _fill_diagonal(e, made)
     e.arithmetic.mark_ours(bits=False)
@@ -183,9 +187,9 @@ def filled(e: Emitter, fn: Any, args: Sequence[ast.expr], keywords: Sequence[ast
 def _fill_diagonal(e: Emitter, made: Array) -> None:
     """Store ones where both coordinates are equal."""
     k, extent = e.k, made.axes[0].extent
-    one, first = e.arithmetic.stored(literal(k, 1), made.dtype), elements.start_of(e, made)
+    one, first = literal(k, 1), elements.start_of(e, made)
     with k.loop(0, extent) as loop:
-        k.store(made.buffer, first + loop.i * (extent + 1), one, 0)
+        elements.put(e, replace(made, offset=first + loop.i * (extent + 1), axes=()), one)
         loop.yield_()
 
 
@@ -200,8 +204,6 @@ def _fill(e: Emitter, made: Array, value: Value) -> None:
         offset, stride = points.address(e, made, point)
         e.k.store(made.buffer, offset, value, stride)
 
-    if made.axes[-1].number == SINGLE:
-        raise Unknown("an array whose last axis has one element")
     points.everywhere(e, made.axes, put)
 
 
@@ -211,6 +213,10 @@ def like(e: Emitter, item: Item, number: float) -> Item:
         raise Unknown("an array like what is none")
     item = points.settled(e, item)  # its events count
     assert isinstance(item, Array), "it is an array"
+    if is_complex(item.dtype):
+        made = points.blank(e, item.dtype, item.axes)
+        points.fill_new(e, made, literal(e.k, number))
+        return replace(made, turned=is_turned(item))
     value = e.k.const(bool(number) if item.dtype.kind == "b" else number, TYPES[item.dtype])
     if e.streams is not None:
         made = registers.blank(e, item)

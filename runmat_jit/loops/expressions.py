@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from runmat_jit.core.types import is_complex
 from runmat_jit.loops import (
     binding,
     calls,
+    complex_arrays,
     complex_numbers,
     creation,
     elements,
@@ -306,6 +308,8 @@ def _attribute(e: Emitter, base: Item, name: str) -> Item:
     base = points.settled(e, base)  # its events count
     if isinstance(base, Complex) and name in ("real", "imag"):
         return complex_numbers.part(base, name)
+    if is_whole(base) and is_complex(base.dtype) and name in ("real", "imag"):
+        return complex_arrays.part(e, base, name)  # type: ignore[no-any-return]  # an array
     if isinstance(base, Array):
         if name == "shape":
             return Items(tuple(elements.extent(e, axis) for axis in base.axes))

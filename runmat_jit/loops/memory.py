@@ -15,7 +15,7 @@ import numpy as np
 
 from runmat_jit.core.frozen import frozen
 from runmat_jit.core.slotted import slotted
-from runmat_jit.core.types import KERNEL_ELEMENTS
+from runmat_jit.core.types import KERNEL_ELEMENTS, is_complex
 from runmat_jit.kernel.build import Builder
 from runmat_jit.kernel.ir import Buffer, Value
 from runmat_jit.loops.extents import Dim, Extents
@@ -23,6 +23,11 @@ from runmat_jit.loops.values import Array, Axis, Unknown
 
 MEMORY: Final = "memory_"
 """Begin of the names of parameters that are such memory."""
+
+
+def memory_of(dtype: np.dtype) -> str:
+    """Return the name of the parameter that is memory of a dtype."""
+    return f"{MEMORY}{dtype.name if is_complex(dtype) else KERNEL_ELEMENTS[dtype]}"
 
 
 @frozen
@@ -72,7 +77,7 @@ class Memory:
         """The memory of a dtype."""
         if dtype not in self.buffers:
             element = KERNEL_ELEMENTS[dtype]
-            self.buffers[dtype] = self.k.buffer(f"{MEMORY}{element}", element, written=True)
+            self.buffers[dtype] = self.k.buffer(memory_of(dtype), element, written=True)
         return self.buffers[dtype]
 
     def new(self, dtype: np.dtype, dims: tuple[Dim, ...], held: Iterable[Array]) -> Array:

@@ -13,17 +13,18 @@ from typing import Any, Final
 
 import numpy as np
 
-from runmat_jit.core.slotted import slotted
-from runmat_jit.core.types import COMPILED_DTYPES, TensorType
+from runmat_jit.core.types import TensorType, is_complex
 from runmat_jit.kernel.ir import Value
-from runmat_jit.loops import elements, points, totals
+from runmat_jit.loops import complex_arrays, elements, points, totals
 from runmat_jit.loops.arithmetic import OF_PYTHON, sorted_kinds
+from runmat_jit.loops.complex_arrays import Make, Typed
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.extents import SINGLE
 from runmat_jit.loops.values import (
     TYPES,
     Array,
     Axis,
+    Complex,
     Item,
     Lazy,
     Scalar,
@@ -34,19 +35,11 @@ from runmat_jit.loops.values import (
 from runmat_jit.loops.wholes import Meant, is_whole, plain_of
 from runmat_jit.ops.promotion import fits
 from runmat_jit.ops.spec import Op, Weak, canonical_params, is_ours
+from runmat_jit.ops.structure import constant_value
 from runmat_jit.ops.table import ROWS, row_of
 
 _STAND_IN: Final = 1009
 """Extents that are not known stand as numbers from here on."""
-_NUMPYS: Final = {np.dtype(dtype): numpy_kind(dtype) for dtype in COMPILED_DTYPES}
-
-
-@slotted
-class _Typed:
-    """An operand with the type that it is cast to, as rows that decompose take it."""
-
-    item: Item
-    type: TensorType
 
 
 def of_operator(e: Emitter, name: str, items: Sequence[Item]) -> Item:
@@ -82,7 +75,7 @@ def _operand(e: Emitter, value: Any) -> Item:
     """What a reader has passed on, as it was before :func:`plain_of`."""
     if type(value) in (bool, int, float):
         return literal(e.k, value)
-    if isinstance(value, Scalar | Array | Lazy):
+    if isinstance(value, Scalar | Complex | Array | Lazy):
         return value
     raise Unknown("an operand that is no array and no number")
 
@@ -90,7 +83,7 @@ def _operand(e: Emitter, value: Any) -> Item:
 def _computed(e: Emitter, row: Op, operands: Sequence[Item], params: Mapping[str, Any]) -> Item:
     """A row of operands."""
     known = points.matched(e, [x for x in operands if is_whole(x)])
-    kinds = [sorted_kinds(x) if isinstance(x, Scalar) else [None] for x in operands]
+    kinds = [sorted_kinds(x) if isinstance(x, Scalar | Complex) else [None] for x in operands]
     results = set()
     for chosen in itertools.product(*kinds):
         specs = tuple(_spec(x, kind, known) for x, kind in zip(operands, chosen, strict=True))
@@ -104,6 +97,8 @@ def _computed(e: Emitter, row: Op, operands: Sequence[Item], params: Mapping[str
         raise Unknown("an operation is another one for each of several classes")
     type_, dtypes, named = results.pop()
     meant = Meant(row, dtypes, dict(named), type_, known)
+    if any(map(is_complex, (type_.dtype, *dtypes))):
+        return complex_arrays.computed(e, _maker(e, meant), _typed(operands, meant), meant)
     if row.expand is not None:
         return _lazily(e, operands, meant)
     if row.reduction is not None or row.name == "mean":
@@ -123,9 +118,9 @@ def _of_scalars(e: Emitter, row: Op, operands: Sequence[Item]) -> Item:
 
 def _spec(x: Item, kind: Any, known: Mapping[int, Axis]) -> Any:
     """What a row is told of an operand."""
-    if isinstance(x, Scalar):
+    if isinstance(x, Scalar | Complex):
         if kind.python:
-            number = {"i": int, "f": float, "b": bool}[kind.dtype.kind]
+            number = {"i": int, "f": float, "b": bool, "c": complex}[kind.dtype.kind]
             return Weak(number)
         return TensorType(kind.dtype, ())
     assert isinstance(x, Array | Lazy), "others are no operands"
@@ -177,25 +172,49 @@ def _mask_of(operands: Sequence[Item], *, may_be: bool = True) -> Array | None:
 def _decomposed(e: Emitter, operands: Sequence[Item], meant: Meant) -> Item:
     """A row that is made of others."""
     _mask_of(operands, may_be=meant.row.kind != "reduce")
-    typed = [
-        _Typed(x, TensorType(d, _spec(x, _NUMPYS[d], meant.known).shape))
+    assert meant.row.decompose is not None, "it was asked"
+    typed = tuple(_typed(operands, meant))
+    found: Typed = meant.row.decompose(_maker(e, meant), typed, meant.params, meant.type)
+    return found.item  # type: ignore[no-any-return]  # an item
+
+
+def _typed(operands: Sequence[Item], meant: Meant) -> list[Typed]:
+    """Operands with the types that they are cast to."""
+    return [
+        Typed(x, TensorType(d, _spec(x, numpy_kind(d), meant.known).shape))
         for x, d in zip(operands, meant.dtypes, strict=True)
     ]
 
-    def make(name: str, args: tuple[Any, ...], params: Any, made: TensorType) -> Any:
+
+def _maker(e: Emitter, meant: Meant) -> Make:
+    """Return what computes rows that a formula, or a row that is made of others, asks for."""
+
+    def make(name: str, args: tuple[Any, ...], params: Any, made: TensorType) -> Typed:
+        if name == "constant":
+            return Typed(literal(e.k, constant_value(params["bits"], made.dtype).item()), made)
         row, items = ROWS[name], [arg.item for arg in args]
         inner = Meant(row, tuple([a.type.dtype for a in args]), params, made, meant.known)
         if row.reduction is not None:
-            return _Typed(totals.reduced(e, items[0], inner), made)
+            return Typed(totals.reduced(e, items[0], inner), made)
         if row.expand is None:
             raise Unknown(f"{meant.row.name} of arrays")
         if any(map(is_whole, items)):
-            return _Typed(_lazily(e, items, inner), made)
-        return _Typed(_of_scalars(e, row, items), made)
+            return Typed(_lazily(e, items, inner), made)
+        if name in ("where", "fma"):
+            return Typed(_expanded(e, items, inner), made)
+        return Typed(_of_scalars(e, row, items), made)
 
-    assert meant.row.decompose is not None, "it was asked"
-    found: _Typed = meant.row.decompose(make, tuple(typed), meant.params, meant.type)
-    return found.item
+    return make
+
+
+def _expanded(e: Emitter, items: Sequence[Scalar], meant: Meant) -> Scalar:
+    """A row of single numbers that no ufunc of NumPy's is."""
+    values = [e.arithmetic.cast(x, d) for x, d in zip(items, meant.dtypes, strict=True)]
+    assert meant.row.expand is not None, "it was asked"
+    value = meant.row.expand(e.k, *values, **meant.params)
+    if meant.row.events:
+        e.k.note(value)
+    return Scalar(frozenset((numpy_kind(meant.type.dtype),)), value, narrow=value.type == "f32")
 
 
 def stand_in(number: int) -> int:

@@ -11,10 +11,11 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from runmat_jit.core.types import is_complex, part_dtype
 from runmat_jit.kernel.ir import Value
 from runmat_jit.kernel.math.casts import cast
 from runmat_jit.kernel.primitives import FLOATS
-from runmat_jit.loops import elements, registers
+from runmat_jit.loops import complex_arrays, elements, registers
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.extents import SINGLE
 from runmat_jit.loops.values import (
@@ -167,7 +168,14 @@ def address(e: Emitter, x: Array, point: Point) -> tuple[Value, Value | int]:
 
 
 def everywhere(e: Emitter, axes: Sequence[Axis], emit: Callable[[Point], None]) -> None:
-    """Emit something for all elements of a shape, in lanes along the last axis."""
+    """Emit something for all elements of a shape, in lanes along the last axis.
+
+    Raises:
+        Unknown: that axis has one element.
+
+    """
+    if axes[-1].number == SINGLE:
+        raise Unknown("an array whose last axis has one element")
     if e.streams is not None:
         registers.everywhere(e, axes, emit)
         return
@@ -208,6 +216,10 @@ def store(e: Emitter, at: Array, made: Item) -> None:
 
 def fill(e: Emitter, at: Array, made: Item) -> None:
     """Store a number, or the elements of an array, into an array."""
+    if is_complex(at.dtype):
+        _fit(e, at, made)
+        _fill_complex(e, at, made)
+        return
     wanted = TYPES[at.dtype]
     value: Value | Whole
     if isinstance(made, Scalar):
@@ -216,16 +228,10 @@ def fill(e: Emitter, at: Array, made: Item) -> None:
         value = e.arithmetic.stored(scalar(elements.load(e, made)), at.dtype)
     elif isinstance(made, Array | Lazy):
         is_narrow = is_narrow_dtype(at.dtype) or is_narrow_dtype(made.dtype)
-        if (is_narrow and made.dtype != at.dtype) or made.dtype.kind + at.dtype.kind == "fi":
+        pair = made.dtype.kind + at.dtype.kind
+        if (is_narrow and made.dtype != at.dtype) or pair == "fi" or pair[0] == "c":
             raise Unknown("floats become integers, or integers others of fewer bits")
-        if len(made.axes) > len(at.axes):
-            raise Unknown("an array of more axes in the place of a part")
-        place = replace(at, axes=at.axes)
-        known = matched(e, [place, made])
-        for axis, own in zip(made.axes[::-1], at.axes[::-1], strict=False):
-            if axis.number != SINGLE and own.number == SINGLE:
-                raise Unknown("an array in the place of one element")
-        del known
+        _fit(e, at, made)
         value = made
     else:
         raise Unknown("what is no array and no number is stored")
@@ -234,10 +240,46 @@ def fill(e: Emitter, at: Array, made: Item) -> None:
     def put(point: Point) -> None:
         put_element(e, at, final(e, value, wanted, point), point)
 
-    if any(axis.number == SINGLE for axis in at.axes[-1:]):
-        raise Unknown("a store along an axis of one element")
     everywhere(e, at.axes, put)
     e.stores += 1
+
+
+def _fit(e: Emitter, at: Array, made: Item) -> None:
+    """Leave where an array does not have the shape of the part that it is stored to."""
+    if not is_whole(made):
+        return
+    if len(made.axes) > len(at.axes):
+        raise Unknown("an array of more axes in the place of a part")
+    matched(e, [at, made])
+    for axis, own in zip(made.axes[::-1], at.axes[::-1], strict=False):
+        if axis.number != SINGLE and own.number == SINGLE:
+            raise Unknown("an array in the place of one element")
+
+
+def _fill_complex(e: Emitter, at: Array, made: Item) -> None:
+    """Store numbers into an array of complex ones, both parts of each at once."""
+    if isinstance(made, Array) and not made.axes:
+        made = elements.load(e, made)
+    own = part_dtype(at.dtype)
+    pair, wanted, k = complex_arrays.sides(e, made, own), TYPES[own], e.k
+    e.arithmetic.mark_ours(bits=False)
+
+    def put(point: Point) -> None:
+        values = [final(e, side, wanted, point) for side in pair]
+        offset, stride = address(e, at, point)
+        if stride == 1:
+            k.store_beside(at.buffer, offset * 2, [_in_each_lane(e, v) for v in values])
+            return
+        for side, value in enumerate(values):
+            k.store(at.buffer, offset * 2 + side, value, 2 * stride)
+
+    everywhere(e, at.axes, put)
+    e.stores += 1
+
+
+def _in_each_lane(e: Emitter, value: Value) -> Value:
+    """Return a value that each lane has."""
+    return value if value.lane else e.k.splat(value, value.type)
 
 
 def put_element(e: Emitter, at: Array, value: Value, point: Point) -> None:
@@ -253,6 +295,9 @@ def _may_overlap(e: Emitter, x: Any, at: Array) -> bool:
     """Whether elements that an expression reads may be stored to before."""
     if isinstance(x, Lazy):
         return any(_may_overlap(e, operand, at) for operand in x.operands)
+    if is_complex(at.dtype):
+        both = [complex_arrays.part(e, at, name) for name in ("real", "imag")]
+        return x not in both and x != at and _may_overlap(e, x, both[0])
     if not isinstance(x, Array) or x.operand != at.operand or x == at:
         return False
     return x.operand >= 0 or not e.memory.are_apart(x, at)
@@ -295,16 +340,25 @@ def _side_by_side_axes(axes: Sequence[Axis]) -> tuple[Axis, ...]:
     return tuple(reversed(found))
 
 
-def fill_new(e: Emitter, made: Array, x: Whole) -> None:
+def fill_new(e: Emitter, made: Array, x: Whole | Scalar) -> None:
     """Store the elements into memory that nobody reads; no expression is changed by it."""
+    if is_complex(made.dtype):
+        before = e.stores
+        _fill_complex(e, made, x)
+        e.stores = before
+        return
+    assert not isinstance(x, Scalar), "numbers are stored into arrays of complex ones alone"
     wanted = TYPES[made.dtype]
 
     def put(point: Point) -> None:
         put_element(e, made, final(e, x, wanted, point), point)
 
-    if made.axes[-1].number == SINGLE:
-        raise Unknown("an array whose last axis has one element")
-    if is_draw(x) and made.axes[-1].stride == 1 and e.streams is None:
+    if (
+        is_draw(x)
+        and made.axes[-1].number != SINGLE
+        and made.axes[-1].stride == 1
+        and e.streams is None
+    ):
         _fill_by_blocks(e, made, x)
     else:
         everywhere(e, made.axes, put)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from runmat_jit.core.types import is_complex
 from runmat_jit.kernel.ir import Value
 from runmat_jit.loops import elements, operations, points
 from runmat_jit.loops.elements import bounds_of
@@ -14,6 +15,7 @@ from runmat_jit.loops.numpy_functions import function, parameter, product_of
 from runmat_jit.loops.values import (
     Array,
     Axis,
+    Complex,
     Item,
     Lazy,
     Scalar,
@@ -38,7 +40,7 @@ def product(e: Emitter, items: Sequence[Item]) -> Item:
     a, b = (_as_array(e, item) for item in items)
     if any(x.home is not None and is_turned(x) and not x.mirrored for x in (a, b)):
         raise Unknown("a matrix product of a new array that may be in another order")
-    if a.dtype != b.dtype or a.dtype.kind != "f":
+    if a.dtype != b.dtype or a.dtype.kind not in "fc":
         raise Unknown("a matrix product of these dtypes")
     inner_loop = function(e, product_of(a.dtype))
     e.fix(*(axis.number for axis in (*a.axes, *b.axes)))
@@ -47,6 +49,12 @@ def product(e: Emitter, items: Sequence[Item]) -> Item:
     made = points.blank(e, a.dtype, (*rows, *columns) or (elements.single(e),))
     _invoke(e, inner_loop, (a, b, made), rows, columns)
     e.arithmetic.mark_ours(bits=False)
+    if not rows and not columns and is_complex(a.dtype):
+        number = elements.load(e, replace(made, axes=()))
+        assert isinstance(number, Complex), "so is its dtype"
+        e.k.note(number.re.value)
+        e.k.note(number.im.value)
+        return number
     if not rows and not columns:
         value = e.k.load(made.buffer, elements.start_of(e, made), 0)
         e.k.note(value)
@@ -71,6 +79,8 @@ def dot(e: Emitter, items: Sequence[Item]) -> Item:
         a, b = (_side_by_side(e, item) for item in _pair(items))
     if a.buffer is b.buffer and len(a.axes) == len(b.axes) == 2:
         raise Unknown("dot of a matrix and itself")  # which NumPy may copy, or not
+    if is_complex(a.dtype):
+        raise Unknown("dot of complex numbers")  # whose zeros have other signs
     made = product(e, [a, b])
     if isinstance(made, Scalar):  # a product of two numbers may be -0.0, a sum of them is not
         single = e.k.if_(e.k.eq(a.axes[0].extent, 1), [made.value])
@@ -154,8 +164,11 @@ def _finite(e: Emitter, made: Array) -> None:
     k, total = e.k, e.k.const(1, "index")
     for axis in made.axes:
         total = axis.extent if total.literal == 1 else total * axis.extent
+    first = elements.start_of(e, made)
+    if is_complex(made.dtype):
+        first, total = first * 2, total * 2
     with k.lanes(0, total) as lanes:
-        k.note(k.load(made.buffer, elements.start_of(e, made) + lanes.i, 1))
+        k.note(k.load(made.buffer, first + lanes.i, 1))
 
 
 def _invoke(

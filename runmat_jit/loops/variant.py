@@ -14,7 +14,7 @@ import numpy as np
 
 from runmat_jit.core.frozen import frozen, frozen_object
 from runmat_jit.core.slotted import slotted
-from runmat_jit.core.types import COMPILED_DTYPES, KERNEL_ELEMENTS
+from runmat_jit.core.types import COMPILED_DTYPES
 from runmat_jit.kernel.ir import Buffer, Scalar, Table
 from runmat_jit.kernel.walk import every_instruction
 from runmat_jit.loops.drawing import BITS, DRAWINGS, Drawing, NumpyDrawing, commit, signed
@@ -35,7 +35,7 @@ from runmat_jit.loops.extents import shape_of, shapes
 from runmat_jit.loops.forms import Form, Forms
 from runmat_jit.loops.lanes import Lanes
 from runmat_jit.loops.layouts import LastItem
-from runmat_jit.loops.memory import MEMORY, Pool
+from runmat_jit.loops.memory import MEMORY, Pool, memory_of
 from runmat_jit.loops.numpy_functions import FUNCTION, address_of
 from runmat_jit.loops.products import CALL_WORDS, CALLS, CALLS_AT
 from runmat_jit.loops.progress import LoopProgress
@@ -426,7 +426,8 @@ class Watch:
 
 Results = tuple[tuple[Any, ...], int]
 """The results of a loop, but for those that are operands, and its turns."""
-_ELEMENTS: Final = [(dtype, KERNEL_ELEMENTS[dtype]) for dtype in COMPILED_DTYPES]
+_IN_MEMORY: Final = (*COMPILED_DTYPES, np.dtype("complex64"), np.dtype("complex128"))
+"""Dtypes of arrays that loops make."""
 STATE, FLOATS, LIMIT, CALLER = range(4)
 """Places of the parameters that every kernel has."""
 
@@ -486,8 +487,8 @@ def make_variant(
     memory = [
         (place, dtype)
         for place, parameter in enumerate(parameters)
-        for dtype, element in _ELEMENTS
-        if parameter.name in (f"{MEMORY}{element}", f"p_{MEMORY}{element}")
+        for dtype in _IN_MEMORY
+        if parameter.name in (memory_of(dtype), f"p_{memory_of(dtype)}")
     ]
     calls = [n for n, parameter in enumerate(parameters) if parameter.name in (CALLS, CALLS_AT)]
     asks = any(instruction.op == "ask" for instruction in every_instruction(emitted.kernel.body))
