@@ -37,7 +37,7 @@ from runmat_jit.loops.values import (
     Unknown,
     numpy_kind,
 )
-from runmat_jit.loops.wholes import Meant, Point, Whole, tells
+from runmat_jit.loops.wholes import Meant, Point, Whole, is_turned, tells
 from runmat_jit.lower.exact_notes import ExactNotes
 from runmat_jit.lower.index import smaller
 from runmat_jit.ops.spec import Op, is_ours
@@ -59,10 +59,8 @@ def reduced(e: Emitter, x: Item, meant: Meant) -> Item:
     assert rule is not None, "it is a reduction"
     if rule.is_position:
         return _positions(e, x, meant)
-    if len(x.axes) == 2 and params["axis"] == (1,) and len(type_.shape) == 1:
-        return _row_by_row(e, x, meant)
-    if len(x.axes) == 2 and params["axis"] == (0,) and len(type_.shape) == 1:
-        return _column_by_column(e, x, meant)
+    if 0 < len(params["axis"]) < len(x.axes):
+        return _over_some_axes(e, x, meant)
     if type_.shape or len(x.axes) != len(params["axis"]):
         raise Unknown(f"{row.name} over some axes")
     if x.mask is not None:
@@ -119,16 +117,60 @@ def _flat(e: Emitter, x: Whole) -> Array:
     return replace(made, axes=(Axis(elements.unknown_number(e), extent, 1),), whole=False)
 
 
-def _row_by_row(e: Emitter, x: Whole, meant: Meant) -> Item:
-    """A reduction of each row of a matrix."""
-    if x.axes[0].number == SINGLE:
+def _over_some_axes(e: Emitter, x: Whole, meant: Meant) -> Array:
+    """A reduction over some of several axes."""
+    along, rank = meant.params["axis"], len(x.axes)
+    kept = [place for place in range(rank) if place not in along]
+    if x.axes[kept[-1]].number == SINGLE or x.mask is not None:
         raise Unknown("a reduction to one element of an array")
+    if along == (0,):
+        made = _column_by_column(e, x, meant)
+    elif along == (1,) and rank == 2:
+        made = _row_by_row(e, x, meant)
+    else:
+        made = _rest_by_rest(e, _permuted(e, x, (*kept, *along)), meant, len(kept))
+    made = replace(made, turned=is_turned(x) and len(kept) > 1)
+    if len(meant.type.shape) < rank:
+        return made
+    left = iter(made.axes)
+    axes = [next(left) if place in kept else elements.single(e) for place in range(rank)]
+    return replace(made, axes=tuple(axes), whole=False)
+
+
+def _rest_by_rest(e: Emitter, x: Any, meant: Meant, kept: int) -> Array:
+    """A reduction over all axes but some first ones: of each part that these leave."""
+    if x is None or e.streams is not None:
+        raise Unknown(f"{meant.row.name} over some axes of random numbers, or in registers")
+    if len(x.axes) > kept + 1:
+        copy = points.blank(e, x.dtype, x.axes)
+        points.fill_new(e, copy, x)
+        e.fix(*(axis.number for axis in x.axes[kept:]), reduces=True)
+        extent = functools.reduce(operator.mul, [axis.extent for axis in x.axes[kept:]])
+        rest = Axis(elements.unknown_number(e), extent, 1)
+        x = replace(copy, axes=(*copy.axes[:kept], rest), whole=False)
+    made = points.blank(e, meant.type.dtype, x.axes[:kept])
+    _leave_without_elements(e, meant, x.axes[kept:])
+    points.note_span(e, x.axes[:kept])
+    k = e.k
+
+    def put(outer: tuple[Value, ...]) -> None:
+        place = made
+        for axis, at in zip(made.axes, outer, strict=True):
+            place = elements.moved(e, place, (), at, axis)
+        k.store(made.buffer, elements.start_of(e, place), _total_of(e, x, meant, outer), 0)
+
+    points.rows(e, made.axes, put)
+    return made
+
+
+def _row_by_row(e: Emitter, x: Whole, meant: Meant) -> Array:
+    """A reduction of each row of a matrix."""
     made = points.blank(e, meant.type.dtype, x.axes[:1])
     assert made.offset is not None, "it is in memory of the loop's own"
     _leave_without_elements(e, meant, x.axes[1:])
     k, (rows, columns) = e.k, x.axes
     points.note_span(e, x.axes)
-    turned = _turned_rows(e, x)
+    turned = _permuted(e, x, (1, 0))
     few = k.const(False, "i1") if turned is None else columns.extent < _FEW
     if turned is not None:
         with k.if_(few):
@@ -155,33 +197,32 @@ def _short_rows(e: Emitter, turned: Whole, meant: Meant, made: Array) -> None:
     e.strided = strided  # few elements are no reason to copy all
 
 
-def _turned_rows(e: Emitter, x: Any) -> Any:
-    """An expression of matrices with its axes exchanged; None where it counts positions."""
+def _permuted(e: Emitter, x: Any, order: tuple[int, ...]) -> Any:
+    """An expression with its axes in another order; None where it counts positions."""
     if isinstance(x, Position):
         return None
     if not isinstance(x, Array | Lazy):
         return x
-    axes = (*[elements.single(e)] * (2 - len(x.axes)), *x.axes)[::-1]
+    padded = (*[elements.single(e)] * (len(order) - len(x.axes)), *x.axes)
+    axes = tuple([padded[place] for place in order])
     if isinstance(x, Array):
         return replace(x, axes=axes, whole=False)
-    operands = [_turned_rows(e, operand) for operand in x.operands]
-    found = None in operands
+    operands = [_permuted(e, operand, order) for operand in x.operands]
+    found = any(operand is None for operand in operands)
     return None if found else replace(x, axes=axes, operands=tuple(operands))
 
 
-def _column_by_column(e: Emitter, x: Whole, meant: Meant) -> Item:
-    """A reduction of each column of a matrix: its elements in order, lanes along the rows."""
-    k, (rows, columns) = e.k, x.axes
-    if columns.number == SINGLE:
-        raise Unknown("a reduction to one element of an array")
-    made = points.blank(e, meant.type.dtype, (columns,))
+def _column_by_column(e: Emitter, x: Whole, meant: Meant) -> Array:
+    """A reduction over the first axis: elements of columns in order, lanes along the last axis."""
+    k, (rows, *kept) = e.k, x.axes
+    made = points.blank(e, meant.type.dtype, kept)
     _leave_without_elements(e, meant, (rows,))
-    k.leave_if((rows.extent > _COLUMN_PARTS[-1]) | k.eq(columns.extent, 1))
+    k.leave_if((rows.extent > _COLUMN_PARTS[-1]) | k.eq(kept[-1].extent, 1))
     e.fix(rows.number, reduces=True)
     e.arithmetic.mark_ours(bits=is_ours(meant.row, meant.dtypes))
 
     def put(point: Point) -> None:
-        value = _column_at(e, x, meant, point.lane)
+        value = _column_at(e, x, meant, point.lane, outer=tuple(point.outer))
         if meant.row.name == "mean":
             value = _mean_of(e, value, (rows,), meant.type.dtype)
         offset, stride = points.address(e, made, point)
@@ -192,11 +233,18 @@ def _column_by_column(e: Emitter, x: Whole, meant: Meant) -> Item:
 
 
 def _column_at(
-    e: Emitter, x: Whole, meant: Meant, lane: Value, parts: int = len(_COLUMN_PARTS)
+    e: Emitter,
+    x: Whole,
+    meant: Meant,
+    lane: Value,
+    *,
+    parts: int = len(_COLUMN_PARTS),
+    outer: tuple[Value, ...] = (),
 ) -> Value:
     """The reduction of the columns of some lanes, in the order of ``column`` steps.
 
-    ``parts``: steps that there may be; one where columns are short.
+    ``parts``: steps that there may be; one where columns are short. ``outer``: coordinates of the
+    axes between the first one and the last.
     """
     k, kind = e.k, TYPES[meant.dtypes[0]]
     combine = combined_as(meant.row, kind)
@@ -208,7 +256,7 @@ def _column_at(
     ]
 
     def element(row: Value) -> list[Value]:
-        term = points.element(e, x, kind, Point((row,), lane, ExactNotes(k)))
+        term = points.element(e, x, kind, Point((row, *outer), lane, ExactNotes(k)))
         if len(combines) == 1:
             return [term]
         return [term, k.prim("isnan", term), k.ne(term - term, 0.0)]
