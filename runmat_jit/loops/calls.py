@@ -345,9 +345,7 @@ def _has_whole(item: Item) -> bool:
 
 def _like(number: int) -> Callable[[Emitter, Sequence[Item]], Item]:
     def handle(e: Emitter, items: Sequence[Item]) -> Item:
-        if len(items) != 1:
-            raise Unknown("a new array with other arguments")
-        return creation.like(e, items[0], number)
+        return creation.like(e, items[0] if len(items) == 1 else Items(()), number)
 
     return handle
 

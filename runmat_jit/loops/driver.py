@@ -1,7 +1,7 @@
 """Operands of a loop, and its runs in plain execution.
 
-The loop is looked at before its first turn. Where it may run natively, its operands are what the
-program's variables hold then; where it may not, or leaves, it runs as it stands, from its begin.
+The loop is looked at before its first iteration: its operands are what the program's variables hold
+then. Where it may not run natively, or leaves, it runs as it stands, from its beginning.
 Recordings drive loops on traced values: ``capture.record.native_loops``.
 """
 
@@ -11,6 +11,7 @@ import ast
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import field
 from functools import partial
 from itertools import repeat
 from operator import length_hint
@@ -25,6 +26,7 @@ from runmat_jit.core.hotness import FAILURES, LOOKS
 from runmat_jit.core.installed import is_installed
 from runmat_jit.core.prices import ELEMENTS
 from runmat_jit.core.watching import is_watched
+from runmat_jit.loops.objects import Objects, Pack, are_apart, may_store, packs_of, put_back
 from runmat_jit.loops.source import Chain, Given, Helper, LoopSource, OfProgram, default_of
 from runmat_jit.loops.tables import is_fixed
 
@@ -36,8 +38,7 @@ MOST_HELPERS: Final = 8
 LONG: Final = 2000
 """Operations of Python's in a run that is worth a look each time."""
 OF_ARRAYS, OF_NUMBERS = 4, 10
-"""Times as many operations of a loop that Python runs take as long as a native run without a
-recording: of elements of arrays, and of numbers alone."""
+"""Times as many operations as Python runs in the time of a native call that is not recorded."""
 _MISSING: Final = object()
 _WRITES_BACK: Final = sys.version_info < (3, 13)
 """Whether a frame keeps the dict of its variables that was asked for."""
@@ -50,14 +51,15 @@ _NUMBERS: Final = (bool, int, float, complex)
 class Found:
     """The operands and the objects of a loop, as the program has them now.
 
-    ``owners``: of operands that functions which the loop calls read, those functions, and the
-    chains by which they do.
+    ``owners``: functions that the loop calls, and chains, of operands that these read.
     """
 
     operands: dict[Chain, Any]
     objects: dict[Chain, Any]
     helpers: dict[types.FunctionType, Helper]
     owners: dict[Chain, tuple[types.FunctionType, Chain]]
+    packs: list[Pack] = field(default_factory=list)
+    bases: list[Any] = field(default_factory=list)
 
     @property
     def reads(self) -> Reads:
@@ -83,17 +85,18 @@ def of_program(value: Any, names: Mapping[Any, OfProgram]) -> Any:
     """Return an object as loops keep it: functions and classes of the program by code and name."""
     if type(value) is types.FunctionType and not is_installed(value):
         return names.get(value) or OfProgram(value.__name__, value.__code__)
+    if type(value) is Objects:
+        return value.with_methods(partial(of_program, names=names))
     if isinstance(value, type) and value.__module__ not in _OF_LIBRARIES:
         return OfProgram(value.__name__)
     return value
 
 
 def is_operand(value: Any) -> bool:
-    """Whether a value is an array, a number, or a generator that loops draw from."""
+    """Return True for an array, a number, and a generator that loops draw from."""
     kind = type(value)
-    if kind in _NUMBERS or kind is np.ndarray:
-        return True
-    return isinstance(value, np.generic) or is_own_generator(kind) or is_numpys_generator(value)
+    is_known = kind is np.ndarray or kind in _NUMBERS or isinstance(value, np.generic)
+    return is_known or is_own_generator(kind) or is_numpys_generator(value)
 
 
 def find(
@@ -102,20 +105,25 @@ def find(
     outside: Callable[[str, str], Any],
     converter: Any,
     is_operand: Callable[[Any], bool] = is_operand,
+    *,
+    packs: bool = False,
 ) -> Found:
     """What a loop reads, of what has a value.
 
-    ``outside`` gives a value by where it is found and by its name; ``is_operand``: whether a value
-    is an operand, or stands for one.
+    ``outside`` gives a value by where it is found and its name; ``is_operand``: True for operands
+    and what stands for one; ``packs``: lists of objects are packed (:mod:`.objects`).
     """
-    found = Found({}, {}, {}, {})
+    found, lists = Found({}, {}, {}, {}), dict[Chain, Any]()
     for chain in source.chains:
+        if chain.attributes and chain.name in source.assigned:
+            continue  # of what the loop binds
         where = source.outside.get(chain.name)
         value = outside(where, chain.name) if where else variables.get(chain.name, _MISSING)
         taken = 0
         for name in chain.attributes:
             if is_operand(value) or type(value) in (list, np.ufunc):
                 break
+            found.bases.append(value)
             value, taken = attribute(value, name), taken + 1
         if value is _MISSING:
             continue
@@ -127,6 +135,15 @@ def find(
         elif is_fixed(value := converter.undecorated(value) or value):
             found.objects[prefix] = value
             add_helper(found, value, converter)
+        elif packs and type(value) in (list, tuple):
+            lists[prefix] = value
+    for each in packs_of(lists, found.operands, source.node, converter):
+        found.objects[each.chain] = each.known
+        for _, method in each.known.methods:
+            add_helper(found, method, converter)
+        found.packs.append(each)
+    if not are_apart(found.packs, found.bases):
+        found.objects.clear()  # nothing is known
     return found
 
 
@@ -147,6 +164,7 @@ def add_helper(found: Found, fn: Any, converter: Any) -> None:
     for chain in source.chains:
         value = outside(reader, source.outside[chain.name], chain.name)
         for name in chain.attributes:
+            found.bases.append(value)
             value = attribute(value, name)
         if is_operand(value):
             given = Chain(f"{chain} of function {number}")
@@ -239,18 +257,19 @@ class PlainLoop:
             return ()
         self.declined += 1
         self.rest = LOOKS - 1 if self.declined >= FAILURES else 0
-        found = find(self.source, variables_of(frame), self.outside, self.converter)
+        found = find(self.source, variables_of(frame), self.outside, self.converter, packs=True)
         call, operands = self.call_of(found), found.operands
         iterations = max(self.iterations, call.turns)
         if not is_enough(call, operands, unknown=iterations) or not self.pays(call, operands):
             return ()
         values = tuple(operands.values())
         result = call.attempt(values)
-        if result is None:
+        if result is None or not may_store(found.packs, call):
             return ()
         self.declined, self.rest, self.runs = 0, 0, self.runs + 1
         self.iterations = 0
         call.append(result, values)
+        put_back(found.packs, call)
         return (call.merged(result, values),)
 
     def head(self) -> Iterable[tuple[()]]:
@@ -328,13 +347,13 @@ def is_enough(
 ) -> bool:
     """Return True if Python would take longer than a native run; rarely looks at an iteration.
 
-    ``plain_of`` gives what is known of an operand: a number or a shape. ``recorded``: or whether
-    the operations would, recorded one by one. ``unknown``: iterations of the last run, which an
-    unknown number is taken to be, if it is more than usual.
+    ``plain_of`` gives an operand's number or shape. ``recorded``: or the operations would, recorded
+    one by one. ``unknown``: iterations of the last run, for a loop of unknown length.
     """
     from runmat_jit.loops import program, sites  # noqa: PLC0415  (loaded by now)
 
-    known = partial(sites.evaluated, value=lambda chain: plain_of(operands.get(chain)))
+    value_of = partial(sites.value_of, call.objects, operands, plain_of)
+    known = partial(sites.evaluated, value=value_of)
     call.asked += 1
     if call.asked & (call.asked - 1) == 0 or not call.asked % LOOKS:
         call.per_turn = sites.operations_of(call.source, known)

@@ -21,6 +21,7 @@ from runmat_jit.loops import (
     points,
     slices,
     takes,
+    things,
     ways,
 )
 from runmat_jit.loops.emitter import DOUBT, Emitter
@@ -40,6 +41,7 @@ from runmat_jit.loops.values import (
     Never,
     Object,
     Scalar,
+    Thing,
     Unbound,
     Unknown,
     any_number,
@@ -93,6 +95,9 @@ def _written_number(e: Emitter, value: Any) -> Item:
 def _decision(e: Emitter, node: ast.Compare | ast.BoolOp | ast.IfExp) -> Item:
     """An expression of which parts are computed where they are wanted."""
     if isinstance(node, ast.Compare):
+        if isinstance(node.ops[0], ast.Is | ast.IsNot):
+            a, b = (e.item(each) for each in (node.left, node.comparators[0]))
+            return things.is_same(e, a, b, same=isinstance(node.ops[0], ast.Is))
         return _comparison(e, node)
     if isinstance(node, ast.BoolOp):
         return _boolean(e, node.values, conjunction=isinstance(node.op, ast.And))
@@ -112,12 +117,35 @@ def _value_of_call(
     e: Emitter, function: ast.expr, args: Sequence[ast.expr], keywords: Sequence[ast.keyword]
 ) -> Item:
     """A call: of a function of the program's, or of a known one."""
+    if isinstance(function, ast.Attribute) and is_thing(e, getattr(function.value, "id", "")):
+        return called_of(e, function, args, keywords)
     known = chain_of(function) in e.chains or isinstance(function, ast.Name)
     called = e.item(function) if known else None
     helper = e.helpers.get(called.value) if isinstance(called, Object) else None
     if helper is None or not isinstance(called, Object):
         return calls.call(e, function, args, keywords)
     return helped(e, called.value, helper, args, keywords)
+
+
+def is_thing(e: Emitter, name: str) -> bool:
+    """Return True if a name holds an object of a list."""
+    return isinstance(e.names.get(name), Thing)
+
+
+def called_of(
+    e: Emitter,
+    function: ast.Attribute,
+    args: Sequence[ast.expr],
+    keywords: Sequence[ast.keyword],
+    *,
+    returns: bool = True,
+) -> Item:
+    """A call of a method of an object."""
+    thing: Any = e.item(function.value)
+    fn = things.method(thing, function.attr)
+    helper = e.helpers[fn]
+    returns = returns or any(map(has_return, helper.source.body))
+    return helped(e, fn, helper, [function.value, *args], keywords, returns=returns)
 
 
 def helped(
@@ -232,6 +260,8 @@ def assign(e: Emitter, target: ast.expr, made: Item) -> None:
                 assign(e, each, item)
         case ast.Subscript(value=base, slice=index):
             masks.store(e, slices.part_of(e, e.item(base), index), made)
+        case ast.Attribute(value=ast.Name(id=name), attr=attr) if is_thing(e, name):
+            things.store(e, e.names[name], attr, made)  # type: ignore[arg-type]  # it is one
         case _:
             raise Unknown(f"a store into {type(target).__name__}")
 
@@ -257,6 +287,8 @@ def _subscript(e: Emitter, base: Item, index: ast.expr) -> Item:
         return found
     if isinstance(base, Grown):
         return lists.item_of_list(e, base, scalar(e.item(index)))
+    if (of := things.objects_in(base)) is not None:
+        return things.at(e, of, scalar(e.item(index)))
     if not is_whole(base) or isinstance(index, ast.Tuple) or slices.is_sliced(index):
         return elements.load(e, slices.part_of(e, base, index))
     place = e.item(index)
@@ -305,6 +337,8 @@ def _named(e: Emitter, node: ast.expr) -> Item:
 
 
 def _attribute(e: Emitter, base: Item, name: str) -> Item:
+    if isinstance(base, Thing):
+        return things.attribute(e, base, name)
     base = points.settled(e, base)  # its events count
     if isinstance(base, Complex) and name in ("real", "imag"):
         return complex_numbers.part(base, name)

@@ -8,9 +8,10 @@ from dataclasses import replace
 
 from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Value
-from runmat_jit.loops import elements, lists, points
+from runmat_jit.loops import elements, lists, points, things
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.forms import FEW
+from runmat_jit.loops.objects import Objects
 from runmat_jit.loops.values import (
     EXTENT,
     INT,
@@ -25,6 +26,7 @@ from runmat_jit.loops.values import (
     Line,
     Object,
     Scalar,
+    Thing,
     Unknown,
     literal,
     scalar,
@@ -67,6 +69,9 @@ def turns(e: Emitter, node: ast.expr, *, grows: bool) -> Turns:
             lists.length(e, iterated).value,
             lambda k: lists.item_of_list(e, iterated, _counter(e, k)),
         )
+    if isinstance(iterated, Object) and isinstance(iterated.value, Objects):
+        of = iterated.value
+        return Turns(things.count(e, of).value, lambda k: Thing(of, _counter(e, k)))
     if isinstance(iterated, Array) and iterated.axes:
         first, axes = iterated.axes[0], iterated.axes[1:]
         extent = e.k.convert("sext", first.extent, "i64")

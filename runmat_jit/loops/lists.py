@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from runmat_jit.core.types import KERNEL_ELEMENTS
 from runmat_jit.kernel.ir import Buffer, Value
-from runmat_jit.loops import elements, points, ways
+from runmat_jit.loops import elements, points, things, ways
 from runmat_jit.loops.elements import bounds_of
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.forms import ListForm
@@ -248,6 +248,8 @@ def length(e: Emitter, of: Item) -> Scalar:
     """``len(x)``."""
     if isinstance(of, Items):
         return literal(e.k, len(of.items))
+    if (objects := things.objects_in(of)) is not None:
+        return things.count(e, objects)
     if not isinstance(of, Grown):
         settled = points.settled(e, of)  # its events count
         if isinstance(settled, Array) and settled.axes:

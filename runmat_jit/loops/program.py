@@ -51,25 +51,19 @@ WORTH: Final = REPLAY * OPERATIONS
 SHORT: Final = GUARDED * OPERATIONS
 """The same of a call by native code."""
 UNROLLED: Final = 2 * WORTH
-"""The same of loops whose turns could be recorded one by one, and be kernels."""
+"""The same of loops whose iterations could be recorded one by one, and be kernels."""
 SMALL: Final = ELEMENTS // 2
 """Elements of arrays up to which a turn takes no longer than the launches of its kernels."""
 LISTS: Final = 9
 """How many times as many take as long as a call of one that appends to lists: by the program."""
 REPLAYED: Final = 2048
-"""Turns up to which kernels of recorded turns give the arrays of a list sooner than a native call
-does, and copies of what it has made; of numbers, an eighth of them. Where NumPy is called between
-kernels, a few."""
+"""Iterations up to which recorded kernels give the arrays of a list sooner than a native call."""
 HELD: Final = 16
-"""Turns from which on one kernel, with arrays in registers or in cache, is better than some of a
-few turns.
-"""
+"""Iterations from which on one kernel is better than kernels of a few iterations each."""
 LONG: Final = FREE // ENTRY
 """Operations whose recording takes longer than a run in tiles, though its kernels take less."""
 LONG_WITH_GAPS: Final = 10 * MOST_NODES
-"""The same where tiles are copied so that lanes lie side by side, which kernels read as they lie:
-of more turns than one kernel has, they read all lines of memory again.
-"""
+"""The same where tiles are copied so that lanes lie side by side; kernels read as they lie."""
 
 Compile = Callable[[Kernel], Any]
 
@@ -169,10 +163,9 @@ class LoopCall:
     def attempt(
         self, values: Sequence[Any], spare: frozenset[int] = frozenset()
     ) -> tuple[Any, ...] | None:
-        """The results of a native run (:meth:`__call__`); None where nothing has happened.
+        """Run natively, see :meth:`__call__`; None where nothing has happened.
 
-        ``spare``: the places of operands that nobody needs where nothing has happened. No event may
-        be reported then: the loop would begin anew.
+        ``spare``: operands that nobody needs then; no event may be reported, which begins anew.
         """
         if self.exits >= FAILURES:
             return None
@@ -208,10 +201,7 @@ class LoopCall:
         careful: bool,
         spare: frozenset[int] = frozenset(),
     ) -> tuple[tuple[Any, ...], int] | None:
-        """The results of a run by a kernel that looks at events so, and its turns.
-
-        ``blank``: the places of operands that are zeros; ``spare``: of those that nobody needs.
-        """
+        """Results and iterations of a run by a kernel that looks at events so."""
         if not self.variants and not all(may_write(values[n], values) for n in self.written):
             return None  # before anything is compiled
         variant = self.variant(values, careful=careful, quiet=not warn)
@@ -321,9 +311,7 @@ class LoopCall:
         """A kernel, or why there is none."""
         try:
             return emission()
-        except (
-            Unknown
-        ) as unknown:  # without the frames that it has passed, which hold the program's
+        except Unknown as unknown:  # without the frames that hold what is the program's
             return Unknown(unknown.why, unknown.line)
         except Exception:  # the program runs as it stands, and must not fail for our sake
             LOG.exception("%s was not made a kernel of; please report this", self.__name__)
@@ -369,10 +357,9 @@ class LoopCall:
         return bool(of_few) and not (small or self.asks_numpy)
 
     def gains_in_tiles(self, found: Emitted, forms: Forms, given: Sequence[Any]) -> bool:
-        """Whether runs in tiles take less than kernels of recorded turns, for large arrays.
+        """True if runs in tiles take less than recorded kernels, for large arrays.
 
-        Kernels of elementwise turns, and of turns that reduce a few elements, have what those leave
-        in registers, as far as that goes; kernels of others store it.
+        Kernels of elementwise iterations, or that reduce few elements, keep these in registers.
         """
         if not found.lanes:
             return False
@@ -486,10 +473,7 @@ class LoopCall:
         return {**forms, **{chain: ObjectForm(value) for chain, value in self.objects.items()}}
 
     def variant(self, values: Sequence[Any], *, careful: bool, quiet: bool) -> Variant | None:
-        """The kernel for operands like these; None where there is none.
-
-        ``careful``: it looks at the events of each operation; ``quiet``: none is to be reported.
-        """
+        """The kernel for operands like these, or None; ``quiet``: no event is to be reported."""
         facts = len(self.variants) < OFTEN
         key = careful, quiet, key_of(values, facts=facts)
         found = self.variants.get(key)

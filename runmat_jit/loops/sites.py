@@ -5,15 +5,16 @@ from __future__ import annotations
 import ast
 import math
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
 
 from runmat_jit.core.locks import new_lock
+from runmat_jit.loops.objects import Objects
 from runmat_jit.loops.program import LoopCall, Reads, Services
 from runmat_jit.loops.returns import Loop
-from runmat_jit.loops.source import Chain, Given, LoopSource, OfProgram
+from runmat_jit.loops.source import Chain, Given, LoopSource, OfProgram, chain_of
 
 MOST: Final = 1024
 """Loops that are known; replays know their own."""
@@ -63,7 +64,18 @@ def identity(value: Any) -> Any:
         return value.__code__
     if type(value) in (bool, int, float, complex, tuple):
         return type(value), repr(value)
-    return value if isinstance(value, Given | OfProgram) else id(value)
+    return value if isinstance(value, Given | OfProgram | Objects) else id(value)
+
+
+def value_of(
+    objects: Mapping[Chain, Any],
+    operands: Mapping[Chain, Any],
+    plain_of: Callable[[Any], Any],
+    chain: Chain,
+) -> Any:
+    """Return what is known of an operand, a number or a shape; that of a list is its length."""
+    of = objects.get(chain)
+    return plain_of(operands.get(of.attributes[0].chain if type(of) is Objects else chain))
 
 
 def operations_of(source: LoopSource, number: Callable[[ast.expr], int | None]) -> int:
@@ -124,8 +136,9 @@ def evaluated(node: ast.expr, value: Callable[[Chain], Any]) -> int | None:
         case ast.Name(id=name):
             found = value(Chain(name))
             return int(found) if type(found) is int or isinstance(found, np.integer) else None
-        case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]):
-            shape = value(Chain(name))
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Name() | ast.Attribute() as of]):
+            chain = chain_of(of)
+            shape = None if chain is None else value(chain)
             return shape[0] if type(shape) is tuple and shape else None
         case ast.Subscript(
             value=ast.Attribute(value=ast.Name(id=name), attr="shape"),

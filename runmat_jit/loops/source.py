@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
+import math
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -43,9 +44,12 @@ _KNOWN = (
     ),
     *(ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop),
 )
-_UNKNOWN_OPERATORS = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
+_UNKNOWN_OPERATORS = (ast.In, ast.NotIn)
+_OF_IDENTITY = (ast.Is, ast.IsNot)
 _HIDING = (ast.Try, ast.TryStar, ast.AsyncFor, ast.AsyncWith)
 """Statements after which the program may look at what a loop within them had done."""
+_NO_OBJECTS = (list, dict, set, str, np.ndarray, np, math)
+"""What has methods, or functions, that are none of the program's."""
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
@@ -260,8 +264,7 @@ _NAMES: Final = {
     ast.YieldFrom: "`yield from`",
     ast.Return: "`return` of a comprehension or of a lambda",
     ast.Delete: "`del`",
-    ast.Is: "`is`",
-    ast.IsNot: "`is not`",
+    ast.Compare: "`is` or `is not`",
     ast.In: "`in`",
     ast.NotIn: "`not in`",
     ast.Dict: "a dict",
@@ -386,6 +389,8 @@ def is_known(node: ast.AST) -> bool:
         case ast.Expr(value=value):
             acts = appended(value) is not None or is_procedure(value)
             return acts or isinstance(value, ast.Constant)
+        case ast.Compare(left, ops, [other, *_]) if any(isinstance(op, _OF_IDENTITY) for op in ops):
+            return len(ops) == 1 and isinstance(left, ast.Name) and isinstance(other, ast.Name)
         case ast.Call(keywords=keywords) if any(each.arg is None for each in keywords):
             return False
         case ast.Name(id=name) | ast.Attribute(attr=name) if is_private(name):
@@ -406,13 +411,17 @@ def appended(node: ast.expr) -> tuple[ast.Name, ast.expr] | None:
 def is_procedure(node: ast.expr) -> bool:
     """Return True if a call as a statement may run natively: it changes what it is given.
 
-    It is one of a function of the program's, of a ufunc into an array, or ``x.fill(value)``.
+    It is one of a function of the program's, of a ufunc into an array, or ``x.fill(value)``; a
+    method of an object of the program's, which only the class can tell.
     """
     match node:
         case ast.Call(func=ast.Name(id=name)):
             return not hasattr(builtins, name)
-        case ast.Call(func=ast.Attribute(attr=name)):
-            return name == "fill" or isinstance(getattr(np, name, None), np.ufunc)
+        case ast.Call(func=ast.Attribute(value=base, attr=name)):
+            if name == "fill" or isinstance(getattr(np, name, None), np.ufunc):
+                return True
+            others = name in (*DRAWS, "shuffle") or any(hasattr(c, name) for c in _NO_OBJECTS)
+            return isinstance(base, ast.Name) and not others
     return False
 
 

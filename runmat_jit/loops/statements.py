@@ -26,6 +26,7 @@ from runmat_jit.loops import (
     operators,
     points,
     slices,
+    things,
     ways,
 )
 from runmat_jit.loops.calls import require_known
@@ -114,6 +115,11 @@ def _procedure(e: Emitter, call: ast.Call) -> None:
     """A call whose result nobody reads."""
     function, args, keywords = call.func, call.args, call.keywords
     place, made, chain = None, None, chain_of(function)
+    if isinstance(function, ast.Attribute) and expressions.is_thing(
+        e, getattr(function.value, "id", "")
+    ):
+        expressions.called_of(e, function, args, keywords, returns=False)
+        return
     if isinstance(function, ast.Attribute) and chain not in e.chains:
         require_known(e, chain)
         if function.attr == "fill" and len(args) == 1 and not keywords:
@@ -170,8 +176,15 @@ def _augment(e: Emitter, target: ast.expr, op: str, value: ast.expr) -> None:
                 _change(e, place, op, e.item(value))
                 return
             points.store(e, place, operators.operate(e, op, old, e.item(value)))
+        case ast.Attribute(value=ast.Name(id=name), attr=attr) if expressions.is_thing(e, name):
+            thing: Any = e.names[name]
+            old = things.attribute(e, thing, attr)
+            if isinstance(old, Array):
+                _change(e, old, op, e.item(value))
+            else:
+                things.store(e, thing, attr, operators.operate(e, op, old, e.item(value)))
         case _:
-            raise Unknown(f"a store into {type(target).__name__}")
+            expressions.assign(e, target, Object(None))  # which is not known, either
 
 
 def _change(e: Emitter, place: Array, op: str, value: Item) -> None:

@@ -280,6 +280,14 @@ class Object:
     value: Any
 
 
+@frozen_object
+class Thing:
+    """An object of a list, by its index: ``of`` are the facts of the list (:mod:`.objects`)."""
+
+    of: Any
+    index: Scalar
+
+
 @frozen
 class Unbound:
     """A name that is, or may be, unbound or of several classes: reading it ends the attempt."""
@@ -306,6 +314,7 @@ Item = (
     | Items
     | Grown
     | Object
+    | Thing
     | Stream
     | NumpyStream
     | Unbound

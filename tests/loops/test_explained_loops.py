@@ -16,7 +16,7 @@ BODIES = {
     "total += x[i]\nprint(end='')": "a call as a statement (line 6)",
     "total += x[i]\nif total < -1:\n    return [j for j in x]": "`return` of a comprehension",
     "total += sum([x[i] for _ in range(2)])": "a list comprehension (line 5)",
-    "total += x[i] * (x[i] is not None)": "`is not`",
+    "total += x[i] * (x[i] is not None)": "`is` or `is not`",
     "total += x[i] * len({1: i})": "a dict (line 5)",
 }
 HEAD = "def f(x):\n    total = 0.0\n\n    for i in range(len(x)):\n"
