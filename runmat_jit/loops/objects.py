@@ -51,7 +51,7 @@ class Objects:
         return next((each for each in self.attributes if each.name == name), None)
 
     def with_methods(self, of: Callable[[Any], Any]) -> Objects:
-        """Return the same facts with other functions in the place of the methods."""
+        """Return the same facts with other functions as methods."""
         return Objects(self.attributes, tuple([(name, of(fn)) for name, fn in self.methods]))
 
 
