@@ -288,7 +288,8 @@ class JitFunction(Generic[P, R]):
 
         Args:
             *args: Arguments of the call; without a record of such calls one is made.
-            backend: ``llvm``, ``wgsl``, ``kernel`` (the backend-neutral text) or ``graph``.
+            backend: ``llvm``, ``wgsl``, ``kernel`` (the backend-neutral text), ``graph``, or
+                ``loops`` (what is known of each loop, or why it is refused).
             **kwargs: Keyword arguments of the call.
 
         Raises:
@@ -296,14 +297,16 @@ class JitFunction(Generic[P, R]):
             BackendError: WGSL is asked for and no adapter was found.
 
         """
-        if backend not in _SOURCES:
-            raise ArgumentError(f"backend={backend!r}: there are {', '.join(_SOURCES)}")
+        if backend not in (*_SOURCES, "loops"):
+            raise ArgumentError(f"backend={backend!r}: there are {', '.join(_SOURCES)}, loops")
         self._require_arguments(args, kwargs)
         session = current_session()
         captured = self._dispatcher.capture(session)
         record = known_of().record_of(captured, args, kwargs)
         if record is None:
             record = self._record(captured, args, kwargs)
+        if backend == "loops":
+            return _text_of_loops(captured)
         programs = () if record is None else record.programs
         return "\n".join(_SOURCES[backend](session, program) for program in programs)
 
@@ -339,6 +342,20 @@ def known_of() -> Any:
     from runmat_jit.capture import known  # noqa: PLC0415  (see _capture)
 
     return known
+
+
+def _text_of_loops(captured: CapturedFunction) -> str:
+    """Describe the loops of a function, and why others are refused."""
+    from runmat_jit.loops.describe import describe  # noqa: PLC0415  (see _capture)
+
+    capturer = captured.capturer
+    known = capturer.executor.loops()
+    found: Any = capturer.rewriter.find(captured.fn, captured.carried)
+    if known is None or not hasattr(found, "loops"):
+        return ""
+    calls = [call for loop in found.loops for call in known.calls_of(loop)]
+    refused = [f"loop of line {n}: refused: {why}" for n, why in found.refused_loops.items()]
+    return "\n".join([*map(describe, calls), *refused])
 
 
 def _graph_source(_session: Session, compiled: CompiledGraph) -> str:

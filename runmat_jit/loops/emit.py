@@ -147,6 +147,7 @@ class Emitted:
         drawn_arrays: Extents of arrays that NumPy's generators draw.
         numbers: Of each table of numbers that lanes are told, how many there are in a turn.
         width: Elements that a lane has, where arrays are in registers; else 0.
+        nest: For each loop, by its line, the names that it carries and their kinds.
 
     """
 
@@ -169,6 +170,7 @@ class Emitted:
     drawn_arrays: frozenset[tuple[Dim, ...]]
     numbers: Mapping[str, int] = field(default_factory=dict)
     width: int = 0
+    nest: tuple[tuple[int, tuple[str, ...]], ...] = ()
 
     def mixed(self, given: Sequence[Any]) -> int:
         """Elements that depend on one another in a turn, along the axes that are no lanes'."""
@@ -246,9 +248,22 @@ def _emitted(make: Callable[..., Emission], guess: Kind | None, *, careful: bool
         emitted = make(careful=careful, found=found).emit()
         lists = {each.operand: each.layouts for each in emitted.lists}
         if lists == found.lists:
-            return emitted
+            return replace(emitted, nest=nest_of(found))
         found = replace(found, lists=lists, written=emitted.written, pools=emitted.pools)
     raise Unknown("what is appended to a list changes from turn to turn")
+
+
+def nest_of(found: Analysis) -> tuple[tuple[int, tuple[str, ...]], ...]:
+    """Return the names that each loop of a nest carries, by the lines of the loops."""
+    carried = {
+        node.lineno: tuple(
+            f"{name}: {' or '.join(sorted(map(str, item.kinds)))}"
+            for name, item in sorted(head.items())
+            if isinstance(item, Scalar) and name.isidentifier()
+        )
+        for (node, _), head in found.heads.items()
+    }
+    return tuple(sorted(carried.items()))
 
 
 def analyzed(make: Callable[..., Emission], guess: Kind | None = None) -> Analysis:
@@ -348,7 +363,7 @@ class Emission:
         self.originals: set[int] = set()
         """The operands that have been copied."""
         self.ends: list[Known] = []
-        """What is known at the ends of turns that were emitted."""
+        """Facts at the ends of iterations that were emitted."""
 
     def begin_streams(self) -> None:
         """Follow where streams of random numbers are."""
@@ -441,7 +456,7 @@ class Emission:
         return find_lanes(self.forms, e.memory.used, frozenset(e.written), {*e.fixed}, e.strided)
 
     def result(self, name: str, kinds: Mapping[str, str]) -> Result:
-        """What a name is after the last turn."""
+        """Result of a name: what it is after the last iteration."""
         item = self.ends[-1].get(name, UNBOUND)
         if isinstance(item, ComplexName) and all(part in kinds for part in parts_of(name)):
             if len(item.kinds) > 1:
@@ -640,7 +655,7 @@ def _kinds(item: Item, name: str, kinds: Mapping[str, str]) -> tuple[Kind, ...]:
 def _operands(
     k: Builder, forms: Forms, written: frozenset[int] | None, extents: Extents
 ) -> dict[Chain, Item]:
-    """What is known of the operands, whose parameters are declared."""
+    """Declare the parameters of operands; return what is known of these."""
     found: dict[Chain, Item] = {}
     arrays: dict[int, Array] = {}
     streams: dict[int, Stream | NumpyStream] = {}
@@ -715,7 +730,7 @@ def mentions_complex(source: LoopSource, forms: Forms, helpers: Mapping[Any, Hel
 
 
 def slots_of(carried: Carried) -> list[tuple[tuple[str, int], str]]:
-    """Where in the state each name is carried, and its value type."""
+    """Slots of the state in which names are carried, with their value types."""
     return [
         (("floats" if kind in ("f32", "f64") else "state", SLOTS + place), kind)
         for place, kind in enumerate(carried.kinds.values())

@@ -17,8 +17,6 @@ EXIT: Final = "<exit>"
 """Name that holds the number of the ``return`` that ended a loop; 0: none has."""
 VALUE: Final = "<value>"
 """Name that holds its value, in a function that a loop calls."""
-_JUMPS: Final = (ast.Return, ast.Break, ast.Continue, ast.Raise)
-_Bound = frozenset[str] | None
 _SCOPES: Final = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -78,70 +76,3 @@ def _with(node: Any, **fields: Any) -> Any:
     for name, value in fields.items():
         setattr(made, name, value)
     return made
-
-
-def read_early(loop: Loop) -> frozenset[str]:
-    """Return the names that an iteration may read before it binds them."""
-    reads = _Reads()
-    reads.in_loop(loop, frozenset())
-    return frozenset(reads.early)
-
-
-class _Reads:
-    """Names that statements may read before they bind them.
-
-    Methods take the names that are bound before a statement, and return those that are bound after
-    it; None: nothing comes after it.
-    """
-
-    def __init__(self) -> None:
-        self.early: set[str] = set()
-
-    def in_block(self, statements: Sequence[ast.stmt], known: frozenset[str]) -> _Bound:
-        """Look at statements, one after the other."""
-        for node in statements:
-            after = self.in_statement(node, known)
-            if after is None:
-                return None
-            known = after
-        return known
-
-    def in_statement(self, node: ast.stmt, known: frozenset[str]) -> _Bound:
-        """Look at a statement."""
-        if isinstance(node, Loop):
-            self.in_loop(node, known)
-        elif isinstance(node, ast.If):
-            self.read(node.test, known)
-            ends = [self.in_block(block, known) for block in (node.body, node.orelse)]
-            going_on = [each for each in ends if each is not None]
-            return frozenset.intersection(*going_on) if going_on else None
-        elif isinstance(node, ast.Assign):
-            self.read(node.value, known)
-            for target in node.targets:
-                self.read(target, known)
-                known |= _bound_by(target)
-        else:
-            self.read(node, known)
-        return None if isinstance(node, _JUMPS) else known
-
-    def in_loop(self, loop: Loop, known: frozenset[str]) -> None:
-        """Look at a loop, which may run no iteration."""
-        if isinstance(loop, ast.While):
-            self.read(loop.test, known)
-        else:
-            self.read(loop.iter, known)
-            known |= _bound_by(loop.target)
-        self.in_block(loop.body, known)
-
-    def read(self, node: ast.AST, known: frozenset[str]) -> None:
-        """Note the names that a node reads."""
-        names = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
-        in_place = node.target if isinstance(node, ast.AugAssign) else None
-        read = {each.id for each in names if isinstance(each.ctx, ast.Load) or each is in_place}
-        self.early |= read - known
-
-
-def _bound_by(target: ast.expr) -> frozenset[str]:
-    """Return the names that a target binds."""
-    stored = (each for each in ast.walk(target) if isinstance(each, ast.Name))
-    return frozenset(each.id for each in stored if isinstance(each.ctx, ast.Store))

@@ -55,9 +55,12 @@ class Loops:
 
     def report(self, source: LoopSource) -> str:
         """Return whether a loop runs natively, or the construct that keeps it in Python."""
-        calls = [call for key, call in list(self._calls.items()) if key[0] is source]
-        told = [call.report() for call in calls]
-        return told[-1] if told else "it has not been looked at"
+        reports = [call.report() for call in self.calls_of(source)]
+        return reports[-1] if reports else "it has not been looked at"
+
+    def calls_of(self, source: LoopSource) -> list[LoopCall]:
+        """Return what runs a loop, for each combination of what it reads from outside."""
+        return [call for key, call in list(self._calls.items()) if key[0] is source]
 
 
 def identity(value: Any) -> Any:

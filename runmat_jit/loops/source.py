@@ -19,11 +19,11 @@ import numpy as np
 
 from runmat_jit.core.frozen import frozen, frozen_object
 from runmat_jit.core.generators import DRAWS
+from runmat_jit.loops.liveness import live_after, loads, read_early
 from runmat_jit.loops.returns import (
     EXIT,
     Loop,
     may_move,
-    read_early,
     returns_in,
     without_returns,
 )
@@ -206,22 +206,16 @@ def find_loops(function: ast.AST, where: Callable[[str], str]) -> dict[ast.AST, 
         name for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names
     }
     found: dict[ast.AST, LoopSource] = {}
-    outer = [node for node in nodes if isinstance(node, Loop)]
-    again = {id(each) for loop in outer for each in ast.walk(loop) if each is not loop}
+    live = live_after(function)
     for node in _not_hidden(function):
         if isinstance(node, ast.For | ast.While) and qualifies(node):
             returns, ended = tuple(returns_in(node)), without_returns(node)
             assigned = bound_by(ended)
             if assigned & declared or waits(node, where):
                 continue
-            inside = {id(each) for each in ast.walk(node)}
-            read_later = _read_beside(function, inside) & assigned
-            moved = {id(each) for one in returns for each in ast.walk(one)}
-            read_last = _read_beside(node, inside - moved) & assigned
-            early = read_early(node)
-            if id(node) in again:
-                read_later |= early & assigned
-            returned = read_last - read_later - early
+            read_later = live[node] & assigned
+            read_last = assigned.intersection(name for each in returns for name in loads(each))
+            returned = read_last - read_later - read_early(node)
             chains = tuple([chain for chain in _chains(ended) if chain.name != EXIT])
             outside = {c.name: where(c.name) for c in chains if where(c.name) != "local"}
             results = (*sorted(read_later | read_last), *([EXIT] if returns else []))
@@ -456,21 +450,6 @@ def rebound_by(node: ast.AST) -> frozenset[str]:
     names = (each for each in ast.walk(node) if isinstance(each, ast.Name))
     stored = (each for each in names if isinstance(each.ctx, ast.Store))
     return frozenset(each.id for each in stored if id(each) not in in_place)
-
-
-def _read_beside(function: ast.AST, inside: set[int]) -> set[str]:
-    """The names that a function reads, or may, outside of some nodes."""
-    names: set[str] = set()
-    for node in ast.walk(function):
-        if isinstance(node, ast.Name) and id(node) not in inside:
-            if not isinstance(node.ctx, ast.Store):
-                names.add(node.id)
-        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            if id(node) not in inside:
-                names.add(node.target.id)
-        elif isinstance(node, ast.Global | ast.Nonlocal):
-            names.update(node.names)
-    return names
 
 
 def _within(function: ast.AST) -> Iterator[ast.AST]:
