@@ -358,6 +358,7 @@ _OF_ARRAYS: Final[dict[Any, Callable[[Emitter, Sequence[Item]], Item]]] = {
     np.outer: products.outer_product,
     np.stack: creation.stacked,
     np.roll: creation.rolled,
+    np.cumsum: creation.accumulated,
     np.zeros_like: _like(0),
     np.ones_like: _like(1),
     np.empty_like: _like(0),
@@ -371,4 +372,4 @@ _REDUCED: Final[dict[np.ufunc, Any]] = {
     np.minimum: np.min,
 }
 """Functions that reduce arrays as a ufunc does."""
-_METHODS: Final = {"dot": products.dot}
+_METHODS: Final = {"dot": products.dot, "cumsum": creation.accumulated}

@@ -18,6 +18,7 @@ from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.extents import Dim
 from runmat_jit.loops.values import (
     FLOAT64,
+    INT64,
     TYPES,
     Array,
     Axis,
@@ -49,8 +50,8 @@ def stacked(e: Emitter, items: Sequence[Item]) -> Item:
         return array_of(e, items[0])
     arrays = [part for part in parts if isinstance(part, Array | Lazy) and is_whole(part)]
     kinds = {(x.dtype, len(x.axes)) for x in arrays}
-    if len(arrays) != len(parts) or len(kinds) != 1:
-        raise Unknown("a stack of what are no arrays of one dtype and rank")
+    if len(arrays) != len(parts) or len(kinds) != 1 or any(map(is_turned, arrays)):
+        raise Unknown("a stack of what are no arrays of one dtype, rank and order")
     first = arrays[0]
     for other in arrays[1:]:
         for a, b in zip(first.axes, other.axes, strict=True):
@@ -60,8 +61,6 @@ def stacked(e: Emitter, items: Sequence[Item]) -> Item:
     for row, value in zip(rows_of(e, made, len(arrays)), arrays, strict=True):
         assert isinstance(row, Array), "its parts have axes"
         points.fill_new(e, row, value)
-    if any(map(is_turned, arrays)):
-        raise Unknown("a stack of arrays in several orders")
     return made
 
 
@@ -165,8 +164,10 @@ def _filling(
 
 def filled(e: Emitter, fn: Any, args: Sequence[ast.expr], keywords: Sequence[ast.keyword]) -> Array:
     """``np.zeros((2, n))`` and its siblings, of extents that are known before the loop."""
-    found, is_square = _filling(e, fn, args, keywords), fn in (np.eye, np.identity)
-    dims = sizes.dims_of(e, args[0]) if args else ()
+    dims, is_square = sizes.dims_of(e, args[0]) if args else (), fn in (np.eye, np.identity)
+    if fn is np.arange and len(args) == len(dims) == 1 and not keywords:
+        return _counted(e, dims)
+    found = None if fn is np.arange else _filling(e, fn, args, keywords)
     if is_square:
         dims = dims * 2 if len(dims) == 1 else ()
     dtypes = frozenset[np.dtype]() if found is None else found.dtypes & {*TYPES, *COMPLEX_DTYPES}
@@ -186,14 +187,70 @@ def filled(e: Emitter, fn: Any, args: Sequence[ast.expr], keywords: Sequence[ast
 
 def _fill_diagonal(e: Emitter, made: Array) -> None:
     """Store ones where both coordinates are equal."""
-    k, extent = e.k, made.axes[0].extent
-    one, first = literal(k, 1), elements.start_of(e, made)
-    with k.loop(0, extent) as loop:
-        elements.put(e, replace(made, offset=first + loop.i * (extent + 1), axes=()), one)
+    _store_diagonal(e, made, made.axes[0].extent, literal(e.k, 1))
+
+
+def fill_diagonal(e: Emitter, at: Item, number: Scalar) -> None:
+    """``np.fill_diagonal(a, x)`` of a matrix."""
+    if not isinstance(at, Array) or len(at.axes) != 2 or at.copied or e.streams is not None:
+        raise Unknown("a diagonal of what is no matrix")
+    rows, columns = at.axes
+    e.fix(rows.number, columns.number)
+    e.k.leave_if((rows.extent < 2) | (columns.extent < 2))
+    count = e.k.select(rows.extent < columns.extent, rows.extent, columns.extent)
+    if at.home is not None:
+        e.changed.add((at.dtype, at.pool))
+    _store_diagonal(e, at, count, number)
+    e.stores += 1
+
+
+def _store_diagonal(e: Emitter, at: Array, count: Value, number: Scalar) -> None:
+    k, (rows, columns) = e.k, at.axes
+    with k.loop(0, count) as loop:
+        place = elements.moved(e, elements.moved(e, at, (), loop.i, rows), (), loop.i, columns)
+        elements.put(e, place, number)
         loop.yield_()
 
 
-FILLED: Final = (np.zeros, np.ones, np.empty, np.ndarray, np.full, np.eye, np.identity)
+def _counted(e: Emitter, dims: tuple[Dim, ...]) -> Array:
+    """``np.arange(n)`` of an extent that is known before the loop."""
+    made, k = e.memory.new(INT64, dims, e.held_arrays()), e.k
+
+    def put(point: Point) -> None:
+        offset, stride = points.address(e, made, point)
+        number = k.convert("sext", point.lane, "i64") + k.lane_id("i64")
+        k.store(made.buffer, offset, number, stride)
+
+    points.everywhere(e, made.axes, put)
+    e.arithmetic.mark_ours(bits=False)
+    return made
+
+
+def accumulated(e: Emitter, items: Sequence[Item]) -> Item:
+    """``np.cumsum(x)`` of a vector: one sum after the other, as NumPy adds."""
+    x = points.settled(e, items[0]) if len(items) == 1 else None
+    if not isinstance(x, Array) or len(x.axes) != 1 or x.dtype not in (FLOAT64, INT64):
+        raise Unknown("cumsum of what is no vector of doubles or integers")
+    k, (axis,), kind = e.k, x.axes, TYPES[x.dtype]
+    e.fix(axis.number)
+    e.asks_numpy = True
+    made = points.blank(e, x.dtype, x.axes)
+    e.arithmetic.mark_ours(bits=False)
+    with k.loop(0, axis.extent, [k.const(0, kind)]) as loop:
+        place, source = (elements.moved(e, each, (), loop.i, each.axes[0]) for each in (made, x))
+        found = k.load(source.buffer, elements.start_of(e, source), 0)
+        total = k.select(k.eq(loop.i, 0), found, loop.carry[0] + found)
+        if kind == "f64":
+            k.note(total)
+        k.store(made.buffer, elements.start_of(e, place), total, 0)
+        loop.yield_(total)
+    return made
+
+
+FILLED: Final = (
+    *(np.zeros, np.ones, np.empty, np.ndarray, np.full, np.eye, np.identity),
+    np.arange,
+)
 """Functions that make arrays of a shape that they are given."""
 
 

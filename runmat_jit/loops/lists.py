@@ -275,10 +275,10 @@ def item_of_list(e: Emitter, of: Grown, index: Scalar) -> Scalar:
     numbers = [layout for layout in layouts if isinstance(layout, Number)]
     kinds = sorted((number.kind for number in numbers), key=lambda kind: not kind.python)
     pythons = [kind.python for kind in kinds]
-    if not layouts or len(numbers) < len(layouts) or pythons not in ([True], [False], [1, 0]):
+    is_mixed = len(numbers) < len(layouts) or pythons not in ([True], [False], [1, 0])
+    is_index = not index.is_float and index.type != "i1"
+    if is_mixed or len({number.dtype for number in numbers}) != 1 or not is_index:
         raise Unknown("an item of a list of others than numbers of one class")
-    if len({number.dtype for number in numbers}) != 1 or index.is_float or index.type == "i1":
-        raise Unknown("an item of a list of numbers of several classes")
     count = _count_of(e, growing)
     at = e.arithmetic.cast(index, INT64)
     if index.low < 0:

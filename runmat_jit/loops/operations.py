@@ -103,9 +103,34 @@ def _computed(e: Emitter, row: Op, operands: Sequence[Item], params: Mapping[str
         return _lazily(e, operands, meant)
     if row.reduction is not None or row.name == "mean":
         return totals.reduced(e, operands[0], meant)
+    if row.name in ("var", "std"):
+        return _spread(e, operands[0], meant)
     if row.kind in ("elementwise", "reduce") and row.decompose is not None:
         return _decomposed(e, operands, meant)
     raise Unknown(f"{row.name} of arrays")
+
+
+def _spread(e: Emitter, x: Item, meant: Meant) -> Item:
+    """Variance or standard deviation: the mean of squares of what the mean leaves."""
+    x, params = points.settled(e, x), meant.params
+    along: Any = params["axis"]
+    ddof: Any = params["ddof"]
+    assert isinstance(x, Array), "it has axes"
+    is_one = len(along) == len(x.axes)
+    mean = by_row(e, ROWS["mean"], [x], {"axis": along, "keepdims": not is_one})
+    left = of_operator(e, "Sub", [x, mean])
+    squares = of_operator(e, "Mult", [left, left])
+    total = by_row(e, ROWS["sum"], [squares], {"axis": along, "keepdims": params["keepdims"]})
+    count = literal(e.k, 1)
+    for place in along:
+        count = e.arithmetic.operate("Mult", count, elements.extent(e, x.axes[place]))
+    count = e.arithmetic.operate("Sub", count, literal(e.k, ddof))
+    e.k.leave_if(count.value < 1)  # NumPy warns
+    if isinstance(total, Scalar):
+        found = e.arithmetic.operate("Div", total, count)
+        return found if meant.row.name == "var" else e.arithmetic.ufunc(np.sqrt, [found])
+    made = of_operator(e, "Div", [total, count])
+    return made if meant.row.name == "var" else by_row(e, ROWS["sqrt"], [made], {})
 
 
 def _of_scalars(e: Emitter, row: Op, operands: Sequence[Item]) -> Item:
@@ -195,6 +220,8 @@ def _maker(e: Emitter, meant: Meant) -> Make:
         row, items = ROWS[name], [arg.item for arg in args]
         inner = Meant(row, tuple([a.type.dtype for a in args]), params, made, meant.known)
         if row.reduction is not None:
+            if made.shape and set(made.shape) == {1}:  # one number, which is broadcast
+                inner = replace(inner, type=TensorType(made.dtype, ()))
             return Typed(totals.reduced(e, items[0], inner), made)
         if row.expand is None:
             raise Unknown(f"{meant.row.name} of arrays")

@@ -48,6 +48,8 @@ _UNKNOWN_OPERATORS = (ast.In, ast.NotIn)
 _OF_IDENTITY = (ast.Is, ast.IsNot)
 _HIDING = (ast.Try, ast.TryStar, ast.AsyncFor, ast.AsyncWith)
 """Statements after which the program may look at what a loop within them had done."""
+_INTO = ("fill", "fill_diagonal", "clip", "matmul")
+"""Methods and functions that store into an array, besides ufuncs."""
 _NO_OBJECTS = (list, dict, set, str, np.ndarray, np, math)
 """What has methods, or functions, that are none of the program's."""
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -412,7 +414,7 @@ def is_procedure(node: ast.expr) -> bool:
         case ast.Call(func=ast.Name(id=name)):
             return not hasattr(builtins, name)
         case ast.Call(func=ast.Attribute(value=base, attr=name)):
-            if name == "fill" or isinstance(getattr(np, name, None), np.ufunc):
+            if name in _INTO or isinstance(getattr(np, name, None), np.ufunc):
                 return True
             others = name in (*DRAWS, "shuffle") or any(hasattr(c, name) for c in _NO_OBJECTS)
             return isinstance(base, ast.Name) and not others

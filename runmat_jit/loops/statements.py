@@ -17,6 +17,7 @@ from runmat_jit.kernel.ir import Value
 from runmat_jit.loops import (
     binding,
     calls,
+    creation,
     elements,
     expressions,
     iteration,
@@ -44,6 +45,8 @@ from runmat_jit.loops.values import (
     scalar,
 )
 
+_INTO: Final = (np.clip, np.matmul)
+"""Other functions whose result may go into an array that is given by name."""
 _BY_NAME: Final = (np.maximum, np.minimum)
 """Ufuncs that warn where the array for the result is not given by name."""
 
@@ -134,7 +137,14 @@ def _procedure(e: Emitter, call: ast.Call) -> None:
             returns = any(isinstance(n, ast.Return) for s in body for n in ast.walk(s))
             expressions.helped(e, fn, helper, args, keywords, returns=returns)
             return
-        is_ufunc = isinstance(fn, np.ufunc) and (keywords or fn not in _BY_NAME)
+        is_ufunc = isinstance(fn, np.ufunc) and fn not in _INTO and (keywords or fn not in _BY_NAME)
+        if fn is np.fill_diagonal and len(args) == 2 and not keywords:
+            creation.fill_diagonal(e, e.item(args[0]), scalar(e.item(args[1])))
+            return
+        if fn in _INTO and [each.arg for each in keywords] == ["out"]:
+            place = e.item(keywords[0].value)
+            made = calls.call(e, function, args)
+            made = made if _dtypes(made) == _dtypes(place) else None
         if is_ufunc and len(args) + len(keywords) == fn.nin + 1:
             into = [*args[fn.nin :], *(each.value for each in keywords if each.arg == "out")]
             place = e.item(into[0]) if into else None

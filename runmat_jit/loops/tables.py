@@ -9,7 +9,7 @@ import numpy as np
 
 _FUNCTIONS: Final = (
     *(types.BuiltinFunctionType, types.FunctionType, type, np.ufunc),
-    type(np.sum),
+    *(type(np.sum), np.dtype),
 )
 _MOST: Final = 16
 """Items of such a tuple, or of one in it."""
@@ -23,5 +23,5 @@ def is_table(value: Any, depth: int = 2) -> bool:
 
 
 def is_fixed(value: Any) -> bool:
-    """Return True for a function, a class, or a tuple that loops know by value."""
+    """Return True for a function, a class, a dtype, and a tuple that loops know by value."""
     return isinstance(value, _FUNCTIONS) or is_table(value)

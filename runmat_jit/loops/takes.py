@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from runmat_jit.core.types import is_complex
 from runmat_jit.kernel.ir import Value
 from runmat_jit.loops import elements, points
 from runmat_jit.loops.emitter import Emitter
@@ -26,10 +25,8 @@ def taken(e: Emitter, base: Array | Lazy, index: Array | Lazy) -> Array:
     assert isinstance(at, Array), "so is the index"
     if at.dtype.kind not in "iu" or not x.axes:
         raise Unknown("an index that is a mask, or no array of integers")
-    if e.streams is not None or is_complex(x.dtype):
-        raise Unknown("elements at places, in registers, or complex ones")
-    if is_turned(x) or is_turned(at) or x.dtype not in TYPES:
-        raise Unknown("elements at places of an array in another order")
+    if e.streams is not None or is_turned(x) or is_turned(at) or x.dtype not in TYPES:
+        raise Unknown("elements at indices, in registers or of an array in another order")
     first, rest = x.axes[0], x.axes[1:]
     if SINGLE in {axis.number for axis in (*at.axes, *rest)}:
         raise Unknown("elements at places along an axis of one element")

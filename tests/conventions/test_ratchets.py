@@ -55,7 +55,7 @@ GLOSSARY = {
 BOUNDS = {
     "lines of the path of a call": 15525,
     "mentions of NotForGates": 78,
-    "places that raise Unknown in loops": 202,
+    "places that raise Unknown in loops": 201,
     "places that raise NotNative": 99,
     "classes of the compiler with run(inputs, warn)": 8,
     "files that know of draws": 49,
