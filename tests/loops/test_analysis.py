@@ -14,6 +14,8 @@ from tests.capture.behavior import module
 from tests.capture.plain_hooks import function_from
 from tests.loops import random_arrays, random_lists, random_loops
 
+pytestmark = pytest.mark.sampled(3)
+
 GENERATORS = {"elements": random_loops, "arrays": random_arrays, "lists": random_lists}
 
 

@@ -10,6 +10,8 @@ from runmat_jit.loops import histograms
 from tests.capture.behavior import compare, observe
 from tests.capture.plain_hooks import function_from
 
+pytestmark = pytest.mark.sampled(5)
+
 CALLS = (
     "np.histogram(x, 7)",
     "np.histogram(x, b)",
