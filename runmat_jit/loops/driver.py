@@ -26,7 +26,7 @@ from runmat_jit.core.hotness import FAILURES, LOOKS
 from runmat_jit.core.installed import is_installed
 from runmat_jit.core.prices import ELEMENTS
 from runmat_jit.core.watching import is_watched
-from runmat_jit.loops.objects import Objects, Pack, are_apart, may_store, packs_of, put_back
+from runmat_jit.loops.objects import Objects, Pack, are_apart, packs_of, put_back
 from runmat_jit.loops.source import Chain, Given, Helper, LoopSource, OfProgram, default_of
 from runmat_jit.loops.tables import is_fixed
 
@@ -264,7 +264,7 @@ class PlainLoop:
             return ()
         values = tuple(operands.values())
         result = call.attempt(values)
-        if result is None or not may_store(found.packs, call):
+        if result is None:
             return ()
         self.declined, self.rest, self.runs = 0, 0, self.runs + 1
         self.iterations = 0

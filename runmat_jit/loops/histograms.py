@@ -94,6 +94,8 @@ class Histogram:
         self, a: np.ndarray, bins: int, outer: Any, weights: Any
     ) -> tuple[np.ndarray, np.ndarray] | None:
         """Counts and edges; None where nothing has happened."""
+        if np.geterr()["under"] != "ignore":
+            return None  # which the edges may report, too
         with np.errstate(all="ignore"):
             try:
                 edges = np.histogram_bin_edges(a, bins, outer)

@@ -64,18 +64,11 @@ class Pack:
     known: Objects
     originals: Mapping[str, Sequence[Any]]
     packed: Mapping[str, np.ndarray]
-    views: frozenset[str]
-    """Attributes that are arrays within others: they are read alone."""
 
     def stored(self, call: Any) -> list[PackedAttribute]:
         """Return the attributes that a loop has stored."""
         written = [call.operands[number] for number in call.written]
         return [each for each in self.known.attributes if each.chain in written]
-
-
-def may_store(packs: Sequence[Pack], call: Any) -> bool:
-    """Return False if a loop has stored what lies within arrays of others."""
-    return not any(each.name in pack.views for pack in packs for each in pack.stored(call))
 
 
 def put_back(packs: Sequence[Pack], call: Any) -> None:
@@ -137,13 +130,15 @@ def _pack(
     if is_one_twice or not originals or _overlap(arrays, views, others):
         return None
     packed = {name: _packed(found) for name, found in originals.items()}
+    for name in views:
+        packed[name].flags.writeable = False  # a run that would store to it does not begin
     attributes = tuple(
         [
             PackedAttribute(name, Chain(f"{chain}[]", (name,)), type(found[0]) in _PYTHONS)
             for name, found in originals.items()
         ]
     )
-    return Pack(chain, value, Objects(attributes, tuple(methods.items())), originals, packed, views)
+    return Pack(chain, value, Objects(attributes, tuple(methods.items())), originals, packed)
 
 
 def _packed(values: Sequence[Any]) -> np.ndarray:

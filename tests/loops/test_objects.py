@@ -260,6 +260,24 @@ def test_a_method_of_the_class_is_read_anew():
         assert form(ours["World"](5), 3) == plain["f"](plain["World"](5), 3)
 
 
+def test_a_run_that_may_not_store_to_views_stores_to_nothing():
+    """Nothing is done twice: a matrix is stored to beside the rows of another one."""
+    text = program("world.sums[0] += b.m\nb.r += 1.0")
+    text = text.replace(
+        "self.dt, self.total", "self.sums = np.zeros(3)\n        self.dt, self.total"
+    )
+    plain, ours = module(text), module(text)
+    form = direct(ours)
+    for _ in range(3):
+        worlds = [each["World"](5) for each in (plain, ours)]
+        for world in worlds:
+            of_one_matrix(world)
+        plain["f"](worlds[0], 3)
+        form(worlds[1], 3)
+        assert worlds[1].sums.tolist() == worlds[0].sums.tolist()
+        assert facts(worlds[1]) == facts(worlds[0])
+
+
 def test_arrays_of_the_caller_that_objects_show():
     """A row of a matrix that the loop itself stores to: Python runs the loop."""
     text = program("matrix[0] += 1.0\ns += b.r[0]").replace(
