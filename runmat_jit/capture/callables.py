@@ -106,7 +106,6 @@ FUNCTIONS: Final[tuple[Names, ...]] = (
     Names("numpy", "tensordot corrcoef", _SOURCE),
     Names("numpy", "median ptp diff trapezoid", _CERTAIN),
     Names("numpy", "take", replace(_NUMPY, follow="take")),
-    Names("numpy", "histogram", replace(_NUMPY, follow="histogram")),
     Names("numpy", "tile", replace(_NUMPY, cannot_raise=repeats_alike)),
     Names("numpy", "matmul", replace(_CERTAIN, result=stacked_product)),
     Names("numpy", "dot", replace(_CERTAIN, result=product)),

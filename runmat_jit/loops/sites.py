@@ -31,8 +31,6 @@ class Loops:
     def __init__(self, services: Services) -> None:
         self.services = services
         self._calls: dict[Any, LoopCall] = {}
-        self.functions: dict[str, Any] = {}
-        """Functions of libraries that are loops of ours, by their names."""
         self._lock = new_lock()
 
     def call(self, source: LoopSource, name: str, reads: Reads) -> LoopCall:

@@ -153,18 +153,6 @@ def call_take(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
     return call_numpy(hooks, fn, args, kwargs) if made is None else made
 
 
-def call_histogram(hooks: Following, fn: Any, args: Args, kwargs: Kwargs) -> Any:
-    """``np.histogram`` of an array of doubles: a native loop counts."""
-    at = args[0]._rm_geometry if args and type(args[0]) is Traced else None
-    from runmat_jit.loops.histograms import histogram_of  # noqa: PLC0415  (where there is one)
-
-    loops = hooks.tracer.executor.loops()
-    if hooks.tracer.passive or loops is None or at is None or at.dtype != np.dtype(float):
-        return call_numpy(hooks, fn, args, kwargs)
-    fn = histogram_of(loops)
-    return run_host(hooks.tracer, fn, *shadowed(hooks, args, kwargs), writes=False)
-
-
 def shadowed(hooks: Following, args: Args, kwargs: Kwargs) -> tuple[Args, dict[str, Any]]:
     """The arguments, with outside containers among them read."""
     named = {name: hooks.shadowed(value) for name, value in kwargs.items()}
@@ -380,7 +368,6 @@ HANDLERS: Final[dict[str, Handler]] = {
     "numpy": call_numpy,
     "masked store": call_masked_store,
     "take": call_take,
-    "histogram": call_histogram,
     "library": call_library,
     "fact": call_fact,
     "of dtypes": call_of_dtypes,
