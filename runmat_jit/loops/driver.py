@@ -1,8 +1,7 @@
 """Operands of a loop, and its runs in plain execution.
 
-The loop is looked at before its first iteration: its operands are what the program's variables hold
-then. Where it may not run natively, or leaves, it runs as it stands, from its beginning.
-Recordings drive loops on traced values: ``capture.record.native_loops``.
+Its operands are what the program's variables hold before its first iteration. Where it may not run
+natively, or leaves, it runs in Python from its beginning. Traced: ``capture.record.native_loops``.
 """
 
 from __future__ import annotations
@@ -26,7 +25,8 @@ from runmat_jit.core.hotness import FAILURES, LOOKS
 from runmat_jit.core.installed import is_installed
 from runmat_jit.core.prices import ELEMENTS
 from runmat_jit.core.watching import is_watched
-from runmat_jit.loops.objects import Objects, Pack, are_apart, packs_of, put_back
+from runmat_jit.loops.attributes import Objects
+from runmat_jit.loops.objects import Pack, are_apart, packs_of, put_back
 from runmat_jit.loops.source import Chain, Given, Helper, LoopSource, OfProgram, default_of
 from runmat_jit.loops.tables import is_fixed
 
@@ -137,7 +137,7 @@ def find(
             add_helper(found, value, converter)
         elif packs and type(value) in (list, tuple):
             lists[prefix] = value
-    for each in packs_of(lists, found.operands, source.node, converter):
+    for each in packs_of(lists, found.operands, source, converter):
         found.objects[each.chain] = each.known
         for _, method in each.known.methods:
             add_helper(found, method, converter)

@@ -9,9 +9,9 @@ from dataclasses import replace
 from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Value
 from runmat_jit.loops import elements, lists, points, things
+from runmat_jit.loops.attributes import Objects
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.forms import FEW
-from runmat_jit.loops.objects import Objects
 from runmat_jit.loops.values import (
     EXTENT,
     INT,

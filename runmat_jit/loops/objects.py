@@ -10,49 +10,22 @@ from __future__ import annotations
 import ast
 import functools
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 
-from runmat_jit.core.frozen import frozen
+from runmat_jit.core.prices import OPERATIONS
 from runmat_jit.core.slotted import slotted
-from runmat_jit.loops.source import Chain
+from runmat_jit.loops import sites
+from runmat_jit.loops.attributes import Objects, PackedAttribute
+from runmat_jit.loops.source import Chain, LoopSource, chain_of
 
 MOST: Final = 4096
 """Objects of a list; more take longer to pack than arrays are worth."""
+ARRAY, NUMBER = 16, 4
+"""Operations of Python's that take as long as packing an array, or a number, and back."""
 _PYTHONS: Final = (bool, int, float)
-
-
-@frozen
-class PackedAttribute:
-    """An attribute of all objects: the operand that holds it, packed.
-
-    ``is_python``: its elements are numbers of Python's.
-    """
-
-    name: str
-    chain: Chain
-    is_python: bool
-
-
-@frozen
-class Objects:
-    """Facts of a list of objects of one class that a loop depends on.
-
-    ``methods``: the functions of the class that the loop may call, by their names.
-    """
-
-    attributes: tuple[PackedAttribute, ...]
-    methods: tuple[tuple[str, Any], ...]
-
-    def attribute(self, name: str) -> PackedAttribute | None:
-        """Return an attribute by its name; None: it is not packed."""
-        return next((each for each in self.attributes if each.name == name), None)
-
-    def with_methods(self, of: Callable[[Any], Any]) -> Objects:
-        """Return the same facts with other functions as methods."""
-        return Objects(self.attributes, tuple([(name, of(fn)) for name, fn in self.methods]))
 
 
 @slotted
@@ -92,30 +65,54 @@ def are_apart(packs: Sequence[Pack], bases: Sequence[Any]) -> bool:
 
 
 def packs_of(
-    lists: Mapping[Chain, Any], operands: dict[Chain, Any], node: ast.AST, converter: Any
+    lists: Mapping[Chain, Any], operands: dict[Chain, Any], source: LoopSource, converter: Any
 ) -> list[Pack]:
-    """Pack the lists of objects that a loop reads; their attributes become operands."""
+    """Pack the lists of objects that a loop reads; their attributes become operands.
+
+    None is packed where Python runs the loop in less time than packing takes.
+    """
     found = list[Pack]()
-    for chain, value in lists.items():
+    lengths = {chain: len(value) for chain, value in lists.items() if 0 < len(value) <= MOST}
+    counts = {chain: value for chain, value in operands.items() if type(value) is int}
+    work = work_of(source, (*lengths.items(), *counts.items())) if lengths else 0
+    for chain in lengths:
         packed = [each for pack in found for values in pack.originals.values() for each in values]
-        made = _pack(value, chain, node, (*operands.values(), *packed), converter)
+        others = (*operands.values(), *packed)
+        made = _pack(lists[chain], chain, source.node, others, converter, work=work)
         if made is not None:
             found.append(made)
             operands.update((each.chain, made.packed[each.name]) for each in made.known.attributes)
     return found
 
 
-def _pack(
-    value: Any, chain: Chain, node: ast.AST, others: Sequence[Any], converter: Any
-) -> Pack | None:
-    """Pack a list or a tuple of objects; None where their attributes are not plain, or alike.
+@functools.lru_cache(1024)  # a memo of a pure question
+def work_of(source: LoopSource, known: tuple[tuple[Chain, int], ...]) -> int:
+    """Return about how many operations a loop is, for lists of these lengths and these integers."""
+    values = dict(known)
 
-    ``node``: the loop; ``others``: arrays that it reads beside them.
+    def number(node: ast.expr) -> int | None:
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "len":
+            chain = chain_of(node.args[0])
+            return None if chain is None else values.get(chain)
+        return sites.evaluated(node, values.get)
+
+    turns = sites.turns_of(source.node, number)
+    return (sites.TURNS if turns is None else turns) * sites.operations_of(source, number)
+
+
+def _pack(
+    value: Any, chain: Chain, node: ast.AST, others: Sequence[Any], converter: Any, *, work: int
+) -> Pack | None:
+    """Pack a list or a tuple of objects, if they are of one class and their attributes are plain.
+
+    ``node``: the loop; ``others``: arrays that it reads beside them; ``work``: its operations.
+    Returns None if the objects differ in what a packed array has to share, or if packing does not
+    pay.
     """
-    if type(value) not in (list, tuple) or not 0 < len(value) <= MOST:
-        return None
     cls: Any = type(value[0])
     if not _is_plain(cls) or any(type(each) is not cls for each in value):
+        return None
+    if not _pays(len(value), value[0].__dict__, attributes_named(node), work):
         return None
     own = [each.__dict__ for each in value]
     methods, named = _methods_of(cls, own[0], node, converter)
@@ -139,6 +136,14 @@ def _pack(
         ]
     )
     return Pack(chain, value, Objects(attributes, tuple(methods.items())), originals, packed)
+
+
+def _pays(count: int, own: Mapping[str, Any], named: frozenset[str], work: int) -> bool:
+    """Return True if a loop of so many operations takes longer than packing its objects."""
+    kinds = [type(own[name]) for name in named & own.keys()]
+    arrays = kinds.count(np.ndarray)
+    price = count * (ARRAY * arrays + NUMBER * (len(kinds) - arrays))
+    return work * (OPERATIONS if arrays else 1) >= 2 * price
 
 
 def _packed(values: Sequence[Any]) -> np.ndarray:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from runmat_jit.core.locks import new_lock
-from runmat_jit.loops.objects import Objects
+from runmat_jit.loops.attributes import Objects
 from runmat_jit.loops.program import LoopCall, Reads, Services
 from runmat_jit.loops.returns import Loop
 from runmat_jit.loops.source import Chain, Given, LoopSource, OfProgram, chain_of

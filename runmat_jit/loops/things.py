@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from runmat_jit.loops import elements, points
+from runmat_jit.loops.attributes import Objects
 from runmat_jit.loops.emitter import Emitter
-from runmat_jit.loops.objects import Objects
 from runmat_jit.loops.values import (
     FLOAT,
     INT,

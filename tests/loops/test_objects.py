@@ -3,16 +3,29 @@
 All that the objects hold is compared to the bit, with the identity of their arrays.
 """
 
+import ast
 import itertools
 from contextlib import suppress
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import runmat_jit as runmat
+from runmat_jit.loops import objects
+from runmat_jit.loops.source import Chain, find_loops
 from tests.capture.behavior import module, observe
 
 pytestmark = pytest.mark.usefixtures("steps_aside")
+
+
+@pytest.fixture(autouse=True)
+def any_list(monkeypatch, request):
+    """However little a loop does, its objects are packed."""
+    if "pays" not in request.fixturenames:
+        monkeypatch.setattr(objects, "ARRAY", 0)
+        monkeypatch.setattr(objects, "NUMBER", 0)
+
 
 CLASS = """
 import numpy as np
@@ -294,3 +307,23 @@ def test_arrays_of_the_caller_that_objects_show():
         "self.dt, self.total", "self.matrix = np.zeros((3, 3))\n        self.dt, self.total"
     )
     compared(text, (5, 2), change)
+
+
+@pytest.mark.parametrize(
+    ("body", "count", "pays"),
+    [
+        ("s += b.m * b.q", 3000, False),
+        ("b.r += 1.0", 500, False),
+        ("for o in world.bodies:\n    b.v += o.r * o.m", 30, True),
+    ],
+)
+def test_objects_are_packed_where_python_takes_longer(body, count, pays):
+    """A pass over numbers takes less time in Python than packing them does."""
+    space = module(program(body))
+    lines = ast.parse(program(body))
+    function = next(node for node in lines.body if getattr(node, "name", "") == "f")
+    (outer, *_) = find_loops(function, lambda name: "glob" if name == "np" else "local").values()
+    lists = {Chain("world", ("bodies",)): space["World"](count).bodies}
+    converter = SimpleNamespace(undecorated=lambda _fn: None, helper=lambda _fn: None)
+    found = objects.packs_of(lists, {Chain("n"): 1}, outer, converter)
+    assert bool(found) is pays
