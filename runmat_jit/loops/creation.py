@@ -190,10 +190,12 @@ def _fill_diagonal(e: Emitter, made: Array) -> None:
     _store_diagonal(e, made, made.axes[0].extent, literal(e.k, 1))
 
 
-def fill_diagonal(e: Emitter, at: Item, number: Scalar) -> None:
-    """``np.fill_diagonal(a, x)`` of a matrix."""
+def fill_diagonal(e: Emitter, items: Sequence[Item]) -> None:
+    """``np.fill_diagonal(a, x)`` of a matrix and a number."""
+    at = items[0] if len(items) == 2 else None
     if not isinstance(at, Array) or len(at.axes) != 2 or at.copied or e.streams is not None:
         raise Unknown("a diagonal of what is no matrix")
+    number = scalar(items[1])
     rows, columns = at.axes
     e.fix(rows.number, columns.number)
     e.k.leave_if((rows.extent < 2) | (columns.extent < 2))

@@ -117,7 +117,8 @@ def _value_of_call(
     e: Emitter, function: ast.expr, args: Sequence[ast.expr], keywords: Sequence[ast.keyword]
 ) -> Item:
     """A call: of a function of the program's, or of a known one."""
-    if isinstance(function, ast.Attribute) and is_thing(e, getattr(function.value, "id", "")):
+    base = function.value if isinstance(function, ast.Attribute) else None
+    if isinstance(function, ast.Attribute) and isinstance(base, ast.Name) and is_thing(e, base.id):
         return called_of(e, function, args, keywords)
     known = chain_of(function) in e.chains or isinstance(function, ast.Name)
     called = e.item(function) if known else None
@@ -235,7 +236,7 @@ def _returned_by_one(e: Emitter, node: ast.If, rest: Sequence[ast.stmt]) -> Item
 
 
 def _returned_by_loop(e: Emitter, node: Loop, rest: Sequence[ast.stmt]) -> Item:
-    """What a loop returns, or what comes after it."""
+    """Emit a loop with ``return``: its value, or that of the statements after it."""
     e.names |= {EXIT: literal(e.k, 0), **dict.fromkeys((VALUE, *parts_of(VALUE)), NEVER)}
     e.run([without_returns(node, keeps=True)])
     exits, value = (ast.copy_location(ast.Name(n, ast.Load()), node) for n in (EXIT, VALUE))

@@ -353,12 +353,8 @@ def fill_new(e: Emitter, made: Array, x: Whole | Scalar) -> None:
     def put(point: Point) -> None:
         put_element(e, made, final(e, x, wanted, point), point)
 
-    if (
-        is_draw(x)
-        and made.axes[-1].number != SINGLE
-        and made.axes[-1].stride == 1
-        and e.streams is None
-    ):
+    last = made.axes[-1]
+    if is_draw(x) and last.number != SINGLE and last.stride == 1 and e.streams is None:
         _fill_by_blocks(e, made, x)
     else:
         everywhere(e, made.axes, put)

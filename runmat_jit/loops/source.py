@@ -51,7 +51,8 @@ _HIDING = (ast.Try, ast.TryStar, ast.AsyncFor, ast.AsyncWith)
 _INTO = ("fill", "fill_diagonal", "clip", "matmul")
 """Methods and functions that store into an array, besides ufuncs."""
 _NO_OBJECTS = (list, dict, set, str, np.ndarray, np, math)
-"""What has methods, or functions, that are none of the program's."""
+"""Classes and modules whose methods and functions are known: a call of one is no method of the
+program's."""
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 

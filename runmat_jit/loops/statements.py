@@ -45,8 +45,6 @@ from runmat_jit.loops.values import (
     scalar,
 )
 
-_INTO: Final = (np.clip, np.matmul)
-"""Other functions whose result may go into an array that is given by name."""
 _BY_NAME: Final = (np.maximum, np.minimum)
 """Ufuncs that warn where the array for the result is not given by name."""
 
@@ -115,44 +113,59 @@ def _raise(e: Emitter, node: ast.Raise | ast.Assert) -> None:
 
 
 def _procedure(e: Emitter, call: ast.Call) -> None:
-    """A call whose result nobody reads."""
+    """Emit a call as a statement: a procedure, or a store into an array."""
     function, args, keywords = call.func, call.args, call.keywords
-    place, made, chain = None, None, chain_of(function)
-    if isinstance(function, ast.Attribute) and expressions.is_thing(
-        e, getattr(function.value, "id", "")
-    ):
+    if isinstance(function, ast.Attribute) and _is_of_thing(e, function):
         expressions.called_of(e, function, args, keywords, returns=False)
         return
-    if isinstance(function, ast.Attribute) and chain not in e.chains:
-        require_known(e, chain)
-        if function.attr == "fill" and len(args) == 1 and not keywords:
-            place, made = e.item(function.value), e.item(args[0])
-            made = made if isinstance(made, Scalar) else None
+    if isinstance(function, ast.Attribute) and chain_of(function) not in e.chains:
+        place, made = _filled(e, function, args, keywords)
     else:
         called = e.item(function)
         fn: Any = called.value if isinstance(called, Object) else None
-        helper = e.helpers.get(fn) if isinstance(called, Object) else None
-        if helper is not None:
-            body = helper.source.body
-            returns = any(isinstance(n, ast.Return) for s in body for n in ast.walk(s))
+        if isinstance(called, Object) and (helper := e.helpers.get(fn)) is not None:
+            returns = any(map(expressions.has_return, helper.source.body))
             expressions.helped(e, fn, helper, args, keywords, returns=returns)
             return
-        is_ufunc = isinstance(fn, np.ufunc) and fn not in _INTO and (keywords or fn not in _BY_NAME)
-        if fn is np.fill_diagonal and len(args) == 2 and not keywords:
-            creation.fill_diagonal(e, e.item(args[0]), scalar(e.item(args[1])))
+        if fn is np.fill_diagonal and not keywords:
+            creation.fill_diagonal(e, [e.item(arg) for arg in args])
             return
-        if fn in _INTO and [each.arg for each in keywords] == ["out"]:
-            place = e.item(keywords[0].value)
-            made = calls.call(e, function, args)
-            made = made if _dtypes(made) == _dtypes(place) else None
-        if is_ufunc and len(args) + len(keywords) == fn.nin + 1:
-            into = [*args[fn.nin :], *(each.value for each in keywords if each.arg == "out")]
-            place = e.item(into[0]) if into else None
-            made = calls.call(e, function, args[: fn.nin])
-            made = made if _dtypes(made) == _dtypes(place) else None
+        place, made = _put_into(e, call, fn)
     if made is None or not isinstance(place, Array) or not 0 < len(place.axes) >= _rank(made):
         raise Unknown(f"a call of {ast.unparse(function)} as a statement")
     points.store(e, place, made)
+
+
+def _is_of_thing(e: Emitter, function: ast.Attribute) -> bool:
+    """Return True for a method of an object of a list."""
+    return isinstance(function.value, ast.Name) and expressions.is_thing(e, function.value.id)
+
+
+_Store = tuple[Item | None, Item | None]
+"""An array and what is stored into it; None: the call is not known."""
+
+
+def _filled(
+    e: Emitter, function: ast.Attribute, args: Sequence[ast.expr], keywords: Sequence[ast.keyword]
+) -> _Store:
+    """Emit the operands of ``x.fill(value)``."""
+    require_known(e, chain_of(function))
+    if function.attr != "fill" or len(args) != 1 or keywords:
+        return None, None
+    place, made = e.item(function.value), e.item(args[0])
+    return place, made if isinstance(made, Scalar) else None
+
+
+def _put_into(e: Emitter, call: ast.Call, fn: Any) -> _Store:
+    """Emit a function of NumPy's whose result goes into an array: of the array's dtype."""
+    named = [each.value for each in call.keywords if each.arg == "out"]
+    count = fn.nin if isinstance(fn, np.ufunc) else len(call.args)
+    into = [*call.args[count:], *named]
+    is_ufunc = isinstance(fn, np.ufunc) and (named or fn not in _BY_NAME)
+    if len(into) != 1 or len(named) < len(call.keywords) or not (is_ufunc or fn is np.clip):
+        return None, None
+    place, made = e.item(into[0]), calls.call(e, call.func, call.args[:count])
+    return place, made if _dtypes(made) == _dtypes(place) else None
 
 
 def _rank(item: Item) -> int:

@@ -62,7 +62,7 @@ BOUNDS = {
     "lines that ask for a device's name": 41,
     "classes of one name": 111,
     "modules in import cycles, by packages": 17,
-    "docstrings that open with a function word": 1667,
+    "docstrings that open with a function word": 1665,
     "words of our own in docstrings": 2077,
 }
 """What is counted may not exceed these. A bound that is more than 2 % too high is to be lowered."""
