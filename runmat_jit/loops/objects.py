@@ -17,7 +17,6 @@ import numpy as np
 
 from runmat_jit.core.prices import OPERATIONS
 from runmat_jit.core.slotted import slotted
-from runmat_jit.loops import sites
 from runmat_jit.loops.attributes import Objects, PackedAttribute
 from runmat_jit.loops.source import Chain, LoopSource, chain_of
 
@@ -88,6 +87,8 @@ def packs_of(
 @functools.lru_cache(1024)  # a memo of a pure question
 def work_of(source: LoopSource, known: tuple[tuple[Chain, int], ...]) -> int:
     """Return about how many operations a loop is, for lists of these lengths and these integers."""
+    from runmat_jit.loops import sites  # noqa: PLC0415  (loaded by now)
+
     values = dict(known)
 
     def number(node: ast.expr) -> int | None:
