@@ -7,6 +7,7 @@ import builtins
 import types
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -24,11 +25,28 @@ from runmat_jit.loops import (
     points,
     products,
     slices,
+    sorting,
     ways,
 )
+from runmat_jit.loops.arithmetic import Arithmetic
 from runmat_jit.loops.demands import LIMIT, demand, natural, position, whole
 from runmat_jit.loops.elements import bounds_of
 from runmat_jit.loops.emitter import Emitter
+from runmat_jit.loops.signatures import (
+    ARRAY,
+    Operand,
+    Signature,
+    Table,
+    is_any_number,
+    is_complex_number,
+    is_floating,
+    is_integer,
+    is_number,
+    is_numeric,
+    of_numpys,
+    refusal,
+    signature_of,
+)
 from runmat_jit.loops.source import Chain, chain_of
 from runmat_jit.loops.values import (
     FLOAT,
@@ -55,8 +73,6 @@ from runmat_jit.loops.values import (
 from runmat_jit.loops.wholes import is_whole, plain_of
 from runmat_jit.ops.table import row_of, row_of_method
 
-_FUNCTIONS: Final = (type, types.BuiltinFunctionType, types.FunctionType)
-"""What functions of Python's are."""
 _TYPES: Final[dict[Any, np.dtype]] = {
     np.float64: np.dtype(np.float64),
     np.float32: np.dtype(np.float32),
@@ -89,30 +105,32 @@ def call(
     if isinstance(fn, Hashable) and fn in creation.FILLED:
         return creation.filled(e, fn, args, keywords)
     items = [e.item(arg) for arg in args]
-    if not named and isinstance(fn, Hashable):
-        of_complex = complex_numbers.called(e.arithmetic, fn, items)
-        if of_complex is not None:
-            return of_complex
-    if fn is len and len(items) == 1:
-        return lists.length(e, items[0])
     if fn is np.roll and list(named) == ["axis"]:
         items, named = [*items, Object(named["axis"])], {}
+    return called_with(e, fn, items, named)
+
+
+def called_with(e: Emitter, fn: Any, items: Sequence[Item], named: Mapping[str, Any]) -> Item:
+    """A call of a function with these operands, and with what keywords name.
+
+    Raises:
+        Unknown: loops do not know it.
+
+    """
+    signature = None if named else signature_of(_FUNCTIONS, fn, items)
+    if signature is not None:
+        return signature.emit(e, *items)
     if any(map(_has_whole, items)):
-        return _of_arrays(e, fn, items, named)
-    if named:
-        raise Unknown("a call with keywords")
-    return _of_numbers(e, fn, items)
-
-
-def _of_arrays(e: Emitter, fn: Any, items: Sequence[Item], named: Mapping[str, Any]) -> Item:
-    """A function of NumPy's of what are not all numbers."""
-    handler = _OF_ARRAYS.get(fn) if not named and isinstance(fn, Hashable) else None
-    if handler is not None:
-        return handler(e, items)
-    row = row_of(fn) if callable(fn) else None
-    if row is None:
-        raise Unknown(f"a call of {getattr(fn, '__name__', 'what is not known')} on arrays")
-    return operations.by_row(e, row, items, named)
+        row = row_of(fn) if callable(fn) else None
+        if row is not None:
+            return operations.by_row(e, row, items, named)
+    elif not named and all(isinstance(item, Scalar) for item in items):
+        operands = [scalar(item) for item in items]
+        if isinstance(fn, np.ufunc) and (fn.nin, fn.nout) == (len(operands), 1):
+            return e.arithmetic.ufunc(fn, operands)
+        if isinstance(fn, types.BuiltinFunctionType) and fn.__module__ == "math":
+            return e.arithmetic.math(fn, operands)
+    raise refusal(_FUNCTIONS, fn)
 
 
 def require_known(e: Emitter, chain: Chain | None) -> None:
@@ -128,44 +146,18 @@ def require_known(e: Emitter, chain: Chain | None) -> None:
             raise Unknown(f"{chain} is not known to loops")
 
 
-def _of_numbers(e: Emitter, fn: Any, items: Sequence[Item]) -> Item:
-    """A function of single numbers."""
-    if fn in (np.array, np.stack) and len(items) == 1:
-        return creation.array_of(e, items[0])
-    if any(isinstance(item, Items | Object) for item in items):
-        raise Unknown(f"a call of {getattr(fn, '__name__', 'what is not known')} with no scalar")
-    operands = [scalar(item) for item in items]
-    if isinstance(fn, np.ufunc):
-        if len(operands) != fn.nin or fn.nout != 1:
-            raise Unknown(f"numpy.{fn.__name__} with other arguments")
-        return e.arithmetic.ufunc(fn, operands)
-    if isinstance(fn, types.BuiltinFunctionType) and fn.__module__ == "math":
-        return e.arithmetic.math(fn, operands)
-    handler = _BUILTINS.get(fn) if isinstance(fn, _FUNCTIONS) else None
-    if handler is not None:
-        return handler(e, [*operands])
-    if isinstance(fn, type) and fn in _TYPES and len(operands) == 1:
-        return _of_numpy(e, operands[0], _TYPES[fn])
-    raise Unknown(f"a call of {getattr(fn, '__name__', 'what is not known')}")
-
-
 def _method(
     e: Emitter, base: Item, name: str, args: Sequence[Item], keywords: Mapping[str, Any]
 ) -> Item:
     """A method of an array or a number."""
-    if isinstance(base, Scalar) and name in ("item", "copy") and not args and not keywords:
-        return _python_number(e, base) if name == "item" else _same_number(base)
+    signature = None if keywords else signature_of(_METHODS, name, [base, *args])
+    if signature is not None:
+        return signature.emit(e, base, *args)
     if isinstance(base, Object) and isinstance(base.value, np.ufunc):
         return _method_of_ufunc(e, base.value, name, args, keywords)
-    if isinstance(base, Complex) and not args and not keywords:
-        return complex_numbers.methods(e.arithmetic, base, name)
-    if not is_whole(base):
-        raise Unknown(f"the method {name}")
-    if name in _METHODS and not keywords:
-        return _METHODS[name](e, [base, *args])
-    row = row_of_method(name)
+    row = row_of_method(name) if is_whole(base) else None
     if row is None:
-        raise Unknown(f"the method {name} of arrays")
+        raise refusal(_METHODS, name)
     return operations.by_method(e, row, base, args, keywords)
 
 
@@ -178,26 +170,12 @@ def _method_of_ufunc(
         if isinstance(a, Array) and isinstance(b, Array):
             axes = (*a.axes, *(elements.single(e) for _ in b.axes))
             a = replace(a, axes=axes, whole=False)
-        return _of_arrays(e, fn, [a, b], {})
+        return called_with(e, fn, [a, b], {})
     if name == "reduce" and len(args) == 1 and fn in _REDUCED and is_whole(args[0]):
         named = {"axis": 0} | dict(keywords)
         if named.keys() == {"axis"} and type(named["axis"]) is int:
-            return _of_arrays(e, _REDUCED[fn], args, named)
-    raise Unknown(f"{fn.__name__}.{name} called in this way")
-
-
-def _python_number(e: Emitter, x: Scalar) -> Scalar:
-    """``x.item()``: the number as one of Python's."""
-    if any(kind.python for kind in x.kinds):
-        raise Unknown("item() of a Python number")
-    return _as_python(e, x)
-
-
-def _same_number(x: Scalar) -> Scalar:
-    """``x.copy()``: the same number."""
-    if any(kind.python for kind in x.kinds):
-        raise Unknown("copy() of a Python number")
-    return x
+            return called_with(e, _REDUCED[fn], args, named)
+    raise refusal(_METHODS, f"{fn.__name__}.{name}")
 
 
 def _as_python(e: Emitter, x: Scalar) -> Scalar:
@@ -206,17 +184,15 @@ def _as_python(e: Emitter, x: Scalar) -> Scalar:
     return Scalar(frozenset((dtype,)), value, x.low, x.high, x.top, x.literal, x.narrow)
 
 
-def _of_numpy(e: Emitter, x: Scalar, dtype: np.dtype) -> Scalar:
+def _of_numpy(e: Emitter, x: Scalar, *, dtype: np.dtype) -> Scalar:
     """``np.float64(x)`` and its siblings."""
-    if x.is_float and dtype.kind in "iu":
-        raise Unknown("a float becomes an integer of NumPy's")
     value, bounds = e.arithmetic.cast(x, dtype), bounds_of(dtype)
     if dtype.kind in "iu" and not x.is_float:
         bounds = max(x.low, bounds[0]), min(x.high, bounds[1])
     return Scalar(frozenset((numpy_kind(dtype),)), value, *bounds, narrow=value.type == "f32")
 
 
-def _extreme(e: Emitter, operands: Sequence[Scalar], op: str) -> Scalar:
+def _extreme(e: Emitter, *operands: Scalar, op: str) -> Scalar:
     """``min`` or ``max`` of Python's: a later number wins where it compares so."""
     found = operands[0]
     for other in operands[1:]:
@@ -264,8 +240,6 @@ def _whole(e: Emitter, x: Scalar) -> Scalar:
 
 def _natural(e: Emitter, x: Scalar) -> Scalar:
     """``natural(x)``: an integer that is not negative."""
-    if x.is_float or x.type == "i1":
-        raise Unknown("an integer is wanted")
     if x.low < 0:
         e.k.leave_if(x.value < 0)
     return replace(x, low=max(x.low, 0), high=max(x.high, 0))
@@ -278,8 +252,6 @@ def _position(e: Emitter, x: Scalar) -> Scalar:
 
 
 def _magnitude(e: Emitter, x: Scalar) -> Scalar:
-    if x.type == "i1":
-        raise Unknown("the magnitude of a truth value")
     if x.is_float:
         value = e.k.prim("abs", x.value)
         return replace(x, value=value, literal=None, top=None)
@@ -291,30 +263,6 @@ def _magnitude(e: Emitter, x: Scalar) -> Scalar:
     return Scalar(x.kinds, value, 0, min(high, MOST), None)
 
 
-def _taking(count: int, handler: Callable[..., Item]) -> Callable[[Emitter, list[Scalar]], Item]:
-    """Return a handler of calls with so many arguments."""
-
-    def handle(e: Emitter, operands: list[Scalar]) -> Item:
-        if len(operands) != count:
-            raise Unknown("a call with another number of arguments")
-        return handler(e, *operands)
-
-    return handle
-
-
-def _one(handler: Callable[[Emitter, Scalar], Item]) -> Callable[[Emitter, list[Scalar]], Item]:
-    return _taking(1, handler)
-
-
-def _several(op: str) -> Callable[[Emitter, list[Scalar]], Item]:
-    def handle(e: Emitter, operands: list[Scalar]) -> Item:
-        if len(operands) < 2:
-            raise Unknown("the least or greatest of one value")
-        return _extreme(e, operands, op)
-
-    return handle
-
-
 def _truth(e: Emitter, x: Scalar) -> Item:
     return Scalar(frozenset((TRUTH,)), e.arithmetic.truth(x))
 
@@ -324,47 +272,11 @@ def _float(e: Emitter, x: Scalar) -> Item:
     return Scalar(frozenset((FLOAT,)), value, narrow=x.narrow)
 
 
-_BUILTINS: Final[dict[Any, Callable[[Emitter, list[Scalar]], Item]]] = {
-    builtins.abs: _one(_magnitude),
-    builtins.min: _several("Lt"),
-    builtins.max: _several("Gt"),
-    builtins.int: _one(_integer),
-    builtins.float: _one(_float),
-    builtins.bool: _one(_truth),
-    demand: _taking(2, _demanded),
-    natural: _one(_natural),
-    position: _one(_position),
-    whole: _one(_whole),
-}
-
-
 def _has_whole(item: Item) -> bool:
     """Whether arrays are among some values."""
     return any(map(_has_whole, item.items)) if isinstance(item, Items) else is_whole(item)
 
 
-def _like(number: int) -> Callable[[Emitter, Sequence[Item]], Item]:
-    def handle(e: Emitter, items: Sequence[Item]) -> Item:
-        return creation.like(e, items[0] if len(items) == 1 else Items(()), number)
-
-    return handle
-
-
-_OF_ARRAYS: Final[dict[Any, Callable[[Emitter, Sequence[Item]], Item]]] = {
-    np.matmul: products.product,
-    np.dot: products.dot,
-    np.inner: products.inner_product,
-    np.matvec: products.matrix_vector,
-    np.outer: products.outer_product,
-    np.stack: creation.stacked,
-    np.roll: creation.rolled,
-    np.cumsum: creation.accumulated,
-    np.zeros_like: _like(0),
-    np.ones_like: _like(1),
-    np.empty_like: _like(0),
-    np.flip: slices.flipped,
-    **linear.HANDLERS,
-}
 _REDUCED: Final[dict[np.ufunc, Any]] = {
     np.add: np.sum,
     np.multiply: np.prod,
@@ -372,4 +284,74 @@ _REDUCED: Final[dict[np.ufunc, Any]] = {
     np.minimum: np.min,
 }
 """Functions that reduce arrays as a ufunc does."""
-_METHODS: Final = {"dot": products.dot, "cumsum": creation.accumulated}
+
+
+def _by(function: Callable[..., Item]) -> Callable[..., Item]:
+    """Return what emits a call by a function that is given the arithmetic alone."""
+    return lambda e, *items: function(e.arithmetic, *items)
+
+
+def _conjugated(emit: Arithmetic, x: Complex) -> Complex:
+    return complex_numbers.conjugate(emit, complex_numbers.as_numpys(emit, x))
+
+
+def _is_double(x: Item) -> bool:
+    return isinstance(x, Complex) and x.re.value.type == "f64"
+
+
+def _fits(dtype: np.dtype) -> Operand:
+    """Numbers that NumPy's class of a dtype takes as they are."""
+    return is_number if dtype.kind not in "iu" else lambda x: is_number(x) and not is_floating(x)
+
+
+_COMPLEX: Final = of_numpys(is_complex_number)
+_FUNCTIONS: Final[Table] = {
+    builtins.abs: [
+        Signature((is_numeric,), _magnitude),
+        Signature((_is_double,), _by(complex_numbers.magnitude)),
+    ],
+    builtins.min: [Signature((is_number, is_number), partial(_extreme, op="Lt"), more=True)],
+    builtins.max: [Signature((is_number, is_number), partial(_extreme, op="Gt"), more=True)],
+    builtins.int: [Signature((is_number,), _integer)],
+    builtins.float: [Signature((is_number,), _float)],
+    builtins.bool: [Signature((is_number,), _truth)],
+    builtins.len: [Signature((lambda x: not isinstance(x, Scalar),), lists.length)],
+    builtins.complex: [
+        Signature(operands, _by(partial(complex_numbers.made, kind=complex_numbers.COMPLEX)))
+        for operands in ((is_any_number,), (is_number, is_number))
+    ],
+    demand: [Signature((is_number, is_number), _demanded)],
+    natural: [Signature((is_integer,), _natural)],
+    position: [Signature((is_number,), _position)],
+    whole: [Signature((is_number,), _whole)],
+    np.absolute: [Signature((is_complex_number,), _by(complex_numbers.absolute))],
+    np.conjugate: [Signature((is_complex_number,), _by(_conjugated))],
+    **{
+        fn: [Signature((_fits(dtype),), partial(_of_numpy, dtype=dtype))]
+        for fn, dtype in _TYPES.items()
+    },
+    **{
+        fn: [
+            Signature(
+                (is_any_number,), _by(partial(complex_numbers.made, kind=numpy_kind(np.dtype(fn))))
+            )
+        ]
+        for fn in (np.complex128, np.complex64)
+    },
+    np.flip: [Signature((ARRAY,), slices.flipped)],
+    **products.CALLS_OF_PRODUCTS,
+    **creation.CALLS_OF_CREATION,
+    **linear.CALLS_OF_LINEAR,
+    **sorting.CALLS_OF_SORTING,
+}
+_METHODS: Final[Table] = {
+    "item": [
+        Signature((of_numpys(is_number),), _as_python),
+        Signature((_COMPLEX,), _by(complex_numbers.as_pythons)),
+    ],
+    "copy": [Signature((of_numpys(is_number),), lambda _, x: x)],
+    "conjugate": [Signature((is_complex_number,), _by(complex_numbers.conjugate))],
+    "conj": [Signature((_COMPLEX,), _by(complex_numbers.conjugate))],
+    "dot": products.CALLS_OF_PRODUCTS["dot"],
+    "cumsum": creation.CALLS_OF_CREATION["cumsum"],
+}

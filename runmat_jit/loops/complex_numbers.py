@@ -10,7 +10,7 @@ import itertools
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -307,8 +307,6 @@ def conjugate(emit: Arithmetic, x: Complex) -> Complex:
 def magnitude(emit: Arithmetic, x: Complex) -> Scalar:
     """``abs(z)`` of Python's numbers and NumPy's, by the C library."""
     k, parts = emit.k, (x.re.value, x.im.value)
-    if parts[0].type != "f64":
-        raise Unknown("the magnitude of a complex number of single precision")
     found = k.libm("hypot", *parts)
     if kind_in(x).python:  # Python raises where it is too large
         finite = k.prim("xor", predicates.isinf(k, parts[0]) | predicates.isinf(k, parts[1]), True)
@@ -330,54 +328,23 @@ def part(x: Complex, name: str) -> Scalar:
     return x.re if name == "real" else x.im
 
 
-def called(emit: Arithmetic, fn: Any, items: Sequence[Item]) -> Item | None:
-    """A call on numbers of which some are complex, or that gives one; None: it has nothing to do
-    with these.
-
-    Raises:
-        Unknown: the function is not known of complex numbers.
-
-    """
-    numbers = [x for x in items if isinstance(x, Scalar | Complex)]
-    has_complex = any(isinstance(x, Complex) for x in items)
-    makes = fn is complex or fn in (np.complex128, np.complex64)
-    if not (has_complex or makes) or len(numbers) != len(items):
-        return None
-    if makes:
-        return made(emit, COMPLEX if fn is complex else numpy_kind(np.dtype(fn)), numbers)
-    handler = _CALLS.get(fn) if len(items) == 1 else None
-    if handler is None:
-        raise Unknown(f"{getattr(fn, '__name__', 'a call')} of complex numbers")
-    return handler(emit, items[0])
-
-
-def made(emit: Arithmetic, kind: Kind, numbers: Sequence[Scalar | Complex]) -> Complex:
+def made(emit: Arithmetic, *numbers: Scalar | Complex, kind: Kind) -> Complex:
     """``complex(re, im)``, and NumPy's classes of one number."""
     if len(numbers) == 1:
         return converted(emit, numbers[0], frozenset((kind,)))
-    if kind != COMPLEX or len(numbers) != 2 or any(isinstance(x, Complex) for x in numbers):
-        raise Unknown("a complex number that is made of others")
     parts = []
     for x in numbers:
-        assert isinstance(x, Scalar), "as just asked"
+        assert isinstance(x, Scalar), "its signature says so"
         emit.used(x)
         parts.append(number(emit.cast(x, FLOAT.dtype), FLOAT))
     return Complex(frozenset((kind,)), *parts)
 
 
-_CALLS: Final[dict[Any, Callable[[Arithmetic, Any], Item]]] = {
-    abs: magnitude,
-    np.absolute: absolute,
-    np.conjugate: lambda emit, x: conjugate(
-        emit, converted(emit, x, frozenset((numpy_kind(x.dtype),)))
-    ),
-}
+def as_numpys(emit: Arithmetic, x: Complex) -> Complex:
+    """The number as one of NumPy's."""
+    return converted(emit, x, frozenset((numpy_kind(x.dtype),)))
 
 
-def methods(emit: Arithmetic, x: Complex, name: str) -> Item:
-    """A method without arguments."""
-    if name in ("conjugate", "conj") and (name == "conjugate" or not kind_in(x).python):
-        return conjugate(emit, x)
-    if name == "item" and not kind_in(x).python:
-        return converted(emit, x, frozenset((COMPLEX,)))
-    raise Unknown(f"the method {name} of a complex number")
+def as_pythons(emit: Arithmetic, x: Complex) -> Complex:
+    """``z.item()``."""
+    return converted(emit, x, frozenset((COMPLEX,)))

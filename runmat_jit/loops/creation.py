@@ -16,6 +16,17 @@ from runmat_jit.kernel.ir import Value
 from runmat_jit.loops import elements, points, registers, sizes
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.extents import Dim
+from runmat_jit.loops.signatures import (
+    ARRAY,
+    VECTOR,
+    Signature,
+    Table,
+    array,
+    is_integer,
+    is_number,
+    is_written,
+    listed,
+)
 from runmat_jit.loops.values import (
     FLOAT64,
     INT64,
@@ -24,14 +35,13 @@ from runmat_jit.loops.values import (
     Axis,
     Item,
     Items,
-    Lazy,
     Object,
     Scalar,
     Unknown,
     literal,
     scalar,
 )
-from runmat_jit.loops.wholes import Point, is_turned, is_whole, known_dims, plain_of
+from runmat_jit.loops.wholes import Point, Whole, is_turned, known_dims, plain_of
 
 
 def rows_of(e: Emitter, x: Array, count: int) -> tuple[Item, ...]:
@@ -43,14 +53,10 @@ def rows_of(e: Emitter, x: Array, count: int) -> tuple[Item, ...]:
     return tuple([elements.load(e, elements.moved(e, x, rest, at, first)) for at in places])
 
 
-def stacked(e: Emitter, items: Sequence[Item]) -> Item:
+def stacked(e: Emitter, parts: Items) -> Item:
     """``np.stack([a, b])`` of arrays of one shape."""
-    parts = items[0].items if len(items) == 1 and isinstance(items[0], Items) else ()
-    if parts and all(isinstance(part, Scalar) for part in parts):
-        return array_of(e, items[0])
-    arrays = [part for part in parts if isinstance(part, Array | Lazy) and is_whole(part)]
-    kinds = {(x.dtype, len(x.axes)) for x in arrays}
-    if len(arrays) != len(parts) or len(kinds) != 1 or any(map(is_turned, arrays)):
+    arrays: Sequence[Whole] = parts.items
+    if len({(x.dtype, len(x.axes)) for x in arrays}) != 1 or any(map(is_turned, arrays)):
         raise Unknown("a stack of what are no arrays of one dtype, rank and order")
     first = arrays[0]
     for other in arrays[1:]:
@@ -64,19 +70,12 @@ def stacked(e: Emitter, items: Sequence[Item]) -> Item:
     return made
 
 
-def rolled(e: Emitter, items: Sequence[Item]) -> Item:
+def rolled(e: Emitter, of: Item, by: Scalar, along: Item | None = None) -> Item:
     """``np.roll(x, shift)`` of a vector, or along an axis that is written in the program."""
-    x, *others = (points.settled(e, items[0]), *items[1:])
-    shift, place = others[:1], plain_of(others[1]) if len(others) == 2 else 0
-    by = shift[0] if shift and isinstance(shift[0], Scalar) else None
-    axes = x.axes if isinstance(x, Array) and len(others) < 3 else ()
-    is_known = type(place) is int and (len(others) == 2 or len(axes) == 1)
-    if not (is_known and -len(axes) <= place < len(axes)) or by is None or by.is_float:
-        raise Unknown("roll along what is no axis, or with other arguments")
-    assert isinstance(x, Array), "it has axes"
+    x, place = points.settled_array(e, of), 0 if along is None else plain_of(along)
     e.asks_numpy = True
-    if is_turned(x):
-        raise Unknown("roll of an array in another order")
+    if is_turned(x) or not -len(x.axes) <= place < len(x.axes):
+        raise Unknown("roll along what is no axis, or of an array in another order")
     k, at, axis = e.k, e.arithmetic.index(by), x.axes[place]
     e.fix(axis.number)
     made = e.memory.new(x.dtype, known_dims(x.axes), e.held_arrays())
@@ -90,7 +89,7 @@ def rolled(e: Emitter, items: Sequence[Item]) -> Item:
     ):
         to = _cut(e, made, place, begin, length)
         points.fill_new(e, to, _cut(e, x, place, source, length))
-    return replace(made, viewed=len(items) == 2)
+    return replace(made, viewed=along is None)
 
 
 def _cut(e: Emitter, x: Array, place: int, begin: Value, length: Value) -> Array:
@@ -101,7 +100,7 @@ def _cut(e: Emitter, x: Array, place: int, begin: Value, length: Value) -> Array
     return elements.moved(e, x, tuple(axes), begin, axis)
 
 
-def array_of(e: Emitter, item: Item) -> Item:
+def array_of(e: Emitter, item: Items) -> Array:
     """``np.array([a, b])`` of numbers, or of lists of them."""
     shape, items = _in_lists(item)
     numbers = [scalar(each) for each in items]
@@ -121,10 +120,8 @@ def array_of(e: Emitter, item: Item) -> Item:
     return made
 
 
-def _in_lists(item: Item) -> tuple[tuple[int, ...], tuple[Item, ...]]:
+def _in_lists(item: Items) -> tuple[tuple[int, ...], tuple[Item, ...]]:
     """The extents of lists in lists, and what is in the innermost ones."""
-    if not isinstance(item, Items):
-        raise Unknown("an array of what is no list")
     parts = [each for each in item.items if isinstance(each, Items)]
     if not parts:
         return (len(item.items),), tuple(item.items)
@@ -228,11 +225,9 @@ def _counted(e: Emitter, dims: tuple[Dim, ...]) -> Array:
     return made
 
 
-def accumulated(e: Emitter, items: Sequence[Item]) -> Item:
+def accumulated(e: Emitter, of: Item) -> Item:
     """``np.cumsum(x)`` of a vector: one sum after the other, as NumPy adds."""
-    x = points.settled(e, items[0]) if len(items) == 1 else None
-    if not isinstance(x, Array) or len(x.axes) != 1 or x.dtype not in (FLOAT64, INT64):
-        raise Unknown("cumsum of what is no vector of doubles or integers")
+    x = points.settled_array(e, of)
     k, (axis,), kind = e.k, x.axes, TYPES[x.dtype]
     e.fix(axis.number)
     e.asks_numpy = True
@@ -266,12 +261,9 @@ def _fill(e: Emitter, made: Array, value: Value) -> None:
     points.everywhere(e, made.axes, put)
 
 
-def like(e: Emitter, item: Item, number: float) -> Item:
+def like(e: Emitter, x: Item, *, number: float) -> Item:
     """``np.zeros_like(x)`` and its siblings."""
-    if not isinstance(item, Array | Lazy):
-        raise Unknown("an array like what is none")
-    item = points.settled(e, item)  # its events count
-    assert isinstance(item, Array), "it is an array"
+    item = points.settled_array(e, x)  # its events count
     if is_complex(item.dtype):
         made = points.blank(e, item.dtype, item.axes)
         points.fill_new(e, made, literal(e.k, number))
@@ -289,3 +281,19 @@ def like(e: Emitter, item: Item, number: float) -> Item:
     made = points.blank(e, item.dtype, item.axes)
     _fill(e, made, value)
     return replace(made, turned=is_turned(item))
+
+
+_ACCUMULATED: Final = (Signature((array(1, of=(FLOAT64, INT64)),), accumulated),)
+CALLS_OF_CREATION: Final[Table] = {
+    np.array: [Signature((lambda x: isinstance(x, Items),), array_of)],
+    np.stack: [Signature((listed(is_number),), array_of), Signature((listed(ARRAY),), stacked)],
+    np.roll: [
+        Signature((VECTOR, is_integer), rolled),
+        Signature((ARRAY, is_integer, is_written), rolled),
+    ],
+    np.cumsum: _ACCUMULATED,
+    "cumsum": _ACCUMULATED,
+    np.zeros_like: [Signature((ARRAY,), partial(like, number=0))],
+    np.ones_like: [Signature((ARRAY,), partial(like, number=1))],
+    np.empty_like: [Signature((ARRAY,), partial(like, number=0))],
+}

@@ -5,16 +5,19 @@ Where NumPy raises, as for a singular matrix, results are not numbers, and Pytho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from runmat_jit.loops import elements, points, products
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.numpy_functions import LINEAR, function
-from runmat_jit.loops.values import FLOAT64, Array, Axis, Item, Scalar, Unknown, numpy_kind
+from runmat_jit.loops.signatures import Signature, Table, array
+from runmat_jit.loops.values import FLOAT64, Array, Axis, Item, Scalar, numpy_kind
+
+_SQUARE: Final = array(2, of=(FLOAT64,))
 
 
 def _call(e: Emitter, name: str, operands: Sequence[Array], axes: Sequence[Axis]) -> Array:
@@ -39,42 +42,32 @@ def _call(e: Emitter, name: str, operands: Sequence[Array], axes: Sequence[Axis]
     return made
 
 
-def _matrix(e: Emitter, item: Item, *others: Item, ranks: Sequence[int] = (2,)) -> Array:
-    """An operand that NumPy takes as it is; there are to be no others."""
-    x = points.settled(e, item)
-    is_known = isinstance(x, Array) and x.dtype == FLOAT64 and not others
-    if not isinstance(x, Array) or not is_known or len(x.axes) not in ranks:
-        raise Unknown("linear algebra of what is no matrix of doubles")
-    return x
-
-
-def solve(e: Emitter, items: Sequence[Item]) -> Item:
+def solve(e: Emitter, *operands: Item) -> Item:
     """``np.linalg.solve(a, b)`` for a vector or a matrix."""
-    a, b = _matrix(e, items[0]), _matrix(e, *items[1:], ranks=(1, 2))
+    a, b = (points.settled_array(e, x) for x in operands)
     return _call(e, "solve1" if len(b.axes) == 1 else "solve", (a, b), b.axes)
 
 
-def _of_matrix(name: str) -> Callable[[Emitter, Sequence[Item]], Item]:
-    def handle(e: Emitter, items: Sequence[Item]) -> Item:
-        a = _matrix(e, *items)
+def _of_matrix(name: str) -> Signature:
+    def emit(e: Emitter, x: Item) -> Item:
+        a = points.settled_array(e, x)
         return _call(e, name, (a,), a.axes)
 
-    return handle
+    return Signature((_SQUARE,), emit)
 
 
-def determinant(e: Emitter, items: Sequence[Item]) -> Item:
+def determinant(e: Emitter, x: Item) -> Item:
     """``np.linalg.det(a)``."""
-    a = _matrix(e, *items)
+    a = points.settled_array(e, x)
     made = _call(e, "det", (a,), ())
     value = e.k.load(made.buffer, elements.start_of(e, made), 0)
     e.k.leave_if(e.k.eq(value, 0.0))  # NumPy may warn
     return Scalar(frozenset((numpy_kind(FLOAT64),)), value)
 
 
-HANDLERS: Final[dict[Any, Callable[[Emitter, Sequence[Item]], Item]]] = {
-    np.linalg.solve: solve,
-    np.linalg.inv: _of_matrix("inv"),
-    np.linalg.cholesky: _of_matrix("cholesky_lo"),
-    np.linalg.det: determinant,
+CALLS_OF_LINEAR: Final[Table] = {
+    np.linalg.solve: [Signature((_SQUARE, array(1, 2, of=(FLOAT64,))), solve)],
+    np.linalg.inv: [_of_matrix("inv")],
+    np.linalg.cholesky: [_of_matrix("cholesky_lo")],
+    np.linalg.det: [Signature((_SQUARE,), determinant)],
 }
-"""By NumPy's function."""

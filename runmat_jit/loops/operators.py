@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from runmat_jit.kernel.ir import Value
-from runmat_jit.loops import complex_numbers, operations, products, ways
+from runmat_jit.loops import complex_numbers, operations, products, signatures, ways
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.values import TRUTH, Complex, Item, Scalar, any_number, scalar
 from runmat_jit.loops.wholes import is_whole
@@ -14,7 +16,7 @@ from runmat_jit.loops.wholes import is_whole
 def operate(e: Emitter, op: str, *items: Item) -> Item:
     """An operator on some values."""
     if op == "MatMult":
-        return products.product(e, items)
+        return signatures.apply(e, products.CALLS_OF_PRODUCTS, np.matmul, items)
     if any(map(is_whole, items)):
         return operations.of_operator(e, op, items)
     if any(isinstance(item, Complex) for item in items):

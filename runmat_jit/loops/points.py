@@ -309,6 +309,13 @@ def settled(e: Emitter, item: Item) -> Item:
     return materialized(e, item) if isinstance(item, Lazy) else item
 
 
+def settled_array(e: Emitter, x: Item) -> Array:
+    """An array of which nothing is to be computed any more."""
+    found = settled(e, x)
+    assert isinstance(found, Array), "the caller knows that it is an array"
+    return found
+
+
 def materialized(e: Emitter, x: Whole) -> Array:
     """The elements in memory of their own, or in registers."""
     if e.streams is not None:

@@ -6,21 +6,26 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+import numpy as np
+
 from runmat_jit.core.types import is_complex
 from runmat_jit.kernel.ir import Value
-from runmat_jit.loops import elements, operations, points
+from runmat_jit.loops import creation, elements, operations, points
 from runmat_jit.loops.elements import bounds_of
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.numpy_functions import function, parameter, product_of
+from runmat_jit.loops.signatures import VECTOR, Signature, Table, array
 from runmat_jit.loops.values import (
     Array,
     Axis,
     Complex,
     Item,
+    Items,
     Lazy,
     Scalar,
     Unknown,
     numpy_kind,
+    scalar,
 )
 from runmat_jit.loops.wholes import is_turned
 
@@ -32,16 +37,13 @@ CALLS, CALLS_AT = "calls", "calls_at"
 """The parameters that hold what inner loops are given, and where that lies."""
 
 
-def product(e: Emitter, items: Sequence[Item]) -> Item:
+def product(e: Emitter, *operands: Item) -> Item:
     """``a @ b`` of arrays with one or two axes."""
-    for item in _pair(items):
-        if not isinstance(item, Array | Lazy) or len(item.axes) not in (1, 2):
-            raise Unknown("a matrix product of what is no vector and no matrix")
-    a, b = (_as_array(e, item) for item in items)
+    a, b = (_as_array(e, item) for item in operands)
     if any(x.home is not None and is_turned(x) and not x.mirrored for x in (a, b)):
         raise Unknown("a matrix product of a new array that may be in another order")
-    if a.dtype != b.dtype or a.dtype.kind not in "fc":
-        raise Unknown("a matrix product of these dtypes")
+    if a.dtype != b.dtype:
+        raise Unknown("a matrix product of two dtypes")
     inner_loop = function(e, product_of(a.dtype))
     e.fix(*(axis.number for axis in (*a.axes, *b.axes)))
     points.equal(e, a.axes[-1], b.axes[0])
@@ -64,57 +66,47 @@ def product(e: Emitter, items: Sequence[Item]) -> Item:
     return made
 
 
-def _pair(items: Sequence[Item]) -> Sequence[Item]:
-    """Two operands."""
-    if len(items) != 2:
-        raise Unknown("a product with other arguments")
-    return items
-
-
-def dot(e: Emitter, items: Sequence[Item]) -> Item:
-    """``np.dot(a, b)``: the same of arrays that NumPy takes as they are."""
-    if all(isinstance(item, Array | Lazy) and len(item.axes) == 1 for item in items):
-        a, b = (_upwards(e, item) for item in _pair(items))
-    else:
-        a, b = (_side_by_side(e, item) for item in _pair(items))
+def dot(e: Emitter, *operands: Item) -> Item:
+    """``np.dot(a, b)`` with a matrix: the same of arrays that NumPy takes as they are."""
+    a, b = (_side_by_side(e, item) for item in operands)
     if a.buffer is b.buffer and len(a.axes) == len(b.axes) == 2:
         raise Unknown("dot of a matrix and itself")  # which NumPy may copy, or not
-    if is_complex(a.dtype):
-        raise Unknown("dot of complex numbers")  # whose zeros have other signs
-    made = product(e, [a, b])
-    if isinstance(made, Scalar):  # a product of two numbers may be -0.0, a sum of them is not
-        single = e.k.if_(e.k.eq(a.axes[0].extent, 1), [made.value])
-        with single:
-            numbers = [e.k.load(x.buffer, elements.start_of(e, x), 0) for x in (a, b)]
-            single.yield_(numbers[0] * numbers[1])
-        return replace(made, value=single.out[0])
-    return made
+    return product(e, a, b)
 
 
-def inner_product(e: Emitter, items: Sequence[Item]) -> Item:
-    """``np.inner(a, b)`` of vectors."""
-    if any(len(item.axes) != 1 for item in items if isinstance(item, Array | Lazy)):
-        raise Unknown("an inner product of matrices")
-    return dot(e, items)
+def dot_of_vectors(e: Emitter, *operands: Item) -> Item:
+    """``np.dot(a, b)`` of vectors."""
+    vectors = a, _ = [_upwards(e, item) for item in operands]
+    made = product(e, *vectors)
+    assert isinstance(made, Scalar), "it is a number"
+    # a product of two numbers may be -0.0, a sum of them is not
+    single = e.k.if_(e.k.eq(a.axes[0].extent, 1), [made.value])
+    with single:
+        numbers = [e.k.load(x.buffer, elements.start_of(e, x), 0) for x in vectors]
+        single.yield_(numbers[0] * numbers[1])
+    return replace(made, value=single.out[0])
 
 
-def matrix_vector(e: Emitter, items: Sequence[Item]) -> Item:
-    """``np.matvec(a, x)`` of a matrix and a vector."""
-    ranks = [len(item.axes) for item in items if isinstance(item, Array | Lazy)]
-    if ranks != [2, 1]:
-        raise Unknown("products of several vectors")
-    return product(e, items)
-
-
-def outer_product(e: Emitter, items: Sequence[Item]) -> Item:
+def outer_product(e: Emitter, *operands: Item) -> Item:
     """``np.outer(a, b)`` of vectors."""
-    vectors = [_as_array(e, item) for item in items if isinstance(item, Array | Lazy)]
-    if len(items) != 2 or len(vectors) != 2 or any(len(x.axes) != 1 for x in vectors):
-        raise Unknown("an outer product of what are no vectors")
-    a, b = vectors
+    a, b = (_as_array(e, item) for item in operands)
     column = replace(a, axes=(a.axes[0], elements.single(e)), whole=False)
     row = replace(b, axes=(elements.single(e), b.axes[0]), whole=False)
     return operations.of_operator(e, "Mult", [column, row])
+
+
+def cross_product(e: Emitter, *operands: Item) -> Item:
+    """``np.cross(a, b)`` of vectors with three elements."""
+    a, b = (creation.rows_of(e, _as_array(e, x), 3) for x in operands)
+    operate = e.arithmetic.operate
+    parts = []
+    for one, other in ((1, 2), (2, 0), (0, 1)):
+        terms = [
+            operate("Mult", scalar(a[i]), scalar(b[j])) for i, j in ((one, other), (other, one))
+        ]
+        parts.append(operate("Sub", *terms))
+    made = creation.array_of(e, Items(tuple(parts)))
+    return replace(made, viewed=True)
 
 
 def _upwards(e: Emitter, item: Item) -> Array:
@@ -131,16 +123,13 @@ def _upwards(e: Emitter, item: Item) -> Array:
 
 def _side_by_side(e: Emitter, item: Item) -> Array:
     """An array of which one axis has no gaps, so that NumPy takes it as it is."""
-    if not isinstance(item, Array | Lazy):
-        raise Unknown("a product of what is no array")
     x = _as_array(e, item)
-    if len(x.axes) == 1:
-        if x.axes[0].stride != 1:
-            raise Unknown("a product of a vector with gaps")
-        return x
-    inner, outer = x.axes[::-1] if x.axes[-1].stride == 1 else x.axes
+    inner, *outers = x.axes[::-1] if x.axes[-1].stride == 1 else x.axes
     if inner.stride != 1:
-        raise Unknown("a product of a matrix with gaps")
+        raise Unknown("a product of an array with gaps")
+    if not outers:
+        return x
+    (outer,) = outers
     e.fix(inner.number, outer.number)
     e.k.leave_if(e.k.ne(outer.stride, inner.extent))  # rows with gaps between them
     e.k.leave_if((inner.extent < 2) | (outer.extent < 2))
@@ -252,3 +241,21 @@ def mirrored(x: Any) -> Any:
     if isinstance(x, Lazy):
         return replace(x, axes=x.axes[::-1], operands=tuple(map(mirrored, x.operands)))
     return x
+
+
+_FACTOR: Final = array(1, 2, kinds="fc")
+_REAL_FACTOR: Final = array(1, 2, kinds="f")  # zeros of complex ones have other signs in ``dot``
+_REAL_VECTOR: Final = array(1, kinds="f")
+_DOT: Final = (
+    Signature((_REAL_VECTOR, _REAL_VECTOR), dot_of_vectors),
+    Signature((_REAL_FACTOR, _REAL_FACTOR), dot),
+)
+CALLS_OF_PRODUCTS: Final[Table] = {
+    np.matmul: [Signature((_FACTOR, _FACTOR), product)],
+    np.dot: _DOT,
+    "dot": _DOT,
+    np.inner: _DOT[:1],
+    np.matvec: [Signature((array(2, kinds="fc"), array(1, kinds="fc")), product)],
+    np.outer: [Signature((VECTOR, VECTOR), outer_product)],
+    np.cross: [Signature((VECTOR, VECTOR), cross_product)],
+}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 from dataclasses import replace
 
 from runmat_jit.kernel.ir import Value
@@ -109,11 +108,9 @@ def _reversed(e: Emitter, base: Array, axis: Axis) -> tuple[Array, Axis]:
     return elements.moved(e, base, (), at, axis), replace(axis, stride=stride)
 
 
-def flipped(e: Emitter, items: Sequence[Item]) -> Item:
+def flipped(e: Emitter, x: Item) -> Item:
     """``np.flip(x)``: a view in the opposite order along all axes."""
-    found = points.settled(e, items[0])
-    if len(items) != 1 or not isinstance(found, Array):
-        raise Unknown("flip with other arguments")
+    found = points.settled_array(e, x)
     left, axes = found.axes, list[Axis]()
     found = replace(found, axes=(), whole=False)
     for own in left:

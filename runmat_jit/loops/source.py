@@ -48,7 +48,7 @@ _UNKNOWN_OPERATORS = (ast.In, ast.NotIn)
 _OF_IDENTITY = (ast.Is, ast.IsNot)
 _HIDING = (ast.Try, ast.TryStar, ast.AsyncFor, ast.AsyncWith)
 """Statements after which the program may look at what a loop within them had done."""
-_INTO = ("fill", "fill_diagonal", "clip", "matmul")
+_INTO = ("fill", "fill_diagonal", "clip", "matmul", "sort")
 """Methods and functions that store into an array, besides ufuncs."""
 _NO_OBJECTS = (list, dict, set, str, np.ndarray, np, math)
 """Classes and modules whose methods and functions are known: a call of one is no method of the

@@ -26,7 +26,9 @@ from runmat_jit.loops import (
     nests,
     operators,
     points,
+    signatures,
     slices,
+    sorting,
     things,
     ways,
 )
@@ -148,8 +150,11 @@ _Store = tuple[Item | None, Item | None]
 def _filled(
     e: Emitter, function: ast.Attribute, args: Sequence[ast.expr], keywords: Sequence[ast.keyword]
 ) -> _Store:
-    """Emit the operands of ``x.fill(value)``."""
+    """Emit the operands of ``x.fill(value)``, and of ``x.sort()``."""
     require_known(e, chain_of(function))
+    if function.attr == "sort" and not args and not keywords:
+        place = e.item(function.value)
+        return place, signatures.apply(e, sorting.CALLS_OF_SORTING, "sort", [place])
     if function.attr != "fill" or len(args) != 1 or keywords:
         return None, None
     place, made = e.item(function.value), e.item(args[0])

@@ -66,7 +66,7 @@ def reduced(e: Emitter, x: Item, meant: Meant) -> Item:
     if x.mask is not None:
         return _of_mask(e, x, meant)
     if len(x.axes) > 1 and rule.combine not in _OF_ANY_ORDER:
-        x = _flat(e, x)
+        x = flat(e, x)
     value = _total_of(e, x, meant, ())
     return Scalar(
         frozenset((numpy_kind(type_.dtype),)),
@@ -103,10 +103,10 @@ def _of_mask(e: Emitter, x: Whole, meant: Meant) -> Item:
 
 def _one_axis(e: Emitter, x: Whole) -> Whole:
     """The same elements along one axis."""
-    return x if len(x.axes) == 1 else _flat(e, x)
+    return x if len(x.axes) == 1 else flat(e, x)
 
 
-def _flat(e: Emitter, x: Whole) -> Array:
+def flat(e: Emitter, x: Whole) -> Array:
     """The elements one after the other, in memory of their own."""
     if e.streams is not None:
         raise Unknown("a sum over several axes of arrays in registers")

@@ -10,7 +10,7 @@ from runmat_jit.loops import nests
 from tests.capture.behavior import module
 
 BODIES = {
-    "y = np.add.accumulate(x)\ntotal += y[0]": "add.accumulate called in this way (line 5)",
+    "y = np.add.accumulate(x)\ntotal += y[0]": "a call of add.accumulate (line 5)",
     "y = np.zeros((3, i))\ntotal += x[i]": "as many numbers as no array has (line 5)",
     "with np.errstate(all='ignore'):\n    total += x[i]": "`with` (line 5)",
     "total += x[i]\nprint(end='')": "a call as a statement (line 6)",

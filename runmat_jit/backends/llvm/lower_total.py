@@ -6,11 +6,24 @@ are registers; the sums over blocks live in memory that stays in the first-level
 
 from __future__ import annotations
 
-from runmat_jit.backends.llvm.emitter import LLVM_TYPES, Emitter, Operands, Slots, splat_literal
+from functools import partial
+
+from runmat_jit.backends.llvm.emitter import (
+    LLVM_TYPES,
+    Emitter,
+    Operands,
+    Slots,
+    literal,
+    splat_literal,
+)
 from runmat_jit.backends.llvm.lower_blocks import Body, branch, loop
 from runmat_jit.core.frozen import frozen
 from runmat_jit.kernel.ir import Block, Instruction, Literal
 from runmat_jit.kernel.primitives import FLOATS, SIZES, TOTAL_STEPS, identity, total_lanes
+from runmat_jit.kernel.walk import every_instruction
+
+_SMALL_BODY = 24
+"""Instructions of a body that is written twice more, for short ranges, which need no memory."""
 
 
 @frozen
@@ -62,6 +75,61 @@ def lower_total(emitter: Emitter, instruction: Instruction, body: Body) -> None:
         ),
     )
     lo, hi = (emitter.uniform(a) for a in instruction.args)
+    length = emitter.put(f"sub i64 {hi}, {lo}")
+    is_left = emitter.put(f"icmp slt i64 {lo}, {hi}")
+    found = [literal(a.start, a.kind) for a in total.accumulators]
+    small = sum(1 for _ in every_instruction(block.body)) <= _SMALL_BODY
+    for count in sorted({1, emitter.unroll}) if small else ():
+        fits = emitter.put(f"icmp sle i64 {length}, {count * emitter.width}")
+        taken = emitter.put(f"and i1 {is_left}, {fits}")
+        in_vectors = partial(_in_vectors, emitter, total, (lo, length), count)
+        found = branch(emitter, taken, _slots(total, found), in_vectors)
+        is_left = emitter.put(f"xor i1 {fits}, true")
+    in_blocks = partial(_in_blocks, emitter, total, (lo, hi))
+    found = branch(emitter, is_left, _slots(total, found), in_blocks)
+    emitter.unroll = vectors
+    for value, x in zip(instruction.results, found, strict=True):
+        emitter.bind(value, [x])
+
+
+def _slots(total: _Total, operands: Operands) -> Slots:
+    """Results so far, one a combined value."""
+    return [(LLVM_TYPES[a.kind], x) for a, x in zip(total.accumulators, operands, strict=True)]
+
+
+def _in_vectors(emitter: Emitter, total: _Total, span: tuple[str, str], count: int) -> Operands:
+    """A range of a first index and a length that fits into so many vectors, side by side."""
+    (lo, length), vectors = span, emitter.unroll
+    emitter.unroll, masks = count, [emitter.mask_below("0", length)]
+    for first in range(emitter.width, count * emitter.width, emitter.width):
+        args = [("i64", str(first)), ("i64", length)]
+        end = emitter.put(emitter.call("llvm.smax.i64", "i64", args))
+        masks.append(emitter.mask_below(str(first), end))
+    emitter.live = masks
+    terms = _terms(emitter, total, lo)
+    emitter.live, emitter.unroll = None, vectors
+    found = []
+    for place, accumulator in enumerate(total.accumulators):
+        kind, start = (
+            emitter.vector(accumulator.kind),
+            splat_literal(accumulator.start, accumulator.kind),
+        )
+        own = zip(masks, terms[place * count : (place + 1) * count], strict=True)
+        chosen = [
+            emitter.put(f"select {emitter.vector('i1')} {mask}, {kind} {x}, {kind} {start}")
+            for mask, x in own
+        ]
+        found.append(_fold(emitter, accumulator, chosen))
+    return found
+
+
+def _in_blocks(emitter: Emitter, total: _Total, bounds: tuple[str, str]) -> Operands:
+    """A range of any length, in blocks; sums over them lie in memory."""
+    (lo, hi), logical = bounds, total.logical
+    for accumulator in total.accumulators:
+        start = splat_literal(accumulator.start, accumulator.kind)
+        for first in range(0, logical, emitter.width):
+            _write(emitter, accumulator, accumulator.sums, str(first), start)
 
     def one_block(base: str, _: Operands) -> Operands:
         end = emitter.put(f"add i64 {base}, {TOTAL_STEPS * logical}")
@@ -70,19 +138,23 @@ def lower_total(emitter: Emitter, instruction: Instruction, body: Body) -> None:
         return []
 
     loop(emitter, (lo, hi, str(TOTAL_STEPS * logical)), [], one_block)
-    emitter.unroll = vectors
-    for value, accumulator in zip(instruction.results, total.accumulators, strict=True):
-        emitter.bind(value, [_fold_lanes(emitter, accumulator, logical)])
+    return [
+        _fold(
+            emitter,
+            accumulator,
+            [
+                _read(emitter, accumulator, accumulator.sums, str(first))
+                for first in range(0, logical, emitter.width)
+            ],
+        )
+        for accumulator in total.accumulators
+    ]
 
 
 def _accumulator(emitter: Emitter, op: str, kind: str, logical: int) -> _Accumulator:
     element = "bool" if kind == "i1" else kind
     sums, partial = (emitter.allocate(element, logical) for _ in range(2))
-    accumulator = _Accumulator(op, kind, sums, partial)
-    start = splat_literal(accumulator.start, kind)
-    for first in range(0, logical, emitter.width):
-        _write(emitter, accumulator, accumulator.sums, str(first), start)
-    return accumulator
+    return _Accumulator(op, kind, sums, partial)
 
 
 # -- one block -----------------------------------------------------------------------------------
@@ -132,15 +204,20 @@ def _lower_group(
 
 def _combined(emitter: Emitter, total: _Total, index: str, carried: Operands) -> Operands:
     """One iteration of the body, combined into what is carried."""
-    assert total.block.index is not None, "a total counts"
-    emitter.bind(total.block.index, [index])
-    total.body(total.block)
     operations = [a for a in total.accumulators for _ in range(emitter.unroll)]
-    yields = [x for value in total.block.yields for x in emitter.lanes(value)]
+    yields = _terms(emitter, total, index)
     return [
         _combine(emitter, a, emitter.width, x, y)
         for a, x, y in zip(operations, carried, yields, strict=True)
     ]
+
+
+def _terms(emitter: Emitter, total: _Total, index: str) -> Operands:
+    """What one iteration of the body yields, vector by vector."""
+    assert total.block.index is not None, "a total counts"
+    emitter.bind(total.block.index, [index])
+    total.body(total.block)
+    return [x for value in total.block.yields for x in emitter.lanes(value)]
 
 
 def _last_step(
@@ -228,13 +305,9 @@ def _combine(emitter: Emitter, accumulator: _Accumulator, lanes: int, a: str, b:
     return emitter.put(f"select {mask} {chosen}, {vector} {a}, {vector} {b}")
 
 
-def _fold_lanes(emitter: Emitter, accumulator: _Accumulator, logical: int) -> str:
-    """Halve the logical lanes until one is left."""
+def _fold(emitter: Emitter, accumulator: _Accumulator, vectors: Operands) -> str:
+    """Halve the logical lanes until one is left; those not given hold the identity."""
     width = emitter.width
-    vectors = [
-        _read(emitter, accumulator, accumulator.sums, str(first))
-        for first in range(0, logical, width)
-    ]
     while len(vectors) > 1:
         half = len(vectors) // 2
         pairs = zip(vectors[:half], vectors[half:], strict=True)

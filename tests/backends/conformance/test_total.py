@@ -12,7 +12,7 @@ from tests.backends.conformance.compare import same
 
 pytestmark = pytest.mark.sampled(4)
 
-LENGTHS = (0, 1, 2, 3, 5, 15, 31, 32, 33, 63, 64, 65, 127, 511, 512, 513)
+LENGTHS = (0, 1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 63, 64, 65, 127, 511, 512, 513)
 LENGTHS += (1000, 1024, 1025, 2100, 5000, 8192)
 FEW_LENGTHS = (0, 1, 5, 63, 64, 65, 1000, 1024, 1025, 2100, 8192)
 LANES = {"f32": 64, "i32": 64, "i1": 64, "f64": 32, "i64": 32}

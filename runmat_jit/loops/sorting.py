@@ -1,0 +1,125 @@
+"""Sorted arrays, medians and percentiles in loops: arrays of some hundred elements.
+
+NumPy sorts long arrays faster than a kernel here would, so that loops with those are left to
+Python. So are arrays with NaN or -0.0, whose order NumPy does not say.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+import numpy as np
+
+from runmat_jit.kernel.ir import Value
+from runmat_jit.kernel.math.casts import cast
+from runmat_jit.kernel.primitives import FLOATS
+from runmat_jit.loops import elements, points, totals
+from runmat_jit.loops.emitter import Emitter
+from runmat_jit.loops.signatures import Signature, Table, array, is_floating, is_numeric
+from runmat_jit.loops.values import (
+    FLOAT32,
+    FLOAT64,
+    TYPES,
+    Array,
+    Item,
+    Scalar,
+    numpy_kind,
+)
+
+MOST: Final = 512
+"""Elements that are sorted here at most."""
+_SORTED: Final = [dtype for dtype, kind in TYPES.items() if kind in (*FLOATS, "i32", "i64")]
+"""Dtypes of what is sorted."""
+
+
+def _sort(e: Emitter, x: Array) -> None:
+    """Sort a vector where it lies, by insertion with shrinking gaps (Shell's sort)."""
+    k, (axis,), kind = e.k, x.axes, TYPES[x.dtype]
+    e.fix(axis.number)
+    k.leave_if(axis.extent > MOST)
+
+    def place(at: Value) -> Value:
+        return elements.start_of(e, elements.moved(e, x, (), at, axis))
+
+    if kind in FLOATS:
+        with k.loop(0, axis.extent, [k.const(False, "i1")]) as odd:
+            found = k.load(x.buffer, place(odd.i), 0)
+            is_minus_zero = k.eq(found, 0.0) & (1.0 / found < 0.0)
+            odd.yield_(odd.carry[0] | k.prim("isnan", found) | is_minus_zero)
+        k.leave_if(odd.out[0])
+    with k.while_([axis.extent]) as narrower:
+        less = k.prim("sdiv", narrower.carry[0] * 5 - 1, 11)
+        gap = k.select(less < 1, 1, less)
+        with k.loop(gap, axis.extent) as loop:
+            sought = k.load(x.buffer, place(loop.i), 0)
+            with k.while_([loop.i]) as back:
+                (at,) = back.carry
+                before = k.select(at < gap, at, at - gap)
+                other = k.load(x.buffer, place(before), 0)
+                moves = (other > sought) & (at > before)
+                k.store(x.buffer, place(at), k.select(moves, other, sought), 0)
+                back.yield_(moves, before)
+            loop.yield_()
+        narrower.yield_(gap > 1, gap)
+
+
+def sorted_copy(e: Emitter, x: Item) -> Array:
+    """The elements of an array, sorted along one axis, in memory of their own."""
+    own = points.settled_array(e, x)
+    made = points.materialized(e, own) if len(own.axes) == 1 else totals.flat(e, own)
+    _sort(e, made)
+    e.arithmetic.mark_ours(bits=False)
+    return made
+
+
+def median(e: Emitter, of: Item) -> Item:
+    """``np.median(x)``: the mean of the two elements in the middle, or of the one."""
+    k, x = e.k, sorted_copy(e, of)
+    extent = x.axes[0].extent
+    k.leave_if(extent < 1)  # NumPy warns
+    dtype = x.dtype if x.dtype.kind == "f" else FLOAT64
+    low, high = (
+        cast(k, _at(e, x, k.prim("sdiv", place, 2)), TYPES[dtype]) for place in (extent - 1, extent)
+    )
+    return _finite(e, (low + high) / 2.0, dtype)
+
+
+def quantile(e: Emitter, of: Item, q: Scalar, *, divisor: float = 1.0) -> Item:
+    """``np.quantile(x, q)`` of doubles or integers, by linear interpolation.
+
+    The formula is the one of NumPy's documentation, in NumPy's order of operations.
+    """
+    k, x = e.k, sorted_copy(e, of)
+    extent = x.axes[0].extent
+    part = e.arithmetic.cast(q, FLOAT64) / divisor
+    k.leave_if(k.prim("xor", (part >= 0.0) & (part <= 1.0) & (extent > 0), True))
+    place = k.convert("sitofp", extent - 1, "f64") * part
+    before = k.prim("floor", place)
+    first = k.convert("fptosi", before, "index")
+    low, high = _at(e, x, first), _at(e, x, k.select(first + 1 < extent, first + 1, first))
+    t, difference = place - before, cast(k, high - low, "f64")
+    low, high = cast(k, low, "f64"), cast(k, high, "f64")
+    upwards, downwards = low + difference * t, high - difference * (1.0 - t)
+    return _finite(e, k.select(t >= 0.5, downwards, upwards), FLOAT64)
+
+
+def _at(e: Emitter, x: Array, place: Value) -> Value:
+    return e.k.load(x.buffer, elements.start_of(e, elements.moved(e, x, (), place, x.axes[0])), 0)
+
+
+def _finite(e: Emitter, value: Value, dtype: np.dtype) -> Scalar:
+    """A number; where it is not finite, Python runs the loop."""
+    e.k.leave_if(e.k.prim("isnan", value - value))
+    return Scalar(frozenset((numpy_kind(dtype),)), value, narrow=value.type == "f32")
+
+
+_SORTED_VECTOR: Final = (Signature((array(1, of=_SORTED),), sorted_copy),)
+_OF_QUANTILES: Final = array(of=set(_SORTED) - {FLOAT32})
+CALLS_OF_SORTING: Final[Table] = {
+    np.sort: _SORTED_VECTOR,
+    "sort": _SORTED_VECTOR,
+    np.median: [Signature((array(of=_SORTED),), median)],
+    np.quantile: [Signature((_OF_QUANTILES, is_floating), quantile)],
+    np.percentile: [Signature((_OF_QUANTILES, is_numeric), partial(quantile, divisor=100.0))],
+}
