@@ -41,6 +41,7 @@ from runmat_jit.loops.values import (
     is_narrow_dtype,
     literal,
     numpy_kind,
+    only,
 )
 from runmat_jit.ops.promotion import loop_dtypes
 from runmat_jit.ops.table import row_of
@@ -165,22 +166,19 @@ class Arithmetic:
             self.meaning(name, kinds)
             for kinds in itertools.product(*(sorted_kinds(x) for x in operands))
         }
-        dtypes = {meaning.operands for meaning in meanings}
         kinds = frozenset(meaning.kind for meaning in meanings)
-        if len(dtypes) != 1 or len({kind.dtype for kind in kinds}) != 1:
-            raise Unknown("an operation is another one for each of several classes")
-        first = next(iter(dtypes))
-        if name in _COMPARISONS and (BOOL in first or any(map(is_narrow_dtype, first))):
-            dtypes = {(INT64,) * len(operands)}  # a Python number may be any
+        dtypes = only({meaning.operands for meaning in meanings}, "an operation")
+        dtype = only({kind.dtype for kind in kinds}, "an operation")
+        if name in _COMPARISONS and (BOOL in dtypes or any(map(is_narrow_dtype, dtypes))):
+            dtypes = (INT64,) * len(operands)  # a Python number may be any
         numpys = any(not kind.python for x in operands for kind in x.kinds)
         pythons = all(any(kind.python for kind in x.kinds) for x in operands)
         for x in operands:  # nobody may need the answer of a comparison
             (self.dropped if name in _COMPARISONS else self.used)(x)
-        converted = [self.cast(x, d) for x, d in zip(operands, dtypes.pop(), strict=True)]
+        converted = [self.cast(x, d) for x, d in zip(operands, dtypes, strict=True)]
         if pythons and name in ("Div", "FloorDiv", "Mod") and converted[0].type in ("f32", "f64"):
             self.k.leave_if(self.k.eq(converted[1], 0.0))  # Python raises
         made = self.compute(name, operands, converted, numpys=numpys)
-        dtype = next(iter(kinds)).dtype
         if is_narrow_dtype(dtype):
             return self.narrowed(name, operands, made, dtype)
         found = Scalar(kinds, made)
@@ -399,7 +397,7 @@ class Arithmetic:
             self.kind_of_power(kinds)
             for kinds in itertools.product(sorted_kinds(base), sorted_kinds(exponent))
         }
-        if len({kind.dtype for kind in kinds}) != 1 or next(iter(kinds)).dtype != FLOAT64:
+        if {kind.dtype for kind in kinds} != {FLOAT64}:
             raise Unknown("a power of integers or of float32")
         x, y = (self.cast(each, FLOAT64) for each in (base, exponent))
         made_by = self.k.libm("pow", x, y)
@@ -422,14 +420,11 @@ class Arithmetic:
         return Scalar(frozenset((INT,)), loop.out[0], least_of)
 
     def kind_of_power(self, kinds: tuple[Kind, ...]) -> Kind:
+        """The kind of a power; an integer's where it may be one, or NumPy raises."""
         if all(kind.python for kind in kinds):
-            if kinds[0] != FLOAT and kinds[1] != FLOAT:
-                raise Unknown("a power of Python's integers")
-            return FLOAT
+            return FLOAT if FLOAT in kinds else INT
         found = dtypes_of(np.power, tuple(map(promoted, kinds)))
-        if found is None:
-            raise Unknown("a power of integers")
-        return numpy_kind(found[-1])
+        return INT if found is None else numpy_kind(found[-1])
 
     # -- functions ---------------------------------------------------------------------------------
     def ufunc(self, fn: np.ufunc, operands: Sequence[Scalar]) -> Scalar:
@@ -441,15 +436,17 @@ class Arithmetic:
             dtypes_of(fn, tuple(map(promoted, kinds)))
             for kinds in itertools.product(*(sorted_kinds(x) for x in operands))
         }
-        dtypes = found.pop()
+        dtypes = only(found, f"numpy.{fn.__name__}")
         for each in operands:
             self.used(each)
-        if found or dtypes is None or len(dtypes) != len(operands) + 1:
-            raise Unknown(f"numpy.{fn.__name__} of several classes")
+        has_events = row.event_test is not None or bool(row.events)
+        if dtypes is None or not (
+            len(dtypes) == len(operands) + 1
+            and (fn in _WITHIN or not is_narrow_dtype(dtypes[-1]))
+            and not (has_events and dtypes[0].kind in "iu")
+        ):
+            raise Unknown(f"numpy.{fn.__name__} of numbers of these classes")
         x = [self.cast(each, dtype) for each, dtype in zip(operands, dtypes, strict=False)]
-        wraps = is_narrow_dtype(dtypes[-1]) and fn not in _WITHIN
-        if wraps or (x[0].type in ("i32", "i64") and (row.event_test is not None or row.events)):
-            raise Unknown(f"numpy.{fn.__name__} of integers")
         if row.exactness == "ours":
             self.mark_ours()
         made = row.expand(self.k, *x)

@@ -27,6 +27,7 @@ from runmat_jit.loops.values import (
     Scalar,
     Unknown,
     numpy_kind,
+    only,
 )
 from runmat_jit.ops.promotion import loop_dtypes
 
@@ -77,8 +78,7 @@ def kinds_of(op: str, items: Sequence[Scalar | Complex]) -> frozenset[Kind]:
         if dtypes is None:
             raise Unknown(f"{op} of {' and '.join(map(str, kinds))}")
         found.add(numpy_kind(dtypes[-1]))
-    if len({kind.dtype for kind in found}) != 1:
-        raise Unknown("an operation is another one for each of several classes")
+    only({kind.dtype for kind in found}, "an operation")
     return frozenset(found)
 
 
@@ -112,9 +112,7 @@ def kind_in(x: Complex) -> Kind:
         Unknown: it is of several.
 
     """
-    if len(x.kinds) > 1:
-        raise Unknown("a function of a complex number of several classes")
-    return next(iter(x.kinds))
+    return only(x.kinds, "a function of a complex number")
 
 
 def number(value: Value, *kinds: Kind) -> Scalar:
@@ -255,8 +253,7 @@ def power(emit: Arithmetic, x: Scalar | Complex, y: Scalar | Complex) -> Complex
 def compared(emit: Arithmetic, op: str, x: Scalar | Complex, y: Scalar | Complex) -> Scalar:
     """Whether two numbers are equal; real ones have no imaginary part."""
     if isinstance(y, Scalar) and any(map(is_pythons, itertools.product(x.kinds, y.kinds))):
-        if len(x.kinds) > 1 or len(y.kinds) > 1:
-            raise Unknown("a comparison is another one for each of several classes")
+        only({*itertools.product(x.kinds, y.kinds)}, "a comparison")
         y = replace(y, kinds=frozenset((FLOAT,)))
     same = [
         emit.operate(op, *(side(emit, *pair, name) for pair in ((x, y), (y, x)))) for name in _SIDES

@@ -162,14 +162,11 @@ def arguments(
     names: Sequence[str], args: Sequence[ast.expr], named: Sequence[ast.keyword]
 ) -> dict[str, ast.expr]:
     """The arguments of a method, by the names of its parameters."""
-    if len(args) > len(names):
-        raise Unknown("a draw with other arguments")
     given = dict(zip(names, args, strict=False))
-    for each in named:
-        if each.arg is None or each.arg not in names or each.arg in given:
-            raise Unknown("a draw with other arguments")
-        given[each.arg] = each.value
-    return given
+    more = {each.arg: each.value for each in named if each.arg in names}
+    if len(args) > len(names) or len(more) < len(named) or given.keys() & more.keys():
+        raise Unknown("a draw with other arguments")
+    return {**given, **{name: value for name, value in more.items() if name is not None}}
 
 
 def is_none(node: ast.expr | None) -> bool:

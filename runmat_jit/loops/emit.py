@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -72,6 +72,7 @@ LEFT, DONE, MORE = 0, 1, 2
 """Status of a kernel's run: it left and wrote what nobody reads; the loop has ended; it goes on."""
 STATUS, TURNS, SLOTS = 0, 1, 2
 """Places in the state: the status, the turns so far, and the first value that is carried."""
+_SEVERAL: Final = "it is of several classes"
 _ROUNDS = 4
 """Times that a kernel is made of what the one before was found to append to lists."""
 
@@ -410,7 +411,11 @@ class Emission:
         if e.written & self.originals:
             raise Unknown("a store into an array that another name is to have a copy of")
         lists.require_unchanged(e)
-        return tuple([(n, self.result(n, carried.kinds)) for n in self.source.results])
+        found = [(name, self.result(name, carried.kinds)) for name in self.source.results]
+        for name, result in found:
+            if isinstance(result, str):
+                raise Unknown(f"{name} after the loop: {result}")
+        return tuple([(n, result) for n, result in found if not isinstance(result, str)])
 
     def emit(self) -> Emitted:
         """The kernel."""
@@ -455,27 +460,23 @@ class Emission:
             return ()
         return find_lanes(self.forms, e.memory.used, frozenset(e.written), {*e.fixed}, e.strided)
 
-    def result(self, name: str, kinds: Mapping[str, str]) -> Result:
-        """Result of a name: what it is after the last iteration."""
+    def result(self, name: str, kinds: Mapping[str, str]) -> Result | str:
+        """Result of a name: what it is after the last iteration, or why it has none."""
         item = self.ends[-1].get(name, UNBOUND)
         if isinstance(item, ComplexName) and all(part in kinds for part in parts_of(name)):
-            if len(item.kinds) > 1:
-                raise Unknown(f"{name} after the loop: it is of several classes")
-            return ComplexResult(next(iter(item.kinds)))
+            return ComplexResult(*item.kinds) if len(item.kinds) == 1 else _SEVERAL
         if not isinstance(item, Array):
             return _kinds(item, name, kinds)
-        last = lists.last_item(self.e, name, item)
-        if last is not None and item.whole and not breaks(self.node):
+        last = lists.last_item(self.e, item)
+        if isinstance(last, str) or (last is not None and item.whole and not breaks(self.node)):
             return last
         if item.whole and name in kinds and last is None:
             if item.turned and len(item.axes) > 1:
-                raise Unknown(f"{name} after the loop: its order in memory is open")
-            if item.viewed:
-                raise Unknown(f"{name} after the loop: it is a view")
-            return Pool(item.dtype, item.pool)
+                return "its order in memory is open"
+            return "it is a view" if item.viewed else Pool(item.dtype, item.pool)
         if item.operand >= 0 and item in self.e.given.values():
             return Same(item.operand)
-        raise Unknown(f"{name} after the loop: it is a part of an array")
+        return "it is a part of an array"
 
     def turn(self, number: Value) -> None:
         """Emit one turn."""
@@ -637,19 +638,16 @@ def read_by(instructions: Sequence[Instruction]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _kinds(item: Item, name: str, kinds: Mapping[str, str]) -> tuple[Kind, ...]:
-    """The kinds of a number after the last turn."""
+def _kinds(item: Item, name: str, kinds: Mapping[str, str]) -> tuple[Kind, ...] | str:
+    """The kinds of a number after the last iteration, or why they are not known."""
     if not isinstance(item, Scalar) or name not in kinds:
-        why = item.why if isinstance(item, Unbound) else "it is no number"
-        raise Unknown(f"{name} after the loop: {why}")
+        return item.why if isinstance(item, Unbound) else "it is no number"
     found = sorted(item.kinds, key=lambda kind: not kind.python)
     told = len(found) == 1 or (
         [kind.python for kind in found] == [True, False] and tag(name) in kinds
     )
     fits = item.type == kinds[name] or (item.type == "i64" and kinds[name] == "f64")
-    if not (told and fits):
-        raise Unknown(f"{name} after the loop: it is of several classes")
-    return tuple(found)
+    return tuple(found) if told and fits else _SEVERAL
 
 
 def _operands(

@@ -250,27 +250,31 @@ class RegisterEmission(Emission):
             return item.held
         return carry[place * width : (place + 1) * width]
 
-    def result(self, name: str, kinds: Mapping[str, str]) -> Result:
+    def result(self, name: str, kinds: Mapping[str, str]) -> Result | str:
         item = self.ends[-1].get(name, UNBOUND)
         if not (isinstance(item, Array) and item.held):
             return super().result(name, kinds)
-        origin, depth = self.origin(item.held, name)
-        others = [each for each in self.source.results if each != name]
-        for other in others:
+        found = self.origin(item.held)
+        if found is None:
+            return "it may be an array from before it"
+        for other in self.source.results:
             its = self.ends[-1].get(other, UNBOUND)
-            held = its.held if isinstance(its, Array) else ()
-            if held and self.origin(held, other) == (origin, depth):
-                raise Unknown(f"{name} and {other} after the loop: they are one array")
-        self.depth = max(self.depth, depth)
+            held = its.held if isinstance(its, Array) and other != name else ()
+            if held and self.origin(held) == found:
+                return f"it is the array {other}, too"
+        self.depth = max(self.depth, found[1])
         return Pool(item.dtype, item.pool)
 
-    def origin(self, held: tuple[Value, ...], name: str) -> tuple[int, int]:
-        """Which array that a turn has made a name holds at its end, and how many turns ago."""
+    def origin(self, held: tuple[Value, ...]) -> tuple[int, int] | None:
+        """The array that a name holds at the end of an iteration, by its elements.
+
+        With the number of iterations since it was made; None: it may be from before the loop.
+        """
         depth = 0
         while id(held) not in self.streams.made:
             earlier = [each for each, head in self.heads.items() if head.held is held]
             end = self.ends[-1].get(earlier[0], UNBOUND) if earlier else UNBOUND
             if not (isinstance(end, Array) and end.held) or depth > len(self.heads):
-                raise Unknown(f"{name} after the loop: it may be an array from before it")
+                return None
             held, depth = end.held, depth + 1
         return id(held), depth

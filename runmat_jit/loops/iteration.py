@@ -59,7 +59,7 @@ def turns(e: Emitter, node: ast.expr, *, grows: bool) -> Turns:
                 inner = turns(e, node.args[0], grows=grows)
                 last = inner.count - 1 if inner.unrolled is None else inner.unrolled - 1
                 return replace(inner, item=lambda k: inner.item(_before(e, last, k)))
-        if fn is enumerate and set(named) <= {"start"}:
+        if fn is enumerate and set(named) <= {"start"} and node.args:
             return _numbered(e, [*node.args, *named.values()], grows=grows)
         if fn is zip and set(named) <= {"strict"} and node.args:
             return _zipped(e, node.args, named.get("strict"), grows=grows)
@@ -106,17 +106,16 @@ def _is_iterator(e: Emitter, node: ast.expr) -> bool:
 
 def _numbered(e: Emitter, args: Sequence[ast.expr], *, grows: bool) -> Turns:
     """``enumerate(iterable, start=0)``."""
-    if len(args) not in (1, 2):
+    (inner,) = (turns(e, arg, grows=grows) for arg in args[:1])
+    starts = [scalar(e.item(arg)) for arg in args[1:]]
+    if len(starts) > 1 or any(start.kinds != {INT} for start in starts):
         raise Unknown("enumerate with other arguments")
-    inner = turns(e, args[0], grows=grows)
-    if len(args) == 1:
-        return replace(inner, item=lambda k: Items((_counter(e, k), inner.item(k))))
-    start = scalar(e.item(args[1]))
-    if start.kinds != {INT}:
-        raise Unknown("enumerate from what is no integer")
 
     def item(k: Value) -> Item:
-        return Items((e.arithmetic.operate("Add", start, _counter(e, k)), inner.item(k)))
+        number = _counter(e, k)
+        if starts:
+            number = e.arithmetic.operate("Add", starts[0], number)
+        return Items((number, inner.item(k)))
 
     return replace(inner, item=item)
 
@@ -180,14 +179,13 @@ def _range_by(e: Emitter, start: Scalar, stop: Scalar, step: Scalar) -> Turns:
 def _range(e: Emitter, args: Sequence[ast.expr]) -> Turns:
     """``range`` of integers; the step is written in the program."""
     numbers = [scalar(e.item(arg)) for arg in args]
-    if any(number.kinds != {INT} and number.type != "i64" for number in numbers):
-        raise Unknown("a range of what are no integers")
+    are_integers = all(number.kinds == {INT} or number.type == "i64" for number in numbers)
     if len(numbers) == 1:
         numbers = [literal(e.k, 0), *numbers]
-    start, stop = numbers[:2]
     step = numbers[2].literal if len(numbers) == 3 else 1
-    if len(numbers) > 3 or step == 0:
-        raise Unknown("a range that Python refuses")
+    if not are_integers or len(numbers) not in (2, 3) or step == 0:
+        raise Unknown("a range of other numbers than Python takes")
+    start, stop = numbers[:2]
     if type(step) is not int:
         return _range_by(e, *numbers)
     k = e.k

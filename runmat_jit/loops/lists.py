@@ -196,12 +196,14 @@ def _layouts_of_item(e: Emitter, item: Item, appended: Appended) -> list[Layout]
 # -- arrays ----------------------------------------------------------------------------------------
 def _look_at_array(e: Emitter, item: Array | Lazy, appended: Appended) -> None:
     """See who holds an array besides the list: nobody, or names, from this turn on."""
-    if is_turned(item):
-        raise Unknown("an item of a list that may be in another order in memory")
+    if is_turned(item) or (
+        isinstance(item, Array)
+        and (item.home is None or not item.whole or item.copied or item.viewed)
+    ):
+        raise Unknown("an item of a list that is an array of others, or in another order in memory")
     if isinstance(item, Lazy):
         return
-    if item.home is None or not item.whole or item.copied or item.viewed:
-        raise Unknown("an item of a list that is an array of others")
+    assert item.home is not None, "the loop has made it"
     home = item.home.number
     if home in {x.home.number for x in e.held_arrays() if x.home is not None}:
         if home not in e.memory.apart or home < e.arithmetic.loop or home in e.shared:
@@ -216,20 +218,14 @@ def _share(e: Emitter, array: Array, item: LastItem) -> None:
     e.shared[array.home.number] = array, item if always else None
 
 
-def last_item(e: Emitter, name: str, array: Array) -> LastItem | None:
-    """The item of a list that an array is after the loop; None: it is none.
-
-    Raises:
-        Unknown: it may be another one.
-
-    """
+def last_item(e: Emitter, array: Array) -> LastItem | str | None:
+    """The item of a list that an array is after the loop, or why nobody knows; None: it is none."""
     pools = {(kept.dtype, kept.pool) for kept, _ in e.shared.values()}
     if (array.dtype, array.pool) not in pools or array.home is None:
         return None
     found = e.shared.get(array.home.number)
-    if found is None or found[1] is None:
-        raise Unknown(f"{name} after the loop: an array that may be an item of a list")
-    return found[1]
+    item = None if found is None else found[1]
+    return "it is an array that may be an item of a list" if item is None else item
 
 
 def require_unchanged(e: Emitter) -> None:

@@ -31,6 +31,7 @@ from runmat_jit.loops.values import (
     Unknown,
     literal,
     numpy_kind,
+    only,
 )
 from runmat_jit.loops.wholes import Meant, is_whole, plain_of
 from runmat_jit.ops.promotion import fits
@@ -93,9 +94,7 @@ def _computed(e: Emitter, row: Op, operands: Sequence[Item], params: Mapping[str
             raise Unknown(f"{row.name} of these dtypes or shapes")
         named = frozenset(canonical_params(row, params, specs).items())
         results.add((found.type, found.operand_dtypes, named))
-    if len(results) != 1:
-        raise Unknown("an operation is another one for each of several classes")
-    type_, dtypes, named = results.pop()
+    type_, dtypes, named = only(results, "an operation")
     meant = Meant(row, dtypes, dict(named), type_, known)
     if any(map(is_complex, (type_.dtype, *dtypes))):
         return complex_arrays.computed(e, _maker(e, meant), _typed(operands, meant), meant)

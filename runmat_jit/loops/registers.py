@@ -101,25 +101,29 @@ def _known_before(e: Emitter) -> set[int]:
 # -- elements --------------------------------------------------------------------------------------
 def loaded(e: Emitter, x: Array) -> Value:
     """An element of an array that is held."""
-    streams = streams_of(e)
-    if not streams.inside:
-        raise Unknown("a number of elements in lanes")
+    streams, _ = _inside(e)
     return x.held[streams.element]
+
+
+def _inside(e: Emitter) -> tuple[Streams, Value]:
+    """The lanes that are emitted, and their index."""
+    streams = streams_of(e)
+    if not streams.inside or streams.index is None:
+        raise Unknown("a number of elements in lanes")
+    return streams, streams.index
 
 
 def drawn(e: Emitter, x: Lazy) -> Value:
     """An element of a draw, whose blocks each lane computes by itself."""
-    streams, k, (position, *seeds) = streams_of(e), e.k, x.operands
+    (streams, index), k, (position, *seeds) = _inside(e), e.k, x.operands
     assert isinstance(position, Position), "a draw begins with it"
     if position.steps:
         raise Unknown("a draw of several axes in registers")
-    if not streams.inside or streams.index is None:
-        raise Unknown("a number of elements in lanes")
     per_block = ELEMENTS_PER_BLOCK[x.dtype.itemsize]
     number, element = divmod(streams.element, per_block)
     if (id(x), number) not in streams.drawn:
         blocks = streams.width // per_block
-        lane = k.convert("trunc", streams.index, "i32") + k.lane_id("i32")
+        lane = k.convert("trunc", index, "i32") + k.lane_id("i32")
         first = k.convert("trunc", k.prim("sdiv", position.first, per_block), "i32")
         block = lane * blocks + (first + number)
         key, counter = (for_lanes(e, value) for value in seeds if isinstance(value, Value))
@@ -150,9 +154,7 @@ def address(e: Emitter, x: Array) -> tuple[Value, Value | int]:
 
 def everywhere(e: Emitter, axes: Sequence[Axis], emit: Callable[[Point], None]) -> None:
     """Emit something for each element of a lane."""
-    streams = streams_of(e)
-    if len(axes) != 1 or axes[0].number != streams.axis:
-        raise Unknown("an array that is not held in registers")
+    streams = _along_lanes(e, axes)
     with in_lanes(e):
         assert streams.index is not None, "lanes are emitted"
         streams.drawn = {}
@@ -164,13 +166,19 @@ def everywhere(e: Emitter, axes: Sequence[Axis], emit: Callable[[Point], None]) 
 # -- arrays ----------------------------------------------------------------------------------------
 def blank(e: Emitter, like: Whole) -> Array:
     """An array in registers whose elements are still to be computed."""
-    number = streams_of(e).axis
+    number = _along_lanes(e, like.axes).axis
     dim = Dim("extent", number)
-    if len(like.axes) != 1 or like.axes[0].number != number:
-        raise Unknown("an array that is not held in registers")
     axis = Axis(number, e.extents.value(dim), 1, dim)
     buffer = e.memory.buffer(like.dtype)
     return Array(-1, buffer, like.dtype, None, (axis,), None, (dim,), whole=True)
+
+
+def _along_lanes(e: Emitter, axes: Sequence[Axis]) -> Streams:
+    """The lanes of arrays with these axes."""
+    streams = streams_of(e)
+    if len(axes) != 1 or axes[0].number != streams.axis:
+        raise Unknown("an array that is not held in registers")
+    return streams
 
 
 def computed_by(e: Emitter, made: Array, fill: Callable[[Array], None]) -> Array:

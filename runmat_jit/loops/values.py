@@ -8,9 +8,9 @@ are the same number. An operation on it is known if it is the same for each of t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from runmat_jit.kernel.ir import Buffer, Value
 from runmat_jit.loops.extents import Dim
 from runmat_jit.ops.spec import Op
 
+T = TypeVar("T")
 EXACT: Final = 1 << 53
 """Integers up to this magnitude are float64 numbers."""
 COUNTED: Final = 1 << 62
@@ -342,6 +343,18 @@ def type_of(kinds: Iterable[Kind]) -> str:
     raise Unknown(f"a value is {' or '.join(sorted(map(str, kinds)))}")
 
 
+def only(found: Collection[T], what: str) -> T:
+    """The one element of a collection.
+
+    Raises:
+        Unknown: there are several; it says that ``what`` differs from class to class.
+
+    """
+    if len(found) != 1:
+        raise Unknown(f"{what} is another one for each of several classes")
+    return next(iter(found))
+
+
 def literal(k: Builder, number: bool | float) -> Scalar:  # noqa: FBT001  (a value, as others)
     """A number that is written in the program."""
     if isinstance(number, bool):
@@ -372,13 +385,15 @@ def scalar(item: Item) -> Scalar:
     """
     if isinstance(item, Scalar):
         return item
-    if isinstance(item, Unbound):
-        raise Unknown(item.why)
-    if isinstance(item, Array | Lazy):
-        raise Unknown("an array where a number is needed")
-    if isinstance(item, Complex):
-        raise Unknown("a complex number where a real one is needed")
-    raise Unknown("an operation on what is no number")
+    why = item.why if isinstance(item, Unbound) else "an operation on what is no number"
+    raise Unknown(next((own for kind, own in _NO_NUMBERS.items() if isinstance(item, kind)), why))
+
+
+_NO_NUMBERS: Final[Mapping[type, str]] = {
+    Array: "an array where a number is needed",
+    Lazy: "an array where a number is needed",
+    Complex: "a complex number where a real one is needed",
+}
 
 
 def any_number(item: Item) -> Scalar | Complex:

@@ -55,15 +55,15 @@ GLOSSARY = {
 BOUNDS = {
     "lines of the path of a call": 15525,
     "mentions of NotForGates": 78,
-    "places that raise Unknown in loops": 201,
+    "places that raise Unknown in loops": 144,
     "places that raise NotNative": 99,
     "classes of the compiler with run(inputs, warn)": 8,
     "files that know of draws": 49,
     "lines that ask for a device's name": 41,
     "classes of one name": 111,
     "modules in import cycles, by packages": 17,
-    "docstrings that open with a function word": 1665,
-    "words of our own in docstrings": 2077,
+    "docstrings that open with a function word": 1664,
+    "words of our own in docstrings": 2074,
 }
 """What is counted may not exceed these. A bound that is more than 2 % too high is to be lowered."""
 
