@@ -307,7 +307,13 @@ DECIDING: dict[str, tuple[str, ...]] = {
         *("core/evidence", "plain_tier", "capture/replay/gatekeeper"),
         *("capture/record/left", "capture/record/elements"),
     ),
-    "Loops that run natively": ("loops/program", "loops/driver", "loops/tiles", "loops/registers"),
+    "Loops that run natively": (
+        "loops/program",
+        "loops/driver",
+        "loops/reads",
+        "loops/tiles",
+        "loops/registers",
+    ),
     "What fuses": (
         *("passes/fusion/groups", "passes/fusion/grower", "passes/fusion/own_products"),
         *("passes/fusion/device_products", "passes/split_extremes", "passes/cut_at_joins"),

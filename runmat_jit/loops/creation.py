@@ -1,4 +1,4 @@
-"""Arrays that a turn makes of numbers: of some that are written, or of one everywhere."""
+"""Arrays that an iteration makes of numbers: of several, or of one everywhere."""
 
 from __future__ import annotations
 

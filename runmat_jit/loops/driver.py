@@ -1,16 +1,14 @@
-"""Operands of a loop, and its runs in plain execution.
+"""Runs of a loop in plain execution.
 
-Its operands are what the program's variables hold before its first iteration. Where it may not run
-natively, or leaves, it runs in Python from its beginning. Traced: ``capture.record.native_loops``.
+Where it may not run natively, or leaves, it runs in Python from its beginning. Traced:
+``capture.record.native_loops``.
 """
 
 from __future__ import annotations
 
 import ast
-import sys
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import repeat
 from operator import length_hint
@@ -19,203 +17,20 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from runmat_jit.core.epoch import DISABLED
-from runmat_jit.core.frozen import frozen
-from runmat_jit.core.generators import is_numpys_generator, is_own_generator
 from runmat_jit.core.hotness import FAILURES, LOOKS
-from runmat_jit.core.installed import is_installed
 from runmat_jit.core.prices import ELEMENTS
 from runmat_jit.core.watching import is_watched
-from runmat_jit.loops.attributes import Objects
-from runmat_jit.loops.objects import Pack, are_apart, packs_of, put_back
-from runmat_jit.loops.source import Chain, Given, Helper, LoopSource, OfProgram, default_of
-from runmat_jit.loops.tables import is_fixed
+from runmat_jit.loops.objects import put_back
+from runmat_jit.loops.reads import Found, find, outside, variables_of
+from runmat_jit.loops.source import Chain, LoopSource
 
 if TYPE_CHECKING:
-    from runmat_jit.loops.program import LoopCall, Reads
+    from runmat_jit.loops.program import LoopCall
 
-MOST_HELPERS: Final = 8
-"""Functions that call one another, from the one that a loop calls on."""
 LONG: Final = 2000
 """Operations of Python's in a run that is worth a look each time."""
 OF_ARRAYS, OF_NUMBERS = 4, 10
 """Times as many operations as Python runs in the time of a native call that is not recorded."""
-_MISSING: Final = object()
-_WRITES_BACK: Final = sys.version_info < (3, 13)
-"""Whether a frame keeps the dict of its variables that was asked for."""
-_OF_LIBRARIES: Final = frozenset(("builtins", "numpy"))
-"""Modules of the classes that loops may call."""
-_NUMBERS: Final = (bool, int, float, complex)
-
-
-@frozen
-class Found:
-    """The operands and the objects of a loop, as the program has them now.
-
-    ``owners``: functions that the loop calls, and chains, of operands that these read.
-    """
-
-    operands: dict[Chain, Any]
-    objects: dict[Chain, Any]
-    helpers: dict[types.FunctionType, Helper]
-    owners: dict[Chain, tuple[types.FunctionType, Chain]]
-    packs: list[Pack] = field(default_factory=list)
-    bases: list[Any] = field(default_factory=list)
-
-    @property
-    def reads(self) -> Reads:
-        """What the loop reads, without the values of operands."""
-        from runmat_jit.loops.program import Reads  # noqa: PLC0415  (loaded by now)
-
-        names = {
-            fn: OfProgram(fn.__name__, fn.__code__, number)
-            for number, fn in enumerate(self.helpers)
-        }
-        objects = {chain: of_program(value, names) for chain, value in self.objects.items()}
-        helpers = {
-            names[fn]: Helper(
-                helper.source,
-                {chain: of_program(value, names) for chain, value in helper.values.items()},
-            )
-            for fn, helper in self.helpers.items()
-        }
-        return Reads(tuple(self.operands), objects, helpers)
-
-
-def of_program(value: Any, names: Mapping[Any, OfProgram]) -> Any:
-    """Return an object as loops keep it: functions and classes of the program by code and name."""
-    if type(value) is types.FunctionType and not is_installed(value):
-        return names.get(value) or OfProgram(value.__name__, value.__code__)
-    if type(value) is Objects:
-        return value.with_methods(partial(of_program, names=names))
-    if isinstance(value, type) and value.__module__ not in _OF_LIBRARIES:
-        return OfProgram(value.__name__)
-    return value
-
-
-def is_operand(value: Any) -> bool:
-    """Return True for an array, a number, and a generator that loops draw from."""
-    kind = type(value)
-    is_known = kind is np.ndarray or kind in _NUMBERS or isinstance(value, np.generic)
-    return is_known or is_own_generator(kind) or is_numpys_generator(value)
-
-
-def find(
-    source: LoopSource,
-    variables: dict[str, Any],
-    outside: Callable[[str, str], Any],
-    converter: Any,
-    is_operand: Callable[[Any], bool] = is_operand,
-    *,
-    packs: bool = False,
-) -> Found:
-    """What a loop reads, of what has a value.
-
-    ``outside`` gives a value by where it is found and its name; ``is_operand``: True for operands
-    and what stands for one; ``packs``: lists of objects are packed (:mod:`.objects`).
-    """
-    found, lists = Found({}, {}, {}, {}), dict[Chain, Any]()
-    for chain in source.chains:
-        if chain.attributes and chain.name in source.assigned:
-            continue  # of what the loop binds
-        where = source.outside.get(chain.name)
-        value = outside(where, chain.name) if where else variables.get(chain.name, _MISSING)
-        taken = 0
-        for name in chain.attributes:
-            if is_operand(value) or type(value) in (list, np.ufunc):
-                break
-            found.bases.append(value)
-            value, taken = attribute(value, name), taken + 1
-        if value is _MISSING:
-            continue
-        whole = taken == len(chain.attributes)
-        prefix = chain if whole else Chain(chain.name, chain.attributes[:taken])
-        is_grown = prefix.name in source.grown and not prefix.attributes  # by the loop
-        if is_operand(value) or (type(value) is list and is_grown):
-            found.operands[prefix] = value
-        elif is_fixed(value := converter.undecorated(value) or value):
-            found.objects[prefix] = value
-            add_helper(found, value, converter)
-        elif packs and type(value) in (list, tuple):
-            lists[prefix] = value
-    for each in packs_of(lists, found.operands, source, converter):
-        found.objects[each.chain] = each.known
-        for _, method in each.known.methods:
-            add_helper(found, method, converter)
-        found.packs.append(each)
-    if not are_apart(found.packs, found.bases):
-        found.objects.clear()  # nothing is known
-    return found
-
-
-def add_helper(found: Found, fn: Any, converter: Any) -> None:
-    """Take in a function of the program's that a loop may call, and those that it calls."""
-    helpers, is_function = found.helpers, type(fn) is types.FunctionType and not is_installed(fn)
-    if not is_function or fn in helpers or len(helpers) >= MOST_HELPERS:
-        return
-    if (source := converter.helper(fn)) is None:
-        return
-    reader = Reader(fn)
-    values: dict[Chain, Any] = {}
-    number = len(helpers)
-    helpers[fn] = Helper(source, values)
-    for name, value in zip(source.defaults, fn.__defaults__ or (), strict=False):
-        if type(value) in (bool, int, float):
-            values[default_of(name)] = value
-    for chain in source.chains:
-        value = outside(reader, source.outside[chain.name], chain.name)
-        for name in chain.attributes:
-            found.bases.append(value)
-            value = attribute(value, name)
-        if is_operand(value):
-            given = Chain(f"{chain} of function {number}")
-            values[chain], found.operands[given] = Given(given), value
-            found.owners[given] = fn, chain
-        elif is_fixed(value := converter.undecorated(value) or value):
-            values[chain] = value
-            add_helper(found, value, converter)
-
-
-class Reader:
-    """Where the names of a function are found."""
-
-    def __init__(self, fn: types.FunctionType) -> None:
-        self.globals = fn.__globals__
-        self.cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
-
-
-def attribute(value: Any, name: str) -> Any:
-    """An attribute that no code is run for."""
-    if isinstance(value, types.ModuleType):
-        return vars(value).get(name, _MISSING)
-    cls: Any = type(value)
-    if cls.__getattribute__ is not object.__getattribute__ or value is _MISSING:
-        return _MISSING
-    own = getattr(value, "__dict__", {})
-    if name not in own or any(name in vars(base) for base in cls.__mro__):
-        return _MISSING
-    return own[name]
-
-
-def variables_of(frame: types.FrameType) -> dict[str, Any]:
-    """The variables of a frame, which keeps none of them alive for it."""
-    variables = frame.f_locals
-    found = dict(variables)
-    if _WRITES_BACK:
-        variables.clear()
-    return found
-
-
-def outside(hooks: Any, where: str, name: str) -> Any:
-    """A value from outside, of which nobody takes note yet."""
-    if where == "free":
-        try:
-            return hooks.cells[name].cell_contents
-        except ValueError:
-            return _MISSING
-    if name in hooks.globals:
-        return hooks.globals[name]
-    builtins = hooks.globals["__builtins__"]
-    return (builtins if isinstance(builtins, dict) else vars(builtins)).get(name, _MISSING)
 
 
 class PlainLoop:
@@ -227,7 +42,7 @@ class PlainLoop:
     def __init__(self, hooks: Any, number: int) -> None:
         self.source: LoopSource = hooks.loops[number]
         self.name, self.converter = hooks.fn.__qualname__, hooks.converter
-        self.outside = partial(outside, hooks)
+        self.outside, self.free = partial(outside, hooks), hooks.cells
         self.loops = hooks.executor.loops()
         self.declined = self.rest = self.skipped = 0
         """Looks in a row that did not run it natively; calls until the next one, since the last."""
@@ -257,7 +72,8 @@ class PlainLoop:
             return ()
         self.declined += 1
         self.rest = LOOKS - 1 if self.declined >= FAILURES else 0
-        found = find(self.source, variables_of(frame), self.outside, self.converter, packs=True)
+        variables, free = variables_of(frame), self.free
+        found = find(self.source, variables, self.outside, self.converter, free=free, packs=True)
         call, operands = self.call_of(found), found.operands
         iterations = max(self.iterations, call.turns)
         if not is_enough(call, operands, unknown=iterations) or not self.pays(call, operands):

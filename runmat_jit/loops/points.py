@@ -1,4 +1,4 @@
-"""Elements of whole arrays in a turn: where they lie, how they are computed, and stores of them.
+"""Elements of whole arrays in an iteration: where they lie, how they are computed, and stores of them.
 
 An expression of arrays is computed element by element where it is stored or reduced, in lanes.
 """

@@ -120,6 +120,7 @@ class HelperSource:
 
     ``chains`` and ``outside`` as of loops, of what is no variable of its own. ``positional``: how
     many of the parameters are given by position alone; ``defaults``: those that have a default.
+    ``inner``: it is defined within a function of the program's that is compiled.
     """
 
     parameters: tuple[str, ...]
@@ -128,6 +129,7 @@ class HelperSource:
     outside: Mapping[str, str]
     positional: int = 0
     defaults: tuple[str, ...] = ()
+    inner: bool = False
 
 
 @frozen

@@ -1,4 +1,4 @@
-"""Reductions of whole arrays in a turn, in the order in which rows of the table combine."""
+"""Reductions of whole arrays in an iteration, in the order in which rows of the table combine."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ GLOSSARY = {
 """Words of our own, and the terms of the field that say the same."""
 
 BOUNDS = {
-    "lines of the path of a call": 15525,
+    "lines of the path of a call": 15346,
     "mentions of NotForGates": 78,
     "places that raise Unknown in loops": 144,
     "places that raise NotNative": 99,
@@ -62,8 +62,8 @@ BOUNDS = {
     "lines that ask for a device's name": 41,
     "classes of one name": 111,
     "modules in import cycles, by packages": 17,
-    "docstrings that open with a function word": 1664,
-    "words of our own in docstrings": 2074,
+    "docstrings that open with a function word": 1663,
+    "words of our own in docstrings": 2070,
 }
 """What is counted may not exceed these. A bound that is more than 2 % too high is to be lowered."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -18,9 +19,10 @@ from runmat_jit.capture.tape.storage import Storage
 from runmat_jit.capture.tape.values import ARRAY, GENERIC, PYTHON
 from runmat_jit.core.extent import plain
 from runmat_jit.core.prices import OPERATIONS
-from runmat_jit.loops import driver
-from runmat_jit.loops.driver import Found, is_enough
-from runmat_jit.loops.source import Chain, HelperSource, LoopSource
+from runmat_jit.loops import reads
+from runmat_jit.loops.driver import is_enough
+from runmat_jit.loops.reads import Found
+from runmat_jit.loops.source import Chain, LoopSource
 from runmat_jit.runtime.arrays import host_written
 
 if TYPE_CHECKING:
@@ -64,7 +66,7 @@ class LoopHooks(Protocol):
 
 def is_operand(value: Any) -> bool:
     """Whether a value is an operand of a loop, or stands for one."""
-    return type(value) is Traced or driver.is_operand(value)
+    return type(value) is Traced or reads.is_operand(value)
 
 
 def looped(hooks: LoopHooks, number: int, frame: types.FrameType) -> tuple[tuple[Any, ...], ...]:
@@ -74,9 +76,9 @@ def looped(hooks: LoopHooks, number: int, frame: types.FrameType) -> tuple[tuple
     if loops is None or recording.immediate or recording.boundary is not None or recording.leaving:
         return ()
     source = hooks.loops[number]
-    variables = driver.variables_of(frame)
-    outside = partial(driver.outside, hooks)
-    found = driver.find(source, variables, outside, hooks.converter, is_operand)
+    variables = reads.variables_of(frame)
+    outside = partial(reads.outside, hooks)
+    found = reads.find(source, variables, outside, hooks.converter, is_operand, free=hooks.cells)
     call = loops.call(source, hooks.fn.__qualname__, found.reads)
     if any(type(value) is list for value in found.operands.values()):
         return in_plain_execution(hooks, number, call, found, frame)
@@ -99,15 +101,18 @@ def looped(hooks: LoopHooks, number: int, frame: types.FrameType) -> tuple[tuple
             return ()
         result = attempted
     # only now: what a loop that runs as it stands reads is noted where it does
-    noted_of = partial(registered, hooks, source, variables=variables)
+    noted_of = partial(registered, hooks, source.outside, variables=variables)
     known = {chain: noted_of(chain) for chain in found.operands if chain not in found.owners}
     for chain in found.objects:
         noted_of(chain)
     for fn, helper in found.helpers.items():
         if helper.source.defaults:
             recording.outside.of_function(fn, "__defaults__")
-        read = [chain for chain in helper.values if chain.name in helper.source.outside]
-        own = {chain: registered(hooks.of(fn), helper.source, chain, {}) for chain in read}
+        places = helper.source.outside
+        read = [chain for chain in helper.values if chain.name in places]
+        if helper.source.inner:  # what it reads of functions around are variables of this one
+            places = {name: where for name, where in places.items() if where != "free"}
+        own = {chain: registered(hooks.of(fn), places, chain, variables) for chain in read}
         known |= {chain: own[inner] for chain, (of, inner) in found.owners.items() if of is fn}
     values = tuple([known[chain] for chain in found.operands])
     made = noted(recording, call, (*values, *blank), result, line, fed=feeds)
@@ -134,10 +139,10 @@ def in_plain_execution(
 
 
 def registered(
-    hooks: LoopHooks, source: LoopSource | HelperSource, chain: Chain, variables: dict[str, Any]
+    hooks: LoopHooks, places: Mapping[str, str], chain: Chain, variables: dict[str, Any]
 ) -> Any:
-    """A value as the recording knows it: what is read from outside is noted."""
-    where = source.outside.get(chain.name)
+    """A value as the recording knows it: what is read from outside (``places``) is noted."""
+    where = places.get(chain.name)
     if where is None:
         value = variables[chain.name]
     else:

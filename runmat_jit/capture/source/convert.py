@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import types
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -61,9 +62,8 @@ class Rewriter:
                 node = self._inner.get(id(code)) if found is None else found.node
                 where = partial(where_found, code)
                 helper = None if node is None else find_helper(node, where)
-                # a function within the program: what its cells hold is known to the program alone
-                if helper is not None and found is None and "free" in helper.outside.values():
-                    helper = None
+                if helper is not None and found is None:
+                    helper = replace(helper, inner=True)
                 self._helpers[key] = helper
         return self._helpers[key]
 
@@ -77,12 +77,14 @@ class Rewriter:
 
 
 def definitions(function: ast.AST) -> dict[tuple[str, int], ast.AST]:
-    """The functions that are defined within one, by name and line; of one line, none."""
+    """The functions that are defined within one, by name and line; none of several in one line."""
     found: dict[tuple[str, int], ast.AST] = {}
     doubles: set[tuple[str, int]] = set()
     for node in ast.walk(function):
-        if node is not function and isinstance(node, ast.FunctionDef) and not node.decorator_list:
-            key = node.name, node.lineno
+        if node is function or not isinstance(node, ast.FunctionDef | ast.Lambda):
+            continue
+        if isinstance(node, ast.Lambda) or not node.decorator_list:
+            key = getattr(node, "name", "<lambda>"), node.lineno
             doubles.update((key,) if key in found else ())
             found[key] = node
     return {key: node for key, node in found.items() if key not in doubles}
