@@ -192,6 +192,17 @@ def _of_numpy(e: Emitter, x: Scalar, *, dtype: np.dtype) -> Scalar:
     return Scalar(frozenset((numpy_kind(dtype),)), value, *bounds, narrow=value.type == "f32")
 
 
+def _astype(e: Emitter, x: Scalar, of: Object) -> Scalar:
+    """``x.astype(dtype)`` of a number of NumPy's."""
+    return _of_numpy(e, x, dtype=np.dtype(of.value))
+
+
+def _is_dtype(x: Item) -> bool:
+    """Return True for a dtype of numbers, and for a class of these."""
+    found = x.value if isinstance(x, Object) else None
+    return isinstance(found, np.dtype | type) and np.dtype(found).type in _TYPES
+
+
 def _extreme(e: Emitter, *operands: Scalar, op: str) -> Scalar:
     """``min`` or ``max`` of Python's: a later number wins where it compares so."""
     found = operands[0]
@@ -349,6 +360,7 @@ _METHODS: Final[Table] = {
         Signature((of_numpys(is_number),), _as_python),
         Signature((_COMPLEX,), _by(complex_numbers.as_pythons)),
     ],
+    "astype": [Signature((of_numpys(is_number), _is_dtype), _astype)],
     "copy": [Signature((of_numpys(is_number),), lambda _, x: x)],
     "conjugate": [Signature((is_complex_number,), _by(complex_numbers.conjugate))],
     "conj": [Signature((_COMPLEX,), _by(complex_numbers.conjugate))],

@@ -38,6 +38,7 @@ from runmat_jit.loops.values import (
     Object,
     Scalar,
     Unknown,
+    any_number,
     literal,
     scalar,
 )
@@ -46,11 +47,25 @@ from runmat_jit.loops.wholes import Point, Whole, is_turned, known_dims, plain_o
 
 def rows_of(e: Emitter, x: Array, count: int) -> tuple[Item, ...]:
     """The parts of an array along its first axis, of which there are to be so many."""
+    return tuple([elements.load(e, row) for row in places_of(e, x, count)])
+
+
+def places_of(e: Emitter, x: Array, count: int) -> list[Array]:
+    """The same as places in memory; leaves where there are more, or fewer."""
     first, rest = x.axes[0], x.axes[1:]
     e.fix(first.number)
     e.k.leave_if(e.k.ne(first.extent, count))
     places = [e.k.const(place, "index") for place in range(count)]
-    return tuple([elements.load(e, elements.moved(e, x, rest, at, first)) for at in places])
+    return [elements.moved(e, x, rest, at, first) for at in places]
+
+
+def store_items(e: Emitter, at: Array, made: Items) -> None:
+    """``x[i] = a, b, c`` of numbers, one after the other."""
+    numbers = [any_number(each) for each in made.items]
+    if len(at.axes) != 1 or at.mask is not None:
+        raise Unknown("a tuple in the place of other elements than as many in a row")
+    for place, number in zip(places_of(e, at, len(numbers)), numbers, strict=True):
+        points.store(e, place, number)
 
 
 def stacked(e: Emitter, parts: Items) -> Item:
@@ -151,10 +166,12 @@ def _filling(
         number = rest.pop(0) if rest else Object(None)
     dtype = rest.pop(0) if rest else named.pop("dtype", Object(None))
     wanted = dtype.value if isinstance(dtype, Object) else dtype
-    if rest or named or not isinstance(number, Scalar) or not isinstance(wanted, type | None):
+    if rest or named or not isinstance(number, Scalar):
         return None
-    if wanted is not None:
+    if isinstance(wanted, type | np.dtype):
         return FilledWith(number, frozenset((np.dtype(wanted),)))
+    if wanted is not None:
+        return None
     own = [kind.dtype for kind in number.kinds] if fn is np.full else [FLOAT64]
     return FilledWith(number, frozenset(own))
 
@@ -216,7 +233,7 @@ def _counted(e: Emitter, dims: tuple[Dim, ...]) -> Array:
     made, k = e.memory.new(INT64, dims, e.held_arrays()), e.k
 
     def put(point: Point) -> None:
-        offset, stride = points.address(e, made, point)
+        offset, stride = points.target(e, made, point)
         number = k.convert("sext", point.lane, "i64") + k.lane_id("i64")
         k.store(made.buffer, offset, number, stride)
 
@@ -255,7 +272,7 @@ def _fill(e: Emitter, made: Array, value: Value) -> None:
     """Store a number into memory that nobody reads."""
 
     def put(point: Point) -> None:
-        offset, stride = points.address(e, made, point)
+        offset, stride = points.target(e, made, point)
         e.k.store(made.buffer, offset, value, stride)
 
     points.everywhere(e, made.axes, put)

@@ -260,7 +260,11 @@ def assign(e: Emitter, target: ast.expr, made: Item) -> None:
             for each, item in zip(targets, items, strict=True):
                 assign(e, each, item)
         case ast.Subscript(value=base, slice=index):
-            masks.store(e, slices.part_of(e, e.item(base), index), made)
+            place = slices.part_of(e, e.item(base), index)
+            if isinstance(made, Items):
+                creation.store_items(e, place, made)
+            else:
+                masks.store(e, place, made)
         case ast.Attribute(value=ast.Name(id=name), attr=attr) if is_thing(e, name):
             things.store(e, e.names[name], attr, made)  # type: ignore[arg-type]  # it is one
         case _:
@@ -354,6 +358,8 @@ def _attribute(e: Emitter, base: Item, name: str) -> Item:
             return elements.extent(e, base.axes[0])
         if name == "T":
             return turned_over(base)
+        if name == "dtype":
+            return Object(base.dtype)
     raise Unknown(f"the attribute {name}")
 
 

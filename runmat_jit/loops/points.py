@@ -1,4 +1,4 @@
-"""Elements of whole arrays in an iteration: where they lie, how they are computed, and stores of them.
+"""Elements of whole arrays in an iteration: where they lie, how they are computed, stores.
 
 An expression of arrays is computed element by element where it is stored or reduced, in lanes.
 """
@@ -167,15 +167,14 @@ def address(e: Emitter, x: Array, point: Point) -> tuple[Value, Value | int]:
     return step if offset is None else offset + step, last.stride
 
 
+def target(e: Emitter, at: Array, point: Point) -> tuple[Value, Value | int]:
+    """The same of elements that are stored: of an axis of one element there is one lane."""
+    offset, stride = address(e, at, point)
+    return (offset + point.lane, 1) if stride == 0 else (offset, stride)
+
+
 def everywhere(e: Emitter, axes: Sequence[Axis], emit: Callable[[Point], None]) -> None:
-    """Emit something for all elements of a shape, in lanes along the last axis.
-
-    Raises:
-        Unknown: that axis has one element.
-
-    """
-    if axes[-1].number == SINGLE:
-        raise Unknown("an array whose last axis has one element")
+    """Emit something for all elements of a shape, in lanes along the last axis."""
     if e.streams is not None:
         registers.everywhere(e, axes, emit)
         return
@@ -266,7 +265,7 @@ def _fill_complex(e: Emitter, at: Array, made: Item) -> None:
 
     def put(point: Point) -> None:
         values = [final(e, side, wanted, point) for side in pair]
-        offset, stride = address(e, at, point)
+        offset, stride = target(e, at, point)
         if stride == 1:
             k.store_beside(at.buffer, offset * 2, [_in_each_lane(e, v) for v in values])
             return
@@ -287,8 +286,8 @@ def put_element(e: Emitter, at: Array, value: Value, point: Point) -> None:
     if at.held:
         registers.streams_of(e).elements.append(value)
         return
-    offset, stride = address(e, at, point)
-    e.k.store(at.buffer, offset, value, 1 if stride == 0 else stride)
+    offset, stride = target(e, at, point)
+    e.k.store(at.buffer, offset, value, stride)
 
 
 def _may_overlap(e: Emitter, x: Any, at: Array) -> bool:

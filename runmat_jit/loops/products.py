@@ -1,4 +1,4 @@
-"""Matrix products of arrays in an iteration, by NumPy's own inner loop: its bits, whatever the layout."""
+"""Matrix products of arrays in an iteration, by NumPy's own inner loop: its bits."""
 
 from __future__ import annotations
 

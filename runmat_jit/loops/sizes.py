@@ -69,7 +69,7 @@ def axis_of_size(e: Emitter, node: ast.expr) -> Axis:
             if isinstance(called, Object) and called.value is len:
                 return _only_axis(e.item(of), 0)
     number = scalar(e.item(node))
-    if type(number.literal) is int and number.literal > 1:
+    if type(number.literal) is int and number.literal > 0:
         dim = Dim("literal", number.literal)
     elif number.top is not None and any(number is each for each in e.given.values()):
         dim = Dim("extent", number.top[0])  # an operand that is equal to it

@@ -225,7 +225,7 @@ def _column_by_column(e: Emitter, x: Whole, meant: Meant) -> Array:
         value = _column_at(e, x, meant, point.lane, outer=tuple(point.outer))
         if meant.row.name == "mean":
             value = _mean_of(e, value, (rows,), meant.type.dtype)
-        offset, stride = points.address(e, made, point)
+        offset, stride = points.target(e, made, point)
         k.store(made.buffer, offset, value, stride)
 
     points.everywhere(e, made.axes, put)
@@ -535,7 +535,7 @@ def _put_position(e: Emitter, made: Array, x: Whole, combine: str, point: Point)
             wins = quiet & (wins | k.prim("isnan", other))
         at = k.convert("sext", loop.i, "i64")
         loop.yield_(k.select(wins, other, best), k.select(wins, at, place))
-    offset, stride = points.address(e, made, point)
+    offset, stride = points.target(e, made, point)
     k.store(made.buffer, offset, loop.out[1], stride)
 
 
