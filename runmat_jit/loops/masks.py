@@ -1,36 +1,46 @@
-"""Elements that an array of truth values chooses: read, changed and stored, none of them moved.
+"""Elements that an array of truth values chooses: read, changed and stored.
 
-All elements are computed, the others of numbers that say nothing; what is stored is chosen.
+Where they are only reduced, or stored where they were, none is moved: all elements are computed,
+the others of numbers that say nothing, and what is stored is chosen. Elsewhere they are copied side
+by side, and stored one after the other.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from runmat_jit.loops import operations, points
+from runmat_jit.core.types import is_complex
+from runmat_jit.loops import elements, operations, points
 from runmat_jit.loops.emitter import Emitter
-from runmat_jit.loops.values import BOOL, Array, Item, Lazy, Scalar, Unknown, literal
+from runmat_jit.loops.values import BOOL, Array, Item, Lazy, Unknown, literal
 from runmat_jit.loops.wholes import Whole
 from runmat_jit.ops.table import ROWS
 
 
 def place(e: Emitter, base: Array, index: Whole) -> Array:
-    """``x[mask]``, to be stored to."""
-    mask = points.settled(e, index)
-    assert isinstance(mask, Array), "it is an array"
-    if mask.dtype != BOOL or len(mask.axes) != len(base.axes) or e.streams is not None:
-        raise Unknown("a store by an index that is no mask of all elements")
+    """``x[mask]``, to be stored to; a mask of rows is one of all their elements."""
+    mask = points.settled_array(e, index)
+    missing = len(base.axes) - len(mask.axes)
+    if mask.dtype != BOOL or missing < 0 or e.streams is not None:
+        raise Unknown("a store by an index that is no mask")
+    if missing:
+        points.equal(e, mask.axes[0], base.axes[0])
+        more = (elements.single(e) for _ in range(missing))
+        mask = replace(mask, axes=(*mask.axes, *more), whole=False)
     points.matched(e, [base, mask])
     return replace(base, mask=mask)
 
 
-def read(e: Emitter, base: Whole, mask: Array) -> Lazy:
+def read(e: Emitter, base: Whole, mask: Array) -> Whole:
     """``x[mask]``, of which each element is used where it is, or all are reduced."""
-    x = place(e, _array(e, base), mask)
+    x = place(e, points.settled_array(e, base), mask)
+    if is_complex(x.dtype):
+        assert x.mask is not None, "it has been given one"
+        return points.side_by_side(e, replace(x, mask=None), x.mask)
     number = literal(e.k, number=True) if x.dtype == BOOL else literal(e.k, 1)
-    made = operations.by_row(e, ROWS["where"], [mask, replace(x, mask=None), number], {})
+    made = operations.by_row(e, ROWS["where"], [x.mask, replace(x, mask=None), number], {})
     assert isinstance(made, Lazy), "it has axes"
-    return replace(made, mask=mask)
+    return replace(made, mask=x.mask)
 
 
 def store(e: Emitter, at: Array, made: Item) -> None:
@@ -40,16 +50,31 @@ def store(e: Emitter, at: Array, made: Item) -> None:
         return
     whole = replace(at, mask=None)
     value = replace(made, mask=None) if isinstance(made, Lazy) and made.mask is at.mask else made
-    known = isinstance(value, Scalar) or value is not made
-    chosen = operations.by_row(e, ROWS["where"], [at.mask, value, whole], {}) if known else made
-    if not known or not isinstance(chosen, Lazy) or chosen.dtype != whole.dtype:
-        raise Unknown("a store of other elements than a mask chooses, or of another dtype")
+    if isinstance(made, Array | Lazy) and (value is made or is_complex(at.dtype)):
+        _store_side_by_side(e, whole, at.mask, made)
+        return
+    chosen = operations.by_row(e, ROWS["where"], [at.mask, value, whole], {})
+    if not isinstance(chosen, Lazy) or chosen.dtype != whole.dtype:
+        raise Unknown("a store of elements of another dtype where a mask chooses")
     with e.masked(at.mask):
         points.store(e, whole, chosen)
 
 
-def _array(e: Emitter, x: Whole) -> Array:
-    """An array of which nothing is to be computed any more."""
-    found = points.settled(e, x)
-    assert isinstance(found, Array), "it is an array"
-    return found
+def _store_side_by_side(e: Emitter, at: Array, mask: Array, made: Whole) -> None:
+    """Store the elements of a vector where a mask chooses; leaves where these are not as many."""
+    k, x = e.k, points.settled_array(e, made)
+    if len(at.axes) != 1 or len(x.axes) != 1 or e.streams is not None:
+        raise Unknown("a store of arrays with several axes where a mask chooses")
+    x = points.settled_array(e, points.apart(e, x, at))
+    points.note_store(e, at)
+    e.fix(x.axes[0].number)
+    with k.loop(0, at.axes[0].extent, [k.const(0, "index")]) as loop:
+        (count,) = loop.carry
+        with k.if_(points.is_chosen(e, mask, loop.i), [count]) as chosen:
+            k.leave_if(count >= x.axes[0].extent)
+            value = elements.load(e, elements.moved(e, x, (), count, x.axes[0]))
+            elements.put(e, elements.moved(e, at, (), loop.i, at.axes[0]), value)
+            chosen.yield_(count + 1)
+        loop.yield_(chosen.out[0])
+    k.leave_if(k.ne(loop.out[0], x.axes[0].extent))
+    e.stores += 1

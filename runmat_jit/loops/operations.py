@@ -83,6 +83,7 @@ def _operand(e: Emitter, value: Any) -> Item:
 
 def _computed(e: Emitter, row: Op, operands: Sequence[Item], params: Mapping[str, Any]) -> Item:
     """A row of operands."""
+    operands = _in_place(e, row, operands, params.get("axis"))
     known = points.matched(e, [x for x in operands if is_whole(x)])
     kinds = [sorted_kinds(x) if isinstance(x, Scalar | Complex) else [None] for x in operands]
     results = set()
@@ -176,26 +177,31 @@ def _lazily(e: Emitter, operands: Sequence[Item], meant: Meant) -> Item:
             values.append(x)
     e.arithmetic.mark_ours(bits=is_ours(meant.row, meant.dtypes))
     types = tuple([TYPES[dtype] for dtype in meant.dtypes])
-    params, dtype, mask = meant.params, meant.type.dtype, _mask_of(operands)
+    params, dtype, mask = meant.params, meant.type.dtype, _masks_of(operands)[0]
     return Lazy(meant.row, tuple(values), types, params, dtype, axes, e.stores, mask)
 
 
-def _mask_of(operands: Sequence[Item], *, may_be: bool = True) -> Array | None:
-    """Mask of the elements that all arrays among some operands are; ``may_be``: there may be one.
+def _masks_of(operands: Sequence[Item]) -> list[Array | None]:
+    """Masks that have chosen the elements of the arrays among some operands."""
+    return [x.mask for x in operands if is_whole(x)] or [None]
 
-    Raises:
-        Unknown: they have several, or one that may not be.
 
+def _in_place(e: Emitter, row: Op, operands: Sequence[Item], axis: Any) -> Sequence[Item]:
+    """Operands whose elements are where a mask has chosen them, if one has chosen all of them.
+
+    Where an operation needs them side by side, they are.
     """
-    found = [getattr(x, "mask", None) for x in operands if is_whole(x)]
-    if any(mask is not found[0] or not (may_be or mask is None) for mask in found):
-        raise Unknown("elements that masks choose, and others")
-    return found[0] if found else None
+    masks, rule = _masks_of(operands), row.reduction
+    is_of_one = all(mask is masks[0] for mask in masks)
+    is_elementwise = rule is None and row.kind == "elementwise"
+    is_of_all = (rule is not None and not rule.is_position) or row.name == "mean"
+    if is_of_one and (is_elementwise or (is_of_all and axis is None)):
+        return operands
+    return [x if getattr(x, "mask", None) is None else points.settled(e, x) for x in operands]
 
 
 def _decomposed(e: Emitter, operands: Sequence[Item], meant: Meant) -> Item:
     """A row that is made of others."""
-    _mask_of(operands, may_be=meant.row.kind != "reduce")
     assert meant.row.decompose is not None, "it was asked"
     typed = tuple(_typed(operands, meant))
     found: Typed = meant.row.decompose(_maker(e, meant), typed, meant.params, meant.type)

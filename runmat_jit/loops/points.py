@@ -194,23 +194,33 @@ def store(e: Emitter, at: Array, made: Item) -> None:
     if at.held:
         registers.store(e, at, lambda place: fill(e, place, made))
         return
-    if at.home is not None:
-        home = at.home.number
-        if home not in e.memory.apart or home in e.shared:  # a list may hold it
-            e.changed.add((at.dtype, at.pool))
-    if at.copied:
-        raise Unknown("a store into an array that may be the caller's")
+    note_store(e, at)
     if not at.axes:
         if is_whole(made):
             raise Unknown("an array in the place of a number")
         elements.put(e, at, made)
         e.stores += 1
         return
+    if isinstance(made, Lazy | Array):
+        made = apart(e, made, at)
+    fill(e, at, made)
+
+
+def note_store(e: Emitter, at: Array) -> None:
+    """Take note that elements of an array are stored to."""
+    if at.home is not None:
+        home = at.home.number
+        if home not in e.memory.apart or home in e.shared:  # a list may hold it
+            e.changed.add((at.dtype, at.pool))
+    if at.copied:
+        raise Unknown("a store into an array that may be the caller's")
     if at.operand >= 0:
         e.written.add(at.operand)
-    if isinstance(made, Lazy | Array) and _may_overlap(e, made, at):
-        made = materialized(e, made)
-    fill(e, at, made)
+
+
+def apart(e: Emitter, x: Whole, at: Array) -> Whole:
+    """An expression, computed before if it reads elements that are stored to."""
+    return materialized(e, x) if _may_overlap(e, x, at) else x
 
 
 def fill(e: Emitter, at: Array, made: Item) -> None:
@@ -317,6 +327,8 @@ def settled_array(e: Emitter, x: Item) -> Array:
 
 def materialized(e: Emitter, x: Whole) -> Array:
     """The elements in memory of their own, or in registers."""
+    if x.mask is not None and isinstance(x, Lazy):
+        return compacted(e, x)
     if e.streams is not None:
         return registers.computed_by(e, registers.blank(e, x), lambda made: fill_new(e, made, x))
     made = blank(e, x.dtype, x.axes)
@@ -324,6 +336,48 @@ def materialized(e: Emitter, x: Whole) -> Array:
     return replace(made, turned=is_turned(x))
 
 
+# -- elements that masks choose --------------------------------------------------------------------
+def compacted(e: Emitter, x: Lazy) -> Array:
+    """The elements that a mask chooses, or the rows, in memory of their own."""
+    mask = x.mask
+    assert mask is not None, "the caller asked"
+    _, base, *_ = x.operands
+    if x.op.name == "where" and x.operands[0] is mask and isinstance(base, Array):
+        return side_by_side(e, base, mask)
+    with e.masked(mask):
+        return side_by_side(e, materialized(e, replace(x, mask=None)), mask)
+
+
+def side_by_side(e: Emitter, x: Array, mask: Array) -> Array:
+    """Copy what a mask of the first axis chooses."""
+    k, (first, *rest) = e.k, x.axes
+    if any(axis.number != SINGLE for axis in mask.axes[1:]) or is_turned(x):
+        raise Unknown("elements that a mask of several axes chooses, or in another order")
+    made = blank(e, x.dtype, x.axes)
+    own, *others = made.axes
+    with k.loop(0, first.extent, [k.const(0, "index")]) as loop:
+        (count,) = loop.carry
+        to = elements.moved(e, made, tuple(others), count, own)
+        source = elements.moved(e, x, tuple(rest), loop.i, first)
+        chosen = is_chosen(e, mask, loop.i)
+        if rest:
+            with k.if_(chosen):
+                fill_new(e, to, source)
+        else:  # the next one replaces what is not chosen
+            elements.put(e, to, elements.load(e, source))
+        loop.yield_(k.select(chosen, count + 1, count))
+    e.arithmetic.mark_ours(bits=False)
+    axis = Axis(elements.unknown_number(e), loop.out[0], own.stride, None, first.dim or first.limit)
+    return replace(made, axes=(axis, *others), whole=False)
+
+
+def is_chosen(e: Emitter, mask: Array, at: Value) -> Value:
+    """An element of a mask."""
+    place = elements.moved(e, mask, (), at, mask.axes[0])
+    return e.k.load(mask.buffer, elements.start_of(e, place), 0)
+
+
+# -- memory ----------------------------------------------------------------------------------------
 def blank(e: Emitter, dtype: np.dtype, axes: Sequence[Axis]) -> Array:
     """Memory for an array with these axes; their extents may change from turn to turn."""
     limits = tuple([axis.dim or axis.limit for axis in axes])

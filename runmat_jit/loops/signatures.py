@@ -73,7 +73,7 @@ def array(*ranks: int, of: Collection[Any] | None = None, kinds: str = "") -> Op
     """Arrays of some ranks, of these dtypes, of dtypes of these kinds; of all where not given."""
 
     def fits(x: Item) -> bool:
-        if not is_whole(x) or x.mask is not None:
+        if not is_whole(x):
             return False
         if (of is not None and x.dtype not in of) or (kinds and x.dtype.kind not in kinds):
             return False

@@ -1,4 +1,4 @@
-"""Elements and rows at the places that an array of integers says: ``x[index]``."""
+"""Elements and rows at the indices of an array: ``x[index]``."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def taken(e: Emitter, base: Array | Lazy, index: Array | Lazy) -> Array:
     assert isinstance(at, Array), "so is the index"
     if at.dtype.kind not in "iu" or not x.axes:
         raise Unknown("an index that is a mask, or no array of integers")
-    if e.streams is not None or is_turned(x) or is_turned(at) or x.dtype not in TYPES:
-        raise Unknown("elements at indices, in registers or of an array in another order")
     first, rest = x.axes[0], x.axes[1:]
-    if SINGLE in {axis.number for axis in (*at.axes, *rest)}:
-        raise Unknown("elements at places along an axis of one element")
+    has_single = SINGLE in {axis.number for axis in (*at.axes, *rest)}
+    is_other = is_turned(x) or is_turned(at) or x.dtype not in TYPES
+    if e.streams is not None or is_other or has_single:
+        raise Unknown("elements at indices of another dtype or order, or along one element")
     made = points.blank(e, x.dtype, (*at.axes, *rest))
     bounds = elements.bounds_of(at.dtype)
     kinds = frozenset((numpy_kind(at.dtype),))

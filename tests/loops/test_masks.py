@@ -38,6 +38,16 @@ STORES = {
     "a mask and an index": "m[1, m[1] > 0.0] = i",
     "two that overlap": "w = x[:-1] > 0.0\nx[1:][w] = x[:-1][w]",
     "changed between": "w = x > 0.0\nx[0] = -1.0\nx[w] = i",
+    "as many others": "w = x > y\nq = x[w] * 2 + i\nx[w] = q - y[w]",
+    "as many of another array": "w = x > y\nx[w] = y[:len(x[w])]",
+    "one too few": "w = x > y\nx[w] = y[:len(x[w]) - 1]",
+    "of itself backwards": "w = x > y\nx[w] = x[::-1][:len(x[w])]",
+    "into integers": "w = x > y\nk[w] = x[w][::-1]",
+    "the mask itself": "t[t] = x[t] > y[t]",
+    "rows in place": "w = m[:, 0] > i * 0.5\nm[w] += 0.25\nm[w] *= m[w] > 0.5",
+    "rows by another": "w = m[:, 0] > 0.5\nm[w] = y[:9] * 0.5",
+    "complex": "w = abs(z) < 2\nz[w] = z[w] ** 2 + z[0]\ns = s + (z[w].real).sum()",
+    "complex and real": "w = z.real > i * 0.25\nx[w] = z[w].imag + 1\nz[w] = x[w]",
     "a mask that is stored": "w = x > 0.0\nw[i % 3] = True\nx[w] = x[w] - 1.0",
 }
 SUMS = {
@@ -55,6 +65,14 @@ SUMS = {
     "of an expression": "w = x > y\ns = s + (x[w] * y[w] + 1.0).sum()",
     "a place": "w = x > y\ns = s + x[w].argmax()",
     "a length": "w = x > y\ns = s + len(x[w]) + x[w].size",
+    "its own deviations": "q = x[x > -5.0]\ns = s + ((q - q.mean()) ** 2).sum() / len(q)",
+    "sorted": "q = np.sort(x[x > y])\ns = s + q[0] + np.median(y[t])",
+    "a product of both": "w = x > y\ns = s + x[w] @ y[w] + np.dot(y[w], y[w])",
+    "with others of its length": "q = x[t]\ns = s + (q * y[t] + q).sum()",
+    "of one mask and another": "s = s + (x[x > 0.0][:2] + y[y > 0.0][:2]).sum()",
+    "rows": "q = m[m[:, 0] > i * 0.25]\ns = s + len(q) + q.sum()",
+    "means of rows": "q = m[m[:, 1] > -9.0]\ns = s + q.mean(axis=0)[1] + q.max(axis=1)[0]",
+    "all rows": "s = s + m[m[:, 0] > -9.0].sum() + m[m[:, 0] > 1e9].sum()",
     "items": "for v in x[x > 0.0]:\n    s = s + v",
 }
 
@@ -62,7 +80,7 @@ SUMS = {
 def loop(body):
     """The function that runs a body some times."""
     lines = "\n        ".join(body.split("\n"))
-    head = "def f(x, y, m, k, t):\n    s = 0.0\n    for i in range(5):\n        "
+    head = "def f(x, y, m, k, t, z):\n    s = 0.0\n    for i in range(5):\n        "
     return function_from(f"{head}{lines}\n    return s\n", np=np)
 
 
@@ -71,7 +89,8 @@ def data(seed, special):
     x, y = rng.integers(-9, 9, 21) * 0.25, rng.integers(-9, 9, 21) * 0.25
     x[seed], y[seed - 4] = special
     m = rng.integers(-3, 9, (4, 9)) * 0.5
-    return x, y, m, rng.integers(-3, 4, 21), rng.random(21) > 0.5
+    z = x + 1j * rng.integers(-9, 9, 21) * 0.25
+    return x, y, m, rng.integers(-3, 4, 21), rng.random(21) > 0.5, z
 
 
 @pytest.mark.parametrize("body", [*STORES, *SUMS])
@@ -100,6 +119,14 @@ NATIVE = (
     "sum",
     "mean",
     "extremes",
+    "as many others",
+    "rows in place",
+    "complex",
+    "complex and real",
+    "its own deviations",
+    "a product of both",
+    "with others of its length",
+    "means of rows",
 )
 
 
