@@ -111,7 +111,7 @@ def _cut(e: Emitter, x: Array, place: int, begin: Value, length: Value) -> Array
     """A part along one axis."""
     axes, place = list(x.axes), place % len(x.axes)
     axis, number = axes[place], elements.unknown_number(e)
-    axes[place] = Axis(number, length, axis.stride, limit=axis.dim or axis.limit)
+    axes[place] = Axis(number, length, axis.stride, limit=axis.most)
     return elements.moved(e, x, tuple(axes), begin, axis)
 
 

@@ -104,6 +104,12 @@ def moved(e: Emitter, base: Array, axes: tuple[Axis, ...], at: Value, along: Axi
     return replace(base, offset=offset, axes=axes, whole=False)
 
 
+def spread(e: Emitter, mask: Array, rank: int) -> Array:
+    """A mask of the first axes of an array as one of all its elements."""
+    more = [single(e) for _ in range(rank - len(mask.axes))]
+    return replace(mask, axes=(*mask.axes, *more), whole=False) if more else mask
+
+
 def load(e: Emitter, at: Array) -> Item:
     """An element; a part with axes is no value, but a place."""
     if at.axes:

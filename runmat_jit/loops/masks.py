@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from runmat_jit.core.types import is_complex
+from runmat_jit.kernel.ir import Value
 from runmat_jit.loops import elements, operations, points
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.values import BOOL, Array, Item, Lazy, Unknown, literal
@@ -23,11 +24,8 @@ def place(e: Emitter, base: Array, index: Whole) -> Array:
     missing = len(base.axes) - len(mask.axes)
     if mask.dtype != BOOL or missing < 0 or e.streams is not None:
         raise Unknown("a store by an index that is no mask")
-    if missing:
-        points.equal(e, mask.axes[0], base.axes[0])
-        more = (elements.single(e) for _ in range(missing))
-        mask = replace(mask, axes=(*mask.axes, *more), whole=False)
-    points.matched(e, [base, mask])
+    for axis, own in zip(mask.axes, base.axes, strict=False):
+        points.equal(e, axis, own)
     return replace(base, mask=mask)
 
 
@@ -38,7 +36,8 @@ def read(e: Emitter, base: Whole, mask: Array) -> Whole:
         assert x.mask is not None, "it has been given one"
         return points.side_by_side(e, replace(x, mask=None), x.mask)
     number = literal(e.k, number=True) if x.dtype == BOOL else literal(e.k, 1)
-    made = operations.by_row(e, ROWS["where"], [x.mask, replace(x, mask=None), number], {})
+    chosen = elements.spread(e, mask, len(x.axes))
+    made = operations.by_row(e, ROWS["where"], [chosen, replace(x, mask=None), number], {})
     assert isinstance(made, Lazy), "it has axes"
     return replace(made, mask=x.mask)
 
@@ -53,7 +52,8 @@ def store(e: Emitter, at: Array, made: Item) -> None:
     if isinstance(made, Array | Lazy) and (value is made or is_complex(at.dtype)):
         _store_side_by_side(e, whole, at.mask, made)
         return
-    chosen = operations.by_row(e, ROWS["where"], [at.mask, value, whole], {})
+    mask = elements.spread(e, at.mask, len(at.axes))
+    chosen = operations.by_row(e, ROWS["where"], [mask, value, whole], {})
     if not isinstance(chosen, Lazy) or chosen.dtype != whole.dtype:
         raise Unknown("a store of elements of another dtype where a mask chooses")
     with e.masked(at.mask):
@@ -63,18 +63,20 @@ def store(e: Emitter, at: Array, made: Item) -> None:
 def _store_side_by_side(e: Emitter, at: Array, mask: Array, made: Whole) -> None:
     """Store the elements of a vector where a mask chooses; leaves where these are not as many."""
     k, x = e.k, points.settled_array(e, made)
-    if len(at.axes) != 1 or len(x.axes) != 1 or e.streams is not None:
-        raise Unknown("a store of arrays with several axes where a mask chooses")
+    if len(at.axes) != len(mask.axes) or len(x.axes) != 1 or e.streams is not None:
+        raise Unknown("a store of rows where a mask chooses")
     x = points.settled_array(e, points.apart(e, x, at))
     points.note_store(e, at)
     e.fix(x.axes[0].number)
-    with k.loop(0, at.axes[0].extent, [k.const(0, "index")]) as loop:
-        (count,) = loop.carry
-        with k.if_(points.is_chosen(e, mask, loop.i), [count]) as chosen:
+
+    def put(outer: tuple[Value, ...], count: Value) -> Value:
+        with k.if_(points.truth_at(e, mask, outer), [count]) as chosen:
             k.leave_if(count >= x.axes[0].extent)
             value = elements.load(e, elements.moved(e, x, (), count, x.axes[0]))
-            elements.put(e, elements.moved(e, at, (), loop.i, at.axes[0]), value)
+            elements.put(e, points.part_at(e, at, outer), value)
             chosen.yield_(count + 1)
-        loop.yield_(chosen.out[0])
-    k.leave_if(k.ne(loop.out[0], x.axes[0].extent))
+        return chosen.out[0]
+
+    count = points.counted(e, mask.axes, put, k.const(0, "index"))
+    k.leave_if(k.ne(count, x.axes[0].extent))
     e.stores += 1

@@ -342,47 +342,70 @@ def compacted(e: Emitter, x: Lazy) -> Array:
     mask = x.mask
     assert mask is not None, "the caller asked"
     _, base, *_ = x.operands
-    if x.op.name == "where" and x.operands[0] is mask and isinstance(base, Array):
+    own = elements.spread(e, mask, len(x.axes))
+    if x.op.name == "where" and x.operands[0] == own and isinstance(base, Array):
         return side_by_side(e, base, mask)
     with e.masked(mask):
         return side_by_side(e, materialized(e, replace(x, mask=None)), mask)
 
 
 def side_by_side(e: Emitter, x: Array, mask: Array) -> Array:
-    """Copy what a mask of the first axis chooses."""
-    k, (first, *rest) = e.k, x.axes
-    if any(axis.number != SINGLE for axis in mask.axes[1:]) or is_turned(x):
-        raise Unknown("elements that a mask of several axes chooses, or in another order")
+    """Copy what a mask of the first axes chooses."""
+    k, rank = e.k, len(mask.axes)
+    if is_turned(x) or is_turned(mask):
+        raise Unknown("elements that a mask chooses, in another order in memory")
     made = blank(e, x.dtype, x.axes)
-    own, *others = made.axes
-    with k.loop(0, first.extent, [k.const(0, "index")]) as loop:
-        (count,) = loop.carry
-        to = elements.moved(e, made, tuple(others), count, own)
-        source = elements.moved(e, x, tuple(rest), loop.i, first)
-        chosen = is_chosen(e, mask, loop.i)
-        if rest:
+    own, others = made.axes[rank - 1], made.axes[rank:]
+
+    def copy(outer: tuple[Value, ...], count: Value) -> Value:
+        to, source = elements.moved(e, made, others, count, own), part_at(e, x, outer)
+        chosen = truth_at(e, mask, outer)
+        if others:
             with k.if_(chosen):
                 fill_new(e, to, source)
         else:  # the next one replaces what is not chosen
             elements.put(e, to, elements.load(e, source))
-        loop.yield_(k.select(chosen, count + 1, count))
+        return k.select(chosen, count + 1, count)
+
+    count = counted(e, mask.axes, copy, k.const(0, "index"))
     e.arithmetic.mark_ours(bits=False)
-    axis = Axis(elements.unknown_number(e), loop.out[0], own.stride, None, first.dim or first.limit)
+    limit = tuple([dim for axis in x.axes[:rank] for dim in axis.most])
+    axis = Axis(elements.unknown_number(e), count, own.stride, None, limit)
     return replace(made, axes=(axis, *others), whole=False)
 
 
-def is_chosen(e: Emitter, mask: Array, at: Value) -> Value:
-    """An element of a mask."""
-    place = elements.moved(e, mask, (), at, mask.axes[0])
-    return e.k.load(mask.buffer, elements.start_of(e, place), 0)
+def counted(
+    e: Emitter,
+    axes: Sequence[Axis],
+    emit: Callable[[tuple[Value, ...], Value], Value],
+    count: Value,
+    outer: tuple[Value, ...] = (),
+) -> Value:
+    """Emit something for all coordinates, in order, that is given a count and gives the next."""
+    if not axes:
+        return emit(outer, count)
+    with e.k.loop(0, axes[0].extent, [count]) as loop:
+        loop.yield_(counted(e, axes[1:], emit, loop.carry[0], (*outer, loop.i)))
+    return loop.out[0]
+
+
+def part_at(e: Emitter, x: Array, outer: Sequence[Value]) -> Array:
+    """The part of an array at some coordinates of its first axes."""
+    for at in outer:
+        x = elements.moved(e, x, x.axes[1:], at, x.axes[0])
+    return x
+
+
+def truth_at(e: Emitter, mask: Array, outer: Sequence[Value]) -> Value:
+    """The element of a mask at some coordinates."""
+    return e.k.load(mask.buffer, elements.start_of(e, part_at(e, mask, outer)), 0)
 
 
 # -- memory ----------------------------------------------------------------------------------------
 def blank(e: Emitter, dtype: np.dtype, axes: Sequence[Axis]) -> Array:
     """Memory for an array with these axes; their extents may change from turn to turn."""
-    limits = tuple([axis.dim or axis.limit for axis in axes])
-    dims = tuple([limit for limit in limits if limit is not None])
-    if len(dims) < len(limits) or is_narrow_dtype(dtype):
+    dims = tuple([dim for axis in axes for dim in axis.most])
+    if not all(axis.most for axis in axes) or is_narrow_dtype(dtype):
         raise Unknown(f"a new array of {dtype}, or its extent is not known before the loop")
     made = e.memory.new(dtype, dims, e.held_arrays())
     if any(axis.dim is None for axis in axes):
@@ -453,9 +476,8 @@ def _fill_by_blocks(e: Emitter, made: Array, x: Lazy) -> None:
 
 def note_span(e: Emitter, axes: Sequence[Axis]) -> None:
     """Take note of the extents of what is stored at once."""
-    limits = [axis.dim or axis.limit for axis in axes]
-    dims = tuple([limit for limit in limits if limit is not None])
-    e.spans.update((dims,) if len(dims) == len(axes) else ())
+    dims = tuple([dim for axis in axes for dim in axis.most])
+    e.spans.update((dims,) if all(axis.most for axis in axes) else ())
 
 
 def rows(

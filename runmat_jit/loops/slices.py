@@ -75,7 +75,7 @@ def _sliced(e: Emitter, base: Array, axis: Axis, part: ast.Slice) -> tuple[Array
     if isinstance(stride, int) and stride != 1:
         stride = k.const(stride, "index")
     made = base if start is None else elements.moved(e, base, (), first, axis)
-    return made, Axis(number, extent, stride, dim, dim or axis.dim or axis.limit)
+    return made, Axis(number, extent, stride, dim, axis.most)
 
 
 def _sliced_by(
@@ -94,9 +94,7 @@ def _sliced_by(
     length = _clipped(e, stop, axis, None) - first
     extent = k.prim("sdiv", k.select(length < 0, 0, length) + (size - 1), size)
     made = base if start is None else elements.moved(e, base, (), first, axis)
-    return made, Axis(
-        elements.unknown_number(e), extent, size * axis.stride, None, axis.dim or axis.limit
-    )
+    return made, Axis(elements.unknown_number(e), extent, size * axis.stride, None, axis.most)
 
 
 def _reversed(e: Emitter, base: Array, axis: Axis) -> tuple[Array, Axis]:

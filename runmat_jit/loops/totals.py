@@ -81,9 +81,11 @@ def _of_mask(e: Emitter, x: Whole, meant: Meant) -> Item:
     k, mask, dtype, combine = e.k, x.mask, x.dtype, combined_as(meant.row, TYPES[x.dtype])
     assert mask is not None, "it was asked"
 
+    every = elements.spread(e, mask, len(x.axes))
+
     def chosen(first: Any, second: Value, dtype: np.dtype) -> Lazy:
         types = "i1", TYPES[dtype], TYPES[dtype]
-        return Lazy(ROWS["where"], (mask, first, second), types, {}, dtype, x.axes, e.stores)
+        return Lazy(ROWS["where"], (every, first, second), types, {}, dtype, x.axes, e.stores)
 
     one, none = (k.const(number, "i64") for number in (1, 0))
     count = _combined(e, _one_axis(e, chosen(one, none, INT64)), "add", "i64", ())

@@ -170,14 +170,20 @@ def parts_of(name: str) -> tuple[str, str]:
 class Axis:
     """An axis of an array that is still to be indexed; ``number`` is that of its extent.
 
-    ``dim``: the extent, where it is known before the loop; ``limit``: one that is no smaller.
+    ``dim``: the extent, where it is known before the loop; ``limit``: ones whose product is no
+    smaller.
     """
 
     number: int
     extent: Value
     stride: Value | int
     dim: Dim | None = None
-    limit: Dim | None = None
+    limit: tuple[Dim, ...] = ()
+
+    @property
+    def most(self) -> tuple[Dim, ...]:
+        """Extents, known before the loop, whose product is no smaller; none: nobody knows any."""
+        return self.limit if self.dim is None else (self.dim,)
 
 
 @frozen
