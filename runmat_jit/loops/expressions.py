@@ -25,6 +25,7 @@ from runmat_jit.loops import (
     ways,
 )
 from runmat_jit.loops.emitter import DOUBT, Emitter
+from runmat_jit.loops.equivalents import equivalent
 from runmat_jit.loops.returns import EXIT, VALUE, Loop, without_returns
 from runmat_jit.loops.source import Chain, Given, Helper, chain_of, default_of, returns
 from runmat_jit.loops.values import (
@@ -122,8 +123,10 @@ def _value_of_call(
         return called_of(e, function, args, keywords)
     known = chain_of(function) in e.chains or isinstance(function, ast.Name)
     called = e.item(function) if known else None
-    helper = e.helpers.get(called.value) if isinstance(called, Object) else None
-    if helper is None or not isinstance(called, Object):
+    if not isinstance(called, Object):
+        return calls.call(e, function, args, keywords)
+    helper = e.helpers.get(called.value) or equivalent(called.value, len(args))
+    if helper is None:
         return calls.call(e, function, args, keywords)
     return helped(e, called.value, helper, args, keywords)
 

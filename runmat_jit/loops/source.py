@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
+import inspect
 import math
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -181,6 +182,24 @@ def find_helper(node: ast.AST, where: Callable[[str], str]) -> HelperSource | No
     outside = {chain.name: where(chain.name) for chain in chains}
     defaults = parameters[len(parameters) - len(args.defaults) :]
     return HelperSource(parameters, tuple(body), chains, outside, len(args.posonlyargs), defaults)
+
+
+@functools.cache  # a memo of what is written in our own modules
+def helper_of(function: types.FunctionType) -> Helper:
+    """A function of ours as loops call it, of which each construct is known."""
+    node = ast.parse(inspect.getsource(function)).body[0]
+    names = set(function.__code__.co_varnames)
+    source = find_helper(node, lambda name: "local" if name in names else "glob")
+    assert source is not None, "it is written for that"
+    space, values = {**vars(builtins), **function.__globals__}, dict[Chain, Any]()
+    for chain in source.chains:
+        value = space[chain.name]
+        for attribute in chain.attributes:
+            value = getattr(value, attribute)
+        values[chain] = value
+    for name, value in zip(source.defaults, function.__defaults__ or (), strict=True):
+        values[default_of(name)] = value
+    return Helper(source, values)
 
 
 def default_of(name: str) -> Chain:

@@ -31,7 +31,6 @@ from matlab_frontend.interpreter.native.functions import (
     DRAWS,
     FUNCTIONS,
     divide,
-    helper_of,
     is_true,
     modulo_of_whole,
     number_of,
@@ -43,7 +42,7 @@ from matlab_frontend.interpreter.native.functions import (
 )
 from matlab_frontend.source import Span
 from runmat_jit.core.slotted import slotted
-from runmat_jit.loops.source import Chain, Given, Helper, HelperSource
+from runmat_jit.loops.source import Chain, Given, Helper, HelperSource, helper_of
 
 _WHOLE: Final = 1 << 31
 """Whole numbers of loops are at most as large as that."""

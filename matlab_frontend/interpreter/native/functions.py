@@ -8,19 +8,13 @@ the builtins; where only a builtin can tell, a demand is not met, and the loop i
 
 from __future__ import annotations
 
-import ast
-import builtins
-import inspect
 import math
 from collections.abc import Callable, Mapping
-from functools import cache
-from types import FunctionType
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from runmat_jit.loops.demands import demand, natural, position, whole
-from runmat_jit.loops.source import Helper, find_helper
 
 
 def divide(x: float, y: float) -> float:
@@ -307,20 +301,3 @@ BASIC: Final[Mapping[str, Any]] = {
     "demand": demand,
 }
 """What translated loops may name beside functions."""
-
-
-@cache  # a memo of what is written in this module
-def helper_of(function: FunctionType) -> Helper:
-    """A function of this module as loops call it."""
-    node = ast.parse(inspect.getsource(function)).body[0]
-    names = set(function.__code__.co_varnames)
-    source = find_helper(node, lambda name: "local" if name in names else "glob")
-    assert source is not None, "it is written for that"
-    space = {**vars(builtins), **globals()}
-    values = {}
-    for chain in source.chains:
-        value = space[chain.name]
-        for attribute in chain.attributes:
-            value = getattr(value, attribute)
-        values[chain] = value
-    return Helper(source, values)
