@@ -26,6 +26,7 @@ from runmat_jit.loops import (
     products,
     slices,
     sorting,
+    views,
     ways,
 )
 from runmat_jit.loops.arithmetic import Arithmetic
@@ -354,6 +355,7 @@ _FUNCTIONS: Final[Table] = {
     **creation.CALLS_OF_CREATION,
     **linear.CALLS_OF_LINEAR,
     **sorting.CALLS_OF_SORTING,
+    **views.CALLS_OF_VIEWS,
 }
 _METHODS: Final[Table] = {
     "item": [
@@ -366,4 +368,5 @@ _METHODS: Final[Table] = {
     "conj": [Signature((_COMPLEX,), _by(complex_numbers.conjugate))],
     "dot": products.CALLS_OF_PRODUCTS["dot"],
     "cumsum": creation.CALLS_OF_CREATION["cumsum"],
+    **views.CALLS_OF_VIEWS,
 }

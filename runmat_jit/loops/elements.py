@@ -104,6 +104,14 @@ def moved(e: Emitter, base: Array, axes: tuple[Axis, ...], at: Value, along: Axi
     return replace(base, offset=offset, axes=axes, whole=False)
 
 
+def turned_over(x: Array) -> Array:
+    """``x.T``."""
+    if len(x.axes) < 2:
+        return replace(x, axes=x.axes[::-1], whole=False, turned=True)
+    turned = not (x.turned and x.mirrored)
+    return replace(x, axes=x.axes[::-1], whole=False, turned=turned, mirrored=not x.turned)
+
+
 def spread(e: Emitter, mask: Array, rank: int) -> Array:
     """A mask of the first axes of an array as one of all its elements."""
     more = [single(e) for _ in range(rank - len(mask.axes))]

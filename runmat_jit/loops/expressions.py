@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from runmat_jit.core.types import is_complex
@@ -360,7 +359,7 @@ def _attribute(e: Emitter, base: Item, name: str) -> Item:
         if name == "size" and len(base.axes) == 1:
             return elements.extent(e, base.axes[0])
         if name == "T":
-            return turned_over(base)
+            return elements.turned_over(base)
         if name == "dtype":
             return Object(base.dtype)
     raise Unknown(f"the attribute {name}")
@@ -404,14 +403,6 @@ def _either(e: Emitter, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Ite
         lambda: any_number(e.item(body)),
         lambda: any_number(e.item(orelse)),
     )
-
-
-def turned_over(x: Array) -> Array:
-    """``x.T``."""
-    if len(x.axes) < 2:
-        return replace(x, axes=x.axes[::-1], whole=False, turned=True)
-    turned = not (x.turned and x.mirrored)
-    return replace(x, axes=x.axes[::-1], whole=False, turned=turned, mirrored=not x.turned)
 
 
 def has_return(node: ast.AST) -> bool:

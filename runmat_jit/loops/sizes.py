@@ -30,11 +30,19 @@ def dims_of(e: Emitter, node: ast.expr) -> tuple[Dim, ...]:
 def dim_of(e: Emitter, node: ast.expr) -> Dim:
     """An extent: that of an array, or a number from before the loop."""
     number = e.item(node) if isinstance(node, ast.Name | ast.Attribute) else None
+    found = dim_of_number(e, number) if isinstance(number, Scalar) else None
+    if found is None:
+        (found,) = known_dims([axis_of_size(e, node)])
+    return found
+
+
+def dim_of_number(e: Emitter, number: Scalar) -> Dim | None:
+    """An extent that is a number from before the loop, or written in the program."""
+    if type(number.literal) is int and number.literal > 0:
+        return Dim("literal", number.literal)
     places = [place for place, item in enumerate(e.given.values()) if item is number]
-    is_integer = isinstance(number, Scalar) and number.type in ("i32", "i64")
-    if not isinstance(number, Scalar) or not is_integer or number.top is not None or not places:
-        (dim,) = known_dims([axis_of_size(e, node)])
-        return dim
+    if number.type not in ("i32", "i64") or number.top is not None or not places:
+        return None
     e.k.leave_if(number.value < 0)
     e.extents.bases["number", places[0]] = number.value
     e.extents.places["number", places[0]] = places[0], 0
