@@ -35,9 +35,12 @@ from runmat_jit.loops.elements import bounds_of
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.signatures import (
     ARRAY,
+    VECTOR,
     Operand,
     Signature,
     Table,
+    apply,
+    array,
     is_any_number,
     is_complex_number,
     is_floating,
@@ -134,6 +137,11 @@ def called_with(e: Emitter, fn: Any, items: Sequence[Item], named: Mapping[str, 
     raise refusal(_FUNCTIONS, fn)
 
 
+def refusal_of(fn: Any) -> Unknown:
+    """Return the refusal of a call of a function."""
+    return refusal(_FUNCTIONS, fn)
+
+
 def require_known(e: Emitter, chain: Chain | None) -> None:
     """Refuse a name, with the attributes that are read of it, of which nothing is known.
 
@@ -176,6 +184,8 @@ def _method_of_ufunc(
         named = {"axis": 0} | dict(keywords)
         if named.keys() == {"axis"} and type(named["axis"]) is int:
             return called_with(e, _REDUCED[fn], args, named)
+    if name == "accumulate" and fn in creation.ACCUMULATING and not keywords:
+        return apply(e, creation.ACCUMULATING, fn, args)
     raise refusal(_METHODS, f"{fn.__name__}.{name}")
 
 
@@ -202,6 +212,30 @@ def _is_dtype(x: Item) -> bool:
     """Return True for a dtype of numbers, and for a class of these."""
     found = x.value if isinstance(x, Object) else None
     return isinstance(found, np.dtype | type) and np.dtype(found).type in _TYPES
+
+
+def _rounded(e: Emitter, x: Item, digits: Scalar | None = None) -> Item:
+    """``np.round(x, digits)``: scaled, rounded and scaled back, as NumPy does."""
+    by = literal(e.k, 10.0 ** (0 if digits is None or digits.literal is None else digits.literal))
+    if by.literal == 1.0:
+        return called_with(e, np.rint, [x], {})
+    scaled = called_with(e, np.rint, [called_with(e, np.multiply, [x, by], {})], {})
+    return called_with(e, np.divide, [scaled, by], {})
+
+
+def _nearest(e: Emitter, x: Scalar) -> Scalar:
+    """``round(x)`` of a float, an integer of Python's."""
+    return e.arithmetic.whole(e.k.prim("rint", e.arithmetic.cast(x, FLOAT64)))
+
+
+def _is_digits(x: Item) -> bool:
+    """Return True for a number of digits that is written in the program."""
+    return isinstance(x, Scalar) and type(x.literal) is int and 0 <= x.literal <= _DIGITS
+
+
+def _item_at(e: Emitter, x: Item, at: Scalar) -> Scalar:
+    """``x.item(i)`` of a vector."""
+    return _as_python(e, scalar(elements.load(e, elements.at(e, points.settled_array(e, x), at))))
 
 
 def _extreme(e: Emitter, *operands: Scalar, op: str) -> Scalar:
@@ -317,6 +351,15 @@ def _fits(dtype: np.dtype) -> Operand:
 
 
 _COMPLEX: Final = of_numpys(is_complex_number)
+_DIGITS: Final = 15
+"""Digits of which the power of ten is a double."""
+_ROUNDED: Final = tuple(
+    [
+        Signature((operand, *digits), _rounded)
+        for operand in (array(kinds="f"), of_numpys(is_floating))
+        for digits in ((), (_is_digits,))
+    ]
+)
 _FUNCTIONS: Final[Table] = {
     builtins.abs: [
         Signature((is_numeric,), _magnitude),
@@ -325,6 +368,11 @@ _FUNCTIONS: Final[Table] = {
     builtins.min: [Signature((is_number, is_number), partial(_extreme, op="Lt"), more=True)],
     builtins.max: [Signature((is_number, is_number), partial(_extreme, op="Gt"), more=True)],
     builtins.int: [Signature((is_number,), _integer)],
+    builtins.round: [
+        Signature((is_floating,), _nearest),
+        Signature((of_numpys(is_floating), _is_digits), _rounded),
+    ],
+    np.round: _ROUNDED,
     builtins.float: [Signature((is_number,), _float)],
     builtins.bool: [Signature((is_number,), _truth)],
     builtins.len: [Signature((lambda x: not isinstance(x, Scalar),), lists.length)],
@@ -358,7 +406,9 @@ _FUNCTIONS: Final[Table] = {
     **views.CALLS_OF_VIEWS,
 }
 _METHODS: Final[Table] = {
+    "round": _ROUNDED,
     "item": [
+        Signature((VECTOR, is_integer), _item_at),
         Signature((of_numpys(is_number),), _as_python),
         Signature((_COMPLEX,), _by(complex_numbers.as_pythons)),
     ],

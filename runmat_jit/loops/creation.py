@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -13,6 +13,7 @@ import numpy as np
 from runmat_jit.core.frozen import frozen_object
 from runmat_jit.core.types import COMPLEX_DTYPES, is_complex
 from runmat_jit.kernel.ir import Value
+from runmat_jit.kernel.primitives import FLOATS
 from runmat_jit.loops import elements, points, registers, sizes
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.extents import Dim
@@ -28,6 +29,7 @@ from runmat_jit.loops.signatures import (
     listed,
 )
 from runmat_jit.loops.values import (
+    FLOAT32,
     FLOAT64,
     INT64,
     TYPES,
@@ -40,9 +42,11 @@ from runmat_jit.loops.values import (
     Unknown,
     any_number,
     literal,
+    numpy_kind,
     scalar,
 )
 from runmat_jit.loops.wholes import Point, Whole, is_turned, known_dims, plain_of
+from runmat_jit.ops.table import row_of
 
 
 def rows_of(e: Emitter, x: Array, count: int) -> tuple[Item, ...]:
@@ -242,23 +246,43 @@ def _counted(e: Emitter, dims: tuple[Dim, ...]) -> Array:
     return made
 
 
-def accumulated(e: Emitter, of: Item) -> Item:
-    """``np.cumsum(x)`` of a vector: one sum after the other, as NumPy adds."""
+def accumulated(e: Emitter, of: Item, *, fn: np.ufunc = np.add) -> Array:
+    """``np.cumsum(x)`` and ``fn.accumulate(x)`` of a vector: one element after the other."""
     x = points.settled_array(e, of)
-    k, (axis,), kind = e.k, x.axes, TYPES[x.dtype]
+    made = points.blank(e, x.dtype, x.axes)
+
+    def put(at: Value, found: Value) -> None:
+        place = elements.moved(e, made, (), at, made.axes[0])
+        e.k.store(made.buffer, elements.start_of(e, place), found, 0)
+
+    _one_by_one(e, x, fn, put)
+    return made
+
+
+def multiplied(e: Emitter, of: Item) -> Scalar:
+    """``np.prod(x)`` of a vector of floats: one element after the other."""
+    x = points.settled_array(e, of)
+    e.k.leave_if(x.axes[0].extent < 1)
+    found = _one_by_one(e, x, np.multiply, lambda _at, _found: None)
+    return Scalar(frozenset((numpy_kind(x.dtype),)), found, narrow=found.type == "f32")
+
+
+def _one_by_one(e: Emitter, x: Array, fn: np.ufunc, emit: Callable[[Value, Value], None]) -> Value:
+    """Combine the elements of a vector in order; ``emit`` is given each place and what is there."""
+    k, (axis,), kind, row = e.k, x.axes, TYPES[x.dtype], row_of(fn)
+    assert row is not None, "each has a row"
+    assert row.expand is not None, "of elements"
     e.fix(axis.number)
     e.asks_numpy = True
-    made = points.blank(e, x.dtype, x.axes)
     e.arithmetic.mark_ours(bits=False)
     with k.loop(0, axis.extent, [k.const(0, kind)]) as loop:
-        place, source = (elements.moved(e, each, (), loop.i, each.axes[0]) for each in (made, x))
-        found = k.load(source.buffer, elements.start_of(e, source), 0)
-        total = k.select(k.eq(loop.i, 0), found, loop.carry[0] + found)
-        if kind == "f64":
+        found = k.load(x.buffer, elements.start_of(e, elements.moved(e, x, (), loop.i, axis)), 0)
+        total = k.select(k.eq(loop.i, 0), found, row.expand(k, loop.carry[0], found))
+        if kind in FLOATS and row.events:
             k.note(total)
-        k.store(made.buffer, elements.start_of(e, place), total, 0)
+        emit(loop.i, total)
         loop.yield_(total)
-    return made
+    return loop.out[0]
 
 
 FILLED: Final = (
@@ -300,7 +324,18 @@ def like(e: Emitter, x: Item, *, number: float) -> Item:
     return replace(made, turned=is_turned(item))
 
 
-_ACCUMULATED: Final = (Signature((array(1, of=(FLOAT64, INT64)),), accumulated),)
+_OF_NUMBERS: Final = array(1, of=(FLOAT64, FLOAT32, INT64))
+
+
+def _accumulating(fn: np.ufunc) -> tuple[Signature, ...]:
+    return (Signature((_OF_NUMBERS,), partial(accumulated, fn=fn)),)
+
+
+ACCUMULATING: Final[Table] = {
+    fn: _accumulating(fn) for fn in (np.add, np.multiply, np.maximum, np.minimum)
+}
+"""Calls of ``accumulate``, by the ufunc."""
+_MULTIPLIED: Final = (Signature((array(1, of=(FLOAT64, FLOAT32)),), multiplied),)
 CALLS_OF_CREATION: Final[Table] = {
     np.array: [Signature((lambda x: isinstance(x, Items),), array_of)],
     np.stack: [Signature((listed(is_number),), array_of), Signature((listed(ARRAY),), stacked)],
@@ -308,8 +343,12 @@ CALLS_OF_CREATION: Final[Table] = {
         Signature((VECTOR, is_integer), rolled),
         Signature((ARRAY, is_integer, is_written), rolled),
     ],
-    np.cumsum: _ACCUMULATED,
-    "cumsum": _ACCUMULATED,
+    np.cumsum: ACCUMULATING[np.add],
+    "cumsum": ACCUMULATING[np.add],
+    np.cumprod: ACCUMULATING[np.multiply],
+    "cumprod": ACCUMULATING[np.multiply],
+    np.prod: _MULTIPLIED,
+    "prod": _MULTIPLIED,
     np.zeros_like: [Signature((ARRAY,), partial(like, number=0))],
     np.ones_like: [Signature((ARRAY,), partial(like, number=1))],
     np.empty_like: [Signature((ARRAY,), partial(like, number=0))],

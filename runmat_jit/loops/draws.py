@@ -48,7 +48,7 @@ _SCALED: Final = {
     "normal": ("standard_normal", ("loc", "scale")),
 }
 _ENDS: Final = {name: (*ends, "size") for name, (_, ends) in _SCALED.items()}
-_PARAMETERS: Final = ("size", "dtype", "out")
+_PARAMETERS: Final = ("size", "dtype")
 _MOST: Final = (1 << 31) - 1
 """Elements of a draw."""
 
@@ -90,8 +90,6 @@ def _scaled(
 
 def _drawn_by(e: Emitter, stream: Stream, method: str, given: Mapping[str, ast.expr]) -> Item:
     """A draw from a row."""
-    if not is_none(given.get("out")):
-        raise Unknown("numbers that are drawn into an array")
     dtype = dtype_of(e, given.get("dtype"))
     k, row, name = e.k, ROWS[_ROWS[method]], f"{COUNTER}{stream.operand}"
     counter = scalar(e.names[name])

@@ -1,4 +1,4 @@
-"""Elements of arrays: indices within their extents, or on the way to Python."""
+"""Elements of arrays: indices within their extents; else the loop leaves."""
 
 from __future__ import annotations
 
@@ -29,10 +29,8 @@ from runmat_jit.loops.values import (
 )
 
 
-def element(e: Emitter, base: Item, index: ast.expr) -> Array:
+def element(e: Emitter, base: Array, index: ast.expr) -> Array:
     """The part of an array that indices show."""
-    if not isinstance(base, Array):
-        raise Unknown("an item of what is no array")
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
     found = base
     for part in parts:

@@ -14,6 +14,7 @@ from runmat_jit.loops import (
     complex_numbers,
     creation,
     elements,
+    iterated_calls,
     lists,
     masks,
     operators,
@@ -23,6 +24,7 @@ from runmat_jit.loops import (
     things,
     ways,
 )
+from runmat_jit.loops.comprehensions import Comprehension
 from runmat_jit.loops.emitter import DOUBT, Emitter
 from runmat_jit.loops.equivalents import equivalent
 from runmat_jit.loops.returns import EXIT, VALUE, Loop, without_returns
@@ -117,6 +119,8 @@ def _value_of_call(
     e: Emitter, function: ast.expr, args: Sequence[ast.expr], keywords: Sequence[ast.keyword]
 ) -> Item:
     """A call: of a function of the program's, or of a known one."""
+    if len(args) == 1 and isinstance(args[0], Comprehension) and not keywords:
+        return iterated_calls.called(e, e.item(function), args[0])
     base = function.value if isinstance(function, ast.Attribute) else None
     if isinstance(function, ast.Attribute) and isinstance(base, ast.Name) and is_thing(e, base.id):
         return called_of(e, function, args, keywords)

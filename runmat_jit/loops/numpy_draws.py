@@ -18,6 +18,7 @@ from runmat_jit.kernel.ir import Value
 from runmat_jit.loops import creation, draws, elements, points, sizes
 from runmat_jit.loops.emitter import Emitter
 from runmat_jit.loops.numpy_functions import function, parameter
+from runmat_jit.loops.signatures import is_integer
 from runmat_jit.loops.values import (
     FLOAT,
     FLOAT32,
@@ -160,15 +161,13 @@ def _demand(e: Emitter, value: Value, most: float) -> None:
 
 def _integers(e: Emitter, stream: NumpyStream, given: Mapping[str, ast.expr]) -> Item:
     """``rng.integers(low, high)``."""
-    ends = [given[name] for name in ("low", "high") if not draws.is_none(given.get(name))]
-    if "low" not in given or not ends:
-        raise Unknown("a draw with other arguments")
-    low, high = [literal(e.k, 0), *(scalar(e.item(node)) for node in ends)][-2:]
-    if any(end.is_float or end.type == "i1" for end in (low, high)):
-        raise Unknown("integers between what are none")
+    names = [name for name in ("low", "high") if not draws.is_none(given.get(name))]
+    ends = [scalar(e.item(given[name])) for name in names]
     endpoint = plain_of(e.item(given["endpoint"])) if "endpoint" in given else False
-    if type(endpoint) is not bool:
-        raise Unknown("integers up to an end that is open")
+    are_integers = all(is_integer(end) for end in ends)
+    if "low" not in given or not ends or not are_integers or type(endpoint) is not bool:
+        raise Unknown("integers between other ends than integers")
+    low, high = [literal(e.k, 0), *ends][-2:]
     kind = numpy_kind(INT64)
     if "dtype" in given:
         dtype = plain_of(e.item(given["dtype"]))

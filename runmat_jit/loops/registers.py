@@ -100,7 +100,7 @@ def _known_before(e: Emitter) -> set[int]:
 
 # -- elements --------------------------------------------------------------------------------------
 def loaded(e: Emitter, x: Array) -> Value:
-    """An element of an array that is held."""
+    """An element of an array in registers."""
     streams, _ = _inside(e)
     return x.held[streams.element]
 

@@ -49,6 +49,16 @@ def dim_of_number(e: Emitter, number: Scalar) -> Dim | None:
     return Dim("number", places[0])
 
 
+def dims_of_items(e: Emitter, node: ast.expr) -> tuple[Dim, ...]:
+    """The number of items of a range from 0, or of an array, known before the loop."""
+    if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
+        called = e.item(node.func)
+        if isinstance(called, Object) and called.value is range:
+            return dims_of(e, node.args[0])
+    x = e.item(node)
+    return known_dims(x.axes[:1]) if isinstance(x, Array | Lazy) and x.axes else ()
+
+
 def axes_of_size(e: Emitter, node: ast.expr) -> tuple[Axis, ...]:
     """Axes of a shape that a call is given."""
     match node:

@@ -16,14 +16,14 @@ from runmat_jit.loops.wholes import is_whole
 def part_of(e: Emitter, base: Item, index: ast.expr) -> Array:
     """The part of an array that indices and slices show."""
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    if not any(map(is_sliced, parts)) and not isinstance(base, Lazy):
-        if isinstance(index, ast.Tuple) or not isinstance(base, Array):
+    if not isinstance(base, Array | Lazy):
+        raise Unknown("an item of what is no array")
+    if not any(map(is_sliced, parts)) and isinstance(base, Array):
+        if isinstance(index, ast.Tuple):
             return elements.element(e, base, index)
         found = e.item(index)
         return masks.place(e, base, found) if is_whole(found) else elements.part_at(e, base, found)
-    found = points.settled(e, base)
-    if not isinstance(found, Array):
-        raise Unknown("an item of what is no array")
+    found = points.settled_array(e, base)
     taken = [part for part in parts if not is_new_axis(part)]
     dots = [part for part in taken if is_dots(part)]
     missing = len(found.axes) - len(taken) + len(dots)

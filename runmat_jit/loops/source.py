@@ -20,6 +20,7 @@ import numpy as np
 
 from runmat_jit.core.frozen import frozen, frozen_object
 from runmat_jit.core.generators import DRAWS
+from runmat_jit.loops.comprehensions import is_own_name, with_own_names
 from runmat_jit.loops.liveness import live_after, loads, read_early
 from runmat_jit.loops.returns import (
     EXIT,
@@ -44,6 +45,7 @@ _KNOWN = (
         ast.Slice,
     ),
     *(ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop),
+    *(ast.GeneratorExp, ast.ListComp, ast.comprehension),
 )
 _UNKNOWN_OPERATORS = (ast.In, ast.NotIn)
 _OF_IDENTITY = (ast.Is, ast.IsNot)
@@ -172,12 +174,15 @@ def find_helper(node: ast.AST, where: Callable[[str], str]) -> HelperSource | No
     if args.vararg or args.kwarg or args.kwonlyargs:
         return None
     body = [ast.Return(node.body)] if isinstance(node, ast.Lambda) else node.body
+    body = [with_own_names(each) for each in body]
     outer = ast.Module(list(body), [])
     if not all(is_known(each) for statement in body for each in run_by(statement)):
         return None
     if waits(outer, where):
         return None
-    chains = tuple([chain for chain in _chains(outer) if where(chain.name) != "local"])
+    chains = tuple(
+        [c for c in _chains(outer) if where(c.name) != "local" and not is_own_name(c.name)]
+    )
     parameters = tuple([arg.arg for arg in (*args.posonlyargs, *args.args)])
     outside = {chain.name: where(chain.name) for chain in chains}
     defaults = parameters[len(parameters) - len(args.defaults) :]
@@ -233,15 +238,17 @@ def find_loops(function: ast.AST, where: Callable[[str], str]) -> dict[ast.AST, 
     live = live_after(function)
     for node in _not_hidden(function):
         if isinstance(node, ast.For | ast.While) and qualifies(node):
-            returns, ended = tuple(returns_in(node)), without_returns(node)
+            own = with_own_names(node)
+            returns, ended = tuple(returns_in(node)), without_returns(own)
             assigned = bound_by(ended)
-            if assigned & declared or waits(node, where):
+            if assigned & declared or waits(own, where):
                 continue
             read_later = live[node] & assigned
             read_last = assigned.intersection(name for each in returns for name in loads(each))
             returned = read_last - read_later - read_early(node)
             chains = tuple([chain for chain in _chains(ended) if chain.name != EXIT])
-            outside = {c.name: where(c.name) for c in chains if where(c.name) != "local"}
+            names = [chain.name for chain in chains if not is_own_name(chain.name)]
+            outside = {name: where(name) for name in names if where(name) != "local"}
             results = (*sorted(read_later | read_last), *([EXIT] if returns else []))
             grown = frozenset(grown_by(node).difference(outside))
             found[node] = LoopSource(
@@ -287,8 +294,7 @@ _NAMES: Final = {
     ast.NotIn: "`not in`",
     ast.Dict: "a dict",
     ast.Set: "a set",
-    ast.ListComp: "a list comprehension",
-    ast.GeneratorExp: "a generator expression",
+    ast.SetComp: "a set comprehension",
     ast.DictComp: "a dict comprehension",
     ast.JoinedStr: "an f-string",
     ast.FunctionDef: "a function definition",

@@ -42,7 +42,20 @@ CALLS = {
     math.radians: "math.radians(x[i])",
     math.isclose: "math.isclose(x[i], y[i]) + math.isclose(x[i], x[i] * (1 + 1e-10))",
 }
+ROWS = {
+    "rounded": "np.round(x, 2)[i] + np.round(x[i], 3) + round(x[i], 1) + x.round(1)[0]",
+    "to integers": "round(x[i]) + round(0.5 * x[i]) + round(i * 0.5)",
+    "accumulated": "np.cumprod(x)[i] + np.add.accumulate(x)[i] + x.cumprod()[1] + np.cumsum(k)[1]",
+    "extremes so far": "np.maximum.accumulate(x)[i] + np.minimum.accumulate(y)[i]",
+    "multiplied": "np.prod(x[:7]) + y[:3].prod()",
+    "an item": "x.item(i) + x.item(-1) + x[i].item()",
+    "astype": "x[i].astype(np.float32) + x.astype(t.dtype)[1] + k[0].astype(x.dtype)",
+}
+"""Calls that have signatures of their own."""
 OTHERS = [
+    *("round(x[i], i)", "np.round(x, -1)[0]", "round(i)", "np.round(k, 1)[0]", "x.item(40)"),
+    *("a.item(1, 1)", "np.prod(a)", "np.cumsum(a)[1]", "np.subtract.accumulate(x)[1]"),
+    *("np.add.accumulate(a)[1, 1]", "np.prod(x[:0])", "round(1e300 * x[i] * 1e300)"),
     *(
         "np.diff(x, 2)[0]",
         "np.diff(a, axis=0)[0, 1]",
@@ -100,7 +113,7 @@ def test_each_has_a_call():
 
 
 @pytest.mark.parametrize("kind", ["d", "f", "l", "i"])
-@pytest.mark.parametrize("expression", [*CALLS.values(), *OTHERS])
+@pytest.mark.parametrize("expression", [*CALLS.values(), *ROWS.values(), *OTHERS])
 def test_they_are_pythons_and_numpys(expression, kind):
     fn = loop(expression)
     decorated = runmat.jit(fn)
@@ -108,7 +121,7 @@ def test_they_are_pythons_and_numpys(expression, kind):
         compare(observe(fn, data(kind, seed), {}), observe(decorated, data(kind, seed), {}))
 
 
-@pytest.mark.parametrize("expression", CALLS.values())
+@pytest.mark.parametrize("expression", [*CALLS.values(), *ROWS.values()])
 def test_they_run_natively(natively, expression):
     decorated = runmat.jit(loop(expression))
     for _ in range(3):

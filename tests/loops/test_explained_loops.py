@@ -10,12 +10,12 @@ from runmat_jit.loops import nests
 from tests.capture.behavior import module
 
 BODIES = {
-    "y = np.add.accumulate(x)\ntotal += y[0]": "a call of add.accumulate (line 5)",
+    "y = np.subtract.accumulate(x)\ntotal += y[0]": "a call of subtract.accumulate (line 5)",
     "y = np.zeros((3, i))\ntotal += x[i]": "as many numbers as no array has (line 5)",
     "with np.errstate(all='ignore'):\n    total += x[i]": "`with` (line 5)",
     "total += x[i]\nprint(end='')": "a call as a statement (line 6)",
     "total += x[i]\nif total < -1:\n    return [j for j in x]": "`return` of a comprehension",
-    "total += sum([x[i] for _ in range(2)])": "a list comprehension (line 5)",
+    "total += len({x[i] for _ in range(2)})": "a set comprehension (line 5)",
     "total += x[i] * (x[i] is not None)": "`is` or `is not`",
     "total += x[i] * len({1: i})": "a dict (line 5)",
 }
