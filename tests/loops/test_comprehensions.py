@@ -28,7 +28,7 @@ BODIES = {
     "the name of the loop": "t += sum(i * i for i in range(3))\ns = s + i",
     "a name of the function": "v = 2.0\nt += sum(v > 0 for v in x)\ns = s + v",
     "a name that another reads": "t += sum(w for w in range(i)) + any(w > 2 for w in range(i))",
-    "names from outside": "s = s + sum(math.sqrt(abs(v)) * c for v in x)",
+    "names from outside": "s = s + sum(np.sqrt(abs(v)) * c for v in x)",
     "within another": "s = s + sum(sum(v * w for w in y) for v in x[:3])",
     "in a condition": "s = s + (sum(v for v in x) if i % 2 else 1.0)",
     "in a test": "k = 0\nwhile sum(x[j] for j in range(k)) < 1.0 and k < 5:\n    k += 1\nt += k",
